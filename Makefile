@@ -1,0 +1,45 @@
+# The project's commands. Each is a script in tools/; this file only names them.
+
+HTTP_PORT ?= 8000
+GRPC_PORT ?= 8001
+METRICS_PORT ?= 8002
+MODELS ?= examples/models
+ARGS ?=
+
+.PHONY: help run test setup stage lint format fuzz clean
+
+help:
+	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
+	@echo "             (HTTP_PORT=, GRPC_PORT=, METRICS_PORT=, MODELS=, ARGS='more server options')"
+	@echo "make test    all tests; ends with 'N passed, N failed'   (ARGS='--only release python')"
+	@echo "make stage   build/stage: what an installation looks like"
+	@echo "make setup   install what is missing, no more"
+	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
+	@echo "make format  clang-format over all C and C++ sources"
+	@echo "make fuzz    ten minutes of each fuzz target             (ARGS='--seconds 60 TARGET')"
+	@echo "make clean   remove what was built; .venv and build/deps stay"
+
+run:
+	@tools/stage.sh && exec .venv/bin/python tools/run_example.py --models "$(MODELS)" \
+	  --http-port $(HTTP_PORT) --grpc-port $(GRPC_PORT) --metrics-port $(METRICS_PORT) -- $(ARGS)
+
+test:
+	@tools/test.sh $(ARGS)
+
+setup:
+	@tools/setup.sh
+
+stage:
+	@tools/stage.sh
+
+lint:
+	@tools/lint.sh
+
+format:
+	@tools/lint.sh --format
+
+fuzz:
+	@tools/setup.sh --lint && tools/build.sh fuzz && .venv/bin/python tools/run_fuzzers.py $(ARGS)
+
+clean:
+	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +

@@ -1,0 +1,185 @@
+#include "flags/command_line.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "flags/flag_table.h"
+
+namespace nereid {
+namespace {
+
+// Edits (insert, delete, replace) that turn `a` into `b`.
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+const Flag* Nearest(const std::vector<FlagGroup>& table, absl::string_view name) {
+  const Flag* best = nullptr;
+  size_t best_distance = name.size() / 2 + 2;  // farther than this is no help
+  for (const FlagGroup& group : table) {
+    for (const Flag& flag : group.flags) {
+      const size_t distance = EditDistance(name, flag.name);
+      if (distance >= best_distance) continue;
+      best = &flag;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+absl::StatusOr<const Flag*> FindFlag(const std::vector<FlagGroup>& table,
+                                     absl::string_view name) {
+  std::vector<const Flag*> candidates;
+  for (const FlagGroup& group : table) {
+    for (const Flag& flag : group.flags) {
+      if (flag.name == name) return &flag;
+      if (absl::StartsWith(flag.name, name)) candidates.push_back(&flag);
+    }
+  }
+  if (IsOptionOfLaterVersion(name)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("option --", name, " is not supported by this version yet"));
+  }
+  if (candidates.size() == 1) return candidates[0];
+  if (candidates.size() > 1) {
+    std::string names;
+    for (const Flag* flag : candidates) absl::StrAppend(&names, " --", flag->name);
+    return absl::InvalidArgumentError(
+        absl::StrCat("option --", name, " is ambiguous; it may mean:", names));
+  }
+  const Flag* nearest = Nearest(table, name);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown option --", name,
+      nearest != nullptr ? absl::StrCat("; did you mean --", nearest->name, "?") : "",
+      " (--help lists all options)"));
+}
+
+absl::Status Apply(const Flag& flag, absl::string_view value) {
+  const absl::Status status = flag.set(value);
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(
+      absl::StrCat("Bad option: \"--", flag.name, "\".\n", status.message()));
+}
+
+absl::Status CheckPorts(const Settings& s) {
+  struct Service {
+    const char* name;
+    bool enabled;
+    std::string address;
+    int port;
+  };
+  const Service services[] = {{"HTTP", s.http.enabled, s.http.address, s.http.port},
+                              {"GRPC", s.grpc.enabled, s.grpc.address, s.grpc.port},
+                              {"metrics", s.server.metrics, s.metrics_address(), s.metrics.port}};
+  for (size_t i = 0; i < std::size(services); ++i) {
+    for (size_t j = i + 1; j < std::size(services); ++j) {
+      const Service& a = services[i];
+      const Service& b = services[j];
+      if (!a.enabled || !b.enabled || a.port == 0 || a.port != b.port || a.address != b.address) {
+        continue;
+      }
+      return absl::InvalidArgumentError(
+          absl::StrCat("The server cannot listen to ", a.name, " requests and ", b.name,
+                       " requests at the same address and port ", a.address, ":", a.port, "\n"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTogether(const Settings& s) {
+  if (s.help || s.help_markdown) return absl::OkStatus();
+  if (s.server.model_repositories.empty()) {
+    return absl::InvalidArgumentError(
+        "--model-repository must be specified: the folder that holds the models to serve");
+  }
+  if (!s.server.startup_models.empty() && s.server.control_mode != ModelControlMode::kExplicit) {
+    return absl::InvalidArgumentError(
+        "Error: Use of '--load-model' requires setting '--model-control-mode=explicit' as well.");
+  }
+  return CheckPorts(s);
+}
+
+}  // namespace
+
+absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings) {
+  const std::vector<FlagGroup> table = MakeFlagTable(settings);
+  for (size_t i = 0; i < args.size(); ++i) {
+    absl::string_view arg = args[i];
+    if (!absl::StartsWith(arg, "--") || arg.size() == 2) {
+      return absl::InvalidArgumentError(absl::StrCat("Unexpected argument: ", arg));
+    }
+    arg.remove_prefix(2);
+    const size_t equals = arg.find('=');
+    ASSIGN_OR_RETURN(const Flag* const flag, FindFlag(table, arg.substr(0, equals)));
+    if (flag->argument.empty()) {
+      if (equals != absl::string_view::npos) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("option --", flag->name, " takes no value"));
+      }
+      RETURN_IF_ERROR(Apply(*flag, ""));
+    } else if (equals != absl::string_view::npos) {
+      RETURN_IF_ERROR(Apply(*flag, arg.substr(equals + 1)));
+    } else if (i + 1 < args.size()) {
+      RETURN_IF_ERROR(Apply(*flag, args[++i]));
+    } else {
+      return absl::InvalidArgumentError(
+          absl::StrCat("option --", flag->name, " needs a value: ", flag->argument));
+    }
+  }
+  return CheckTogether(*settings);
+}
+
+std::string HelpText(const std::string& program) {
+  Settings defaults;
+  std::string text = absl::StrCat("Usage: ", program, " --model-repository=DIR [options]\n");
+  for (const FlagGroup& group : MakeFlagTable(&defaults)) {
+    absl::StrAppend(&text, "\n", group.title, ":\n");
+    for (const Flag& flag : group.flags) {
+      absl::StrAppend(&text, "  --", flag.name, flag.argument.empty() ? "" : "=", flag.argument);
+      if (!flag.default_text.empty()) absl::StrAppend(&text, "  (", flag.default_text, ")");
+      absl::StrAppend(&text, "\n");
+      std::string line;
+      for (const absl::string_view word : absl::StrSplit(flag.help, ' ')) {
+        if (line.size() + word.size() > 84) {
+          absl::StrAppend(&text, "       ", line, "\n");
+          line.clear();
+        }
+        absl::StrAppend(&line, " ", word);
+      }
+      absl::StrAppend(&text, "       ", line, "\n");
+    }
+  }
+  return text;
+}
+
+std::string HelpMarkdown() {
+  Settings defaults;
+  std::string text =
+      "# Command line options\n\nMade from the server's own table by `nereid --help-markdown`.\n";
+  for (const FlagGroup& group : MakeFlagTable(&defaults)) {
+    absl::StrAppend(&text, "\n## ", group.title,
+                    "\n\n| option | default | meaning |\n|---|---|---|\n");
+    for (const Flag& flag : group.flags) {
+      absl::StrAppend(&text, "| `--", flag.name, flag.argument.empty() ? "" : "=", flag.argument,
+                      "` | ", flag.default_text, " | ", flag.help, " |\n");
+    }
+  }
+  return text;
+}
+
+}  // namespace nereid

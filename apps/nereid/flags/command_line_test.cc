@@ -1,0 +1,170 @@
+#include "flags/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "flags/flag_table.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+absl::Status Parse(std::vector<std::string> args, Settings* settings) {
+  args.insert(args.begin(), "--model-repository=models");
+  return ParseCommandLine(args, settings);
+}
+
+std::string ErrorOf(std::vector<std::string> args) {
+  Settings settings;
+  const absl::Status status = Parse(std::move(args), &settings);
+  EXPECT_FALSE(status.ok());
+  return std::string(status.message());
+}
+
+TEST(CommandLineTest, DefaultsAreThoseOfTheOriginal) {
+  Settings s;
+  ASSERT_TRUE(Parse({}, &s).ok());
+  EXPECT_EQ(s.http.port, 8000);
+  EXPECT_EQ(s.grpc.port, 8001);
+  EXPECT_EQ(s.metrics.port, 8002);
+  EXPECT_EQ(s.server.exit_timeout_secs, 30u);
+  EXPECT_TRUE(s.server.strict_readiness);
+  EXPECT_EQ(s.http.max_input_size, 67108864);
+  EXPECT_THAT(s.server.model_repositories, ElementsAre("models"));
+}
+
+TEST(CommandLineTest, ValueAfterEqualsOrAsNextArgument) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--http-port=0", "--grpc-port", "9001", "--allow-metrics", "0"}, &s).ok());
+  EXPECT_EQ(s.http.port, 0);
+  EXPECT_EQ(s.grpc.port, 9001);
+  EXPECT_FALSE(s.server.metrics);
+}
+
+TEST(CommandLineTest, UnambiguousBeginningStandsForTheOption) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--exit-t=5"}, &s).ok());
+  EXPECT_EQ(s.server.exit_timeout_secs, 5u);
+  EXPECT_THAT(ErrorOf({"--http-max=5"}), HasSubstr("ambiguous"));
+}
+
+TEST(CommandLineTest, BooleansInAllSpellings) {
+  for (const char* value : {"true", "TRUE", "on", "1"}) {
+    Settings s;
+    s.grpc.reuse_port = false;
+    ASSERT_TRUE(Parse({std::string("--reuse-grpc-port=") + value}, &s).ok()) << value;
+    EXPECT_TRUE(s.grpc.reuse_port) << value;
+  }
+  EXPECT_THAT(ErrorOf({"--allow-http=maybe"}),
+              HasSubstr("Bad option: \"--allow-http\".\ninvalid value for bool option: maybe"));
+}
+
+TEST(CommandLineTest, NumbersAreChecked) {
+  EXPECT_THAT(ErrorOf({"--http-port=http"}), HasSubstr("Invalid option value. Got http"));
+  EXPECT_THAT(ErrorOf({"--http-port=70000"}), HasSubstr("out of bound. Got 70000"));
+  EXPECT_THAT(ErrorOf({"--http-max-input-size=0"}),
+              HasSubstr("Error: --http-max-input-size must be greater than 0."));
+  EXPECT_THAT(ErrorOf({"--grpc-infer-thread-count=1"}),
+              HasSubstr("Must be in the range 2 to 128."));
+  Settings s;
+  ASSERT_TRUE(Parse({"--exit-timeout-secs=-3"}, &s).ok());
+  EXPECT_EQ(s.server.exit_timeout_secs, 0u);
+}
+
+TEST(CommandLineTest, UnknownOptionSuggestsTheNearest) {
+  EXPECT_THAT(ErrorOf({"--htpp-port=1"}), HasSubstr("did you mean --http-port?"));
+  EXPECT_THAT(ErrorOf({"--model-repo-path=x"}), HasSubstr("unknown option --model-repo-path"));
+  EXPECT_THAT(ErrorOf({"--zzzzzzzzzzzzzzzzzzzz"}), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(ErrorOf({"positional"}), HasSubstr("Unexpected argument: positional"));
+}
+
+TEST(CommandLineTest, OptionOfALaterVersionSaysSo) {
+  EXPECT_THAT(ErrorOf({"--rate-limit=off"}),
+              HasSubstr("--rate-limit is not supported by this version yet"));
+}
+
+TEST(CommandLineTest, NoOptionIsBothThereAndForLater) {
+  Settings s;
+  std::set<std::string> names;
+  for (const FlagGroup& group : MakeFlagTable(&s)) {
+    for (const Flag& flag : group.flags) {
+      EXPECT_TRUE(names.insert(flag.name).second) << flag.name << " stands twice";
+      EXPECT_FALSE(IsOptionOfLaterVersion(flag.name)) << flag.name;
+      EXPECT_FALSE(flag.help.empty()) << flag.name;
+    }
+  }
+}
+
+TEST(CommandLineTest, MissingValueAndNeedlessValue) {
+  EXPECT_THAT(ErrorOf({"--http-port"}), HasSubstr("needs a value"));
+  EXPECT_THAT(ErrorOf({"--disable-auto-complete-config=true"}), HasSubstr("takes no value"));
+}
+
+TEST(CommandLineTest, ControlModeAndStartupModels) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--model-control-mode=EXPLICIT", "--load-model=a", "--load-model=b"}, &s).ok());
+  EXPECT_EQ(s.server.control_mode, ModelControlMode::kExplicit);
+  EXPECT_THAT(s.server.startup_models, ElementsAre("a", "b"));
+  EXPECT_THAT(ErrorOf({"--load-model=a"}),
+              HasSubstr("Use of '--load-model' requires setting "
+                        "'--model-control-mode=explicit' as well."));
+  EXPECT_THAT(ErrorOf({"--model-control-mode=poll"}), HasSubstr("polling is not supported"));
+}
+
+TEST(CommandLineTest, BackendConfig) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--backend-config=onnxruntime,threads=2",
+                     "--backend-config=default-max-batch-size=5", "--backend-config=x,list=a,b"},
+                    &s)
+                  .ok());
+  EXPECT_EQ(s.server.backend_settings["onnxruntime"]["threads"], "2");
+  EXPECT_EQ(s.server.backend_settings[""]["default-max-batch-size"], "5");
+  EXPECT_EQ(s.server.backend_settings["x"]["list"], "a,b");
+  EXPECT_THAT(ErrorOf({"--backend-config=tf"}), HasSubstr("--backend-config option format is"));
+  EXPECT_THAT(ErrorOf({"--backend-config=,a=b"}), HasSubstr("No backend specified."));
+}
+
+TEST(CommandLineTest, SamePortTwice) {
+  EXPECT_THAT(ErrorOf({"--http-port=8001"}),
+              HasSubstr("The server cannot listen to HTTP requests and GRPC requests at the same "
+                        "address and port 0.0.0.0:8001"));
+  EXPECT_THAT(ErrorOf({"--metrics-port=8000"}), HasSubstr("HTTP requests and metrics requests"));
+  Settings off, elsewhere, any;
+  EXPECT_TRUE(Parse({"--http-port=8001", "--allow-grpc=false"}, &off).ok());
+  EXPECT_TRUE(Parse({"--http-port=8001", "--grpc-address=127.0.0.1"}, &elsewhere).ok());
+  EXPECT_TRUE(Parse({"--http-port=0", "--grpc-port=0", "--metrics-port=0"}, &any).ok());
+}
+
+TEST(CommandLineTest, GpuOptionsAreAcceptedAndNamed) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--cuda-memory-pool-byte-size=0:1", "--allow-gpu-metrics=false"}, &s).ok());
+  EXPECT_THAT(s.without_effect, ElementsAre("--cuda-memory-pool-byte-size", "--allow-gpu-metrics"));
+}
+
+TEST(CommandLineTest, RepositoryIsNeededUnlessHelpIsAsked) {
+  Settings s, help;
+  EXPECT_THAT(std::string(ParseCommandLine({}, &s).message()),
+              HasSubstr("--model-repository must be specified"));
+  EXPECT_TRUE(ParseCommandLine({"--help"}, &help).ok());
+  EXPECT_TRUE(help.help);
+}
+
+TEST(CommandLineTest, HelpNamesEveryOption) {
+  Settings s;
+  const std::string text = HelpText("nereid");
+  const std::string page = HelpMarkdown();
+  for (const FlagGroup& group : MakeFlagTable(&s)) {
+    for (const Flag& flag : group.flags) {
+      EXPECT_THAT(text, HasSubstr("--" + flag.name));
+      EXPECT_THAT(page, HasSubstr("`--" + flag.name));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,63 @@
+#include "flags/flag.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+namespace nereid {
+
+absl::Status ParseBool(absl::string_view value, bool* out) {
+  const std::string lower = absl::AsciiStrToLower(value);
+  if (lower == "true" || lower == "on" || lower == "1") {
+    *out = true;
+  } else if (lower == "false" || lower == "off" || lower == "0") {
+    *out = false;
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid value for bool option: ", value, " (use true or false)"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseInteger(absl::string_view value, int64_t low, int64_t high, int64_t* out) {
+  int64_t number;
+  if (!absl::SimpleAtoi(value, &number)) {
+    const bool digits = !value.empty() && std::all_of(value.begin() + (value[0] == '-' ? 1 : 0),
+                                                      value.end(), absl::ascii_isdigit);
+    return absl::InvalidArgumentError(
+        digits ? absl::StrCat("Provided option value is out of bound. Got ", value)
+               : absl::StrCat("Invalid option value. Got ", value, " (use a whole number)"));
+  }
+  if (number < low || number > high) {
+    return absl::InvalidArgumentError(absl::StrCat("Provided option value is out of bound. Got ",
+                                                   value, " (use ", low, " to ", high, ")"));
+  }
+  *out = number;
+  return absl::OkStatus();
+}
+
+FlagSetter SetBool(bool* target) {
+  return [target](absl::string_view value) { return ParseBool(value, target); };
+}
+
+FlagSetter SetString(std::string* target) {
+  return [target](absl::string_view value) {
+    target->assign(value.data(), value.size());
+    return absl::OkStatus();
+  };
+}
+
+FlagSetter SetChoice(std::string* target, std::vector<std::string> choices, std::string error) {
+  return [target, choices = std::move(choices), error = std::move(error)](absl::string_view value) {
+    std::string lower = absl::AsciiStrToLower(value);
+    if (std::find(choices.begin(), choices.end(), lower) == choices.end()) {
+      return absl::InvalidArgumentError(error);
+    }
+    *target = std::move(lower);
+    return absl::OkStatus();
+  };
+}
+
+}  // namespace nereid

@@ -1,0 +1,22 @@
+// The one table of command line options: what parsing, --help and the options page are made from.
+#ifndef NEREID_APPS_NEREID_FLAGS_FLAG_TABLE_H_
+#define NEREID_APPS_NEREID_FLAGS_FLAG_TABLE_H_
+
+#include <absl/strings/string_view.h>
+
+#include <vector>
+
+#include "flags/flag.h"
+#include "settings.h"
+
+namespace nereid {
+
+// All options; their setters write into `settings`, which must outlive the table.
+std::vector<FlagGroup> MakeFlagTable(Settings* settings);
+
+// Options of the original server that this version does not have yet, without dashes.
+bool IsOptionOfLaterVersion(absl::string_view name);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_FLAGS_FLAG_TABLE_H_

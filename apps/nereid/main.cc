@@ -1,0 +1,123 @@
+// nereid: the server program. Reads the command line, makes the parts, waits for the end.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/crash_context.h"
+#include "base/log.h"
+#include "base/version.h"
+#include "flags/command_line.h"
+#include "server/server.h"
+#include "services.h"
+#include "settings.h"
+#include "signals.h"
+
+namespace nereid {
+namespace {
+
+// Scripts that look at the server's metadata know the original under this name and version.
+constexpr char kOriginalProgram[] = "tritonserver";
+constexpr char kOriginalId[] = "triton";
+constexpr char kOriginalVersion[] = "2.73.0";
+
+// ../backends beside the executable.
+std::string DefaultBackendDirectory() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "backends";
+  return (program.parent_path().parent_path() / "backends").string();
+}
+
+Settings DefaultSettings(const std::string& program) {
+  Settings settings;
+  settings.server.backend_directory = DefaultBackendDirectory();
+  settings.server.server_version = kVersion;
+  settings.server.log_model_table = true;
+  if (program == kOriginalProgram) {
+    settings.server.server_id = kOriginalId;
+    settings.server.server_version = kOriginalVersion;
+  }
+  const char* escape = std::getenv("TRITON_SERVER_ESCAPE_LOG_MESSAGES");
+  if (escape != nullptr) {
+    const std::string value = escape;
+    settings.log.escape_messages = !(value == "0" || value == "false" || value == "FALSE");
+  }
+  return settings;
+}
+
+// The exit status for the caller.
+int Serve(const Settings& settings, ShutdownSignals* signals) {
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(settings.server);
+  if (!server.ok()) {
+    LOG_ERROR << "error: creating server: " << server.status().message();
+    return 1;
+  }
+  Services services(server->get());
+  if (const absl::Status started = services.Start(settings); !started.ok()) {
+    LOG_ERROR << started.message();
+    return 1;
+  }
+  signals->Serving();
+  const int signal = signals->Wait();
+
+  LOG_INFO << "signal " << signal << " received: stopping";
+  const Clock& clock = *(*server)->clock();
+  const TimePoint deadline =
+      clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
+  services.Drain(deadline);
+  const auto left =
+      std::chrono::duration_cast<std::chrono::seconds>(deadline - clock.Now()).count();
+  (*server)->SetExitTimeout(static_cast<uint32_t>(std::max<int64_t>(0, left)));
+  const absl::Status stopped = (*server)->Stop();
+  services.Stop();
+  if (stopped.ok()) return 0;
+  // Threads of a backend that does not come back still use the server: nothing may be destroyed.
+  LOG_ERROR << stopped.message();
+  _exit(1);
+}
+
+int Main(int argc, char** argv) {
+  const std::string program = std::filesystem::path(argv[0]).filename().string();
+  Settings settings = DefaultSettings(program);
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (const absl::Status parsed = ParseCommandLine(args, &settings); !parsed.ok()) {
+    std::cerr << program << ": " << parsed.message() << "\n"
+              << "Usage: " << program << " --model-repository=DIR [options]; " << program
+              << " --help lists the options.\n";
+    return 1;
+  }
+  if (settings.help) {
+    std::cout << HelpText(program);
+    return 0;
+  }
+  if (settings.help_markdown) {
+    std::cout << HelpMarkdown();
+    return 0;
+  }
+  if (const absl::Status configured = Log::Configure(settings.log); !configured.ok()) {
+    std::cerr << program << ": " << configured.message() << "\n";
+    return 1;
+  }
+  ShutdownSignals signals;
+  InstallCrashReporter();
+  if (!settings.without_effect.empty()) {
+    LOG_WARNING << "options without effect, because this build has no GPU support: "
+                << absl::StrJoin(settings.without_effect, " ");
+  }
+  const int exit_code = Serve(settings, &signals);
+  // The signal thread runs until the end; it must not outlive `signals`.
+  std::cout.flush();
+  std::cerr.flush();
+  _exit(exit_code);
+}
+
+}  // namespace
+}  // namespace nereid
+
+int main(int argc, char** argv) { return nereid::Main(argc, argv); }

@@ -1,0 +1,130 @@
+#include "services.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <thread>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+constexpr char kConnectionsGauge[] = "nereid_http_connections";
+constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
+
+absl::Status Failed(const char* service, const absl::Status& status) {
+  const char* code = status.code() == absl::StatusCode::kUnavailable ? "Unavailable" : "Internal";
+  return absl::Status(status.code(), absl::StrCat("failed to start ", service, " service: ", code,
+                                                  " - ", status.message()));
+}
+
+GrpcCompression Compression(const std::string& level) {
+  if (level == "low") return GrpcCompression::kLow;
+  if (level == "medium") return GrpcCompression::kMedium;
+  if (level == "high") return GrpcCompression::kHigh;
+  return GrpcCompression::kNone;
+}
+
+}  // namespace
+
+Services::~Services() {
+  Drain(server_->clock()->Now());
+  Stop();
+}
+
+absl::Status Services::Start(const Settings& settings) {
+  if (settings.grpc.enabled) RETURN_IF_ERROR(StartGrpc(settings.grpc));
+  if (settings.http.enabled) RETURN_IF_ERROR(StartHttp(settings.http));
+  if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
+  return absl::OkStatus();
+}
+
+absl::Status Services::StartGrpc(const GrpcSettings& s) {
+  GrpcServerOptions options;
+  options.address = s.address;
+  options.port = static_cast<uint16_t>(s.port);
+  options.reuse_port = s.reuse_port;
+  options.infer_threads = s.infer_threads;
+  options.call_pool_size = s.allocation_pool_size;
+  options.response_compression = Compression(s.compression_level);
+  options.keepalive.time_ms = s.keepalive_time_ms;
+  options.keepalive.timeout_ms = s.keepalive_timeout_ms;
+  options.keepalive.permit_without_calls = s.keepalive_permit_without_calls;
+  options.keepalive.http2_max_pings_without_data = s.max_pings_without_data;
+  options.keepalive.http2_min_recv_ping_interval_without_data_ms = s.min_recv_ping_interval_ms;
+  options.keepalive.http2_max_ping_strikes = s.max_ping_strikes;
+  options.keepalive.max_connection_age_ms = s.max_connection_age_ms;
+  options.keepalive.max_connection_age_grace_ms = s.max_connection_age_grace_ms;
+  options.tls.enabled = s.use_ssl;
+  options.tls.mutual = s.use_ssl_mutual;
+  options.tls.certificate = s.server_cert;
+  options.tls.key = s.server_key;
+  options.tls.root = s.root_cert;
+  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc = GrpcServer::Start(options, server_);
+  if (!grpc.ok()) return Failed("GRPC", grpc.status());
+  grpc_ = *std::move(grpc);
+  LOG_INFO << "Started GRPCInferenceService at " << s.address << ":" << grpc_->port();
+  return absl::OkStatus();
+}
+
+absl::Status Services::StartHttp(const HttpSettings& s) {
+  http_frontend_ = std::make_unique<HttpFrontend>(
+      server_, RequestLimits{static_cast<uint64_t>(s.max_input_size), s.max_json_depth});
+  HttpServerOptions options = InferencePortOptions(server_);
+  options.address = s.address;
+  options.port = static_cast<uint16_t>(s.port);
+  options.reuse_port = s.reuse_port;
+  options.thread_count = s.threads;
+  options.max_connections = static_cast<uint64_t>(s.max_connections);
+  options.max_header_bytes = static_cast<size_t>(s.max_header_size);
+  options.max_body_bytes = static_cast<uint64_t>(s.max_body_size);
+  options.header_timeout = std::chrono::seconds(s.header_timeout_secs);
+  options.stall_timeout = options.header_timeout;
+  options.idle_timeout = std::chrono::seconds(s.idle_timeout_secs);
+  absl::StatusOr<std::unique_ptr<HttpServer>> http =
+      HttpServer::Start(options, http_frontend_.get());
+  if (!http.ok()) return Failed("HTTP", http.status());
+  http_ = *std::move(http);
+  HttpServer* const raw = http_.get();
+  server_->gauges()->Add(kConnectionsGauge, "Open HTTP connections of the inference port",
+                         [raw] { return static_cast<double>(raw->connection_count()); });
+  server_->gauges()->Add(kConnectionsLimitGauge,
+                         "Limit of open HTTP connections, 0 if there is none",
+                         [limit = s.max_connections] { return static_cast<double>(limit); });
+  LOG_INFO << "Started HTTPService at " << s.address << ":" << http_->port();
+  return absl::OkStatus();
+}
+
+absl::Status Services::StartMetrics(const Settings& s) {
+  metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_);
+  HttpServerOptions options;
+  options.address = s.metrics_address();
+  options.port = static_cast<uint16_t>(s.metrics.port);
+  options.thread_count = 1;
+  options.max_connections = 256;
+  options.max_body_bytes = 64 << 10;
+  absl::StatusOr<std::unique_ptr<HttpServer>> metrics =
+      HttpServer::Start(options, metrics_endpoint_.get());
+  if (!metrics.ok()) return Failed("Metrics", metrics.status());
+  metrics_ = *std::move(metrics);
+  LOG_INFO << "Started Metrics Service at " << options.address << ":" << metrics_->port();
+  return absl::OkStatus();
+}
+
+void Services::Drain(TimePoint deadline) {
+  // Both at the same time: neither waits for the other's clients.
+  std::thread grpc_drain([&] {
+    if (grpc_ != nullptr) grpc_->Stop(deadline);
+  });
+  if (http_ != nullptr) http_->Stop(deadline);
+  grpc_drain.join();
+}
+
+void Services::Stop() {
+  server_->gauges()->Remove(kConnectionsGauge);
+  server_->gauges()->Remove(kConnectionsLimitGauge);
+  if (metrics_ != nullptr) metrics_->Stop(server_->clock()->Now());
+}
+
+}  // namespace nereid

@@ -1,0 +1,49 @@
+// Services: the ports that a server answers on. Thread-compatible; used by the main thread.
+#ifndef NEREID_APPS_NEREID_SERVICES_H_
+#define NEREID_APPS_NEREID_SERVICES_H_
+
+#include <absl/status/status.h>
+
+#include <memory>
+
+#include "base/clock.h"
+#include "frontends/grpc/grpc_server.h"
+#include "frontends/http/http_frontend.h"
+#include "frontends/http/http_server.h"
+#include "frontends/http/metrics_endpoint.h"
+#include "server/server.h"
+#include "settings.h"
+
+namespace nereid {
+
+class Services {
+ public:
+  // `server` must outlive this.
+  explicit Services(Server* server) : server_(server) {}
+  ~Services();
+
+  // Opens the ports that `settings` ask for and logs where they are. An error says which one
+  // could not be opened; those opened before it are closed by the destructor.
+  absl::Status Start(const Settings& settings);
+  // Refuses new connections and requests, lets those in flight finish until `deadline`. The metrics
+  // page stays up: a drain is when it is looked at.
+  void Drain(TimePoint deadline);
+  // Closes the metrics port as well.
+  void Stop();
+
+ private:
+  absl::Status StartGrpc(const GrpcSettings& settings);
+  absl::Status StartHttp(const HttpSettings& settings);
+  absl::Status StartMetrics(const Settings& settings);
+
+  Server* const server_;
+  std::unique_ptr<GrpcServer> grpc_;
+  std::unique_ptr<HttpFrontend> http_frontend_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
+  std::unique_ptr<HttpServer> metrics_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_SERVICES_H_

@@ -1,0 +1,92 @@
+#include "backends/identity/identity.h"
+
+#include <thread>
+
+namespace nereid_backend {
+namespace {
+
+constexpr int64_t kMaxDelayMs = int64_t{24} * 3600 * 1000;
+
+Json TensorJson(const char* name) {
+  Json tensor;
+  tensor.Set("name", name);
+  tensor.Set("data_type", "TYPE_FP32");
+  tensor.Set("dims", JsonInts({-1}));
+  return tensor;
+}
+
+// A model without any tensor in its configuration gets one FP32 vector, in and out.
+Error AutoComplete(TRITONBACKEND_Model* model, const ModelConfig& config) {
+  TRITONBACKEND_Backend* backend = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
+  NB_ASSIGN_OR_RETURN(const Json settings, ReadBackendSettings(backend));
+  const int64_t batch_size = config.batching() ? config.max_batch_size
+                                               : settings["default-max-batch-size"].AsInt(0);
+  Json json = config.json;
+  json.Set("max_batch_size", batch_size);
+  json.Set("input", Json::Array{TensorJson("INPUT0")});
+  json.Set("output", Json::Array{TensorJson("OUTPUT0")});
+  const bool has_scheduler = json.Has("dynamic_batching") || json.Has("sequence_batching");
+  if (batch_size > 1 && !has_scheduler) json.Set("dynamic_batching", Json::MakeObject());
+  return SetModelConfig(model, json);
+}
+
+}  // namespace
+
+Result<ExecuteDelay> ExecuteDelay::FromConfig(const ModelConfig& config) {
+  ExecuteDelay delay;
+  const std::string text = config.Parameter("execute_delay_ms", "0");
+  const std::string what = StrCat("parameter 'execute_delay_ms' of model '", config.name, "'");
+  const size_t dash = text.find('-', 1);
+  NB_ASSIGN_OR_RETURN(delay.min_ms, ParseInt(what, text.substr(0, dash), 0, kMaxDelayMs));
+  delay.max_ms = delay.min_ms;
+  if (dash != std::string::npos) {
+    NB_ASSIGN_OR_RETURN(delay.max_ms,
+                        ParseInt(what, text.substr(dash + 1), delay.min_ms, kMaxDelayMs));
+  }
+  NB_ASSIGN_OR_RETURN(delay.seed,
+                      config.IntParameter("execute_delay_seed", 0, INT64_MIN / 2, INT64_MAX / 2));
+  return delay;
+}
+
+Result<std::unique_ptr<IdentityModel>> IdentityModel::Create(TRITONBACKEND_Model* model) {
+  NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(model));
+  if (config.auto_complete && config.inputs.empty() && config.outputs.empty()) {
+    NB_RETURN_IF_ERROR(AutoComplete(model, config));
+    NB_ASSIGN_OR_RETURN(config, ReadModelConfig(model));
+  }
+  NB_ASSIGN_OR_RETURN(EchoMap echo, EchoMap::Build(config));
+  NB_ASSIGN_OR_RETURN(const ExecuteDelay delay, ExecuteDelay::FromConfig(config));
+  return std::unique_ptr<IdentityModel>(
+      new IdentityModel(std::move(config), std::move(echo), delay));
+}
+
+Result<std::unique_ptr<IdentityInstance>> IdentityInstance::Create(TRITONBACKEND_ModelInstance*,
+                                                                   const IdentityModel& model) {
+  return std::unique_ptr<IdentityInstance>(new IdentityInstance(model));
+}
+
+std::chrono::milliseconds IdentityInstance::NextDelay() {
+  const ExecuteDelay& delay = model_.delay();
+  if (delay.max_ms == delay.min_ms) return std::chrono::milliseconds(delay.min_ms);
+  std::uniform_int_distribution<int64_t> distribution(delay.min_ms, delay.max_ms);
+  return std::chrono::milliseconds(distribution(random_));
+}
+
+Error IdentityInstance::Execute(Batch* batch) {
+  for (size_t i = 0; i < batch->size(); ++i) {
+    const Result<int64_t> rows = RequestRows(model_.config(), batch->request(i));
+    if (rows.ok()) batch->set_rows(i, *rows);
+  }
+  batch->MarkComputeStart();
+  // The delay stands for the computation; the copy is the output phase.
+  if (model_.delay().max_ms > 0) std::this_thread::sleep_for(NextDelay());
+  batch->MarkComputeEnd();
+  for (size_t i = 0; i < batch->size(); ++i) {
+    const Error error = model_.echo().Echo(batch, i);
+    if (!error.ok()) batch->Fail(i, error);
+  }
+  return Error();
+}
+
+}  // namespace nereid_backend

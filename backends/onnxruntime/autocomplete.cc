@@ -1,0 +1,129 @@
+#include "backends/onnxruntime/autocomplete.h"
+
+#include <algorithm>
+#include <set>
+
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+bool AllFirstDimsOpen(const Signature& signature) {
+  const auto open = [](const OnnxTensor& tensor) {
+    return !tensor.is_tensor || tensor.first_is_open();
+  };
+  return std::all_of(signature.inputs.begin(), signature.inputs.end(), open) &&
+         std::all_of(signature.outputs.begin(), signature.outputs.end(), open);
+}
+
+// A listed tensor with as many dims as the model's has spells out the first one too, so the
+// configuration means a model without batching.
+bool ListsFullShape(const ModelConfig& config, const Signature& signature) {
+  for (const TensorConfig& input : config.inputs) {
+    const OnnxTensor* tensor = signature.FindInput(input.name);
+    if (tensor != nullptr && !input.dims.empty() && input.model_dims().size() == tensor->dims.size()) {
+      return true;
+    }
+  }
+  for (const TensorConfig& output : config.outputs) {
+    const OnnxTensor* tensor = signature.FindOutput(output.name);
+    if (tensor != nullptr && !output.dims.empty() &&
+        output.model_dims().size() == tensor->dims.size()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int64_t ChooseMaxBatchSize(const ModelConfig& config, const Signature& signature,
+                           int64_t default_max_batch_size) {
+  if (config.batching()) return config.max_batch_size;
+  if (!AllFirstDimsOpen(signature) || ListsFullShape(config, signature)) return 0;
+  return default_max_batch_size;
+}
+
+// Adds data_type and dims to `json` where it has none.
+void FillTensor(const OnnxTensor& tensor, bool batching, Json* json) {
+  if (ConfigTypeFromName((*json)["data_type"].AsString()) == TRITONSERVER_TYPE_INVALID) {
+    json->Set("data_type", ConfigTypeName(tensor.type));
+  }
+  if (!(*json)["dims"].items().empty()) return;
+  Shape dims = tensor.dims;
+  if (batching && !dims.empty()) dims.erase(dims.begin());
+  if (dims.empty()) {
+    // A configuration has no empty dims: clients send [1], and the model gets the reshaped tensor.
+    dims = {1};
+    if (batching) {
+      Json reshape;
+      reshape.Set("shape", Json::Array());
+      json->Set("reshape", reshape);
+    }
+  }
+  json->Set("dims", JsonInts(dims));
+}
+
+// The list `key` of the configuration, completed with `tensors` but for those in `skip`.
+Result<Json> CompleteList(const ModelConfig& config, const char* key,
+                          const std::vector<OnnxTensor>& tensors,
+                          const std::set<std::string>& skip, bool batching) {
+  Json::Array list = config.json[key].items();
+  for (const OnnxTensor& tensor : tensors) {
+    const auto listed = std::find_if(list.begin(), list.end(), [&](const Json& item) {
+      return item["name"].AsString() == tensor.name;
+    });
+    if (listed != list.end()) {
+      if (tensor.type != TRITONSERVER_TYPE_INVALID) FillTensor(tensor, batching, &*listed);
+      continue;
+    }
+    if (skip.count(tensor.name) > 0) continue;
+    if (!tensor.is_tensor) {
+      NB_LOG_WARNING("model '", config.name, "': ", key, " '", tensor.name,
+                     "' is not a tensor and is left out of the configuration");
+      continue;
+    }
+    if (tensor.type == TRITONSERVER_TYPE_INVALID) {
+      return Error::Unsupported(StrCat("unable to load model '", config.name, "': ", key, " '",
+                                       tensor.name, "' has a data type that can not be served"));
+    }
+    Json added;
+    added.Set("name", tensor.name);
+    FillTensor(tensor, batching, &added);
+    list.push_back(std::move(added));
+  }
+  return Json(std::move(list));
+}
+
+// Tensors that the server provides or keeps itself.
+void CollectServerTensors(const ModelConfig& config, std::set<std::string>* inputs,
+                          std::set<std::string>* outputs) {
+  inputs->insert(config.control_inputs.begin(), config.control_inputs.end());
+  for (const StateConfig& state : config.states) {
+    inputs->insert(state.input_name);
+    outputs->insert(state.output_name);
+  }
+}
+
+}  // namespace
+
+Result<Json> AutoCompleteConfig(const ModelConfig& config, const Signature& signature,
+                                int64_t default_max_batch_size) {
+  const int64_t max_batch_size = ChooseMaxBatchSize(config, signature, default_max_batch_size);
+  const bool batching = max_batch_size > 0;
+  std::set<std::string> server_inputs;
+  std::set<std::string> server_outputs;
+  CollectServerTensors(config, &server_inputs, &server_outputs);
+
+  Json json = config.json;
+  json.Set("max_batch_size", max_batch_size);
+  NB_ASSIGN_OR_RETURN(
+      Json inputs, CompleteList(config, "input", signature.inputs, server_inputs, batching));
+  NB_ASSIGN_OR_RETURN(
+      Json outputs, CompleteList(config, "output", signature.outputs, server_outputs, batching));
+  json.Set("input", std::move(inputs));
+  json.Set("output", std::move(outputs));
+  const bool has_scheduler = json.Has("dynamic_batching") || json.Has("sequence_batching");
+  if (max_batch_size > 1 && !has_scheduler) json.Set("dynamic_batching", Json::MakeObject());
+  return json;
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,18 @@
+// Compares a configuration with the model that it is for. Pure.
+#ifndef NEREID_BACKENDS_ONNXRUNTIME_CHECK_H_
+#define NEREID_BACKENDS_ONNXRUNTIME_CHECK_H_
+
+#include "backends/onnxruntime/signature.h"
+#include "backends/sdk/model_config.h"
+
+namespace nereid_backend {
+
+// INVALID_ARG, naming the tensor, what was expected and what was found, when the configuration lists
+// a tensor that the model does not have or that has another type or shape, leaves an input of the
+// model without a source, or asks for batching that the model can not do. UNSUPPORTED for what this
+// backend does not offer (ragged batches).
+Error CheckConfig(const ModelConfig& config, const Signature& signature);
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_ONNXRUNTIME_CHECK_H_

@@ -1,0 +1,88 @@
+#include "backends/onnxruntime/environment.h"
+
+#include "backends/onnxruntime/ort_error.h"
+#include "backends/sdk/log.h"
+#include "backends/sdk/model_config.h"
+
+namespace nereid_backend {
+namespace {
+
+constexpr int64_t kMaxThreads = 4096;
+
+void ORT_API_CALL LogFromRuntime(void*, OrtLoggingLevel severity, const char*, const char*,
+                                 const char* location, const char* message) {
+  TRITONSERVER_LogLevel level = TRITONSERVER_LOG_VERBOSE;
+  if (severity >= ORT_LOGGING_LEVEL_ERROR) {
+    level = TRITONSERVER_LOG_ERROR;
+  } else if (severity == ORT_LOGGING_LEVEL_WARNING) {
+    level = TRITONSERVER_LOG_WARN;
+  }
+  if (!TRITONSERVER_LogIsEnabled(level)) return;
+  LogLine(level, "onnxruntime", 0, StrCat(message, " (", location, ")"));
+}
+
+Result<int64_t> IntSetting(const Json& settings, const char* key, int64_t fallback, int64_t max) {
+  if (!settings.Has(key)) return fallback;
+  return ParseInt(StrCat("backend setting '", key, "'"), settings[key].AsString(), 0, max);
+}
+
+Result<bool> BoolSetting(const Json& settings, const char* key, bool fallback) {
+  if (!settings.Has(key)) return fallback;
+  return ParseBool(StrCat("backend setting '", key, "'"), settings[key].AsString());
+}
+
+}  // namespace
+
+Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
+  BackendSettings settings;
+  NB_ASSIGN_OR_RETURN(settings.global_pool, BoolSetting(json, "enable-global-threadpool", true));
+  NB_ASSIGN_OR_RETURN(settings.intra_op_threads,
+                      IntSetting(json, "intra_op_thread_count", 0, kMaxThreads));
+  NB_ASSIGN_OR_RETURN(settings.inter_op_threads,
+                      IntSetting(json, "inter_op_thread_count", 1, kMaxThreads));
+  NB_ASSIGN_OR_RETURN(settings.spinning,
+                      BoolSetting(json, "session.intra_op.allow_spinning", settings.spinning));
+  NB_ASSIGN_OR_RETURN(settings.default_max_batch_size,
+                      IntSetting(json, "default-max-batch-size", 4, INT32_MAX));
+  return settings;
+}
+
+Result<std::unique_ptr<Environment>> Environment::Create(const Json& json) {
+  const OrtApi* api = OrtGetApiBase()->GetApi(ORT_API_VERSION);
+  if (api == nullptr) {
+    return Error::Unsupported(StrCat("ONNX Runtime ", OrtGetApiBase()->GetVersionString(),
+                                     " is too old: this backend needs its API version ",
+                                     ORT_API_VERSION));
+  }
+  Ort::InitApi(api);
+  NB_ASSIGN_OR_RETURN(const BackendSettings settings, BackendSettings::FromJson(json));
+  std::unique_ptr<Environment> environment(new Environment(settings, ReadCpuBudget()));
+  const OrtLoggingLevel level = TRITONSERVER_LogIsEnabled(TRITONSERVER_LOG_VERBOSE)
+                                    ? ORT_LOGGING_LEVEL_INFO
+                                    : ORT_LOGGING_LEVEL_WARNING;
+  NB_RETURN_IF_ERROR(OrtTry("failed to start ONNX Runtime: ", [&]() -> Error {
+    if (!settings.global_pool) {
+      environment->env_ = Ort::Env(level, "nereid", &LogFromRuntime, nullptr);
+      return Error();
+    }
+    Ort::ThreadingOptions threads;
+    threads.SetGlobalIntraOpNumThreads(static_cast<int>(environment->shared_intra_threads()));
+    threads.SetGlobalInterOpNumThreads(static_cast<int>(settings.inter_op_threads));
+    threads.SetGlobalSpinControl(settings.spinning ? 1 : 0);
+    environment->env_ = Ort::Env(threads, &LogFromRuntime, nullptr, level, "nereid");
+    return Error();
+  }));
+  NB_LOG_INFO("ONNX Runtime ", OrtGetApiBase()->GetVersionString(), ": ",
+              environment->budget().Describe(), "; ",
+              settings.global_pool
+                  ? StrCat("one pool for all models, ", environment->shared_intra_threads(),
+                           " threads a run, spinning ", settings.spinning ? "on" : "off")
+                  : std::string("one pool for each model"));
+  return environment;
+}
+
+int64_t Environment::shared_intra_threads() const {
+  return settings_.intra_op_threads > 0 ? settings_.intra_op_threads : budget_.threads;
+}
+
+}  // namespace nereid_backend

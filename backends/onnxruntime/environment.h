@@ -1,0 +1,51 @@
+// Environment: what all ONNX models of the process share: the runtime's environment with its log
+// and one thread pool, and the backend's settings. Made in TRITONBACKEND_Initialize, destroyed in
+// TRITONBACKEND_Finalize. Immutable; the runtime's own object is thread-safe.
+#ifndef NEREID_BACKENDS_ONNXRUNTIME_ENVIRONMENT_H_
+#define NEREID_BACKENDS_ONNXRUNTIME_ENVIRONMENT_H_
+
+#include <onnxruntime_cxx_api.h>
+
+#include <memory>
+
+#include "backends/sdk/cpu_budget.h"
+#include "backends/sdk/error.h"
+#include "backends/sdk/json.h"
+
+namespace nereid_backend {
+
+// --backend-config=onnxruntime,<key>=<value>
+struct BackendSettings {
+  bool global_pool = true;       // enable-global-threadpool
+  int64_t intra_op_threads = 0;  // intra_op_thread_count; 0: as many as the CPU budget has
+  int64_t inter_op_threads = 1;  // inter_op_thread_count
+  bool spinning = false;         // session.intra_op.allow_spinning
+  int64_t default_max_batch_size = 4;
+
+  static Result<BackendSettings> FromJson(const Json& settings);
+};
+
+class Environment {
+ public:
+  // Loads the runtime's function table and makes the environment. UNSUPPORTED when the library
+  // found is older than the headers that this was built with.
+  static Result<std::unique_ptr<Environment>> Create(const Json& settings);
+
+  const Ort::Env& ort() const { return env_; }
+  const BackendSettings& settings() const { return settings_; }
+  const CpuBudget& budget() const { return budget_; }
+  // Threads that work on one Run through the shared pool, the calling one included.
+  int64_t shared_intra_threads() const;
+
+ private:
+  Environment(const BackendSettings& settings, const CpuBudget& budget)
+      : settings_(settings), budget_(budget) {}
+
+  const BackendSettings settings_;
+  const CpuBudget budget_;
+  Ort::Env env_{nullptr};
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_ONNXRUNTIME_ENVIRONMENT_H_

@@ -1,0 +1,120 @@
+#include "backends/onnxruntime/model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "backends/onnxruntime/autocomplete.h"
+#include "backends/onnxruntime/check.h"
+#include "backends/onnxruntime/ort_error.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+Result<const Environment*> EnvironmentOf(TRITONBACKEND_Model* model) {
+  TRITONBACKEND_Backend* backend = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
+  void* state = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
+  if (state == nullptr) return Error::Internal("the onnxruntime backend was not initialised");
+  return static_cast<const Environment*>(state);
+}
+
+BoundTensor BindTensor(const OnnxTensor& tensor) {
+  BoundTensor bound;
+  bound.name = tensor.name;
+  bound.type = tensor.type;
+  bound.onnx_type = ToOnnxType(tensor.type);
+  bound.element_size = TRITONSERVER_DataTypeByteSize(tensor.type);
+  bound.dims = tensor.dims;
+  return bound;
+}
+
+bool IsPredictable(const BoundTensor& tensor, bool batching) {
+  // No dims at all may also mean that the file gives no shape.
+  if (tensor.element_size == 0 || tensor.dims.empty()) return false;
+  const auto first = tensor.dims.begin() + (batching ? 1 : 0);
+  return std::all_of(first, tensor.dims.end(), [](int64_t dim) { return dim >= 0; });
+}
+
+// Before the file is read only the configuration tells: true unless it has an open dimension.
+bool ConfiguredShapesFixed(const ModelConfig& config) {
+  return std::all_of(config.inputs.begin(), config.inputs.end(), [](const TensorConfig& input) {
+    const Shape& dims = input.model_dims();
+    return std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim >= 0; });
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OnnxModel>> OnnxModel::Create(TRITONBACKEND_Model* handle) {
+  NB_ASSIGN_OR_RETURN(const Environment* environment, EnvironmentOf(handle));
+  NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(handle));
+  std::unique_ptr<OnnxModel> model(new OnnxModel(*environment, std::move(config)));
+  NB_ASSIGN_OR_RETURN(model->path_, model->FindFile());
+  NB_ASSIGN_OR_RETURN(model->request_, SessionRequest::FromConfig(model->config_));
+
+  // The runtime keeps a memory plan for every shape it meets. Where shapes vary freely that grows
+  // without bound, so plans are made only where nothing but the batch dimension varies.
+  const bool pattern_chosen = model->request_.mem_pattern.has_value();
+  if (!pattern_chosen) model->request_.mem_pattern = ConfiguredShapesFixed(model->config_);
+  NB_RETURN_IF_ERROR(model->LoadSession());
+  if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->AutoComplete(handle));
+  NB_RETURN_IF_ERROR(CheckConfig(model->config_, model->signature_));
+  const bool open_shapes = model->signature_.HasOpenShapes(model->config_.batching());
+  if (!pattern_chosen && open_shapes && *model->request_.mem_pattern) {
+    model->request_.mem_pattern = false;
+    NB_RETURN_IF_ERROR(model->LoadSession());
+  }
+  model->Bind();
+  NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version,
+              ": threads: ", model->request_.ThreadPlan(*environment),
+              "; memory arena ", model->request_.arena_enabled() ? "on" : "off",
+              ", memory pattern ", *model->request_.mem_pattern ? "on" : "off");
+  return model;
+}
+
+Result<std::string> OnnxModel::FindFile() const {
+  const std::string name =
+      config_.default_model_filename.empty() ? "model.onnx" : config_.default_model_filename;
+  std::filesystem::path path(config_.directory);
+  path = path / std::to_string(config_.version) / name;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) path /= "model.onnx";
+  if (std::filesystem::exists(path, ignored)) return path.string();
+  return Error::NotFound(
+      StrCat("unable to find '", path.string(), "' for model '", config_.name, "'"));
+}
+
+Error OnnxModel::LoadSession() {
+  session_ = Ort::Session(nullptr);  // not two sessions in memory at a time
+  return OrtTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
+    session_ = Ort::Session(environment_.ort(), path_.c_str(), request_.Build(environment_));
+    signature_ = Signature::Read(session_);
+    return Error();
+  });
+}
+
+Error OnnxModel::AutoComplete(TRITONBACKEND_Model* model) {
+  NB_ASSIGN_OR_RETURN(
+      const Json completed,
+      AutoCompleteConfig(config_, signature_, environment_.settings().default_max_batch_size));
+  NB_RETURN_IF_ERROR(SetModelConfig(model, completed));
+  NB_ASSIGN_OR_RETURN(config_, ReadModelConfig(model));
+  return Error();
+}
+
+void OnnxModel::Bind() {
+  for (const OnnxTensor& input : signature_.inputs) inputs_.push_back(BindTensor(input));
+  for (const OnnxTensor& output : signature_.outputs) {
+    BoundTensor bound = BindTensor(output);
+    bound.is_output = config_.FindOutput(output.name) != nullptr;
+    bound.is_state = std::any_of(
+        config_.states.begin(), config_.states.end(),
+        [&](const StateConfig& state) { return state.output_name == output.name; });
+    bound.predictable = IsPredictable(bound, config_.batching());
+    if (bound.is_output || bound.is_state) outputs_.push_back(std::move(bound));
+  }
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,29 @@
+// Turns ONNX Runtime's exceptions into Errors at the place of the call. Stateless.
+#ifndef NEREID_BACKENDS_ONNXRUNTIME_ORT_ERROR_H_
+#define NEREID_BACKENDS_ONNXRUNTIME_ORT_ERROR_H_
+
+#include <onnxruntime_cxx_api.h>
+
+#include "backends/sdk/error.h"
+
+namespace nereid_backend {
+
+// Runs `body` (returns Error). INVALID_ARG for what the runtime calls an invalid argument, INTERNAL
+// for its other failures, with `context` before its message.
+template <typename Body>
+Error OrtTry(std::string_view context, Body&& body) {
+  try {
+    return body();
+  } catch (const Ort::Exception& e) {
+    const bool argument = e.GetOrtErrorCode() == ORT_INVALID_ARGUMENT;
+    std::string_view text = e.what();
+    while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+    return Error(argument ? TRITONSERVER_ERROR_INVALID_ARG : TRITONSERVER_ERROR_INTERNAL,
+                 StrCat(context, "onnx runtime error ", static_cast<int>(e.GetOrtErrorCode()), ": ",
+                        text));
+  }
+}
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_ONNXRUNTIME_ORT_ERROR_H_

@@ -1,0 +1,48 @@
+// The options of a model's session, from its configuration: thread counts, memory, graph
+// optimisation, execution accelerators, the runtime's own configuration entries. Values.
+#ifndef NEREID_BACKENDS_ONNXRUNTIME_SESSION_OPTIONS_H_
+#define NEREID_BACKENDS_ONNXRUNTIME_SESSION_OPTIONS_H_
+
+#include <onnxruntime_cxx_api.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/onnxruntime/environment.h"
+#include "backends/sdk/error.h"
+#include "backends/sdk/model_config.h"
+
+namespace nereid_backend {
+
+// What the configuration asks for, parsed and checked, before the runtime sees it.
+struct SessionRequest {
+  std::optional<int64_t> intra_op_threads;  // 0: as many as the CPU budget has
+  std::optional<int64_t> inter_op_threads;
+  bool parallel = false;           // execution_mode
+  std::optional<bool> mem_arena;   // unset: off, unless shrinkage is asked for
+  std::optional<bool> mem_pattern; // unset: on where only the batch dimension varies
+  std::string arena_shrinkage;     // for every Run; "cpu:0"
+  GraphOptimizationLevel graph_level = ORT_ENABLE_ALL;
+  std::vector<std::pair<std::string, std::string>> entries;       // session configuration entries
+  std::vector<std::pair<std::string, Json>> accelerators;         // provider name, its parameters
+  std::vector<std::string> op_libraries;                          // custom operators
+
+  // INVALID_ARG for values that make no sense and for accelerators that this runtime lacks.
+  static Result<SessionRequest> FromConfig(const ModelConfig& config);
+
+  bool arena_enabled() const { return mem_arena.value_or(!arena_shrinkage.empty()); }
+  // True when the model gets threads of its own instead of the shared pool.
+  bool OwnThreads(const Environment& environment) const;
+  // One sentence for the log: which threads will run the model.
+  std::string ThreadPlan(const Environment& environment) const;
+
+  // REQUIRES: mem_pattern is set. May throw Ort::Exception.
+  Ort::SessionOptions Build(const Environment& environment) const;
+  Ort::RunOptions BuildRunOptions() const;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_ONNXRUNTIME_SESSION_OPTIONS_H_

@@ -1,0 +1,111 @@
+#include "backends/sdk/batch.h"
+
+#include <chrono>
+
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+
+uint64_t NowNs() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+Batch::Batch(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests,
+             uint32_t count)
+    : instance_(instance), slots_(count), exec_start_(NowNs()) {
+  for (uint32_t i = 0; i < count; ++i) slots_[i].request = requests[i];
+}
+
+size_t Batch::live_count() const {
+  size_t count = 0;
+  for (const Slot& slot : slots_) count += slot.failed ? 0 : 1;
+  return count;
+}
+
+int64_t Batch::live_rows() const {
+  int64_t rows = 0;
+  for (const Slot& slot : slots_) rows += slot.failed ? 0 : slot.rows;
+  return rows;
+}
+
+Result<TRITONBACKEND_Response*> Batch::Response(size_t i) {
+  Slot& slot = slots_[i];
+  if (slot.response == nullptr) {
+    NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseNew(&slot.response, slot.request));
+  }
+  return slot.response;
+}
+
+void Batch::DropResponse(size_t i) {
+  if (slots_[i].response == nullptr) return;
+  NB_LOG_IF_ERROR(TRITONBACKEND_ResponseDelete(slots_[i].response), "failed to delete a response");
+  slots_[i].response = nullptr;
+}
+
+void Batch::Fail(size_t i, const Error& error) {
+  Slot& slot = slots_[i];
+  slot.failed = true;
+  const Result<TRITONBACKEND_Response*> response = Response(i);
+  if (!response.ok()) {
+    NB_LOG_ERROR("failed to make the error response of a request: ", error.message());
+    return;
+  }
+  slot.response = nullptr;
+  NB_LOG_IF_ERROR(
+      TRITONBACKEND_ResponseSend(*response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error.get()),
+      "failed to send an error response");
+}
+
+void Batch::FailAll(const Error& error) {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (live(i)) Fail(i, error);
+  }
+}
+
+void Batch::ReportStatistics(uint64_t end) {
+  // A phase that never began has length zero, at the end of the one before.
+  if (compute_start_ == 0) compute_start_ = exec_start_;
+  if (compute_end_ == 0) compute_end_ = end;
+  for (const Slot& slot : slots_) {
+    NB_LOG_IF_ERROR(TRITONBACKEND_ModelInstanceReportStatistics(instance_, slot.request,
+                                                                !slot.failed, exec_start_,
+                                                                compute_start_, compute_end_, end),
+                    "failed to report request statistics");
+  }
+  const int64_t rows = live_rows();
+  if (rows == 0) return;
+  NB_LOG_IF_ERROR(
+      TRITONBACKEND_ModelInstanceReportBatchStatistics(instance_, static_cast<uint64_t>(rows),
+                                                       exec_start_, compute_start_, compute_end_,
+                                                       end),
+      "failed to report batch statistics");
+}
+
+void Batch::Finish() {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (!live(i)) continue;
+    const Result<TRITONBACKEND_Response*> response = Response(i);
+    if (!response.ok()) {
+      // There is nothing to answer with; the server notices at release.
+      slots_[i].failed = true;
+      NB_LOG_ERROR("failed to make the response of a request");
+    }
+  }
+  // Before the responses leave: a client that has its answer finds it counted.
+  ReportStatistics(NowNs());
+  for (Slot& slot : slots_) {
+    if (slot.response != nullptr) {
+      NB_LOG_IF_ERROR(TRITONBACKEND_ResponseSend(slot.response,
+                                                 TRITONSERVER_RESPONSE_COMPLETE_FINAL, nullptr),
+                      "failed to send a response");
+      slot.response = nullptr;
+    }
+    NB_LOG_IF_ERROR(
+        TRITONBACKEND_RequestRelease(slot.request, TRITONSERVER_REQUEST_RELEASE_ALL),
+        "failed to release a request");
+  }
+}
+
+}  // namespace nereid_backend

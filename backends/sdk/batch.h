@@ -1,0 +1,96 @@
+// Batch: the requests of one ModelInstanceExecute call, from arrival to release. It keeps the rules
+// that are easy to break: every request gets exactly one response with the final flag, a failure
+// stays with its request, statistics are reported before release, everything is released.
+// Used by the thread that runs Execute.
+//
+//   return RunBatch(instance, requests, count, [&](Batch& batch) -> Error { ... });
+#ifndef NEREID_BACKENDS_SDK_BATCH_H_
+#define NEREID_BACKENDS_SDK_BATCH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/sdk/boundary.h"
+#include "backends/sdk/error.h"
+#include "triton/core/tritonbackend.h"
+
+namespace nereid_backend {
+
+// Steady clock, as the server's statistics want it.
+uint64_t NowNs();
+
+class Batch {
+ public:
+  // Takes note of the requests; they are the backend's from here on.
+  Batch(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests, uint32_t count);
+  // REQUIRES: Finish() was called.
+  ~Batch() = default;
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  size_t size() const { return slots_.size(); }
+  TRITONBACKEND_Request* request(size_t i) const { return slots_[i].request; }
+  // False once the request was answered with an error.
+  bool live(size_t i) const { return !slots_[i].failed; }
+  size_t live_count() const;
+
+  // Rows (first dimension) that request i adds to the batch; 1 until set. Only for batching models.
+  void set_rows(size_t i, int64_t rows) { slots_[i].rows = rows; }
+  int64_t rows(size_t i) const { return slots_[i].rows; }
+  // Sum over the live requests.
+  int64_t live_rows() const;
+
+  // The response to request i, made on first use; owned by the batch.
+  Result<TRITONBACKEND_Response*> Response(size_t i);
+
+  // Throws the unsent response to request i away, with its outputs; the next Response(i) is new.
+  void DropResponse(size_t i);
+
+  // Answers request i with `error`, now. REQUIRES: live(i).
+  void Fail(size_t i, const Error& error);
+  // The same for every live request.
+  void FailAll(const Error& error);
+
+  // Stamps for the statistics: computation begins, ends. Unset ones are filled in by Finish().
+  void MarkComputeStart() { compute_start_ = NowNs(); }
+  void MarkComputeEnd() { compute_end_ = NowNs(); }
+
+  // Reports statistics, sends the responses of the live requests and releases all requests.
+  void Finish();
+
+ private:
+  struct Slot {
+    TRITONBACKEND_Request* request = nullptr;
+    TRITONBACKEND_Response* response = nullptr;
+    int64_t rows = 1;
+    bool failed = false;
+  };
+
+  void ReportStatistics(uint64_t end);
+
+  TRITONBACKEND_ModelInstance* const instance_;
+  std::vector<Slot> slots_;
+  const uint64_t exec_start_;
+  uint64_t compute_start_ = 0;
+  uint64_t compute_end_ = 0;
+};
+
+// The skeleton of ModelInstanceExecute. `body(Batch&)` fills responses and fails single requests;
+// an Error that it returns, or an exception, fails the requests that are still live. Returns null
+// unless not even the batch could be set up (the requests are then still the server's).
+template <typename Body>
+TRITONSERVER_Error* RunBatch(TRITONBACKEND_ModelInstance* instance,
+                             TRITONBACKEND_Request** requests, uint32_t count,
+                             Body&& body) noexcept {
+  return Guard("ModelInstanceExecute", [&]() -> Error {
+    Batch batch(instance, requests, count);
+    const Error error = Guarded("ModelInstanceExecute", [&] { return body(batch); });
+    if (!error.ok()) batch.FailAll(error);
+    batch.Finish();
+    return Error();
+  });
+}
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_SDK_BATCH_H_

@@ -1,0 +1,172 @@
+#include "backends/sdk/batch.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "backends/sdk/echo.h"
+#include "backends/sdk/testing/fake_server.h"
+
+namespace nereid_backend {
+namespace {
+
+class BatchTest : public ::testing::Test {
+ protected:
+  BatchTest() {
+    for (int i = 0; i < 3; ++i) {
+      requests_[i].wanted_outputs = {"OUT"};
+      requests_[i].inputs.push_back(
+          testing::MakeInput("IN", TRITONSERVER_TYPE_UINT8, {1, 2}, std::string(2, char('a' + i))));
+    }
+  }
+  // Whatever happened: one final response each (unless it can not be made), all released once
+  // after their statistics, no error left behind.
+  ~BatchTest() override {
+    for (const TRITONBACKEND_Request& request : requests_) {
+      EXPECT_EQ(request.released, 1);
+      EXPECT_TRUE(request.reported_before_release);
+      EXPECT_EQ(request.statistics.size(), 1u);
+      if (request.refuse_responses) continue;
+      EXPECT_EQ(request.responses.size(), 1u);
+      EXPECT_TRUE(request.responses.back().final);
+    }
+    EXPECT_EQ(testing::LiveErrors(), 0);
+  }
+
+  template <typename Body>
+  void Run(Body&& body) {
+    TRITONBACKEND_Request* pointers[] = {&requests_[0], &requests_[1], &requests_[2]};
+    EXPECT_EQ(RunBatch(&instance_, pointers, 3, body), nullptr);
+  }
+
+  bool Failed(int i, const std::string& message) const {
+    const auto& errors = requests_[i].responses[0].errors;
+    return errors.size() == 1 && errors[0].message == message && !requests_[i].statistics[0];
+  }
+  bool Succeeded(int i) const {
+    return requests_[i].responses[0].errors.empty() && requests_[i].statistics[0];
+  }
+
+  TRITONBACKEND_ModelInstance instance_;
+  TRITONBACKEND_Request requests_[3];
+};
+
+TEST_F(BatchTest, SuccessCountsRows) {
+  Run([](Batch& batch) {
+    batch.set_rows(1, 5);
+    return Error();
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Succeeded(i));
+  EXPECT_EQ(instance_.batch_sizes, std::vector<uint64_t>{7});
+}
+
+TEST_F(BatchTest, AFailureStaysWithItsRequest) {
+  Run([](Batch& batch) {
+    batch.Fail(1, Error::InvalidArg("no"));
+    return Error();
+  });
+  EXPECT_TRUE(Succeeded(0));
+  EXPECT_TRUE(Failed(1, "no"));
+  EXPECT_TRUE(Succeeded(2));
+  EXPECT_EQ(instance_.batch_sizes, std::vector<uint64_t>{2});
+}
+
+TEST_F(BatchTest, AnErrorOfTheBodyFailsTheLiveOnes) {
+  Run([](Batch& batch) {
+    batch.Fail(0, Error::InvalidArg("first"));
+    return Error::Internal("all");
+  });
+  EXPECT_TRUE(Failed(0, "first"));
+  EXPECT_TRUE(Failed(1, "all"));
+  EXPECT_TRUE(Failed(2, "all"));
+  EXPECT_TRUE(instance_.batch_sizes.empty());
+}
+
+TEST_F(BatchTest, AnExceptionBecomesAnError) {
+  Run([](Batch& batch) -> Error {
+    batch.Fail(0, Error::InvalidArg("first"));
+    throw std::runtime_error("thrown");
+  });
+  EXPECT_TRUE(Failed(0, "first"));
+  EXPECT_TRUE(Failed(2, "thrown"));
+}
+
+TEST_F(BatchTest, ARequestWithoutResponseIsStillReleased) {
+  requests_[1].refuse_responses = true;
+  Run([](Batch& batch) {
+    EXPECT_FALSE(batch.Response(1).ok());
+    return Error();
+  });
+  EXPECT_TRUE(requests_[1].responses.empty());
+  EXPECT_FALSE(requests_[1].statistics[0]);
+  EXPECT_TRUE(Succeeded(2));
+}
+
+TEST_F(BatchTest, ADroppedResponseIsReplaced) {
+  Run([](Batch& batch) -> Error {
+    const int64_t shape[] = {1};
+    NB_ASSIGN_OR_RETURN(TRITONBACKEND_Response * response, batch.Response(0));
+    NB_ASSIGN_OR_RETURN(char* buffer,
+                        AllocateOutput(response, "OUT", TRITONSERVER_TYPE_UINT8, shape, 1, 1));
+    *buffer = 'x';
+    batch.DropResponse(0);
+    return Error();
+  });
+  EXPECT_EQ(requests_[0].responses_deleted, 1);
+  EXPECT_TRUE(requests_[0].responses[0].outputs.empty());
+}
+
+TEST_F(BatchTest, EchoCopiesPiecesIntoTheWantedOutputs) {
+  requests_[0].inputs[0].buffers = {"a", "", "b"};
+  requests_[1].wanted_outputs.clear();
+  const Result<ModelConfig> config = ParseModelConfig(
+      R"({"name":"m","max_batch_size":4,"input":[{"name":"IN","data_type":"TYPE_UINT8"}],
+          "output":[{"name":"OUT","data_type":"TYPE_UINT8"}]})");
+  ASSERT_TRUE(config.ok());
+  Result<EchoMap> echo = EchoMap::Build(*config);
+  ASSERT_TRUE(echo.ok());
+  Run([&](Batch& batch) -> Error {
+    for (size_t i = 0; i < batch.size(); ++i) NB_RETURN_IF_ERROR(echo->Echo(&batch, i));
+    return Error();
+  });
+  ASSERT_EQ(requests_[0].responses[0].outputs.size(), 1u);
+  EXPECT_EQ(requests_[0].responses[0].outputs[0].data, "ab");
+  EXPECT_EQ(requests_[0].responses[0].outputs[0].shape, (std::vector<int64_t>{1, 2}));
+  EXPECT_TRUE(requests_[1].responses[0].outputs.empty());
+  EXPECT_EQ(requests_[2].responses[0].outputs[0].data, "cc");
+}
+
+}  // namespace
+
+namespace {
+
+Result<EchoMap> EchoOf(const std::string& inputs, const std::string& outputs) {
+  const Result<ModelConfig> config =
+      ParseModelConfig("{\"name\":\"m\",\"input\":[" + inputs + "],\"output\":[" + outputs + "]}");
+  EXPECT_TRUE(config.ok());
+  return EchoMap::Build(*config);
+}
+
+std::string Tensor(const std::string& name, const std::string& type = "TYPE_FP32") {
+  return "{\"name\":\"" + name + "\",\"data_type\":\"" + type + "\"}";
+}
+
+TEST(EchoMapTest, PairsByNameThenByPatternThenAlone) {
+  const Result<EchoMap> map = EchoOf(Tensor("same") + "," + Tensor("INPUT_1"),
+                                     Tensor("same") + "," + Tensor("OUTPUT_1"));
+  ASSERT_TRUE(map.ok());
+  EXPECT_EQ(map->InputOf("same"), "same");
+  EXPECT_EQ(map->InputOf("OUTPUT_1"), "INPUT_1");
+  EXPECT_EQ(map->InputOf("none"), "");
+  const Result<EchoMap> single = EchoOf(Tensor("x"), Tensor("y"));
+  ASSERT_TRUE(single.ok());
+  EXPECT_EQ(single->InputOf("y"), "x");
+}
+
+TEST(EchoMapTest, NoPartnerAndUnequalTypesAreErrors) {
+  EXPECT_FALSE(EchoOf(Tensor("a") + "," + Tensor("b"), Tensor("c")).ok());
+  EXPECT_FALSE(EchoOf(Tensor("x"), Tensor("x", "TYPE_INT32")).ok());
+}
+
+}  // namespace
+}  // namespace nereid_backend

@@ -1,0 +1,68 @@
+// Helpers for the C functions that a backend exports: version check, and keeping C++ objects as the
+// state of the server's model and instance handles. Stateless.
+#ifndef NEREID_BACKENDS_SDK_ENTRY_H_
+#define NEREID_BACKENDS_SDK_ENTRY_H_
+
+#include <memory>
+
+#include "backends/sdk/boundary.h"
+#include "backends/sdk/error.h"
+#include "triton/core/tritonbackend.h"
+
+namespace nereid_backend {
+
+// UNSUPPORTED when the server's backend API has another major version than these headers, or a
+// minor one below `minor`, the oldest that has all the backend calls.
+Error RequireApi(uint32_t minor);
+
+template <typename ModelT>
+ModelT* ModelStateOf(TRITONBACKEND_Model* model) {
+  void* state = nullptr;
+  Error ignored(TRITONBACKEND_ModelState(model, &state));
+  return static_cast<ModelT*>(state);
+}
+
+template <typename InstanceT>
+InstanceT* InstanceStateOf(TRITONBACKEND_ModelInstance* instance) {
+  void* state = nullptr;
+  Error ignored(TRITONBACKEND_ModelInstanceState(instance, &state));
+  return static_cast<InstanceT*>(state);
+}
+
+// ModelT has `static Result<std::unique_ptr<ModelT>> Create(TRITONBACKEND_Model*)`.
+template <typename ModelT>
+Error InitializeModel(TRITONBACKEND_Model* model) {
+  NB_ASSIGN_OR_RETURN(std::unique_ptr<ModelT> state, ModelT::Create(model));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelSetState(model, state.get()));
+  state.release();  // FinalizeModel takes it back
+  return Error();
+}
+
+template <typename ModelT>
+Error FinalizeModel(TRITONBACKEND_Model* model) {
+  const std::unique_ptr<ModelT> state(ModelStateOf<ModelT>(model));
+  return Error(TRITONBACKEND_ModelSetState(model, nullptr));
+}
+
+// InstanceT has `static Result<std::unique_ptr<InstanceT>> Create(TRITONBACKEND_ModelInstance*,
+// const ModelT&)`; the model outlives it.
+template <typename InstanceT, typename ModelT>
+Error InitializeInstance(TRITONBACKEND_ModelInstance* instance) {
+  TRITONBACKEND_Model* model = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceModel(instance, &model));
+  NB_ASSIGN_OR_RETURN(std::unique_ptr<InstanceT> state,
+                      InstanceT::Create(instance, *ModelStateOf<ModelT>(model)));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceSetState(instance, state.get()));
+  state.release();  // FinalizeInstance takes it back
+  return Error();
+}
+
+template <typename InstanceT>
+Error FinalizeInstance(TRITONBACKEND_ModelInstance* instance) {
+  const std::unique_ptr<InstanceT> state(InstanceStateOf<InstanceT>(instance));
+  return Error(TRITONBACKEND_ModelInstanceSetState(instance, nullptr));
+}
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_SDK_ENTRY_H_

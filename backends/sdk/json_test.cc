@@ -1,0 +1,65 @@
+#include "backends/sdk/json.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/sdk/testing/fake_server.h"
+
+namespace nereid_backend {
+namespace {
+
+Json Parsed(std::string_view text) {
+  Result<Json> json = Json::Parse(text);
+  EXPECT_TRUE(json.ok()) << text;
+  return json.ok() ? *json : Json();
+}
+
+TEST(JsonTest, WritesWhatItRead) {
+  for (const char* text :
+       {"null", "true", "[]", "{}", R"({"a":[1,-2,{"b":"x\"y"}],"c":1.5,"d":false,"e":null})",
+        R"(["\u0001",9223372036854775807,-9223372036854775808])"}) {
+    EXPECT_EQ(Parsed(text).Write(), text);
+  }
+}
+
+TEST(JsonTest, ReadsMembersByName) {
+  const Json json = Parsed(R"({"name":"m","size":4,"big":"12345678901","flag":true,"dims":[1,"-1"]})");
+  EXPECT_EQ(json["name"].AsString(), "m");
+  EXPECT_EQ(json["size"].AsInt(), 4);
+  EXPECT_EQ(json["big"].AsInt(), 12345678901) << "protobuf prints 64-bit integers as strings";
+  EXPECT_TRUE(json["flag"].AsBool());
+  EXPECT_EQ(json["dims"].AsInts(), (std::vector<int64_t>{1, -1}));
+}
+
+TEST(JsonTest, MissingAndWrongKindsGiveTheFallback) {
+  const Json json = Parsed(R"({"text":"12x","list":[1]})");
+  EXPECT_TRUE(json["none"]["deeper"].is_null());
+  EXPECT_EQ(json["none"].AsInt(7), 7);
+  EXPECT_EQ(json["text"].AsInt(7), 7);
+  EXPECT_EQ(json["list"].AsString("x"), "x");
+  EXPECT_TRUE(json["text"].items().empty());
+  EXPECT_FALSE(json.Has("none"));
+}
+
+TEST(JsonTest, SetAddsAndReplaces) {
+  Json json;
+  json.Set("a", int64_t{1});
+  json.Set("b", JsonInts({2, 3}));
+  json.Set("a", "x");
+  EXPECT_EQ(json.Write(), R"({"a":"x","b":[2,3]})");
+}
+
+TEST(JsonTest, RejectsWhatIsNoJson) {
+  for (const char* text : {"", "{", "[1,]", "{} {}", "nul", "\"\xff"}) {
+    Result<Json> json = Json::Parse(text);
+    ASSERT_FALSE(json.ok()) << text;
+    EXPECT_EQ(json.error().code(), TRITONSERVER_ERROR_INVALID_ARG);
+  }
+}
+
+TEST(JsonTest, DepthDoesNotOverflowTheStack) {
+  constexpr size_t kDepth = 100000;
+  EXPECT_FALSE(Json::Parse(std::string(kDepth, '[')).ok());
+}
+
+}  // namespace
+}  // namespace nereid_backend

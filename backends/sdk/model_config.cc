@@ -1,0 +1,174 @@
+#include "backends/sdk/model_config.h"
+
+#include <charconv>
+#include <cctype>
+
+namespace nereid_backend {
+namespace {
+
+TensorConfig ReadTensor(const Json& json) {
+  TensorConfig tensor;
+  tensor.name = json["name"].AsString();
+  tensor.type = ConfigTypeFromName(json["data_type"].AsString());
+  tensor.dims = json["dims"].AsInts();
+  if (json.Has("reshape")) tensor.reshape = json["reshape"]["shape"].AsInts();
+  tensor.optional = json["optional"].AsBool();
+  tensor.ragged = json["allow_ragged_batch"].AsBool();
+  return tensor;
+}
+
+const TensorConfig* FindByName(const std::vector<TensorConfig>& tensors, std::string_view name) {
+  for (const TensorConfig& tensor : tensors) {
+    if (tensor.name == name) return &tensor;
+  }
+  return nullptr;
+}
+
+// Reads and deletes `message`.
+Result<Json> ReadMessage(TRITONSERVER_Message* message, bool owned) {
+  const char* text = nullptr;
+  size_t size = 0;
+  Error error(TRITONSERVER_MessageSerializeToJson(message, &text, &size));
+  Result<Json> json = error.ok() ? Json::Parse({text, size}) : Result<Json>(std::move(error));
+  if (owned) NB_RETURN_IF_ERROR(TRITONSERVER_MessageDelete(message));
+  return json;
+}
+
+void ReadFields(const Json& json, ModelConfig* config) {
+  config->name = json["name"].AsString();
+  config->max_batch_size = json["max_batch_size"].AsInt();
+  config->default_model_filename = json["default_model_filename"].AsString();
+  for (const Json& input : json["input"].items()) config->inputs.push_back(ReadTensor(input));
+  for (const Json& output : json["output"].items()) config->outputs.push_back(ReadTensor(output));
+  const Json& sequence = json["sequence_batching"];
+  for (const Json& control : sequence["control_input"].items()) {
+    config->control_inputs.push_back(control["name"].AsString());
+  }
+  for (const Json& state : sequence["state"].items()) {
+    config->states.push_back(StateConfig{
+        state["input_name"].AsString(), state["output_name"].AsString(),
+        ConfigTypeFromName(state["data_type"].AsString()), state["dims"].AsInts()});
+  }
+  config->decoupled = json["model_transaction_policy"]["decoupled"].AsBool();
+}
+
+}  // namespace
+
+std::string ModelConfig::Parameter(std::string_view key, std::string_view fallback) const {
+  return json["parameters"][key]["string_value"].AsString(fallback);
+}
+
+bool ModelConfig::HasParameter(std::string_view key) const { return json["parameters"].Has(key); }
+
+Result<int64_t> ModelConfig::IntParameter(std::string_view key, int64_t fallback, int64_t min,
+                                          int64_t max) const {
+  if (!HasParameter(key)) return fallback;
+  return ParseInt(StrCat("parameter '", key, "' of model '", name, "'"), Parameter(key), min, max);
+}
+
+Result<bool> ModelConfig::BoolParameter(std::string_view key, bool fallback) const {
+  if (!HasParameter(key)) return fallback;
+  return ParseBool(StrCat("parameter '", key, "' of model '", name, "'"), Parameter(key));
+}
+
+const TensorConfig* ModelConfig::FindInput(std::string_view name) const {
+  return FindByName(inputs, name);
+}
+
+const TensorConfig* ModelConfig::FindOutput(std::string_view name) const {
+  return FindByName(outputs, name);
+}
+
+Result<ModelConfig> ParseModelConfig(std::string_view text) {
+  ModelConfig config;
+  NB_ASSIGN_OR_RETURN(config.json, Json::Parse(text));
+  ReadFields(config.json, &config);
+  return config;
+}
+
+Result<ModelConfig> ReadModelConfig(TRITONBACKEND_Model* model) {
+  TRITONSERVER_Message* message = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelConfig(model, 1, &message));
+  ModelConfig config;
+  NB_ASSIGN_OR_RETURN(config.json, ReadMessage(message, true));
+  ReadFields(config.json, &config);
+
+  const char* name = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelName(model, &name));
+  config.name = name;
+  uint64_t version = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelVersion(model, &version));
+  config.version = static_cast<int64_t>(version);
+  TRITONBACKEND_ArtifactType artifact = TRITONBACKEND_ARTIFACT_FILESYSTEM;
+  const char* directory = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelRepository(model, &artifact, &directory));
+  if (artifact != TRITONBACKEND_ARTIFACT_FILESYSTEM) {
+    return Error::Unsupported(StrCat("unsupported artifact type for model '", name, "'"));
+  }
+  config.directory = directory;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelAutoCompleteConfig(model, &config.auto_complete));
+  return config;
+}
+
+Error SetModelConfig(TRITONBACKEND_Model* model, const Json& config) {
+  const std::string text = config.Write();
+  TRITONSERVER_Message* message = nullptr;
+  NB_RETURN_IF_ERROR(
+      TRITONSERVER_MessageNewFromSerializedJson(&message, text.data(), text.size()));
+  Error error(TRITONBACKEND_ModelSetConfig(model, 1, message));
+  NB_RETURN_IF_ERROR(TRITONSERVER_MessageDelete(message));
+  return error;
+}
+
+Result<Json> ReadBackendSettings(TRITONBACKEND_Backend* backend) {
+  TRITONSERVER_Message* message = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendConfig(backend, &message));
+  NB_ASSIGN_OR_RETURN(Json json, ReadMessage(message, false));
+  return json["cmdline"];
+}
+
+std::string ConfigTypeName(TRITONSERVER_DataType type) {
+  if (type == TRITONSERVER_TYPE_BYTES) return "TYPE_STRING";
+  if (type == TRITONSERVER_TYPE_INVALID) return "TYPE_INVALID";
+  return std::string("TYPE_") + TRITONSERVER_DataTypeString(type);
+}
+
+TRITONSERVER_DataType ConfigTypeFromName(std::string_view name) {
+  constexpr std::string_view kPrefix = "TYPE_";
+  if (name.substr(0, kPrefix.size()) != kPrefix) return TRITONSERVER_TYPE_INVALID;
+  const std::string bare(name.substr(kPrefix.size()));
+  if (bare == "STRING") return TRITONSERVER_TYPE_BYTES;
+  return TRITONSERVER_StringToDataType(bare.c_str());
+}
+
+Result<int64_t> ParseInt(std::string_view what, std::string_view text, int64_t min, int64_t max) {
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc() || at != end || value < min || value > max) {
+    return Error::InvalidArg(StrCat(what, " must be an integer from ", min, " to ", max, ", got '",
+                                    text, "'"));
+  }
+  return value;
+}
+
+Result<bool> ParseBool(std::string_view what, std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (lower == "1" || lower == "true") return true;
+  if (lower == "0" || lower == "false") return false;
+  return Error::InvalidArg(StrCat(what, " must be 0, 1, true or false, got '", text, "'"));
+}
+
+std::string ShapeToString(const int64_t* dims, size_t count) {
+  std::string text = "[";
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0) text += ',';
+    text += std::to_string(dims[i]);
+  }
+  return text + "]";
+}
+
+std::string ShapeToString(const Shape& shape) { return ShapeToString(shape.data(), shape.size()); }
+
+}  // namespace nereid_backend

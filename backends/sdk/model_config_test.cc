@@ -1,0 +1,66 @@
+#include "backends/sdk/model_config.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/sdk/testing/fake_server.h"
+
+namespace nereid_backend {
+namespace {
+
+constexpr const char* kConfig = R"({
+  "name": "m", "max_batch_size": 8, "default_model_filename": "net.onnx",
+  "input": [{"name": "X", "data_type": "TYPE_FP32", "dims": ["-1", 3], "reshape": {"shape": []}},
+            {"name": "O", "data_type": "TYPE_STRING", "dims": [1], "optional": true}],
+  "output": [{"name": "Y", "data_type": "TYPE_BF16", "dims": [2]}],
+  "sequence_batching": {
+    "control_input": [{"name": "START"}],
+    "state": [{"input_name": "SI", "output_name": "SO", "data_type": "TYPE_INT32", "dims": [4]}]},
+  "model_transaction_policy": {"decoupled": true},
+  "parameters": {"n": {"string_value": "5"}, "on": {"string_value": "True"},
+                 "bad": {"string_value": "x"}}})";
+
+TEST(ModelConfigTest, ReadsTheFields) {
+  Result<ModelConfig> config = ParseModelConfig(kConfig);
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config->name, "m");
+  EXPECT_EQ(config->max_batch_size, 8);
+  EXPECT_EQ(config->default_model_filename, "net.onnx");
+  ASSERT_EQ(config->inputs.size(), 2u);
+  EXPECT_EQ(config->inputs[0].type, TRITONSERVER_TYPE_FP32);
+  EXPECT_EQ(config->inputs[0].dims, (Shape{-1, 3}));
+  EXPECT_EQ(config->inputs[0].model_dims(), Shape{});
+  EXPECT_EQ(config->inputs[1].type, TRITONSERVER_TYPE_BYTES);
+  EXPECT_TRUE(config->inputs[1].optional);
+  EXPECT_EQ(config->FindOutput("Y")->type, TRITONSERVER_TYPE_BF16);
+  EXPECT_EQ(config->FindOutput("X"), nullptr);
+  EXPECT_EQ(config->control_inputs, std::vector<std::string>{"START"});
+  ASSERT_EQ(config->states.size(), 1u);
+  EXPECT_EQ(config->states[0].output_name, "SO");
+  EXPECT_TRUE(config->decoupled);
+}
+
+TEST(ModelConfigTest, ParametersAreChecked) {
+  Result<ModelConfig> config = ParseModelConfig(kConfig);
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(*config->IntParameter("n", 1, 0, 5), 5);
+  EXPECT_EQ(*config->IntParameter("none", 1, 0, 5), 1);
+  EXPECT_TRUE(*config->BoolParameter("on", false));
+  Result<int64_t> above = config->IntParameter("n", 1, 0, 4);
+  ASSERT_FALSE(above.ok());
+  EXPECT_STREQ(above.error().message(),
+               "parameter 'n' of model 'm' must be an integer from 0 to 4, got '5'");
+  EXPECT_FALSE(config->IntParameter("bad", 1, 0, 9).ok());
+  EXPECT_FALSE(config->BoolParameter("bad", false).ok());
+}
+
+TEST(ModelConfigTest, TypeNamesGoBothWays) {
+  for (const char* name : {"TYPE_BOOL", "TYPE_UINT8", "TYPE_FP16", "TYPE_BF16", "TYPE_STRING"}) {
+    EXPECT_EQ(ConfigTypeName(ConfigTypeFromName(name)), name);
+  }
+  EXPECT_EQ(ConfigTypeFromName("TYPE_INVALID"), TRITONSERVER_TYPE_INVALID);
+  EXPECT_EQ(ConfigTypeFromName("FP32"), TRITONSERVER_TYPE_INVALID);
+  EXPECT_EQ(ShapeToString(Shape{2, -1}), "[2,-1]");
+}
+
+}  // namespace
+}  // namespace nereid_backend

@@ -1,0 +1,276 @@
+#include "backends/sdk/testing/fake_server.h"
+
+#include <algorithm>
+#include <iostream>
+
+using nereid_backend::testing::SeenError;
+using nereid_backend::testing::SeenOutput;
+using nereid_backend::testing::SeenResponse;
+
+struct TRITONSERVER_Error {
+  TRITONSERVER_Error_Code code;
+  std::string message;
+};
+
+struct TRITONSERVER_Message {
+  std::string text;
+};
+
+struct TRITONBACKEND_Output {
+  SeenOutput seen;
+};
+
+struct TRITONBACKEND_Response {
+  TRITONBACKEND_Request* request;
+  std::deque<TRITONBACKEND_Output> outputs;
+};
+
+namespace {
+
+int64_t g_live_errors = 0;
+
+struct TypeRow {
+  TRITONSERVER_DataType type;
+  const char* name;
+  uint32_t size;
+};
+constexpr TypeRow kTypes[] = {
+    {TRITONSERVER_TYPE_BOOL, "BOOL", 1},     {TRITONSERVER_TYPE_UINT8, "UINT8", 1},
+    {TRITONSERVER_TYPE_UINT16, "UINT16", 2}, {TRITONSERVER_TYPE_UINT32, "UINT32", 4},
+    {TRITONSERVER_TYPE_UINT64, "UINT64", 8}, {TRITONSERVER_TYPE_INT8, "INT8", 1},
+    {TRITONSERVER_TYPE_INT16, "INT16", 2},   {TRITONSERVER_TYPE_INT32, "INT32", 4},
+    {TRITONSERVER_TYPE_INT64, "INT64", 8},   {TRITONSERVER_TYPE_FP16, "FP16", 2},
+    {TRITONSERVER_TYPE_FP32, "FP32", 4},     {TRITONSERVER_TYPE_FP64, "FP64", 8},
+    {TRITONSERVER_TYPE_BYTES, "BYTES", 0},   {TRITONSERVER_TYPE_BF16, "BF16", 2},
+};
+
+TRITONSERVER_Error* Invalid(const std::string& message) {
+  return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INVALID_ARG, message.c_str());
+}
+
+TRITONSERVER_Error* Unused(const char* function) {
+  return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_UNSUPPORTED, function);
+}
+
+}  // namespace
+
+namespace nereid_backend::testing {
+
+int64_t LiveErrors() { return g_live_errors; }
+
+TRITONBACKEND_Input MakeInput(std::string name, TRITONSERVER_DataType type,
+                              std::vector<int64_t> shape, std::string data) {
+  TRITONBACKEND_Input input;
+  input.name = std::move(name);
+  input.type = type;
+  input.shape = std::move(shape);
+  input.buffers.push_back(std::move(data));
+  return input;
+}
+
+}  // namespace nereid_backend::testing
+
+extern "C" {
+
+TRITONSERVER_Error* TRITONSERVER_ErrorNew(TRITONSERVER_Error_Code code, const char* msg) {
+  ++g_live_errors;
+  return new TRITONSERVER_Error{code, msg};
+}
+void TRITONSERVER_ErrorDelete(TRITONSERVER_Error* error) {
+  if (error != nullptr) --g_live_errors;
+  delete error;
+}
+TRITONSERVER_Error_Code TRITONSERVER_ErrorCode(TRITONSERVER_Error* error) { return error->code; }
+const char* TRITONSERVER_ErrorMessage(TRITONSERVER_Error* error) { return error->message.c_str(); }
+
+const char* TRITONSERVER_DataTypeString(TRITONSERVER_DataType type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.type == type) return row.name;
+  }
+  return "<invalid>";
+}
+TRITONSERVER_DataType TRITONSERVER_StringToDataType(const char* name) {
+  for (const TypeRow& row : kTypes) {
+    if (std::string(row.name) == name) return row.type;
+  }
+  return TRITONSERVER_TYPE_INVALID;
+}
+uint32_t TRITONSERVER_DataTypeByteSize(TRITONSERVER_DataType type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.type == type) return row.size;
+  }
+  return 0;
+}
+
+bool TRITONSERVER_LogIsEnabled(TRITONSERVER_LogLevel) { return true; }
+TRITONSERVER_Error* TRITONSERVER_LogMessage(TRITONSERVER_LogLevel, const char* file, const int line,
+                                            const char* msg) {
+  std::cerr << file << ':' << line << ": " << msg << '\n';
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_MessageNewFromSerializedJson(TRITONSERVER_Message** message,
+                                                              const char* base, size_t size) {
+  *message = new TRITONSERVER_Message{std::string(base, size)};
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONSERVER_MessageDelete(TRITONSERVER_Message* message) {
+  delete message;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONSERVER_MessageSerializeToJson(TRITONSERVER_Message* message,
+                                                        const char** base, size_t* size) {
+  *base = message->text.data();
+  *size = message->text.size();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_InputProperties(TRITONBACKEND_Input* input, const char** name,
+                                                  TRITONSERVER_DataType* type,
+                                                  const int64_t** shape, uint32_t* dims_count,
+                                                  uint64_t* byte_size, uint32_t* buffer_count) {
+  *name = input->name.c_str();
+  *type = input->type;
+  *shape = input->shape.data();
+  *dims_count = static_cast<uint32_t>(input->shape.size());
+  *byte_size = 0;
+  for (const std::string& buffer : input->buffers) *byte_size += buffer.size();
+  *buffer_count = static_cast<uint32_t>(input->buffers.size());
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_InputBuffer(TRITONBACKEND_Input* input, const uint32_t index,
+                                              const void** buffer, uint64_t* size,
+                                              TRITONSERVER_MemoryType* memory, int64_t* id) {
+  *buffer = input->buffers[index].data();
+  *size = input->buffers[index].size();
+  *memory = input->memory;
+  *id = 0;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_OutputBuffer(TRITONBACKEND_Output* output, void** buffer,
+                                               const uint64_t size, TRITONSERVER_MemoryType* memory,
+                                               int64_t* id) {
+  output->seen.data.resize(size);
+  *buffer = size > 0 ? output->seen.data.data() : nullptr;
+  *memory = TRITONSERVER_MEMORY_CPU;
+  *id = 0;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_RequestInput(TRITONBACKEND_Request* request, const char* name,
+                                               TRITONBACKEND_Input** input) {
+  for (TRITONBACKEND_Input& candidate : request->inputs) {
+    if (candidate.name != name) continue;
+    *input = &candidate;
+    return nullptr;
+  }
+  return Invalid(std::string("unknown request input name ") + name);
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestInputByIndex(TRITONBACKEND_Request* request,
+                                                      const uint32_t index,
+                                                      TRITONBACKEND_Input** input) {
+  if (index >= request->inputs.size()) return Invalid("out of bounds index");
+  *input = &request->inputs[index];
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestInputCount(TRITONBACKEND_Request* request,
+                                                    uint32_t* count) {
+  *count = static_cast<uint32_t>(request->inputs.size());
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestInputName(TRITONBACKEND_Request* request,
+                                                   const uint32_t index, const char** name) {
+  *name = request->inputs[index].name.c_str();
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestOutputCount(TRITONBACKEND_Request* request,
+                                                     uint32_t* count) {
+  *count = static_cast<uint32_t>(request->wanted_outputs.size());
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestOutputName(TRITONBACKEND_Request* request,
+                                                    const uint32_t index, const char** name) {
+  *name = request->wanted_outputs[index].c_str();
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request, uint32_t) {
+  request->reported_before_release = !request->statistics.empty();
+  ++request->released;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ResponseNew(TRITONBACKEND_Response** response,
+                                              TRITONBACKEND_Request* request) {
+  if (request->refuse_responses) return Invalid("responses are refused");
+  *response = new TRITONBACKEND_Response{request, {}};
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ResponseDelete(TRITONBACKEND_Response* response) {
+  ++response->request->responses_deleted;
+  delete response;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ResponseOutput(TRITONBACKEND_Response* response,
+                                                 TRITONBACKEND_Output** output, const char* name,
+                                                 const TRITONSERVER_DataType type,
+                                                 const int64_t* shape, const uint32_t dims) {
+  response->outputs.push_back({SeenOutput{name, type, {shape, shape + dims}, ""}});
+  *output = &response->outputs.back();
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
+                                               const uint32_t flags, TRITONSERVER_Error* error) {
+  SeenResponse seen;
+  for (TRITONBACKEND_Output& output : response->outputs) {
+    seen.outputs.push_back(std::move(output.seen));
+  }
+  if (error != nullptr) seen.errors.push_back(SeenError{error->code, error->message});
+  seen.final = (flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) != 0;
+  response->request->responses.push_back(std::move(seen));
+  delete response;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(TRITONBACKEND_ModelInstance*,
+                                                                TRITONBACKEND_Request* request,
+                                                                const bool success, const uint64_t,
+                                                                const uint64_t, const uint64_t,
+                                                                const uint64_t) {
+  request->statistics.push_back(success);
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportBatchStatistics(
+    TRITONBACKEND_ModelInstance* instance, const uint64_t batch_size, const uint64_t,
+    const uint64_t, const uint64_t, const uint64_t) {
+  instance->batch_sizes.push_back(batch_size);
+  return nullptr;
+}
+
+// Called by parts of the SDK that need a real server and have no unit test.
+TRITONSERVER_Error* TRITONBACKEND_ModelConfig(TRITONBACKEND_Model*, const uint32_t,
+                                              TRITONSERVER_Message**) {
+  return Unused(__func__);
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelName(TRITONBACKEND_Model*, const char**) {
+  return Unused(__func__);
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelVersion(TRITONBACKEND_Model*, uint64_t*) {
+  return Unused(__func__);
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelRepository(TRITONBACKEND_Model*, TRITONBACKEND_ArtifactType*,
+                                                  const char**) {
+  return Unused(__func__);
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelAutoCompleteConfig(TRITONBACKEND_Model*, bool*) {
+  return Unused(__func__);
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelSetConfig(TRITONBACKEND_Model*, const uint32_t,
+                                                 TRITONSERVER_Message*) {
+  return Unused(__func__);
+}
+TRITONSERVER_Error* TRITONBACKEND_BackendConfig(TRITONBACKEND_Backend*, TRITONSERVER_Message**) {
+  return Unused(__func__);
+}
+
+}  // extern "C"

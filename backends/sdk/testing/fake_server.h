@@ -1,0 +1,74 @@
+// A stand-in for the server in unit tests of backend code: it defines those functions of the C API
+// that the SDK calls, over plain structs that a test fills and reads. Test programs link it instead
+// of libtritonserver.so. Used by one thread.
+#ifndef NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_
+#define NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "triton/core/tritonbackend.h"
+
+namespace nereid_backend::testing {
+
+// An error as the receiver saw it.
+struct SeenError {
+  TRITONSERVER_Error_Code code;
+  std::string message;
+};
+
+struct SeenOutput {
+  std::string name;
+  TRITONSERVER_DataType type;
+  std::vector<int64_t> shape;
+  std::string data;
+};
+
+struct SeenResponse {
+  std::vector<SeenOutput> outputs;
+  std::vector<SeenError> errors;  // at most one
+  bool final = false;
+};
+
+}  // namespace nereid_backend::testing
+
+struct TRITONBACKEND_Input {
+  std::string name;
+  TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
+  std::vector<int64_t> shape;
+  std::vector<std::string> buffers;
+  TRITONSERVER_MemoryType memory = TRITONSERVER_MEMORY_CPU;
+};
+
+struct TRITONBACKEND_Request {
+  std::deque<TRITONBACKEND_Input> inputs;
+  std::vector<std::string> wanted_outputs;
+  bool refuse_responses = false;  // ResponseNew fails
+
+  // What the backend did.
+  std::vector<nereid_backend::testing::SeenResponse> responses;
+  int responses_deleted = 0;
+  int released = 0;
+  std::vector<bool> statistics;  // success flag of each report
+  bool reported_before_release = false;
+};
+
+struct TRITONBACKEND_ModelInstance {
+  std::vector<uint64_t> batch_sizes;  // of the batch statistics reported
+};
+
+namespace nereid_backend::testing {
+
+// Errors made and not deleted yet. A test that ends with more than it began with has found a leak.
+int64_t LiveErrors();
+
+// An input of one buffer.
+TRITONBACKEND_Input MakeInput(std::string name, TRITONSERVER_DataType type,
+                              std::vector<int64_t> shape, std::string data);
+
+}  // namespace nereid_backend::testing
+
+#endif  // NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_

@@ -1,0 +1,25 @@
+// Pieces that the behaviours share. Stateless.
+#ifndef NEREID_BACKENDS_TESTING_BEHAVIOURS_H_
+#define NEREID_BACKENDS_TESTING_BEHAVIOURS_H_
+
+#include "backends/sdk/error.h"
+#include "backends/testing/model.h"
+
+namespace nereid_backend {
+
+// Sends `response` with the final flag and `error` (which may be ok), reports statistics since
+// `start_ns`, and releases the request.
+void SendAndRelease(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request,
+                    TRITONBACKEND_Response* response, const Error& error, uint64_t start_ns);
+
+// Answers one request by repeating its inputs, and releases it.
+void EchoAndRelease(const TestingModel& model, TRITONBACKEND_ModelInstance* instance,
+                    TRITONBACKEND_Request* request);
+
+// Behaviour accumulate_state (stateful.cc).
+TRITONSERVER_Error* ExecuteAccumulateState(TestingInstance& instance,
+                                           TRITONBACKEND_Request** requests, uint32_t count);
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_TESTING_BEHAVIOURS_H_

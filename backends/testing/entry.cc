@@ -1,0 +1,54 @@
+// The C functions of libtriton_testing.so. ModelInitialize and ModelInstanceExecute let exceptions
+// through where the behaviour is to throw: this tests the server's side of the boundary.
+#include "backends/sdk/entry.h"
+#include "backends/testing/model.h"
+
+using nereid_backend::Error;
+using nereid_backend::Guard;
+using nereid_backend::InstanceStateOf;
+using nereid_backend::TestingInstance;
+using nereid_backend::TestingModel;
+
+extern "C" {
+
+TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend*) {
+  return Guard("Initialize", [] { return nereid_backend::RequireApi(15); });
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {
+  return nereid_backend::InitializeModel<TestingModel>(model).release();
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelFinalize(TRITONBACKEND_Model* model) {
+  return Guard("ModelFinalize",
+               [&] { return nereid_backend::FinalizeModel<TestingModel>(model); });
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(TRITONBACKEND_ModelInstance* instance) {
+  return Guard("ModelInstanceInitialize", [&] {
+    return nereid_backend::InitializeInstance<TestingInstance, TestingModel>(instance);
+  });
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceFinalize(TRITONBACKEND_ModelInstance* instance) {
+  return Guard("ModelInstanceFinalize",
+               [&] { return nereid_backend::FinalizeInstance<TestingInstance>(instance); });
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReady(TRITONBACKEND_ModelInstance* instance) {
+  return Guard("ModelInstanceReady", [&]() -> Error {
+    const bool ready =
+        InstanceStateOf<TestingInstance>(instance)->model().behaviour() != "not_ready";
+    return ready ? Error()
+                 : Error(TRITONSERVER_ERROR_UNAVAILABLE, "testing backend: not ready on purpose");
+  });
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstance* handle,
+                                                       TRITONBACKEND_Request** requests,
+                                                       const uint32_t request_count) {
+  TestingInstance* instance = InstanceStateOf<TestingInstance>(handle);
+  return instance->model().execute()(*instance, requests, request_count);
+}
+
+}  // extern "C"

@@ -1,0 +1,76 @@
+// The testing backend: a model that misbehaves in the way its configuration names. See README.md
+// for the behaviours and their parameters.
+#ifndef NEREID_BACKENDS_TESTING_MODEL_H_
+#define NEREID_BACKENDS_TESTING_MODEL_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "backends/sdk/echo.h"
+#include "backends/sdk/error.h"
+#include "backends/sdk/model_config.h"
+#include "backends/testing/worker.h"
+
+namespace nereid_backend {
+
+class TestingInstance;
+
+// What ModelInstanceExecute does, in full: ownership of the requests and the returned error follow
+// the C API, or break it on purpose. May throw.
+using ExecuteFn = TRITONSERVER_Error* (*)(TestingInstance& instance,
+                                          TRITONBACKEND_Request** requests, uint32_t count);
+
+// Null when there is no such behaviour.
+ExecuteFn FindBehaviour(std::string_view name);
+
+// Immutable.
+class TestingModel {
+ public:
+  // Fails, waits or throws when the behaviour says so.
+  static Result<std::unique_ptr<TestingModel>> Create(TRITONBACKEND_Model* model);
+
+  const ModelConfig& config() const { return config_; }
+  const EchoMap& echo() const { return echo_; }
+  const std::string& behaviour() const { return behaviour_; }
+  ExecuteFn execute() const { return execute_; }
+  // Parameters that several behaviours share.
+  std::chrono::milliseconds delay() const { return delay_; }
+  int64_t responses() const { return responses_; }  // -1: taken from the request
+  int64_t times() const { return times_; }
+
+ private:
+  explicit TestingModel(ModelConfig config) : config_(std::move(config)) {}
+  Error ReadParameters();
+
+  ModelConfig config_;
+  EchoMap echo_;
+  std::string behaviour_;
+  ExecuteFn execute_ = nullptr;
+  std::chrono::milliseconds delay_{0};
+  int64_t responses_ = 1;
+  int64_t times_ = 1;
+};
+
+// Owned by the instance's thread; the worker has a thread of its own.
+class TestingInstance {
+ public:
+  static Result<std::unique_ptr<TestingInstance>> Create(TRITONBACKEND_ModelInstance* handle,
+                                                         const TestingModel& model);
+
+  TRITONBACKEND_ModelInstance* handle() const { return handle_; }
+  const TestingModel& model() const { return model_; }
+  Worker& worker() { return worker_; }
+
+ private:
+  TestingInstance(TRITONBACKEND_ModelInstance* handle, const TestingModel& model)
+      : handle_(handle), model_(model) {}
+
+  TRITONBACKEND_ModelInstance* const handle_;
+  const TestingModel& model_;
+  Worker worker_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_TESTING_MODEL_H_

@@ -1,0 +1,72 @@
+# A folder is a module is a target. Each src/ folder calls nereid_module() once and
+# nereid_test() for each of its tests.
+
+# nereid_module(NAME SOURCES a.cc ... DEPS base model ... [LIBS absl::status ...])
+#   NAME    module name: the target is nereid_NAME (alias nereid::NAME)
+#   DEPS    other modules, which must lie on a lower layer (tools/check_includes.py)
+#   LIBS    external targets
+function(nereid_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(nereid_${name} STATIC ${ARG_SOURCES})
+    set(scope PUBLIC)
+  else()
+    add_library(nereid_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(nereid::${name} ALIAS nereid_${name})
+  target_include_directories(nereid_${name} ${scope} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(nereid_${name} ${scope} nereid::options ${ARG_LIBS})
+  foreach(dep IN LISTS ARG_DEPS)
+    target_link_libraries(nereid_${name} ${scope} nereid::${dep})
+  endforeach()
+endfunction()
+
+# nereid_test(NAME SOURCES x_test.cc ... DEPS modules... [LIBS ...] [ARGS ...] [LABELS ...])
+#   One GoogleTest program; CTest runs it as a whole.
+function(nereid_test name)
+  if(NOT NEREID_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;ARGS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE nereid::options ${ARG_LIBS} GTest::gmock GTest::gtest_main)
+  foreach(dep IN LISTS ARG_DEPS)
+    target_link_libraries(${name} PRIVATE nereid::${dep})
+  endforeach()
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 120)
+endfunction()
+
+# nereid_fuzzer(NAME SOURCES x_fuzz.cc DEPS modules... [LIBS ...])
+#   built only with -DNEREID_BUILD_FUZZERS=ON, into fuzzers/; seeds lie in tests/fuzz/corpus/NAME
+function(nereid_fuzzer name)
+  if(NOT NEREID_BUILD_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE nereid::options ${ARG_LIBS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzzers)
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  add_dependencies(fuzzers ${name})
+  foreach(dep IN LISTS ARG_DEPS)
+    target_link_libraries(${name} PRIVATE nereid::${dep})
+  endforeach()
+endfunction()
+
+# nereid_backend(NAME SOURCES ... [LIBS ...]): backends/NAME/libtriton_NAME.so, which sees only
+# include/ and the backend SDK, and resolves the server's functions from libtritonserver.so.
+function(nereid_backend name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_library(triton_${name} SHARED ${ARG_SOURCES})
+  target_include_directories(triton_${name} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
+  target_link_libraries(triton_${name} PRIVATE nereid::options tritonserver ${ARG_LIBS})
+  set_target_properties(triton_${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/backends/${name}
+    SKIP_BUILD_RPATH ON)
+  set_property(GLOBAL APPEND PROPERTY NEREID_BACKENDS ${name})
+endfunction()

@@ -1,0 +1,37 @@
+# Compiler and linker settings shared by every target.
+add_library(nereid_options INTERFACE)
+add_library(nereid::options ALIAS nereid_options)
+
+target_compile_options(nereid_options INTERFACE
+  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
+
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(nereid_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
+endif()
+
+# A target that holds generated code switches all warnings off (-w), which wins.
+if(NEREID_WERROR)
+  target_compile_options(nereid_options INTERFACE -Werror)
+endif()
+
+if(NEREID_SANITIZE)
+  set(flags -fsanitize=${NEREID_SANITIZE} -fno-omit-frame-pointer)
+  if(NEREID_SANITIZE MATCHES "undefined")
+    list(APPEND flags -fno-sanitize-recover=undefined)
+  endif()
+  target_compile_options(nereid_options INTERFACE ${flags})
+  target_link_options(nereid_options INTERFACE ${flags})
+endif()
+
+find_program(NEREID_MOLD mold)
+if(NEREID_MOLD AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  target_link_options(nereid_options INTERFACE -fuse-ld=mold)
+endif()
+
+find_program(NEREID_CCACHE ccache)
+if(NEREID_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${NEREID_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${NEREID_CCACHE})
+endif()
+target_compile_definitions(nereid_options INTERFACE NEREID_VERSION="${PROJECT_VERSION}")

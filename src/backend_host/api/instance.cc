@@ -1,0 +1,94 @@
+// TRITONBACKEND_ModelInstance* functions, but for the statistics.
+#include <absl/strings/str_cat.h>
+
+#include "backend_host/api/handles.h"
+#include "c_objects/error.h"
+
+using nereid::ToCError;
+using nereid::Unwrap;
+
+extern "C" {
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceName(TRITONBACKEND_ModelInstance* instance,
+                                                    const char** name) {
+  *name = Unwrap(instance)->spec().name.c_str();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceKind(TRITONBACKEND_ModelInstance* instance,
+                                                    TRITONSERVER_InstanceGroupKind* kind) {
+  *kind = static_cast<TRITONSERVER_InstanceGroupKind>(Unwrap(instance)->spec().kind);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceDeviceId(TRITONBACKEND_ModelInstance* instance,
+                                                        int32_t* device_id) {
+  *device_id = Unwrap(instance)->spec().device_id;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceHostPolicy(TRITONBACKEND_ModelInstance* instance,
+                                                          TRITONSERVER_Message** host_policy) {
+  *host_policy = Unwrap(instance)->host_policy();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceIsPassive(TRITONBACKEND_ModelInstance* instance,
+                                                         bool* is_passive) {
+  *is_passive = false;  // a configuration with passive instances is refused at load
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceProfileCount(TRITONBACKEND_ModelInstance* instance,
+                                                            uint32_t* count) {
+  *count = 0;  // profiles are refused at load
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceProfileName(TRITONBACKEND_ModelInstance* instance,
+                                                           const uint32_t index,
+                                                           const char** profile_name) {
+  return ToCError(absl::InvalidArgumentError(absl::StrCat(
+      "out of bounds index ", index, ": instance is configured with 0 profiles")));
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceSecondaryDeviceCount(
+    TRITONBACKEND_ModelInstance* instance, uint32_t* count) {
+  *count = 0;  // secondary devices are refused at load
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceSecondaryDeviceProperties(
+    TRITONBACKEND_ModelInstance* instance, uint32_t index, const char** kind, int64_t* id) {
+  return ToCError(absl::InvalidArgumentError(absl::StrCat(
+      "out of bounds index ", index, ": instance is configured with 0 secondary devices")));
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceModel(TRITONBACKEND_ModelInstance* instance,
+                                                     TRITONBACKEND_Model** model) {
+  *model = reinterpret_cast<TRITONBACKEND_Model*>(Unwrap(instance)->model());
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceState(TRITONBACKEND_ModelInstance* instance,
+                                                     void** state) {
+  *state = Unwrap(instance)->state;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceSetState(TRITONBACKEND_ModelInstance* instance,
+                                                        void* state) {
+  Unwrap(instance)->state = state;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportMemoryUsage(
+    TRITONBACKEND_ModelInstance* instance, TRITONSERVER_BufferAttributes** usage,
+    uint32_t usage_size) {
+  std::vector<TRITONSERVER_BufferAttributes> reports;
+  for (uint32_t i = 0; i < usage_size; ++i) reports.push_back(*usage[i]);
+  Unwrap(instance)->ReportMemory(std::move(reports));
+  return nullptr;
+}
+
+}  // extern "C"

@@ -1,0 +1,168 @@
+// What backends report about executions and responses (spec/metrics.md section 5).
+#include <absl/strings/str_cat.h>
+
+#include "backend_host/api/handles.h"
+#include "c_objects/error.h"
+#include "observe/stats/model_statistics.h"
+
+using nereid::FailureReason;
+using nereid::InferRequest;
+using nereid::InstanceHandle;
+using nereid::ModelStatistics;
+using nereid::ResponseOutcome;
+using nereid::ToCError;
+using nereid::Unwrap;
+
+namespace {
+
+// What a TRITONBACKEND_ModelInstanceResponseStatistics* points to. Thread-compatible.
+struct ResponseReport {
+  InstanceHandle* instance = nullptr;
+  nereid::ResponseFactory* factory = nullptr;
+  uint64_t start = 0, output_start = 0, end = 0;
+  TRITONSERVER_Error* error = nullptr;  // the backend's
+};
+
+ResponseReport* Report(TRITONBACKEND_ModelInstanceResponseStatistics* p) {
+  return reinterpret_cast<ResponseReport*>(p);
+}
+
+ModelStatistics& StatisticsOf(InstanceHandle* instance) {
+  return instance->model()->serving_model()->statistics();
+}
+
+// OK if the timestamps are in order.
+absl::Status CheckOrder(const ResponseReport& report) {
+  if (report.output_start == 0) {
+    return report.start <= report.end
+               ? absl::OkStatus()
+               : absl::InvalidArgumentError("Response start cannot happen after response end");
+  }
+  if (report.start > report.output_start) {
+    return absl::InvalidArgumentError("Response start cannot happen after compute output start");
+  }
+  return report.output_start <= report.end
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError("Compute output start cannot happen after response end");
+}
+
+ResponseOutcome OutcomeOf(const ResponseReport& report) {
+  if (report.error == nullptr) {
+    return report.output_start > 0 ? ResponseOutcome::kSuccess : ResponseOutcome::kEmpty;
+  }
+  return TRITONSERVER_ErrorCode(report.error) == TRITONSERVER_ERROR_CANCELLED
+             ? ResponseOutcome::kCancelled
+             : ResponseOutcome::kFailed;
+}
+
+}  // namespace
+
+extern "C" {
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
+    TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request, const bool success,
+    const uint64_t exec_start_ns, const uint64_t compute_start_ns, const uint64_t compute_end_ns,
+    const uint64_t exec_end_ns) {
+  InstanceHandle* const handle = Unwrap(instance);
+  const InferRequest& r = *Unwrap(request);
+  ModelStatistics& statistics = StatisticsOf(handle);
+  const uint64_t now = nereid::ToNanos(handle->model()->serving_model()->clock()->Now());
+  if (!success) {
+    statistics.RecordFailure(handle->statistics_shard(), FailureReason::kBackend,
+                             now - r.request_start_ns);
+    return nullptr;
+  }
+  nereid::SuccessTimes times;
+  times.request_start = r.request_start_ns;
+  times.queue_start = r.queue_start_ns;
+  times.exec_start = exec_start_ns;
+  times.compute_start = compute_start_ns;
+  times.compute_end = compute_end_ns;
+  times.exec_end = exec_end_ns;
+  times.request_end = now;
+  statistics.RecordSuccess(handle->statistics_shard(), r.batch_size(), times);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportBatchStatistics(
+    TRITONBACKEND_ModelInstance* instance, const uint64_t batch_size, const uint64_t exec_start_ns,
+    const uint64_t compute_start_ns, const uint64_t compute_end_ns, const uint64_t exec_end_ns) {
+  InstanceHandle* const handle = Unwrap(instance);
+  StatisticsOf(handle).RecordBatch(handle->statistics_shard(), batch_size, exec_start_ns,
+                                   compute_start_ns, compute_end_ns, exec_end_ns,
+                                   handle->model()->serving_model()->clock()->WallMillis());
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsNew(
+    TRITONBACKEND_ModelInstanceResponseStatistics** response_statistics) {
+  *response_statistics =
+      reinterpret_cast<TRITONBACKEND_ModelInstanceResponseStatistics*>(new ResponseReport);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsDelete(
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics) {
+  delete Report(response_statistics);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetModelInstance(
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
+    TRITONBACKEND_ModelInstance* model_instance) {
+  Report(response_statistics)->instance = Unwrap(model_instance);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseFactory(
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
+    TRITONBACKEND_ResponseFactory* response_factory) {
+  Report(response_statistics)->factory = Unwrap(response_factory);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseStart(
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics, uint64_t response_start) {
+  Report(response_statistics)->start = response_start;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetComputeOutputStart(
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
+    uint64_t compute_output_start) {
+  Report(response_statistics)->output_start = compute_output_start;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseEnd(
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics, uint64_t response_end) {
+  Report(response_statistics)->end = response_end;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetError(
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
+    TRITONSERVER_Error* error) {
+  Report(response_statistics)->error = error;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportResponseStatistics(
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics) {
+  const ResponseReport& report = *Report(response_statistics);
+  if (report.instance == nullptr || report.factory == nullptr) {
+    return ToCError(absl::InvalidArgumentError(
+        "response statistics need a model instance and a response factory before they are "
+        "reported"));
+  }
+  const ResponseOutcome outcome = OutcomeOf(report);
+  if (outcome != ResponseOutcome::kCancelled) {
+    if (absl::Status ordered = CheckOrder(report); !ordered.ok()) return ToCError(ordered);
+  }
+  StatisticsOf(report.instance)
+      .RecordResponse(report.factory->stream->NextStatisticsIndex(), outcome, report.start,
+                      report.output_start, report.end);
+  return nullptr;
+}
+
+}  // extern "C"

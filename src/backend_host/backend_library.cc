@@ -1,0 +1,152 @@
+#include "backend_host/backend_library.h"
+
+#include <absl/strings/str_cat.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "backend_host/call.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+// A copy of `path` that nobody else knows of; removed from its folder when this goes (what is
+// loaded from it stays loaded).
+class PrivateCopy {
+ public:
+  static absl::StatusOr<PrivateCopy> Make(const std::string& path) {
+    std::error_code error;
+    std::string pattern =
+        (std::filesystem::temp_directory_path(error) / "nereid-backend-XXXXXX").string();
+    if (error || mkdtemp(pattern.data()) == nullptr) {
+      return absl::InternalError(
+          absl::StrCat("cannot create a temporary directory for '", path, "': ", strerror(errno)));
+    }
+    PrivateCopy copy(pattern);
+    std::filesystem::copy_file(path, copy.file(path), error);
+    if (error) {
+      return absl::InternalError(
+          absl::StrCat("cannot copy backend library '", path, "': ", error.message()));
+    }
+    return copy;
+  }
+  PrivateCopy(PrivateCopy&& other) noexcept : dir_(std::exchange(other.dir_, "")) {}
+  ~PrivateCopy() {
+    std::error_code ignored;
+    if (!dir_.empty()) std::filesystem::remove_all(dir_, ignored);
+  }
+  std::string file(const std::string& original) const {
+    return (std::filesystem::path(dir_) / std::filesystem::path(original).filename()).string();
+  }
+
+ private:
+  explicit PrivateCopy(std::string dir) : dir_(std::move(dir)) {}
+  std::string dir_;
+};
+
+absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenLibrary(const std::string& path,
+                                                           bool from_private_copy) {
+  if (!from_private_copy) return SharedLibrary::Open(path);
+  ASSIGN_OR_RETURN(const PrivateCopy copy, PrivateCopy::Make(path));
+  return SharedLibrary::Open(copy.file(path));
+}
+
+}  // namespace
+
+absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary& library,
+                                                            const std::string& model) {
+  BatchingEntryPoints found;
+  int count = 0;
+  const auto find = [&](auto* slot, const char* symbol) {
+    *slot = library.Function<std::remove_pointer_t<decltype(slot)>>(symbol);
+    if (*slot != nullptr) ++count;
+  };
+  find(&found.batcher_initialize, "TRITONBACKEND_ModelBatcherInitialize");
+  find(&found.batcher_finalize, "TRITONBACKEND_ModelBatcherFinalize");
+  find(&found.batch_initialize, "TRITONBACKEND_ModelBatchInitialize");
+  find(&found.batch_include, "TRITONBACKEND_ModelBatchIncludeRequest");
+  find(&found.batch_finalize, "TRITONBACKEND_ModelBatchFinalize");
+  if (count != 0 && count != 5) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(library.path(), " does not define all required custom batching functions for model ",
+                     model));
+  }
+  return found;
+}
+
+BackendHandle::BackendHandle(std::string name, std::string artifact_dir, std::string config_json,
+                             std::unique_ptr<SharedLibrary> library)
+    : name_(std::move(name)),
+      artifact_dir_(std::move(artifact_dir)),
+      config_{std::move(config_json)},
+      library_(std::move(library)) {}
+
+absl::StatusOr<std::shared_ptr<BackendHandle>> BackendHandle::Load(
+    const std::string& name, const std::string& library_path, const std::string& artifact_dir,
+    bool from_private_copy, const std::string& config_json) {
+  absl::StatusOr<std::unique_ptr<SharedLibrary>> library =
+      OpenLibrary(library_path, from_private_copy);
+  if (!library.ok()) {
+    return absl::Status(library.status().code(),
+                        absl::StrCat("backend '", name, "': ", library.status().message()));
+  }
+  std::shared_ptr<BackendHandle> backend(
+      new BackendHandle(name, artifact_dir, config_json, *std::move(library)));
+  RETURN_IF_ERROR(backend->FindEntryPoints());
+  RETURN_IF_ERROR(backend->Initialize());
+  LOG_VERBOSE(1) << "loaded backend '" << name << "' from " << library_path;
+  return backend;
+}
+
+BackendHandle::~BackendHandle() {
+  if (!initialized_ || entry_points_.finalize == nullptr) return;
+  const absl::Status status =
+      CallBackend(name_, "", "TRITONBACKEND_Finalize",
+                  [&] { return entry_points_.finalize(reinterpret_cast<TRITONBACKEND_Backend*>(this)); });
+  if (!status.ok()) LOG_ERROR << "failed finalizing backend '" << name_ << "': " << status.message();
+}
+
+absl::Status BackendHandle::FindEntryPoints() {
+  const auto find = [&](auto* slot, const char* symbol) {
+    *slot = library_->Function<std::remove_pointer_t<decltype(slot)>>(symbol);
+  };
+  find(&entry_points_.initialize, "TRITONBACKEND_Initialize");
+  find(&entry_points_.finalize, "TRITONBACKEND_Finalize");
+  find(&entry_points_.get_backend_attribute, "TRITONBACKEND_GetBackendAttribute");
+  find(&entry_points_.model_initialize, "TRITONBACKEND_ModelInitialize");
+  find(&entry_points_.model_finalize, "TRITONBACKEND_ModelFinalize");
+  find(&entry_points_.instance_initialize, "TRITONBACKEND_ModelInstanceInitialize");
+  find(&entry_points_.instance_finalize, "TRITONBACKEND_ModelInstanceFinalize");
+  find(&entry_points_.instance_execute, "TRITONBACKEND_ModelInstanceExecute");
+  find(&entry_points_.instance_ready, "TRITONBACKEND_ModelInstanceReady");
+  if (entry_points_.instance_execute == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("backend '", name_, "': library ", library_->path(),
+                     " does not export TRITONBACKEND_ModelInstanceExecute; is it a backend?"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackendHandle::Initialize() {
+  auto* const handle = reinterpret_cast<TRITONBACKEND_Backend*>(this);
+  if (entry_points_.initialize != nullptr) {
+    RETURN_IF_ERROR(CallBackend(name_, "", "TRITONBACKEND_Initialize",
+                                [&] { return entry_points_.initialize(handle); }));
+  }
+  initialized_ = true;
+  if (entry_points_.get_backend_attribute != nullptr) {
+    auto* const attributes = reinterpret_cast<TRITONBACKEND_BackendAttribute*>(&attributes_);
+    RETURN_IF_ERROR(CallBackend(name_, "", "TRITONBACKEND_GetBackendAttribute", [&] {
+      return entry_points_.get_backend_attribute(handle, attributes);
+    }));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nereid

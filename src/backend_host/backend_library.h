@@ -1,0 +1,89 @@
+// BackendLibrary: a backend's shared object and its entry points. BackendHandle: what a
+// TRITONBACKEND_Backend* points to. Both live until the server ends.
+#ifndef NEREID_BACKEND_HOST_BACKEND_LIBRARY_H_
+#define NEREID_BACKEND_HOST_BACKEND_LIBRARY_H_
+
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/shared_library.h"
+#include "c_objects/message.h"
+#include "config/parsed_config.h"
+#include "triton/core/tritonbackend.h"
+
+namespace nereid {
+
+// The functions a backend exports; null for those it does not. Immutable.
+struct BackendEntryPoints {
+  decltype(&TRITONBACKEND_Initialize) initialize = nullptr;
+  decltype(&TRITONBACKEND_Finalize) finalize = nullptr;
+  decltype(&TRITONBACKEND_GetBackendAttribute) get_backend_attribute = nullptr;
+  decltype(&TRITONBACKEND_ModelInitialize) model_initialize = nullptr;
+  decltype(&TRITONBACKEND_ModelFinalize) model_finalize = nullptr;
+  decltype(&TRITONBACKEND_ModelInstanceInitialize) instance_initialize = nullptr;
+  decltype(&TRITONBACKEND_ModelInstanceFinalize) instance_finalize = nullptr;
+  decltype(&TRITONBACKEND_ModelInstanceExecute) instance_execute = nullptr;  // always present
+  decltype(&TRITONBACKEND_ModelInstanceReady) instance_ready = nullptr;
+};
+
+// The custom batching functions, from the backend or from a library of the model. All or none.
+struct BatchingEntryPoints {
+  decltype(&TRITONBACKEND_ModelBatcherInitialize) batcher_initialize = nullptr;
+  decltype(&TRITONBACKEND_ModelBatcherFinalize) batcher_finalize = nullptr;
+  decltype(&TRITONBACKEND_ModelBatchInitialize) batch_initialize = nullptr;
+  decltype(&TRITONBACKEND_ModelBatchIncludeRequest) batch_include = nullptr;
+  decltype(&TRITONBACKEND_ModelBatchFinalize) batch_finalize = nullptr;
+};
+
+// INVALID_ARGUMENT when `library` has some of the functions but not all; all null when none.
+absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary& library,
+                                                            const std::string& model);
+
+// What a backend said about itself in TRITONBACKEND_GetBackendAttribute.
+struct BackendAttributes {
+  std::vector<PreferredGroup> preferred_groups;
+  bool parallel_instance_loading = false;
+};
+
+class BackendHandle {
+ public:
+  // Loads `library_path` and initialises the backend. With `from_private_copy` a copy is loaded,
+  // so that overwriting the file does not change running code. Errors name the backend.
+  static absl::StatusOr<std::shared_ptr<BackendHandle>> Load(
+      const std::string& name, const std::string& library_path, const std::string& artifact_dir,
+      bool from_private_copy, const std::string& config_json);
+  ~BackendHandle();
+
+  const std::string& name() const { return name_; }
+  const std::string& artifact_dir() const { return artifact_dir_; }
+  const SharedLibrary& library() const { return *library_; }
+  const BackendEntryPoints& entry_points() const { return entry_points_; }
+  const BackendAttributes& attributes() const { return attributes_; }
+  TRITONSERVER_Message* config() { return &config_; }
+
+  // Set by the backend during its initialisation, constant afterwards.
+  void* state = nullptr;
+  TRITONBACKEND_ExecutionPolicy execution_policy = TRITONBACKEND_EXECUTION_BLOCKING;
+
+ private:
+  BackendHandle(std::string name, std::string artifact_dir, std::string config_json,
+                std::unique_ptr<SharedLibrary> library);
+  absl::Status FindEntryPoints();
+  absl::Status Initialize();
+
+  const std::string name_;
+  const std::string artifact_dir_;
+  TRITONSERVER_Message config_;
+  const std::unique_ptr<SharedLibrary> library_;
+  BackendEntryPoints entry_points_;
+  BackendAttributes attributes_;
+  bool initialized_ = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_BACKEND_HOST_BACKEND_LIBRARY_H_

@@ -1,0 +1,49 @@
+// BackendRegistry: finds and loads backends, each library once. Thread-safe. Owned by the server;
+// keeps what it loaded until it is destroyed.
+#ifndef NEREID_BACKEND_HOST_BACKEND_REGISTRY_H_
+#define NEREID_BACKEND_HOST_BACKEND_REGISTRY_H_
+
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backend_host/backend_library.h"
+#include "base/mutex.h"
+#include "config/parsed_config.h"
+
+namespace nereid {
+
+class BackendRegistry {
+ public:
+  struct Options {
+    std::string directory;  // DIRECTORY/NAME/libtriton_NAME.so
+    std::map<std::string, std::map<std::string, std::string>> settings;
+    bool auto_complete_config = true;
+  };
+  explicit BackendRegistry(Options options) : options_(std::move(options)) {}
+
+  // The backend that `config` names, looked for in the version directory, the model directory and
+  // the backend directory, in this order. INVALID_ARGUMENT says where it was looked for.
+  absl::StatusOr<std::shared_ptr<BackendHandle>> Get(const ParsedConfig& config,
+                                                     const std::string& model_dir, int64_t version)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  // One library being loaded; others who want it wait on its own mutex, not on the registry's.
+  struct Slot {
+    Mutex mu;
+    std::shared_ptr<BackendHandle> backend ABSL_GUARDED_BY(mu);
+  };
+
+  std::string ConfigJson(const std::string& backend) const;
+
+  const Options options_;
+  Mutex mu_;
+  std::map<std::string, std::shared_ptr<Slot>> by_path_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_BACKEND_HOST_BACKEND_REGISTRY_H_

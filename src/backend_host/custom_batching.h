@@ -1,0 +1,45 @@
+// CustomBatching: the TRITONBACKEND_ModelBatch* functions of a backend or of a batching library
+// as a BatchStrategy. Used by one thread at a time. The library outlives it.
+#ifndef NEREID_BACKEND_HOST_CUSTOM_BATCHING_H_
+#define NEREID_BACKEND_HOST_CUSTOM_BATCHING_H_
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+
+#include "backend_host/backend_library.h"
+#include "scheduling/dynamic/batch_strategy.h"
+
+namespace nereid {
+
+class CustomBatching final : public BatchStrategy {
+ public:
+  // Calls the batcher's initialisation; its error fails the load.
+  static absl::StatusOr<std::unique_ptr<BatchStrategy>> Make(const BatchingEntryPoints& functions,
+                                                             const std::string& backend,
+                                                             const std::string& model,
+                                                             TRITONBACKEND_Model* handle);
+  ~CustomBatching() override;
+
+  // Errors of the functions are logged; a request that could not be asked about is left out.
+  void Begin() override;
+  bool Include(InferRequest* request) override;
+  void End() override;
+
+ private:
+  CustomBatching(const BatchingEntryPoints& functions, std::string backend, std::string model)
+      : functions_(functions), backend_(std::move(backend)), model_(std::move(model)) {}
+  template <typename Call>
+  absl::Status CallLogged(const char* what, const Call& call);
+
+  const BatchingEntryPoints functions_;
+  const std::string backend_;
+  const std::string model_;
+  TRITONBACKEND_Batcher* batcher_ = nullptr;
+  void* batch_state_ = nullptr;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_BACKEND_HOST_CUSTOM_BATCHING_H_

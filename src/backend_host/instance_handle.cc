@@ -1,0 +1,115 @@
+#include "backend_host/instance_handle.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "backend_host/call.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+
+namespace nereid {
+namespace {
+
+TRITONBACKEND_ModelInstance* Handle(InstanceHandle* instance) {
+  return reinterpret_cast<TRITONBACKEND_ModelInstance*>(instance);
+}
+
+std::string HostPolicyJson(const std::string& policy) {
+  std::string json;
+  JsonWriter writer(&json);
+  writer.BeginObject();
+  writer.Key(policy);
+  writer.BeginObject();
+  writer.EndObject();
+  writer.EndObject();
+  return json;
+}
+
+}  // namespace
+
+InstanceHandle::InstanceHandle(ModelHandle* model, InstanceSpec spec, int index)
+    : model_(model),
+      spec_(std::move(spec)),
+      index_(index),
+      host_policy_{HostPolicyJson(spec_.host_policy_name)} {}
+
+absl::Status InstanceHandle::Initialize() {
+  const BackendHandle& backend = *model_->backend();
+  const auto initialize = backend.entry_points().instance_initialize;
+  if (initialize == nullptr) return absl::OkStatus();
+  return CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceInitialize",
+                     [&] { return initialize(Handle(this)); });
+}
+
+void InstanceHandle::Finalize() {
+  const BackendHandle& backend = *model_->backend();
+  const auto finalize = backend.entry_points().instance_finalize;
+  if (finalize == nullptr) return;
+  const absl::Status status =
+      CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceFinalize",
+                  [&] { return finalize(Handle(this)); });
+  if (!status.ok()) {
+    LOG_ERROR << "failed finalizing instance '" << spec_.name << "': " << status.message();
+  }
+}
+
+absl::Status InstanceHandle::CheckReady() {
+  const BackendHandle& backend = *model_->backend();
+  const auto ready = backend.entry_points().instance_ready;
+  if (ready == nullptr) return absl::OkStatus();
+  return CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceReady",
+                     [&] { return ready(Handle(this)); });
+}
+
+std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
+                                                std::vector<TRITONBACKEND_Request*>* pointers) {
+  auto lent = std::make_shared<LentBatch>(batch->size());
+  pointers->clear();
+  ModelStatistics& statistics = model_->serving_model()->statistics();
+  for (RequestPtr& owned : *batch) {
+    InferRequest* const request = owned.release();
+    if (absl::Status moved =
+            request->lifecycle().MoveTo(RequestState::kExecuting, request->LogPrefix());
+        !moved.ok()) {
+      LOG_ERROR << moved.message();
+    }
+    request->lent_batch = lent;
+    request->lent_slot = static_cast<uint32_t>(pointers->size());
+    pointers->push_back(reinterpret_cast<TRITONBACKEND_Request*>(request));
+  }
+  statistics.AddPending(-static_cast<int64_t>(pointers->size()));
+  return lent;
+}
+
+void InstanceHandle::Execute(Batch batch) {
+  const std::shared_ptr<LentBatch> lent = Lend(&batch, &pointers_);
+  const BackendHandle& backend = *model_->backend();
+  const absl::Status status =
+      CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceExecute", [&] {
+        return backend.entry_points().instance_execute(Handle(this), pointers_.data(),
+                                                       static_cast<uint32_t>(pointers_.size()));
+      });
+  if (!status.ok()) TakeBack(lent.get(), pointers_, status);
+}
+
+void InstanceHandle::TakeBack(LentBatch* lent,
+                              const std::vector<TRITONBACKEND_Request*>& pointers,
+                              const absl::Status& error) {
+  for (uint32_t slot = 0; slot < pointers.size(); ++slot) {
+    // A request that is already claimed may be gone: it must not be touched.
+    if (!lent->Claim(slot)) continue;
+    RequestPtr request(reinterpret_cast<InferRequest*>(pointers[slot]));
+    request->RespondError(error, FailureReason::kBackend);
+  }
+}
+
+void InstanceHandle::ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) {
+  MutexLock lock(&mu_);
+  memory_ = std::move(usage);
+}
+
+std::vector<TRITONSERVER_BufferAttributes> InstanceHandle::memory() const {
+  MutexLock lock(&mu_);
+  return memory_;
+}
+
+}  // namespace nereid

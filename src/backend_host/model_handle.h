@@ -1,0 +1,75 @@
+// ModelHandle: one model version as its backend knows it; what a TRITONBACKEND_Model* points to.
+// Made and initialised by a loading thread, constant from then on but for what is marked.
+#ifndef NEREID_BACKEND_HOST_MODEL_HANDLE_H_
+#define NEREID_BACKEND_HOST_MODEL_HANDLE_H_
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend_host/backend_library.h"
+#include "base/mutex.h"
+#include "c_objects/buffer_attributes.h"
+#include "config/parsed_config.h"
+#include "scheduling/dynamic/batch_strategy.h"
+
+namespace nereid {
+
+class ServingModel;
+
+struct ModelHandleOptions {
+  std::string repository_dir;  // the model's directory
+  int64_t version = 0;
+  bool auto_complete_config = true;
+  void* server = nullptr;  // TRITONSERVER_Server*
+};
+
+class ModelHandle {
+ public:
+  ModelHandle(std::shared_ptr<BackendHandle> backend, ParsedConfig config,
+              ModelHandleOptions options);
+  ~ModelHandle() { FinalizeOnce(); }
+  ModelHandle(const ModelHandle&) = delete;
+  ModelHandle& operator=(const ModelHandle&) = delete;
+
+  // Calls TRITONBACKEND_ModelInitialize, which may complete the configuration.
+  absl::Status Initialize();
+  // Calls TRITONBACKEND_ModelFinalize if Initialize succeeded and this was not done yet.
+  void FinalizeOnce();
+  // The model's own batching functions, null where it has none. `compiled` is this model's.
+  absl::StatusOr<std::unique_ptr<BatchStrategy>> MakeBatchStrategy(const CompiledModel& compiled);
+
+  const std::shared_ptr<BackendHandle>& backend() const { return backend_; }
+  const ParsedConfig& config() const { return config_; }
+  const ModelHandleOptions& options() const { return options_; }
+  const std::string& name() const { return config_.name(); }
+  // Only while Initialize runs: TRITONBACKEND_ModelSetConfig.
+  absl::Status SetConfig(uint32_t config_version, const std::string& json);
+
+  // The serving object of this model; set before any instance is made.
+  void set_serving_model(ServingModel* model) { serving_model_ = model; }
+  ServingModel* serving_model() const { return serving_model_; }
+
+  // Replaces what the model reported as its memory. Thread-safe.
+  void ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<TRITONSERVER_BufferAttributes> memory() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  void* state = nullptr;  // the backend's own
+
+ private:
+  const std::shared_ptr<BackendHandle> backend_;
+  ParsedConfig config_;
+  const ModelHandleOptions options_;
+  ServingModel* serving_model_ = nullptr;
+  bool initializing_ = false;
+  bool initialized_ = false;
+  std::unique_ptr<SharedLibrary> batching_library_;
+  mutable Mutex mu_;
+  std::vector<TRITONSERVER_BufferAttributes> memory_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_BACKEND_HOST_MODEL_HANDLE_H_

@@ -1,0 +1,33 @@
+// CrashContext: says, for the time of its life and on its thread, which foreign code is running,
+// so that the message of a crash can name it. Costs three pointer stores.
+#ifndef NEREID_BASE_CRASH_CONTEXT_H_
+#define NEREID_BASE_CRASH_CONTEXT_H_
+
+#include "base/export.h"
+
+namespace nereid {
+
+class NEREID_API CrashContext {
+ public:
+  // The texts outlive this.
+  CrashContext(const char* backend, const char* model, const char* function);
+  ~CrashContext();
+  CrashContext(const CrashContext&) = delete;
+  CrashContext& operator=(const CrashContext&) = delete;
+
+ private:
+  const CrashContext* const outer_;
+  friend struct CrashReporter;
+  const char* const backend_;
+  const char* const model_;
+  const char* const function_;
+};
+
+// Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that write one line naming
+// the innermost CrashContext of the thread and then let the signal take its course. For
+// executables; a library does not install signal handlers.
+NEREID_API void InstallCrashReporter();
+
+}  // namespace nereid
+
+#endif  // NEREID_BASE_CRASH_CONTEXT_H_

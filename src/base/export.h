@@ -1,0 +1,9 @@
+// NEREID_API marks what libtritonserver.so offers to the server executable and its frontends
+// under the private symbol version NEREID_PRIVATE_1. It is no public interface: programs that
+// embed the server use include/triton/core.
+#ifndef NEREID_BASE_EXPORT_H_
+#define NEREID_BASE_EXPORT_H_
+
+#define NEREID_API __attribute__((visibility("default")))
+
+#endif  // NEREID_BASE_EXPORT_H_

@@ -1,0 +1,334 @@
+// TRITONSERVER_InferenceRequest*: building a request, and the callbacks that bring it back.
+#include <absl/strings/str_cat.h>
+
+#include <limits>
+
+#include "base/status_macros.h"
+#include "c_api/allocator.h"
+#include "c_api/handles.h"
+#include "c_objects/buffer_attributes.h"
+#include "c_objects/error.h"
+
+using nereid::CorrelationId;
+using nereid::InferInput;
+using nereid::InferRequest;
+using nereid::MemoryPlace;
+using nereid::ReleaseTarget;
+using nereid::ResponseTarget;
+using nereid::ServingModel;
+using nereid::Text;
+using nereid::ToCError;
+using nereid::Unwrap;
+using nereid::Wrap;
+
+namespace {
+
+// The core keeps an application's callbacks as plain function pointers; these two call them.
+void CallRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target) {
+  const auto fn = reinterpret_cast<TRITONSERVER_InferenceRequestReleaseFn_t>(target.foreign_fn);
+  fn(Wrap(request), flags, target.userp);
+}
+
+void CallResponse(nereid::InferResponse* response, uint32_t flags, const ResponseTarget& target) {
+  const auto fn = reinterpret_cast<TRITONSERVER_InferenceResponseCompleteFn_t>(target.foreign_fn);
+  fn(Wrap(response), flags, target.userp);
+}
+
+absl::StatusOr<InferInput*> FindInput(TRITONSERVER_InferenceRequest* request, const char* name) {
+  if (InferInput* input = Unwrap(request)->FindInput(Text(name))) return input;
+  return absl::InvalidArgumentError(absl::StrCat(Unwrap(request)->LogPrefix(), "input '",
+                                                 Text(name), "' does not exist in request"));
+}
+
+// Appends to the buffers of all instances, or only to those of `host_policy` unless that is null.
+absl::Status AppendData(TRITONSERVER_InferenceRequest* request, const char* name, const void* base,
+                        size_t byte_size, TRITONSERVER_MemoryType memory_type,
+                        int64_t memory_type_id, const char* host_policy) {
+  ASSIGN_OR_RETURN(InferInput* const input, FindInput(request, name));
+  if (memory_type != TRITONSERVER_MEMORY_CPU && memory_type != TRITONSERVER_MEMORY_CPU_PINNED) {
+    return absl::UnimplementedError(
+        absl::StrCat(Unwrap(request)->LogPrefix(), "data of input '", Text(name), "' is in ",
+                     TRITONSERVER_MemoryTypeString(memory_type),
+                     " memory, which this server cannot read; give it in CPU memory"));
+  }
+  const nereid::InputBuffer buffer{
+      base, byte_size, MemoryPlace{static_cast<nereid::MemoryType>(memory_type), memory_type_id}};
+  if (host_policy == nullptr) {
+    input->AppendBuffer(buffer);
+  } else {
+    input->AppendBufferFor(host_policy, buffer);
+  }
+  return absl::OkStatus();
+}
+
+TRITONSERVER_Error* AddParameter(TRITONSERVER_InferenceRequest* request, const char* key,
+                                 nereid::ParameterValue value) {
+  Unwrap(request)->AddParameter({std::string(Text(key)), std::move(value)});
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestNew(
+    TRITONSERVER_InferenceRequest** inference_request, TRITONSERVER_Server* server,
+    const char* model_name, const int64_t model_version) {
+  absl::StatusOr<std::shared_ptr<ServingModel>> model =
+      Unwrap(server)->FindModel(Text(model_name), model_version);
+  if (!model.ok()) return ToCError(model.status());
+  *inference_request = Wrap(new InferRequest(*std::move(model), model_version));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestDelete(
+    TRITONSERVER_InferenceRequest* inference_request) {
+  delete Unwrap(inference_request);
+  return nullptr;
+}
+
+// ---- Properties.
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestId(
+    TRITONSERVER_InferenceRequest* inference_request, const char** id) {
+  *id = Unwrap(inference_request)->id().c_str();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetId(
+    TRITONSERVER_InferenceRequest* inference_request, const char* id) {
+  Unwrap(inference_request)->set_id(Text(id));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestFlags(
+    TRITONSERVER_InferenceRequest* inference_request, uint32_t* flags) {
+  *flags = Unwrap(inference_request)->flags();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetFlags(
+    TRITONSERVER_InferenceRequest* inference_request, uint32_t flags) {
+  Unwrap(inference_request)->set_flags(flags);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestCorrelationId(
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t* correlation_id) {
+  const CorrelationId& id = Unwrap(inference_request)->correlation_id();
+  if (id.is_string()) {
+    return ToCError(
+        absl::InvalidArgumentError("given request's correlation id is not an unsigned int"));
+  }
+  *correlation_id = id.uint_value();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestCorrelationIdString(
+    TRITONSERVER_InferenceRequest* inference_request, const char** correlation_id) {
+  const CorrelationId& id = Unwrap(inference_request)->correlation_id();
+  if (!id.is_string()) {
+    return ToCError(absl::InvalidArgumentError("given request's correlation id is not a string"));
+  }
+  *correlation_id = id.string_value().c_str();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationId(
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t correlation_id) {
+  Unwrap(inference_request)->set_correlation_id(CorrelationId(correlation_id));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationIdString(
+    TRITONSERVER_InferenceRequest* inference_request, const char* correlation_id) {
+  std::string id(Text(correlation_id));
+  if (id.size() > nereid::kMaxCorrelationIdLength) {
+    return ToCError(
+        absl::UnimplementedError(absl::StrCat("string correlation ID cannot be longer than ",
+                                              nereid::kMaxCorrelationIdLength, " characters")));
+  }
+  Unwrap(inference_request)->set_correlation_id(CorrelationId(std::move(id)));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestPriority(
+    TRITONSERVER_InferenceRequest* inference_request, uint32_t* priority) {
+  const uint64_t value = Unwrap(inference_request)->priority();
+  if (value > std::numeric_limits<uint32_t>::max()) {
+    return ToCError(absl::InvalidArgumentError(absl::StrCat(
+        "request priority overflows uint32_t, use TRITONSERVER_InferenceRequestPriorityUInt64, "
+        "priority=",
+        value)));
+  }
+  *priority = static_cast<uint32_t>(value);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestPriorityUInt64(
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t* priority) {
+  *priority = Unwrap(inference_request)->priority();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetPriority(
+    TRITONSERVER_InferenceRequest* inference_request, uint32_t priority) {
+  Unwrap(inference_request)->set_priority(priority);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetPriorityUInt64(
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t priority) {
+  Unwrap(inference_request)->set_priority(priority);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestTimeoutMicroseconds(
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t* timeout_us) {
+  *timeout_us = Unwrap(inference_request)->timeout_us();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t timeout_us) {
+  Unwrap(inference_request)->set_timeout_us(timeout_us);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetStringParameter(
+    TRITONSERVER_InferenceRequest* request, const char* key, const char* value) {
+  return AddParameter(request, key, std::string(Text(value)));
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetIntParameter(
+    TRITONSERVER_InferenceRequest* request, const char* key, const int64_t value) {
+  return AddParameter(request, key, value);
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetBoolParameter(
+    TRITONSERVER_InferenceRequest* request, const char* key, const bool value) {
+  return AddParameter(request, key, value);
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetDoubleParameter(
+    TRITONSERVER_InferenceRequest* request, const char* key, const double value) {
+  return AddParameter(request, key, value);
+}
+
+// ---- Inputs and outputs.
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddInput(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name,
+    const TRITONSERVER_DataType datatype, const int64_t* shape, uint64_t dim_count) {
+  return ToCError(Unwrap(inference_request)
+                      ->AddInput(std::string(Text(name)), static_cast<nereid::DataType>(datatype),
+                                 absl::MakeConstSpan(shape, dim_count))
+                      .status());
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddRawInput(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+  return ToCError(Unwrap(inference_request)->AddRawInput(std::string(Text(name))).status());
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveInput(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+  return ToCError(Unwrap(inference_request)->RemoveInput(Text(name)));
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllInputs(
+    TRITONSERVER_InferenceRequest* inference_request) {
+  Unwrap(inference_request)->RemoveAllInputs();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputData(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
+    size_t byte_size, TRITONSERVER_MemoryType memory_type, int64_t memory_type_id) {
+  return ToCError(AppendData(inference_request, name, base, byte_size, memory_type, memory_type_id,
+                             /*host_policy=*/nullptr));
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithHostPolicy(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
+    size_t byte_size, TRITONSERVER_MemoryType memory_type, int64_t memory_type_id,
+    const char* host_policy_name) {
+  return ToCError(AppendData(inference_request, name, base, byte_size, memory_type, memory_type_id,
+                             host_policy_name));
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithBufferAttributes(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
+    TRITONSERVER_BufferAttributes* buffer_attributes) {
+  return ToCError(AppendData(inference_request, name, base, buffer_attributes->byte_size,
+                             buffer_attributes->memory_type, buffer_attributes->memory_type_id,
+                             /*host_policy=*/nullptr));
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllInputData(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+  const absl::StatusOr<InferInput*> input = FindInput(inference_request, name);
+  if (!input.ok()) return ToCError(input.status());
+  (*input)->RemoveAllBuffers();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddRequestedOutput(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+  return ToCError(Unwrap(inference_request)->AddRequestedOutput(std::string(Text(name))));
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveRequestedOutput(
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+  Unwrap(inference_request)->RemoveRequestedOutput(Text(name));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllRequestedOutputs(
+    TRITONSERVER_InferenceRequest* inference_request) {
+  Unwrap(inference_request)->RemoveAllRequestedOutputs();
+  return nullptr;
+}
+
+// ---- Flight.
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetReleaseCallback(
+    TRITONSERVER_InferenceRequest* inference_request,
+    TRITONSERVER_InferenceRequestReleaseFn_t request_release_fn, void* request_release_userp) {
+  ReleaseTarget target;
+  // Without a callback there is no target, and the request cannot be issued.
+  if (request_release_fn != nullptr) target.fn = CallRelease;
+  target.userp = request_release_userp;
+  target.foreign_fn = reinterpret_cast<void (*)()>(request_release_fn);
+  Unwrap(inference_request)->set_release_target(target);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetResponseCallback(
+    TRITONSERVER_InferenceRequest* inference_request,
+    TRITONSERVER_ResponseAllocator* response_allocator, void* response_allocator_userp,
+    TRITONSERVER_InferenceResponseCompleteFn_t response_fn, void* response_userp) {
+  ResponseTarget target;
+  if (response_fn != nullptr) target.fn = CallResponse;
+  target.userp = response_userp;
+  target.foreign_fn = reinterpret_cast<void (*)()>(response_fn);
+  target.allocator = response_allocator;
+  target.allocator_userp = response_allocator_userp;
+  Unwrap(inference_request)->set_response_target(target);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestCancel(
+    TRITONSERVER_InferenceRequest* inference_request) {
+  return ToCError(Unwrap(inference_request)->Cancel());
+}
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestIsCancelled(
+    TRITONSERVER_InferenceRequest* inference_request, bool* is_cancelled) {
+  const absl::StatusOr<bool> cancelled = Unwrap(inference_request)->IsCancelled();
+  if (!cancelled.ok()) return ToCError(cancelled.status());
+  *is_cancelled = *cancelled;
+  return nullptr;
+}
+
+}  // extern "C"

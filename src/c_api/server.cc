@@ -1,0 +1,173 @@
+// TRITONSERVER_Server*: a server's life, health, reports and models, and issuing requests.
+#include <absl/strings/str_cat.h>
+
+#include "c_api/handles.h"
+#include "c_api/message.h"
+#include "c_api/server_options.h"
+#include "c_objects/error.h"
+
+using nereid::ReturnMessage;
+using nereid::Server;
+using nereid::ServingModel;
+using nereid::Text;
+using nereid::ToCError;
+using nereid::ToJson;
+using nereid::Unwrap;
+
+namespace {
+
+constexpr uint32_t kConfigVersion = 1;
+
+// The value in `*out`, false there for an error.
+TRITONSERVER_Error* ReturnBool(const absl::StatusOr<bool>& value, bool* out) {
+  *out = value.ok() && *value;
+  return ToCError(value.status());
+}
+
+template <typename Report>
+absl::StatusOr<std::string> JsonOf(const absl::StatusOr<Report>& report) {
+  if (!report.ok()) return report.status();
+  return ToJson(*report);
+}
+
+// `yes` in `*flags` if the model has `property`, otherwise `no`.
+template <typename Property>
+TRITONSERVER_Error* ReturnFlag(TRITONSERVER_Server* server, const char* model_name,
+                               int64_t model_version, const Property& property, uint32_t yes,
+                               uint32_t no, uint32_t* flags, void** voidp) {
+  *voidp = nullptr;
+  const absl::StatusOr<std::shared_ptr<ServingModel>> model =
+      Unwrap(server)->FindModel(Text(model_name), model_version);
+  if (!model.ok()) return ToCError(model.status());
+  *flags = property((*model)->config()) ? yes : no;
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+TRITONSERVER_Error* TRITONSERVER_ServerNew(TRITONSERVER_Server** server,
+                                           TRITONSERVER_ServerOptions* options) {
+  absl::StatusOr<std::unique_ptr<Server>> created = Server::Create(options->options);
+  if (!created.ok()) return ToCError(created.status());
+  *server = nereid::Wrap(created->release());
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerDelete(TRITONSERVER_Server* server) {
+  if (server == nullptr) return nullptr;
+  // What does not stop in time still uses the server: it stays.
+  if (absl::Status stopped = Unwrap(server)->Stop(); !stopped.ok()) return ToCError(stopped);
+  delete Unwrap(server);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerStop(TRITONSERVER_Server* server) {
+  return ToCError(Unwrap(server)->Stop());
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerSetExitTimeout(TRITONSERVER_Server* server,
+                                                      unsigned int timeout) {
+  Unwrap(server)->SetExitTimeout(timeout);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerIsLive(TRITONSERVER_Server* server, bool* live) {
+  return ReturnBool(Unwrap(server)->IsLive(), live);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerIsReady(TRITONSERVER_Server* server, bool* ready) {
+  return ReturnBool(Unwrap(server)->IsReady(), ready);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerModelIsReady(TRITONSERVER_Server* server,
+                                                    const char* model_name,
+                                                    const int64_t model_version, bool* ready) {
+  return ReturnBool(Unwrap(server)->IsModelReady(Text(model_name), model_version), ready);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerModelBatchProperties(TRITONSERVER_Server* server,
+                                                            const char* model_name,
+                                                            const int64_t model_version,
+                                                            uint32_t* flags, void** voidp) {
+  return ReturnFlag(
+      server, model_name, model_version,
+      [](const nereid::CompiledModel& model) { return model.max_batch_size > 0; },
+      TRITONSERVER_BATCH_FIRST_DIM, TRITONSERVER_BATCH_UNKNOWN, flags, voidp);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerModelTransactionProperties(TRITONSERVER_Server* server,
+                                                                  const char* model_name,
+                                                                  const int64_t model_version,
+                                                                  uint32_t* txn_flags,
+                                                                  void** voidp) {
+  return ReturnFlag(
+      server, model_name, model_version,
+      [](const nereid::CompiledModel& model) { return model.decoupled; },
+      TRITONSERVER_TXN_DECOUPLED, TRITONSERVER_TXN_ONE_TO_ONE, txn_flags, voidp);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerMetadata(TRITONSERVER_Server* server,
+                                                TRITONSERVER_Message** server_metadata) {
+  return ReturnMessage(ToJson(Unwrap(server)->Metadata()), server_metadata);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerModelMetadata(TRITONSERVER_Server* server,
+                                                     const char* model_name,
+                                                     const int64_t model_version,
+                                                     TRITONSERVER_Message** model_metadata) {
+  return ReturnMessage(JsonOf(Unwrap(server)->GetModelMetadata(Text(model_name), model_version)),
+                       model_metadata);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerModelStatistics(TRITONSERVER_Server* server,
+                                                       const char* model_name,
+                                                       const int64_t model_version,
+                                                       TRITONSERVER_Message** model_stats) {
+  return ReturnMessage(JsonOf(Unwrap(server)->Statistics(Text(model_name), model_version)),
+                       model_stats);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerModelConfig(TRITONSERVER_Server* server,
+                                                   const char* model_name,
+                                                   const int64_t model_version,
+                                                   const uint32_t config_version,
+                                                   TRITONSERVER_Message** model_config) {
+  if (config_version != kConfigVersion) {
+    return ToCError(absl::InvalidArgumentError(
+        absl::StrCat("model configuration version ", config_version,
+                     " not supported, supported versions are: ", kConfigVersion)));
+  }
+  return ReturnMessage(Unwrap(server)->ModelConfigJson(Text(model_name), model_version),
+                       model_config);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerModelIndex(TRITONSERVER_Server* server, uint32_t flags,
+                                                  TRITONSERVER_Message** model_index) {
+  const bool ready_only = (flags & TRITONSERVER_INDEX_FLAG_READY) != 0;
+  return ReturnMessage(JsonOf(Unwrap(server)->RepositoryIndex(ready_only)), model_index);
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerLoadModel(TRITONSERVER_Server* server,
+                                                 const char* model_name) {
+  return ToCError(Unwrap(server)->LoadModel(Text(model_name)));
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerUnloadModel(TRITONSERVER_Server* server,
+                                                   const char* model_name) {
+  return ToCError(Unwrap(server)->UnloadModel(Text(model_name)));
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerInferAsync(TRITONSERVER_Server* server,
+                                                  TRITONSERVER_InferenceRequest* inference_request,
+                                                  TRITONSERVER_InferenceTrace* trace) {
+  if (trace != nullptr) {
+    return ToCError(
+        absl::UnimplementedError("tracing is not supported yet by this server: the trace of "
+                                 "TRITONSERVER_ServerInferAsync must be NULL"));
+  }
+  return ToCError(Unwrap(server)->Infer(Unwrap(inference_request)));
+}
+
+}  // extern "C"

@@ -1,0 +1,207 @@
+// TRITONSERVER_ServerOptions*: the settings of a server to be made. Those of the log are in log.cc.
+#include "c_api/server_options.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include "c_api/handles.h"
+#include "c_objects/error.h"
+
+using nereid::ModelControlMode;
+using nereid::Text;
+using nereid::ToCError;
+
+TRITONSERVER_ServerOptions::TRITONSERVER_ServerOptions() {
+  options.server_id = "triton";
+  options.control_mode = ModelControlMode::kPoll;
+  options.auto_complete_config = false;
+  options.backend_directory = "/opt/tritonserver/backends";
+}
+
+extern "C" {
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsNew(TRITONSERVER_ServerOptions** options) {
+  *options = new TRITONSERVER_ServerOptions;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsDelete(TRITONSERVER_ServerOptions* options) {
+  delete options;
+  return nullptr;
+}
+
+// ---- The server.
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetServerId(TRITONSERVER_ServerOptions* options,
+                                                          const char* server_id) {
+  options->options.server_id = std::string(Text(server_id));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetExitOnError(TRITONSERVER_ServerOptions* options,
+                                                             bool exit) {
+  options->options.exit_on_error = exit;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetStrictReadiness(
+    TRITONSERVER_ServerOptions* options, bool strict) {
+  options->options.strict_readiness = strict;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetExitTimeout(TRITONSERVER_ServerOptions* options,
+                                                             unsigned int timeout) {
+  options->options.exit_timeout_secs = timeout;
+  return nullptr;
+}
+
+// ---- Models.
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelRepositoryPath(
+    TRITONSERVER_ServerOptions* options, const char* model_repository_path) {
+  options->options.model_repositories.emplace(Text(model_repository_path));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelControlMode(
+    TRITONSERVER_ServerOptions* options, TRITONSERVER_ModelControlMode mode) {
+  switch (mode) {
+    case TRITONSERVER_MODEL_CONTROL_NONE:
+      options->options.control_mode = ModelControlMode::kNone;
+      return nullptr;
+    case TRITONSERVER_MODEL_CONTROL_POLL:
+      options->options.control_mode = ModelControlMode::kPoll;
+      return nullptr;
+    case TRITONSERVER_MODEL_CONTROL_EXPLICIT:
+      options->options.control_mode = ModelControlMode::kExplicit;
+      return nullptr;
+  }
+  return ToCError(absl::InvalidArgumentError(
+      absl::StrCat("unknown control mode '", static_cast<int>(mode), "'")));
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetStartupModel(TRITONSERVER_ServerOptions* options,
+                                                              const char* model_name) {
+  options->options.startup_models.emplace(Text(model_name));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetStrictModelConfig(
+    TRITONSERVER_ServerOptions* options, bool strict) {
+  options->options.auto_complete_config = !strict;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelConfigName(
+    TRITONSERVER_ServerOptions* options, const char* model_config_name) {
+  options->options.model_config_name = std::string(Text(model_config_name));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadThreadCount(
+    TRITONSERVER_ServerOptions* options, unsigned int thread_count) {
+  options->options.model_load_threads = thread_count;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadRetryCount(
+    TRITONSERVER_ServerOptions* options, unsigned int retry_count) {
+  options->options.model_load_retries = retry_count;
+  return nullptr;
+}
+
+// ---- Backends.
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBackendDirectory(
+    TRITONSERVER_ServerOptions* options, const char* backend_dir) {
+  options->options.backend_directory = std::string(Text(backend_dir));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBackendConfig(TRITONSERVER_ServerOptions* options,
+                                                               const char* backend_name,
+                                                               const char* setting,
+                                                               const char* value) {
+  auto& settings = options->options.backend_settings[std::string(Text(backend_name))];
+  settings[std::string(Text(setting))] = std::string(Text(value));
+  return nullptr;
+}
+
+// ---- Metrics.
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMetrics(TRITONSERVER_ServerOptions* options,
+                                                         bool metrics) {
+  options->options.metrics = metrics;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCpuMetrics(TRITONSERVER_ServerOptions* options,
+                                                            bool cpu_metrics) {
+  options->options.cpu_metrics = cpu_metrics;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMetricsInterval(
+    TRITONSERVER_ServerOptions* options, uint64_t metrics_interval_ms) {
+  options->options.metrics_interval_ms = metrics_interval_ms;
+  return nullptr;
+}
+
+// ---- About GPUs, their memory and the threads that copy to and from it. This server runs on
+// CPUs, so there is nothing to set; programs written for machines with GPUs run all the same.
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetGpuMetrics(TRITONSERVER_ServerOptions* options,
+                                                            bool gpu_metrics) {
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetPinnedMemoryPoolByteSize(
+    TRITONSERVER_ServerOptions* options, uint64_t size) {
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCudaMemoryPoolByteSize(
+    TRITONSERVER_ServerOptions* options, int gpu_device, uint64_t size) {
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCudaVirtualAddressSize(
+    TRITONSERVER_ServerOptions* options, int gpu_device, size_t cuda_virtual_address_size) {
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMinSupportedComputeCapability(
+    TRITONSERVER_ServerOptions* options, double cc) {
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetEnablePeerAccess(
+    TRITONSERVER_ServerOptions* options, bool enable_peer_access) {
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBufferManagerThreadCount(
+    TRITONSERVER_ServerOptions* options, unsigned int thread_count) {
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadDeviceLimit(
+    TRITONSERVER_ServerOptions* options, const TRITONSERVER_InstanceGroupKind kind,
+    const int device_id, const double fraction) {
+  if (device_id < 0) {
+    return ToCError(
+        absl::InvalidArgumentError(absl::StrCat("expects device ID >= 0, got ", device_id)));
+  }
+  if (!(fraction >= 0.0 && fraction <= 1.0)) {
+    return ToCError(absl::InvalidArgumentError(
+        absl::StrFormat("expects limit fraction to be in range [0.0, 1.0], got %f", fraction)));
+  }
+  if (kind != TRITONSERVER_INSTANCEGROUPKIND_GPU) {
+    return ToCError(absl::InvalidArgumentError(absl::StrCat(
+        "given device kind is not supported, got: ", TRITONSERVER_InstanceGroupKindString(kind))));
+  }
+  return nullptr;
+}
+
+}  // extern "C"

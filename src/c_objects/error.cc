@@ -1,0 +1,88 @@
+#include "c_objects/error.h"
+
+#include <string>
+
+// Complete type behind the C API's opaque error. Immutable.
+struct TRITONSERVER_Error {
+  TRITONSERVER_Error_Code code;
+  std::string message;
+};
+
+namespace nereid {
+namespace {
+
+TRITONSERVER_Error_Code ToCCode(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kInternal: return TRITONSERVER_ERROR_INTERNAL;
+    case absl::StatusCode::kNotFound: return TRITONSERVER_ERROR_NOT_FOUND;
+    case absl::StatusCode::kInvalidArgument: return TRITONSERVER_ERROR_INVALID_ARG;
+    case absl::StatusCode::kUnavailable: return TRITONSERVER_ERROR_UNAVAILABLE;
+    case absl::StatusCode::kUnimplemented: return TRITONSERVER_ERROR_UNSUPPORTED;
+    case absl::StatusCode::kAlreadyExists: return TRITONSERVER_ERROR_ALREADY_EXISTS;
+    case absl::StatusCode::kCancelled: return TRITONSERVER_ERROR_CANCELLED;
+    default: return TRITONSERVER_ERROR_UNKNOWN;
+  }
+}
+
+absl::StatusCode FromCCode(TRITONSERVER_Error_Code code) {
+  switch (code) {
+    case TRITONSERVER_ERROR_INTERNAL: return absl::StatusCode::kInternal;
+    case TRITONSERVER_ERROR_NOT_FOUND: return absl::StatusCode::kNotFound;
+    case TRITONSERVER_ERROR_INVALID_ARG: return absl::StatusCode::kInvalidArgument;
+    case TRITONSERVER_ERROR_UNAVAILABLE: return absl::StatusCode::kUnavailable;
+    case TRITONSERVER_ERROR_UNSUPPORTED: return absl::StatusCode::kUnimplemented;
+    case TRITONSERVER_ERROR_ALREADY_EXISTS: return absl::StatusCode::kAlreadyExists;
+    case TRITONSERVER_ERROR_CANCELLED: return absl::StatusCode::kCancelled;
+    case TRITONSERVER_ERROR_UNKNOWN: return absl::StatusCode::kUnknown;
+  }
+  return absl::StatusCode::kUnknown;
+}
+
+}  // namespace
+
+TRITONSERVER_Error* ToCError(const absl::Status& status) {
+  if (status.ok()) return nullptr;
+  return new TRITONSERVER_Error{ToCCode(status.code()), std::string(status.message())};
+}
+
+absl::Status FromCError(TRITONSERVER_Error* error) {
+  if (error == nullptr) return absl::OkStatus();
+  return absl::Status(FromCCode(error->code), error->message);
+}
+
+absl::Status TakeCError(TRITONSERVER_Error* error) {
+  absl::Status status = FromCError(error);
+  delete error;
+  return status;
+}
+
+}  // namespace nereid
+
+// The error functions themselves live here, beside the type.
+extern "C" {
+
+TRITONSERVER_Error* TRITONSERVER_ErrorNew(TRITONSERVER_Error_Code code, const char* msg) {
+  return new TRITONSERVER_Error{code, msg == nullptr ? "" : msg};
+}
+
+void TRITONSERVER_ErrorDelete(TRITONSERVER_Error* error) { delete error; }
+
+TRITONSERVER_Error_Code TRITONSERVER_ErrorCode(TRITONSERVER_Error* error) { return error->code; }
+
+const char* TRITONSERVER_ErrorCodeString(TRITONSERVER_Error* error) {
+  switch (error->code) {
+    case TRITONSERVER_ERROR_UNKNOWN: return "Unknown";
+    case TRITONSERVER_ERROR_INTERNAL: return "Internal";
+    case TRITONSERVER_ERROR_NOT_FOUND: return "Not found";
+    case TRITONSERVER_ERROR_INVALID_ARG: return "Invalid argument";
+    case TRITONSERVER_ERROR_UNAVAILABLE: return "Unavailable";
+    case TRITONSERVER_ERROR_UNSUPPORTED: return "Unsupported";
+    case TRITONSERVER_ERROR_ALREADY_EXISTS: return "Already exists";
+    case TRITONSERVER_ERROR_CANCELLED: break;  // the original has no text for it either
+  }
+  return "<invalid code>";
+}
+
+const char* TRITONSERVER_ErrorMessage(TRITONSERVER_Error* error) { return error->message.c_str(); }
+
+}  // extern "C"

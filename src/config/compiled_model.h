@@ -1,0 +1,111 @@
+// CompiledModel: everything the serving path needs to know about one version of a model, checked
+// and in plain values. Built by ParsedConfig::Compile; owned by the model object, shared by its
+// schedulers, instances and requests. Immutable.
+#ifndef NEREID_CONFIG_COMPILED_MODEL_H_
+#define NEREID_CONFIG_COMPILED_MODEL_H_
+
+#include <absl/strings/string_view.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "model/data_type.h"
+#include "model/shape.h"
+
+namespace nereid {
+
+struct InputSpec {
+  std::string name;
+  DataType data_type = DataType::kInvalid;
+  Shape dims;                    // without the batch dimension; kVariableDim where it may vary
+  std::optional<Shape> reshape;  // what the backend sees instead of `dims`; may be empty
+  bool optional = false;         // a request may leave this input out
+  bool is_shape_tensor = false;
+  bool allow_ragged = false;  // requests of different shapes may share a batch
+  // Bytes of one batch item (of the whole tensor when max_batch_size is 0); none for BYTES and
+  // where a dimension is variable.
+  std::optional<int64_t> byte_size;
+};
+
+struct OutputSpec {
+  std::string name;
+  DataType data_type = DataType::kInvalid;
+  Shape dims;
+  std::optional<Shape> reshape;  // what the backend produces; clients see `dims`
+  std::string label_filename;    // relative to the model directory; empty: no labels
+};
+
+struct BatchingOptions {
+  bool enabled = false;                        // dynamic_batching is configured
+  std::vector<int32_t> preferred_batch_sizes;  // ascending, distinct, within max_batch_size
+  Duration max_queue_delay{0};
+};
+
+// Values equal TRITONSERVER_InstanceGroupKind.
+enum class InstanceKind : int { kAuto = 0, kCpu = 1, kGpu = 2, kModel = 3 };
+
+// Name as the C API and the configuration spell it: "KIND_CPU".
+inline const char* InstanceKindName(InstanceKind kind) {
+  switch (kind) {
+    case InstanceKind::kAuto:
+      return "KIND_AUTO";
+    case InstanceKind::kCpu:
+      return "KIND_CPU";
+    case InstanceKind::kGpu:
+      return "KIND_GPU";
+    case InstanceKind::kModel:
+      return "KIND_MODEL";
+  }
+  return "KIND_AUTO";
+}
+
+struct InstanceSpec {
+  std::string name;  // "<group>_<index>"
+  InstanceKind kind = InstanceKind::kCpu;
+  int32_t device_id = 0;  // 0 unless kGpu
+  std::string host_policy_name;
+};
+
+struct CompiledModel {
+  std::string name;
+  int64_t version = 0;
+  std::string platform;
+  std::string backend;
+  std::string default_model_filename;
+  int32_t max_batch_size = 0;  // 0: tensors have no batch dimension
+  bool decoupled = false;
+  std::vector<InputSpec> inputs;    // in the order of the configuration
+  std::vector<OutputSpec> outputs;  // in the order of the configuration
+  size_t required_input_count = 0;  // inputs that are not optional
+  bool has_optional_inputs = false;
+  // Requests may share a batch only if their inputs have equal shapes: some input that is not
+  // ragged has a variable dimension.
+  bool needs_shape_equality = false;
+  BatchingOptions batching;
+  std::vector<InstanceSpec> instances;  // at least one
+  std::map<std::string, std::string> parameters;
+  std::string json;  // the whole configuration, as clients and backends read it
+
+  // Index into `inputs` / `outputs`, or -1.
+  int FindInput(absl::string_view input) const { return Find(inputs, input); }
+  int FindOutput(absl::string_view output) const { return Find(outputs, output); }
+
+ private:
+  // Models have a handful of tensors: comparing lengths and bytes beats hashing.
+  template <typename Spec>
+  static int Find(const std::vector<Spec>& specs, absl::string_view name) {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (absl::string_view(specs[i].name) == name) return static_cast<int>(i);
+    }
+    return -1;
+  }
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CONFIG_COMPILED_MODEL_H_

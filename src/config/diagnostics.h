@@ -1,0 +1,41 @@
+// Diagnostics: collects everything that is wrong with one configuration, so that a user who made
+// five mistakes hears of all five. Lives for one check. Thread-compatible.
+#ifndef NEREID_CONFIG_DIAGNOSTICS_H_
+#define NEREID_CONFIG_DIAGNOSTICS_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <string>
+#include <vector>
+
+namespace nereid {
+
+struct Problem {
+  std::string field;  // path in the configuration, for instance "input[0].dims"
+  std::string text;   // what clients and scripts match on: exactly as the protocol has it
+  std::string hint;   // what would be right
+  absl::StatusCode code = absl::StatusCode::kInvalidArgument;
+};
+
+class Diagnostics {
+ public:
+  void Add(std::string field, std::string text, std::string hint,
+           absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
+    problems_.push_back({std::move(field), std::move(text), std::move(hint), code});
+  }
+
+  const std::vector<Problem>& problems() const { return problems_; }
+
+  // OK without problems; "<text> (<field>: <hint>)" for one; a numbered list that begins with
+  // "the configuration of model '<model>' has N problems:" for several. Code: that of the
+  // problems where they agree, otherwise INVALID_ARGUMENT.
+  absl::Status ToStatus(absl::string_view model) const;
+
+ private:
+  std::vector<Problem> problems_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CONFIG_DIAGNOSTICS_H_

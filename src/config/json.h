@@ -1,0 +1,35 @@
+// Configurations as JSON (configuration version 1). Stateless; thread-safe. The gRPC frontend
+// uses these too, to answer with the message itself; everyone else reads CompiledModel.
+#ifndef NEREID_CONFIG_JSON_H_
+#define NEREID_CONFIG_JSON_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/export.h"
+
+namespace inference {
+class ModelConfig;
+}
+
+namespace nereid {
+
+// INVALID_ARGUMENT for any version of the JSON form but 1.
+NEREID_API absl::Status CheckConfigVersion(uint32_t config_version);
+
+// Field names as in model_config.proto; fields without a value are printed with their default,
+// except messages that are not set. 64-bit integers are strings, as protobuf has it, but for
+// those that clients read as numbers. Equal configurations give equal text. The empty
+// configuration is the empty text.
+NEREID_API std::string ModelConfigToJson(const inference::ModelConfig& config);
+
+// Replaces `config`. INVALID_ARGUMENT with the text of the parser, also for unknown fields;
+// names of enumeration values may be in any case. `config` is then unspecified.
+NEREID_API absl::Status ModelConfigFromJson(absl::string_view json, inference::ModelConfig* config);
+
+}  // namespace nereid
+
+#endif  // NEREID_CONFIG_JSON_H_

@@ -1,0 +1,20 @@
+// "did you mean ...?" for misspelt names. Pure functions.
+#ifndef NEREID_CONFIG_NEAREST_NAME_H_
+#define NEREID_CONFIG_NEAREST_NAME_H_
+
+#include <absl/strings/string_view.h>
+#include <absl/types/span.h>
+
+#include <string>
+
+namespace nereid {
+
+// The candidate with the fewest single-character edits to `name`, upper and lower case taken as
+// equal; the first of several. Where a third or more of the longer name would have to change,
+// the first candidate that begins with `name`, and otherwise nothing: better no advice than bad
+// advice.
+std::string NearestName(absl::string_view name, absl::Span<const std::string> candidates);
+
+}  // namespace nereid
+
+#endif  // NEREID_CONFIG_NEAREST_NAME_H_

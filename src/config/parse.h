@@ -1,0 +1,26 @@
+// Configurations from protobuf text. Stateless; thread-safe.
+#ifndef NEREID_CONFIG_PARSE_H_
+#define NEREID_CONFIG_PARSE_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <string>
+
+namespace inference {
+class ModelConfig;
+}
+
+namespace nereid {
+
+// Parses `text`, the content of the file `path`, into `config`. INVALID_ARGUMENT with one line
+// `<path>:<line>:<column>: <text of protobuf>` for each error, in the order of the text: unknown
+// names of fields and enumeration values and bad integers are all found, an error of syntax ends
+// the search. Where a known name is near, the line ends in "(did you mean '...'?)". `config` is
+// then unspecified.
+absl::Status ParseModelConfigText(const std::string& path, absl::string_view text,
+                                  inference::ModelConfig* config);
+
+}  // namespace nereid
+
+#endif  // NEREID_CONFIG_PARSE_H_

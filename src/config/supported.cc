@@ -1,0 +1,111 @@
+#include "config/supported.h"
+
+#include <absl/strings/str_cat.h>
+
+namespace nereid {
+namespace {
+
+// Reports fields as not supported. Lives for one check.
+class Unsupported {
+ public:
+  Unsupported(const inference::ModelConfig& config, Diagnostics* diagnostics)
+      : config_(config), diagnostics_(*diagnostics) {}
+
+  void Report(const std::string& field, bool used, absl::string_view hint = "remove it") {
+    if (!used) return;
+    diagnostics_.Add(
+        field,
+        absl::StrCat("'", field, "' is not supported yet by this server for ", config_.name()),
+        std::string(hint));
+  }
+
+ private:
+  const inference::ModelConfig& config_;
+  Diagnostics& diagnostics_;
+};
+
+bool IsDefault(const inference::ModelQueuePolicy& policy) { return policy.ByteSizeLong() == 0; }
+
+void ReportBatching(const inference::ModelConfig& config, Unsupported* unsupported) {
+  unsupported->Report("sequence_batching", config.has_sequence_batching());
+  unsupported->Report("ensemble_scheduling", config.has_ensemble_scheduling());
+
+  const inference::ModelDynamicBatching& batching = config.dynamic_batching();
+  unsupported->Report("dynamic_batching.priority_levels", batching.priority_levels() != 0);
+  unsupported->Report("dynamic_batching.preserve_ordering", batching.preserve_ordering());
+  unsupported->Report("dynamic_batching.default_queue_policy",
+                      !IsDefault(batching.default_queue_policy()));
+  bool has_priority_policy = false;
+  for (const auto& [level, policy] : batching.priority_queue_policy()) {
+    has_priority_policy |= !IsDefault(policy);
+  }
+  unsupported->Report("dynamic_batching.priority_queue_policy", has_priority_policy);
+}
+
+void ReportTensors(const inference::ModelConfig& config, Unsupported* unsupported) {
+  for (int i = 0; i < config.input_size(); ++i) {
+    const inference::ModelInput& input = config.input(i);
+    const std::string field = absl::StrCat("input[", i, "]");
+    unsupported->Report(field + ".allow_ragged_batch", input.allow_ragged_batch());
+    unsupported->Report(field + ".is_shape_tensor", input.is_shape_tensor());
+    unsupported->Report(field + ".is_non_linear_format_io", input.is_non_linear_format_io());
+  }
+  for (int i = 0; i < config.output_size(); ++i) {
+    const inference::ModelOutput& output = config.output(i);
+    const std::string field = absl::StrCat("output[", i, "]");
+    unsupported->Report(field + ".is_shape_tensor", output.is_shape_tensor());
+    unsupported->Report(field + ".is_non_linear_format_io", output.is_non_linear_format_io());
+  }
+  unsupported->Report("batch_input", !config.batch_input().empty());
+  unsupported->Report("batch_output", !config.batch_output().empty());
+}
+
+void ReportInstanceGroups(const inference::ModelConfig& config, Unsupported* unsupported) {
+  for (int i = 0; i < config.instance_group_size(); ++i) {
+    const inference::ModelInstanceGroup& group = config.instance_group(i);
+    const std::string field = absl::StrCat("instance_group[", i, "]");
+    unsupported->Report(field + ".rate_limiter", group.has_rate_limiter());
+    unsupported->Report(field + ".secondary_devices", !group.secondary_devices().empty());
+    unsupported->Report(field + ".profile", !group.profile().empty());
+    unsupported->Report(field + ".passive", group.passive());
+    unsupported->Report(field + ".host_policy", !group.host_policy().empty());
+  }
+}
+
+}  // namespace
+
+void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnostics) {
+  Unsupported unsupported(config, diagnostics);
+  ReportTensors(config, &unsupported);
+  ReportBatching(config, &unsupported);
+  ReportInstanceGroups(config, &unsupported);
+  unsupported.Report("metric_tags", !config.metric_tags().empty());
+  unsupported.Report("model_warmup", !config.model_warmup().empty());
+  unsupported.Report("model_operations.op_library_filename",
+                     !config.model_operations().op_library_filename().empty());
+  unsupported.Report("model_repository_agents", config.has_model_repository_agents());
+  unsupported.Report("response_cache.enable", config.response_cache().enable());
+  unsupported.Report("model_metrics", config.has_model_metrics());
+}
+
+std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& config) {
+  std::vector<std::string> lines;
+  const auto note = [&](absl::string_view field, bool set) {
+    if (!set) return;
+    lines.push_back(absl::StrCat("model '", config.name(), "': '", field,
+                                 "' has no effect on this server, which computes on CPUs"));
+  };
+  const inference::ModelOptimizationPolicy& optimization = config.optimization();
+  note("optimization.priority",
+       optimization.priority() != inference::ModelOptimizationPolicy::PRIORITY_DEFAULT);
+  note("optimization.cuda", optimization.has_cuda());
+  note("optimization.input_pinned_memory", optimization.has_input_pinned_memory());
+  note("optimization.output_pinned_memory", optimization.has_output_pinned_memory());
+  note("optimization.gather_kernel_buffer_threshold",
+       optimization.gather_kernel_buffer_threshold() != 0);
+  note("optimization.eager_batching", optimization.eager_batching());
+  note("cc_model_filenames", !config.cc_model_filenames().empty());
+  return lines;
+}
+
+}  // namespace nereid

@@ -1,0 +1,91 @@
+#include "config/supported.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/testing/config_text.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// The one field that is reported for a configuration with `text` in it; "" for none.
+std::string Field(const std::string& text) {
+  Diagnostics diagnostics;
+  CheckSupported(ConfigFromText("name: 'm' " + text), &diagnostics);
+  if (diagnostics.problems().empty()) return "";
+  EXPECT_EQ(diagnostics.problems().size(), 1u) << text;
+  const Problem& problem = diagnostics.problems()[0];
+  EXPECT_EQ(problem.text, "'" + problem.field + "' is not supported yet by this server for m");
+  return problem.field;
+}
+
+TEST(SupportedTest, WhatIsSupportedIsNotReported) {
+  EXPECT_EQ(Field("max_batch_size: 8 dynamic_batching { preferred_batch_size: 4 "
+                  "max_queue_delay_microseconds: 10 default_queue_policy { } "
+                  "priority_queue_policy { key: 1 value { } } } "
+                  "input { name: 'I' optional: true reshape { shape: [ 1 ] } } "
+                  "instance_group { kind: KIND_CPU count: 2 } "
+                  "response_cache { enable: false } model_transaction_policy { decoupled: true } "
+                  "optimization { graph { level: 1 } execution_accelerators { } } "
+                  "parameters { key: 'k' value { string_value: 'v' } }"),
+            "");
+}
+
+TEST(SupportedTest, Schedulers) {
+  EXPECT_EQ(Field("sequence_batching { }"), "sequence_batching");
+  EXPECT_EQ(Field("ensemble_scheduling { }"), "ensemble_scheduling");
+  EXPECT_EQ(Field("dynamic_batching { priority_levels: 2 }"), "dynamic_batching.priority_levels");
+  EXPECT_EQ(Field("dynamic_batching { preserve_ordering: true }"),
+            "dynamic_batching.preserve_ordering");
+  EXPECT_EQ(Field("dynamic_batching { default_queue_policy { max_queue_size: 1 } }"),
+            "dynamic_batching.default_queue_policy");
+  EXPECT_EQ(Field("dynamic_batching { priority_queue_policy { key: 1 value { "
+                  "max_queue_size: 1 } } }"),
+            "dynamic_batching.priority_queue_policy");
+}
+
+TEST(SupportedTest, Tensors) {
+  EXPECT_EQ(Field("input { } input { allow_ragged_batch: true }"), "input[1].allow_ragged_batch");
+  EXPECT_EQ(Field("input { is_shape_tensor: true }"), "input[0].is_shape_tensor");
+  EXPECT_EQ(Field("input { is_non_linear_format_io: true }"), "input[0].is_non_linear_format_io");
+  EXPECT_EQ(Field("output { is_shape_tensor: true }"), "output[0].is_shape_tensor");
+  EXPECT_EQ(Field("output { is_non_linear_format_io: true }"), "output[0].is_non_linear_format_io");
+  EXPECT_EQ(Field("batch_input { }"), "batch_input");
+  EXPECT_EQ(Field("batch_output { }"), "batch_output");
+}
+
+TEST(SupportedTest, InstanceGroups) {
+  EXPECT_EQ(Field("instance_group { rate_limiter { } }"), "instance_group[0].rate_limiter");
+  EXPECT_EQ(Field("instance_group { secondary_devices { } }"),
+            "instance_group[0].secondary_devices");
+  EXPECT_EQ(Field("instance_group { profile: '0' }"), "instance_group[0].profile");
+  EXPECT_EQ(Field("instance_group { passive: true }"), "instance_group[0].passive");
+  EXPECT_EQ(Field("instance_group { host_policy: 'p' }"), "instance_group[0].host_policy");
+}
+
+TEST(SupportedTest, Others) {
+  EXPECT_EQ(Field("metric_tags { key: 'k' value: 'v' }"), "metric_tags");
+  EXPECT_EQ(Field("model_warmup { }"), "model_warmup");
+  EXPECT_EQ(Field("model_operations { op_library_filename: 'f' }"),
+            "model_operations.op_library_filename");
+  EXPECT_EQ(Field("model_repository_agents { }"), "model_repository_agents");
+  EXPECT_EQ(Field("response_cache { enable: true }"), "response_cache.enable");
+  EXPECT_EQ(Field("model_metrics { }"), "model_metrics");
+}
+
+TEST(SupportedTest, FieldsWithoutEffectAreNotedEachOnce) {
+  EXPECT_THAT(FieldsWithoutEffect(ConfigFromText("name: 'm' backend: 'b'")), IsEmpty());
+  const std::vector<std::string> lines = FieldsWithoutEffect(ConfigFromText(
+      "name: 'm' optimization { priority: PRIORITY_MAX cuda { } input_pinned_memory { } "
+      "output_pinned_memory { } gather_kernel_buffer_threshold: 1 eager_batching: true "
+      "graph { level: 1 } } cc_model_filenames { key: '7' value: 'f' }"));
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_EQ(lines[1],
+            "model 'm': 'optimization.cuda' has no effect on this server, which computes on CPUs");
+}
+
+}  // namespace
+}  // namespace nereid

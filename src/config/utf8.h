@@ -1,0 +1,21 @@
+// Strings of a configuration must be UTF-8: they end up in JSON and in protobuf messages. The
+// text form lets any bytes in through escapes. Pure functions.
+#ifndef NEREID_CONFIG_UTF8_H_
+#define NEREID_CONFIG_UTF8_H_
+
+#include <absl/strings/string_view.h>
+#include <google/protobuf/message.h>
+
+#include <string>
+
+namespace nereid {
+
+// Well-formed as of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
+bool IsValidUtf8(absl::string_view text);
+
+// The name of a string field, at any depth, that holds something else; empty when there is none.
+std::string FindFieldWithInvalidUtf8(const google::protobuf::Message& message);
+
+}  // namespace nereid
+
+#endif  // NEREID_CONFIG_UTF8_H_

@@ -1,0 +1,46 @@
+// The checks of a configuration, by subject. Each reports every problem it finds, in the order of
+// the fields, and changes nothing. Pure functions. Texts are those that clients and scripts
+// match on; ` for <m>` in them is the name in the configuration.
+#ifndef NEREID_CONFIG_VALIDATE_CHECKS_H_
+#define NEREID_CONFIG_VALIDATE_CHECKS_H_
+
+#include "config/diagnostics.h"
+#include "model_config.pb.h"
+
+namespace nereid {
+
+// Name, platform and backend, batch size, version policy, what excludes one another.
+// REQUIRES of this and the following: NormalizeConfig was applied.
+void CheckGeneral(const inference::ModelConfig& config, Diagnostics* diagnostics);
+void CheckDynamicBatching(const inference::ModelConfig& config, Diagnostics* diagnostics);
+void CheckSequenceBatching(const inference::ModelConfig& config, Diagnostics* diagnostics);
+// Of an ensemble, what can be told without its composing models.
+void CheckEnsemble(const inference::ModelConfig& config, Diagnostics* diagnostics);
+void CheckMetrics(const inference::ModelConfig& config, Diagnostics* diagnostics);
+
+// Inputs and outputs: names, types, dimensions, reshapes, label files.
+void CheckTensors(const inference::ModelConfig& config, Diagnostics* diagnostics);
+// batch_input and batch_output.
+void CheckBatchTensors(const inference::ModelConfig& config, Diagnostics* diagnostics);
+
+// REQUIRES: NormalizeInstanceGroups was applied.
+void CheckInstanceGroups(const inference::ModelConfig& config, Diagnostics* diagnostics);
+
+// All that can be checked before a backend has seen the configuration.
+inline void CheckConfig(const inference::ModelConfig& config, Diagnostics* diagnostics) {
+  CheckGeneral(config, diagnostics);
+  CheckDynamicBatching(config, diagnostics);
+  CheckSequenceBatching(config, diagnostics);
+  CheckEnsemble(config, diagnostics);
+  CheckMetrics(config, diagnostics);
+}
+
+// What a backend may still complete.
+inline void CheckInputsAndOutputs(const inference::ModelConfig& config, Diagnostics* diagnostics) {
+  CheckTensors(config, diagnostics);
+  CheckBatchTensors(config, diagnostics);
+}
+
+}  // namespace nereid
+
+#endif  // NEREID_CONFIG_VALIDATE_CHECKS_H_

@@ -1,0 +1,59 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/testing/config_text.h"
+#include "config/validate/checks.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> Problems(const std::string& groups) {
+  return ProblemsOf(CheckInstanceGroups, "name: 'm' " + groups);
+}
+
+TEST(CheckInstanceGroupsTest, AcceptsGoodOnes) {
+  EXPECT_THAT(Problems("instance_group { name: 'g' kind: KIND_CPU count: 4 } "
+                       "instance_group { name: 'h' kind: KIND_MODEL count: 1 }"),
+              IsEmpty());
+  EXPECT_THAT(Problems("platform: 'ensemble' instance_group { kind: KIND_GPU }"), IsEmpty());
+}
+
+TEST(CheckInstanceGroupsTest, Devices) {
+  EXPECT_THAT(
+      Problems("instance_group { name: 'g' kind: KIND_GPU count: 1 gpus: 0 } "
+               "instance_group { name: 'h' kind: KIND_CPU count: 1 gpus: 0 } "
+               "instance_group { name: 'i' kind: KIND_MODEL count: 1 gpus: 0 } "
+               "instance_group { name: 'j' kind: 9 count: 1 }"),
+      ElementsAre(
+          "instance_group[0].kind: instance group g of model m has kind KIND_GPU but server "
+          "does not support GPUs",
+          "instance_group[1].gpus: instance group h of model m has kind KIND_CPU but "
+          "specifies one or more GPUs",
+          "instance_group[2].gpus: instance group i of model m has kind KIND_MODEL but "
+          "specifies one or more GPUs",
+          "instance_group[3].kind: instance group j of model m has unexpected kind 9"));
+}
+
+TEST(CheckInstanceGroupsTest, Profiles) {
+  EXPECT_THAT(Problems("platform: 'p' instance_group { name: 'g' kind: KIND_CPU profile: '0' }"),
+              ElementsAre("instance_group[0].profile: instance group g of model m and platform "
+                          "pspecifies profile field which is only supported for TensorRT models"));
+  EXPECT_THAT(Problems("platform: 'tensorrt_plan' "
+                       "instance_group { name: 'g' kind: KIND_CPU profile: [ '0', '-1' ] }"),
+              ElementsAre("instance_group[0].profile: instance group g of model m and platform "
+                          "tensorrt_plan specifies invalid profile -1. The field should contain "
+                          "the string representation of a non-negative integer."));
+}
+
+TEST(CheckInstanceGroupsTest, NumberOfInstancesIsLimited) {
+  EXPECT_THAT(Problems("instance_group { name: 'g' kind: KIND_CPU count: 4096 }"), IsEmpty());
+  EXPECT_THAT(Problems("instance_group { name: 'g' kind: KIND_CPU count: 2147483647 } "
+                       "instance_group { name: 'h' kind: KIND_CPU count: 2147483647 }"),
+              ElementsAre("instance_group: too many instances for m"));
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,52 @@
+// InstanceRunner: the thread of one instance: initialise, pull and execute until the source has
+// nothing more to give, finalise. Thread-safe.
+#ifndef NEREID_EXECUTION_INSTANCE_RUNNER_H_
+#define NEREID_EXECUTION_INSTANCE_RUNNER_H_
+
+#include <absl/status/status.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/mutex.h"
+#include "execution/instance.h"
+#include "scheduling/scheduler.h"
+
+namespace nereid {
+
+class InstanceRunner {
+ public:
+  // Starts the thread. `source` outlives this. `name` is for the log and the thread list.
+  InstanceRunner(std::string name, std::unique_ptr<Instance> instance, BatchSource* source);
+  // Joins. REQUIRES: the source was shut down, or the instance failed to initialise.
+  ~InstanceRunner();
+  InstanceRunner(const InstanceRunner&) = delete;
+  InstanceRunner& operator=(const InstanceRunner&) = delete;
+
+  // Blocks until the instance has initialised, and says how that went.
+  absl::Status WaitInitialized() ABSL_LOCKS_EXCLUDED(mu_);
+  // Lets an initialised instance pull. Not calling it before destruction makes the thread finalise
+  // without pulling.
+  void Serve() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  enum class Order { kNone, kServe, kQuit };
+  void Run() ABSL_LOCKS_EXCLUDED(mu_);
+  Order AwaitOrder() ABSL_LOCKS_EXCLUDED(mu_);
+  void Command(Order order) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const std::string name_;
+  const std::unique_ptr<Instance> instance_;  // used by thread_ only
+  BatchSource* const source_;
+  Mutex mu_;
+  CondVar changed_;
+  std::optional<absl::Status> initialized_ ABSL_GUARDED_BY(mu_);
+  Order order_ ABSL_GUARDED_BY(mu_) = Order::kNone;
+  std::thread thread_;  // last: uses all of the above
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_EXECUTION_INSTANCE_RUNNER_H_

@@ -1,0 +1,56 @@
+// FileSystem: reading access to the place where models lie. One object for the whole server,
+// owned by the composition root. Every implementation is thread-safe. All methods block on I/O.
+// Paths are absolute; symbolic links are followed.
+#ifndef NEREID_FILESYSTEM_FILE_SYSTEM_H_
+#define NEREID_FILESYSTEM_FILE_SYSTEM_H_
+
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/export.h"
+
+namespace nereid {
+
+struct DirEntry {
+  std::string name;  // without the path
+  bool is_directory = false;
+
+  friend bool operator==(const DirEntry&, const DirEntry&) = default;
+};
+
+struct FileStat {
+  bool is_directory = false;
+  uint64_t size = 0;     // bytes; 0 for directories
+  int64_t mtime_ns = 0;  // last modification, nanoseconds since the Unix epoch
+
+  friend bool operator==(const FileStat&, const FileStat&) = default;
+};
+
+// Errors name the path and say what is wrong: NOT_FOUND where nothing is there,
+// PERMISSION_DENIED, INVALID_ARGUMENT where a directory stands for a file or the reverse,
+// otherwise INTERNAL.
+class NEREID_API FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  // The whole content of a file.
+  virtual absl::StatusOr<std::string> ReadFile(const std::string& path) const = 0;
+  // Files and directories in `path`, sorted by name (bytewise), without "." and "..". An entry
+  // whose target is missing (dangling link) is left out.
+  virtual absl::StatusOr<std::vector<DirEntry>> ListDirectory(const std::string& path) const = 0;
+  virtual absl::StatusOr<FileStat> Stat(const std::string& path) const = 0;
+
+  // Whether a file or directory is there; an error when that cannot be told.
+  absl::StatusOr<bool> Exists(const std::string& path) const;
+};
+
+// "<directory>/<name>", without doubling the slash.
+NEREID_API std::string JoinPath(absl::string_view directory, absl::string_view name);
+
+}  // namespace nereid
+
+#endif  // NEREID_FILESYSTEM_FILE_SYSTEM_H_

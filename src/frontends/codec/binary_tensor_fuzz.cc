@@ -1,0 +1,27 @@
+// Walks arbitrary bytes as a BYTES tensor: the elements lie within it, and those of a complete
+// tensor make up the same tensor again.
+#include <cstdlib>
+#include <string>
+
+#include "frontends/codec/binary_tensor.h"
+#include "frontends/codec/json_tensor_writer.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const absl::string_view tensor(reinterpret_cast<const char*>(data), size);
+  nereid::BytesElements elements(tensor);
+  absl::string_view element;
+  std::string again;
+  int64_t count = 0;
+  while (elements.Next(&element)) {
+    nereid::AppendBytesElement(element, &again);
+    ++count;
+  }
+  if (tensor.substr(0, again.size()) != again) std::abort();
+  if (elements.complete() != (again.size() == size)) std::abort();
+  if (nereid::CountBytesElements(tensor).has_value() != elements.complete()) std::abort();
+  std::string json;
+  const bool written =
+      nereid::AppendJsonTensor(nereid::DataType::kBytes, tensor, count, &json);
+  if (written != elements.complete()) std::abort();
+  return 0;
+}

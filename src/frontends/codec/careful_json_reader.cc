@@ -1,0 +1,229 @@
+#include "frontends/codec/careful_json_reader.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "frontends/codec/careful_tensor.h"
+#include "frontends/codec/json_access.h"
+#include "frontends/codec/json_parse.h"
+
+namespace nereid {
+namespace {
+
+// Reads one parsed text, in the order in which the original looks at its parts.
+class CarefulReader {
+ public:
+  CarefulReader(uint64_t max_tensor_bytes, RequestBuffers* buffers, V2Document* document)
+      : max_tensor_bytes_(max_tensor_bytes), buffers_(buffers), document_(document) {}
+
+  absl::Status ReadRoot(const JsonValue& root);
+
+ private:
+  absl::Status ReadParameters(const JsonValue& parameters);
+  absl::Status ReadReserved(ReservedParameter which, const JsonValue& value);
+  absl::Status ReadCustom(absl::string_view key, const JsonValue& value);
+  absl::Status ReadInput(const JsonValue& json);
+  absl::Status ReadOutput(const JsonValue& json);
+
+  const uint64_t max_tensor_bytes_;
+  RequestBuffers* const buffers_;
+  V2Document* const document_;
+};
+
+template <typename T, typename Out>
+absl::Status Store(absl::string_view field, absl::StatusOr<T> value, Out* out) {
+  if (!value.ok()) return UnableToParse(field, value.status());
+  *out = Out(*value);
+  return absl::OkStatus();
+}
+
+absl::Status ReadStringMember(const JsonValue& object, const char* name, std::string* out) {
+  const absl::StatusOr<const JsonValue*> member = GetMember(object, name);
+  if (!member.ok()) return UnableToParse(name, member.status());
+  return Store(name, AsString(**member), out);
+}
+
+absl::Status ReadArrayMember(const JsonValue& object, const char* name, const JsonValue** out) {
+  const absl::StatusOr<const JsonValue*> member = GetMember(object, name);
+  if (!member.ok()) return UnableToParse(name, member.status());
+  *out = *member;
+  return UnableToParse(name, CheckArray(**member));
+}
+
+// No region can be registered with this server, so each one that is named well is unknown.
+absl::Status RefuseSharedMemory(const JsonValue& parameters, const JsonValue& region) {
+  std::string name;
+  RETURN_IF_ERROR(Store("shared_memory_region", AsString(region), &name));
+  for (const char* number : {"shared_memory_offset", "shared_memory_byte_size"}) {
+    uint64_t ignored = 0;
+    if (const JsonValue* value = FindMember(parameters, number)) {
+      RETURN_IF_ERROR(Store(number, AsUint(*value), &ignored));
+    }
+  }
+  return absl::NotFoundError(absl::StrCat("Unable to find shared memory region: '", name, "'"));
+}
+
+absl::Status CarefulReader::ReadReserved(ReservedParameter which, const JsonValue& value) {
+  V2Document& d = *document_;
+  switch (which) {
+    case ReservedParameter::kSequenceId:
+      if (value.IsUint64()) {
+        d.correlation_id = CorrelationId(value.GetUint64());
+        return absl::OkStatus();
+      } else {
+        std::string text;
+        RETURN_IF_ERROR(Store("sequence_id", AsString(value), &text));
+        d.correlation_id = CorrelationId(std::move(text));
+        return absl::OkStatus();
+      }
+    case ReservedParameter::kSequenceStart:
+      return Store("sequence_start", AsBool(value), &d.sequence_start);
+    case ReservedParameter::kSequenceEnd:
+      return Store("sequence_end", AsBool(value), &d.sequence_end);
+    case ReservedParameter::kPriority: return Store("priority", AsUint(value), &d.priority);
+    case ReservedParameter::kTimeout: return Store("timeout", AsUint(value), &d.timeout_us);
+    case ReservedParameter::kBinaryDataOutput:
+      return Store("binary_data_output", AsBool(value), &d.outputs.fallback.binary);
+    case ReservedParameter::kNone: break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CarefulReader::ReadCustom(absl::string_view key, const JsonValue& value) {
+  if (key.substr(0, kRefusedKeyPrefix.size()) == kRefusedKeyPrefix) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("parameter keys starting with '", kRefusedKeyPrefix,
+                     "' are reserved for Triton usage and should not be specified."));
+  }
+  Parameter parameter{std::string(key), {}};
+  if (value.IsString()) {
+    parameter.value = std::string(value.GetString(), value.GetStringLength());
+  } else if (value.IsBool()) {
+    parameter.value = value.GetBool();
+  } else if (value.IsInt64()) {
+    parameter.value = value.GetInt64();
+  } else if (value.IsNumber()) {
+    parameter.value = value.GetDouble();
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("parameter '", key,
+                     "' has invalid type. It should be either 'int', 'bool', or 'string'."));
+  }
+  document_->parameters.push_back(std::move(parameter));
+  return absl::OkStatus();
+}
+
+absl::Status CarefulReader::ReadParameters(const JsonValue& parameters) {
+  if (!parameters.IsObject()) {
+    return absl::InvalidArgumentError(
+        "failed to get request params.: attempt to get members for non-object");
+  }
+  for (const auto& member : parameters.GetObject()) {
+    const absl::string_view key(member.name.GetString(), member.name.GetStringLength());
+    const ReservedParameter reserved = ReservedParameterOf(key);
+    RETURN_IF_ERROR(reserved == ReservedParameter::kNone ? ReadCustom(key, member.value)
+                                                         : ReadReserved(reserved, member.value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOneSource(const JsonValue* data, const JsonValue* binary,
+                            const JsonValue* region) {
+  if ((data != nullptr) + (binary != nullptr) + (region != nullptr) == 1) return absl::OkStatus();
+  std::string set;
+  if (data != nullptr) set += " 'data'";
+  if (binary != nullptr) set += " 'binary_data_size'";
+  if (region != nullptr) set += " 'shared_memory_region'";
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Input must set only one of the following fields: 'data', 'binary_data_size' in "
+      "'parameters', 'shared_memory_region' in 'parameters'. But",
+      set.empty() ? " no field is set" : absl::StrCat(" set", set)));
+}
+
+absl::Status CarefulReader::ReadInput(const JsonValue& json) {
+  const JsonValue* const data = FindMember(json, "data");
+  const JsonValue* const parameters = FindMember(json, "parameters");
+  const JsonValue* const binary =
+      parameters == nullptr ? nullptr : FindMember(*parameters, "binary_data_size");
+  const JsonValue* const region =
+      parameters == nullptr ? nullptr : FindMember(*parameters, "shared_memory_region");
+  RETURN_IF_ERROR(CheckOneSource(data, binary, region));
+
+  document_->inputs.emplace_back();
+  V2Input& input = document_->inputs.back();
+  RETURN_IF_ERROR(ReadStringMember(json, "name", &input.name));
+  std::string type;
+  RETURN_IF_ERROR(ReadStringMember(json, "datatype", &type));
+  input.data_type = ParseDataType(type);
+  const JsonValue* shape;
+  RETURN_IF_ERROR(ReadArrayMember(json, "shape", &shape));
+  for (const JsonValue& item : shape->GetArray()) {
+    uint64_t dim = 0;
+    RETURN_IF_ERROR(Store("shape", AsUint(item), &dim));
+    input.shape.push_back(static_cast<int64_t>(dim));
+  }
+  if (data != nullptr) return ReadTensorCarefully(*data, max_tensor_bytes_, buffers_, &input);
+  if (region != nullptr) return RefuseSharedMemory(*parameters, *region);
+  input.binary = true;
+  return Store("binary_data_size", AsUint(*binary), &input.byte_size);
+}
+
+absl::Status CarefulReader::ReadOutput(const JsonValue& json) {
+  document_->outputs.named.emplace_back();
+  OutputFormats::Named& output = document_->outputs.named.back();
+  RETURN_IF_ERROR(ReadStringMember(json, "name", &output.name));
+  const JsonValue* const parameters = FindMember(json, "parameters");
+  if (parameters == nullptr) return absl::OkStatus();
+
+  const JsonValue* const classification = FindMember(*parameters, "classification");
+  if (classification != nullptr) {
+    const absl::StatusOr<uint64_t> count = AsUint(*classification);
+    if (!count.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Unable to set 'classification': ", count.status().message()));
+    }
+    output.format.classification = *count;
+  }
+  if (const JsonValue* const binary = FindMember(*parameters, "binary_data")) {
+    RETURN_IF_ERROR(Store("binary_data", AsBool(*binary), &output.format.binary));
+  }
+  const JsonValue* const region = FindMember(*parameters, "shared_memory_region");
+  if (region == nullptr) return absl::OkStatus();
+  if (classification != nullptr || output.format.binary) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Output can't set both 'shared_memory_region' and '",
+                     classification != nullptr ? "classification" : "binary_data", "'"));
+  }
+  return RefuseSharedMemory(*parameters, *region);
+}
+
+absl::Status CarefulReader::ReadRoot(const JsonValue& root) {
+  if (const JsonValue* id = FindMember(root, "id")) {
+    RETURN_IF_ERROR(Store("id", AsString(*id), &document_->id));
+  }
+  if (const JsonValue* parameters = FindMember(root, "parameters")) {
+    RETURN_IF_ERROR(ReadParameters(*parameters));
+  }
+  const JsonValue* inputs;
+  RETURN_IF_ERROR(ReadArrayMember(root, "inputs", &inputs));
+  for (const JsonValue& input : inputs->GetArray()) RETURN_IF_ERROR(ReadInput(input));
+  if (FindMember(root, "outputs") == nullptr) return absl::OkStatus();
+  const JsonValue* outputs;
+  RETURN_IF_ERROR(ReadArrayMember(root, "outputs", &outputs));
+  for (const JsonValue& output : outputs->GetArray()) RETURN_IF_ERROR(ReadOutput(output));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadJsonCarefully(absl::string_view json, uint64_t max_tensor_bytes,
+                               RequestBuffers* buffers, V2Document* document) {
+  rapidjson::Document tree;
+  RETURN_IF_ERROR(ParseJson(json, &tree));
+  return CarefulReader(max_tensor_bytes, buffers, document).ReadRoot(tree);
+}
+
+}  // namespace nereid

@@ -1,0 +1,25 @@
+// The careful one of the two readers of v2 request JSON. It accepts all that the original server
+// accepts (NaN, Infinity, bytes that are not UTF-8) and names every mistake in its words. Slower
+// and hungrier than fast_json_reader.h, which leaves to it what it does not understand. Stateless.
+#ifndef NEREID_FRONTENDS_CODEC_CAREFUL_JSON_READER_H_
+#define NEREID_FRONTENDS_CODEC_CAREFUL_JSON_READER_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+
+#include "frontends/codec/request_buffers.h"
+#include "frontends/codec/v2_document.h"
+
+namespace nereid {
+
+// Reads `json` into `document` and `buffers`, both empty before. INVALID_ARGUMENT for a mistake
+// of the client, NOT_FOUND for a shared-memory region (none can be registered); both then hold
+// rubbish. `max_tensor_bytes` bounds each tensor sent as JSON.
+absl::Status ReadJsonCarefully(absl::string_view json, uint64_t max_tensor_bytes,
+                               RequestBuffers* buffers, V2Document* document);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_CAREFUL_JSON_READER_H_

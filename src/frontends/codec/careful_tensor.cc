@@ -1,0 +1,188 @@
+#include "frontends/codec/careful_tensor.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "frontends/codec/binary_tensor.h"
+
+namespace nereid {
+namespace {
+
+constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
+
+struct JsonBool {};
+
+template <typename Json>
+struct Place {
+  using Element = std::conditional_t<std::is_same_v<Json, JsonBool>, uint8_t, Json>;
+  Element* next;
+  Element* end;
+};
+
+template <typename Json, typename Element>
+absl::Status ReadScalar(const JsonValue& value, Element* out) {
+  if constexpr (std::is_same_v<Json, JsonBool>) {
+    ASSIGN_OR_RETURN(const bool read, AsBool(value));
+    *out = read ? 1 : 0;
+  } else if constexpr (std::is_floating_point_v<Json>) {
+    ASSIGN_OR_RETURN(const double read, AsDouble(value));
+    *out = static_cast<Json>(read);
+  } else if constexpr (std::is_unsigned_v<Json>) {
+    ASSIGN_OR_RETURN(const uint64_t read, AsUint(value));
+    *out = static_cast<Json>(read);
+  } else {
+    ASSIGN_OR_RETURN(const int64_t read, AsInt(value));
+    *out = static_cast<Json>(read);
+  }
+  return absl::OkStatus();
+}
+
+template <typename Json>
+absl::Status Flatten(const JsonValue& array, Place<Json>* place) {
+  for (const JsonValue& item : array.GetArray()) {
+    if (item.IsArray()) {
+      RETURN_IF_ERROR(Flatten<Json>(item, place));
+      continue;
+    }
+    if (place->next == place->end) {
+      return absl::InvalidArgumentError(
+          "Unable to parse 'data': Shape does not match true shape of 'data' field");
+    }
+    RETURN_IF_ERROR(UnableToParse("data", ReadScalar<Json>(item, place->next)));
+    ++place->next;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FlattenStrings(const JsonValue& array, std::string* tensor) {
+  for (const JsonValue& item : array.GetArray()) {
+    if (item.IsArray()) {
+      RETURN_IF_ERROR(FlattenStrings(item, tensor));
+      continue;
+    }
+    const absl::StatusOr<absl::string_view> text = AsString(item);
+    if (!text.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Unable to parse JSON bytes array: ", text.status().message()));
+    }
+    AppendBytesElement(*text, tensor);
+  }
+  return absl::OkStatus();
+}
+
+size_t CountScalars(const JsonValue& array) {
+  size_t count = 0;
+  for (const JsonValue& item : array.GetArray()) count += item.IsArray() ? CountScalars(item) : 1;
+  return count;
+}
+
+absl::Status TooLarge(const V2Input& input, uint64_t byte_size, uint64_t limit) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "JSON input '", input.name, "' has a byte_size (", byte_size,
+      " bytes) that exceeds the maximum allowed value of ", limit,
+      " bytes. Use --http-max-input-size to increase the limit."));
+}
+
+absl::StatusOr<int64_t> CountElements(const V2Input& input) {
+  const std::string what = absl::StrCat("invalid shape for input '", input.name, "': shape ",
+                                        ShapeToString(input.shape));
+  for (const int64_t dim : input.shape) {
+    if (dim < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, " contains one or more invalid dimensions"));
+    }
+  }
+  const std::optional<int64_t> count = ElementCount(input.shape);
+  if (!count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, " causes total element count to exceed maximum size of ", kMaxInt64));
+  }
+  return *count;
+}
+
+template <typename Json>
+absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64_t count,
+                         RequestBuffers* buffers, V2Input* input) {
+  using Element = typename Place<Json>::Element;
+  int64_t byte_size;
+  if (__builtin_mul_overflow(count, static_cast<int64_t>(sizeof(Element)), &byte_size)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "byte size overflow for input '", input->name, "': element count (", count,
+        ") * data type size (", sizeof(Element), ") exceeds maximum allowed size (", kMaxInt64,
+        ")"));
+  }
+  if (static_cast<uint64_t>(byte_size) > max_tensor_bytes) {
+    return TooLarge(*input, static_cast<uint64_t>(byte_size), max_tensor_bytes);
+  }
+  // A shape may promise far more than the array holds; memory is taken for what is there.
+  const size_t room = std::min(static_cast<size_t>(count), CountScalars(data));
+  char* bytes = buffers->Allocate(room * sizeof(Element));
+  if (bytes == nullptr) return absl::UnavailableError("out of memory for a JSON tensor");
+  auto* first = reinterpret_cast<Element*>(bytes);
+  Place<Json> place{first, first + room};
+  RETURN_IF_ERROR(Flatten<Json>(data, &place));
+  if (room < static_cast<size_t>(count)) {
+    return absl::InvalidArgumentError(
+        "Failed to parse 'data' field: shape does not match true shape");
+  }
+  input->bytes = bytes;
+  input->byte_size = static_cast<uint64_t>(byte_size);
+  return absl::OkStatus();
+}
+
+absl::Status ReadStrings(const JsonValue& data, uint64_t max_tensor_bytes, RequestBuffers* buffers,
+                         V2Input* input) {
+  std::string tensor;
+  RETURN_IF_ERROR(FlattenStrings(data, &tensor));
+  if (tensor.size() > max_tensor_bytes) return TooLarge(*input, tensor.size(), max_tensor_bytes);
+  input->byte_size = tensor.size();
+  input->bytes = buffers->Adopt(std::move(tensor));
+  return absl::OkStatus();
+}
+
+absl::Status OnlyBinary(const V2Input& input) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "receiving ", DataTypeName(input.data_type),
+      " data via JSON is not supported. Please use the binary data format for input ",
+      input.name));
+}
+
+}  // namespace
+
+absl::Status ReadTensorCarefully(const JsonValue& data, uint64_t max_tensor_bytes,
+                                 RequestBuffers* buffers, V2Input* input) {
+  RETURN_IF_ERROR(UnableToParse("data", CheckArray(data)));
+  ASSIGN_OR_RETURN(const int64_t count, CountElements(*input));
+  const auto read = [&](auto tag) {
+    return ReadNumbers<decltype(tag)>(data, max_tensor_bytes, count, buffers, input);
+  };
+  switch (input->data_type) {
+    case DataType::kBool: return read(JsonBool{});
+    case DataType::kUint8: return read(uint8_t{});
+    case DataType::kUint16: return read(uint16_t{});
+    case DataType::kUint32: return read(uint32_t{});
+    case DataType::kUint64: return read(uint64_t{});
+    case DataType::kInt8: return read(int8_t{});
+    case DataType::kInt16: return read(int16_t{});
+    case DataType::kInt32: return read(int32_t{});
+    case DataType::kInt64: return read(int64_t{});
+    case DataType::kFp32: return read(float{});
+    case DataType::kFp64: return read(double{});
+    case DataType::kBytes: return ReadStrings(data, max_tensor_bytes, buffers, input);
+    case DataType::kFp16:
+    case DataType::kBf16: return OnlyBinary(*input);
+    case DataType::kInvalid: break;
+  }
+  // The model names the type it wants, unless elements were sent that cannot be read at all.
+  if (CountScalars(data) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("invalid datatype for input ", input->name));
+}
+
+}  // namespace nereid

@@ -1,0 +1,22 @@
+// Part of the careful JSON reader: one `data` array into packed tensor bytes. Pure functions.
+#ifndef NEREID_FRONTENDS_CODEC_CAREFUL_TENSOR_H_
+#define NEREID_FRONTENDS_CODEC_CAREFUL_TENSOR_H_
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+
+#include "frontends/codec/json_access.h"
+#include "frontends/codec/request_buffers.h"
+#include "frontends/codec/v2_document.h"
+
+namespace nereid {
+
+// Reads `data` as ReadTensorFast does, and says what is wrong with it: INVALID_ARGUMENT.
+// REQUIRES: `data` nests no deeper than kMaxJsonNesting.
+absl::Status ReadTensorCarefully(const JsonValue& data, uint64_t max_tensor_bytes,
+                                 RequestBuffers* buffers, V2Input* input);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_CAREFUL_TENSOR_H_

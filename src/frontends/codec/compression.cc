@@ -1,0 +1,186 @@
+#include "frontends/codec/compression.h"
+
+#include <absl/cleanup/cleanup.h>
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace nereid {
+namespace {
+
+// zlib's windowBits: the largest window, and 16 more for the gzip format.
+int WindowBits(ContentCoding coding) {
+  return coding == ContentCoding::kGzip ? MAX_WBITS + 16 : MAX_WBITS;
+}
+
+// zlib counts in unsigned int.
+uInt Portion(size_t size) {
+  return static_cast<uInt>(std::min<size_t>(size, std::numeric_limits<uInt>::max()));
+}
+
+Bytef* ZlibBytes(absl::string_view text) {
+  return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+}
+
+std::optional<ContentCoding> KnownCoding(absl::string_view name) {
+  for (const ContentCoding coding :
+       {ContentCoding::kIdentity, ContentCoding::kGzip, ContentCoding::kDeflate}) {
+    if (absl::EqualsIgnoreCase(name, ContentCodingName(coding))) return coding;
+  }
+  return std::nullopt;
+}
+
+// The q of "coding;q=0.5"; 1 when there is none, none when it makes no sense.
+std::optional<double> WeightOf(absl::string_view parameters) {
+  for (absl::string_view parameter : absl::StrSplit(parameters, ';')) {
+    parameter = absl::StripAsciiWhitespace(parameter);
+    if (!absl::StartsWithIgnoreCase(parameter, "q=")) continue;
+    double weight = 0;
+    if (!absl::SimpleAtod(parameter.substr(2), &weight) || !(weight >= 0 && weight <= 1)) {
+      return std::nullopt;
+    }
+    return weight;
+  }
+  return 1.0;
+}
+
+absl::Status SizeLimitError(uint64_t max_size) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Decompressed data size exceeds the maximum allowed value of ", max_size,
+      " bytes. Use --http-max-input-size to increase the limit."));
+}
+
+absl::Status DamagedError(const z_stream& stream) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("failed to decompress the request body: ",
+                   stream.msg == nullptr ? "the data ends early" : stream.msg));
+}
+
+}  // namespace
+
+const char* ContentCodingName(ContentCoding coding) {
+  switch (coding) {
+    case ContentCoding::kIdentity: return "identity";
+    case ContentCoding::kGzip: return "gzip";
+    case ContentCoding::kDeflate: return "deflate";
+  }
+  return "identity";
+}
+
+absl::StatusOr<ContentCoding> ParseContentEncoding(absl::string_view value) {
+  value = absl::StripAsciiWhitespace(value);
+  if (value.empty()) return ContentCoding::kIdentity;
+  if (const auto coding = KnownCoding(value)) return *coding;
+  return absl::UnimplementedError("Unsupported compression type");
+}
+
+ContentCoding ChooseContentCoding(absl::string_view accept_encoding) {
+  ContentCoding best = ContentCoding::kIdentity;
+  double best_weight = 0;
+  for (const absl::string_view entry : absl::StrSplit(accept_encoding, ',')) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(entry, absl::MaxSplits(';', 1));
+    const auto coding = KnownCoding(absl::StripAsciiWhitespace(parts.first));
+    const auto weight = WeightOf(parts.second);
+    if (coding.has_value() && weight.has_value() && *weight > best_weight) {
+      best = *coding;
+      best_weight = *weight;
+    }
+  }
+  return best;
+}
+
+absl::StatusOr<std::string> Decompress(ContentCoding coding, absl::string_view compressed,
+                                       uint64_t max_size) {
+  if (coding == ContentCoding::kIdentity) return std::string(compressed);
+  z_stream stream{};
+  if (inflateInit2(&stream, WindowBits(coding)) != Z_OK) return DamagedError(stream);
+  absl::Cleanup end = [&stream] { inflateEnd(&stream); };
+
+  std::string plain;
+  size_t filled = 0;
+  while (true) {
+    if (filled == plain.size()) {
+      // One byte beyond the limit is enough to tell that it is exceeded.
+      const uint64_t wish = std::max<uint64_t>(4 * compressed.size(), 2 * filled);
+      plain.resize(std::min<uint64_t>(std::max<uint64_t>(wish, 4096), max_size + 1));
+    }
+    stream.next_in = ZlibBytes(compressed);
+    stream.avail_in = Portion(compressed.size());
+    stream.next_out = reinterpret_cast<Bytef*>(plain.data() + filled);
+    stream.avail_out = Portion(plain.size() - filled);
+    const uInt in_before = stream.avail_in;
+    const uInt out_before = stream.avail_out;
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    compressed.remove_prefix(in_before - stream.avail_in);
+    filled += out_before - stream.avail_out;
+    if (filled > max_size) return SizeLimitError(max_size);
+    if (result == Z_STREAM_END) {
+      if (compressed.empty()) break;
+      // A gzip file may be several, one behind the other.
+      if (coding != ContentCoding::kGzip || inflateReset(&stream) != Z_OK) {
+        return absl::InvalidArgumentError(
+            "failed to decompress the request body: data after the end");
+      }
+    } else if (result != Z_OK || (compressed.empty() && stream.avail_out > 0)) {
+      return DamagedError(stream);
+    }
+  }
+  plain.resize(filled);
+  return plain;
+}
+
+absl::StatusOr<std::string> Compress(ContentCoding coding,
+                                     absl::Span<const absl::string_view> pieces) {
+  std::string out;
+  if (coding == ContentCoding::kIdentity) {
+    for (const absl::string_view piece : pieces) out.append(piece.data(), piece.size());
+    return out;
+  }
+  z_stream stream{};
+  constexpr int kDefaultMemory = 8;
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WindowBits(coding), kDefaultMemory,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    return absl::InternalError("failed to start the compression of the response");
+  }
+  absl::Cleanup end = [&stream] { deflateEnd(&stream); };
+  size_t total = 0;
+  for (const absl::string_view piece : pieces) total += piece.size();
+  out.resize(deflateBound(&stream, total));  // enough for all of it
+
+  size_t filled = 0;
+  const auto run = [&](absl::string_view piece, int flush) {
+    int result = Z_OK;
+    do {
+      stream.next_in = ZlibBytes(piece);
+      stream.avail_in = Portion(piece.size());
+      stream.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
+      stream.avail_out = Portion(out.size() - filled);
+      const uInt in_before = stream.avail_in;
+      const uInt out_before = stream.avail_out;
+      result = deflate(&stream, flush);
+      piece.remove_prefix(in_before - stream.avail_in);
+      filled += out_before - stream.avail_out;
+    } while (result == Z_OK && (!piece.empty() || flush == Z_FINISH));
+    return result;
+  };
+  for (const absl::string_view piece : pieces) {
+    if (!piece.empty() && run(piece, Z_NO_FLUSH) != Z_OK) {
+      return absl::InternalError("failed to compress the response");
+    }
+  }
+  if (run("", Z_FINISH) != Z_STREAM_END) {
+    return absl::InternalError("failed to compress the response");
+  }
+  out.resize(filled);
+  return out;
+}
+
+}  // namespace nereid

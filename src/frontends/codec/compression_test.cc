@@ -1,0 +1,104 @@
+#include "frontends/codec/compression.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace nereid {
+namespace {
+
+constexpr uint64_t kNoLimit = 1 << 30;
+
+std::string Mixed(size_t size) {
+  std::mt19937 random(7);
+  std::string text(size, 'a');
+  for (size_t i = size / 2; i < size; ++i) text[i] = static_cast<char>(random());
+  return text;
+}
+
+TEST(CompressionTest, RoundTripsInBothCodings) {
+  for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
+    for (const size_t size : {0, 1, 1000, 3'000'000}) {
+      const std::string text = Mixed(size);
+      const absl::string_view view = text;
+      const auto packed = Compress(coding, {view.substr(0, size / 3), "", view.substr(size / 3)});
+      ASSERT_TRUE(packed.ok()) << packed.status();
+      const auto plain = Decompress(coding, *packed, kNoLimit);
+      ASSERT_TRUE(plain.ok()) << plain.status();
+      EXPECT_TRUE(*plain == text) << size;
+    }
+  }
+}
+
+TEST(CompressionTest, FormatsAreThoseOfTheProtocol) {
+  EXPECT_EQ(Compress(ContentCoding::kGzip, {"x"})->substr(0, 2), "\x1f\x8b");
+  EXPECT_EQ(Compress(ContentCoding::kDeflate, {"x"})->front(), '\x78');
+}
+
+TEST(CompressionTest, IdentityIsACopy) {
+  EXPECT_EQ(*Compress(ContentCoding::kIdentity, {"a", "bc"}), "abc");
+  EXPECT_EQ(*Decompress(ContentCoding::kIdentity, "abc", kNoLimit), "abc");
+}
+
+TEST(CompressionTest, LimitsWhatComesOut) {
+  const std::string packed = *Compress(ContentCoding::kGzip, {std::string(10'000, 'x')});
+  EXPECT_EQ(Decompress(ContentCoding::kGzip, packed, 10'000)->size(), 10'000u);
+  const absl::Status refused = Decompress(ContentCoding::kGzip, packed, 9'999).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.message(),
+            "Decompressed data size exceeds the maximum allowed value of 9999 bytes. Use "
+            "--http-max-input-size to increase the limit.");
+}
+
+TEST(CompressionTest, RefusesDamagedData) {
+  const std::string packed = *Compress(ContentCoding::kGzip, {Mixed(5000)});
+  for (const std::string& bad :
+       {std::string(), std::string("plain text"), packed.substr(0, packed.size() / 2),
+        packed.substr(0, packed.size() - 1), packed + "tail"}) {
+    EXPECT_EQ(Decompress(ContentCoding::kGzip, bad, kNoLimit).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << bad.size();
+  }
+  EXPECT_FALSE(Decompress(ContentCoding::kDeflate, packed, kNoLimit).ok());
+}
+
+TEST(CompressionTest, AcceptsSeveralGzipMembers) {
+  const std::string packed =
+      *Compress(ContentCoding::kGzip, {"one "}) + *Compress(ContentCoding::kGzip, {"two"});
+  EXPECT_EQ(*Decompress(ContentCoding::kGzip, packed, kNoLimit), "one two");
+}
+
+TEST(CompressionTest, ContentEncodingNames) {
+  EXPECT_EQ(*ParseContentEncoding(""), ContentCoding::kIdentity);
+  EXPECT_EQ(*ParseContentEncoding("identity"), ContentCoding::kIdentity);
+  EXPECT_EQ(*ParseContentEncoding("GZIP "), ContentCoding::kGzip);
+  EXPECT_EQ(*ParseContentEncoding("deflate"), ContentCoding::kDeflate);
+  for (const char* other : {"br", "gzip, deflate", "x-gzip"}) {
+    EXPECT_EQ(ParseContentEncoding(other).status(),
+              absl::UnimplementedError("Unsupported compression type"));
+  }
+}
+
+TEST(CompressionTest, ChoosesByWeight) {
+  struct Case {
+    const char* header;
+    ContentCoding choice;
+  };
+  for (const Case& c : {Case{"", ContentCoding::kIdentity},
+                        Case{"gzip", ContentCoding::kGzip},
+                        Case{"deflate, gzip", ContentCoding::kDeflate},
+                        Case{"deflate;q=0.5, gzip;q=0.8", ContentCoding::kGzip},
+                        Case{"identity, gzip", ContentCoding::kIdentity},
+                        Case{"identity;q=0.5, GZIP", ContentCoding::kGzip},
+                        Case{"gzip;q=0", ContentCoding::kIdentity},
+                        Case{"br, *;q=0.9, gzip ; q=0.1", ContentCoding::kGzip},
+                        Case{"gzip;q=x, deflate;q=0.1", ContentCoding::kDeflate},
+                        Case{"gzip;q=7", ContentCoding::kIdentity},
+                        Case{"*", ContentCoding::kIdentity}}) {
+    EXPECT_EQ(ChooseContentCoding(c.header), c.choice) << c.header;
+  }
+}
+
+}  // namespace
+}  // namespace nereid

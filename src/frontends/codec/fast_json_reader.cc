@@ -1,0 +1,351 @@
+#include "frontends/codec/fast_json_reader.h"
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "frontends/codec/fast_tensor.h"
+
+namespace nereid {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
+
+// A thread keeps its parser, but not the memory that one large document made it grow to.
+constexpr size_t kKeptParserCapacity = size_t{4} << 20;
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+// Reads one document. Every method returns false for "leave it to the careful reader".
+class FastReader {
+ public:
+  FastReader(const TensorBounds& bounds, RequestBuffers* buffers, V2Document* document)
+      : bounds_(bounds), buffers_(buffers), document_(document) {}
+
+  bool ReadRoot(ondemand::object root);
+
+ private:
+  bool ReadParameter(ondemand::field field);
+  bool ReadParameters(ondemand::value value);
+  bool ReadInputs(ondemand::value value);
+  bool ReadInput(ondemand::object object);
+  bool ReadInputParameters(ondemand::value value, V2Input* input);
+  bool ReadEarlyData(ondemand::object object, V2Input* input);
+  bool ReadOutputs(ondemand::value value);
+  bool ReadOutput(ondemand::object object);
+  bool ReadOutputParameters(ondemand::value value, OutputFormat* format);
+
+  const TensorBounds bounds_;
+  RequestBuffers* const buffers_;
+  V2Document* const document_;
+};
+
+// Which members of an object have been met; a second one of the same name is for the careful
+// reader, which takes the first.
+class Seen {
+ public:
+  bool First(uint32_t member) {
+    const bool first = (bits_ & member) == 0;
+    bits_ |= member;
+    return first;
+  }
+  bool Has(uint32_t members) const { return (bits_ & members) == members; }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+bool ReadString(ondemand::value value, std::string* out) {
+  std::string_view text;
+  if (value.get_string().get(text)) return false;
+  out->assign(text.data(), text.size());
+  return true;
+}
+
+// Members nobody asked for: scalars are checked and passed over. Containers are left to the careful
+// reader, and so are keys with escapes, since keys are compared as they stand in the text.
+bool SkipUnknown(ondemand::raw_json_string key, ondemand::value value) {
+  for (const char* at = key.raw(); *at != '"'; ++at) {
+    if (*at == '\\') return false;
+  }
+  ondemand::json_type type;
+  if (value.type().get(type)) return false;
+  switch (type) {
+    case ondemand::json_type::string: return value.get_string().error() == simdjson::SUCCESS;
+    case ondemand::json_type::number: return value.get_double().error() == simdjson::SUCCESS;
+    case ondemand::json_type::boolean: return value.get_bool().error() == simdjson::SUCCESS;
+    case ondemand::json_type::null: {
+      bool null = false;
+      return value.is_null().get(null) == simdjson::SUCCESS && null;
+    }
+    default: return false;
+  }
+}
+
+bool ReadShape(ondemand::value value, Shape* shape) {
+  ondemand::array dims;
+  if (value.get_array().get(dims)) return false;
+  for (auto item : dims) {
+    uint64_t dim;
+    if (item.get_uint64().get(dim)) return false;
+    if (dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return false;
+    shape->push_back(static_cast<int64_t>(dim));
+  }
+  return true;
+}
+
+bool ReadDataType(ondemand::value value, DataType* type) {
+  std::string_view text;
+  if (value.get_string().get(text)) return false;
+  *type = ParseDataType(View(text));
+  return true;
+}
+
+bool ReadParameterValue(ondemand::value value, ParameterValue* out) {
+  ondemand::json_type type;
+  if (value.type().get(type)) return false;
+  if (type == ondemand::json_type::string) {
+    return ReadString(value, &out->emplace<std::string>());
+  }
+  if (type == ondemand::json_type::boolean) {
+    return value.get_bool().get(out->emplace<bool>()) == simdjson::SUCCESS;
+  }
+  // Not get_number(): that of simdjson 3.0.1 gives 0 for fractions of more than 19 digits.
+  if (type != ondemand::json_type::number) return false;
+  if (!value.get_int64().get(out->emplace<int64_t>())) return true;
+  return value.get_double().get(out->emplace<double>()) == simdjson::SUCCESS;
+}
+
+bool FastReader::ReadParameter(ondemand::field field) {
+  std::string_view key;
+  if (field.unescaped_key().get(key)) return false;
+  ondemand::value value = field.value();
+  V2Document& d = *document_;
+  switch (ReservedParameterOf(View(key))) {
+    case ReservedParameter::kSequenceId: {
+      uint64_t number;
+      if (!value.get_uint64().get(number)) {
+        d.correlation_id = CorrelationId(number);
+        return true;
+      }
+      std::string text;
+      if (!ReadString(value, &text)) return false;
+      d.correlation_id = CorrelationId(std::move(text));
+      return true;
+    }
+    case ReservedParameter::kSequenceStart:
+      return value.get_bool().get(d.sequence_start) == simdjson::SUCCESS;
+    case ReservedParameter::kSequenceEnd:
+      return value.get_bool().get(d.sequence_end) == simdjson::SUCCESS;
+    case ReservedParameter::kPriority:
+      return value.get_uint64().get(d.priority) == simdjson::SUCCESS;
+    case ReservedParameter::kTimeout:
+      return value.get_uint64().get(d.timeout_us) == simdjson::SUCCESS;
+    case ReservedParameter::kBinaryDataOutput:
+      return value.get_bool().get(d.outputs.fallback.binary) == simdjson::SUCCESS;
+    case ReservedParameter::kNone: break;
+  }
+  if (View(key).substr(0, kRefusedKeyPrefix.size()) == kRefusedKeyPrefix) return false;
+  Parameter parameter{std::string(key), {}};
+  if (!ReadParameterValue(value, &parameter.value)) return false;
+  d.parameters.push_back(std::move(parameter));
+  return true;
+}
+
+bool FastReader::ReadParameters(ondemand::value value) {
+  ondemand::object object;
+  if (value.get_object().get(object)) return false;
+  for (auto item : object) {
+    ondemand::field field;
+    if (std::move(item).get(field) || !ReadParameter(field)) return false;
+  }
+  return true;
+}
+
+bool FastReader::ReadInputParameters(ondemand::value value, V2Input* input) {
+  ondemand::object object;
+  if (value.get_object().get(object)) return false;
+  for (auto item : object) {
+    ondemand::field field;
+    if (std::move(item).get(field)) return false;
+    const ondemand::raw_json_string key = field.key();
+    if (key == "shared_memory_region") return false;
+    if (key == "binary_data_size") {
+      if (input->binary || field.value().get_uint64().get(input->byte_size)) return false;
+      input->binary = true;
+    } else if (!SkipUnknown(key, field.value())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// `data` stood before what is needed to read it: goes through the members once more.
+bool FastReader::ReadEarlyData(ondemand::object object, V2Input* input) {
+  if (object.reset().error()) return false;
+  for (auto item : object) {
+    ondemand::field field;
+    if (std::move(item).get(field)) return false;
+    if (field.key() == "data" && !ReadTensorFast(field.value(), bounds_, buffers_, input)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool FastReader::ReadInput(ondemand::object object) {
+  constexpr uint32_t kName = 1, kType = 2, kShape = 4, kData = 8, kParameters = 16;
+  document_->inputs.emplace_back();
+  V2Input& input = document_->inputs.back();
+  Seen seen;
+  bool early_data = false;
+  for (auto item : object) {
+    ondemand::field field;
+    if (std::move(item).get(field)) return false;
+    const ondemand::raw_json_string key = field.key();
+    const ondemand::value value = field.value();
+    bool ok;
+    if (key == "name") {
+      ok = seen.First(kName) && ReadString(value, &input.name);
+    } else if (key == "datatype") {
+      ok = seen.First(kType) && ReadDataType(value, &input.data_type);
+    } else if (key == "shape") {
+      ok = seen.First(kShape) && ReadShape(value, &input.shape);
+    } else if (key == "data") {
+      ok = seen.First(kData);
+      early_data = !seen.Has(kType | kShape);
+      if (ok && !early_data) ok = ReadTensorFast(value, bounds_, buffers_, &input);
+    } else if (key == "parameters") {
+      // After a `data`, byte_size is taken: two sources, which is a mistake.
+      V2Input source;
+      ok = seen.First(kParameters) && ReadInputParameters(value, &source);
+      if (ok && source.binary) {
+        ok = !seen.Has(kData);
+        input.binary = true;
+        input.byte_size = source.byte_size;
+      }
+    } else {
+      ok = SkipUnknown(key, value);
+    }
+    if (!ok) return false;
+  }
+  if (!seen.Has(kName | kType | kShape) || seen.Has(kData) == input.binary) return false;
+  return !early_data || ReadEarlyData(object, &input);
+}
+
+bool FastReader::ReadInputs(ondemand::value value) {
+  ondemand::array array;
+  if (value.get_array().get(array)) return false;
+  for (auto item : array) {
+    ondemand::object object;
+    if (item.get_object().get(object) || !ReadInput(object)) return false;
+  }
+  return true;
+}
+
+bool FastReader::ReadOutputParameters(ondemand::value value, OutputFormat* format) {
+  constexpr uint32_t kBinary = 1, kClassification = 2;
+  ondemand::object object;
+  if (value.get_object().get(object)) return false;
+  Seen seen;
+  for (auto item : object) {
+    ondemand::field field;
+    if (std::move(item).get(field)) return false;
+    const ondemand::raw_json_string key = field.key();
+    if (key == "shared_memory_region") return false;
+    if (key == "binary_data") {
+      if (!seen.First(kBinary) || field.value().get_bool().get(format->binary)) return false;
+    } else if (key == "classification") {
+      if (!seen.First(kClassification)) return false;
+      if (field.value().get_uint64().get(format->classification)) return false;
+    } else if (!SkipUnknown(key, field.value())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool FastReader::ReadOutput(ondemand::object object) {
+  constexpr uint32_t kName = 1, kParameters = 2;
+  document_->outputs.named.emplace_back();
+  OutputFormats::Named& output = document_->outputs.named.back();
+  Seen seen;
+  for (auto item : object) {
+    ondemand::field field;
+    if (std::move(item).get(field)) return false;
+    const ondemand::raw_json_string key = field.key();
+    bool ok;
+    if (key == "name") {
+      ok = seen.First(kName) && ReadString(field.value(), &output.name);
+    } else if (key == "parameters") {
+      ok = seen.First(kParameters) && ReadOutputParameters(field.value(), &output.format);
+    } else {
+      ok = SkipUnknown(key, field.value());
+    }
+    if (!ok) return false;
+  }
+  return seen.Has(kName);
+}
+
+bool FastReader::ReadOutputs(ondemand::value value) {
+  ondemand::array array;
+  if (value.get_array().get(array)) return false;
+  for (auto item : array) {
+    ondemand::object object;
+    if (item.get_object().get(object) || !ReadOutput(object)) return false;
+  }
+  return true;
+}
+
+bool FastReader::ReadRoot(ondemand::object root) {
+  constexpr uint32_t kId = 1, kParameters = 2, kInputs = 4, kOutputs = 8;
+  Seen seen;
+  for (auto item : root) {
+    ondemand::field field;
+    if (std::move(item).get(field)) return false;
+    const ondemand::raw_json_string key = field.key();
+    const ondemand::value value = field.value();
+    bool ok;
+    if (key == "inputs") {
+      ok = seen.First(kInputs) && ReadInputs(value);
+    } else if (key == "outputs") {
+      ok = seen.First(kOutputs) && ReadOutputs(value);
+    } else if (key == "id") {
+      ok = seen.First(kId) && ReadString(value, &document_->id);
+    } else if (key == "parameters") {
+      ok = seen.First(kParameters) && ReadParameters(value);
+    } else {
+      ok = SkipUnknown(key, value);
+    }
+    if (!ok) return false;
+  }
+  return seen.Has(kInputs);
+}
+
+}  // namespace
+
+bool ReadJsonFast(absl::string_view json, uint64_t max_tensor_bytes, RequestBuffers* buffers,
+                  V2Document* document) {
+  thread_local ondemand::parser parser;
+  // An element takes at least a digit and a separator.
+  const TensorBounds bounds{max_tensor_bytes, json.size() / 2 + 1};
+  bool read = false;
+  {
+    ondemand::document text;
+    ondemand::object root;
+    read = !parser.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(text) &&
+           !text.get_object().get(root) &&
+           FastReader(bounds, buffers, document).ReadRoot(root) &&
+           text.current_location().error() == simdjson::OUT_OF_BOUNDS;
+  }
+  if (parser.capacity() > kKeptParserCapacity) parser = ondemand::parser();
+  return read;
+}
+
+}  // namespace nereid

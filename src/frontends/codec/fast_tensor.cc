@@ -1,0 +1,139 @@
+#include "frontends/codec/fast_tensor.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "frontends/codec/binary_tensor.h"
+
+namespace nereid {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+struct JsonBool {};
+
+// Where the next element goes. Bool tensors are bytes.
+template <typename Json>
+struct Place {
+  using Element = std::conditional_t<std::is_same_v<Json, JsonBool>, uint8_t, Json>;
+  Element* next;
+  Element* end;
+};
+
+template <typename Json, typename Element>
+bool ReadScalar(ondemand::value& value, Element* out) {
+  if constexpr (std::is_same_v<Json, JsonBool>) {
+    bool read;
+    if (value.get_bool().get(read)) return false;
+    *out = read ? 1 : 0;
+  } else if constexpr (std::is_floating_point_v<Json>) {
+    double read;
+    if (value.get_double().get(read)) return false;
+    *out = static_cast<Json>(read);
+  } else if constexpr (std::is_unsigned_v<Json>) {
+    uint64_t read;
+    if (value.get_uint64().get(read)) return false;
+    *out = static_cast<Json>(read);
+  } else {
+    int64_t read;
+    if (value.get_int64().get(read)) return false;
+    *out = static_cast<Json>(read);
+  }
+  return true;
+}
+
+// A failed read of a scalar leaves the value where it was, so it is tried first: elements are far
+// more frequent than arrays.
+template <typename Json>
+bool Flatten(ondemand::array array, int depth, Place<Json>* place) {
+  if (depth > kMaxJsonNesting) return false;
+  for (auto item : array) {
+    ondemand::value value;
+    if (std::move(item).get(value)) return false;
+    if (place->next != place->end && ReadScalar<Json>(value, place->next)) {
+      ++place->next;
+      continue;
+    }
+    ondemand::array inner;
+    if (value.get_array().get(inner) || !Flatten<Json>(inner, depth + 1, place)) return false;
+  }
+  return true;
+}
+
+bool FlattenStrings(ondemand::array array, int depth, uint64_t max_bytes, std::string* tensor) {
+  if (depth > kMaxJsonNesting) return false;
+  for (auto item : array) {
+    ondemand::value value;
+    if (std::move(item).get(value)) return false;
+    std::string_view text;
+    if (!value.get_string().get(text)) {
+      AppendBytesElement(absl::string_view(text.data(), text.size()), tensor);
+      if (tensor->size() > max_bytes) return false;
+      continue;
+    }
+    ondemand::array inner;
+    if (value.get_array().get(inner) || !FlattenStrings(inner, depth + 1, max_bytes, tensor)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <typename Json>
+bool ReadNumbers(ondemand::array array, const TensorBounds& bounds, RequestBuffers* buffers,
+                 V2Input* input) {
+  using Element = typename Place<Json>::Element;
+  const std::optional<int64_t> count = ElementCount(input->shape);
+  if (!count || static_cast<uint64_t>(*count) > bounds.max_elements) return false;
+  const uint64_t byte_size = static_cast<uint64_t>(*count) * sizeof(Element);
+  if (byte_size > bounds.max_bytes) return false;
+  char* bytes = buffers->Allocate(byte_size);
+  if (bytes == nullptr) return false;
+  auto* first = reinterpret_cast<Element*>(bytes);
+  Place<Json> place{first, first + *count};
+  if (!Flatten<Json>(array, 1, &place) || place.next != place.end) return false;
+  input->bytes = bytes;
+  input->byte_size = byte_size;
+  return true;
+}
+
+bool ReadStrings(ondemand::array array, const TensorBounds& bounds, RequestBuffers* buffers,
+                 V2Input* input) {
+  if (!ElementCount(input->shape)) return false;
+  std::string tensor;
+  if (!FlattenStrings(array, 1, bounds.max_bytes, &tensor)) return false;
+  input->byte_size = tensor.size();
+  input->bytes = buffers->Adopt(std::move(tensor));
+  return true;
+}
+
+}  // namespace
+
+bool ReadTensorFast(ondemand::value data, const TensorBounds& bounds, RequestBuffers* buffers,
+                    V2Input* input) {
+  ondemand::array array;
+  if (data.get_array().get(array)) return false;
+  switch (input->data_type) {
+    case DataType::kBool: return ReadNumbers<JsonBool>(array, bounds, buffers, input);
+    case DataType::kUint8: return ReadNumbers<uint8_t>(array, bounds, buffers, input);
+    case DataType::kUint16: return ReadNumbers<uint16_t>(array, bounds, buffers, input);
+    case DataType::kUint32: return ReadNumbers<uint32_t>(array, bounds, buffers, input);
+    case DataType::kUint64: return ReadNumbers<uint64_t>(array, bounds, buffers, input);
+    case DataType::kInt8: return ReadNumbers<int8_t>(array, bounds, buffers, input);
+    case DataType::kInt16: return ReadNumbers<int16_t>(array, bounds, buffers, input);
+    case DataType::kInt32: return ReadNumbers<int32_t>(array, bounds, buffers, input);
+    case DataType::kInt64: return ReadNumbers<int64_t>(array, bounds, buffers, input);
+    case DataType::kFp32: return ReadNumbers<float>(array, bounds, buffers, input);
+    case DataType::kFp64: return ReadNumbers<double>(array, bounds, buffers, input);
+    case DataType::kBytes: return ReadStrings(array, bounds, buffers, input);
+    case DataType::kFp16:
+    case DataType::kBf16:
+    case DataType::kInvalid: return false;
+  }
+  return false;
+}
+
+}  // namespace nereid

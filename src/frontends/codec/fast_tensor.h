@@ -1,0 +1,28 @@
+// Part of the fast JSON reader: one `data` array into packed tensor bytes. Thread-safe.
+#ifndef NEREID_FRONTENDS_CODEC_FAST_TENSOR_H_
+#define NEREID_FRONTENDS_CODEC_FAST_TENSOR_H_
+
+#include <simdjson.h>
+
+#include <cstdint>
+
+#include "frontends/codec/request_buffers.h"
+#include "frontends/codec/v2_document.h"
+
+namespace nereid {
+
+// What a tensor may cost.
+struct TensorBounds {
+  uint64_t max_bytes = 0;     // of one tensor
+  uint64_t max_elements = 0;  // of one tensor that can be in this JSON text at all
+};
+
+// Reads `data` (nested or flat, row-major) as a tensor of input->data_type and input->shape into
+// `buffers`, and sets input->bytes and byte_size. Integers wrap to the width of their type and
+// floats overflow to infinity, as in the original. False: leave it to the careful reader.
+bool ReadTensorFast(simdjson::ondemand::value data, const TensorBounds& bounds,
+                    RequestBuffers* buffers, V2Input* input);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_FAST_TENSOR_H_

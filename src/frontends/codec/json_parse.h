@@ -1,0 +1,18 @@
+// Part of the careful JSON reader: JSON text into a tree. Stateless.
+#ifndef NEREID_FRONTENDS_CODEC_JSON_PARSE_H_
+#define NEREID_FRONTENDS_CODEC_JSON_PARSE_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+#include <rapidjson/document.h>
+
+namespace nereid {
+
+// Parses `json` with what the original server takes beyond the standard: NaN, Infinity and Inf,
+// strings that are not UTF-8. INVALID_ARGUMENT where it is no JSON or nests too deeply for a
+// request. Numbers are the nearest doubles, unlike rapidjson's own.
+absl::Status ParseJson(absl::string_view json, rapidjson::Document* tree);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_JSON_PARSE_H_

@@ -1,0 +1,121 @@
+#include "frontends/codec/json_tensor_writer.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "base/json_writer.h"
+#include "frontends/codec/binary_tensor.h"
+
+namespace nereid {
+namespace {
+
+struct JsonBool {};
+
+// The longest double has 24 characters; ".0" and a comma may follow.
+constexpr size_t kMaxElementText = 32;
+
+char* Put(absl::string_view text, char* at) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
+
+template <typename T>
+char* PutFloat(T value, char* at) {
+  if (!std::isfinite(value)) {
+    if (std::isnan(value)) return Put("NaN", at);
+    return Put(value < 0 ? "-Infinity" : "Infinity", at);
+  }
+  char* const end = std::to_chars(at, at + kMaxElementText, value).ptr;
+  // to_chars leaves integral values without a mark of their type.
+  for (const char* c = at; c != end; ++c) {
+    if (*c == '.' || *c == 'e') return end;
+  }
+  return Put(".0", end);
+}
+
+template <typename Json, typename Element>
+char* PutElement(Element value, char* at) {
+  if constexpr (std::is_same_v<Json, JsonBool>) {
+    return Put(value != 0 ? "true" : "false", at);
+  } else if constexpr (std::is_floating_point_v<Json>) {
+    return PutFloat(value, at);
+  } else {
+    return std::to_chars(at, at + kMaxElementText, value).ptr;
+  }
+}
+
+// Formats into a piece of stack, which is appended whenever it is full: the string neither grows
+// element by element nor is zeroed first.
+template <typename Json>
+bool AppendNumbers(absl::string_view bytes, int64_t element_count, std::string* out) {
+  using Element = std::conditional_t<std::is_same_v<Json, JsonBool>, uint8_t, Json>;
+  if (bytes.size() != static_cast<uint64_t>(element_count) * sizeof(Element)) return false;
+  char piece[4096];
+  char* at = piece;
+  *at++ = '[';
+  for (int64_t i = 0; i < element_count; ++i) {
+    if (i > 0) *at++ = ',';
+    Element value;
+    std::memcpy(&value, bytes.data() + static_cast<size_t>(i) * sizeof(value), sizeof(value));
+    at = PutElement<Json>(value, at);
+    if (at > piece + sizeof(piece) - 2 * kMaxElementText) {
+      out->append(piece, static_cast<size_t>(at - piece));
+      at = piece;
+    }
+  }
+  *at++ = ']';
+  out->append(piece, static_cast<size_t>(at - piece));
+  return true;
+}
+
+bool AppendStrings(absl::string_view bytes, int64_t element_count, std::string* out) {
+  BytesElements elements(bytes);
+  absl::string_view element;
+  int64_t count = 0;
+  *out += '[';
+  while (elements.Next(&element)) {
+    if (count++ > 0) *out += ',';
+    AppendJsonString(element, out);
+  }
+  *out += ']';
+  return elements.complete() && count == element_count;
+}
+
+}  // namespace
+
+size_t EstimateJsonTensorSize(DataType type, size_t byte_size) {
+  switch (type) {
+    case DataType::kBool: return byte_size * 6 + 2;
+    case DataType::kUint8:
+    case DataType::kInt8: return byte_size * 4 + 2;
+    case DataType::kFp32: return byte_size * 3 + 2;
+    case DataType::kFp64: return byte_size * 25 / 8 + 2;
+    default: return byte_size * 5 / 2 + 2;
+  }
+}
+
+bool AppendJsonTensor(DataType type, absl::string_view bytes, int64_t element_count,
+                      std::string* out) {
+  switch (type) {
+    case DataType::kBool: return AppendNumbers<JsonBool>(bytes, element_count, out);
+    case DataType::kUint8: return AppendNumbers<uint8_t>(bytes, element_count, out);
+    case DataType::kUint16: return AppendNumbers<uint16_t>(bytes, element_count, out);
+    case DataType::kUint32: return AppendNumbers<uint32_t>(bytes, element_count, out);
+    case DataType::kUint64: return AppendNumbers<uint64_t>(bytes, element_count, out);
+    case DataType::kInt8: return AppendNumbers<int8_t>(bytes, element_count, out);
+    case DataType::kInt16: return AppendNumbers<int16_t>(bytes, element_count, out);
+    case DataType::kInt32: return AppendNumbers<int32_t>(bytes, element_count, out);
+    case DataType::kInt64: return AppendNumbers<int64_t>(bytes, element_count, out);
+    case DataType::kFp32: return AppendNumbers<float>(bytes, element_count, out);
+    case DataType::kFp64: return AppendNumbers<double>(bytes, element_count, out);
+    case DataType::kBytes: return AppendStrings(bytes, element_count, out);
+    case DataType::kFp16:
+    case DataType::kBf16:
+    case DataType::kInvalid: return false;
+  }
+  return false;
+}
+
+}  // namespace nereid

@@ -1,0 +1,27 @@
+// Writes the elements of a tensor as a flat JSON array. Pure functions, thread-safe.
+#ifndef NEREID_FRONTENDS_CODEC_JSON_TENSOR_WRITER_H_
+#define NEREID_FRONTENDS_CODEC_JSON_TENSOR_WRITER_H_
+
+#include <absl/strings/string_view.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "model/data_type.h"
+
+namespace nereid {
+
+// About how many bytes AppendJsonTensor will append; for reserving.
+size_t EstimateJsonTensorSize(DataType type, size_t byte_size);
+
+// Appends "[e,e,...]": floating-point numbers as base/json_writer.h writes them, BOOL as true and
+// false, BYTES elements as strings.
+// False, with rubbish appended, if `bytes` is not `element_count` whole elements, or if the type
+// has no JSON form (FP16, BF16).
+bool AppendJsonTensor(DataType type, absl::string_view bytes, int64_t element_count,
+                      std::string* out);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_JSON_TENSOR_WRITER_H_

@@ -1,0 +1,39 @@
+// OutputFormats: how a client wants the outputs of its request written. A plain value: filled by
+// the request reader, owned by the frontend's request, read by the response writer.
+#ifndef NEREID_FRONTENDS_CODEC_OUTPUT_FORMATS_H_
+#define NEREID_FRONTENDS_CODEC_OUTPUT_FORMATS_H_
+
+#include <absl/container/inlined_vector.h>
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+#include <string>
+
+namespace nereid {
+
+struct OutputFormat {
+  bool binary = false;          // raw bytes behind the JSON instead of `data` in it
+  uint64_t classification = 0;  // > 0: the best so many classes instead of the tensor
+};
+
+struct OutputFormats {
+  struct Named {
+    std::string name;
+    OutputFormat format;
+  };
+
+  OutputFormat fallback;                 // of outputs that the request does not name
+  absl::InlinedVector<Named, 2> named;   // in the order of the request
+
+  // Requests name a handful of outputs: comparing beats hashing.
+  const OutputFormat& For(absl::string_view name) const {
+    for (const Named& one : named) {
+      if (absl::string_view(one.name) == name) return one.format;
+    }
+    return fallback;
+  }
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_OUTPUT_FORMATS_H_

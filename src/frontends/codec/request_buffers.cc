@@ -1,0 +1,41 @@
+#include "frontends/codec/request_buffers.h"
+
+#include <cstring>
+#include <utility>
+
+namespace nereid {
+
+char* RequestBuffers::Allocate(size_t byte_size) {
+  const size_t rounded = (byte_size + kAlignment - 1) / kAlignment * kAlignment;
+  if (rounded < byte_size) return nullptr;
+  if (rounded <= kInlineBytes - inline_used_) {
+    char* place = inline_ + inline_used_;
+    inline_used_ += rounded;
+    return place;
+  }
+  char* block = static_cast<char*>(std::aligned_alloc(kAlignment, rounded));
+  if (block != nullptr) blocks_.emplace_back(block);
+  return block;
+}
+
+const char* RequestBuffers::Adopt(std::string bytes) {
+  adopted_.push_back(std::make_unique<std::string>(std::move(bytes)));
+  return adopted_.back()->data();
+}
+
+const char* RequestBuffers::CopyAligned(const char* bytes, size_t byte_size) {
+  char* copy = Allocate(byte_size);
+  if (copy == nullptr) return nullptr;
+  std::memcpy(copy, bytes, byte_size);
+  bytes_copied_ += byte_size;
+  return copy;
+}
+
+void RequestBuffers::Clear() {
+  inline_used_ = 0;
+  blocks_.clear();
+  adopted_.clear();
+  bytes_copied_ = 0;
+}
+
+}  // namespace nereid

@@ -1,0 +1,76 @@
+// V2Document: what the JSON part of a v2 inference request says, in plain values. Filled by one of
+// the two JSON readers (fast_json_reader.h, careful_json_reader.h), which must agree on every
+// document; turned into an InferRequest by v2_request_reader. Lives on the stack of one call.
+#ifndef NEREID_FRONTENDS_CODEC_V2_DOCUMENT_H_
+#define NEREID_FRONTENDS_CODEC_V2_DOCUMENT_H_
+
+#include <absl/container/inlined_vector.h>
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontends/codec/output_formats.h"
+#include "model/correlation_id.h"
+#include "model/data_type.h"
+#include "model/parameter.h"
+#include "model/shape.h"
+
+namespace nereid {
+
+// Arrays inside one `data` may nest this deep; the envelope around them adds three levels:
+// the document, `inputs` and the input.
+inline constexpr int kMaxJsonNesting = 100;
+inline constexpr int kEnvelopeNesting = 3;
+
+struct V2Input {
+  std::string name;
+  DataType data_type = DataType::kInvalid;
+  Shape shape;
+  // True: `byte_size` bytes of the binary part, in the order of the inputs. False: `bytes` holds
+  // the tensor, decoded from JSON into the RequestBuffers.
+  bool binary = false;
+  uint64_t byte_size = 0;
+  const char* bytes = nullptr;
+};
+
+struct V2Document {
+  std::string id;
+  bool sequence_start = false;
+  bool sequence_end = false;
+  CorrelationId correlation_id;
+  uint64_t priority = 0;
+  uint64_t timeout_us = 0;
+  std::vector<Parameter> parameters;
+  absl::InlinedVector<V2Input, 2> inputs;
+  OutputFormats outputs;
+};
+
+// The request parameters that mean something to the server itself.
+enum class ReservedParameter {
+  kNone,
+  kSequenceId,
+  kSequenceStart,
+  kSequenceEnd,
+  kPriority,
+  kTimeout,
+  kBinaryDataOutput,
+};
+
+inline ReservedParameter ReservedParameterOf(absl::string_view key) {
+  if (key == "sequence_id") return ReservedParameter::kSequenceId;
+  if (key == "sequence_start") return ReservedParameter::kSequenceStart;
+  if (key == "sequence_end") return ReservedParameter::kSequenceEnd;
+  if (key == "priority") return ReservedParameter::kPriority;
+  if (key == "timeout") return ReservedParameter::kTimeout;
+  if (key == "binary_data_output") return ReservedParameter::kBinaryDataOutput;
+  return ReservedParameter::kNone;
+}
+
+// Keys that clients may not send at all.
+inline constexpr absl::string_view kRefusedKeyPrefix = "triton_";
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_V2_DOCUMENT_H_

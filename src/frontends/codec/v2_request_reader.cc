@@ -1,0 +1,135 @@
+#include "frontends/codec/v2_request_reader.h"
+
+#include <absl/status/statusor.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/string_view.h>
+
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "frontends/codec/careful_json_reader.h"
+#include "frontends/codec/fast_json_reader.h"
+#include "frontends/codec/v2_document.h"
+
+namespace nereid {
+namespace {
+
+static_assert(kBodyPadding >= kJsonPadding);
+
+// What an input without a name of its own is called until the model's configuration names it.
+constexpr char kRawInputName[] = "raw_input";
+
+absl::Status ReadRawBody(const V2RequestBody& body, uint64_t max_input_size,
+                         InferRequest* request, OutputFormats* formats) {
+  if (body.size > max_input_size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Raw input has a byte_size (", body.size,
+        " bytes) that exceeds the maximum allowed value of ", max_input_size,
+        " bytes. Use --http-max-input-size to increase the limit."));
+  }
+  ASSIGN_OR_RETURN(InferInput* const input, request->AddRawInput(kRawInputName));
+  input->AppendBuffer({body.data, body.size, MemoryPlace{}});
+  formats->fallback.binary = true;
+  return absl::OkStatus();
+}
+
+absl::Status ReadDocument(absl::string_view json, uint64_t max_input_size,
+                          RequestBuffers* buffers, V2Document* document) {
+  if (json.size() > max_input_size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "request JSON size of ", json.size(), " bytes exceeds the maximum allowed input size of ",
+        max_input_size, " bytes. Use --http-max-input-size to increase the limit."));
+  }
+  if (ReadJsonFast(json, max_input_size, buffers, document)) return absl::OkStatus();
+  buffers->Clear();
+  *document = V2Document();
+  return ReadJsonCarefully(json, max_input_size, buffers, document);
+}
+
+// The binary part of a body, handed out from the front.
+class BinaryPart {
+ public:
+  BinaryPart(absl::string_view bytes, const std::string& model, RequestBuffers* buffers)
+      : rest_(bytes), model_(model), buffers_(buffers) {}
+
+  // The next bytes as a tensor of `input`: where they lie, or copied to where they may.
+  absl::StatusOr<const char*> Take(const V2Input& input) {
+    if (input.byte_size > rest_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unexpected size for input '", input.name, "', expecting ",
+                       input.byte_size - rest_.size(), " additional bytes for model '", model_,
+                       "'"));
+    }
+    const char* bytes = rest_.data();
+    rest_.remove_prefix(input.byte_size);
+    const uint32_t alignment = DataTypeByteSize(input.data_type);
+    if (alignment < 2 || reinterpret_cast<uintptr_t>(bytes) % alignment == 0) return bytes;
+    bytes = buffers_->CopyAligned(bytes, input.byte_size);
+    if (bytes == nullptr) return absl::UnavailableError("out of memory for a misaligned tensor");
+    return bytes;
+  }
+
+  absl::Status CheckUsedUp() const {
+    if (rest_.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected additional input data for model '", model_, "'"));
+  }
+
+ private:
+  absl::string_view rest_;
+  const std::string& model_;
+  RequestBuffers* const buffers_;
+};
+
+void FillOptions(V2Document* document, InferRequest* request) {
+  if (!document->id.empty()) request->set_id(document->id);
+  request->set_flags((document->sequence_start ? kRequestFlagSequenceStart : 0) |
+                     (document->sequence_end ? kRequestFlagSequenceEnd : 0));
+  request->set_correlation_id(std::move(document->correlation_id));
+  request->set_priority(document->priority);
+  request->set_timeout_us(document->timeout_us);
+  for (Parameter& parameter : document->parameters) request->AddParameter(std::move(parameter));
+}
+
+absl::Status FillInputs(absl::string_view binary_part, RequestBuffers* buffers,
+                        V2Document* document, InferRequest* request) {
+  BinaryPart binary(binary_part, request->model()->config().name, buffers);
+  for (V2Input& given : document->inputs) {
+    const char* bytes = given.bytes;
+    if (given.binary) {
+      ASSIGN_OR_RETURN(bytes, binary.Take(given));
+    }
+    ASSIGN_OR_RETURN(InferInput* const input,
+                     request->AddInput(std::move(given.name), given.data_type, given.shape));
+    input->AppendBuffer({bytes, given.byte_size, MemoryPlace{}});
+  }
+  return binary.CheckUsedUp();
+}
+
+}  // namespace
+
+absl::Status ReadV2Request(const V2RequestBody& body, uint64_t max_input_size,
+                           InferRequest* request, RequestBuffers* buffers,
+                           OutputFormats* formats) {
+  const size_t json_size = body.header_length.value_or(body.size);
+  if (json_size > body.size) {
+    return absl::InvalidArgumentError(absl::StrCat("unexpected size for request JSON, expecting ",
+                                                   json_size - body.size, " more bytes"));
+  }
+  if (body.header_length == size_t{0}) return ReadRawBody(body, max_input_size, request, formats);
+
+  V2Document document;
+  RETURN_IF_ERROR(
+      ReadDocument(absl::string_view(body.data, json_size), max_input_size, buffers, &document));
+  FillOptions(&document, request);
+  RETURN_IF_ERROR(FillInputs(absl::string_view(body.data + json_size, body.size - json_size),
+                             buffers, &document, request));
+  for (const OutputFormats::Named& output : document.outputs.named) {
+    RETURN_IF_ERROR(request->AddRequestedOutput(output.name));
+  }
+  *formats = std::move(document.outputs);
+  return absl::OkStatus();
+}
+
+}  // namespace nereid

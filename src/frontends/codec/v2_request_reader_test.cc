@@ -1,0 +1,505 @@
+#include "frontends/codec/v2_request_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontends/codec/binary_tensor.h"
+#include "frontends/codec/codec_testing.h"
+
+namespace nereid {
+namespace {
+
+using codec_testing::MakeModel;
+using codec_testing::PaddedBytes;
+using std::string_literals::operator""s;
+
+constexpr uint64_t kLimit = uint64_t{64} << 20;
+
+class V2RequestReaderTest : public ::testing::Test {
+ protected:
+  absl::Status ReadBody(const std::string& body, std::optional<size_t> header_length,
+                        uint64_t limit = kLimit, size_t skew = 0) {
+    request_ = std::make_unique<InferRequest>(MakeModel(), -1);
+    formats_ = OutputFormats();
+    buffers_.Clear();
+    const size_t json_size = std::min(header_length.value_or(body.size()), body.size());
+    body_ = std::make_unique<PaddedBytes>(body, json_size, skew);
+    return ReadV2Request({body_->data(), body_->size(), header_length}, limit, request_.get(),
+                         &buffers_, &formats_);
+  }
+
+  absl::Status ReadJson(const std::string& json, uint64_t limit = kLimit) {
+    return ReadBody(json, std::nullopt, limit);
+  }
+
+  absl::Status ReadBinary(const std::string& json, const std::string& binary, size_t skew = 0) {
+    return ReadBody(json + binary, json.size(), kLimit, skew);
+  }
+
+  const InferInput& input(size_t index) { return request_->inputs()[index]; }
+
+  std::string Bytes(size_t index) {
+    const InputBuffers& pieces = input(index).buffers();
+    if (pieces.empty()) return "";
+    return std::string(static_cast<const char*>(pieces[0].base), pieces[0].byte_size);
+  }
+
+  template <typename T>
+  std::vector<T> Values(size_t index) {
+    const std::string bytes = Bytes(index);
+    EXPECT_EQ(bytes.size() % sizeof(T), 0u);
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+  std::unique_ptr<InferRequest> request_;
+  std::unique_ptr<PaddedBytes> body_;
+  RequestBuffers buffers_;
+  OutputFormats formats_;
+};
+
+// A document with one input I of these members.
+std::string OneInput(const std::string& members) { return R"({"inputs":[{)" + members + "}]}"; }
+std::string Tensor(const std::string& type, const std::string& shape, const std::string& data) {
+  return OneInput(R"("name":"I","datatype":")" + type + R"(","shape":)" + shape +
+                  R"(,"data":)" + data);
+}
+
+TEST_F(V2RequestReaderTest, JsonTensorsOfEveryType) {
+  ASSERT_TRUE(ReadJson(R"({"inputs":[
+      {"name":"a","datatype":"BOOL","shape":[2],"data":[true,false]},
+      {"name":"b","datatype":"UINT8","shape":[2],"data":[0,255]},
+      {"name":"c","datatype":"UINT16","shape":[1],"data":[65535]},
+      {"name":"d","datatype":"UINT32","shape":[1],"data":[4294967295]},
+      {"name":"e","datatype":"UINT64","shape":[1],"data":[18446744073709551615]},
+      {"name":"f","datatype":"INT8","shape":[2],"data":[-128,127]},
+      {"name":"g","datatype":"INT16","shape":[1],"data":[-32768]},
+      {"name":"h","datatype":"INT32","shape":[1],"data":[-2147483648]},
+      {"name":"i","datatype":"INT64","shape":[1],"data":[-9223372036854775808]},
+      {"name":"j","datatype":"FP32","shape":[3],"data":[1,0.5,-1e-3]},
+      {"name":"k","datatype":"FP64","shape":[2],"data":[1,0.1]},
+      {"name":"l","datatype":"BYTES","shape":[3],"data":["a","","x\u00e9\u0000y"]}]})")
+                  .ok());
+  EXPECT_EQ(Values<uint8_t>(0), (std::vector<uint8_t>{1, 0}));
+  EXPECT_EQ(Values<uint8_t>(1), (std::vector<uint8_t>{0, 255}));
+  EXPECT_EQ(Values<uint16_t>(2), (std::vector<uint16_t>{65535}));
+  EXPECT_EQ(Values<uint32_t>(3), (std::vector<uint32_t>{4294967295}));
+  EXPECT_EQ(Values<uint64_t>(4), (std::vector<uint64_t>{std::numeric_limits<uint64_t>::max()}));
+  EXPECT_EQ(Values<int8_t>(5), (std::vector<int8_t>{-128, 127}));
+  EXPECT_EQ(Values<int16_t>(6), (std::vector<int16_t>{-32768}));
+  EXPECT_EQ(Values<int32_t>(7), (std::vector<int32_t>{std::numeric_limits<int32_t>::min()}));
+  EXPECT_EQ(Values<int64_t>(8), (std::vector<int64_t>{std::numeric_limits<int64_t>::min()}));
+  EXPECT_EQ(Values<float>(9), (std::vector<float>{1, 0.5f, -1e-3f}));
+  EXPECT_EQ(Values<double>(10), (std::vector<double>{1, 0.1}));
+  EXPECT_EQ(Bytes(11), "\x01\0\0\0a\0\0\0\0\x05\0\0\0x\xc3\xa9\0y"s);
+  EXPECT_EQ(input(11).data_type(), DataType::kBytes);
+  EXPECT_EQ(input(9).sent_shape(), (Shape{3}));
+  EXPECT_EQ(input(9).name(), "j");
+}
+
+TEST_F(V2RequestReaderTest, DataMayBeNestedOrFlat) {
+  for (const char* data : {"[1,2,3,4]", "[[1,2],[3,4]]", "[[[1],2,[[3]]],[],4]"}) {
+    ASSERT_TRUE(ReadJson(Tensor("INT32", "[2,2]", data)).ok()) << data;
+    EXPECT_EQ(Values<int32_t>(0), (std::vector<int32_t>{1, 2, 3, 4})) << data;
+  }
+  ASSERT_TRUE(ReadJson(Tensor("BYTES", "[2]", R"([["a"],["b"]])")).ok());
+  EXPECT_EQ(CountBytesElements(Bytes(0)), 2);
+}
+
+TEST_F(V2RequestReaderTest, MembersMayComeInAnyOrder) {
+  ASSERT_TRUE(ReadJson(R"({"outputs":[{"parameters":{"binary_data":true},"name":"O"}],
+      "inputs":[{"data":[[1],[2]],"shape":[2],"parameters":{"x":1},"datatype":"FP32","name":"I"}],
+      "id":"q"})")
+                  .ok());
+  EXPECT_EQ(Values<float>(0), (std::vector<float>{1, 2}));
+  EXPECT_EQ(request_->id(), "q");
+  EXPECT_TRUE(formats_.For("O").binary);
+}
+
+TEST_F(V2RequestReaderTest, ScalarsAndEmptyTensors) {
+  ASSERT_TRUE(ReadJson(Tensor("FP32", "[]", "[7]")).ok());
+  EXPECT_EQ(Values<float>(0), (std::vector<float>{7}));
+  EXPECT_TRUE(input(0).sent_shape().empty());
+  ASSERT_TRUE(ReadJson(Tensor("FP32", "[0,3]", "[]")).ok());
+  EXPECT_EQ(input(0).byte_size(), 0u);
+  EXPECT_EQ(input(0).sent_shape(), (Shape{0, 3}));
+}
+
+TEST_F(V2RequestReaderTest, NumbersThatAreNone) {
+  ASSERT_TRUE(ReadJson(Tensor("FP32", "[4]", "[NaN,Infinity,-Infinity,Inf]")).ok());
+  const std::vector<float> values = Values<float>(0);
+  EXPECT_TRUE(std::isnan(values[0]));
+  EXPECT_EQ(values[1], std::numeric_limits<float>::infinity());
+  EXPECT_EQ(values[2], -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(values[3], std::numeric_limits<float>::infinity());
+}
+
+TEST_F(V2RequestReaderTest, NumbersBeyondTheirTypeAsTheOriginalTakesThem) {
+  ASSERT_TRUE(ReadJson(Tensor("FP32", "[1]", "[1e39]")).ok());
+  EXPECT_EQ(Values<float>(0)[0], std::numeric_limits<float>::infinity());
+  ASSERT_TRUE(ReadJson(Tensor("UINT8", "[1]", "[300]")).ok());
+  EXPECT_EQ(Values<uint8_t>(0)[0], 44);
+  ASSERT_TRUE(ReadJson(Tensor("INT8", "[1]", "[-129]")).ok());
+  EXPECT_EQ(Values<int8_t>(0)[0], 127);
+}
+
+TEST_F(V2RequestReaderTest, StringsNeedNotBeUtf8) {
+  ASSERT_TRUE(ReadJson(Tensor("BYTES", "[1]", "[\"\xff\xfe\"]")).ok());
+  EXPECT_EQ(Bytes(0), "\x02\0\0\0\xff\xfe"s);
+}
+
+TEST_F(V2RequestReaderTest, OptionsAndParameters) {
+  ASSERT_TRUE(ReadJson(R"({"id":"42","inputs":[],"parameters":{"sequence_id":7,
+      "sequence_start":true,"sequence_end":true,"priority":3,"timeout":1000,
+      "text":"t","number":-5,"truth":false,"real":1.5,"large":9223372036854775808}})")
+                  .ok());
+  EXPECT_EQ(request_->id(), "42");
+  EXPECT_EQ(request_->correlation_id(), CorrelationId(7));
+  EXPECT_EQ(request_->flags(), kRequestFlagSequenceStart | kRequestFlagSequenceEnd);
+  EXPECT_EQ(request_->timeout_us(), 1000u);
+  const std::vector<Parameter>& parameters = request_->parameters();
+  ASSERT_EQ(parameters.size(), 5u);
+  EXPECT_EQ(parameters[0].name, "text");
+  EXPECT_EQ(parameters[0].value, ParameterValue(std::string("t")));
+  EXPECT_EQ(parameters[1].value, ParameterValue(int64_t{-5}));
+  EXPECT_EQ(parameters[2].value, ParameterValue(false));
+  EXPECT_EQ(parameters[3].value, ParameterValue(1.5));
+  EXPECT_EQ(parameters[4].value, ParameterValue(9223372036854775808.0));
+  ASSERT_TRUE(ReadJson(R"({"inputs":[],"parameters":{"sequence_id":"s","sequence_end":true}})").ok());
+  EXPECT_EQ(request_->correlation_id(), CorrelationId("s"));
+  EXPECT_EQ(request_->flags(), kRequestFlagSequenceEnd);
+}
+
+TEST_F(V2RequestReaderTest, OutputsAndTheirFormats) {
+  ASSERT_TRUE(ReadJson(R"({"inputs":[],"parameters":{"binary_data_output":true},"outputs":[
+      {"name":"A"},{"name":"B","parameters":{"binary_data":true}},
+      {"name":"C","parameters":{"classification":3,"other":"ignored"}}]})")
+                  .ok());
+  EXPECT_EQ(request_->asked_outputs(), (std::vector<std::string>{"A", "B", "C"}));
+  EXPECT_FALSE(formats_.For("A").binary);
+  EXPECT_TRUE(formats_.For("B").binary);
+  EXPECT_EQ(formats_.For("C").classification, 3u);
+  EXPECT_TRUE(formats_.For("D").binary);
+  ASSERT_TRUE(ReadJson(R"({"inputs":[]})").ok());
+  EXPECT_FALSE(formats_.For("D").binary);
+  EXPECT_TRUE(request_->asked_outputs().empty());
+}
+
+std::string BinaryInput(const std::string& name, const std::string& type, int elements, int bytes) {
+  return absl::StrCat(R"({"name":")", name, R"(","datatype":")", type, R"(","shape":[)", elements,
+                      R"(],"parameters":{"binary_data_size":)", bytes, "}}");
+}
+
+TEST_F(V2RequestReaderTest, BinaryTensorsAreViewsIntoTheBody) {
+  const std::string json =
+      absl::StrCat(R"({"inputs":[)", BinaryInput("a", "FP32", 2, 8), ",",
+                   R"({"name":"b","datatype":"INT8","shape":[1],"data":[5]},)",
+                   BinaryInput("c", "UINT8", 0, 0), ",", BinaryInput("d", "INT64", 1, 8), "]}");
+  ASSERT_TRUE(ReadBinary(json, "abcdefghABCDEFGH").ok());
+  EXPECT_EQ(Bytes(0), "abcdefgh");
+  EXPECT_EQ(Bytes(1), "\x05");
+  EXPECT_EQ(Bytes(2), "");
+  EXPECT_EQ(Bytes(3), "ABCDEFGH");
+  EXPECT_EQ(input(0).buffers()[0].base, body_->data() + json.size());
+  EXPECT_EQ(input(3).buffers()[0].base, body_->data() + json.size() + 8);
+  EXPECT_EQ(buffers_.bytes_copied(), 0u);
+}
+
+TEST_F(V2RequestReaderTest, MisalignedTensorsAreCopiedOnce) {
+  const std::string json = absl::StrCat(R"({"inputs":[)", BinaryInput("a", "UINT8", 1, 1), ",",
+                                        BinaryInput("b", "FP32", 2, 8), ",",
+                                        BinaryInput("c", "BYTES", 1, 5), "]}");
+  ASSERT_TRUE(ReadBinary(json, "1abcdefgh\x01\0\0\0z"s).ok());
+  EXPECT_EQ(Bytes(1), "abcdefgh");
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(input(1).buffers()[0].base) % 64, 0u);
+  EXPECT_EQ(Bytes(2), "\x01\0\0\0z"s);
+  EXPECT_EQ(buffers_.bytes_copied(), 8u);
+  // With the whole body off by three the same tensor happens to lie well.
+  ASSERT_TRUE(ReadBinary(json, "1abcdefgh\x01\0\0\0z"s, 3).ok());
+  EXPECT_EQ(buffers_.bytes_copied(), 0u);
+}
+
+TEST_F(V2RequestReaderTest, BinaryPartMayLookLikeJson) {
+  const std::string json = absl::StrCat(R"({"inputs":[)", BinaryInput("a", "UINT8", 4, 4), "]}");
+  ASSERT_TRUE(ReadBinary(json, "]}\"{").ok());
+  EXPECT_EQ(Bytes(0), "]}\"{");
+}
+
+TEST_F(V2RequestReaderTest, RawBodyIsTheOnlyInput) {
+  ASSERT_TRUE(ReadBody("12345", 0).ok());
+  EXPECT_EQ(Bytes(0), "12345");
+  EXPECT_EQ(input(0).buffers()[0].base, body_->data());
+  EXPECT_TRUE(formats_.For("any").binary);
+  EXPECT_EQ(ReadBody("12345", 0, 4),
+            absl::InvalidArgumentError(
+                "Raw input has a byte_size (5 bytes) that exceeds the maximum allowed value of 4 "
+                "bytes. Use --http-max-input-size to increase the limit."));
+}
+
+TEST_F(V2RequestReaderTest, Limits) {
+  const std::string json = Tensor("FP32", "[2]", "[1,2]");
+  EXPECT_TRUE(ReadJson(json, json.size()).ok());
+  EXPECT_EQ(ReadJson(json, json.size() - 1),
+            absl::InvalidArgumentError(absl::StrCat(
+                "request JSON size of ", json.size(),
+                " bytes exceeds the maximum allowed input size of ", json.size() - 1,
+                " bytes. Use --http-max-input-size to increase the limit.")));
+  EXPECT_EQ(ReadJson(Tensor("FP32", "[250]", "[1,2]"), 999),
+            absl::InvalidArgumentError(
+                "JSON input 'I' has a byte_size (1000 bytes) that exceeds the maximum allowed "
+                "value of 999 bytes. Use --http-max-input-size to increase the limit."));
+  std::string strings = "[\"\"";
+  for (int i = 1; i < 100; ++i) strings += ",\"\"";
+  EXPECT_EQ(ReadJson(Tensor("BYTES", "[100]", strings + "]"), 399),
+            absl::InvalidArgumentError(
+                "JSON input 'I' has a byte_size (400 bytes) that exceeds the maximum allowed "
+                "value of 399 bytes. Use --http-max-input-size to increase the limit."));
+}
+
+TEST_F(V2RequestReaderTest, NestingHasALimit) {
+  const auto nested = [](size_t depth, const std::string& item) {
+    return std::string(depth, '[') + item + std::string(depth, ']');
+  };
+  const absl::Status too_deep =
+      absl::InvalidArgumentError("JSON nesting depth exceeds maximum allowed limit (100)");
+  for (const auto& [type, item] : {std::pair{"FP32", "1"}, {"BYTES", "\"x\""}}) {
+    EXPECT_TRUE(ReadJson(Tensor(type, "[1]", nested(100, item))).ok()) << type;
+    EXPECT_EQ(ReadJson(Tensor(type, "[1]", nested(101, item))), too_deep) << type;
+    EXPECT_EQ(ReadJson(Tensor(type, "[1]", nested(10000, item))), too_deep) << type;
+  }
+  EXPECT_EQ(ReadJson(std::string(1000000, '[')), too_deep);
+  EXPECT_EQ(ReadJson(R"({"inputs":[],"other":)" + nested(5000, "") + "}"), too_deep);
+  std::string objects = R"({"inputs":[],"other":)";
+  for (int i = 0; i < 5000; ++i) objects += "{\"a\":";
+  EXPECT_EQ(ReadJson(objects), too_deep);
+  EXPECT_TRUE(ReadJson(R"({"inputs":[],"other":")" + std::string(500, '[') + "\"}").ok());
+}
+
+TEST_F(V2RequestReaderTest, SharedMemoryRegionsAreUnknown) {
+  const absl::Status unknown = absl::NotFoundError("Unable to find shared memory region: 'r'");
+  EXPECT_EQ(ReadJson(OneInput(R"("name":"I","datatype":"FP32","shape":[1],"parameters":{
+      "shared_memory_region":"r","shared_memory_byte_size":4,"shared_memory_offset":0})")),
+            unknown);
+  EXPECT_EQ(ReadJson(R"({"inputs":[],"outputs":[{"name":"O","parameters":{
+      "shared_memory_region":"r","shared_memory_byte_size":4,"binary_data":false}}]})"),
+            unknown);
+}
+
+struct BadDocument {
+  std::string json;
+  std::string error;
+};
+
+// Texts as the original server gives them for the same bodies.
+std::vector<BadDocument> BadDocuments() {
+  const auto non = [](const char* field, const char* type) {
+    return absl::StrCat("Unable to parse '", field, "': attempt to access JSON non-", type, " as ",
+                        type == std::string("number") ? "double" : type);
+  };
+  const auto missing = [](const char* field) {
+    return absl::StrCat("Unable to parse '", field,
+                        "': attempt to access non-existing object member '", field, "'");
+  };
+  const auto syntax = [](const char* reason, int offset) {
+    return absl::StrCat("failed to parse the request JSON buffer: ", reason, " at ", offset);
+  };
+  const std::string sources =
+      "Input must set only one of the following fields: 'data', 'binary_data_size' in "
+      "'parameters', 'shared_memory_region' in 'parameters'. But";
+  const std::string misshapen =
+      "Unable to parse 'data': Shape does not match true shape of 'data' field";
+  const std::string short_data = "Failed to parse 'data' field: shape does not match true shape";
+  const auto input = [](const std::string& members) { return OneInput(members); };
+  const auto parameter = [](const std::string& member) {
+    return R"({"inputs":[],"parameters":{)" + member + "}}";
+  };
+  const auto output = [](const std::string& member) {
+    return R"({"inputs":[],"outputs":[{"name":"O","parameters":{)" + member + "}}]}";
+  };
+  const std::string named = R"("name":"I","datatype":"FP32","shape":[1])";
+  return {
+      // The text itself.
+      {"", syntax("The document is empty.", 0)},
+      {"{\"inputs\":[", syntax("Invalid value.", 11)},
+      {"{\"inputs\":[]} x", syntax("The document root must not be followed by other values.", 14)},
+      {"{\"inputs\":[]}{}", syntax("The document root must not be followed by other values.", 13)},
+      {"{\"inputs\":[1,]}", syntax("Invalid value.", 13)},
+      {"{\"inputs\":[],\"id\":nul}", syntax("Invalid value.", 21)},
+      {Tensor("FP32", "[1]", "[1e400]"),
+       syntax("Number too big to be stored in double.", 61)},
+      {Tensor("BYTES", "[1]", R"(["\ud800"])"),
+       syntax("The surrogate pair in string is invalid.", 63)},
+      // The document.
+      {"[]", missing("inputs")},
+      {"3", missing("inputs")},
+      {"null", missing("inputs")},
+      {"{}", missing("inputs")},
+      {R"({"inputs":3})", non("inputs", "array")},
+      {R"({"inputs":null})", non("inputs", "array")},
+      {R"({"inputs":{}})", non("inputs", "array")},
+      {R"({"id":3,"inputs":[]})", non("id", "string")},
+      {R"({"id":null,"inputs":[]})", non("id", "string")},
+      {R"({"inputs":[],"outputs":null})", non("outputs", "array")},
+      {R"({"inputs":[],"parameters":3})",
+       "failed to get request params.: attempt to get members for non-object"},
+      // Where the tensor is.
+      {R"({"inputs":[3]})", sources + " no field is set"},
+      {input(named), sources + " no field is set"},
+      {input(named + R"(,"data":[1],"parameters":{"binary_data_size":4})"),
+       sources + " set 'data' 'binary_data_size'"},
+      {input(named + R"(,"parameters":{"binary_data_size":4},"data":[1])"),
+       sources + " set 'data' 'binary_data_size'"},
+      {input(named + R"(,"data":[1],"parameters":{"shared_memory_region":"r"})"),
+       sources + " set 'data' 'shared_memory_region'"},
+      {input(named + R"(,"parameters":{"binary_data_size":4,"shared_memory_region":"r"})"),
+       sources + " set 'binary_data_size' 'shared_memory_region'"},
+      {input(named + R"(,"parameters":{"binary_data_size":"x"})"),
+       non("binary_data_size", "unsigned-integer")},
+      {input(named + R"(,"parameters":{"binary_data_size":-1})"),
+       non("binary_data_size", "unsigned-integer")},
+      {input(named + R"(,"parameters":{"binary_data_size":4})"),
+       "unexpected size for input 'I', expecting 4 additional bytes for model 'm'"},
+      {input(named + R"(,"parameters":{"shared_memory_region":3})"),
+       non("shared_memory_region", "string")},
+      {input(named + R"(,"parameters":{"shared_memory_region":"r","shared_memory_byte_size":"x"})"),
+       non("shared_memory_byte_size", "unsigned-integer")},
+      {input(named + R"(,"parameters":{"shared_memory_region":"r","shared_memory_offset":-1})"),
+       non("shared_memory_offset", "unsigned-integer")},
+      // Members of an input.
+      {input(R"("datatype":"FP32","shape":[1],"data":[1])"), missing("name")},
+      {input(R"("name":"I","shape":[1],"data":[1])"), missing("datatype")},
+      {input(R"("name":"I","datatype":"FP32","data":[1])"), missing("shape")},
+      {input(R"("name":3,"datatype":"FP32","shape":[1],"data":[1])"), non("name", "string")},
+      {input(R"("name":"I","datatype":3,"shape":[1],"data":[1])"), non("datatype", "string")},
+      {Tensor("FP32", "3", "[1]"), non("shape", "array")},
+      {Tensor("FP32", "[-1]", "[1]"), non("shape", "unsigned-integer")},
+      {Tensor("FP32", "[1.0]", "[1]"), non("shape", "unsigned-integer")},
+      {Tensor("FP32", "[\"1\"]", "[1]"), non("shape", "unsigned-integer")},
+      {Tensor("FP32", "[18446744073709551616]", "[1]"), non("shape", "unsigned-integer")},
+      {Tensor("X", "[1]", "[1]"), "invalid datatype for input I"},
+      {Tensor("FP16", "[1]", "[1]"),
+       "receiving FP16 data via JSON is not supported. Please use the binary data format for "
+       "input I"},
+      {Tensor("BF16", "[1]", "[1]"),
+       "receiving BF16 data via JSON is not supported. Please use the binary data format for "
+       "input I"},
+      {R"({"inputs":[{"name":"I","datatype":"FP32","shape":[1],"data":[1]},)"
+       R"({"name":"I","datatype":"FP32","shape":[1],"data":[1]}]})",
+       "[request id: <id_unknown>] input 'I' already exists in request"},
+      // Data.
+      {Tensor("FP32", "[1]", "3"), non("data", "array")},
+      {Tensor("FP32", "[1]", "{}"), non("data", "array")},
+      {Tensor("BYTES", "[1]", "\"x\""), non("data", "array")},
+      {Tensor("FP32", "[1]", "[\"x\"]"), non("data", "number")},
+      {Tensor("FP32", "[1]", "[true]"), non("data", "number")},
+      {Tensor("FP32", "[1]", "[null]"), non("data", "number")},
+      {Tensor("FP32", "[1]", "[{}]"), non("data", "number")},
+      {Tensor("UINT8", "[1]", "[-1]"), non("data", "unsigned-integer")},
+      {Tensor("UINT8", "[1]", "[1.0]"), non("data", "unsigned-integer")},
+      {Tensor("UINT64", "[1]", "[18446744073709551616]"), non("data", "unsigned-integer")},
+      {Tensor("INT8", "[1]", "[1.0]"), non("data", "signed-integer")},
+      {Tensor("INT64", "[1]", "[9223372036854775808]"), non("data", "signed-integer")},
+      {Tensor("BOOL", "[1]", "[1]"), non("data", "boolean")},
+      {Tensor("BYTES", "[1]", "[1]"),
+       "Unable to parse JSON bytes array: attempt to access JSON non-string as string"},
+      {Tensor("BYTES", "[1]", "[[\"a\",null]]"),
+       "Unable to parse JSON bytes array: attempt to access JSON non-string as string"},
+      {Tensor("FP32", "[1]", "[1,2]"), misshapen},
+      {Tensor("FP32", "[1]", "[[1],[2]]"), misshapen},
+      {Tensor("FP32", "[0]", "[1]"), misshapen},
+      {Tensor("FP32", "[2]", "[1]"), short_data},
+      {Tensor("FP32", "[1]", "[]"), short_data},
+      {Tensor("FP32", "[1000000]", "[1]"), short_data},
+      // Shapes.
+      {Tensor("FP32", "[9223372036854775808]", "[1]"),
+       "invalid shape for input 'I': shape [-9223372036854775808] contains one or more invalid "
+       "dimensions"},
+      {Tensor("FP32", "[4294967296,4294967296]", "[1]"),
+       "invalid shape for input 'I': shape [4294967296,4294967296] causes total element count to "
+       "exceed maximum size of 9223372036854775807"},
+      {Tensor("FP32", "[4611686018427387904]", "[1]"),
+       "byte size overflow for input 'I': element count (4611686018427387904) * data type size "
+       "(4) exceeds maximum allowed size (9223372036854775807)"},
+      {Tensor("FP32", "[1099511627776]", "[1]"),
+       "JSON input 'I' has a byte_size (4398046511104 bytes) that exceeds the maximum allowed "
+       "value of 67108864 bytes. Use --http-max-input-size to increase the limit."},
+      // Parameters.
+      {parameter(R"("sequence_id":-1)"), non("sequence_id", "string")},
+      {parameter(R"("sequence_id":true)"), non("sequence_id", "string")},
+      {parameter(R"("sequence_start":1)"), non("sequence_start", "boolean")},
+      {parameter(R"("sequence_end":"x")"), non("sequence_end", "boolean")},
+      {parameter(R"("priority":-1)"), non("priority", "unsigned-integer")},
+      {parameter(R"("timeout":1.5)"), non("timeout", "unsigned-integer")},
+      {parameter(R"("binary_data_output":1)"), non("binary_data_output", "boolean")},
+      {parameter(R"("x":[1])"),
+       "parameter 'x' has invalid type. It should be either 'int', 'bool', or 'string'."},
+      {parameter(R"("x":null)"),
+       "parameter 'x' has invalid type. It should be either 'int', 'bool', or 'string'."},
+      {parameter(R"("triton_x":1)"),
+       "parameter keys starting with 'triton_' are reserved for Triton usage and should not be "
+       "specified."},
+      // Outputs.
+      {R"({"inputs":[],"outputs":[{}]})", missing("name")},
+      {R"({"inputs":[],"outputs":[3]})", missing("name")},
+      {R"({"inputs":[],"outputs":[{"name":3}]})", non("name", "string")},
+      {R"({"inputs":[],"outputs":[{"name":"O"},{"name":"O"}]})",
+       "[request id: <id_unknown>] output 'O' already exists in request"},
+      {output(R"("binary_data":1)"), non("binary_data", "boolean")},
+      {output(R"("classification":-1)"),
+       "Unable to set 'classification': attempt to access JSON non-unsigned-integer as "
+       "unsigned-integer"},
+      {output(R"("shared_memory_region":3)"), non("shared_memory_region", "string")},
+      {output(R"("shared_memory_region":"r","classification":0)"),
+       "Output can't set both 'shared_memory_region' and 'classification'"},
+      {output(R"("shared_memory_region":"r","binary_data":true)"),
+       "Output can't set both 'shared_memory_region' and 'binary_data'"},
+  };
+}
+
+TEST_F(V2RequestReaderTest, MistakesAreTheClientsAndNamed) {
+  for (const BadDocument& bad : BadDocuments()) {
+    EXPECT_EQ(ReadJson(bad.json), absl::InvalidArgumentError(bad.error)) << bad.json;
+  }
+}
+
+TEST_F(V2RequestReaderTest, BinaryPartHasToFitExactly) {
+  const std::string json = absl::StrCat(R"({"inputs":[)", BinaryInput("a", "FP32", 1, 4), "]}");
+  EXPECT_EQ(ReadBinary(json, "12"),
+            absl::InvalidArgumentError(
+                "unexpected size for input 'a', expecting 2 additional bytes for model 'm'"));
+  EXPECT_EQ(ReadBinary(json, "12345"),
+            absl::InvalidArgumentError("unexpected additional input data for model 'm'"));
+  EXPECT_EQ(ReadBody(json, json.size() + 3),
+            absl::InvalidArgumentError("unexpected size for request JSON, expecting 3 more bytes"));
+}
+
+TEST_F(V2RequestReaderTest, UnknownDatatypeWithoutJsonDataIsForTheModelToRefuse) {
+  const std::string json = absl::StrCat(R"({"inputs":[)", BinaryInput("a", "X", 1, 4), "]}");
+  ASSERT_TRUE(ReadBinary(json, "1234").ok());
+  EXPECT_EQ(input(0).data_type(), DataType::kInvalid);
+  ASSERT_TRUE(ReadJson(Tensor("X", "[0]", "[]")).ok());
+  EXPECT_EQ(input(0).data_type(), DataType::kInvalid);
+}
+
+TEST_F(V2RequestReaderTest, OfTwoMembersOfOneNameTheFirstCounts) {
+  ASSERT_TRUE(ReadJson(OneInput(R"("name":"I","name":"J","datatype":"FP32","shape":[1],"data":[1],
+      "data":[2])"))
+                  .ok());
+  EXPECT_EQ(input(0).name(), "I");
+  EXPECT_EQ(Values<float>(0), (std::vector<float>{1}));
+}
+
+TEST_F(V2RequestReaderTest, KeysMayBeEscaped) {
+  ASSERT_TRUE(ReadJson(OneInput(R"("n\u0061me":"I","datatype":"FP32","shape":[1],"data":[1])")).ok());
+  EXPECT_EQ(input(0).name(), "I");
+}
+
+}  // namespace
+}  // namespace nereid

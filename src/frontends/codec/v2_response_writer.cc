@@ -1,0 +1,150 @@
+#include "frontends/codec/v2_response_writer.h"
+
+#include <absl/status/status.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/string_view.h>
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/json_writer.h"
+#include "base/status_macros.h"
+#include "frontends/codec/classification.h"
+#include "frontends/codec/json_tensor_writer.h"
+
+namespace nereid {
+namespace {
+
+// An output as it goes out: the backend's tensor, or what was made of it.
+struct OutgoingTensor {
+  absl::string_view name;
+  DataType data_type;
+  absl::Span<const int64_t> shape;
+  absl::string_view bytes;
+};
+
+size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& formats) {
+  size_t size = 128 + response.id().size() + response.model_name().size() +
+                64 * response.parameters().size();
+  for (const ResponseOutput& output : response.outputs()) {
+    size += 96 + output.name().size() + 12 * output.shape().size();
+    const OutputFormat& format = formats.For(output.name());
+    if (!format.binary && format.classification == 0) {
+      size += EstimateJsonTensorSize(output.data_type(), output.buffer().byte_size);
+    }
+  }
+  return size;
+}
+
+void WriteParameters(const std::vector<Parameter>& parameters, JsonWriter* json) {
+  if (parameters.empty()) return;
+  json->Key("parameters");
+  json->BeginObject();
+  for (const Parameter& parameter : parameters) {
+    json->Key(parameter.name);
+    if (const auto* text = std::get_if<std::string>(&parameter.value)) {
+      json->String(*text);
+    } else if (const auto* number = std::get_if<int64_t>(&parameter.value)) {
+      json->Int(*number);
+    } else if (const auto* truth = std::get_if<bool>(&parameter.value)) {
+      json->Bool(*truth);
+    } else {
+      json->Double(std::get<double>(parameter.value));
+    }
+  }
+  json->EndObject();
+}
+
+absl::Status WriteData(const OutgoingTensor& tensor, JsonWriter* json, std::string* out) {
+  if (tensor.data_type == DataType::kFp16 || tensor.data_type == DataType::kBf16) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sending ", DataTypeName(tensor.data_type),
+        " data via JSON is not supported. Please use the binary data format for output"));
+  }
+  json->Key("data");
+  json->Raw("");  // the array follows, written straight into the text
+  const std::optional<int64_t> count = ElementCount(tensor.shape);
+  if (!count || !AppendJsonTensor(tensor.data_type, tensor.bytes, *count, out)) {
+    return absl::InternalError(absl::StrCat("Failed to write 'data' field: output tensor shape "
+                                            "does not match size of output for '",
+                                            tensor.name, "'"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, JsonWriter* json,
+                         ResponseBody* body) {
+  json->BeginObject();
+  json->Key("name");
+  json->String(tensor.name);
+  json->Key("datatype");
+  json->String(DataTypeName(tensor.data_type));
+  json->Key("shape");
+  json->BeginArray();
+  for (const int64_t dim : tensor.shape) json->Int(dim);
+  json->EndArray();
+  if (binary) {
+    json->Key("parameters");
+    json->BeginObject();
+    json->Key("binary_data_size");
+    json->Uint(tensor.bytes.size());
+    json->EndObject();
+    if (!tensor.bytes.empty()) {
+      body->tensors.emplace_back(tensor.bytes.data(), tensor.bytes.size());
+      body->tensor_bytes += tensor.bytes.size();
+    }
+  } else {
+    RETURN_IF_ERROR(WriteData(tensor, json, &body->json));
+  }
+  json->EndObject();
+  return absl::OkStatus();
+}
+
+absl::Status WriteOutput(const InferResponse& response, const ResponseOutput& output,
+                         const OutputFormat& format, JsonWriter* json, ResponseBody* body) {
+  if (format.classification > 0) {
+    ASSIGN_OR_RETURN(Classification classes,
+                     ClassifyOutput(response, output, format.classification));
+    // Binary parts are sent after this function has returned.
+    body->made.push_back(std::make_unique<std::string>(std::move(classes.tensor)));
+    const OutgoingTensor tensor{output.name(), DataType::kBytes, classes.shape,
+                                *body->made.back()};
+    return WriteTensor(tensor, format.binary, json, body);
+  }
+  const OutputBuffer& buffer = output.buffer();
+  const OutgoingTensor tensor{
+      output.name(), output.data_type(), output.shape(),
+      absl::string_view(static_cast<const char*>(buffer.base), buffer.byte_size)};
+  return WriteTensor(tensor, format.binary, json, body);
+}
+
+}  // namespace
+
+absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
+                                             const OutputFormats& formats) {
+  ResponseBody body;
+  body.json.reserve(EstimateJsonSize(response, formats));
+  JsonWriter json(&body.json);
+  json.BeginObject();
+  if (!response.id().empty()) {
+    json.Key("id");
+    json.String(response.id());
+  }
+  json.Key("model_name");
+  json.String(response.model_name());
+  json.Key("model_version");
+  json.String(absl::StrCat(response.model_version()));
+  WriteParameters(response.parameters(), &json);
+  json.Key("outputs");
+  json.BeginArray();
+  for (const ResponseOutput& output : response.outputs()) {
+    RETURN_IF_ERROR(WriteOutput(response, output, formats.For(output.name()), &json, &body));
+  }
+  json.EndArray();
+  json.EndObject();
+  return body;
+}
+
+}  // namespace nereid

@@ -1,0 +1,46 @@
+// Writes an InferResponse as the body of a v2 inference response: a JSON text, and the outputs
+// asked for in binary as views of the response's own buffers. Pure functions, thread-safe.
+#ifndef NEREID_FRONTENDS_CODEC_V2_RESPONSE_WRITER_H_
+#define NEREID_FRONTENDS_CODEC_V2_RESPONSE_WRITER_H_
+
+#include <absl/container/inlined_vector.h>
+#include <absl/status/statusor.h>
+#include <absl/types/span.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontends/codec/output_formats.h"
+#include "infer/response.h"
+
+namespace nereid {
+
+// A body ready for one vectored write: `json`, then `tensors` in order. The views are valid as
+// long as this and the response it was written from; moving either keeps them valid.
+struct ResponseBody {
+  std::string json;
+  absl::InlinedVector<absl::Span<const char>, 2> tensors;  // none is empty
+  uint64_t tensor_bytes = 0;
+
+  // True: the header Inference-Header-Content-Length has to say header_length().
+  bool has_binary() const { return tensor_bytes > 0; }
+  size_t header_length() const { return json.size(); }
+  uint64_t byte_size() const { return json.size() + tensor_bytes; }
+  const char* content_type() const {
+    return has_binary() ? "application/octet-stream" : "application/json";
+  }
+
+  // Bytes of outputs that were made here (classification), which `tensors` may point to.
+  std::vector<std::unique_ptr<std::string>> made;
+};
+
+// INVALID_ARGUMENT where an output cannot be written as asked, INTERNAL where its bytes do not fit
+// its shape. REQUIRES: response.status().ok(); buffers in CPU memory.
+absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
+                                             const OutputFormats& formats);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_V2_RESPONSE_WRITER_H_

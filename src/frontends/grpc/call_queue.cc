@@ -1,0 +1,46 @@
+#include "frontends/grpc/call_queue.h"
+
+#include "frontends/grpc/completion_tag.h"
+#include "frontends/grpc/unary_infer.h"
+
+namespace nereid {
+
+CallQueue::CallQueue(std::unique_ptr<grpc::ServerCompletionQueue> queue, size_t pool_size)
+    : queue_(std::move(queue)), pool_size_(pool_size) {}
+
+CallQueue::~CallQueue() = default;
+
+void CallQueue::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void CallQueue::Run() {
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue_->Next(&tag, &ok)) static_cast<CompletionTag*>(tag)->Run(ok);
+}
+
+void CallQueue::Stop() {
+  // Nobody is left who could start an operation when the last one has left.
+  operations_.Close([this] { queue_->Shutdown(); });
+  if (thread_.joinable()) thread_.join();
+  std::vector<std::unique_ptr<UnaryInfer>> idle;
+  MutexLock lock(&mu_);
+  pool_size_ = 0;
+  idle_.swap(idle);
+}
+
+std::unique_ptr<UnaryInfer> CallQueue::TakeIdle() {
+  MutexLock lock(&mu_);
+  if (idle_.empty()) return nullptr;
+  std::unique_ptr<UnaryInfer> call = std::move(idle_.back());
+  idle_.pop_back();
+  return call;
+}
+
+void CallQueue::ReturnIdle(std::unique_ptr<UnaryInfer> call) {
+  MutexLock lock(&mu_);
+  if (idle_.size() < pool_size_) idle_.push_back(std::move(call));
+}
+
+}  // namespace nereid

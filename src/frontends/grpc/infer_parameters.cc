@@ -1,0 +1,191 @@
+#include "frontends/grpc/infer_parameters.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+using inference::InferParameter;
+
+constexpr char kReservedPrefix[] = "triton_";
+constexpr char kEmptyFinalResponse[] = "triton_enable_empty_final_response";
+
+absl::Status Invalid(absl::string_view text) { return absl::InvalidArgumentError(text); }
+
+absl::Status WrongType(absl::string_view key, absl::string_view expected) {
+  return Invalid(
+      absl::StrCat("invalid value type for '", key, "' parameter, expected ", expected, "."));
+}
+
+absl::Status ReadSequenceId(const InferParameter& value, InferRequest* request) {
+  switch (value.parameter_choice_case()) {
+    case InferParameter::kInt64Param:
+      request->set_correlation_id(CorrelationId(static_cast<uint64_t>(value.int64_param())));
+      return absl::OkStatus();
+    case InferParameter::kStringParam:
+      if (value.string_param().size() > kMaxCorrelationIdLength) {
+        return absl::UnimplementedError(
+            absl::StrCat("string correlation ID cannot be longer than ", kMaxCorrelationIdLength,
+                         " characters"));
+      }
+      request->set_correlation_id(CorrelationId(value.string_param()));
+      return absl::OkStatus();
+    default:
+      return WrongType("sequence_id", "int64_param or string_param");
+  }
+}
+
+absl::Status ReadFlag(absl::string_view key, uint32_t flag, const InferParameter& value,
+                      InferRequest* request) {
+  if (value.parameter_choice_case() != InferParameter::kBoolParam) {
+    return WrongType(key, "bool_param");
+  }
+  if (value.bool_param()) request->set_flags(request->flags() | flag);
+  return absl::OkStatus();
+}
+
+absl::Status ReadPriority(const InferParameter& value, InferRequest* request) {
+  switch (value.parameter_choice_case()) {
+    case InferParameter::kInt64Param:
+      if (value.int64_param() < 0) {
+        return Invalid("invalid value for 'priority', expected value >= 0.");
+      }
+      request->set_priority(static_cast<uint64_t>(value.int64_param()));
+      return absl::OkStatus();
+    case InferParameter::kUint64Param:
+      request->set_priority(value.uint64_param());
+      return absl::OkStatus();
+    default:
+      return WrongType("priority", "int64_param or uint64_param");
+  }
+}
+
+absl::Status ReadTimeout(const InferParameter& value, InferRequest* request) {
+  if (value.parameter_choice_case() != InferParameter::kInt64Param) {
+    return WrongType("timeout", "int64_param");
+  }
+  request->set_timeout_us(static_cast<uint64_t>(value.int64_param()));
+  return absl::OkStatus();
+}
+
+absl::Status CheckReserved(const std::string& key, const InferParameter& value) {
+  if (key != kEmptyFinalResponse) {
+    return Invalid(absl::StrCat(
+        "parameter keys starting with '", kReservedPrefix,
+        "' are reserved for Triton usage. Only the following keys starting with '",
+        kReservedPrefix, "' are allowed: ", kEmptyFinalResponse));
+  }
+  // Means something for streams only: a call has one response, which is the final one.
+  if (value.parameter_choice_case() != InferParameter::kBoolParam) {
+    return WrongType(key, "bool_param");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddForModel(const std::string& key, const InferParameter& value,
+                         InferRequest* request) {
+  switch (value.parameter_choice_case()) {
+    case InferParameter::kInt64Param:
+      request->AddParameter({key, value.int64_param()});
+      return absl::OkStatus();
+    case InferParameter::kBoolParam:
+      request->AddParameter({key, value.bool_param()});
+      return absl::OkStatus();
+    case InferParameter::kStringParam:
+      request->AddParameter({key, value.string_param()});
+      return absl::OkStatus();
+    case InferParameter::kDoubleParam:
+      request->AddParameter({key, value.double_param()});
+      return absl::OkStatus();
+    default:
+      return WrongType(key, "int64_param, bool_param, or string_param");
+  }
+}
+
+// Whether `key` is given as a number, which is allowed only together with a region.
+absl::StatusOr<bool> HasSharedMemoryNumber(const std::string& tensor, const char* key,
+                                           bool has_region, const GrpcParameters& parameters) {
+  const auto it = parameters.find(key);
+  if (it == parameters.end()) return false;
+  if (!has_region) {
+    return Invalid(absl::StrCat("'", key,
+                                "' can not be specified without 'shared_memory_region' parameter "
+                                "for tensor '",
+                                tensor, "'"));
+  }
+  if (it->second.parameter_choice_case() != InferParameter::kInt64Param) {
+    return Invalid(absl::StrCat("invalid value type for '", key, "' parameter for tensor '", tensor,
+                                "', expected int64_param."));
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::Status ReadRequestParameters(const GrpcParameters& parameters, InferRequest* request) {
+  for (const auto& [key, value] : parameters) {
+    if (key == "sequence_id") {
+      RETURN_IF_ERROR(ReadSequenceId(value, request));
+    } else if (key == "sequence_start") {
+      RETURN_IF_ERROR(ReadFlag(key, kRequestFlagSequenceStart, value, request));
+    } else if (key == "sequence_end") {
+      RETURN_IF_ERROR(ReadFlag(key, kRequestFlagSequenceEnd, value, request));
+    } else if (key == "priority") {
+      RETURN_IF_ERROR(ReadPriority(value, request));
+    } else if (key == "timeout") {
+      RETURN_IF_ERROR(ReadTimeout(value, request));
+    } else if (absl::StartsWith(key, kReservedPrefix)) {
+      RETURN_IF_ERROR(CheckReserved(key, value));
+    } else {
+      RETURN_IF_ERROR(AddForModel(key, value, request));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const std::string*> SharedMemoryRegionOf(const std::string& tensor,
+                                                        const GrpcParameters& parameters) {
+  const std::string* region = nullptr;
+  if (parameters.empty()) return region;
+  const auto it = parameters.find("shared_memory_region");
+  if (it != parameters.end()) {
+    if (it->second.parameter_choice_case() != InferParameter::kStringParam) {
+      return Invalid(
+          absl::StrCat("invalid value type for 'shared_memory_region' parameter for tensor '",
+                       tensor, "', expected string_param."));
+    }
+    region = &it->second.string_param();
+  }
+  const bool has_region = region != nullptr;
+  RETURN_IF_ERROR(
+      HasSharedMemoryNumber(tensor, "shared_memory_offset", has_region, parameters).status());
+  ASSIGN_OR_RETURN(const bool has_size, HasSharedMemoryNumber(tensor, "shared_memory_byte_size",
+                                                              has_region, parameters));
+  if (has_region && !has_size) {
+    return Invalid(absl::StrCat(
+        "'shared_memory_byte_size' must be specified along with 'shared_memory_region' parameter "
+        "for tensor '",
+        tensor, "'"));
+  }
+  return region;
+}
+
+absl::StatusOr<uint64_t> ClassificationOf(const GrpcParameters& parameters) {
+  if (parameters.empty()) return uint64_t{0};
+  const auto it = parameters.find("classification");
+  if (it == parameters.end()) return uint64_t{0};
+  if (it->second.parameter_choice_case() != InferParameter::kInt64Param) {
+    return Invalid("invalid value type for 'classification' parameter, expected int64_param");
+  }
+  if (it->second.int64_param() <= 0) {
+    return Invalid("invalid value for 'classification' parameter, expected >= 0");
+  }
+  return static_cast<uint64_t>(it->second.int64_param());
+}
+
+}  // namespace nereid

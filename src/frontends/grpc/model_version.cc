@@ -1,0 +1,31 @@
+#include "frontends/grpc/model_version.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "server/server.h"
+
+namespace nereid {
+
+absl::StatusOr<int64_t> ParseModelVersion(const std::string& text) {
+  if (text.empty()) return kLatestVersion;
+  char* end = nullptr;
+  errno = 0;
+  const int64_t version = std::strtoll(text.c_str(), &end, 10);
+  if (end == text.c_str() || errno == ERANGE) {
+    // "stol" is the name of a library function; clients know the text with it.
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to get model version from specified version string '", text,
+                     "' (details: stol), version should be an integral value > 0"));
+  }
+  if (version < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid model version specified '", text,
+                     "' , version should be an integral value > 0"));
+  }
+  return version;
+}
+
+}  // namespace nereid

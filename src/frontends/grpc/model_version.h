@@ -1,0 +1,18 @@
+// Model versions as gRPC requests name them: text. Pure functions, thread-safe.
+#ifndef NEREID_FRONTENDS_GRPC_MODEL_VERSION_H_
+#define NEREID_FRONTENDS_GRPC_MODEL_VERSION_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+
+namespace nereid {
+
+// kLatestVersion for "". INVALID_ARGUMENT for text that does not start with a number of 64 bits
+// (what follows the number is ignored, as clients know it) and for negative numbers.
+absl::StatusOr<int64_t> ParseModelVersion(const std::string& text);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_GRPC_MODEL_VERSION_H_

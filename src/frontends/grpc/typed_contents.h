@@ -1,0 +1,32 @@
+// The bytes of a tensor that was sent as typed values (InferTensorContents). Pure functions,
+// thread-safe.
+#ifndef NEREID_FRONTENDS_GRPC_TYPED_CONTENTS_H_
+#define NEREID_FRONTENDS_GRPC_TYPED_CONTENTS_H_
+
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include <string>
+
+#include "frontends/codec/request_buffers.h"
+#include "grpc_service.pb.h"
+#include "model/data_type.h"
+
+namespace nereid {
+
+// Names of a tensor, for the texts of errors.
+struct TensorOfModel {
+  const std::string& tensor;
+  const std::string& model;
+};
+
+// The tensor as raw bytes: a view into `contents` where its values lie as the tensor's do,
+// otherwise converted and kept in `buffers`. INVALID_ARGUMENT for a field that does not belong to
+// `data_type`, or more than one field; UNAVAILABLE when memory is short.
+absl::StatusOr<absl::string_view> TypedContents(const TensorOfModel& names, DataType data_type,
+                                                const inference::InferTensorContents& contents,
+                                                RequestBuffers* buffers);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_GRPC_TYPED_CONTENTS_H_

@@ -1,0 +1,101 @@
+#include "frontends/http/http_frontend.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+
+#include "frontends/http/model_endpoints.h"
+#include "frontends/http/repository_endpoints.h"
+#include "frontends/http/server_endpoints.h"
+#include "frontends/http/status_map.h"
+
+namespace nereid {
+namespace {
+
+// Parts of the protocol that this server knows and does not offer.
+const char* UnsupportedFeature(Endpoint endpoint) {
+  switch (endpoint) {
+    case Endpoint::kGenerate:
+    case Endpoint::kGenerateStream:
+      return "the generate extension";
+    case Endpoint::kTraceSetting:
+    case Endpoint::kModelTraceSetting:
+      return "the trace extension";
+    case Endpoint::kLogging:
+      return "the logging extension";
+    case Endpoint::kSystemSharedMemoryStatus:
+    case Endpoint::kSystemSharedMemoryRegister:
+    case Endpoint::kSystemSharedMemoryUnregister:
+      return "system shared memory";
+    case Endpoint::kCudaSharedMemoryStatus:
+    case Endpoint::kCudaSharedMemoryRegister:
+    case Endpoint::kCudaSharedMemoryUnregister:
+      return "CUDA shared memory";
+    case Endpoint::kModelLoad:
+    case Endpoint::kModelUnload:
+      return "loading and unloading models over HTTP";
+    default:
+      return "this endpoint";
+  }
+}
+
+HttpResponse MethodNotAllowed(Endpoint endpoint) {
+  HttpResponse response = MakeErrorResponse(405, "Method Not Allowed");
+  response.headers.emplace_back("Allow", AllowedMethods(endpoint));
+  return response;
+}
+
+}  // namespace
+
+HttpFrontend::HttpFrontend(Server* server, uint64_t max_input_size)
+    : server_(server),
+      server_metadata_(ToJson(server->Metadata())),
+      infer_(server, max_input_size) {}
+
+void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
+  const Route route = ParseRoute(request->path());
+  if (route.endpoint == Endpoint::kNotFound) {
+    return responder.Complete(MakeErrorResponse(404, "Not Found"));
+  }
+  if (!IsMethodAllowed(route.endpoint, request->method())) {
+    return responder.Complete(MethodNotAllowed(route.endpoint));
+  }
+  if (route.endpoint == Endpoint::kInfer) {
+    return infer_.Handle(route, *request, std::move(responder));
+  }
+  responder.Complete(Respond(route, *request));
+}
+
+HttpResponse HttpFrontend::Respond(const Route& route, const HttpRequest& request) const {
+  switch (route.endpoint) {
+    case Endpoint::kServerMetadata:
+      return JsonResponse(server_metadata_);
+    case Endpoint::kServerLive:
+      return ServerLiveResponse(*server_);
+    case Endpoint::kServerReady:
+      return ServerReadyResponse(*server_);
+    case Endpoint::kModelMetadata:
+      return ModelMetadataResponse(*server_, route);
+    case Endpoint::kModelReady:
+      return ModelReadyResponse(*server_, route);
+    case Endpoint::kModelConfig:
+      return ModelConfigResponse(*server_, route);
+    case Endpoint::kModelStatistics:
+    case Endpoint::kAllStatistics:
+      return ModelStatisticsResponse(*server_, route);
+    case Endpoint::kRepositoryIndex:
+      return RepositoryIndexResponse(*server_, request.body_text());
+    default:
+      return MakeErrorResponse(501, absl::StrCat(UnsupportedFeature(route.endpoint),
+                                                 " is not supported by this server yet"));
+  }
+}
+
+HttpServerOptions InferencePortOptions(Server* server) {
+  HttpServerOptions options;
+  options.body_budget = server->in_flight_bytes();
+  options.body_split_header = kHeaderLengthHeader;
+  return options;
+}
+
+}  // namespace nereid

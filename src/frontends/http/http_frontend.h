@@ -1,0 +1,40 @@
+// HttpFrontend: the handler of the inference port: finds the endpoint of a request and lets it
+// answer. Thread-safe.
+#ifndef NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
+#define NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "frontends/http/http_server.h"
+#include "frontends/http/infer_endpoint.h"
+#include "frontends/http/router.h"
+#include "server/server.h"
+
+namespace nereid {
+
+class HttpFrontend final : public HttpHandler {
+ public:
+  static constexpr uint64_t kDefaultMaxInputSize = 64 << 20;
+
+  // `server` must outlive this; this is to be destroyed after the server has stopped.
+  explicit HttpFrontend(Server* server, uint64_t max_input_size = kDefaultMaxInputSize);
+
+  void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
+
+ private:
+  HttpResponse Respond(const Route& route, const HttpRequest& request) const;
+
+  Server* const server_;
+  const std::string server_metadata_;  // does not change while the server runs
+  InferEndpoint infer_;
+};
+
+// The transport's settings that this frontend needs: alignment of binary tensors, and the limit
+// on bytes in flight. Address, port and threads are the caller's.
+HttpServerOptions InferencePortOptions(Server* server);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_

@@ -1,0 +1,284 @@
+// The endpoints over real sockets, with a real server and the identity backend.
+#include "frontends/http/http_frontend.h"
+
+#include <absl/strings/str_cat.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontends/codec/compression.h"
+#include "frontends/http/metrics_endpoint.h"
+#include "frontends/http/transport/testing/loopback_client.h"
+
+namespace nereid {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kEchoConfig[] = R"(
+backend: "identity"
+max_batch_size: 8
+input [ { name: "INPUT0" data_type: TYPE_FP32 dims: [ 4 ] } ]
+output [ { name: "OUTPUT0" data_type: TYPE_FP32 dims: [ 4 ] } ]
+)";
+// Slow enough that a client can leave while its request runs.
+constexpr char kSlowConfig[] = R"(
+backend: "identity"
+max_batch_size: 0
+input [ { name: "INPUT0" data_type: TYPE_FP32 dims: [ -1 ] } ]
+output [ { name: "OUTPUT0" data_type: TYPE_FP32 dims: [ -1 ] } ]
+parameters { key: "execute_delay_ms" value { string_value: "100" } }
+)";
+constexpr char kDecoupledConfig[] = R"(
+backend: "identity"
+model_transaction_policy { decoupled: true }
+input [ { name: "INPUT0" data_type: TYPE_FP32 dims: [ -1 ] } ]
+output [ { name: "OUTPUT0" data_type: TYPE_FP32 dims: [ -1 ] } ]
+)";
+
+constexpr char kJsonRequest[] =
+    R"({"id":"7","inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,4],"data":[1,2,3,4]}]})";
+
+class HttpFrontendTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    char name[] = "/tmp/http_frontend_test.XXXXXX";
+    repository_ = new std::filesystem::path(::mkdtemp(name));
+    AddModel("echo", kEchoConfig);
+    AddModel("slow", kSlowConfig);
+    AddModel("decoupled", kDecoupledConfig);
+    ServerOptions options;
+    options.model_repositories = {repository_->string()};
+    options.backend_directory = NEREID_TEST_BACKENDS;
+    auto server = Server::Create(options);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = server->release();
+    frontend_ = new HttpFrontend(server_, /*max_input_size=*/1 << 20);
+    HttpServerOptions http = InferencePortOptions(server_);
+    http.address = "127.0.0.1";
+    auto listening = HttpServer::Start(http, frontend_);
+    ASSERT_TRUE(listening.ok()) << listening.status();
+    http_ = listening->release();
+  }
+
+  static void TearDownTestSuite() {
+    delete http_;
+    if (server_ != nullptr) EXPECT_TRUE(server_->Stop().ok());
+    delete frontend_;
+    delete server_;
+    std::filesystem::remove_all(*repository_);
+    delete repository_;
+  }
+
+  static void AddModel(const std::string& name, const std::string& config) {
+    std::filesystem::create_directories(*repository_ / name / "1");
+    std::ofstream(*repository_ / name / "config.pbtxt") << "name: \"" << name << "\"" << config;
+  }
+
+  static ReceivedResponse Get(const std::string& path) {
+    return LoopbackClient(http_->port()).RoundTrip(absl::StrCat("GET ", path, " HTTP/1.1\r\n\r\n"));
+  }
+  static ReceivedResponse Post(const std::string& path, const std::string& body,
+                               const std::string& headers = "") {
+    return LoopbackClient(http_->port())
+        .RoundTrip(absl::StrCat("POST ", path, " HTTP/1.1\r\n", headers, "Content-Length: ",
+                                body.size(), "\r\n\r\n", body));
+  }
+
+  static std::filesystem::path* repository_;
+  static Server* server_;
+  static HttpFrontend* frontend_;
+  static HttpServer* http_;
+};
+std::filesystem::path* HttpFrontendTest::repository_ = nullptr;
+Server* HttpFrontendTest::server_ = nullptr;
+HttpFrontend* HttpFrontendTest::frontend_ = nullptr;
+HttpServer* HttpFrontendTest::http_ = nullptr;
+
+std::string Floats(const std::vector<float>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+}
+
+TEST_F(HttpFrontendTest, Health) {
+  for (const char* path : {"/v2/health/live", "/v2/health/ready", "/v2/models/echo/ready",
+                           "/v2/models/ec%68o/versions/1/ready"}) {
+    const auto response = Get(path);
+    EXPECT_EQ(response.status, 200) << path;
+    EXPECT_EQ(response.body, "") << path;
+  }
+}
+
+TEST_F(HttpFrontendTest, Metadata) {
+  const auto server = Get("/v2");
+  EXPECT_EQ(server.Header("content-type"), "application/json");
+  EXPECT_THAT(server.body, HasSubstr(R"("extensions":[)"));
+  const auto model = Get("/v2/models/echo");
+  EXPECT_EQ(model.status, 200);
+  EXPECT_THAT(model.body, HasSubstr(R"("versions":["1"])"));
+  EXPECT_THAT(model.body, HasSubstr(R"({"name":"INPUT0","datatype":"FP32","shape":[-1,4]})"));
+  EXPECT_THAT(Get("/v2/models/echo/config").body, HasSubstr(R"("max_batch_size":8)"));
+}
+
+TEST_F(HttpFrontendTest, LookUpErrors) {
+  for (const char* path : {"/v2/models/none", "/v2/models/none/config", "/v2/models/none/ready"}) {
+    const auto response = Get(path);
+    EXPECT_EQ(response.status, 404) << path;
+    EXPECT_EQ(response.body, R"({"error":"Request for unknown model: 'none' is not found"})");
+  }
+  EXPECT_EQ(Get("/v2/models/echo/versions/9").body,
+            R"({"error":"Request for unknown model: 'echo' version 9 is not found"})");
+  EXPECT_EQ(Get("/v2/models/echo/versions/99999999999999999999").status, 400);
+  EXPECT_EQ(Post("/v2/models/none/infer", kJsonRequest).status, 404);
+}
+
+TEST_F(HttpFrontendTest, WrongPathsAndMethods) {
+  const auto unknown = Get("/v2/nothing");
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_EQ(unknown.body, R"({"error":"Not Found"})");
+  const auto wrong = Get("/v2/models/echo/infer");
+  EXPECT_EQ(wrong.status, 405);
+  EXPECT_EQ(wrong.body, R"({"error":"Method Not Allowed"})");
+  EXPECT_EQ(wrong.Header("allow"), "POST");
+  EXPECT_EQ(Post("/v2/health/live", "").Header("allow"), "GET, HEAD");
+  for (const char* path : {"/v2/logging", "/v2/trace/setting", "/v2/systemsharedmemory/status"}) {
+    const auto response = Get(path);
+    EXPECT_EQ(response.status, 501) << path;
+    EXPECT_THAT(response.body, HasSubstr(" is not supported by this server yet")) << path;
+  }
+  EXPECT_EQ(Post("/v2/models/echo/generate", "{}").status, 501);
+}
+
+TEST_F(HttpFrontendTest, RepositoryIndex) {
+  const auto all = Post("/v2/repository/index", "");
+  EXPECT_EQ(all.status, 200);
+  EXPECT_THAT(all.body, HasSubstr(R"({"name":"echo","version":"1","state":"READY"})"));
+  EXPECT_EQ(Post("/v2/repository/any/index", R"({"ready":true})").status, 200);
+  const auto refused = Post("/v2/repository/index", R"({"ready":"x"})");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.body, R"({"error":"Invalid value for 'ready': expected a boolean"})");
+}
+
+TEST_F(HttpFrontendTest, InfersJson) {
+  const auto response = Post("/v2/models/echo/infer", kJsonRequest);
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_EQ(response.Header("content-type"), "application/json");
+  EXPECT_EQ(response.Header("inference-header-content-length"), "");
+  EXPECT_EQ(response.body,
+            R"({"id":"7","model_name":"echo","model_version":"1","outputs":[{"name":"OUTPUT0",)"
+            R"("datatype":"FP32","shape":[1,4],"data":[1.0,2.0,3.0,4.0]}]})");
+}
+
+TEST_F(HttpFrontendTest, InfersBinary) {
+  const std::string json =
+      R"({"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[2,4],)"
+      R"("parameters":{"binary_data_size":32}}],)"
+      R"("outputs":[{"name":"OUTPUT0","parameters":{"binary_data":true}}]})";
+  const std::string tensor = Floats({1, 2, 3, 4, 5, 6, 7, 8});
+  const auto response =
+      Post("/v2/models/echo/versions/1/infer", json + tensor,
+           absl::StrCat("Inference-Header-Content-Length: ", json.size(), "\r\n"));
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_EQ(response.Header("content-type"), "application/octet-stream");
+  const std::string& body = response.body;
+  ASSERT_GE(body.size(), tensor.size());
+  EXPECT_EQ(response.Header("inference-header-content-length"),
+            absl::StrCat(body.size() - tensor.size()));
+  EXPECT_TRUE(body.substr(body.size() - tensor.size()) == tensor);
+  EXPECT_THAT(body, HasSubstr(R"("parameters":{"binary_data_size":32})"));
+}
+
+TEST_F(HttpFrontendTest, CompressesBothWays) {
+  for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
+    const std::string name = ContentCodingName(coding);
+    const auto response =
+        Post("/v2/models/echo/infer", *Compress(coding, {kJsonRequest}),
+             absl::StrCat("Content-Encoding: ", name, "\r\nAccept-Encoding: ", name, "\r\n"));
+    EXPECT_EQ(response.status, 200) << response.body;
+    EXPECT_EQ(response.Header("content-encoding"), name);
+    const auto plain = Decompress(coding, response.body, 1 << 20);
+    ASSERT_TRUE(plain.ok()) << plain.status();
+    EXPECT_THAT(*plain, HasSubstr(R"("data":[1.0,2.0,3.0,4.0])"));
+  }
+  const auto unknown = Post("/v2/models/echo/infer", "x", "Content-Encoding: br\r\n");
+  EXPECT_EQ(unknown.status, 501);
+  EXPECT_EQ(unknown.body, R"({"error":"Unsupported compression type"})");
+  EXPECT_EQ(unknown.Header("accept-encoding"), "gzip, deflate");
+  const auto large = Post("/v2/models/echo/infer",
+                          *Compress(ContentCoding::kGzip, {std::string(2 << 20, ' ')}),
+                          "Content-Encoding: gzip\r\n");
+  EXPECT_EQ(large.status, 400);
+  EXPECT_THAT(large.body, HasSubstr("Decompressed data size exceeds the maximum allowed value of "
+                                    "1048576 bytes. Use --http-max-input-size"));
+}
+
+TEST_F(HttpFrontendTest, MistakesOfTheClientAre400) {
+  for (const char* body : {"", "{", "{}", R"({"inputs":[]})"}) {
+    EXPECT_EQ(Post("/v2/models/echo/infer", body).status, 400) << body;
+  }
+  EXPECT_EQ(Post("/v2/models/echo/infer", "{}", "Inference-Header-Content-Length: x\r\n").body,
+            R"({"error":"Unable to parse Inference-Header-Content-Length, got: x"})");
+  EXPECT_EQ(Post("/v2/models/echo/infer", "{}", "Inference-Header-Content-Length: 3\r\n").body,
+            R"({"error":"inference header size should be in range (0, 2), got: 3"})");
+}
+
+TEST_F(HttpFrontendTest, DecoupledModelsAreRefused) {
+  const auto response = Post("/v2/models/decoupled/infer", kJsonRequest);
+  EXPECT_EQ(response.status, 501);
+  EXPECT_EQ(response.body,
+            R"({"error":"HTTP end point doesn't support models with decoupled transaction policy"})");
+}
+
+TEST_F(HttpFrontendTest, LeavingClientDoesNoHarm) {
+  const std::string request =
+      R"({"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[2],"data":[1,2]}]})";
+  {
+    LoopbackClient client(http_->port());
+    client.Send(absl::StrCat("POST /v2/models/slow/infer HTTP/1.1\r\nContent-Length: ",
+                             request.size(), "\r\n\r\n", request));
+    client.Reset();
+  }
+  EXPECT_EQ(Post("/v2/models/slow/infer", request).status, 200);
+  EXPECT_EQ(Post("/v2/models/echo/infer", kJsonRequest).status, 200);
+}
+
+TEST_F(HttpFrontendTest, Statistics) {
+  ASSERT_EQ(Post("/v2/models/echo/infer", kJsonRequest).status, 200);
+  const auto one = Get("/v2/models/echo/versions/1/stats");
+  EXPECT_EQ(one.status, 200);
+  EXPECT_THAT(one.body, HasSubstr(R"({"model_stats":[{"name":"echo","version":"1",)"));
+  EXPECT_THAT(Get("/v2/models/stats").body, HasSubstr(R"("name":"slow")"));
+  const auto unknown = Get("/v2/models/none/stats");
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_EQ(unknown.body, R"({"error":"requested model 'none' is not available"})");
+}
+
+TEST_F(HttpFrontendTest, MetricsPort) {
+  MetricsEndpoint handler(server_);
+  HttpServerOptions options;
+  options.address = "127.0.0.1";
+  auto listening = HttpServer::Start(options, &handler);
+  ASSERT_TRUE(listening.ok()) << listening.status();
+  LoopbackClient client((*listening)->port());
+  for (const char* path : {"/metrics", "/metrics/"}) {
+    const auto metrics = client.RoundTrip(absl::StrCat("GET ", path, " HTTP/1.1\r\n\r\n"));
+    EXPECT_EQ(metrics.status, 200);
+    EXPECT_EQ(metrics.Header("content-type"), "text/plain; charset=utf-8");
+    EXPECT_THAT(metrics.body, HasSubstr("nv_inference_request_success"));
+  }
+  const auto other = client.RoundTrip("GET /other HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(other.status, 200);
+  EXPECT_EQ(other.body, "");
+  const auto post = client.RoundTrip("POST /metrics HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(post.status, 405);
+  EXPECT_EQ(post.body, R"({"error":"Method Not Allowed"})");
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,68 @@
+// HttpInference: one inference request of an HTTP client while it is under way: what the core's
+// request points to, and the way back to the client.
+//
+// Shared by the core, until the request is released and its final response is there (in any
+// order), and by whoever may cancel it. Handle's thread fills it; after Issue only Cancel may be
+// called.
+#ifndef NEREID_FRONTENDS_HTTP_HTTP_INFERENCE_H_
+#define NEREID_FRONTENDS_HTTP_HTTP_INFERENCE_H_
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/mutex.h"
+#include "frontends/codec/compression.h"
+#include "frontends/codec/output_formats.h"
+#include "frontends/codec/request_buffers.h"
+#include "frontends/http/http_message.h"
+#include "infer/infer_request.h"
+#include "infer/response.h"
+#include "server/server.h"
+
+namespace nereid {
+
+class HttpInference : public std::enable_shared_from_this<HttpInference> {
+ public:
+  HttpInference(std::shared_ptr<ServingModel> model, int64_t version,
+                ContentCoding response_coding)
+      : response_coding_(response_coding), request_(std::move(model), version) {}
+
+  // Reads `body` (null: there is none), whose first `header_length` bytes are JSON, into the
+  // core's request. Errors of ReadV2Request.
+  absl::Status Read(std::shared_ptr<HttpBody> body, std::optional<size_t> header_length,
+                    uint64_t max_input_size);
+
+  // Hands the request to `server`; the answer goes to `responder` on every path.
+  void Issue(Server* server, const OutputAllocator* allocator, HttpResponder responder);
+
+  // Asks the core to give up. Any thread, at any time after Issue.
+  void Cancel();
+
+ private:
+  static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
+  static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
+  void Receive(std::unique_ptr<InferResponse> response) ABSL_LOCKS_EXCLUDED(mu_);
+  HttpResponse MakeResponse() ABSL_LOCKS_EXCLUDED(mu_);
+
+  const ContentCoding response_coding_;
+  std::shared_ptr<HttpBody> body_;  // with buffers_, what the inputs point into
+  RequestBuffers buffers_;
+  OutputFormats formats_;
+  InferRequest request_;
+  std::optional<HttpResponder> responder_;
+
+  // Each keeps this object until its event.
+  std::shared_ptr<HttpInference> until_released_;
+  std::shared_ptr<HttpInference> until_answered_;
+
+  Mutex mu_;
+  uint32_t response_count_ ABSL_GUARDED_BY(mu_) = 0;
+  std::unique_ptr<InferResponse> response_ ABSL_GUARDED_BY(mu_);  // the first
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_HTTP_INFERENCE_H_

@@ -1,0 +1,27 @@
+// MetricsEndpoint: the handler of the metrics port. Thread-safe.
+#ifndef NEREID_FRONTENDS_HTTP_METRICS_ENDPOINT_H_
+#define NEREID_FRONTENDS_HTTP_METRICS_ENDPOINT_H_
+
+#include <memory>
+
+#include "frontends/http/http_server.h"
+#include "server/server.h"
+
+namespace nereid {
+
+// GET /metrics is the Prometheus text. Any other path is an empty 200, which is what scrapers of
+// the original server rely on; any other method is 405.
+class MetricsEndpoint final : public HttpHandler {
+ public:
+  // `server` must outlive this.
+  explicit MetricsEndpoint(const Server* server) : server_(server) {}
+  void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
+
+ private:
+  HttpResponse Respond(const HttpRequest& request) const;
+  const Server* const server_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_METRICS_ENDPOINT_H_

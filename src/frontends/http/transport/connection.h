@@ -1,0 +1,104 @@
+// Connection: one client. Reads a request, has it handled, writes the answer, and again; keeps
+// reading (a bounded amount) while a request runs, which serves pipelining and shows when the
+// client goes away.
+//
+// Owned by its loop's I/O thread: every method runs there, except Complete and CompleteWith,
+// which any thread may call. Kept alive by its pending operations and by the responder of a running request.
+#ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
+#define NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
+
+#include <absl/functional/any_invocable.h>
+
+#include <memory>
+
+#include "base/budget.h"
+#include "frontends/http/http_message.h"
+#include "frontends/http/transport/input_buffer.h"
+#include "frontends/http/transport/io_loop.h"
+#include "frontends/http/transport/request_reader.h"
+#include "frontends/http/transport/response_writer.h"
+#include "frontends/http/transport/socket.h"
+
+namespace nereid::http {
+
+class Connection final : public HttpResponseSink, public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<IoLoop> loop, Socket socket, BudgetUnits slot);
+
+  void Start();
+
+  // HttpResponseSink
+  void Complete(HttpResponse response) override;
+  void CompleteWith(absl::AnyInvocable<HttpResponse()> make) override;
+  void SetOnCancel(absl::AnyInvocable<void()> on_cancel) override;
+
+  // What Complete or CompleteWith left is there.
+  void OnResponse();
+  // Answers 408 or closes when the present deadline has passed.
+  void CheckDeadline(TimePoint now);
+  // The server stops: closes if idle, otherwise after the present request.
+  void OnDrain();
+  // Closes now; a running request is cancelled.
+  void Abort();
+
+ private:
+  enum class State {
+    kReading,    // a request, or idle between two
+    kRunning,    // the handler has the request
+    kWriting,    // the response
+    kLingering,  // all is said; what the client still sends is thrown away so that the close
+                 // does not destroy the response on its way
+    kClosed,
+  };
+
+  // Does all that can be done without waiting, then arms what to wait for.
+  void Pump();
+  // One transition; false when there is something to wait for.
+  bool Step();
+  bool StepReading();
+  bool StepWriting();
+  void Dispatch();
+  void Completed();
+  // Answers with an error of the transport and closes after it.
+  void Fail(int status, absl::string_view message);
+  void StartWriting();
+  void FinishExchange();
+  void StartLingering();
+  void Close();
+
+  void ArmRead();
+  void OnRead(const boost::system::error_code& error, size_t size, bool direct);
+  void OnPeerGone(bool orderly);
+  void ArmWrite();
+  void CallOnCancel();
+  void SetDeadline(Duration from_now) { deadline_ = loop_->Now() + from_now; }
+  const HttpServerOptions& options() const { return loop_->options(); }
+
+  const std::shared_ptr<IoLoop> loop_;  // before the socket, which needs its io_context
+  Socket socket_;
+  BudgetUnits slot_;
+  InputBuffer input_;
+  RequestReader reader_;
+  ResponseWriter writer_;
+
+  State state_ = State::kReading;
+  bool pumping_ = false;
+  bool read_armed_ = false;
+  bool write_armed_ = false;
+  bool peer_gone_ = false;        // the client will send nothing more
+  bool request_begun_ = false;    // kReading: at least one byte of the request is there
+  bool body_begun_ = false;       // kReading: the head is complete
+  bool input_unusable_ = false;   // a failure left bytes that cannot be told apart
+  bool response_ready_ = false;
+  TimePoint deadline_ = TimePoint::max();
+  RequestReader::Traits traits_;  // of the request being answered
+  absl::AnyInvocable<void()> on_cancel_;
+  // One of these is written by Complete or CompleteWith on any thread while kRunning; the loop's
+  // inbox orders the accesses.
+  HttpResponse response_;
+  absl::AnyInvocable<HttpResponse()> make_response_;
+};
+
+}  // namespace nereid::http
+
+#endif  // NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_

@@ -1,0 +1,397 @@
+// The server over real sockets. Waits are for events and end with a deadline; nothing sleeps.
+#include "frontends/http/http_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "base/mutex.h"
+#include "frontends/http/transport/testing/loopback_client.h"
+
+namespace nereid {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TimePoint In(Duration duration) { return Clock::Real()->Now() + duration; }
+
+HttpResponse Text(std::string text) {
+  HttpResponse response;
+  response.content_type = "text/plain";
+  response.text = std::move(text);
+  return response;
+}
+
+// Answers "<path>:<body>" at once, except below /hold, where it keeps the request until the test
+// takes it.
+class TestHandler final : public HttpHandler {
+ public:
+  struct Held {
+    std::unique_ptr<HttpRequest> request;
+    HttpResponder responder;
+  };
+
+  void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override {
+    if (!absl::StartsWith(request->path(), "/hold")) {
+      responder.Complete(Text(absl::StrCat(request->path(), ":", request->body_text())));
+      return;
+    }
+    responder.SetOnCancel([this] {
+      MutexLock lock(&mu_);
+      ++cancelled_;
+      changed_.NotifyAll();
+    });
+    MutexLock lock(&mu_);
+    held_.push_back({std::move(request), std::move(responder)});
+    changed_.NotifyAll();
+  }
+
+  Held Take() {
+    MutexLock lock(&mu_);
+    const TimePoint deadline = In(seconds(20));
+    while (held_.empty() && Clock::Real()->Now() < deadline) changed_.WaitUntil(&mu_, deadline);
+    if (held_.empty()) {
+      ADD_FAILURE() << "no request came";
+      std::abort();
+    }
+    Held held = std::move(held_.front());
+    held_.pop_front();
+    return held;
+  }
+  bool WaitCancelled(int count) {
+    MutexLock lock(&mu_);
+    const TimePoint deadline = In(seconds(20));
+    while (cancelled_ < count && Clock::Real()->Now() < deadline) {
+      changed_.WaitUntil(&mu_, deadline);
+    }
+    return cancelled_ >= count;
+  }
+  int cancelled() {
+    MutexLock lock(&mu_);
+    return cancelled_;
+  }
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  std::deque<Held> held_ ABSL_GUARDED_BY(mu_);
+  int cancelled_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+class HttpServerTest : public testing::Test {
+ protected:
+  HttpServerTest() { options_.address = "127.0.0.1"; }
+  // A server that failed to start fails the test here.
+  void StartServer() {
+    auto server = HttpServer::Start(options_, &handler_);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+  uint16_t port() const { return server_->port(); }
+
+  TestHandler handler_;
+  HttpServerOptions options_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpServerTest, KeepsTheConnectionAndAnswersInOrder) {
+  StartServer();
+  LoopbackClient client(port());
+  const auto first = client.RoundTrip("GET /a?q HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(first.body, "/a:");
+  EXPECT_EQ(first.Header("content-type"), "text/plain");
+  EXPECT_EQ(first.headers.count("connection"), 0u);
+  client.Send("POST /b HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiGET /c HTTP/1.1\r\n\r\n"
+              "POST /d HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+              "GET /e HTTP/1.1\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(client.Read().body, "/b:hi");
+  EXPECT_EQ(client.Read().body, "/c:");
+  EXPECT_EQ(client.Read().body, "/d:abc");
+  const auto last = client.Read();
+  EXPECT_EQ(last.body, "/e:");
+  EXPECT_EQ(last.Header("connection"), "close");
+  EXPECT_TRUE(client.AtEof());
+}
+
+TEST_F(HttpServerTest, PipelinedRequestWaitsForTheOneBefore) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold/1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  EXPECT_EQ(held.request->path(), "/hold/1");
+  held.responder.Complete(Text("one"));  // from this thread, not the connection's
+  EXPECT_EQ(client.Read().body, "one");
+  EXPECT_EQ(client.Read().body, "/2:");
+  EXPECT_EQ(handler_.cancelled(), 0);
+}
+
+TEST_F(HttpServerTest, SendsTheBodyInPiecesAndLetsGoOfThem) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  // More pieces than one gather list takes, and more bytes than the socket's buffers.
+  auto piece = std::make_shared<std::string>(200'000, 'p');
+  std::weak_ptr<std::string> watch = piece;
+  HttpResponse response = Text("begin ");
+  response.headers = {{"X-Good", "1"}, {"X-Bad", "a\r\nInjected: 1"}};
+  for (int i = 0; i < 100; ++i) response.chunks.push_back({piece->data(), piece->size(), piece});
+  piece.reset();
+  held.responder.Complete(std::move(response));
+  const auto received = client.Read();
+  EXPECT_EQ(received.body.size(), 6 + 100 * 200'000u);
+  EXPECT_EQ(received.body.substr(0, 8), "begin pp");
+  EXPECT_EQ(received.Header("x-good"), "1");
+  EXPECT_EQ(received.headers.count("x-bad"), 0u);
+  EXPECT_EQ(received.headers.count("injected"), 0u);
+  EXPECT_EQ(client.RoundTrip("GET /next HTTP/1.1\r\n\r\n").body, "/next:");
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST_F(HttpServerTest, LargeBodyComesBackUnchanged) {
+  StartServer();
+  std::string body(4 << 20, '\0');
+  for (size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 31 >> 3);
+  LoopbackClient client(port());
+  std::thread sender([&] {
+    client.Send(absl::StrCat("POST /big HTTP/1.1\r\nContent-Length: ", body.size(), "\r\n\r\n"));
+    client.Send(body);
+  });
+  sender.join();
+  EXPECT_TRUE(client.Read().body == "/big:" + body);
+}
+
+TEST_F(HttpServerTest, HeadHasTheHeaderOfGetAndNoBody) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("HEAD /abc HTTP/1.1\r\n\r\nGET /d HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(client.Read(/*head_only=*/true).Header("content-length"), "5");
+  EXPECT_EQ(client.Read().body, "/d:");
+}
+
+TEST_F(HttpServerTest, SpeaksHttp10) {
+  StartServer();
+  LoopbackClient kept(port());
+  const auto first = kept.RoundTrip("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_EQ(first.Header("connection"), "keep-alive");
+  EXPECT_EQ(kept.RoundTrip("GET /b HTTP/1.0\r\n\r\n").Header("connection"), "close");
+  EXPECT_TRUE(kept.AtEof());
+}
+
+TEST_F(HttpServerTest, AsksForTheBodyWhenTheClientWaits) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("POST /x HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_EQ(client.Read(/*head_only=*/true).status, 100);
+  EXPECT_EQ(client.RoundTrip("ab").body, "/x:ab");
+}
+
+TEST_F(HttpServerTest, RefusesWithJsonAndClosesAfterTheAnswerArrived) {
+  options_.max_body_bytes = 1000;
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
+  client.Send(std::string(500'000, 'x'));  // the answer survives what is sent meanwhile
+  const auto response = client.Read();
+  EXPECT_EQ(response.status, 413);
+  EXPECT_EQ(response.Header("content-type"), "application/json");
+  EXPECT_EQ(response.Header("connection"), "close");
+  EXPECT_EQ(response.body,
+            "{\"error\":\"request body of 1000000 bytes exceeds the maximum of 1000 bytes\"}");
+  EXPECT_TRUE(client.AtEof());
+}
+
+TEST_F(HttpServerTest, TooManyChunksEndTheConnection) {
+  StartServer();
+  LoopbackClient client(port());
+  std::string request = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 65537; ++i) request += "1\r\nx\r\n";
+  client.Send(request);
+  const auto response = client.Read();
+  EXPECT_EQ(response.status, 400);
+  EXPECT_EQ(response.body,
+            "{\"error\":\"Chunked request body exceeds maximum of 65536 non-empty chunks. Send "
+            "fewer or larger HTTP chunks.\"}");
+  EXPECT_TRUE(client.AtEof());
+}
+
+TEST_F(HttpServerTest, LimitsConnections) {
+  options_.max_connections = 1;
+  StartServer();
+  LoopbackClient first(port());
+  EXPECT_EQ(first.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+  EXPECT_EQ(server_->connection_count(), 1u);
+  LoopbackClient second(port());
+  const auto refused = second.Read();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, testing::HasSubstr("'http connections'"));
+  EXPECT_TRUE(second.AtEof());
+}
+
+TEST_F(HttpServerTest, NoticesAClientThatLeaves) {
+  StartServer();
+  {
+    LoopbackClient closing(port());
+    closing.Send("GET /hold HTTP/1.1\r\n\r\n");
+    auto held = handler_.Take();
+    closing.Close();
+    EXPECT_TRUE(handler_.WaitCancelled(1));
+    held.responder.Complete(Text("too late"));
+  }
+  LoopbackClient resetting(port());
+  resetting.Send("POST /hold HTTP/1.1\r\nContent-Length: 1\r\n\r\nx");
+  auto held = handler_.Take();
+  resetting.Reset();
+  EXPECT_TRUE(handler_.WaitCancelled(2));
+  EXPECT_EQ(held.request->body_text(), "x");  // still there
+}
+
+TEST_F(HttpServerTest, HalfClosedClientCancelsAndStillGetsTheAnswer) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  client.ShutdownSend();
+  EXPECT_TRUE(handler_.WaitCancelled(1));
+  held.responder.Complete(MakeErrorResponse(499, "cancelled"));
+  EXPECT_EQ(client.Read().status, 499);
+  EXPECT_TRUE(client.AtEof());
+}
+
+TEST_F(HttpServerTest, ResponseIsMadeOnTheConnectionsThreadOrNotAtAll) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  const auto this_thread = std::this_thread::get_id();
+  handler_.Take().responder.CompleteWith([this_thread] {
+    return Text(std::this_thread::get_id() == this_thread ? "caller" : "other");
+  });
+  EXPECT_EQ(client.Read().body, "other");
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  client.Reset();
+  EXPECT_TRUE(handler_.WaitCancelled(1));
+  held.responder.CompleteWith([] {
+    ADD_FAILURE() << "made for nobody";
+    return HttpResponse();
+  });
+  server_->Stop(In(seconds(20)));
+}
+
+TEST_F(HttpServerTest, DroppedResponderAnswers500) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  { auto dropped = handler_.Take(); }
+  EXPECT_EQ(client.Read().status, 500);
+  EXPECT_EQ(client.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+}
+
+TEST_F(HttpServerTest, SlowRequestsTimeOut) {
+  options_.header_timeout = options_.stall_timeout = milliseconds(50);
+  options_.idle_timeout = seconds(100);
+  StartServer();
+  LoopbackClient slow_head(port());
+  slow_head.Send("GET / HT");
+  EXPECT_EQ(slow_head.Read().status, 408);
+  EXPECT_TRUE(slow_head.AtEof());
+  LoopbackClient slow_body(port());
+  slow_body.Send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
+  EXPECT_THAT(slow_body.Read().body, testing::HasSubstr("body"));
+}
+
+TEST_F(HttpServerTest, IdleConnectionsAreClosedWithoutAWord) {
+  options_.idle_timeout = milliseconds(50);
+  StartServer();
+  LoopbackClient client(port());
+  EXPECT_EQ(client.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+  EXPECT_TRUE(client.AtEof());
+}
+
+TEST_F(HttpServerTest, StopLetsRequestsFinish) {
+  StartServer();
+  LoopbackClient idle(port());
+  EXPECT_EQ(idle.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+  LoopbackClient busy(port());
+  busy.Send("GET /hold HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  const uint16_t old_port = port();
+  std::thread stopper([&] { server_->Stop(In(seconds(20))); });
+  EXPECT_TRUE(idle.AtEof());
+  EXPECT_FALSE(LoopbackClient(old_port).connected());
+  held.responder.Complete(Text("finished"));
+  const auto response = busy.Read();
+  EXPECT_EQ(response.body, "finished");
+  EXPECT_EQ(response.Header("connection"), "close");
+  EXPECT_TRUE(busy.AtEof());
+  stopper.join();
+  EXPECT_EQ(handler_.cancelled(), 0);
+}
+
+TEST_F(HttpServerTest, StopCancelsWhatDoesNotFinishInTime) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  server_->Stop(In(milliseconds(1)));
+  EXPECT_TRUE(handler_.WaitCancelled(1));
+  EXPECT_TRUE(client.AtEof());
+  server_.reset();
+  held.responder.Complete(Text("nobody hears this"));  // and nothing is harmed
+}
+
+TEST_F(HttpServerTest, PortInUseIsUnavailable) {
+  StartServer();
+  HttpServerOptions second = options_;
+  second.port = port();
+  const auto status = HttpServer::Start(second, &handler_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(status.message(), absl::StrCat("Socket '127.0.0.1:", port(), "' already in use "));
+}
+
+TEST_F(HttpServerTest, ReusePortLetsTwoServersListen) {
+  options_.reuse_port = true;
+  StartServer();
+  HttpServerOptions second = options_;
+  second.port = port();
+  EXPECT_TRUE(HttpServer::Start(second, &handler_).ok());
+}
+
+TEST_F(HttpServerTest, BadAddressIsInvalid) {
+  options_.address = "not an address";
+  EXPECT_EQ(HttpServer::Start(options_, &handler_).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(HttpServerTest, ManyClientsOnSeveralThreads) {
+  options_.thread_count = 3;
+  StartServer();
+  std::vector<std::thread> clients;
+  std::atomic<int> good{0};
+  for (int c = 0; c < 8; ++c) {
+    clients.emplace_back([&, c] {
+      LoopbackClient client(port());
+      for (int i = 0; i < 50; ++i) {
+        const bool hold = i % 5 == 0;
+        const std::string path = absl::StrCat(hold ? "/hold/" : "/", c, "/", i);
+        client.Send(absl::StrCat("POST ", path, " HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"));
+        if (hold) {
+          auto held = handler_.Take();  // maybe another client's
+          held.responder.Complete(Text(absl::StrCat(held.request->path(), ":abc")));
+        }
+        if (client.Read().body == path + ":abc") ++good;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(good.load(), 8 * 50);
+}
+
+}  // namespace
+}  // namespace nereid

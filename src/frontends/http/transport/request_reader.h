@@ -1,0 +1,90 @@
+// RequestReader: turns the bytes of one connection into HttpRequests: grammar, limits, and where
+// the body goes. Does no I/O. Owned by its connection's I/O thread.
+#ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_REQUEST_READER_H_
+#define NEREID_FRONTENDS_HTTP_TRANSPORT_REQUEST_READER_H_
+
+#include <absl/strings/string_view.h>
+#include <absl/types/span.h>
+
+#include <boost/beast/core/error.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/budget.h"
+#include "frontends/http/http_server.h"
+#include "frontends/http/transport/head_parser.h"
+#include "frontends/http/transport/input_buffer.h"
+
+namespace nereid::http {
+
+class RequestReader {
+ public:
+  enum class Progress {
+    kNeedMore,  // all that could be used is used; DirectBody() says where more may go
+    kComplete,  // TakeRequest() has it
+    kFailed,    // answer with failure() and close: what follows cannot be told apart
+  };
+  struct Failure {
+    int status = 0;
+    std::string message;
+  };
+  // What the answer depends on besides the handler. Valid once the head is there; after a
+  // failure before that, what a client of unknown abilities understands.
+  struct Traits {
+    bool http11 = true;
+    bool keep_alive = false;
+    bool head_method = false;
+  };
+
+  // `options` must outlive the reader.
+  explicit RequestReader(const HttpServerOptions* options);
+
+  // Consumes what it can from `input`.
+  Progress Consume(InputBuffer* input);
+
+  // The rest of a body of known length, to be received into directly; empty when there is none.
+  absl::Span<char> DirectBody();
+  // `n` bytes were received into the front of DirectBody().
+  void DirectBodyReceived(size_t n) { body_->Extend(n); }
+
+  // True once per request whose client waits for "100 Continue" before it sends the body.
+  bool TakeExpectContinue();
+
+  bool head_done() const { return head_done_; }
+  const Failure& failure() const { return failure_; }
+  const Traits& traits() const { return traits_; }
+
+  // The request, and the reader is ready for the next. REQUIRES: Consume returned kComplete.
+  std::unique_ptr<HttpRequest> TakeRequest();
+
+ private:
+  Progress ReadHead(InputBuffer* input);
+  Progress BeginBody();
+  Progress ReadSizedBody(InputBuffer* input);
+  Progress ReadChunks(InputBuffer* input);
+  // Room for `more` further bytes of a chunked body.
+  bool ReserveChunk(uint64_t more);
+  std::optional<BudgetUnits> TakeBudget(uint64_t bytes);
+  Progress Fail(int status, std::string message);
+  Progress FailHead(const boost::beast::error_code& error, const InputBuffer& input);
+  size_t AlignedBodyOffset() const;
+
+  const HttpServerOptions* const options_;
+  std::optional<HeadParser> parser_;
+  size_t parsed_ = 0;  // bytes of the input that the parser has seen, while reading the head
+  bool head_done_ = false;
+  bool expect_continue_ = false;
+  uint64_t body_size_ = 0;  // by Content-Length
+  size_t chunk_count_ = 0;
+  uint64_t chunked_size_ = 0;  // sum of the announced chunk sizes
+  std::unique_ptr<HttpRequest> request_;
+  std::shared_ptr<HttpBody> body_;
+  Failure failure_;
+  Traits traits_;
+};
+
+}  // namespace nereid::http
+
+#endif  // NEREID_FRONTENDS_HTTP_TRANSPORT_REQUEST_READER_H_

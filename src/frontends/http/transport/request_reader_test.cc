@@ -1,0 +1,214 @@
+#include "frontends/http/transport/request_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace nereid::http {
+namespace {
+
+using Progress = RequestReader::Progress;
+
+void Append(InputBuffer* input, absl::string_view bytes) {
+  const absl::Span<char> space = input->Prepare(1 << 20);
+  ASSERT_GE(space.size(), bytes.size());
+  std::memcpy(space.data(), bytes.data(), bytes.size());
+  input->Commit(bytes.size());
+}
+
+// What a reader with `options` says to `bytes`.
+RequestReader::Failure FailureOf(const HttpServerOptions& options, absl::string_view bytes) {
+  RequestReader reader(&options);
+  InputBuffer input;
+  Append(&input, bytes);
+  EXPECT_EQ(reader.Consume(&input), Progress::kFailed) << bytes;
+  return reader.failure();
+}
+
+TEST(RequestReaderTest, ReadsHeadByteByByte) {
+  HttpServerOptions options;
+  RequestReader reader(&options);
+  InputBuffer input;
+  const absl::string_view bytes =
+      "POST http://host/v2/models?x=1 HTTP/1.1\r\nHost: a\r\nX-Empty:\r\nX-Two:  b c \r\n"
+      "Content-Length: 2\r\n\r\nok";
+  for (size_t i = 0; i + 1 < bytes.size(); ++i) {
+    Append(&input, bytes.substr(i, 1));
+    ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore) << i;
+  }
+  Append(&input, bytes.substr(bytes.size() - 1));
+  ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
+  const auto request = reader.TakeRequest();
+  EXPECT_EQ(request->method(), HttpMethod::kPost);
+  EXPECT_EQ(request->path(), "/v2/models");
+  EXPECT_EQ(request->FindHeader("host"), "a");
+  EXPECT_EQ(request->FindHeader("x-empty"), "");
+  EXPECT_EQ(request->FindHeader("X-TWO"), "b c");
+  EXPECT_EQ(request->FindHeader("x-three"), std::nullopt);
+  EXPECT_EQ(request->body_text(), "ok");
+}
+
+TEST(RequestReaderTest, ReceivesBodyIntoItsFinalAlignedPlace) {
+  HttpServerOptions options;
+  options.body_split_header = "Inference-Header-Content-Length";
+  RequestReader reader(&options);
+  InputBuffer input;
+  constexpr size_t kJson = 37;
+  constexpr size_t kBody = 4 << 20;
+  Append(&input, absl::StrCat("POST / HTTP/1.1\r\nInference-Header-Content-Length: ", kJson,
+                              "\r\nContent-Length: ", kBody, "\r\n\r\n", std::string(100, 'x')));
+  ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+  EXPECT_TRUE(input.empty());
+  // Only the 100 bytes that came with the head were copied; the rest goes where it will stay.
+  const absl::Span<char> direct = reader.DirectBody();
+  ASSERT_EQ(direct.size(), kBody - 100);
+  std::memset(direct.data(), 'y', direct.size());
+  reader.DirectBodyReceived(direct.size());
+  ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
+  const auto request = reader.TakeRequest();
+  const auto body = request->body();
+  EXPECT_EQ(body->data() + 100, direct.data());
+  EXPECT_EQ(body->size(), kBody);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(body->data() + kJson) % HttpBody::kAlignment, 0u);
+  EXPECT_EQ(body->text().substr(98, 4), "xxyy");
+}
+
+TEST(RequestReaderTest, ReadsChunkedBodyAligned) {
+  HttpServerOptions options;
+  options.body_split_header = "Split";
+  RequestReader reader(&options);
+  InputBuffer input;
+  Append(&input, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nSplit: 5\r\n\r\n5\r\nhello\r\n");
+  ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+  std::string expected = "hello";
+  for (int i = 0; i < 3; ++i) {
+    const std::string piece(5000, static_cast<char>('a' + i));
+    Append(&input, absl::StrCat("1388;ext=1\r\n", piece.substr(0, 17)));
+    ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+    Append(&input, absl::StrCat(piece.substr(17), "\r\n"));
+    ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+    expected += piece;
+  }
+  Append(&input, "0\r\nTrailer: x\r\n\r\nGET ");
+  ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
+  const auto request = reader.TakeRequest();
+  EXPECT_EQ(request->body_text(), expected);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(request->body()->data() + 5) % HttpBody::kAlignment, 0u);
+  EXPECT_EQ(request->FindHeader("Trailer"), std::nullopt);
+  EXPECT_EQ(absl::string_view(input.data(), input.size()), "GET ");
+}
+
+TEST(RequestReaderTest, ContentLengthErrorsHaveTheTextsOfTheProtocol) {
+  HttpServerOptions options;
+  auto failure = FailureOf(options, "POST / HTTP/1.1\r\nA: b\r\nContent-Length: abc\r\n\r\n");
+  EXPECT_EQ(failure.status, 400);
+  EXPECT_EQ(failure.message, "Unable to parse Content-Length, got: abc");
+  for (const char* number : {"2147483648", "99999999999999999999999"}) {
+    failure = FailureOf(options,
+                        absl::StrCat("POST / HTTP/1.1\r\nContent-Length: ", number, "\r\n\r\n"));
+    EXPECT_EQ(failure.status, 400);
+    EXPECT_EQ(failure.message,
+              absl::StrCat("Unable to parse Content-Length, value is out of range "
+                           "[ -2147483648, 2147483647 ], got: ",
+                           number));
+  }
+}
+
+TEST(RequestReaderTest, RefusesWhatCouldSmuggleARequest) {
+  HttpServerOptions options;
+  for (const char* bytes : {
+           "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+           "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n",
+           "POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n",
+           "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+           "POST / HTTP/1.1\r\nA: b\r\n folded\r\n\r\n",
+           "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
+           "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
+       }) {
+    EXPECT_EQ(FailureOf(options, bytes).status, 400) << bytes;
+  }
+  EXPECT_EQ(FailureOf(options, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n").status, 501);
+  EXPECT_EQ(
+      FailureOf(options, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n").status,
+      501);
+}
+
+TEST(RequestReaderTest, RefusesMalformedHeads) {
+  HttpServerOptions options;
+  EXPECT_EQ(FailureOf(options, "nonsense\r\n\r\n").status, 400);
+  EXPECT_EQ(FailureOf(options, "GET / HTTP/1.1\r\nno colon\r\n\r\n").status, 400);
+  EXPECT_EQ(FailureOf(options, "GET / HTTP/2.0\r\n\r\n").status, 505);
+  EXPECT_EQ(FailureOf(options, "GET / HTTP/1.1\r\nExpect: magic\r\n\r\n").status, 417);
+}
+
+TEST(RequestReaderTest, LimitsHeaderBodyAndChunks) {
+  HttpServerOptions options;
+  options.max_header_bytes = 100;
+  options.max_body_bytes = 10;
+  options.max_chunks = 3;
+  EXPECT_EQ(FailureOf(options, "GET / HTTP/1.1\r\nA: " + std::string(100, 'b')).status, 431);
+  EXPECT_EQ(FailureOf(options, "POST / HTTP/1.1\r\nContent-Length: 11\r\n\r\n").status, 413);
+  const std::string chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_EQ(FailureOf(options, chunked + "b\r\n").status, 413);
+  EXPECT_EQ(FailureOf(options, chunked + "9\r\n123456789\r\n2\r\n").status, 413);
+  EXPECT_EQ(FailureOf(options, chunked + "ffffffffffffffff\r\n").status, 413);
+  const auto failure = FailureOf(options, chunked + "1\r\na\r\n1\r\na\r\n1\r\na\r\n1\r\na\r\n");
+  EXPECT_EQ(failure.status, 400);
+  EXPECT_EQ(failure.message,
+            "Chunked request body exceeds maximum of 3 non-empty chunks. Send fewer or larger "
+            "HTTP chunks.");
+}
+
+TEST(RequestReaderTest, TakesTheBodyFromTheBudgetUntilItIsLetGo) {
+  Budget budget("request bytes", 100'000);
+  HttpServerOptions options;
+  options.body_budget = &budget;
+  RequestReader reader(&options);
+  InputBuffer input;
+  Append(&input, "POST / HTTP/1.1\r\nContent-Length: 60000\r\n\r\n");
+  ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+  EXPECT_EQ(budget.used(), 60'000u);  // before a byte of the body came
+  const auto failure = FailureOf(options, "POST / HTTP/1.1\r\nContent-Length: 50000\r\n\r\n");
+  EXPECT_EQ(failure.status, 503);
+  EXPECT_THAT(failure.message, testing::HasSubstr("'request bytes'"));
+  EXPECT_EQ(FailureOf(options, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nc350\r\n").status,
+            503);
+  reader.DirectBodyReceived(60'000);
+  ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
+  auto body = reader.TakeRequest()->body();
+  EXPECT_EQ(budget.used(), 60'000u);
+  body.reset();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(RequestReaderTest, TellsKeepAliveAndExpectation) {
+  struct Case {
+    const char* bytes;
+    bool http11;
+    bool keep_alive;
+  };
+  for (const Case& c : {Case{"GET / HTTP/1.1\r\n\r\n", true, true},
+                        Case{"GET / HTTP/1.1\r\nConnection: close\r\n\r\n", true, false},
+                        Case{"GET / HTTP/1.0\r\n\r\n", false, false},
+                        Case{"\r\nGET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", false, true}}) {
+    HttpServerOptions options;
+    RequestReader reader(&options);
+    InputBuffer input;
+    Append(&input, c.bytes);
+    ASSERT_EQ(reader.Consume(&input), Progress::kComplete) << c.bytes;
+    EXPECT_EQ(reader.traits().http11, c.http11) << c.bytes;
+    EXPECT_EQ(reader.traits().keep_alive, c.keep_alive) << c.bytes;
+  }
+  HttpServerOptions options;
+  RequestReader reader(&options);
+  InputBuffer input;
+  Append(&input, "POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\n");
+  ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+  EXPECT_TRUE(reader.TakeExpectContinue());
+  EXPECT_FALSE(reader.TakeExpectContinue());
+}
+
+}  // namespace
+}  // namespace nereid::http

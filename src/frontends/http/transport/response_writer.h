@@ -1,0 +1,46 @@
+// ResponseWriter: sends one response at a time: header and body pieces as one gather list, so
+// that a response that fits the socket's buffer takes one system call and no copy.
+// Owned by its connection's I/O thread.
+#ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_WRITER_H_
+#define NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_WRITER_H_
+
+#include <absl/container/inlined_vector.h>
+
+#include <boost/asio/buffer.hpp>
+#include <cstddef>
+#include <string>
+
+#include "frontends/http/http_message.h"
+#include "frontends/http/transport/request_reader.h"
+#include "frontends/http/transport/socket.h"
+
+namespace nereid::http {
+
+class ResponseWriter {
+ public:
+  enum class Progress {
+    kDone,
+    kBlocked,  // the socket takes no more now: wait until it is writable
+    kFailed,   // the peer is gone
+  };
+
+  // Begins `response`, which must stay as it is until Flush returns kDone or kFailed.
+  void Start(const HttpResponse& response, const RequestReader::Traits& traits);
+  // Writes what the socket takes without blocking.
+  Progress Flush(Socket* socket);
+
+ private:
+  void BuildHead(const HttpResponse& response, const RequestReader::Traits& traits,
+                 size_t body_size);
+
+  std::string head_;  // its memory serves all responses of the connection
+  absl::InlinedVector<boost::asio::const_buffer, 6> pieces_;
+  size_t next_piece_ = 0;
+};
+
+// "OK" for 200 and so on; "Unknown" for a code that is never sent.
+const char* ReasonPhrase(int status);
+
+}  // namespace nereid::http
+
+#endif  // NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_WRITER_H_

@@ -1,0 +1,83 @@
+// InferInput: one input tensor of a request; also what a TRITONBACKEND_Input* points to.
+// Thread-compatible; constant while its request is in flight.
+#ifndef NEREID_INFER_INFER_INPUT_H_
+#define NEREID_INFER_INFER_INPUT_H_
+
+#include <absl/container/inlined_vector.h>
+#include <absl/strings/string_view.h>
+#include <absl/types/span.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/export.h"
+#include "c_objects/buffer_attributes.h"
+#include "model/data_type.h"
+#include "model/memory_kind.h"
+#include "model/shape.h"
+
+namespace nereid {
+
+// A contiguous piece of a tensor. Not owned: lies in a frontend's receive buffer or in the
+// application's memory, which outlives the request's flight.
+struct InputBuffer {
+  const void* base = nullptr;
+  uint64_t byte_size = 0;
+  MemoryPlace place;
+};
+using InputBuffers = absl::InlinedVector<InputBuffer, 1>;
+
+class NEREID_API InferInput {
+ public:
+  // `shape` is the full shape as sent, batch dimension included.
+  InferInput(std::string name, DataType data_type, absl::Span<const int64_t> shape)
+      : name_(std::move(name)), data_type_(data_type), sent_shape_(shape.begin(), shape.end()) {}
+  InferInput(InferInput&&) = default;
+  InferInput& operator=(InferInput&&) = default;
+
+  const std::string& name() const { return name_; }
+  DataType data_type() const { return data_type_; }
+  const Shape& sent_shape() const { return sent_shape_; }
+  // The shape that the backend sees: batch dimension and, where configured, the reshape.
+  // REQUIRES: the request was prepared.
+  const Shape& shape() const { return shape_; }
+
+  const InputBuffers& buffers() const { return buffers_; }
+  uint64_t byte_size() const { return byte_size_; }
+  void AppendBuffer(const InputBuffer& buffer) {
+    if (buffer.byte_size == 0) return;
+    buffers_.push_back(buffer);
+    byte_size_ += buffer.byte_size;
+    attributes_.reset();  // they describe as many pieces as there were
+  }
+  void RemoveAllBuffers();
+
+  // Buffers meant for instances with that host policy; the plain ones where there are none.
+  const InputBuffers& BuffersFor(const char* host_policy) const;
+  void AppendBufferFor(const std::string& host_policy, const InputBuffer& buffer);
+
+  // Description of piece `index`, owned by this; null past the last one.
+  TRITONSERVER_BufferAttributes* AttributesOf(uint32_t index);
+
+  // Makes the tensor one contiguous piece on CPU memory, copying if it was several. Returns the
+  // number of bytes copied.
+  uint64_t Coalesce();
+
+ private:
+  friend class RequestValidator;
+  std::string name_;
+  DataType data_type_;
+  Shape sent_shape_;
+  Shape shape_;
+  InputBuffers buffers_;
+  uint64_t byte_size_ = 0;
+  std::unique_ptr<char[]> coalesced_;
+  std::unique_ptr<TRITONSERVER_BufferAttributes[]> attributes_;  // made when asked for
+  std::unique_ptr<std::map<std::string, InputBuffers>> policy_buffers_;  // rare
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_INFER_INPUT_H_

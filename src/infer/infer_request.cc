@@ -1,0 +1,153 @@
+#include "infer/infer_request.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "infer/lent_batch.h"
+#include "infer/response.h"
+
+namespace nereid {
+
+void RequestReleaser::operator()(InferRequest* request) const {
+  request->Release(kRequestReleaseAll);
+}
+
+InferRequest::~InferRequest() = default;
+
+std::string InferRequest::LogPrefix() const {
+  return absl::StrCat("[request id: ", id_.empty() ? "<id_unknown>" : id_, "] ");
+}
+
+absl::StatusOr<InferInput*> InferRequest::AddInput(std::string name, DataType type,
+                                                   absl::Span<const int64_t> shape) {
+  if (FindInput(name) != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(LogPrefix(), "input '", name, "' already exists in request"));
+  }
+  inputs_.emplace_back(std::move(name), type, shape);
+  return &inputs_.back();
+}
+
+absl::StatusOr<InferInput*> InferRequest::AddRawInput(std::string name) {
+  if (!inputs_.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(LogPrefix(), "raw input '", name,
+                     "' can't be added to request with other inputs"));
+  }
+  raw_input_ = true;
+  inputs_.emplace_back(std::move(name), DataType::kInvalid, absl::Span<const int64_t>());
+  return &inputs_.back();
+}
+
+absl::Status InferRequest::RemoveInput(absl::string_view name) {
+  const auto it = std::find_if(inputs_.begin(), inputs_.end(),
+                               [&](const InferInput& input) { return input.name() == name; });
+  if (it == inputs_.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(LogPrefix(), "input '", name, "' does not exist in request"));
+  }
+  inputs_.erase(it);
+  raw_input_ = false;
+  return absl::OkStatus();
+}
+
+void InferRequest::RemoveAllInputs() {
+  inputs_.clear();
+  raw_input_ = false;
+}
+
+InferInput* InferRequest::FindInput(absl::string_view name) {
+  for (InferInput& input : inputs_) {
+    if (input.name() == name) return &input;
+  }
+  return nullptr;
+}
+
+absl::Status InferRequest::AddRequestedOutput(std::string name) {
+  if (std::find(asked_outputs_.begin(), asked_outputs_.end(), name) != asked_outputs_.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(LogPrefix(), "output '", name, "' already exists in request"));
+  }
+  asked_outputs_.push_back(std::move(name));
+  return absl::OkStatus();
+}
+
+void InferRequest::RemoveRequestedOutput(absl::string_view name) {
+  asked_outputs_.erase(std::remove(asked_outputs_.begin(), asked_outputs_.end(), name),
+                       asked_outputs_.end());
+}
+
+size_t InferRequest::output_count() const {
+  return asked_outputs_.empty() ? model_->config().outputs.size() : asked_outputs_.size();
+}
+
+const std::string& InferRequest::output_name(size_t index) const {
+  return asked_outputs_.empty() ? model_->config().outputs[index].name : asked_outputs_[index];
+}
+
+bool InferRequest::WantsOutput(absl::string_view name) const {
+  return asked_outputs_.empty() ||
+         std::find(asked_outputs_.begin(), asked_outputs_.end(), name) != asked_outputs_.end();
+}
+
+absl::Status InferRequest::Cancel() {
+  if (!issued_) {
+    return absl::InternalError(
+        "It is not possible to cancel an inference request before calling "
+        "TRITONSERVER_InferAsync.");
+  }
+  if (const std::shared_ptr<ResponseStream> stream = stream_handle_.lock()) {
+    stream->Cancel();
+    model_->OnCancel();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> InferRequest::IsCancelled() const {
+  if (!issued_) {
+    return absl::InternalError(
+        "It is not possible to query cancellation status before calling "
+        "TRITONSERVER_InferAsync.");
+  }
+  const std::shared_ptr<ResponseStream> stream = stream_handle_.lock();
+  return stream != nullptr && stream->IsCancelled();
+}
+
+void InferRequest::BeginFlight(uint64_t priority, uint64_t now_ns) {
+  priority_ = priority;
+  request_start_ns = now_ns;
+  queue_start_ns = 0;
+  stream_ = std::make_shared<ResponseStream>(model_, id_, target_);
+  stream_handle_ = stream_;
+  issued_ = true;
+}
+
+void InferRequest::AbortFlight() {
+  stream_->Abandon();
+  stream_.reset();
+  issued_ = false;
+}
+
+void InferRequest::RespondError(const absl::Status& error, FailureReason reason) {
+  model_->statistics().RecordFailure(ModelStatistics::kModelShard, reason,
+                                     ToNanos(model_->clock()->Now()) - request_start_ns);
+  stream_->SendFinalError(error);
+}
+
+void InferRequest::Release(uint32_t flags) {
+  if (lifecycle_.state() == RequestState::kPending) model_->statistics().AddPending(-1);
+  if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, LogPrefix()); !moved.ok()) {
+    LOG_ERROR << moved.message();
+  }
+  lent_batch.reset();
+  units_.Return();
+  // May be the last reference, and then answers the client; so it comes before the callback, after
+  // which the request is its maker's.
+  stream_.reset();
+  const ReleaseTarget release = release_;
+  release.fn(this, flags, release);
+}
+
+}  // namespace nereid

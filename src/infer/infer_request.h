@@ -1,0 +1,161 @@
+// InferRequest: an inference request: data, and who gets it back. It is also what
+// TRITONSERVER_InferenceRequest* and TRITONBACKEND_Request* point to.
+//
+// Ownership: its maker owns it, except between Issue (server/infer_dispatch.h) and the release
+// callback. In flight it travels as a RequestPtr, then is lent to a backend as a bare pointer
+// until the backend releases it. Thread-compatible: one owner at a time; the marked members are
+// thread-safe.
+#ifndef NEREID_INFER_INFER_REQUEST_H_
+#define NEREID_INFER_INFER_REQUEST_H_
+
+#include <absl/container/inlined_vector.h>
+#include <absl/strings/string_view.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/budget.h"
+#include "base/export.h"
+#include "infer/infer_input.h"
+#include "infer/request_lifecycle.h"
+#include "infer/request_ptr.h"
+#include "infer/response_stream.h"
+#include "infer/serving_model.h"
+#include "model/correlation_id.h"
+#include "model/parameter.h"
+
+namespace nereid {
+
+inline constexpr uint32_t kRequestFlagSequenceStart = 1;
+inline constexpr uint32_t kRequestFlagSequenceEnd = 2;
+inline constexpr uint32_t kRequestReleaseAll = 1;
+inline constexpr uint32_t kRequestReleaseReschedule = 2;
+
+class LentBatch;
+
+// Who gets the request back. `fn` runs on any thread and must not block; after it the core never
+// touches the request again.
+struct ReleaseTarget {
+  using Fn = void (*)(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
+  Fn fn = nullptr;
+  void* userp = nullptr;
+  void (*foreign_fn)() = nullptr;  // the C API keeps an application's callback here
+};
+
+class NEREID_API InferRequest {
+ public:
+  InferRequest(std::shared_ptr<ServingModel> model, int64_t requested_version)
+      : model_(std::move(model)), requested_version_(requested_version) {}
+  ~InferRequest();
+  InferRequest(const InferRequest&) = delete;
+  InferRequest& operator=(const InferRequest&) = delete;
+
+  // ---- What the maker sets before Issue. Adding is INVALID_ARGUMENT for a duplicate name.
+  void set_id(absl::string_view id) { id_.assign(id.data(), id.size()); }
+  void set_flags(uint32_t flags) { flags_ = flags; }
+  void set_correlation_id(CorrelationId id) { correlation_id_ = std::move(id); }
+  void set_priority(uint64_t priority) { asked_priority_ = priority; }
+  void set_timeout_us(uint64_t timeout_us) { timeout_us_ = timeout_us; }
+  absl::StatusOr<InferInput*> AddInput(std::string name, DataType type,
+                                       absl::Span<const int64_t> shape);
+  // The single input whose name, type and shape follow from the model and the byte count.
+  absl::StatusOr<InferInput*> AddRawInput(std::string name);
+  absl::Status RemoveInput(absl::string_view name);
+  void RemoveAllInputs();
+  // Null when there is none. The pointer is valid until the next input is added or removed.
+  InferInput* FindInput(absl::string_view name);
+  absl::Status AddRequestedOutput(std::string name);
+  void RemoveRequestedOutput(absl::string_view name);
+  void RemoveAllRequestedOutputs() { asked_outputs_.clear(); }
+  void AddParameter(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
+  void set_release_target(const ReleaseTarget& target) { release_ = target; }
+  void set_response_target(const ResponseTarget& target) { target_ = target; }
+  // Bytes of a limit that this request holds until it is released.
+  void set_units(BudgetUnits units) { units_ = std::move(units); }
+
+  // ---- Read by anyone who has the request.
+  const std::string& id() const { return id_; }
+  uint32_t flags() const { return flags_; }
+  const CorrelationId& correlation_id() const { return correlation_id_; }
+  uint64_t priority() const { return priority_; }
+  uint64_t timeout_us() const { return timeout_us_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::shared_ptr<ServingModel>& model() const { return model_; }
+  int64_t requested_version() const { return requested_version_; }
+  absl::InlinedVector<InferInput, 2>& inputs() { return inputs_; }
+  const absl::InlinedVector<InferInput, 2>& inputs() const { return inputs_; }
+  const std::vector<std::string>& asked_outputs() const { return asked_outputs_; }
+  const ResponseTarget& response_target() const { return target_; }
+  const ReleaseTarget& release_target() const { return release_; }
+  // "[request id: <id>] ", the prefix of errors about this request.
+  std::string LogPrefix() const;
+
+  // ---- After Issue.
+  // Batch dimension of the inputs; 0 for a model without batching.
+  uint32_t batch_size() const { return batch_size_; }
+  // max(1, batch_size): what it counts for in a batch.
+  uint32_t units_in_batch() const { return batch_size_ == 0 ? 1 : batch_size_; }
+  // Requested outputs, or all outputs of the model when none was asked for.
+  size_t output_count() const;
+  const std::string& output_name(size_t index) const;
+  bool WantsOutput(absl::string_view name) const;
+  const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
+  // Marks the request cancelled; its scheduler looks for it. INTERNAL before Issue. Thread-safe
+  // against the flight of the request, not against its destruction.
+  absl::Status Cancel();
+  absl::StatusOr<bool> IsCancelled() const;
+
+  // ---- The core's own.
+  RequestLifecycle& lifecycle() { return lifecycle_; }
+  // Binds the request to a newer version of its model. REQUIRES: not in flight.
+  void Rebind(std::shared_ptr<ServingModel> model) { model_ = std::move(model); }
+  // Takes the request into flight: fresh stream, priority resolved, start time noted.
+  void BeginFlight(uint64_t priority, uint64_t now_ns);
+  // Undoes BeginFlight for a request that never entered a queue; its maker keeps it.
+  void AbortFlight();
+  // Answers with an error and counts the failure; the request still has to be released.
+  void RespondError(const absl::Status& error, FailureReason reason);
+  // Ends the flight: drops the stream, returns the units, calls the release callback.
+  void Release(uint32_t flags);
+
+  uint64_t request_start_ns = 0;  // steady clock
+  uint64_t queue_start_ns = 0;
+  // While a backend has the request: which slot of which lent batch it is in.
+  std::shared_ptr<LentBatch> lent_batch;
+  uint32_t lent_slot = 0;
+
+ private:
+  friend class RequestValidator;
+
+  std::shared_ptr<ServingModel> model_;  // may be rebound while idle
+  const int64_t requested_version_;
+
+  // Set by the maker.
+  std::string id_;
+  uint32_t flags_ = 0;
+  CorrelationId correlation_id_;
+  uint64_t asked_priority_ = 0;
+  uint64_t timeout_us_ = 0;
+  absl::InlinedVector<InferInput, 2> inputs_;
+  bool raw_input_ = false;
+  std::vector<std::string> asked_outputs_;
+  std::vector<Parameter> parameters_;
+  ReleaseTarget release_;
+  ResponseTarget target_;
+  BudgetUnits units_;
+
+  // Set by Issue.
+  uint32_t batch_size_ = 0;
+  uint64_t priority_ = 0;
+  std::shared_ptr<ResponseStream> stream_;       // while in flight
+  std::weak_ptr<ResponseStream> stream_handle_;  // of the last flight; for Cancel
+  bool issued_ = false;
+  RequestLifecycle lifecycle_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_INFER_REQUEST_H_

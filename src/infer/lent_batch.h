@@ -1,0 +1,30 @@
+// LentBatch: which requests of one execution a backend has given back. Thread-safe.
+//
+// A backend may release a request from any thread, at any time, and its owner may free it at
+// once. When Execute returns an error the server has to answer exactly those requests that are
+// not yet released, so that fact cannot be kept in the request: it is kept here, in an object that
+// instance and requests share.
+#ifndef NEREID_INFER_LENT_BATCH_H_
+#define NEREID_INFER_LENT_BATCH_H_
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace nereid {
+
+class LentBatch {
+ public:
+  explicit LentBatch(size_t size) : taken_(size) {}
+
+  // Claims request `slot`, for the backend that releases it or for the server that takes it back.
+  // True for the first caller only.
+  bool Claim(uint32_t slot) { return !taken_[slot].exchange(true, std::memory_order_acq_rel); }
+
+ private:
+  std::vector<std::atomic<bool>> taken_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_LENT_BATCH_H_

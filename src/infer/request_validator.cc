@@ -1,0 +1,272 @@
+#include "infer/request_validator.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <cstring>
+
+namespace nereid {
+namespace {
+
+constexpr absl::string_view kBatchNote =
+    "NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension to be "
+    "prepended to each input shape. If you want to specify the full shape including the batch dim "
+    "in your input dims config, try setting max_batch_size to zero. See the model configuration "
+    "docs for more info on max_batch_size.";
+
+template <typename... Parts>
+absl::Status Invalid(const InferRequest& request, const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(request.LogPrefix(), parts...));
+}
+
+// ['a','b']
+template <typename Names>
+std::string QuotedList(const Names& names) {
+  return absl::StrCat("[", absl::StrJoin(names, ",", [](std::string* out, absl::string_view name) {
+                        absl::StrAppend(out, "'", name, "'");
+                      }), "]");
+}
+
+Shape WithBatch(bool batched, int64_t batch, absl::Span<const int64_t> dims) {
+  Shape shape;
+  if (batched) shape.push_back(batch);
+  shape.insert(shape.end(), dims.begin(), dims.end());
+  return shape;
+}
+
+// Dims of `reshape` with its variable ones taken, in order, from where `spec.dims` are variable.
+Shape ApplyReshape(const InputSpec& spec, absl::Span<const int64_t> actual) {
+  Shape values;
+  for (size_t i = 0; i < spec.dims.size(); ++i) {
+    if (spec.dims[i] == kVariableDim) values.push_back(actual[i]);
+  }
+  Shape shape;
+  size_t next = 0;
+  for (const int64_t dim : *spec.reshape) {
+    shape.push_back(dim == kVariableDim && next < values.size() ? values[next++] : dim);
+  }
+  return shape;
+}
+
+absl::Status CheckStringElements(const CompiledModel& model, const InferRequest& request,
+                                 const InferInput& input, int64_t expected) {
+  const auto about = [&] {
+    return absl::StrCat(" for inference input '", input.name(), "' for model '", model.name, "'");
+  };
+  if (input.buffers().size() > 1) {  // only GPU pieces are not joined into one
+    return Invalid(request, "expected 1 buffers", about(), ", got ", input.buffers().size());
+  }
+  int64_t elements = 0;
+  const InputBuffer buffer = input.buffers().empty() ? InputBuffer{} : input.buffers()[0];
+  if (buffer.place.type == MemoryType::kGpu) return absl::OkStatus();
+  const char* at = static_cast<const char*>(buffer.base);
+  uint64_t left = buffer.byte_size;
+  while (left >= sizeof(uint32_t)) {
+    if (elements >= expected) {
+      return Invalid(request, "unexpected number of string elements ", elements + 1, about(),
+                     ", expecting ", expected);
+    }
+    uint32_t length;
+    std::memcpy(&length, at, sizeof(length));
+    at += sizeof(length);
+    left -= sizeof(length);
+    if (length > left) {
+      return Invalid(request, "incomplete string data", about(), ", expecting string of length ",
+                     length, " but only ", left, " bytes available");
+    }
+    at += length;
+    left -= length;
+    ++elements;
+  }
+  if (left > 0) {
+    return Invalid(request, "incomplete string length indicator", about(),
+                   ", expecting 4 bytes but only ", left,
+                   " bytes available. Please make sure the string length indicator is in one "
+                   "buffer.");
+  }
+  if (elements != expected) {
+    return Invalid(request, "expected ", expected, " string elements", about(), ", got ",
+                   elements);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RequestValidator::Prepare(InferRequest* request) {
+  const CompiledModel& model = request->model()->config();
+  for (InferInput& input : request->inputs_) input.Coalesce();
+  if (request->raw_input_) {
+    if (absl::Status s = DeduceRawInput(model, request); !s.ok()) return s;
+  }
+  if (absl::Status s = CheckOutputs(model, *request); !s.ok()) return s;
+  if (absl::Status s = CheckInputCount(model, *request); !s.ok()) return s;
+  if (absl::Status s = ResolveBatchSize(model, request); !s.ok()) return s;
+  for (InferInput& input : request->inputs_) {
+    if (absl::Status s = CheckInput(model, *request, &input); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, InferRequest* request) {
+  if (model.inputs.size() != 1 || request->inputs_.size() != 1) {
+    return Invalid(*request, "Raw request must only have 1 input (found ", request->inputs_.size(),
+                   ") to be deduced but got ", model.inputs.size(), " inputs in '", model.name,
+                   "' model configuration");
+  }
+  const InputSpec& spec = model.inputs[0];
+  InferInput& input = request->inputs_[0];
+  const bool batched = model.max_batch_size > 0;
+  Shape dims = spec.dims;
+  int variable = -1;
+  int64_t fixed = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != kVariableDim) {
+      fixed *= dims[i];
+    } else if (variable >= 0) {
+      return Invalid(*request, "The shape of the raw input '", spec.name,
+                     "' can not be deduced because there are more than one variable-sized "
+                     "dimension");
+    } else {
+      variable = static_cast<int>(i);
+    }
+  }
+  if (spec.data_type == DataType::kBytes) {
+    if (variable >= 0) dims[static_cast<size_t>(variable)] = 1;
+    if (dims.size() != 1 || dims[0] != 1) {
+      return Invalid(*request, "For BYTE datatype raw input '", spec.name,
+                     "', the model must have input shape [1]");
+    }
+    // The body is the one element itself: its length goes in front.
+    const uint32_t length = static_cast<uint32_t>(input.byte_size());
+    std::unique_ptr<char[]> element(new char[sizeof(length) + length]);
+    std::memcpy(element.get(), &length, sizeof(length));
+    if (length > 0) {
+      std::memcpy(element.get() + sizeof(length), input.buffers()[0].base, length);
+    }
+    input.RemoveAllBuffers();
+    input.AppendBuffer({element.get(), sizeof(length) + length, MemoryPlace{}});
+    input.coalesced_ = std::move(element);
+  } else if (variable >= 0) {
+    const int64_t unit = fixed * DataTypeByteSize(spec.data_type);
+    dims[static_cast<size_t>(variable)] =
+        unit > 0 ? static_cast<int64_t>(input.byte_size()) / unit : 0;
+  }
+  input.name_ = spec.name;
+  input.data_type_ = spec.data_type;
+  input.sent_shape_ = WithBatch(batched, 1, dims);
+  request->raw_input_ = false;  // it is an ordinary input from now on
+  return absl::OkStatus();
+}
+
+absl::Status RequestValidator::CheckOutputs(const CompiledModel& model,
+                                            const InferRequest& request) {
+  for (const std::string& output : request.asked_outputs_) {
+    if (model.FindOutput(output) < 0) {
+      return Invalid(request, "unexpected inference output '", output, "' for model '", model.name,
+                     "'");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RequestValidator::CheckInputCount(const CompiledModel& model,
+                                               const InferRequest& request) {
+  const size_t given = request.inputs_.size();
+  if (given <= model.inputs.size() && given >= model.required_input_count) {
+    return absl::OkStatus();
+  }
+  std::vector<absl::string_view> got, missing;
+  for (const InferInput& input : request.inputs_) got.push_back(input.name());
+  for (const InputSpec& spec : model.inputs) {
+    const bool present = std::find(got.begin(), got.end(), spec.name) != got.end();
+    if (!spec.optional && !present) missing.push_back(spec.name);
+  }
+  const std::string expected =
+      model.has_optional_inputs
+          ? absl::StrCat("expected number of inputs between ", model.required_input_count, " and ",
+                         model.inputs.size())
+          : absl::StrCat("expected ", model.inputs.size(), " inputs");
+  return Invalid(request, expected, " but got ", given, " inputs for model '", model.name,
+                 "'. Got input(s) ", QuotedList(got), ", but missing required input(s) ",
+                 QuotedList(missing), ". Please provide all required input(s).");
+}
+
+absl::Status RequestValidator::ResolveBatchSize(const CompiledModel& model,
+                                                InferRequest* request) {
+  request->batch_size_ = 0;
+  if (model.max_batch_size <= 0) return absl::OkStatus();
+  int64_t batch = -1;
+  for (const InferInput& input : request->inputs_) {
+    const int index = model.FindInput(input.name());
+    if (index >= 0 && model.inputs[static_cast<size_t>(index)].is_shape_tensor) continue;
+    if (input.sent_shape_.empty()) {
+      return Invalid(*request, "input '", input.name(),
+                     "' has no shape but model requires batch dimension for '", model.name, "'");
+    }
+    if (batch < 0) batch = input.sent_shape_[0];
+    if (input.sent_shape_[0] != batch) {
+      return Invalid(*request, "input '", input.name(),
+                     "' batch size does not match other inputs for '", model.name, "'");
+    }
+  }
+  if (batch > model.max_batch_size) {
+    return Invalid(*request, "inference request batch-size must be <= ", model.max_batch_size,
+                   " for '", model.name, "'");
+  }
+  request->batch_size_ = static_cast<uint32_t>(std::max<int64_t>(batch, 0));
+  return absl::OkStatus();
+}
+
+absl::Status RequestValidator::CheckInput(const CompiledModel& model, const InferRequest& request,
+                                          InferInput* input) {
+  const int index = model.FindInput(input->name());
+  if (index < 0) {
+    return Invalid(request, "unexpected inference input '", input->name(), "' for model '",
+                   model.name, "'");
+  }
+  const InputSpec& spec = model.inputs[static_cast<size_t>(index)];
+  if (input->data_type() != spec.data_type) {
+    return Invalid(request, "inference input '", input->name(), "' data-type is '",
+                   DataTypeName(input->data_type()), "', but model '", model.name, "' expects '",
+                   DataTypeName(spec.data_type), "'");
+  }
+  const Shape& sent = input->sent_shape_;
+  const bool batched = model.max_batch_size > 0 && !spec.is_shape_tensor;
+  for (const int64_t dim : sent) {
+    if (dim < 0) {
+      return Invalid(request, "All input dimensions should be specified for input '",
+                     input->name(), "' for model '", model.name, "', got ", ShapeToString(sent));
+    }
+  }
+  const absl::Span<const int64_t> dims = absl::MakeConstSpan(sent).subspan(batched ? 1 : 0);
+  if (!ShapeMatches(spec.dims, dims)) {
+    return Invalid(request, "unexpected shape for input '", input->name(), "' for model '",
+                   model.name, "'. Expected ",
+                   ShapeToString(WithBatch(batched, kVariableDim, spec.dims)), ", got ",
+                   ShapeToString(sent), ". ", model.max_batch_size > 0 ? kBatchNote : "");
+  }
+  input->shape_ = spec.reshape.has_value()
+                      ? WithBatch(batched, sent.empty() ? 0 : sent[0], ApplyReshape(spec, dims))
+                      : sent;
+  if (spec.data_type == DataType::kBytes) {
+    const std::optional<int64_t> elements = ElementCount(sent);
+    if (!elements.has_value()) {
+      return Invalid(request, "element count for tensor '", input->name(),
+                     "' exceeds maximum size of 9223372036854775807");
+    }
+    return CheckStringElements(model, request, *input, *elements);
+  }
+  const std::optional<int64_t> expected = TensorByteSize(spec.data_type, sent);
+  if (!expected.has_value()) {
+    return Invalid(request, "byte size for tensor '", input->name(),
+                   "' exceeds maximum size of 9223372036854775807");
+  }
+  if (static_cast<uint64_t>(*expected) != input->byte_size()) {
+    return Invalid(request, "input byte size mismatch for input '", input->name(), "' for model '",
+                   model.name, "'. Expected ", *expected, ", got ", input->byte_size());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nereid

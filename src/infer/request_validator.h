@@ -1,0 +1,33 @@
+// RequestValidator: checks a request against its model's compiled configuration and works out
+// what follows from it (batch size, working shapes). Stateless.
+//
+// The order of the checks and their texts are those of spec/scheduling.md section 2; every error
+// is INVALID_ARGUMENT and starts with the request's log prefix.
+#ifndef NEREID_INFER_REQUEST_VALIDATOR_H_
+#define NEREID_INFER_REQUEST_VALIDATOR_H_
+
+#include <absl/status/status.h>
+
+#include "config/compiled_model.h"
+#include "infer/infer_request.h"
+
+namespace nereid {
+
+class RequestValidator {
+ public:
+  // Fills batch size and working shapes, makes every input one contiguous piece. May be called
+  // again for a request that is issued anew.
+  static absl::Status Prepare(InferRequest* request);
+
+ private:
+  static absl::Status DeduceRawInput(const CompiledModel& model, InferRequest* request);
+  static absl::Status CheckOutputs(const CompiledModel& model, const InferRequest& request);
+  static absl::Status CheckInputCount(const CompiledModel& model, const InferRequest& request);
+  static absl::Status ResolveBatchSize(const CompiledModel& model, InferRequest* request);
+  static absl::Status CheckInput(const CompiledModel& model, const InferRequest& request,
+                                 InferInput* input);
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_REQUEST_VALIDATOR_H_

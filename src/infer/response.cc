@@ -1,0 +1,106 @@
+#include "infer/response.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "infer/response_stream.h"
+
+namespace nereid {
+namespace {
+
+// The backend answered in the shape of `reshape`; clients see the configured dims. Variable dims
+// take their values in order. `batched`: shape and result start with the batch dimension.
+Shape MapBack(const OutputSpec& spec, bool batched, absl::Span<const int64_t> shape) {
+  Shape mapped;
+  size_t next = batched ? 1 : 0;  // next dimension of `shape` to look at
+  if (batched && !shape.empty()) mapped.push_back(shape[0]);
+  const Shape& reshape = *spec.reshape;
+  size_t reshape_index = 0;
+  for (const int64_t dim : spec.dims) {
+    if (dim != kVariableDim) {
+      mapped.push_back(dim);
+      continue;
+    }
+    while (reshape_index < reshape.size() && reshape[reshape_index] != kVariableDim) {
+      ++reshape_index;
+      ++next;
+    }
+    mapped.push_back(next < shape.size() ? shape[next] : kVariableDim);
+    ++reshape_index;
+    ++next;
+  }
+  return mapped;
+}
+
+}  // namespace
+
+absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
+  if (allocated_) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("allocated buffer for output '", name_, "' already exists"));
+  }
+  OutputBuffer buffer;
+  buffer.byte_size = byte_size;
+  buffer.place = wish;
+  const absl::Status status = response_->allocator()->Allocate(
+      name_.c_str(), response_->allocator_userp(), &buffer);
+  if (!status.ok()) return status;
+  buffer_ = buffer;
+  allocated_ = true;
+  return absl::OkStatus();
+}
+
+TRITONSERVER_BufferAttributes* ResponseOutput::Attributes() {
+  if (attributes_ == nullptr) {
+    attributes_ = std::make_unique<TRITONSERVER_BufferAttributes>();
+    attributes_->byte_size = buffer_.byte_size;
+    attributes_->memory_type = static_cast<TRITONSERVER_MemoryType>(buffer_.place.type);
+    attributes_->memory_type_id = buffer_.place.id;
+  }
+  return attributes_.get();
+}
+
+InferResponse::InferResponse(std::shared_ptr<ResponseStream> stream,
+                             std::shared_ptr<ServingModel> model, std::string id,
+                             const OutputAllocator* allocator, void* allocator_userp)
+    : stream_(std::move(stream)),
+      model_(std::move(model)),
+      id_(std::move(id)),
+      allocator_(allocator),
+      allocator_userp_(allocator_userp) {
+  // Outputs never move after this: backends hold pointers to them.
+  outputs_.reserve(model_->config().outputs.size());
+}
+
+InferResponse::~InferResponse() { ClearOutputs(); }
+
+absl::StatusOr<ResponseOutput*> InferResponse::AddOutput(absl::string_view name, DataType type,
+                                                         absl::Span<const int64_t> shape) {
+  const CompiledModel& model = model_->config();
+  const int index = model.FindOutput(name);
+  if (index < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected inference output '", name, "' for model '", model.name, "'"));
+  }
+  for (const ResponseOutput& output : outputs_) {
+    if (output.name() == name) {
+      return absl::AlreadyExistsError(
+          absl::StrCat("output '", name, "' already exists in the response of model '", model.name,
+                       "'"));
+    }
+  }
+  const OutputSpec& spec = model.outputs[static_cast<size_t>(index)];
+  Shape client_shape = spec.reshape.has_value() ? MapBack(spec, model.max_batch_size > 0, shape)
+                                                : Shape(shape.begin(), shape.end());
+  outputs_.emplace_back(this, std::string(name), type, std::move(client_shape));
+  return &outputs_.back();
+}
+
+void InferResponse::ClearOutputs() {
+  for (ResponseOutput& output : outputs_) {
+    if (output.buffer_.base != nullptr) allocator_->Release(output.buffer_);
+  }
+  outputs_.clear();
+  parameters_.clear();
+}
+
+}  // namespace nereid

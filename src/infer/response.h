@@ -1,0 +1,104 @@
+// InferResponse: one response to a request; also what TRITONSERVER_InferenceResponse* and
+// TRITONBACKEND_Response* point to. Thread-compatible: one owner at a time (the backend until it
+// is sent, then whoever received it).
+#ifndef NEREID_INFER_RESPONSE_H_
+#define NEREID_INFER_RESPONSE_H_
+
+#include <absl/container/inlined_vector.h>
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/export.h"
+#include "c_objects/buffer_attributes.h"
+#include "infer/serving_model.h"
+#include "memory/output_allocator.h"
+#include "model/parameter.h"
+#include "model/shape.h"
+
+namespace nereid {
+
+class ResponseStream;
+class InferResponse;
+
+// One output tensor of a response; what TRITONBACKEND_Output* points to.
+class NEREID_API ResponseOutput {
+ public:
+  ResponseOutput(InferResponse* response, std::string name, DataType type, Shape shape)
+      : response_(response), name_(std::move(name)), data_type_(type), shape_(std::move(shape)) {}
+  ResponseOutput(ResponseOutput&&) = default;
+
+  const std::string& name() const { return name_; }
+  DataType data_type() const { return data_type_; }
+  // As the client shall see it, batch dimension included.
+  const Shape& shape() const { return shape_; }
+  const OutputBuffer& buffer() const { return buffer_; }
+  bool allocated() const { return allocated_; }
+
+  // Asks the request's allocator for the buffer. ALREADY_EXISTS on a second call.
+  absl::Status Allocate(size_t byte_size, MemoryPlace wish);
+  // Description of the buffer, owned by this. REQUIRES: allocated().
+  TRITONSERVER_BufferAttributes* Attributes();
+
+ private:
+  friend class InferResponse;
+  InferResponse* response_;
+  std::string name_;
+  DataType data_type_;
+  Shape shape_;
+  OutputBuffer buffer_;
+  bool allocated_ = false;
+  std::unique_ptr<TRITONSERVER_BufferAttributes> attributes_;  // made when asked for
+};
+
+class NEREID_API InferResponse {
+ public:
+  // Made through ResponseStream::NewResponse.
+  InferResponse(std::shared_ptr<ResponseStream> stream, std::shared_ptr<ServingModel> model,
+                std::string id, const OutputAllocator* allocator, void* allocator_userp);
+  ~InferResponse();  // releases the buffers
+  InferResponse(const InferResponse&) = delete;
+  InferResponse& operator=(const InferResponse&) = delete;
+
+  const absl::Status& status() const { return status_; }
+  void set_status(absl::Status status) { status_ = std::move(status); }
+  const std::string& id() const { return id_; }
+  const std::string& model_name() const { return model_->config().name; }
+  int64_t model_version() const { return model_->config().version; }
+  const std::shared_ptr<ServingModel>& model() const { return model_; }
+
+  // Adds an output. INVALID_ARGUMENT when the model has no such output, ALREADY_EXISTS when this
+  // response has it. A shape of a model output with `reshape` is mapped back to the configured
+  // dims. The pointer is valid as long as the response.
+  absl::StatusOr<ResponseOutput*> AddOutput(absl::string_view name, DataType type,
+                                            absl::Span<const int64_t> shape);
+  absl::InlinedVector<ResponseOutput, 2>& outputs() { return outputs_; }
+  const absl::InlinedVector<ResponseOutput, 2>& outputs() const { return outputs_; }
+  void AddParameter(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  const OutputAllocator* allocator() const { return allocator_; }
+  void* allocator_userp() const { return allocator_userp_; }
+  // The stream that will carry the response; dropped when it is sent.
+  std::shared_ptr<ResponseStream> TakeStream() { return std::move(stream_); }
+  const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
+  // Forgets outputs and parameters (a response that became an error).
+  void ClearOutputs();
+
+ private:
+  std::shared_ptr<ResponseStream> stream_;
+  const std::shared_ptr<ServingModel> model_;
+  const std::string id_;
+  const OutputAllocator* const allocator_;
+  void* const allocator_userp_;
+  absl::Status status_;
+  absl::InlinedVector<ResponseOutput, 2> outputs_;
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_RESPONSE_H_

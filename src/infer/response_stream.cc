@@ -1,0 +1,65 @@
+#include "infer/response_stream.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "base/log.h"
+#include "infer/response.h"
+#include "infer/serving_model.h"
+
+namespace nereid {
+
+ResponseStream::ResponseStream(std::shared_ptr<ServingModel> model, std::string request_id,
+                               const ResponseTarget& target)
+    : model_(std::move(model)), request_id_(std::move(request_id)), target_(target) {}
+
+ResponseStream::~ResponseStream() {
+  if (!final_sent_.exchange(true)) {
+    const absl::Status error = absl::InternalError(
+        absl::StrCat("model '", model_->config().name, "': the backend '", model_->config().backend,
+                     "' ended the request without a final response"));
+    LOG_ERROR << error.message();
+    // No shared_ptr to this object can be made any more: the response goes out without one.
+    auto response = std::make_unique<InferResponse>(nullptr, model_, request_id_,
+                                                    target_.allocator, target_.allocator_userp);
+    response->set_status(error);
+    Deliver(std::move(response), kResponseCompleteFinal);
+  }
+  model_->lifetime().Leave();
+}
+
+std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
+  if (absl::Status started = target_.allocator->Start(target_.allocator_userp); !started.ok()) {
+    LOG_ERROR << "response allocation start failed: " << started.message();
+  }
+  return std::make_unique<InferResponse>(shared_from_this(), model_, request_id_,
+                                         target_.allocator, target_.allocator_userp);
+}
+
+absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint32_t flags) {
+  const bool is_final = (flags & kResponseCompleteFinal) != 0;
+  const bool already_final = is_final ? final_sent_.exchange(true) : final_sent();
+  if (already_final) {
+    return absl::InternalError(
+        absl::StrCat("[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_,
+                     "] model '", model_->config().name,
+                     "': a response was sent after the final one; it is dropped"));
+  }
+  Deliver(std::move(response), flags);
+  return absl::OkStatus();
+}
+
+void ResponseStream::SendFinalError(const absl::Status& error) {
+  if (final_sent_.exchange(true)) return;
+  std::unique_ptr<InferResponse> response = NewResponse();
+  response->set_status(error);
+  Deliver(std::move(response), kResponseCompleteFinal);
+}
+
+void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
+  // The receiver must not keep the stream alive: dropped here, which may be done safely because
+  // whoever called Send holds a reference of their own.
+  if (response != nullptr) response->TakeStream().reset();
+  target_.fn(response.release(), flags, target_);
+}
+
+}  // namespace nereid

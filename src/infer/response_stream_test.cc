@@ -1,0 +1,172 @@
+#include "infer/response_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "infer/response.h"
+#include "infer/testing/fake_model.h"
+#include "infer/testing/test_request.h"
+
+namespace nereid {
+namespace {
+
+class ResponseStreamTest : public ::testing::Test {
+ protected:
+  ResponseStreamTest() { request_->set_id("7"); }
+
+  // The stream of an issued request, whose request has been released already.
+  std::shared_ptr<ResponseStream> Detached() {
+    RequestPtr owned = request_.Issue();
+    return owned->stream();
+  }
+
+  const std::shared_ptr<FakeModel> model_ =
+      FakeModel::Make(ModelBuilder("m").Output("out", DataType::kInt8, {1}));
+  TestRequest request_{model_};
+};
+
+TEST_F(ResponseStreamTest, DeliversResponsesInOrderWithTheirFlags) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  ASSERT_TRUE(stream->Send(stream->NewResponse(), 0).ok());
+  ASSERT_TRUE(stream->Send(stream->NewResponse(), 0).ok());
+  ASSERT_TRUE(stream->Send(nullptr, kResponseCompleteFinal).ok());
+  ASSERT_EQ(request_.answer_count(), 3u);
+  EXPECT_NE(request_.answer(0).response, nullptr);
+  EXPECT_EQ(request_.answer(0).flags, 0u);
+  EXPECT_EQ(request_.answer(2).response, nullptr);
+  EXPECT_TRUE(request_.answer(2).is_final());
+}
+
+TEST_F(ResponseStreamTest, AResponseNamesModelVersionAndRequest) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  ASSERT_TRUE(stream->Send(stream->NewResponse(), kResponseCompleteFinal).ok());
+  const InferResponse& response = *request_.answer(0).response;
+  EXPECT_EQ(response.model_name(), "m");
+  EXPECT_EQ(response.model_version(), 1);
+  EXPECT_EQ(response.id(), "7");
+  EXPECT_TRUE(response.status().ok());
+}
+
+TEST_F(ResponseStreamTest, ADeliveredResponseDoesNotKeepTheStream) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  std::weak_ptr<ResponseStream> handle = stream;
+  ASSERT_TRUE(stream->Send(stream->NewResponse(), kResponseCompleteFinal).ok());
+  stream.reset();
+  EXPECT_TRUE(handle.expired());
+  EXPECT_NE(request_.answer(0).response, nullptr);
+}
+
+TEST_F(ResponseStreamTest, ASecondFinalIsRefusedAndDropped) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  ASSERT_TRUE(stream->Send(stream->NewResponse(), kResponseCompleteFinal).ok());
+  EXPECT_EQ(stream->Send(stream->NewResponse(), kResponseCompleteFinal),
+            absl::InternalError("[request id: 7] model 'm': a response was sent after the final "
+                                "one; it is dropped"));
+  EXPECT_EQ(request_.answer_count(), 1u);
+}
+
+TEST_F(ResponseStreamTest, NothingIsDeliveredAfterTheFinalOne) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  ASSERT_TRUE(stream->Send(nullptr, kResponseCompleteFinal).ok());
+  EXPECT_EQ(stream->Send(stream->NewResponse(), 0).code(), absl::StatusCode::kInternal);
+  stream->SendFinalError(absl::InternalError("too late"));
+  EXPECT_EQ(request_.answer_count(), 1u);
+}
+
+TEST_F(ResponseStreamTest, SendFinalErrorAnswersWithTheError) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  stream->SendFinalError(absl::UnavailableError("no"));
+  ASSERT_EQ(request_.answer_count(), 1u);
+  EXPECT_TRUE(request_.answer(0).is_final());
+  EXPECT_EQ(request_.answer(0).status(), absl::UnavailableError("no"));
+  EXPECT_TRUE(stream->final_sent());
+}
+
+// ---- The end of the last reference
+
+TEST_F(ResponseStreamTest, TheLastReferenceAnswersWhereNobodyDid) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  EXPECT_EQ(request_.answer_count(), 0u) << "a factory may still send";
+  stream.reset();
+  ASSERT_EQ(request_.answer_count(), 1u);
+  EXPECT_TRUE(request_.answer(0).is_final());
+  EXPECT_EQ(request_.answer(0).status(),
+            absl::InternalError("model 'm': the backend 'fake' ended the request without a final "
+                                "response"));
+}
+
+TEST_F(ResponseStreamTest, AnUnsentResponseIsAReferenceToo) {
+  std::unique_ptr<InferResponse> unsent = Detached()->NewResponse();
+  EXPECT_EQ(request_.answer_count(), 0u);
+  unsent.reset();
+  ASSERT_EQ(request_.answer_count(), 1u);
+  EXPECT_EQ(request_.answer(0).status().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(ResponseStreamTest, TheLastReferenceStaysSilentAfterAFinalResponse) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  ASSERT_TRUE(stream->Send(nullptr, kResponseCompleteFinal).ok());
+  stream.reset();
+  EXPECT_EQ(request_.answer_count(), 1u);
+}
+
+TEST_F(ResponseStreamTest, ResponsesThatWereNotFinalDoNotSilenceIt) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  ASSERT_TRUE(stream->Send(stream->NewResponse(), 0).ok());
+  stream.reset();
+  EXPECT_EQ(request_.answer_count(), 2u);
+  EXPECT_EQ(request_.final_status().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(ResponseStreamTest, AnAbandonedStreamSaysNothing) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  stream->Abandon();
+  stream.reset();
+  EXPECT_EQ(request_.answer_count(), 0u);
+}
+
+TEST_F(ResponseStreamTest, TheModelIsLeftWithTheLastReference) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  EXPECT_EQ(model_->lifetime().inside(), 1);
+  stream.reset();
+  EXPECT_EQ(model_->lifetime().inside(), 0);
+}
+
+// ---- Cancel, indices, threads
+
+TEST_F(ResponseStreamTest, CancelIsAMarkAndSendsNothing) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  EXPECT_FALSE(stream->IsCancelled());
+  stream->Cancel();
+  EXPECT_TRUE(stream->IsCancelled());
+  EXPECT_EQ(request_.answer_count(), 0u);
+  EXPECT_TRUE(stream->Send(stream->NewResponse(), kResponseCompleteFinal).ok())
+      << "a backend may answer a cancelled request";
+}
+
+TEST_F(ResponseStreamTest, StatisticsIndicesRunFromZero) {
+  const std::shared_ptr<ResponseStream> stream = Detached();
+  for (uint64_t i = 0; i < 3; ++i) EXPECT_EQ(stream->NextStatisticsIndex(), i);
+  stream->Abandon();
+}
+
+TEST_F(ResponseStreamTest, OfManyThreadsOneSendsTheFinalResponse) {
+  std::shared_ptr<ResponseStream> stream = Detached();
+  constexpr int kThreads = 4;
+  std::atomic<int> sent{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      if (stream->Send(stream->NewResponse(), kResponseCompleteFinal).ok()) ++sent;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(sent.load(), 1);
+  EXPECT_EQ(request_.answer_count(), 1u);
+}
+
+}  // namespace
+}  // namespace nereid

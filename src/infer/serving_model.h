@@ -1,0 +1,71 @@
+// ServingModel: one loaded version of a model, as the way of a request sees it. Thread-safe.
+//
+// Two things keep it: shared_ptrs keep the object (name, configuration, statistics, labels), passes
+// of its lifetime gate keep the backend's model and instances. Requests in flight hold both;
+// a request that is idle in an application's hands holds the object only.
+#ifndef NEREID_INFER_SERVING_MODEL_H_
+#define NEREID_INFER_SERVING_MODEL_H_
+
+#include <absl/status/status.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/export.h"
+#include "base/gate.h"
+#include "config/compiled_model.h"
+#include "infer/request_ptr.h"
+#include "observe/stats/model_statistics.h"
+
+namespace nereid {
+
+// Class labels of an output, one a line of its label file.
+using OutputLabels = std::map<std::string, std::vector<std::string>>;
+
+class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel> {
+ public:
+  virtual ~ServingModel() = default;
+
+  const CompiledModel& config() const { return *config_; }
+  ModelStatistics& statistics() { return *statistics_; }
+  const ModelStatistics& statistics() const { return *statistics_; }
+  Gate& lifetime() { return lifetime_; }
+  Clock* clock() const { return clock_; }
+
+  // Label of class `index` of `output`; null when there is none. The text lives as long as this.
+  const char* Label(const std::string& output, size_t index) const;
+
+  // Hands a prepared request to the model's scheduler, which owns it from then on; on an error
+  // `*request` is untouched and stays with the caller. UNAVAILABLE: stopping, or queue full.
+  // Never blocks.
+  virtual absl::Status Enqueue(RequestPtr* request) = 0;
+  // False after the model began to unload: no new top-level request is let in.
+  virtual bool AdmissionOpen() const = 0;
+  // Asks the backend whether the model can serve now; OK where it offers no such check.
+  virtual absl::Status CheckReady() = 0;
+  // The scheduler looks again for cancelled requests in its queue. Never blocks.
+  virtual void OnCancel() = 0;
+
+ protected:
+  ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock)
+      : config_(std::move(config)),
+        statistics_(std::make_unique<ModelStatistics>(
+            1 + static_cast<int>(config_->instances.size()),
+            static_cast<uint32_t>(std::max<int64_t>(1, config_->max_batch_size)))),
+        labels_(std::move(labels)),
+        clock_(clock) {}
+
+ private:
+  const std::shared_ptr<const CompiledModel> config_;
+  const std::unique_ptr<ModelStatistics> statistics_;
+  const OutputLabels labels_;
+  Clock* const clock_;
+  Gate lifetime_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_SERVING_MODEL_H_

@@ -1,0 +1,93 @@
+#include "infer/testing/fake_model.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nereid {
+
+ModelBuilder::ModelBuilder(std::string name) {
+  model_.name = std::move(name);
+  model_.version = 1;
+  model_.backend = "fake";
+  Instances(1);
+}
+
+ModelBuilder& ModelBuilder::MaxBatch(int32_t size) {
+  model_.max_batch_size = size;
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::Input(InputSpec spec) {
+  model_.inputs.push_back(std::move(spec));
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::Input(std::string name, DataType type, Shape dims) {
+  InputSpec spec;
+  spec.name = std::move(name);
+  spec.data_type = type;
+  spec.dims = std::move(dims);
+  return Input(std::move(spec));
+}
+
+ModelBuilder& ModelBuilder::Output(OutputSpec spec) {
+  model_.outputs.push_back(std::move(spec));
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::Output(std::string name, DataType type, Shape dims) {
+  OutputSpec spec;
+  spec.name = std::move(name);
+  spec.data_type = type;
+  spec.dims = std::move(dims);
+  return Output(std::move(spec));
+}
+
+ModelBuilder& ModelBuilder::Batching(std::vector<int32_t> preferred, Duration max_delay) {
+  model_.batching.enabled = true;
+  model_.batching.preferred_batch_sizes = std::move(preferred);
+  model_.batching.max_queue_delay = max_delay;
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::Instances(int count) {
+  model_.instances.clear();
+  for (int i = 0; i < count; ++i) {
+    InstanceSpec instance;
+    instance.name = model_.name + "_" + std::to_string(i);
+    model_.instances.push_back(std::move(instance));
+  }
+  return *this;
+}
+
+CompiledModel ModelBuilder::Build() const {
+  CompiledModel model = model_;
+  for (InputSpec& input : model.inputs) {
+    if (input.optional) {
+      model.has_optional_inputs = true;
+    } else {
+      ++model.required_input_count;
+    }
+    const bool varies =
+        std::find(input.dims.begin(), input.dims.end(), kVariableDim) != input.dims.end();
+    if (varies && !input.allow_ragged) model.needs_shape_equality = true;
+    if (!varies) input.byte_size = TensorByteSize(input.data_type, input.dims);
+  }
+  BatchingOptions& batching = model.batching;
+  if (batching.enabled && batching.preferred_batch_sizes.empty() && model.max_batch_size > 0) {
+    batching.preferred_batch_sizes.push_back(model.max_batch_size);
+  }
+  return model;
+}
+
+absl::Status FakeModel::Enqueue(RequestPtr* request) {
+  if (on_enqueue) return on_enqueue(request);
+  return absl::UnavailableError("the fake model takes no requests");
+}
+
+void FakeModel::OnCancel() {
+  ++cancels_;
+  if (on_cancel) on_cancel();
+}
+
+}  // namespace nereid

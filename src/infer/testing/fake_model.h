@@ -1,0 +1,71 @@
+// FakeModel: a ServingModel without backend and scheduler, for tests of what lies above or below
+// them. ModelBuilder: writes the CompiledModel of such a model. FakeModel is thread-safe once its
+// script is set; ModelBuilder is thread-compatible.
+#ifndef NEREID_INFER_TESTING_FAKE_MODEL_H_
+#define NEREID_INFER_TESTING_FAKE_MODEL_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "config/compiled_model.h"
+#include "infer/infer_request.h"
+#include "infer/serving_model.h"
+
+namespace nereid {
+
+// Fills in what follows from the tensors (counts, byte sizes, whether shapes must be equal), as
+// compiling a configuration does.
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(std::string name = "model");
+
+  ModelBuilder& MaxBatch(int32_t size);
+  ModelBuilder& Input(InputSpec spec);
+  ModelBuilder& Input(std::string name, DataType type, Shape dims);
+  ModelBuilder& Output(OutputSpec spec);
+  ModelBuilder& Output(std::string name, DataType type, Shape dims);
+  // Dynamic batching; no preferred sizes mean the largest batch, as in a configuration.
+  ModelBuilder& Batching(std::vector<int32_t> preferred = {}, Duration max_delay = Duration{0});
+  ModelBuilder& Instances(int count);
+
+  CompiledModel Build() const;
+
+ private:
+  CompiledModel model_;
+};
+
+class FakeModel final : public ServingModel {
+ public:
+  // `clock` outlives the model.
+  explicit FakeModel(CompiledModel config, Clock* clock = Clock::Real(), OutputLabels labels = {})
+      : ServingModel(std::make_shared<const CompiledModel>(std::move(config)), std::move(labels),
+                     clock) {}
+
+  static std::shared_ptr<FakeModel> Make(const ModelBuilder& builder,
+                                         Clock* clock = Clock::Real()) {
+    return std::make_shared<FakeModel>(builder.Build(), clock);
+  }
+
+  // ---- The script. Set before other threads see the model.
+  std::function<absl::Status(RequestPtr*)> on_enqueue;  // none: UNAVAILABLE
+  std::function<void()> on_cancel;
+  absl::Status ready;
+  std::atomic<bool> admission_open{true};
+
+  int cancels() const { return cancels_.load(); }
+
+  absl::Status Enqueue(RequestPtr* request) override;
+  bool AdmissionOpen() const override { return admission_open.load(); }
+  absl::Status CheckReady() override { return ready; }
+  void OnCancel() override;
+
+ private:
+  std::atomic<int> cancels_{0};
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_TESTING_FAKE_MODEL_H_

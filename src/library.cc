@@ -1,0 +1,1 @@
+// The one source file of libtritonserver.so that belongs to no module: CMake wants at least one.

@@ -1,0 +1,143 @@
+#include "lifecycle/loaded_model.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <thread>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+// One label a line; the line's index is the class. INVALID_ARGUMENT for a path out of the model's
+// directory.
+absl::StatusOr<OutputLabels> ReadLabels(const FileSystem& fs, const CompiledModel& model,
+                                        const std::string& model_dir) {
+  OutputLabels labels;
+  for (const OutputSpec& output : model.outputs) {
+    if (output.label_filename.empty()) continue;
+    const std::string path = absl::StrCat(model_dir, "/", output.label_filename);
+    absl::StatusOr<std::string> text = fs.ReadFile(path);
+    if (!text.ok()) {
+      return absl::Status(text.status().code(),
+                          absl::StrCat("labels of output '", output.name, "' of model '",
+                                       model.name, "': ", text.status().message()));
+    }
+    std::vector<std::string> lines = absl::StrSplit(*text, '\n');
+    for (std::string& line : lines) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+    }
+    if (!lines.empty() && lines.back().empty()) lines.pop_back();
+    labels[output.name] = std::move(lines);
+  }
+  return labels;
+}
+
+}  // namespace
+
+LoadedModel::LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels,
+                         Clock* clock, std::unique_ptr<ModelHandle> model)
+    : ServingModel(std::move(config), std::move(labels), clock), model_(std::move(model)) {
+  model_->set_serving_model(this);
+}
+
+LoadedModel::~LoadedModel() { TearDown(); }
+
+absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext& context,
+                                                               const ParsedConfig& parsed,
+                                                               const std::string& model_dir,
+                                                               int64_t version) {
+  const TimePoint start = context.clock->Now();
+  ASSIGN_OR_RETURN(std::shared_ptr<BackendHandle> backend,
+                   context.backends->Get(parsed, model_dir, version));
+  ParsedConfig config = parsed;
+  RETURN_IF_ERROR(config.NormalizeInstanceGroups(backend->attributes().preferred_groups));
+  for (const std::string& note : config.notes()) LOG_INFO << note;
+
+  ModelHandleOptions options;
+  options.repository_dir = model_dir;
+  options.version = version;
+  options.auto_complete_config = context.auto_complete_config;
+  options.server = context.server;
+  auto model = std::make_unique<ModelHandle>(backend, std::move(config), std::move(options));
+  RETURN_IF_ERROR(model->Initialize());
+
+  ASSIGN_OR_RETURN(CompiledModel compiled, model->config().Compile(version));
+  ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
+  std::shared_ptr<LoadedModel> loaded(
+      new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)),
+                      std::move(labels), context.clock, std::move(model)));
+  RETURN_IF_ERROR(loaded->StartInstances());
+  loaded->load_seconds_ =
+      std::chrono::duration<double>(context.clock->Now() - start).count();
+  return loaded;
+}
+
+absl::Status LoadedModel::StartInstances() {
+  ASSIGN_OR_RETURN(std::unique_ptr<BatchStrategy> strategy, model_->MakeBatchStrategy(config()));
+  scheduler_ = std::make_unique<DynamicScheduler>(&config(), std::move(strategy), clock());
+  const bool parallel = model_->backend()->attributes().parallel_instance_loading;
+  for (size_t i = 0; i < config().instances.size(); ++i) {
+    const InstanceSpec& spec = config().instances[i];
+    auto instance = std::make_unique<InstanceHandle>(model_.get(), spec, static_cast<int>(i));
+    instances_.push_back(instance.get());
+    runners_.push_back(
+        std::make_unique<InstanceRunner>(spec.name, std::move(instance), scheduler_.get()));
+    if (!parallel) RETURN_IF_ERROR(runners_.back()->WaitInitialized());
+  }
+  // All are waited for, also after a failure: none may still be initialising when it is torn down.
+  absl::Status first_error;
+  for (const auto& runner : runners_) first_error.Update(runner->WaitInitialized());
+  RETURN_IF_ERROR(first_error);
+  for (const auto& runner : runners_) runner->Serve();
+  return absl::OkStatus();
+}
+
+absl::Status LoadedModel::CheckReady() {
+  if (!lifetime().Enter()) {
+    return absl::UnavailableError(absl::StrCat("model '", config().name, "' is being unloaded"));
+  }
+  absl::Status status;
+  for (InstanceHandle* instance : instances_) status.Update(instance->CheckReady());
+  lifetime().Leave();
+  return status;
+}
+
+void LoadedModel::CloseAdmission() {
+  admission_open_.store(false, std::memory_order_release);
+  scheduler_->CloseAdmission();
+}
+
+void LoadedModel::Close(std::function<void()> on_done) {
+  CloseAdmission();
+  // The last request may end on a thread of the backend that TearDown has to join.
+  auto self = std::static_pointer_cast<LoadedModel>(shared_from_this());
+  lifetime().Close([self, on_done = std::move(on_done)] {
+    std::thread([self, on_done] {
+      self->TearDown();
+      on_done();
+    }).detach();
+  });
+}
+
+void LoadedModel::TearDown() {
+  if (scheduler_ != nullptr) scheduler_->Shutdown();
+  runners_.clear();  // joins, and finalises each instance on its own thread
+  instances_.clear();
+  if (scheduler_ != nullptr) scheduler_->DropStrategy();
+  model_->FinalizeOnce();
+}
+
+std::vector<TRITONSERVER_BufferAttributes> LoadedModel::memory() {
+  if (!lifetime().Enter()) return {};
+  std::vector<TRITONSERVER_BufferAttributes> all = model_->memory();
+  for (const InstanceHandle* instance : instances_) {
+    for (const TRITONSERVER_BufferAttributes& usage : instance->memory()) all.push_back(usage);
+  }
+  lifetime().Leave();
+  return all;
+}
+
+}  // namespace nereid

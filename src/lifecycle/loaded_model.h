@@ -1,0 +1,75 @@
+// LoadedModel: one version of a model with everything that makes it run: backend model, scheduler,
+// instances. Thread-safe. Its parts are torn down when it was closed and the last request in
+// flight is gone; the object itself (name, statistics) lives as long as someone refers to it.
+#ifndef NEREID_LIFECYCLE_LOADED_MODEL_H_
+#define NEREID_LIFECYCLE_LOADED_MODEL_H_
+
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend_host/backend_registry.h"
+#include "backend_host/instance_handle.h"
+#include "backend_host/model_handle.h"
+#include "execution/instance_runner.h"
+#include "filesystem/file_system.h"
+#include "infer/serving_model.h"
+#include "scheduling/dynamic/dynamic_scheduler.h"
+
+namespace nereid {
+
+// What loading needs; outlives every model loaded with it.
+struct LoadContext {
+  const FileSystem* file_system = nullptr;
+  BackendRegistry* backends = nullptr;
+  Clock* clock = nullptr;
+  bool auto_complete_config = true;
+  void* server = nullptr;  // TRITONSERVER_Server*, for the backends
+};
+
+class LoadedModel final : public ServingModel {
+ public:
+  // Loads version `version` of the model in `model_dir`: backend, model, scheduler, instances. The
+  // instances serve from then on. Blocks as long as the backend does.
+  static absl::StatusOr<std::shared_ptr<LoadedModel>> Load(const LoadContext& context,
+                                                           const ParsedConfig& config,
+                                                           const std::string& model_dir,
+                                                           int64_t version);
+  ~LoadedModel() override;
+
+  absl::Status Enqueue(RequestPtr* request) override { return scheduler_->Enqueue(request); }
+  bool AdmissionOpen() const override { return admission_open_.load(std::memory_order_acquire); }
+  absl::Status CheckReady() override;
+  void OnCancel() override { scheduler_->OnCancel(); }
+
+  // Refuses new requests; those in flight go on.
+  void CloseAdmission();
+  // CloseAdmission, and tears the model down once nothing is in flight, on a thread of its own;
+  // `on_done` runs there afterwards. REQUIRES: called once, on a model held by a shared_ptr.
+  void Close(std::function<void()> on_done);
+
+  double load_seconds() const { return load_seconds_; }
+  // What backend and instances reported; empty once the model is closed and idle.
+  std::vector<TRITONSERVER_BufferAttributes> memory();
+
+ private:
+  LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
+              std::unique_ptr<ModelHandle> model);
+  absl::Status StartInstances();
+  void TearDown();
+
+  const std::unique_ptr<ModelHandle> model_;
+  std::unique_ptr<DynamicScheduler> scheduler_;
+  std::vector<InstanceHandle*> instances_;  // owned by the runners
+  std::vector<std::unique_ptr<InstanceRunner>> runners_;
+  std::atomic<bool> admission_open_{true};
+  double load_seconds_ = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_LOADED_MODEL_H_

@@ -1,0 +1,57 @@
+// OutputAllocator: where a frontend says that the output tensors of its responses shall lie.
+// Implementations are thread-safe and outlive every response made with them.
+#ifndef NEREID_MEMORY_OUTPUT_ALLOCATOR_H_
+#define NEREID_MEMORY_OUTPUT_ALLOCATOR_H_
+
+#include <absl/status/status.h>
+
+#include <cstddef>
+
+#include "base/export.h"
+#include "model/memory_kind.h"
+
+namespace nereid {
+
+class Budget;
+
+// One buffer. Owned by the response that asked for it until OutputAllocator::Release.
+struct OutputBuffer {
+  void* base = nullptr;  // may stay null when byte_size is 0
+  size_t byte_size = 0;
+  MemoryPlace place;      // in: where the backend would like it; out: where it is
+  void* userp = nullptr;  // the allocator's own mark
+};
+
+class NEREID_API OutputAllocator {
+ public:
+  virtual ~OutputAllocator() = default;
+
+  // Called before the first output of each response. An error is only logged.
+  virtual absl::Status Start(void* allocator_userp) const { return absl::OkStatus(); }
+  // Fills base, place and userp of `buffer`, whose byte_size and wished place are set.
+  virtual absl::Status Allocate(const char* tensor_name, void* allocator_userp,
+                                OutputBuffer* buffer) const = 0;
+  // Runs once for every buffer with a non-null base, when its response is destroyed.
+  virtual void Release(const OutputBuffer& buffer) const = 0;
+  // Where a buffer would lie; UNAVAILABLE when the allocator cannot tell. `tensor_name` and
+  // `byte_size` may be null.
+  virtual absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
+                             MemoryPlace* place) const;
+};
+
+// Buffers of the process heap on 64-byte boundaries, counted against `budget` (may be null, not
+// owned) until released.
+class NEREID_API HeapOutputAllocator final : public OutputAllocator {
+ public:
+  explicit HeapOutputAllocator(Budget* budget) : budget_(budget) {}
+  absl::Status Allocate(const char* tensor_name, void* allocator_userp,
+                        OutputBuffer* buffer) const override;
+  void Release(const OutputBuffer& buffer) const override;
+
+ private:
+  Budget* const budget_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_MEMORY_OUTPUT_ALLOCATOR_H_

@@ -1,0 +1,39 @@
+// CorrelationId: names the sequence a request belongs to: none, an unsigned number or a string.
+// Numeric and string ids are distinct, also where they read alike. A plain value.
+#ifndef NEREID_MODEL_CORRELATION_ID_H_
+#define NEREID_MODEL_CORRELATION_ID_H_
+
+#include <absl/strings/str_cat.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace nereid {
+
+inline constexpr size_t kMaxCorrelationIdLength = 128;
+
+class CorrelationId {
+ public:
+  CorrelationId() = default;
+  explicit CorrelationId(uint64_t id) : id_(id) {}
+  explicit CorrelationId(std::string id) : id_(std::move(id)) {}
+
+  bool is_string() const { return std::holds_alternative<std::string>(id_); }
+  // False for 0 and for "": the request belongs to no sequence.
+  bool present() const { return is_string() ? !string_value().empty() : uint_value() != 0; }
+  // REQUIRES: !is_string()
+  uint64_t uint_value() const { return std::get<uint64_t>(id_); }
+  // REQUIRES: is_string()
+  const std::string& string_value() const { return std::get<std::string>(id_); }
+  std::string ToString() const { return is_string() ? string_value() : absl::StrCat(uint_value()); }
+
+  friend bool operator==(const CorrelationId&, const CorrelationId&) = default;
+
+ private:
+  std::variant<uint64_t, std::string> id_ = uint64_t{0};
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_MODEL_CORRELATION_ID_H_

@@ -1,0 +1,23 @@
+#include "observe/metrics/gauges.h"
+
+namespace nereid {
+
+void Gauges::Add(const std::string& name, const std::string& help, std::function<double()> read) {
+  MutexLock lock(&mu_);
+  gauges_[name] = {help, std::move(read)};
+}
+
+void Gauges::Remove(const std::string& name) {
+  MutexLock lock(&mu_);
+  gauges_.erase(name);
+}
+
+std::vector<GaugeSample> Gauges::Read() const {
+  std::vector<GaugeSample> samples;
+  // Under the lock, so that after Remove the function is not running any more.
+  MutexLock lock(&mu_);
+  for (const auto& [name, gauge] : gauges_) samples.push_back({name, gauge.help, gauge.read()});
+  return samples;
+}
+
+}  // namespace nereid

@@ -1,0 +1,42 @@
+// Gauges: numbers that other parts of the server show in the metrics text (limits in use,
+// connections). Read on scrape only. Thread-safe.
+#ifndef NEREID_OBSERVE_METRICS_GAUGES_H_
+#define NEREID_OBSERVE_METRICS_GAUGES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/export.h"
+#include "base/mutex.h"
+
+namespace nereid {
+
+struct GaugeSample {
+  std::string name;
+  std::string help;
+  double value;
+};
+
+class NEREID_API Gauges {
+ public:
+  // `read` is thread-safe, does not block, and stays callable until Remove of the same name.
+  void Add(const std::string& name, const std::string& help, std::function<double()> read)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void Remove(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<GaugeSample> Read() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Gauge {
+    std::string help;
+    std::function<double()> read;
+  };
+  mutable Mutex mu_;
+  std::map<std::string, Gauge> gauges_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_OBSERVE_METRICS_GAUGES_H_

@@ -1,0 +1,149 @@
+#include "observe/metrics/prometheus_text.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <charconv>
+
+namespace nereid {
+namespace {
+
+enum class Kind { kCounter, kGauge };
+
+struct Family {
+  const char* name;
+  Kind kind;
+  const char* help;
+  double (*read)(const ModelMetricsSample&);
+};
+
+// Microseconds from nanoseconds, in whole ones as the original counts.
+double Micros(const StatDuration& duration) { return static_cast<double>(duration.ns / 1000); }
+
+// Every per-model family but the failures, which carry one more label.
+constexpr Family kModelFamilies[] = {
+    {"nv_inference_request_success", Kind::kCounter,
+     "Number of successful inference requests, all batch sizes",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.statistics.success.count); }},
+    {"nv_inference_count", Kind::kCounter,
+     "Number of inferences performed (does not include cached requests)",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.statistics.inference_count); }},
+    {"nv_inference_exec_count", Kind::kCounter,
+     "Number of model executions performed (does not include cached requests)",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.statistics.execution_count); }},
+    {"nv_inference_request_duration_us", Kind::kCounter,
+     "Cumulative inference request duration in microseconds (includes cached requests)",
+     [](const ModelMetricsSample& m) { return Micros(m.statistics.success); }},
+    {"nv_inference_queue_duration_us", Kind::kCounter,
+     "Cumulative inference queuing duration in microseconds (includes cached requests)",
+     [](const ModelMetricsSample& m) { return Micros(m.statistics.queue); }},
+    {"nv_inference_compute_input_duration_us", Kind::kCounter,
+     "Cumulative compute input duration in microseconds (does not include cached requests)",
+     [](const ModelMetricsSample& m) { return Micros(m.statistics.compute_input); }},
+    {"nv_inference_compute_infer_duration_us", Kind::kCounter,
+     "Cumulative compute inference duration in microseconds (does not include cached requests)",
+     [](const ModelMetricsSample& m) { return Micros(m.statistics.compute_infer); }},
+    {"nv_inference_compute_output_duration_us", Kind::kCounter,
+     "Cumulative inference compute output duration in microseconds (does not include cached "
+     "requests)",
+     [](const ModelMetricsSample& m) { return Micros(m.statistics.compute_output); }},
+    {"nv_inference_pending_request_count", Kind::kGauge,
+     "Instantaneous number of pending requests awaiting execution per-model.",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.statistics.pending); }},
+    {"nv_model_load_duration_secs", Kind::kGauge, "Model load time in seconds",
+     [](const ModelMetricsSample& m) { return m.load_seconds; }},
+};
+
+// By FailureReason.
+constexpr const char* kFailureReasons[kFailureReasonCount] = {"REJECTED", "CANCELED", "BACKEND",
+                                                              "OTHER"};
+
+void AppendNumber(double value, std::string* out) {
+  char buffer[32];
+  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  out->append(buffer, static_cast<size_t>(result.ptr - buffer));
+}
+
+void AppendHeader(absl::string_view name, Kind kind, absl::string_view help, std::string* out) {
+  absl::StrAppend(out, "# HELP ", name, " ", help, "\n# TYPE ", name, " ",
+                  kind == Kind::kCounter ? "counter" : "gauge", "\n");
+}
+
+void AppendSample(absl::string_view name, absl::string_view labels, double value,
+                  std::string* out) {
+  absl::StrAppend(out, name);
+  if (!labels.empty()) absl::StrAppend(out, "{", labels, "}");
+  *out += ' ';
+  AppendNumber(value, out);
+  *out += '\n';
+}
+
+void AppendPlainGauge(absl::string_view name, absl::string_view help, double value,
+                      std::string* out) {
+  AppendHeader(name, Kind::kGauge, help, out);
+  AppendSample(name, "", value, out);
+}
+
+void AppendFailures(const std::vector<ModelMetricsSample>& models, std::string* out) {
+  constexpr char kName[] = "nv_inference_request_failure";
+  AppendHeader(kName, Kind::kCounter, "Number of failed inference requests, all batch sizes", out);
+  for (const ModelMetricsSample& m : models) {
+    for (int reason = 0; reason < kFailureReasonCount; ++reason) {
+      AppendSample(kName,
+                   absl::StrCat("model=\"", EscapeLabelValue(m.model), "\",reason=\"",
+                                kFailureReasons[reason], "\",version=\"", m.version, "\""),
+                   static_cast<double>(m.statistics.failures[static_cast<size_t>(reason)]), out);
+    }
+  }
+}
+
+}  // namespace
+
+std::string EscapeLabelValue(absl::string_view value) {
+  std::string escaped;
+  for (const char c : value) {
+    if (c == '\\' || c == '"') escaped += '\\';
+    if (c == '\n') {
+      escaped += "\\n";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
+                           const std::optional<MachineSample>& machine,
+                           const std::vector<GaugeSample>& gauges) {
+  std::string out;
+  if (!models.empty()) {
+    for (const Family& family : kModelFamilies) {
+      AppendHeader(family.name, family.kind, family.help, &out);
+      for (const ModelMetricsSample& m : models) {
+        AppendSample(family.name,
+                     absl::StrCat("model=\"", EscapeLabelValue(m.model), "\",version=\"",
+                                  m.version, "\""),
+                     family.read(m), &out);
+      }
+      if (&family == &kModelFamilies[0]) AppendFailures(models, &out);
+    }
+  }
+  // There is no pinned memory without a GPU; dashboards still look for the pool.
+  AppendPlainGauge("nv_pinned_memory_pool_total_bytes", "Pinned memory pool total memory size, in bytes",
+                   0, &out);
+  AppendPlainGauge("nv_pinned_memory_pool_used_bytes", "Pinned memory pool used memory size, in bytes",
+                   0, &out);
+  if (machine.has_value()) {
+    AppendPlainGauge("nv_cpu_utilization", "CPU utilization rate [0.0 - 1.0]",
+                     machine->cpu_utilization, &out);
+    AppendPlainGauge("nv_cpu_memory_total_bytes", "CPU total memory (RAM), in bytes",
+                     static_cast<double>(machine->memory_total_bytes), &out);
+    AppendPlainGauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes",
+                     static_cast<double>(machine->memory_used_bytes), &out);
+  }
+  for (const GaugeSample& gauge : gauges) {
+    AppendPlainGauge(gauge.name, gauge.help, gauge.value, &out);
+  }
+  return out;
+}
+
+}  // namespace nereid

@@ -1,0 +1,36 @@
+// The Prometheus text (exposition format 0.0.4) of the server's metrics. Pure functions.
+#ifndef NEREID_OBSERVE_METRICS_PROMETHEUS_TEXT_H_
+#define NEREID_OBSERVE_METRICS_PROMETHEUS_TEXT_H_
+
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "observe/metrics/gauges.h"
+#include "observe/metrics/machine_usage.h"
+#include "observe/stats/model_statistics.h"
+
+namespace nereid {
+
+struct ModelMetricsSample {
+  std::string model;
+  int64_t version = 0;
+  double load_seconds = 0;
+  StatisticsSnapshot statistics;
+};
+
+// Families of spec/metrics.md sections 2 and 3 that this server has, then `gauges`. Samples of a
+// family are in the order of `models`; a family without samples is left out.
+std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
+                           const std::optional<MachineSample>& machine,
+                           const std::vector<GaugeSample>& gauges);
+
+// `value` as a label value: backslash, quote and newline escaped.
+std::string EscapeLabelValue(absl::string_view value);
+
+}  // namespace nereid
+
+#endif  // NEREID_OBSERVE_METRICS_PROMETHEUS_TEXT_H_

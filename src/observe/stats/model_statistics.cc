@@ -1,0 +1,163 @@
+#include "observe/stats/model_statistics.h"
+
+#include <algorithm>
+
+namespace nereid {
+namespace {
+
+// A duration counter that many threads add to.
+struct AtomicDuration {
+  std::atomic<uint64_t> count{0};
+  std::atomic<uint64_t> ns{0};
+
+  void Add(uint64_t duration_ns) {
+    count.fetch_add(1, std::memory_order_relaxed);
+    ns.fetch_add(duration_ns, std::memory_order_relaxed);
+  }
+  void AddTo(StatDuration* total) const {
+    total->count += count.load(std::memory_order_relaxed);
+    total->ns += ns.load(std::memory_order_relaxed);
+  }
+};
+
+struct AtomicBatch {
+  AtomicDuration compute_input, compute_infer, compute_output;
+};
+
+// Timestamps come from backends, which may get them wrong: no duration is ever negative.
+uint64_t Between(uint64_t start, uint64_t end) { return end > start ? end - start : 0; }
+
+void AddTo(const BatchStatistics& from, BatchStatistics* to) {
+  to->compute_input.count += from.compute_input.count;
+  to->compute_input.ns += from.compute_input.ns;
+  to->compute_infer.count += from.compute_infer.count;
+  to->compute_infer.ns += from.compute_infer.ns;
+  to->compute_output.count += from.compute_output.count;
+  to->compute_output.ns += from.compute_output.ns;
+}
+
+void Add(uint64_t ns, StatDuration* duration) {
+  ++duration->count;
+  duration->ns += ns;
+}
+
+}  // namespace
+
+// One writer most of the time: kept on cache lines of its own.
+struct alignas(64) ModelStatistics::Shard {
+  explicit Shard(uint64_t max_batch_size) : batches(max_batch_size + 1) {}
+
+  std::atomic<uint64_t> inference_count{0};
+  std::atomic<uint64_t> execution_count{0};
+  AtomicDuration success, fail, queue, compute_input, compute_infer, compute_output;
+  std::array<std::atomic<uint64_t>, kFailureReasonCount> failures{};
+  std::vector<AtomicBatch> batches;  // by batch size
+};
+
+ModelStatistics::ModelStatistics(int shards, uint32_t max_batch_size)
+    : max_batch_size_(std::max<uint32_t>(1, max_batch_size)) {
+  for (int i = 0; i < shards; ++i) shards_.push_back(std::make_unique<Shard>(max_batch_size_));
+}
+
+ModelStatistics::~ModelStatistics() = default;
+
+void ModelStatistics::RecordSuccess(int shard, uint64_t batch_size, const SuccessTimes& times) {
+  Shard& s = *shards_[static_cast<size_t>(shard)];
+  s.inference_count.fetch_add(std::max<uint64_t>(1, batch_size), std::memory_order_relaxed);
+  s.success.Add(Between(times.request_start, times.request_end));
+  s.queue.Add(Between(times.queue_start, times.exec_start));
+  s.compute_input.Add(Between(times.exec_start, times.compute_start));
+  s.compute_infer.Add(Between(times.compute_start, times.compute_end));
+  s.compute_output.Add(Between(times.compute_end, times.exec_end));
+}
+
+void ModelStatistics::RecordFailure(int shard, FailureReason reason, uint64_t duration_ns) {
+  Shard& s = *shards_[static_cast<size_t>(shard)];
+  s.fail.Add(duration_ns);
+  s.failures[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+}
+
+void ModelStatistics::RecordBatch(int shard, uint64_t batch_size, uint64_t exec_start,
+                                  uint64_t compute_start, uint64_t compute_end, uint64_t exec_end,
+                                  uint64_t wall_ms) {
+  Shard& s = *shards_[static_cast<size_t>(shard)];
+  s.execution_count.fetch_add(1, std::memory_order_relaxed);
+  uint64_t last = last_inference_ms_.load(std::memory_order_relaxed);
+  while (last < wall_ms && !last_inference_ms_.compare_exchange_weak(last, wall_ms)) {
+  }
+  const uint64_t input = Between(exec_start, compute_start);
+  const uint64_t infer = Between(compute_start, compute_end);
+  const uint64_t output = Between(compute_end, exec_end);
+  const uint64_t size = std::max<uint64_t>(1, batch_size);
+  if (size <= max_batch_size_) {
+    AtomicBatch& batch = s.batches[size];
+    batch.compute_input.Add(input);
+    batch.compute_infer.Add(infer);
+    batch.compute_output.Add(output);
+    return;
+  }
+  MutexLock lock(&mu_);
+  BatchStatistics& batch = odd_batches_[size];
+  Add(input, &batch.compute_input);
+  Add(infer, &batch.compute_infer);
+  Add(output, &batch.compute_output);
+}
+
+void ModelStatistics::RecordResponse(uint64_t index, ResponseOutcome outcome, uint64_t start,
+                                     uint64_t output_start, uint64_t end) {
+  const uint64_t total = Between(start, end);
+  MutexLock lock(&mu_);
+  ResponseStatistics& stats = responses_[index];
+  switch (outcome) {
+    case ResponseOutcome::kSuccess:
+      Add(Between(start, output_start), &stats.compute_infer);
+      Add(Between(output_start, end), &stats.compute_output);
+      Add(total, &stats.success);
+      return;
+    case ResponseOutcome::kEmpty:
+      Add(total, &stats.compute_infer);
+      Add(total, &stats.empty_response);
+      return;
+    case ResponseOutcome::kCancelled: Add(total, &stats.cancel); return;
+    case ResponseOutcome::kFailed:
+      Add(output_start > 0 ? Between(start, output_start) : total, &stats.compute_infer);
+      if (output_start > 0 && end > output_start) {
+        Add(end - output_start, &stats.compute_output);
+      }
+      Add(total, &stats.fail);
+      return;
+  }
+}
+
+StatisticsSnapshot ModelStatistics::Snapshot() const {
+  StatisticsSnapshot snapshot;
+  snapshot.last_inference_ms = last_inference_ms_.load(std::memory_order_relaxed);
+  snapshot.pending = pending_.load(std::memory_order_relaxed);
+  for (const auto& shard : shards_) {
+    snapshot.inference_count += shard->inference_count.load(std::memory_order_relaxed);
+    snapshot.execution_count += shard->execution_count.load(std::memory_order_relaxed);
+    shard->success.AddTo(&snapshot.success);
+    shard->fail.AddTo(&snapshot.fail);
+    shard->queue.AddTo(&snapshot.queue);
+    shard->compute_input.AddTo(&snapshot.compute_input);
+    shard->compute_infer.AddTo(&snapshot.compute_infer);
+    shard->compute_output.AddTo(&snapshot.compute_output);
+    for (size_t i = 0; i < snapshot.failures.size(); ++i) {
+      snapshot.failures[i] += shard->failures[i].load(std::memory_order_relaxed);
+    }
+    for (size_t size = 1; size < shard->batches.size(); ++size) {
+      const AtomicBatch& batch = shard->batches[size];
+      if (batch.compute_infer.count.load(std::memory_order_relaxed) == 0) continue;
+      BatchStatistics& total = snapshot.batches[size];
+      batch.compute_input.AddTo(&total.compute_input);
+      batch.compute_infer.AddTo(&total.compute_infer);
+      batch.compute_output.AddTo(&total.compute_output);
+    }
+  }
+  MutexLock lock(&mu_);
+  for (const auto& [size, batch] : odd_batches_) AddTo(batch, &snapshot.batches[size]);
+  snapshot.responses = responses_;
+  return snapshot;
+}
+
+}  // namespace nereid

@@ -1,0 +1,98 @@
+// ModelStatistics: what one loaded model version has done. Thread-safe; recording takes no lock.
+//
+// Counters are sharded: each instance records into its own shard and a snapshot adds them up.
+// The model's own shard (kModelShard) takes what no instance saw. All durations are nanoseconds of
+// the steady clock. Statistics live as long as the model version and start at zero on a reload.
+#ifndef NEREID_OBSERVE_STATS_MODEL_STATISTICS_H_
+#define NEREID_OBSERVE_STATS_MODEL_STATISTICS_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/export.h"
+#include "base/mutex.h"
+
+namespace nereid {
+
+// Why a request failed; the `reason` label of nv_inference_request_failure.
+enum class FailureReason : int { kRejected = 0, kCanceled = 1, kBackend = 2, kOther = 3 };
+inline constexpr int kFailureReasonCount = 4;
+
+struct StatDuration {
+  uint64_t count = 0;
+  uint64_t ns = 0;
+};
+
+struct BatchStatistics {
+  StatDuration compute_input, compute_infer, compute_output;
+};
+
+// Per running index of a response within its request (spec/metrics.md section 5).
+struct ResponseStatistics {
+  StatDuration compute_infer, compute_output, success, fail, empty_response, cancel;
+};
+
+// A consistent-enough copy: each number is exact, numbers recorded meanwhile may be in or out.
+struct StatisticsSnapshot {
+  uint64_t last_inference_ms = 0;  // since the Unix epoch, 0 if none
+  uint64_t inference_count = 0;
+  uint64_t execution_count = 0;
+  StatDuration success, fail, queue, compute_input, compute_infer, compute_output, cache_hit,
+      cache_miss;
+  std::array<uint64_t, kFailureReasonCount> failures{};
+  int64_t pending = 0;
+  std::map<uint64_t, BatchStatistics> batches;          // by batch size
+  std::map<uint64_t, ResponseStatistics> responses;     // by response index
+};
+
+// Timestamps of one successfully executed request, steady-clock nanoseconds.
+struct SuccessTimes {
+  uint64_t request_start, queue_start, exec_start, compute_start, compute_end, exec_end;
+  uint64_t request_end;  // when the success is reported
+};
+
+enum class ResponseOutcome { kSuccess, kEmpty, kCancelled, kFailed };
+
+class NEREID_API ModelStatistics {
+ public:
+  static constexpr int kModelShard = 0;
+
+  // `shards`: 1 + number of instances. Batch sizes up to `max_batch_size` (at least 1) are counted
+  // without a lock.
+  ModelStatistics(int shards, uint32_t max_batch_size);
+  ~ModelStatistics();
+
+  // One request answered by a backend. `batch_size`: of the request; 0 counts as 1.
+  void RecordSuccess(int shard, uint64_t batch_size, const SuccessTimes& times);
+  // `duration_ns`: from request start to failure.
+  void RecordFailure(int shard, FailureReason reason, uint64_t duration_ns);
+  // One execution of a batch of `batch_size` elements in all.
+  void RecordBatch(int shard, uint64_t batch_size, uint64_t exec_start, uint64_t compute_start,
+                   uint64_t compute_end, uint64_t exec_end, uint64_t wall_ms);
+  // One response; `output_start` 0 where no output phase took place.
+  void RecordResponse(uint64_t index, ResponseOutcome outcome, uint64_t start,
+                      uint64_t output_start, uint64_t end) ABSL_LOCKS_EXCLUDED(mu_);
+  // A request entered (+1) or left (-1) the queue.
+  void AddPending(int64_t delta) { pending_.fetch_add(delta, std::memory_order_relaxed); }
+
+  StatisticsSnapshot Snapshot() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Shard;
+  std::vector<std::unique_ptr<Shard>> shards_;  // constant after construction
+  const uint64_t max_batch_size_;
+  std::atomic<int64_t> pending_{0};
+  std::atomic<uint64_t> last_inference_ms_{0};
+  mutable Mutex mu_;
+  // Batch sizes beyond max_batch_size_ (a model without batching whose backend reports others).
+  std::map<uint64_t, BatchStatistics> odd_batches_ ABSL_GUARDED_BY(mu_);
+  std::map<uint64_t, ResponseStatistics> responses_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_OBSERVE_STATS_MODEL_STATISTICS_H_

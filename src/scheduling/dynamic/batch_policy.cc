@@ -1,0 +1,82 @@
+#include "scheduling/dynamic/batch_policy.h"
+
+#include <algorithm>
+
+namespace nereid {
+namespace {
+
+// Without dynamic batching every request is a batch of its own, and so it is for a model without
+// a batch dimension.
+uint64_t MaxUnits(const CompiledModel& model) {
+  if (!model.batching.enabled) return 0;
+  return static_cast<uint64_t>(std::max(0, model.max_batch_size));
+}
+
+}  // namespace
+
+BatchPolicy::BatchPolicy(const CompiledModel& model)
+    : max_units_(MaxUnits(model)),
+      preferred_(model.batching.preferred_batch_sizes),
+      max_preferred_(preferred_.empty() ? 0 : static_cast<uint64_t>(preferred_.back())),
+      max_delay_(model.batching.enabled ? model.batching.max_queue_delay : Duration{0}) {}
+
+bool BatchPolicy::IsPreferred(uint64_t units) const {
+  return std::find(preferred_.begin(), preferred_.end(), static_cast<int32_t>(units)) !=
+         preferred_.end();
+}
+
+void BatchPolicy::Extend(const QueueView& queue, BatchCursor* cursor) const {
+  while (!cursor->closed && cursor->examined < queue.size()) {
+    const size_t candidate = cursor->examined;
+    const uint64_t units = queue.units(candidate);
+    if (candidate > 0) {
+      // Going past the largest preferred size settles for what is there, unless a preferred size
+      // was reached on the way.
+      if (cursor->units + units > max_preferred_ && cursor->marked == 0) {
+        cursor->marked = cursor->examined;
+      }
+      if (cursor->units + units > max_units_) {
+        cursor->closed = true;
+        cursor->closed_why = BatchDecision::Why::kFull;
+        return;
+      }
+      if (!queue.Compatible(0, candidate)) {
+        cursor->closed = true;
+        cursor->closed_why = BatchDecision::Why::kShapeChange;
+        return;
+      }
+    }
+    cursor->units += units;
+    ++cursor->examined;
+    if (IsPreferred(cursor->units)) cursor->marked = cursor->examined;
+  }
+}
+
+BatchDecision BatchPolicy::Decide(const QueueView& queue, TimePoint now,
+                                  BatchCursor* cursor) const {
+  BatchDecision decision;
+  if (queue.size() == 0) return decision;
+  Extend(queue, cursor);
+  const bool delays = max_delay_ > Duration{0};
+  const TimePoint deadline = queue.queued_at(0) + max_delay_;
+  const bool exceeded = delays && now >= deadline;
+
+  if (cursor->marked > 0 && !exceeded) {
+    decision.take = cursor->marked;
+    decision.why = BatchDecision::Why::kPreferred;
+  } else if (cursor->closed) {
+    decision.take = cursor->examined;
+    decision.why = cursor->closed_why;
+  } else if (cursor->units >= max_preferred_) {
+    decision.take = cursor->examined;
+    decision.why = BatchDecision::Why::kFull;
+  } else if (exceeded || !delays) {
+    decision.take = cursor->examined;
+    decision.why = exceeded ? BatchDecision::Why::kDelayExpired : BatchDecision::Why::kNoDelay;
+  } else {
+    decision.wake_at = deadline;
+  }
+  return decision;
+}
+
+}  // namespace nereid

@@ -1,0 +1,67 @@
+// BatchPolicy: decides when the requests at the head of a queue become a batch.
+// Immutable; takes no lock, reads no clock, allocates nothing.
+//
+// The rules are those of spec/scheduling.md 3.4 for an instance that pulls (nothing is ever
+// half handed over, so the "open payload" of the rules is always empty).
+#ifndef NEREID_SCHEDULING_DYNAMIC_BATCH_POLICY_H_
+#define NEREID_SCHEDULING_DYNAMIC_BATCH_POLICY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "config/compiled_model.h"
+
+namespace nereid {
+
+// What the policy needs to know about the queue, kept up to date request by request.
+class QueueView {
+ public:
+  virtual ~QueueView() = default;
+  virtual size_t size() const = 0;
+  // What request `index` (0 = oldest) counts for in a batch: max(1, its batch size).
+  virtual uint32_t units(size_t index) const = 0;
+  virtual TimePoint queued_at(size_t index) const = 0;
+  // Whether requests `a` and `b` may share a batch as far as their tensors go.
+  virtual bool Compatible(size_t a, size_t b) const = 0;
+};
+
+struct BatchDecision {
+  enum class Why : uint8_t { kFull, kPreferred, kDelayExpired, kNoDelay, kShapeChange, kWaiting };
+  size_t take = 0;                   // requests to take from the head now; 0 = none yet
+  std::optional<TimePoint> wake_at;  // when to ask again if nothing arrives; none: on arrival
+  Why why = Why::kWaiting;
+};
+
+// How far the head of a queue has been looked at, so that an arrival costs O(1) and not O(queue).
+// Reset when requests leave the queue.
+struct BatchCursor {
+  size_t examined = 0;     // requests accepted into the pending batch so far
+  uint64_t units = 0;      // their units
+  size_t marked = 0;       // requests up to the largest preferred size reached; 0: none
+  bool closed = false;     // the next request cannot join: send now
+  BatchDecision::Why closed_why = BatchDecision::Why::kFull;
+};
+
+class BatchPolicy {
+ public:
+  explicit BatchPolicy(const CompiledModel& model);
+
+  // REQUIRES: the queue holds no expired or cancelled request; `cursor` describes its head.
+  BatchDecision Decide(const QueueView& queue, TimePoint now, BatchCursor* cursor) const;
+
+ private:
+  void Extend(const QueueView& queue, BatchCursor* cursor) const;
+  bool IsPreferred(uint64_t units) const;
+
+  const uint64_t max_units_;
+  const std::vector<int32_t> preferred_;  // ascending
+  const uint64_t max_preferred_;          // 0: none
+  const Duration max_delay_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_DYNAMIC_BATCH_POLICY_H_

@@ -1,0 +1,67 @@
+// Server::Infer: from a request in a frontend's hands to one in a scheduler's queue.
+#include <absl/strings/str_cat.h>
+
+#include "base/status_macros.h"
+#include "infer/request_validator.h"
+#include "server/server.h"
+
+namespace nereid {
+namespace {
+
+absl::Status CheckCallbacks(const InferRequest& request) {
+  if (request.release_target().fn == nullptr || request.response_target().fn == nullptr ||
+      request.response_target().allocator == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.LogPrefix(),
+                     "the request needs a release callback, a response callback and a response "
+                     "allocator before it can be issued"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Server::EnterModel(InferRequest* request) const {
+  if (request->model()->lifetime().Enter()) return absl::OkStatus();
+  // That version is going: a newer one may have taken its place since the request was made.
+  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
+                   FindModel(request->model()->config().name, request->requested_version()));
+  if (!model->lifetime().Enter()) {
+    return absl::UnavailableError(absl::StrCat(
+        "Request for unknown model: '", model->config().name, "' version ",
+        model->config().version, " is not at ready state"));
+  }
+  request->Rebind(std::move(model));
+  return absl::OkStatus();
+}
+
+absl::Status Server::Infer(InferRequest* request) {
+  if (state_.load(std::memory_order_acquire) == State::kStopped) {
+    return absl::UnavailableError("Server not ready");
+  }
+  RETURN_IF_ERROR(CheckCallbacks(*request));
+  RETURN_IF_ERROR(request->lifecycle().MoveTo(RequestState::kInitialized, request->LogPrefix()));
+  RETURN_IF_ERROR(EnterModel(request));
+  if (absl::Status valid = RequestValidator::Prepare(request); !valid.ok()) {
+    request->model()->lifetime().Leave();
+    return valid;
+  }
+  // From here on the stream holds the pass of the model's gate.
+  request->BeginFlight(/*priority=*/0, ToNanos(clock_->Now()));
+  ModelStatistics& statistics = request->model()->statistics();
+  // Cannot fail: the request is INITIALIZED.
+  request->lifecycle().MoveTo(RequestState::kPending, request->LogPrefix()).IgnoreError();
+  statistics.AddPending(1);
+  // The scheduler may finish with the request before Enqueue returns: only an error leaves it here.
+  const std::shared_ptr<ServingModel> model = request->model();
+  RequestPtr owned(request);
+  absl::Status enqueued = model->Enqueue(&owned);
+  if (enqueued.ok()) return enqueued;
+  InferRequest* const back = owned.release();
+  statistics.AddPending(-1);
+  back->lifecycle().MoveTo(RequestState::kFailedEnqueue, back->LogPrefix()).IgnoreError();
+  back->AbortFlight();
+  return enqueued;
+}
+
+}  // namespace nereid

@@ -1,0 +1,23 @@
+// Server::MetricsText: collects what the metrics page shows.
+#include "lifecycle/model_manager.h"
+#include "observe/metrics/machine_usage.h"
+#include "observe/metrics/prometheus_text.h"
+#include "server/server.h"
+
+namespace nereid {
+
+absl::StatusOr<std::string> Server::MetricsText() const {
+  if (!options_.metrics) return absl::UnavailableError("metrics are switched off");
+  std::vector<ModelMetricsSample> models;
+  for (const auto& [name, entry] : models_->Directory().models) {
+    for (const auto& [version, v] : entry.versions) {
+      if (v.model == nullptr) continue;
+      models.push_back({name, version, v.model->load_seconds(), v.model->statistics().Snapshot()});
+    }
+  }
+  std::optional<MachineSample> machine;
+  if (machine_usage_ != nullptr) machine = machine_usage_->Sample();
+  return PrometheusText(models, machine, gauges_.Read());
+}
+
+}  // namespace nereid

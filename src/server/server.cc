@@ -1,0 +1,190 @@
+#include "server/server.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include "backend_host/backend_registry.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "filesystem/local_file_system.h"
+#include "lifecycle/model_manager.h"
+#include "observe/metrics/machine_usage.h"
+
+namespace nereid {
+namespace {
+
+absl::Status NotReady() { return absl::UnavailableError("Server not ready"); }
+absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
+
+}  // namespace
+
+// What the models need from the server; destroyed after them.
+struct Server::Parts {
+  LocalFileSystem file_system;
+  std::unique_ptr<BackendRegistry> backends;
+  std::unique_ptr<ModelManager> models;
+};
+
+Server::Server(const ServerOptions& options, Clock* clock)
+    : options_(options),
+      clock_(clock),
+      in_flight_bytes_("in-flight bytes", options.max_in_flight_bytes),
+      exit_timeout_secs_(options.exit_timeout_secs),
+      machine_usage_(options.metrics && options.cpu_metrics
+                         ? std::make_unique<MachineUsage>(
+                               clock, std::chrono::milliseconds(options.metrics_interval_ms))
+                         : nullptr),
+      parts_(std::make_unique<Parts>()) {
+  gauges_.Add("nereid_in_flight_bytes", "Bytes of requests and responses in flight",
+              [this] { return static_cast<double>(in_flight_bytes_.used()); });
+  gauges_.Add("nereid_in_flight_bytes_limit",
+              "Limit of bytes of requests and responses in flight, 0 if there is none",
+              [this] { return static_cast<double>(in_flight_bytes_.limit()); });
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Create(const ServerOptions& options) {
+  std::unique_ptr<Server> server(new Server(options, Clock::Real()));
+  RETURN_IF_ERROR(server->Start());
+  return server;
+}
+
+absl::Status Server::Start() {
+  if (options_.control_mode == ModelControlMode::kPoll) {
+    return absl::UnimplementedError(
+        "model control mode 'poll' is not supported yet by this server; use 'none' or 'explicit'");
+  }
+  const bool wildcard = options_.startup_models.count("*") > 0;
+  if (wildcard && options_.startup_models.size() > 1) {
+    return absl::InvalidArgumentError(
+        "Wildcard model name '*' must be the ONLY startup model if specified at all.");
+  }
+  BackendRegistry::Options backends;
+  backends.directory = options_.backend_directory;
+  backends.settings = options_.backend_settings;
+  backends.auto_complete_config = options_.auto_complete_config;
+  parts_->backends = std::make_unique<BackendRegistry>(std::move(backends));
+
+  ModelManagerOptions manager;
+  manager.repositories = options_.model_repositories;
+  manager.model_config_name = options_.model_config_name;
+  manager.auto_complete_config = options_.auto_complete_config;
+  manager.load_threads = options_.model_load_threads;
+  manager.load_retries = options_.model_load_retries;
+  LoadContext context;
+  context.file_system = &parts_->file_system;
+  context.backends = parts_->backends.get();
+  context.clock = clock_;
+  context.auto_complete_config = options_.auto_complete_config;
+  context.server = this;
+  parts_->models = std::make_unique<ModelManager>(std::move(manager), context);
+  models_ = parts_->models.get();
+  RETURN_IF_ERROR(models_->CheckRepositories());
+
+  std::vector<std::string> failed;
+  if (options_.control_mode == ModelControlMode::kNone || wildcard) {
+    failed = models_->LoadAll();
+  } else {
+    for (const std::string& name : options_.startup_models) {
+      if (!models_->Load(name).ok()) failed.push_back(name);
+    }
+  }
+  if (options_.log_model_table) LogModelTable();
+  state_.store(State::kReady);
+  if (failed.empty() || !options_.exit_on_error) return absl::OkStatus();
+  StopQuietly();
+  return absl::InternalError(FailedModelsText(failed));
+}
+
+Server::~Server() {
+  if (state_.load() != State::kStopped) {
+    if (absl::Status stopped = Stop(); !stopped.ok()) LOG_ERROR << stopped.message();
+  }
+}
+
+absl::Status Server::Stop() {
+  State expected = State::kReady;
+  if (!state_.compare_exchange_strong(expected, State::kExiting)) {
+    if (expected == State::kStopped) return absl::OkStatus();
+  }
+  const TimePoint deadline = clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load());
+  LOG_INFO << "Waiting for in-flight requests to complete.";
+  models_->CloseAdmission();
+  bool idle = models_->WaitIdle(deadline);
+  LOG_INFO << "All models are stopped, unloading models";
+  models_->UnloadAll();
+  if (!idle || !models_->WaitUnloaded(deadline)) {
+    return absl::InternalError("Exit timeout expired. Exiting immediately.");
+  }
+  state_.store(State::kStopped);
+  return absl::OkStatus();
+}
+
+void Server::StopQuietly() {
+  models_->UnloadAll();
+  models_->WaitUnloaded(clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load()));
+  state_.store(State::kStopped);
+}
+
+absl::StatusOr<bool> Server::IsLive() const {
+  if (state_.load() == State::kExiting) return Exiting();
+  return state_.load() == State::kReady;
+}
+
+absl::StatusOr<bool> Server::IsReady() const {
+  if (state_.load() == State::kExiting) return Exiting();
+  if (state_.load() != State::kReady) return false;
+  if (!options_.strict_readiness) return true;
+  for (const auto& [name, entry] : models_->Directory().models) {
+    if (entry.versions.empty()) return false;
+    for (const auto& [version, v] : entry.versions) {
+      const bool gone_on_purpose =
+          v.state == ModelState::kUnavailable && v.reason == kUnloadedReason;
+      if (gone_on_purpose) continue;
+      if (v.state != ModelState::kReady || !v.model->CheckReady().ok()) return false;
+    }
+  }
+  return true;
+}
+
+absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t version) const {
+  RETURN_IF_ERROR(CheckReady());
+  ASSIGN_OR_RETURN(const std::shared_ptr<LoadedModel> model, models_->Find(name, version));
+  const absl::Status ready = model->CheckReady();
+  if (!ready.ok()) LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();
+  return ready.ok();
+}
+
+absl::Status Server::CheckReady() const {
+  return state_.load(std::memory_order_acquire) == State::kReady ? absl::OkStatus() : NotReady();
+}
+
+absl::StatusOr<std::shared_ptr<ServingModel>> Server::FindModel(absl::string_view name,
+                                                                int64_t version) const {
+  ASSIGN_OR_RETURN(std::shared_ptr<LoadedModel> model, models_->Find(name, version));
+  return std::shared_ptr<ServingModel>(std::move(model));
+}
+
+absl::Status Server::LoadModel(absl::string_view name) {
+  RETURN_IF_ERROR(CheckReadyForControl());
+  const absl::Status loaded = models_->Load(std::string(name));
+  if (loaded.ok() || loaded.code() == absl::StatusCode::kInternal) return loaded;
+  if (name.empty() || absl::StartsWith(loaded.message(), "invalid model name")) return loaded;
+  return absl::InvalidArgumentError(
+      absl::StrCat("load failed for model '", name, "': ", loaded.message(), "\n"));
+}
+
+absl::Status Server::UnloadModel(absl::string_view name) {
+  RETURN_IF_ERROR(CheckReadyForControl());
+  return models_->Unload(std::string(name));
+}
+
+absl::Status Server::CheckReadyForControl() const {
+  RETURN_IF_ERROR(CheckReady());
+  if (options_.control_mode != ModelControlMode::kExplicit) {
+    return absl::UnavailableError(
+        "explicit model load / unload is not allowed if polling is enabled");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nereid

@@ -1,0 +1,116 @@
+// Server: the inference server, without any protocol. The C API and the frontends are its
+// clients. Thread-safe.
+#ifndef NEREID_SERVER_SERVER_H_
+#define NEREID_SERVER_SERVER_H_
+
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/budget.h"
+#include "base/clock.h"
+#include "base/export.h"
+#include "infer/infer_request.h"
+#include "observe/metrics/gauges.h"
+#include "server/options.h"
+#include "server/reports.h"
+
+namespace nereid {
+
+class MachineUsage;
+class ModelManager;
+
+inline constexpr int64_t kLatestVersion = -1;
+
+class NEREID_API Server {
+ public:
+  // Starts a server and loads its models; blocks until each has loaded or failed. With
+  // options.exit_on_error a model that fails makes this fail; otherwise it is reported in the
+  // repository index.
+  static absl::StatusOr<std::unique_ptr<Server>> Create(const ServerOptions& options);
+  // Stops if that was not done.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Refuses new requests, lets those in flight finish, unloads the models. INTERNAL "Exit timeout
+  // expired. Exiting immediately." when that takes longer than the exit timeout.
+  absl::Status Stop();
+  void SetExitTimeout(uint32_t seconds) { exit_timeout_secs_.store(seconds); }
+
+  // ---- Health. UNAVAILABLE "Server exiting" while it stops.
+  absl::StatusOr<bool> IsLive() const;
+  absl::StatusOr<bool> IsReady() const;
+  // Errors of FindModel, or whether that version can serve now.
+  absl::StatusOr<bool> IsModelReady(absl::string_view name, int64_t version) const;
+
+  // ---- Inference.
+  // The version asked for, or the highest ready one for kLatestVersion. NOT_FOUND, UNAVAILABLE:
+  // texts of spec/scheduling.md 8.6. Takes no lock on the common path.
+  absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(absl::string_view name,
+                                                          int64_t version) const;
+  // Issues `request`. On OK the request belongs to the server until its release callback; on an
+  // error it stays with the caller and no callback runs. Never blocks.
+  absl::Status Infer(InferRequest* request);
+  // The limit on bytes of requests and responses in flight.
+  Budget* in_flight_bytes() { return &in_flight_bytes_; }
+
+  // ---- Reports.
+  ServerMetadata Metadata() const;
+  absl::StatusOr<ModelMetadata> GetModelMetadata(absl::string_view name, int64_t version) const;
+  // The configuration as JSON (config_version 1).
+  absl::StatusOr<std::string> ModelConfigJson(absl::string_view name, int64_t version) const;
+  // Empty `name`: every ready model. INVALID_ARGUMENT for an unknown model or version.
+  absl::StatusOr<std::vector<ModelStatisticsReport>> Statistics(absl::string_view name,
+                                                                int64_t version) const;
+  absl::StatusOr<std::vector<IndexEntry>> RepositoryIndex(bool ready_only) const;
+  // Prometheus text; UNAVAILABLE when metrics are off.
+  absl::StatusOr<std::string> MetricsText() const;
+  // Numbers that frontends add to that text.
+  Gauges* gauges() { return &gauges_; }
+
+  // ---- Model control (kExplicit only; otherwise UNAVAILABLE).
+  // Blocks until the model is loaded, beside the version that serves meanwhile.
+  absl::Status LoadModel(absl::string_view name);
+  // Closes admission and returns; requests in flight finish in the background.
+  absl::Status UnloadModel(absl::string_view name);
+
+  const ServerOptions& options() const { return options_; }
+  Clock* clock() const { return clock_; }
+
+ private:
+  struct Parts;
+  enum class State { kStarting, kReady, kExiting, kStopped };
+
+  Server(const ServerOptions& options, Clock* clock);
+  absl::Status Start();
+  void StopQuietly();
+  // UNAVAILABLE "Server not ready" unless the server has started and is not stopping.
+  absl::Status CheckReady() const;
+  absl::Status CheckReadyForControl() const;
+  // Takes a pass of the lifetime gate of the request's model, or of its successor.
+  absl::Status EnterModel(InferRequest* request) const;
+  std::vector<IndexEntry> ListModels(bool ready_only) const;
+  // Writes a table of all models with state and reason to the log.
+  void LogModelTable() const;
+  std::string FailedModelsText(const std::vector<std::string>& names) const;
+
+  const ServerOptions options_;
+  Clock* const clock_;
+  Budget in_flight_bytes_;
+  std::atomic<uint32_t> exit_timeout_secs_;
+  std::atomic<State> state_{State::kStarting};
+  Gauges gauges_;
+  const std::unique_ptr<MachineUsage> machine_usage_;  // null when CPU metrics are off
+  const std::unique_ptr<Parts> parts_;
+  ModelManager* models_ = nullptr;  // of parts_
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SERVER_SERVER_H_

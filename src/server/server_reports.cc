@@ -1,0 +1,167 @@
+// What a Server says about itself: metadata, configuration, statistics, index, the start-up table.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "base/version.h"
+#include "lifecycle/model_manager.h"
+#include "server/server.h"
+
+namespace nereid {
+namespace {
+
+template <typename Spec>
+TensorMetadata ToMetadata(const Spec& spec, bool batched) {
+  TensorMetadata tensor{spec.name, spec.data_type, Shape()};
+  if (batched) tensor.shape.push_back(kVariableDim);
+  tensor.shape.insert(tensor.shape.end(), spec.dims.begin(), spec.dims.end());
+  return tensor;
+}
+
+const char* MemoryTypeText(TRITONSERVER_MemoryType type) {
+  switch (type) {
+    case TRITONSERVER_MEMORY_CPU: return "CPU";
+    case TRITONSERVER_MEMORY_CPU_PINNED: return "CPU_PINNED";
+    case TRITONSERVER_MEMORY_GPU: return "GPU";
+  }
+  return "CPU";
+}
+
+std::vector<MemoryUsage> SumUsage(const std::vector<TRITONSERVER_BufferAttributes>& reports) {
+  std::map<std::pair<int, int64_t>, uint64_t> sums;
+  for (const auto& r : reports) sums[{r.memory_type, r.memory_type_id}] += r.byte_size;
+  std::vector<MemoryUsage> usage;
+  for (const auto& [place, bytes] : sums) {
+    usage.push_back({MemoryTypeText(static_cast<TRITONSERVER_MemoryType>(place.first)),
+                     place.second, bytes});
+  }
+  return usage;
+}
+
+ModelStatisticsReport Report(LoadedModel* model) {
+  return {model->config().name, model->config().version, model->statistics().Snapshot(),
+          SumUsage(model->memory())};
+}
+
+}  // namespace
+
+ServerMetadata Server::Metadata() const {
+  return {options_.server_id,
+          options_.server_version.empty() ? kVersion : options_.server_version,
+          {"classification", "model_configuration", "binary_tensor_data", "parameters",
+           "statistics", "schedule_policy"}};
+}
+
+absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,
+                                                       int64_t version) const {
+  RETURN_IF_ERROR(CheckReady());
+  ASSIGN_OR_RETURN(const std::shared_ptr<LoadedModel> model, models_->Find(name, version));
+  const CompiledModel& config = model->config();
+  ModelMetadata metadata;
+  metadata.name = config.name;
+  if (version >= 0) {
+    metadata.versions.push_back(version);
+  } else {
+    for (const auto& [number, entry] : models_->Directory().models.find(name)->second.versions) {
+      if (entry.state == ModelState::kReady) metadata.versions.push_back(number);
+    }
+  }
+  metadata.platform = config.platform.empty() ? config.backend : config.platform;
+  const bool batched = config.max_batch_size > 0;
+  for (const InputSpec& input : config.inputs) {
+    metadata.inputs.push_back(ToMetadata(input, batched && !input.is_shape_tensor));
+  }
+  for (const OutputSpec& output : config.outputs) {
+    metadata.outputs.push_back(ToMetadata(output, batched));
+  }
+  return metadata;
+}
+
+absl::StatusOr<std::string> Server::ModelConfigJson(absl::string_view name,
+                                                    int64_t version) const {
+  RETURN_IF_ERROR(CheckReady());
+  ASSIGN_OR_RETURN(const std::shared_ptr<LoadedModel> model, models_->Find(name, version));
+  return model->config().json;
+}
+
+absl::StatusOr<std::vector<ModelStatisticsReport>> Server::Statistics(absl::string_view name,
+                                                                      int64_t version) const {
+  RETURN_IF_ERROR(CheckReady());
+  const ModelDirectory& directory = models_->Directory();
+  std::vector<ModelStatisticsReport> reports;
+  for (const auto& [model_name, entry] : directory.models) {
+    if (!name.empty() && model_name != name) continue;
+    for (const auto& [number, v] : entry.versions) {
+      if (v.state != ModelState::kReady || (version >= 0 && number != version)) continue;
+      reports.push_back(Report(v.model.get()));
+    }
+  }
+  if (name.empty() || !reports.empty()) return reports;
+  if (directory.models.find(std::string_view(name.data(), name.size())) ==
+      directory.models.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("requested model '", name, "' is not available"));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("requested model version is not available for model '", name, "'"));
+}
+
+absl::StatusOr<std::vector<IndexEntry>> Server::RepositoryIndex(bool ready_only) const {
+  RETURN_IF_ERROR(CheckReady());
+  return ListModels(ready_only);
+}
+
+std::vector<IndexEntry> Server::ListModels(bool ready_only) const {
+  std::vector<IndexEntry> index;
+  const ModelDirectory& directory = models_->Directory();
+  std::set<std::string> names = models_->RepositoryModels();
+  for (const auto& [name, entry] : directory.models) names.insert(name);
+  for (const std::string& name : names) {
+    const auto it = directory.models.find(name);
+    if (it == directory.models.end() || it->second.versions.empty()) {
+      if (ready_only) continue;
+      const bool tried = it != directory.models.end();
+      index.push_back({name, -1, tried ? "UNAVAILABLE" : "", tried ? it->second.reason : ""});
+      continue;
+    }
+    for (const auto& [version, v] : it->second.versions) {
+      if (ready_only && v.state != ModelState::kReady) continue;
+      index.push_back({name, version, ModelStateName(v.state), v.reason});
+    }
+  }
+  return index;
+}
+
+std::string Server::FailedModelsText(const std::vector<std::string>& names) const {
+  return absl::StrCat("failed to load all models: ", absl::StrJoin(names, ", "),
+                      " (see the errors above; --exit-on-error=false starts without them)");
+}
+
+void Server::LogModelTable() const {
+  const std::vector<IndexEntry> index = ListModels(/*ready_only=*/false);
+  std::vector<std::array<std::string, 3>> rows = {{"Model", "Version", "Status"}};
+  for (const IndexEntry& entry : index) {
+    std::string status = entry.state.empty() ? "Not loaded" : entry.state;
+    if (!entry.reason.empty()) absl::StrAppend(&status, ": ", entry.reason);
+    rows.push_back({entry.name, entry.version < 0 ? "-" : absl::StrCat(entry.version), status});
+  }
+  size_t name_width = 0, version_width = 0;
+  for (const auto& row : rows) {
+    name_width = std::max(name_width, row[0].size());
+    version_width = std::max(version_width, row[1].size());
+  }
+  std::string table = "\n";
+  for (const auto& row : rows) {
+    absl::StrAppend(&table, "  ", row[0], std::string(name_width - row[0].size() + 2, ' '), row[1],
+                    std::string(version_width - row[1].size() + 2, ' '), row[2], "\n");
+  }
+  Log::WriteBlock(table);
+}
+
+}  // namespace nereid

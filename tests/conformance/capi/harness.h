@@ -1,0 +1,189 @@
+// What the tests of the C API share: a model repository on disk, a server on it, an allocator that
+// keeps a diary, and a request with everything it needs to come back. They see libtritonserver.so as
+// an application does: through include/triton/core only.
+#ifndef NEREID_TESTS_CONFORMANCE_CAPI_HARNESS_H_
+#define NEREID_TESTS_CONFORMANCE_CAPI_HARNESS_H_
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "triton/core/tritonserver.h"
+
+namespace nereid_test {
+
+// Success unless `error`, which is deleted, stands for one.
+testing::AssertionResult Ok(TRITONSERVER_Error* error);
+// Success if `error`, which is deleted, has that code and its message contains `text`.
+testing::AssertionResult Fails(TRITONSERVER_Error* error, TRITONSERVER_Error_Code code,
+                               std::string_view text);
+// The JSON of `message`, which is deleted.
+std::string TakeJson(TRITONSERVER_Message* message);
+
+// Configuration of a model of the identity backend: FP32 vectors INPUT0 -> OUTPUT0, batches of up
+// to 8. `more` is appended.
+std::string IdentityConfig(const std::string& more = "");
+// As above, sleeping for `milliseconds` in every execution.
+std::string SlowConfig(int milliseconds);
+
+// A model repository in a fresh directory, removed at the end. Thread-compatible.
+class Repository {
+ public:
+  Repository();
+  ~Repository();
+  Repository(const Repository&) = delete;
+  Repository& operator=(const Repository&) = delete;
+
+  const std::string& path() const { return path_; }
+  // Writes <name>/config.pbtxt, anew if it is there, and a directory for each version.
+  void AddModel(const std::string& name, const std::string& config,
+                const std::vector<int>& versions = {1});
+  void AddFile(const std::string& name, const std::string& content);
+
+ private:
+  std::string path_;
+};
+
+// Options for a server on `repository` with the backends of this build. Log of INFO off.
+class Options {
+ public:
+  Options(const Repository& repository, TRITONSERVER_ModelControlMode mode);
+  ~Options();
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+  TRITONSERVER_ServerOptions* get() const { return options_; }
+
+ private:
+  TRITONSERVER_ServerOptions* options_ = nullptr;
+};
+
+// A running server; its start and its end are checked.
+class TestServer {
+ public:
+  explicit TestServer(const Repository& repository,
+                      TRITONSERVER_ModelControlMode mode = TRITONSERVER_MODEL_CONTROL_NONE);
+  explicit TestServer(const Options& options);
+  ~TestServer();
+  TestServer(const TestServer&) = delete;
+  TestServer& operator=(const TestServer&) = delete;
+
+  TRITONSERVER_Server* get() const { return server_; }
+  // Deletes it now.
+  void Delete();
+  // The repository index as JSON; empty and a test failure for an error.
+  std::string Index(uint32_t flags = 0) const;
+  // Statistics of a model as JSON.
+  std::string Statistics(const std::string& model) const;
+
+ private:
+  TRITONSERVER_Server* server_ = nullptr;
+};
+
+// A response allocator on the heap that writes down what is asked of it. Thread-safe.
+class DiaryAllocator {
+ public:
+  // Which optional callbacks it has.
+  enum Callbacks { kPlain, kAll };
+  explicit DiaryAllocator(Callbacks callbacks = kAll);
+  ~DiaryAllocator();
+  DiaryAllocator(const DiaryAllocator&) = delete;
+  DiaryAllocator& operator=(const DiaryAllocator&) = delete;
+
+  TRITONSERVER_ResponseAllocator* get() const { return allocator_; }
+  // Entries so far: "start", "alloc <tensor> <bytes>", "attributes <tensor> <bytes>",
+  // "release <tensor> <bytes>".
+  std::vector<std::string> diary() const;
+  void ClearDiary();
+
+  // What the callbacks do from now on, besides writing; set while no request is in flight.
+  bool fail_start = false;
+  bool fail_alloc = false;
+  bool fail_attributes = false;
+  bool give_nothing = false;  // alloc succeeds without a buffer
+
+ private:
+  friend struct DiaryCallbacks;
+  void Write(const std::string& entry);
+
+  TRITONSERVER_ResponseAllocator* allocator_ = nullptr;
+  mutable std::mutex mu_;
+  std::vector<std::string> diary_;
+};
+
+// One output of a response; pointers live as long as that.
+struct Output {
+  std::string name;
+  TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
+  std::vector<int64_t> shape;
+  std::string bytes;
+  TRITONSERVER_MemoryType memory_type = TRITONSERVER_MEMORY_GPU;
+  void* userp = nullptr;
+};
+std::vector<float> Floats(const Output& output);
+
+struct ResponseDeleter {
+  void operator()(TRITONSERVER_InferenceResponse* response) const;
+};
+using ResponsePtr = std::unique_ptr<TRITONSERVER_InferenceResponse, ResponseDeleter>;
+// All outputs of a response, which must be none of an error.
+std::vector<Output> Outputs(const ResponsePtr& response);
+
+// A request, its callbacks and the responses to it. The test's thread builds, issues and waits.
+class Call {
+ public:
+  // `allocator` outlives it.
+  Call(const TestServer& server, const std::string& model, DiaryAllocator* allocator,
+       int64_t version = -1);
+  // Waits for the request if it is in flight.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  TRITONSERVER_InferenceRequest* request() const { return request_; }
+  // Adds an input with one buffer; the bytes are kept here.
+  void AddInput(const std::string& name, TRITONSERVER_DataType type,
+                const std::vector<int64_t>& shape, const std::string& bytes);
+  void AddFloats(const std::string& name, const std::vector<int64_t>& shape,
+                 const std::vector<float>& values);
+  // Only after success the callbacks will run.
+  TRITONSERVER_Error* Issue();
+  // Until the request is released and the final response is here. REQUIRES: issued.
+  void Wait();
+  // Until `count` responses are here.
+  void WaitForResponses(size_t count);
+  bool final() const;
+  // The responses so far; emptied by the call.
+  std::vector<ResponsePtr> TakeResponses();
+  // Wait, and the only response.
+  ResponsePtr TakeResponse();
+  // Number of response callbacks without a response.
+  int empty_callbacks() const;
+
+ private:
+  static void OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* userp);
+  static void OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* userp);
+
+  TRITONSERVER_Server* const server_;
+  DiaryAllocator* const allocator_;
+  TRITONSERVER_InferenceRequest* request_ = nullptr;
+  std::deque<std::string> input_bytes_;  // addresses stay
+
+  mutable std::mutex mu_;
+  std::condition_variable changed_;
+  bool in_flight_ = false;
+  bool released_ = false;
+  bool final_ = false;
+  int empty_callbacks_ = 0;
+  std::vector<ResponsePtr> responses_;
+};
+
+}  // namespace nereid_test
+
+#endif  // NEREID_TESTS_CONFORMANCE_CAPI_HARNESS_H_

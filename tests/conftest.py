@@ -1,0 +1,69 @@
+"""Fixtures for tests that need a running server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from support.nereid import start_nereid  # noqa: E402
+from support.repository import ModelRepository  # noqa: E402
+from support.server_process import ServerProcess  # noqa: E402
+from support.stage import EXAMPLE_MODELS  # noqa: E402
+
+ServerFactory = Callable[..., ServerProcess]
+
+
+@pytest.fixture
+def model_repository(tmp_path: Path) -> ModelRepository:
+    """An empty model repository in the test's own folder."""
+    return ModelRepository(tmp_path / "models")
+
+
+@pytest.fixture(scope="session")
+def example_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """One server on examples/models for the whole run. Tests must leave it as they found it."""
+    server = start_nereid(EXAMPLE_MODELS, tmp_path_factory.mktemp("example_server"))
+    try:
+        server.wait_for()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def server_factory(tmp_path: Path) -> Iterator[ServerFactory]:
+    """Starts servers of the test's own; each is stopped by SIGTERM and has to exit with 0.
+
+    `wait_for` is the path that has to answer 200 before the call returns; None does not wait.
+    A server that the test itself brought to an end is not looked at again.
+    """
+    started: list[ServerProcess] = []
+
+    def start(
+        repositories: Path | ModelRepository | Sequence[Path],
+        *options: str,
+        env: Mapping[str, str] | None = None,
+        wait_for: str | None = "/v2/health/ready",
+        binary: str = "nereid",
+    ) -> ServerProcess:
+        folders = repositories.root if isinstance(repositories, ModelRepository) else repositories
+        logs = tmp_path / f"server-{len(started)}"
+        server = start_nereid(folders, logs, options, env, binary)
+        started.append(server)
+        if wait_for is not None:
+            server.wait_for(wait_for)
+        return server
+
+    yield start
+    failures = []
+    for server in started:
+        try:
+            server.stop()
+        except AssertionError as error:
+            failures.append(str(error))
+    assert not failures, "\n".join(failures)

@@ -1,0 +1,11 @@
+"""Every case of the differential test, in the order in which they are sent."""
+
+from __future__ import annotations
+
+from differential import cases_grpc, cases_http_bad, cases_http_good
+
+GOOD_CASES = [*cases_http_good.good_cases(), *cases_grpc.good_cases()]
+BAD_CASES = [*cases_http_bad.bad_cases(), *cases_grpc.bad_cases()]
+ALL_CASES = [*GOOD_CASES, *BAD_CASES]
+# Those whose answers are kept as files. Floats that a model computed differ between processors.
+GOLDEN_CASES = [case for case in ALL_CASES if case.golden]

@@ -1,0 +1,35 @@
+"""What a case of the differential test is. A case is data: it can be sent, stored and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class HttpCase:
+    """One HTTP request. `id` is unique and begins with http-good- or http-bad-.
+
+    `before` are requests that are sent first, and whose answers are not looked at.
+    `golden` is false where the answer depends on the machine, so that no file can hold it.
+    """
+
+    id: str
+    method: str
+    path: str
+    body: bytes | None = None
+    headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    service: str = "http"  # or "metrics": the port it is sent to
+    before: Sequence[HttpCase] = ()
+    golden: bool = True
+
+
+@dataclass(frozen=True)
+class GrpcCase:
+    """One unary call. `id` is unique and begins with grpc-good- or grpc-bad-. See HttpCase."""
+
+    id: str
+    method: str  # the name of the rpc, such as ModelInfer
+    request: Any  # its request message
+    golden: bool = True

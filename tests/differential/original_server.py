@@ -1,0 +1,162 @@
+"""The original server (2.51) out of the nvidia-pytriton wheel, started CPU-only.
+
+The wheel's libraries carry hashed names. Backends ask for `libtritonserver.so`, so the server
+starts from a folder of links in which that name leads to the wheel's library: the loader sees the
+same file twice and gives the backend the copy that the server runs on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.machinery
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+if __package__ is None or __package__ == "":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support.server_process import LOOPBACK, ServerProcess  # noqa: E402
+from support.stage import PROJECT_ROOT  # noqa: E402
+
+# The wheel wants an older numpy than the tests do, so it lies in a folder of its own.
+INSTALL_FOLDER = PROJECT_ROOT / "build" / "deps" / "original"
+HOW_TO_INSTALL = (
+    "The original server is not installed. Run 'tools/setup.sh --test', or by hand, with the "
+    "version that [pip-differential] in tools/dependencies.txt pins: "
+    "'pip install --no-deps --target build/deps/original nvidia-pytriton==0.7.0'."
+)
+
+
+class OriginalMissing(AssertionError):
+    """The wheel with the original server is not installed."""
+
+
+@dataclass(frozen=True)
+class OriginalLayout:
+    """The folder of links, and what has to be in the environment."""
+
+    binary: Path
+    library_path: str
+    backends: Path
+
+
+def _wheel_folder() -> Path:
+    """Where the wheel's server lies: in the project's own copy, else in this Python environment."""
+    search = [str(INSTALL_FOLDER), *sys.path]
+    spec = importlib.machinery.PathFinder.find_spec("pytriton", search)
+    if spec is None or not spec.submodule_search_locations:
+        raise OriginalMissing(HOW_TO_INSTALL)
+    return Path(next(iter(spec.submodule_search_locations))) / "tritonserver"
+
+
+def _link(link: Path, target: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if link.is_symlink():
+        link.unlink()
+    link.symlink_to(target)
+
+
+def _only(folder: Path, pattern: str) -> Path:
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        raise OriginalMissing(f"Expected one {pattern} in {folder}, found {found}.")
+    return found[0]
+
+
+def prepare(folder: Path) -> OriginalLayout:
+    """Lays out the links in `folder`; may be called again on the same folder.
+
+    Errors: OriginalMissing with a sentence that says how to install the wheel.
+    """
+    wheel = _wheel_folder()
+    libraries = wheel.parents[1] / "nvidia_pytriton.libs"
+    if not (wheel / "bin" / "tritonserver").exists() or not libraries.is_dir():
+        raise OriginalMissing(HOW_TO_INSTALL)
+    _link(folder / "lib" / "libtritonserver.so", _only(libraries, "libtritonserver*.so"))
+    _link(folder / "bin" / "tritonserver", wheel / "bin" / "tritonserver")
+    python_backend = folder / "backends" / "python"
+    for source in (wheel / "backends" / "python").iterdir():
+        _link(python_backend / source.name, source)
+    stubs = wheel / "python_backend_stubs" / f"{sys.version_info.major}.{sys.version_info.minor}"
+    _link(python_backend / "triton_python_backend_stub", stubs / "triton_python_backend_stub")
+    return OriginalLayout(
+        binary=folder / "bin" / "tritonserver",
+        library_path=os.pathsep.join([str(folder / "lib"), str(libraries)]),
+        backends=folder / "backends",
+    )
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that were free a moment ago: the original prints no port that it chose itself."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind((LOOPBACK, 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def start_original(
+    layout: OriginalLayout,
+    repository: Path,
+    log_directory: Path,
+    backend_directory: Path | None = None,
+    ports: Sequence[int] | None = None,
+    options: Sequence[str] = (),
+) -> ServerProcess:
+    """Starts the original on loopback. `ports`: HTTP, gRPC, metrics; free ones by default.
+
+    `backend_directory` is the folder with NAME/libtriton_NAME.so; the wheel's own python backend
+    by default.
+    """
+    http_port, grpc_port, metrics_port = ports or free_ports(3)
+    inherited = os.environ.get("LD_LIBRARY_PATH")
+    library_path = layout.library_path + (os.pathsep + inherited if inherited else "")
+    command = [
+        layout.binary,
+        f"--model-repository={repository}",
+        f"--backend-directory={backend_directory or layout.backends}",
+        f"--http-address={LOOPBACK}",
+        f"--grpc-address={LOOPBACK}",
+        f"--http-port={http_port}",
+        f"--grpc-port={grpc_port}",
+        f"--metrics-port={metrics_port}",
+        *options,
+    ]
+    return ServerProcess(command, log_directory, {"LD_LIBRARY_PATH": library_path})
+
+
+def main() -> int:
+    """Runs the original in the foreground, for trying things by hand."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="where the links go")
+    parser.add_argument("--model-repository", type=Path, required=True)
+    parser.add_argument("--backend-directory", type=Path)
+    parser.add_argument("--ports", type=int, nargs=3, default=[8000, 8001, 8002])
+    parser.add_argument("options", nargs="*", help="further options of the server, after --")
+    arguments = parser.parse_args()
+    server = start_original(
+        prepare(arguments.folder),
+        arguments.model_repository.resolve(),
+        arguments.folder / "log",
+        arguments.backend_directory,
+        arguments.ports,
+        arguments.options,
+    )
+    try:
+        server.wait_for("/v2/health/live")
+        print(f"HTTP {server.http_url}, gRPC {server.grpc_url}, metrics {server.metrics_url}")
+        return server.process.wait()
+    except KeyboardInterrupt:
+        server.stop()
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""A server to which cases are sent, and which is started again when a case brought it down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import grpc
+
+from differential.answers import GrpcReply, HttpReply, send_grpc, send_http
+from differential.cases import GrpcCase, HttpCase
+from differential.observe import CRASH
+from support.server_process import LOOPBACK, ServerProcess
+
+
+class Target:
+    """Owns the server process that `start` makes. Not thread-safe."""
+
+    def __init__(self, start: Callable[[], ServerProcess]) -> None:
+        self._start = start
+        self._server: ServerProcess | None = None
+        self._channel: grpc.Channel | None = None
+
+    def send(self, case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
+        """The answer. A server that dies of the case gives status 0 or code 'crash'."""
+        server = self._running()
+        if isinstance(case, HttpCase):
+            for one in case.before:
+                send_http(server.http_url, one)
+            reply = send_http(f"{LOOPBACK}:{server.port(case.service)}", case)
+            if reply.status == 0:
+                self._forget_if_dead(server)
+            return reply
+        assert self._channel is not None
+        answer = send_grpc(self._channel, case)
+        if answer.code == "UNAVAILABLE" and self._forget_if_dead(server):
+            return GrpcReply(CRASH, "", None)
+        return answer
+
+    def _running(self) -> ServerProcess:
+        if self._server is None:
+            self._server = self._start()
+            self._server.wait_for("/v2/health/live")
+            self._channel = grpc.insecure_channel(self._server.grpc_url)
+        return self._server
+
+    def _forget_if_dead(self, server: ServerProcess) -> bool:
+        """The answer fails a moment before the process is gone, so it gets a little time."""
+        try:
+            server.wait_exit(2)
+        except AssertionError:
+            return False
+        self._close_channel()
+        self._server = None
+        return True
+
+    def _close_channel(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+    def stop(self, expect_clean_exit: bool) -> None:
+        self._close_channel()
+        if self._server is None:
+            return
+        if expect_clean_exit:
+            self._server.stop()
+        else:
+            self._server.kill()
+        self._server = None

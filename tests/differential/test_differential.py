@@ -1,0 +1,73 @@
+"""The same requests to the original server and to Nereid: equal, or listed as a difference.
+
+The list is docs/protocol/differences.md. A difference that it does not allow fails the case; a row
+of it that no case shows any longer fails too.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from differential import golden
+from differential.all_cases import ALL_CASES, BAD_CASES, GOLDEN_CASES, GOOD_CASES
+from differential.cases import GrpcCase, HttpCase
+from differential.conftest import Replies
+from differential.differences import ELSEWHERE, read_table
+from differential.observe import CRASH, compare, outcome
+from support.stage import PROJECT_ROOT
+
+each_case = pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.id)
+
+
+def test_enough_cases() -> None:
+    ids = [case.id for case in ALL_CASES]
+    assert len(ids) == len(set(ids))
+    assert len(GOOD_CASES) >= 20
+    assert len(BAD_CASES) >= 60
+
+
+@pytest.mark.parametrize("case", GOLDEN_CASES, ids=lambda case: case.id)
+def test_original_answers_as_recorded(case: HttpCase | GrpcCase, original: Replies) -> None:
+    """The golden files are what the installed original says."""
+    changes = compare(case.id, golden.load(case), original.of(case))
+    assert not changes, "\n".join(map(str, changes))
+
+
+@each_case
+def test_same_answer(case: HttpCase | GrpcCase, original: Replies, nereid: Replies) -> None:
+    table = read_table()
+    unlisted = [
+        difference
+        for difference in compare(case.id, original.of(case), nereid.of(case))
+        if not any(row.allows(difference) for row in table)
+    ]
+    assert not unlisted, "not in docs/protocol/differences.md:\n" + "\n".join(map(str, unlisted))
+
+
+@each_case
+def test_nereid_survives(case: HttpCase | GrpcCase, nereid: Replies) -> None:
+    assert outcome(nereid.of(case)) != CRASH
+
+
+def test_every_listed_difference_occurs(original: Replies, nereid: Replies) -> None:
+    found = [
+        difference
+        for case in ALL_CASES
+        for difference in compare(case.id, original.of(case), nereid.of(case))
+    ]
+    stale = [
+        row.id
+        for row in read_table()
+        if row.aspect != ELSEWHERE and not any(row.allows(difference) for difference in found)
+    ]
+    assert not stale, f"listed in docs/protocol/differences.md, but no case shows them: {stale}"
+
+
+def test_differences_shown_elsewhere_have_their_test() -> None:
+    for row in read_table():
+        if row.aspect == ELSEWHERE:
+            for reference in row.cases:
+                path, _, name = reference.partition("::")
+                file = PROJECT_ROOT / path
+                assert file.exists(), f"{row.id}: there is no {path}"
+                assert f"def {name}(" in file.read_text(encoding="utf-8"), f"{row.id}: {reference}"

@@ -1,0 +1,28 @@
+"""Nereid against the recorded answers of the original: needs no installed original."""
+
+from __future__ import annotations
+
+import pytest
+
+from differential import golden
+from differential.all_cases import GOLDEN_CASES
+from differential.cases import GrpcCase, HttpCase
+from differential.conftest import Replies
+from differential.differences import read_table
+from differential.observe import compare
+
+
+@pytest.mark.parametrize("case", GOLDEN_CASES, ids=lambda case: case.id)
+def test_as_the_original_answered(case: HttpCase | GrpcCase, nereid: Replies) -> None:
+    table = read_table()
+    unlisted = [
+        difference
+        for difference in compare(case.id, golden.load(case), nereid.of(case))
+        if not any(row.allows(difference) for row in table)
+    ]
+    assert not unlisted, "not in docs/protocol/differences.md:\n" + "\n".join(map(str, unlisted))
+
+
+def test_no_stale_golden_file() -> None:
+    stored = {path.stem for path in golden.FOLDER.glob("*.json")}
+    assert stored == {case.id for case in GOLDEN_CASES}

@@ -1,0 +1,124 @@
+"""Starts that cannot work: exit code 1 and a sentence that says why."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import ServerFactory
+from support.repository import ModelRepository
+from support.server_process import LOOPBACK
+
+
+@pytest.fixture
+def used_port() -> Iterator[int]:
+    with socket.socket() as taken:
+        taken.bind((LOOPBACK, 0))
+        taken.listen()
+        yield taken.getsockname()[1]
+
+
+@pytest.fixture
+def repository(model_repository: ModelRepository) -> ModelRepository:
+    model_repository.add_identity("echo")
+    return model_repository
+
+
+@pytest.mark.parametrize(
+    ("option", "service"),
+    [("--http-port", "HTTP"), ("--grpc-port", "GRPC"), ("--metrics-port", "Metrics")],
+)
+def test_port_in_use(
+    server_factory: ServerFactory,
+    repository: ModelRepository,
+    used_port: int,
+    option: str,
+    service: str,
+) -> None:
+    server = server_factory(repository, f"{option}={used_port}", wait_for=None)
+    assert server.wait_exit() == 1
+    assert (
+        f"failed to start {service} service: Unavailable - "
+        f"Socket '{LOOPBACK}:{used_port}' already in use" in server.log_text()
+    )
+
+
+def test_one_port_for_two_services(
+    server_factory: ServerFactory, repository: ModelRepository, used_port: int
+) -> None:
+    options = (f"--http-port={used_port}", f"--grpc-port={used_port}")
+    server = server_factory(repository, *options, wait_for=None)
+    assert server.wait_exit() == 1
+    assert "at the same address and port" in server.log_text()
+
+
+def test_repository_that_is_not_there(server_factory: ServerFactory, tmp_path: Path) -> None:
+    server = server_factory(tmp_path / "nowhere", wait_for=None)
+    assert server.wait_exit() == 1
+    assert str(tmp_path / "nowhere") in server.log_text()
+
+
+def test_repository_that_is_a_file(server_factory: ServerFactory, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("not a folder")
+    server = server_factory(file, wait_for=None)
+    assert server.wait_exit() == 1
+    assert "repository path is not a valid directory" in server.log_text()
+
+
+def test_no_repository(server_factory: ServerFactory) -> None:
+    server = server_factory([], wait_for=None)
+    assert server.wait_exit() == 1
+    assert "--model-repository must be specified" in server.log_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "nearest"),
+    [
+        ("--model-repositry=x", "--model-repository"),
+        ("--http-prot=1", "--http-port"),
+        ("--exit-timeout-sec=3", "--exit-timeout-secs"),
+    ],
+)
+def test_unknown_option_names_the_nearest(
+    server_factory: ServerFactory, repository: ModelRepository, option: str, nearest: str
+) -> None:
+    server = server_factory(repository, option, wait_for=None)
+    assert server.wait_exit() == 1
+    assert nearest in server.stderr_text()
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--http-port=many", "--http-port=70000", "--allow-http=maybe", "--exit-timeout-secs=soon"],
+)
+def test_bad_value(server_factory: ServerFactory, repository: ModelRepository, option: str) -> None:
+    server = server_factory(repository, option, wait_for=None)
+    assert server.wait_exit() == 1
+    assert option.split("=")[0] in server.stderr_text()
+
+
+def test_leftover_argument(server_factory: ServerFactory, repository: ModelRepository) -> None:
+    server = server_factory(repository, "surprise", wait_for=None)
+    assert server.wait_exit() == 1
+    assert "surprise" in server.stderr_text()
+
+
+def test_help(server_factory: ServerFactory) -> None:
+    server = server_factory([], "--help", wait_for=None)
+    assert server.wait_exit() == 0
+    for option in ("--model-repository", "--http-port", "--grpc-port", "--exit-timeout-secs"):
+        assert option in server.stdout_text()
+
+
+def test_info_to_stdout_and_errors_to_stderr(
+    server_factory: ServerFactory, repository: ModelRepository
+) -> None:
+    repository.add_identity("orphan", backend="nonesuch")
+    server = server_factory(repository, "--exit-on-error=false", wait_for="/v2/health/live")
+    assert "Started HTTPService at" in server.stdout_text()
+    assert "Started HTTPService at" not in server.stderr_text()
+    assert "nonesuch" in server.stderr_text()

@@ -1,0 +1,119 @@
+"""Limits of the HTTP frontend that an option sets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from conftest import ServerFactory
+from support import raw_http
+from support.infer import assert_serving, echo_document
+from support.raw_http import RawConnection
+from support.repository import ModelRepository
+
+INFER = "/v2/models/echo/infer"
+LIMIT = 4096
+
+
+@pytest.fixture
+def echo_repository(model_repository: ModelRepository) -> ModelRepository:
+    model_repository.add_identity("echo")
+    return model_repository
+
+
+def test_max_input_size(server_factory: ServerFactory, echo_repository: ModelRepository) -> None:
+    server = server_factory(echo_repository, f"--http-max-input-size={LIMIT}")
+    url = server.http_url
+    json_body = json.dumps(echo_document([0.5] * 2000)).encode()
+    answer = raw_http.post(url, INFER, json_body)
+    assert answer.status == 400
+    assert answer.error() == (
+        f"request JSON size of {len(json_body)} bytes exceeds the maximum allowed input size of "
+        f"{LIMIT} bytes. Use --http-max-input-size to increase the limit."
+    )
+    raw = raw_http.post(url, INFER, bytes(8192), [("Inference-Header-Content-Length", "0")])
+    assert raw.status == 400
+    assert raw.error().endswith(
+        f"(8192 bytes) that exceeds the maximum allowed value of {LIMIT} bytes. "
+        "Use --http-max-input-size to increase the limit."
+    )
+    assert_serving(url)
+
+
+def test_decompressed_size(server_factory: ServerFactory, echo_repository: ModelRepository) -> None:
+    url = server_factory(echo_repository, f"--http-max-input-size={LIMIT}").http_url
+    bomb = gzip.compress(b" " * 10_000_000)
+    answer = raw_http.post(url, INFER, bomb, [("Content-Encoding", "gzip")])
+    assert answer.status == 400
+    assert answer.error() == (
+        f"Decompressed data size exceeds the maximum allowed value of {LIMIT} bytes. "
+        "Use --http-max-input-size to increase the limit."
+    )
+    assert_serving(url)
+
+
+def test_binary_tensors_are_not_limited_by_it(
+    server_factory: ServerFactory, echo_repository: ModelRepository
+) -> None:
+    url = server_factory(echo_repository, f"--http-max-input-size={LIMIT}").http_url
+    tensor = {"name": "INPUT0", "shape": [5000], "datatype": "FP32"}
+    document = {"inputs": [{**tensor, "parameters": {"binary_data_size": 20_000}}]}
+    assert raw_http.binary_infer(url, "echo", document, bytes(20_000)).status == 200
+
+
+@pytest.mark.parametrize("value", ["0", "-1"])
+def test_max_input_size_must_be_positive(
+    server_factory: ServerFactory, echo_repository: ModelRepository, value: str
+) -> None:
+    server = server_factory(echo_repository, f"--http-max-input-size={value}", wait_for=None)
+    assert server.wait_exit() == 1
+    assert "Error: --http-max-input-size must be greater than 0." in server.log_text()
+
+
+def test_body_beyond_the_limit_is_refused_before_it_is_read(
+    server_factory: ServerFactory, echo_repository: ModelRepository
+) -> None:
+    url = server_factory(echo_repository, f"--http-max-body-size={LIMIT}").http_url
+    with RawConnection(url) as connection:
+        connection.send(
+            f"POST {INFER} HTTP/1.1\r\nHost: test\r\nContent-Length: {LIMIT + 1}\r\n\r\n".encode()
+        )
+        answer = connection.read_answer()
+        assert answer.status == 413
+        assert "--http-max-body-size" in answer.error()
+    assert_serving(url)
+
+
+def test_chunked_body_beyond_the_limit(
+    server_factory: ServerFactory, echo_repository: ModelRepository
+) -> None:
+    url = server_factory(echo_repository, f"--http-max-body-size={LIMIT}").http_url
+    with RawConnection(url) as connection:
+        connection.send(
+            f"POST {INFER} HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+        )
+        connection.send(b"1001\r\n" + b" " * LIMIT)
+        assert connection.read_answer().status == 413
+    assert_serving(url)
+
+
+def test_connection_limit(server_factory: ServerFactory, echo_repository: ModelRepository) -> None:
+    """A connection too many is told so and closed; the others work on."""
+    url = server_factory(echo_repository, "--http-max-connections=3", wait_for=None).http_url
+    get = b"GET /v2/health/live HTTP/1.1\r\nHost: test\r\n\r\n"
+    connections = [RawConnection(url) for _ in range(3)]
+    try:
+        for connection in connections:
+            connection.send(get)
+            assert connection.read_answer().status == 200
+        with RawConnection(url) as refused:
+            assert refused.read_answer().status == 503
+            assert refused.at_end()
+        for connection in connections:
+            connection.send(get)
+            assert connection.read_answer().status == 200
+    finally:
+        for connection in connections:
+            connection.close()

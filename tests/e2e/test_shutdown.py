@@ -1,0 +1,143 @@
+"""The end of a server: what is in flight is finished, then the process ends with exit code 0."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import grpc
+import pytest
+from tritonclient.grpc import service_pb2, service_pb2_grpc
+
+from conftest import ServerFactory
+from support import raw_http
+from support.infer import InBackground, assert_serving
+from support.metrics import metric
+from support.poll import poll_until
+from support.raw_http import RawConnection
+from support.repository import ModelRepository
+from support.server_process import ServerProcess
+
+DELAY_MILLISECONDS = 1000
+
+
+@pytest.fixture
+def slow_repository(model_repository: ModelRepository) -> ModelRepository:
+    model_repository.add_identity("echo")
+    model_repository.add_identity("slow", parameters={"execute_delay_ms": str(DELAY_MILLISECONDS)})
+    return model_repository
+
+
+def two_in_flight(server: ServerProcess) -> list[InBackground]:
+    """One request that runs, and one that waits for the same instance."""
+    requests = [InBackground(server.http_url, "slow"), InBackground(server.http_url, "slow")]
+    wait_for_pending(server, 1)
+    return requests
+
+
+def wait_for_pending(server: ServerProcess, count: int) -> None:
+    poll_until(
+        f"{count} waiting requests",
+        lambda: (
+            metric(server.metrics_url, "nv_inference_pending_request_count", model="slow") == count
+        ),
+        DELAY_MILLISECONDS / 1000,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_lets_requests_finish(
+    server_factory: ServerFactory, slow_repository: ModelRepository, number: signal.Signals
+) -> None:
+    server = server_factory(slow_repository)
+    requests = two_in_flight(server)
+    server.send_signal(number)
+    for request in requests:
+        answer = request.answer()
+        assert answer.status == 200, answer.body
+        assert answer.json()["outputs"][0]["data"] == [1.0, 2.0]
+    assert server.wait_exit() == 0
+    assert "Waiting for in-flight requests to complete." in server.log_text()
+
+
+def test_grpc_requests_finish(
+    server_factory: ServerFactory, slow_repository: ModelRepository
+) -> None:
+    server = server_factory(slow_repository)
+    tensor = service_pb2.ModelInferRequest.InferInputTensor(
+        name="INPUT0", datatype="FP32", shape=[1]
+    )
+    tensor.contents.fp32_contents.append(4.5)
+    request = service_pb2.ModelInferRequest(model_name="slow", inputs=[tensor])
+    with grpc.insecure_channel(server.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        calls = [stub.ModelInfer.future(request, timeout=30) for _ in range(2)]
+        wait_for_pending(server, 1)
+        server.send_signal(signal.SIGTERM)
+        for call in calls:
+            assert call.result().outputs[0].name == "OUTPUT0"
+    assert server.wait_exit() == 0
+
+
+def test_no_new_connections_while_draining(
+    server_factory: ServerFactory, slow_repository: ModelRepository
+) -> None:
+    server = server_factory(slow_repository)
+    url = server.http_url
+    requests = two_in_flight(server)
+    server.send_signal(signal.SIGTERM)
+
+    def refuses() -> bool:
+        try:
+            return raw_http.get(url, "/v2/health/ready").status != 200
+        except OSError:
+            return True
+
+    poll_until("not ready any more", refuses, DELAY_MILLISECONDS / 1000)
+    assert not all(request.is_done() for request in requests), "it was to be while draining"
+    assert [request.answer().status for request in requests] == [200, 200]
+    assert server.wait_exit() == 0
+
+
+def test_idle_connections_do_not_delay_the_end(
+    server_factory: ServerFactory, slow_repository: ModelRepository
+) -> None:
+    server = server_factory(slow_repository, "--exit-timeout-secs=30")
+    with RawConnection(server.http_url) as used, RawConnection(server.http_url):
+        used.send(b"GET /v2/health/live HTTP/1.1\r\nHost: test\r\n\r\n")
+        assert used.read_answer().status == 200
+        with grpc.insecure_channel(server.grpc_url) as channel:
+            stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+            assert stub.ServerLive(service_pb2.ServerLiveRequest(), timeout=10).live
+            started = time.monotonic()
+            server.stop()
+            assert time.monotonic() - started < 10
+
+
+def test_time_out_bounds_the_end(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """A request that takes longer than the time-out does not keep the server for good."""
+    model_repository.add_identity("slow", parameters={"execute_delay_ms": "4000"})
+    server = server_factory(model_repository, "--exit-timeout-secs=1")
+    with RawConnection(server.http_url) as connection:
+        connection.send(b"POST /v2/models/slow/infer HTTP/1.1\r\nHost: test\r\n")
+        waiting = [InBackground(server.http_url, "slow") for _ in range(4)]
+        poll_until(
+            "three waiting requests",
+            lambda: (
+                metric(server.metrics_url, "nv_inference_pending_request_count", model="slow") == 3
+            ),
+        )
+        server.send_signal(signal.SIGTERM)
+        # One execution may run to its end, the three that wait may not.
+        server.wait_exit(12)
+        del waiting
+
+
+def test_serves_until_then(server_factory: ServerFactory, slow_repository: ModelRepository) -> None:
+    server = server_factory(slow_repository)
+    assert_serving(server.http_url)
+    server.stop()
+    with pytest.raises(OSError):
+        raw_http.get(server.http_url, "/v2/health/live")

@@ -1,0 +1,31 @@
+"""Where the server under test lies: build/stage, or the folder that NEREID_STAGE names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PROJECT_ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE_MODELS = PROJECT_ROOT / "examples" / "models"
+
+
+def stage_root() -> Path:
+    """The staged installation (bin/, lib/, backends/, ...)."""
+    chosen = os.environ.get("NEREID_STAGE")
+    return Path(chosen).resolve() if chosen else PROJECT_ROOT / "build" / "stage"
+
+
+def server_binary(name: str = "nereid") -> Path:
+    """The staged executable `name` (nereid, or tritonserver, which is a link to it)."""
+    binary = stage_root() / "bin" / name
+    if not binary.exists():
+        raise AssertionError(
+            f"There is no server at {binary}: run 'make stage' first, "
+            "or set NEREID_STAGE to a staged installation."
+        )
+    return binary
+
+
+def backend_directory() -> Path:
+    """The staged backends: NAME/libtriton_NAME.so."""
+    return stage_root() / "backends"

@@ -1,0 +1,157 @@
+"""The include rules catch what they are there to catch, on small trees of one or two files."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT_ROOT = Path(__file__).resolve().parents[2]
+CHECKER = PROJECT_ROOT / "tools" / "check_includes.py"
+RULES = PROJECT_ROOT / "tools" / "include_rules.toml"
+
+# Files that the cases below include, so that the checker can find them.
+PRESENT = (
+    "include/triton/core/tritonserver.h",
+    "src/base/log.h",
+    "src/model/shape.h",
+    "src/config/parse.h",
+    "src/infer/infer_request.h",
+    "src/scheduling/scheduler.h",
+    "src/execution/instance.h",
+    "src/scheduling/testing/puppet_scheduler.h",
+    "src/c_api/server.h",
+    "src/frontends/codec/v2_request_reader.h",
+    "src/frontends/http/router.h",
+    "src/frontends/grpc/grpc_server.h",
+    "backends/sdk/gather.h",
+    "backends/identity/identity.h",
+)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in PRESENT:
+        write(tmp_path, name, "// Empty.\n")
+    (tmp_path / "tools").mkdir()
+    shutil.copy(RULES, tmp_path / "tools")
+    return tmp_path
+
+
+def write(tree: Path, name: str, text: str) -> None:
+    path = tree / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def run_checker(tree: Path) -> tuple[int, list[str]]:
+    """Exit code and problem lines (the last line, a summary, is left out)."""
+    done = subprocess.run(
+        [sys.executable, CHECKER, "--root", tree], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()[:-1]
+
+
+@pytest.mark.parametrize(
+    ("file", "include"),
+    [
+        ("src/model/shape.cc", '"base/log.h"'),
+        ("src/scheduling/queue.cc", '"infer/infer_request.h"'),
+        ("src/frontends/http/endpoint.cc", '"frontends/codec/v2_request_reader.h"'),
+        ("src/frontends/http/transport/loop.cc", "<boost/asio/io_context.hpp>"),
+        ("src/frontends/codec/reader.cc", '"simdjson.h"'),
+        ("src/frontends/codec/careful.cc", "<rapidjson/document.h>"),
+        ("src/config/text.cc", "<google/protobuf/text_format.h>"),
+        ("src/config/normalize.cc", '"model_config.pb.h"'),
+        ("src/scheduling/queue_test.cc", '"scheduling/testing/puppet_scheduler.h"'),
+        ("src/c_api/infer.cc", '"triton/core/tritonserver.h"'),
+        ("backends/identity/backend.cc", '"backends/sdk/gather.h"'),
+        ("backends/identity/state.cc", '"backends/identity/identity.h"'),
+        ("backends/onnxruntime/run.cc", "<onnxruntime/onnxruntime_c_api.h>"),
+        ("examples/clients/c/in_process.c", '"triton/core/tritonserver.h"'),
+        ("apps/nereid/main.cc", '"frontends/grpc/grpc_server.h"'),
+    ],
+)
+def test_allowed(tree: Path, file: str, include: str) -> None:
+    write(tree, file, f"// A file.\n#include {include}\n")
+    assert run_checker(tree) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("file", "include", "message"),
+    [
+        ("src/base/a.cc", '"model/shape.h"', "dependencies point downward only"),
+        ("src/config/a.cc", '"infer/infer_request.h"', "dependencies point downward only"),
+        ("src/scheduling/a.cc", '"execution/instance.h"', "through their own interfaces"),
+        ("src/execution/a.cc", '"c_api/server.h"', "dependencies point downward only"),
+        ("src/c_api/a.cc", '"frontends/http/router.h"', "does not know who serves"),
+        ("src/frontends/http/a.cc", '"frontends/grpc/grpc_server.h"', "never include one another"),
+        ("src/frontends/grpc/a.cc", '"frontends/http/router.h"', "never include one another"),
+        ("src/frontends/codec/a.cc", '"frontends/http/router.h"', "never include one another"),
+        ("backends/identity/a.cc", '"base/log.h"', "sees only the public headers and the SDK"),
+        ("backends/identity/a.cc", '"src/base/log.h"', "sees only the public headers and the SDK"),
+        ("backends/testing/a.cc", '"backends/identity/identity.h"', "sees only the public headers"),
+        ("backends/sdk/a.cc", '"backends/identity/identity.h"', "part of every backend"),
+        ("examples/clients/c/a.c", '"base/log.h"', "sees what a user sees"),
+        ("include/triton/core/a.h", '"base/log.h"', "stand alone"),
+        ("src/server/a.cc", "<grpcpp/grpcpp.h>", "gRPC belongs to src/frontends/grpc only"),
+        ("src/server/a.cc", '"grpc_service.grpc.pb.h"', "gRPC belongs to"),
+        ("src/server/a.cc", '"model_config.pb.h"', "protobuf belongs to src/config and"),
+        ("src/frontends/http/a.cc", "<boost/asio.hpp>", "Boost belongs to"),
+        ("src/frontends/http/a.cc", "<simdjson.h>", "simdjson belongs to"),
+        ("backends/identity/a.cc", "<rapidjson/document.h>", "RapidJSON belongs to"),
+        ("backends/identity/a.cc", "<onnxruntime_c_api.h>", "ONNX Runtime belongs to"),
+        ("src/infer/a.cc", '"scheduling/testing/puppet_scheduler.h"', "for tests only"),
+        ("src/infer/a.cc", '"../base/log.h"', "write the path from src/"),
+    ],
+)
+def test_violation(tree: Path, file: str, include: str, message: str) -> None:
+    write(tree, file, f"// A file.\n#include {include}\n")
+    code, problems = run_checker(tree)
+    assert code == 1
+    assert any(line.startswith(f"{file}:2: ") and message in line for line in problems), problems
+
+
+def test_two_modules_of_one_layer_may_not_include_each_other(tree: Path) -> None:
+    write(tree, "src/infer/a.cc", '#include "scheduling/scheduler.h"\n')
+    assert run_checker(tree) == (0, [])
+    write(tree, "src/scheduling/a.cc", '#include "infer/infer_request.h"\n')
+    code, problems = run_checker(tree)
+    assert code == 1
+    assert "modules in a circle: src/infer -> src/scheduling -> src/infer" in problems[0]
+
+
+def test_a_file_in_no_module(tree: Path) -> None:
+    write(tree, "src/unlisted/a.cc", "// A file.\n")
+    assert run_checker(tree) == (
+        1,
+        ["src/unlisted/a.cc:1: lies in no module of tools/include_rules.toml"],
+    )
+
+
+@pytest.mark.parametrize(("lines", "code"), [(800, 0), (801, 1)])
+def test_file_length(tree: Path, lines: int, code: int) -> None:
+    write(tree, "src/base/long.cc", "// A line.\n" * lines)
+    assert run_checker(tree)[0] == code
+
+
+def test_interfaces_laid_down_by_others_may_be_long(tree: Path) -> None:
+    write(tree, "include/triton/core/tritonserver.h", "// A line.\n" * 2000)
+    assert run_checker(tree) == (0, [])
+
+
+@pytest.mark.parametrize("folder", ["work", "root", "tmp", "home/somebody"])
+def test_machine_paths(tree: Path, folder: str) -> None:
+    write(tree, "docs/guide.md", f"Look into `/{folder}/main` for it.\n")
+    code, problems = run_checker(tree)
+    assert code == 1
+    assert problems == [f"docs/guide.md:1: names a place on one machine: /{folder}/m..."]
+
+
+def test_paths_that_only_look_alike(tree: Path) -> None:
+    write(tree, "docs/guide.md", "See src/work/a, $HOME/root/b and a/tmp/c.\n")
+    assert run_checker(tree) == (0, [])

@@ -1,0 +1,43 @@
+"""tools/dependencies.txt pins exact Python versions, and versions.env holds what it names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PROJECT_ROOT = Path(__file__).resolve().parents[2]
+DEPENDENCIES = PROJECT_ROOT / "tools" / "dependencies.txt"
+VERSIONS = PROJECT_ROOT / "tools" / "versions.env"
+
+
+def sections() -> dict[str, list[str]]:
+    entries: dict[str, list[str]] = {}
+    current = ""
+    for line in DEPENDENCIES.read_text().splitlines():
+        line = line.split("#")[0].strip()
+        if match := re.fullmatch(r"\[([a-z-]+)\]", line):
+            current = match[1]
+            entries[current] = []
+        elif line:
+            entries[current].append(line)
+    return entries
+
+
+def test_python_versions_are_exact() -> None:
+    pins = sections()["pip"] + sections()["pip-differential"]
+    assert len(pins) > 2
+    loose = [pin for pin in pins if not re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.${}]+", pin)]
+    assert loose == []
+
+
+def test_nothing_is_named_twice() -> None:
+    names = [re.split(r"[\[=]", entry)[0].lower() for part in sections().values() for entry in part]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_variables_are_defined() -> None:
+    entries = " ".join(entry for part in sections().values() for entry in part)
+    used = set(re.findall(r"\$\{(\w+)\}", entries))
+    defined = set(re.findall(r"^(\w+)=", VERSIONS.read_text(), flags=re.MULTILINE))
+    assert used
+    assert used <= defined

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Configures a preset where that is due, and builds it.
+#
+#   tools/build.sh PRESET [TARGET...]      builds into build/PRESET; presets: CMakePresets.json
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+preset=${1:?usage: tools/build.sh PRESET [TARGET...]}
+shift
+# The path of the checkout must not keep the compiler cache from finding what it has.
+export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
+
+# Ninja configures again by itself when a CMakeLists.txt changes, but not when the presets do.
+configured=build/$preset/configured.stamp
+if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured ]]; then
+  echo "build: configuring $preset"
+  mkdir -p build/logs
+  if ! cmake --preset "$preset" >"build/logs/configure-$preset.log" 2>&1; then
+    cat "build/logs/configure-$preset.log" >&2
+    exit 1
+  fi
+  touch "$configured"
+fi
+
+targets=()
+[[ $# -eq 0 ]] || targets=(--target "$@")
+cmake --build --preset "$preset" "${targets[@]}"

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Checks what libtritonserver.so exports against abi/symbols.txt.
+
+    tools/check_abi.py LIBRARY             compare; exits with 1 on any difference
+    tools/check_abi.py LIBRARY --update    write abi/symbols.txt anew
+
+A function that is exported is declared in a public header, and no C name besides those of the C
+interfaces gets out. Existing backends look the library up by its SONAME, which is checked too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SYMBOLS = ROOT / "abi" / "symbols.txt"
+HEADERS = ROOT / "include" / "triton" / "core"
+SONAME = "libtritonserver.so"
+# The C interfaces; everything else that is exported is for our own executable.
+PUBLIC = re.compile(r"TRITON(SERVER|BACKEND|CACHE|REPOAGENT)_\w+")
+# C++ names are private to this build (abi/export.map), and so is what protobuf generates outside of
+# its namespaces; NEREID_PRIVATE_* is the version that they bear.
+PRIVATE = re.compile(r"_Z\w+|descriptor_table_\w+|NEREID_PRIVATE_\w+")
+
+
+def exported(library: Path) -> set[str]:
+    """The names that the dynamic linker sees in the library."""
+    lines = subprocess.run(
+        ["nm", "--dynamic", "--defined-only", "--format=posix", library],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return {line.split()[0].split("@")[0] for line in lines if line}
+
+
+def soname(library: Path) -> str | None:
+    text = subprocess.run(
+        ["readelf", "--dynamic", "--wide", library], capture_output=True, text=True, check=True
+    ).stdout
+    match = re.search(r"\(SONAME\).*\[(.+)\]", text)
+    return match[1] if match else None
+
+
+def declared() -> set[str]:
+    """The functions that the public headers declare."""
+    text = "\n".join(path.read_text() for path in sorted(HEADERS.glob("*.h")))
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+    return {match[1] for match in re.finditer(r"\b(TRITON[A-Z]+_\w+)\s*\(", text)}
+
+
+def compare(names: set[str], recorded: set[str], in_headers: set[str]) -> list[str]:
+    """What is wrong with the exported names; nothing when all is well."""
+    public = {name for name in names if PUBLIC.fullmatch(name)}
+    leaked = {name for name in names - public if not PRIVATE.fullmatch(name)}
+    return [
+        *(f"{name}: gone from the library" for name in sorted(recorded - public)),
+        *(f"{name}: not in abi/symbols.txt" for name in sorted(public - recorded)),
+        *(f"{name}: exported, but in no public header" for name in sorted(public - in_headers)),
+        *(f"{name}: exported, but no part of an interface" for name in sorted(leaked)),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("library", type=Path)
+    parser.add_argument("--update", action="store_true", help="write abi/symbols.txt anew")
+    arguments = parser.parse_args()
+    names = exported(arguments.library)
+    if arguments.update:
+        SYMBOLS.parent.mkdir(exist_ok=True)
+        public = sorted(name for name in names if PUBLIC.fullmatch(name))
+        SYMBOLS.write_text("".join(f"{name}\n" for name in public))
+    recorded = set(SYMBOLS.read_text().split()) if SYMBOLS.exists() else set()
+    problems = compare(names, recorded, declared())
+    if (found := soname(arguments.library)) != SONAME:
+        problems.append(f"the SONAME is {found}, must be {SONAME}")
+    if not recorded:
+        problems.append("abi/symbols.txt is empty or missing")
+    for problem in problems:
+        print(f"check_abi: {problem}")
+    print(f"check_abi: {len(recorded)} functions, {len(problems)} problems")
+    if problems:
+        print("check_abi: meant so? tools/check_abi.py LIBRARY --update")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

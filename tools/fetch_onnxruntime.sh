@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Lays out ONNX Runtime for the build:
+#   DEST/include/onnxruntime/*.h        C headers, from Debian's libonnxruntime-dev
+#   DEST/lib/libonnxruntime.so.1        library, from the PyPI wheel (libonnxruntime.so links to it)
+#   DEST/LICENSES/                      the wheel's licence and third-party notices
+# Usage: tools/fetch_onnxruntime.sh DEST
+# Running it again does nothing when DEST already holds the versions of tools/versions.env.
+# Needs apt and dpkg (no root), python3 with pip. The headers come from the machine's own main
+# Debian archive with the suite replaced, through a private apt root; system apt is not touched.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+dest=${1:?usage: fetch_onnxruntime.sh DEST}
+# shellcheck source=tools/versions.env
+source "$here/versions.env"
+version=${ONNXRUNTIME_VERSION:?not set in versions.env}
+suite=${ONNXRUNTIME_HEADERS_SUITE:-trixie}
+python=${PYTHON:-python3}
+stamp="onnxruntime $version, headers of $suite"
+
+say() { echo "fetch_onnxruntime: $*"; }
+fail() { echo "fetch_onnxruntime: $*" >&2; exit 1; }
+
+if [[ -f $dest/STAMP && $(cat "$dest/STAMP") == "$stamp" ]]; then
+  say "$dest already holds $stamp"
+  exit 0
+fi
+
+if [[ -e $dest && ! -f $dest/STAMP && -n $(ls -A "$dest") ]]; then
+  fail "$dest exists and was not made by this script; give another folder"
+fi
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+stage=$tmp/stage
+mkdir -p "$stage/include" "$stage/lib" "$stage/LICENSES"
+
+# Prints the URI of the machine's main Debian archive: the source whose suite is the release's own
+# code name and which Debian's own key signs.
+debian_archive_uri() {
+  "$python" - "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" <<'PY'
+import glob, re, sys
+
+codename = sys.argv[1]
+
+
+def deb822(path):
+    for stanza in re.split(r"\n\s*\n", open(path).read()):
+        lines = [l for l in stanza.splitlines() if not l.startswith("#")]
+        field = dict(l.split(":", 1) for l in lines if ":" in l and not l[0].isspace())
+        field = {k.strip().lower(): v.strip() for k, v in field.items()}
+        if field.get("enabled", "yes").lower() != "no" and "deb" in field.get("types", "").split():
+            yield field.get("uris", "").split(), field.get("suites", "").split(), field.get("signed-by", "")
+
+
+def one_line(path):
+    for line in open(path):
+        m = re.match(r"\s*deb\s+(\[(?P<opt>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)", line)
+        if m:
+            yield [m["uri"]], [m["suite"]], m["opt"] or ""
+
+
+found = []
+for path in sorted(glob.glob("/etc/apt/sources.list.d/*.sources")):
+    found += deb822(path)
+for path in ["/etc/apt/sources.list", *sorted(glob.glob("/etc/apt/sources.list.d/*.list"))]:
+    try:
+        found += one_line(path)
+    except FileNotFoundError:
+        pass
+# A signed-by of another key marks a third party's archive.
+for uris, suites, key in found:
+    if codename in suites and uris and (not key or "debian-archive-keyring" in key):
+        print(uris[0])
+        sys.exit(0)
+sys.exit(1)
+PY
+}
+
+fetch_headers() {
+  local uri keyring=/usr/share/keyrings/debian-archive-keyring.gpg root=$tmp/apt
+  uri=$(debian_archive_uri) || fail "no source of the main Debian archive in /etc/apt"
+  [[ -f $keyring ]] || fail "$keyring is missing (package debian-archive-keyring)"
+  mkdir -p "$root"/{lists/partial,cache/archives/partial,etc} "$tmp/deb"
+  printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
+    "$uri" "$suite" "$keyring" >"$root/etc/debian.sources"
+  : >"$root/status"
+  # Proxy and other settings of the machine stay in force; only where apt looks and writes changes.
+  local options=(-o "Dir::Etc::SourceList=$root/etc/debian.sources" -o Dir::Etc::SourceParts=/dev/null
+    -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
+    -o "Dir::State::Lists=$root/lists" -o "Dir::State::Status=$root/status" -o "Dir::Cache=$root/cache"
+    -o APT::Sandbox::User=root -o Acquire::Languages=none)
+  say "headers: libonnxruntime-dev of Debian $suite"
+  apt-get -qq "${options[@]}" update
+  (cd "$tmp/deb" && apt-get -qq "${options[@]}" download libonnxruntime-dev)
+  dpkg -x "$tmp"/deb/libonnxruntime-dev_*.deb "$tmp/dev"
+  [[ -f $tmp/dev/usr/include/onnxruntime/onnxruntime_c_api.h ]] ||
+    fail "libonnxruntime-dev has no onnxruntime/onnxruntime_c_api.h"
+  cp -r "$tmp/dev/usr/include/onnxruntime" "$stage/include/"
+}
+
+fetch_library() {
+  say "library: wheel onnxruntime $version"
+  "$python" -m pip --disable-pip-version-check -q download --no-deps --only-binary=:all: \
+    --dest "$tmp/wheel" "onnxruntime==$version"
+  "$python" -m zipfile -e "$tmp"/wheel/onnxruntime-*.whl "$tmp/wheel/x"
+  install -m 644 "$tmp/wheel/x/onnxruntime/capi/libonnxruntime.so.$version" \
+    "$stage/lib/libonnxruntime.so.$version"
+  ln -s "libonnxruntime.so.$version" "$stage/lib/libonnxruntime.so.1"
+  ln -s libonnxruntime.so.1 "$stage/lib/libonnxruntime.so"
+  cp "$tmp/wheel/x/onnxruntime/LICENSE" "$tmp/wheel/x/onnxruntime/ThirdPartyNotices.txt" \
+    "$stage/LICENSES/"
+}
+
+fetch_headers
+fetch_library
+echo "$stamp" >"$stage/STAMP"
+rm -rf "$dest"
+mkdir -p "$(dirname "$dest")"
+mv "$stage" "$dest"
+say "done: $dest ($stamp)"

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Checks of the source text. All of them run; the exit code says whether all passed.
+#
+#   tools/lint.sh            include rules, format, clang with -Wthread-safety -Werror, clang-tidy
+#   tools/lint.sh --format   puts the C and C++ sources into the project's format instead
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tools/setup.sh --lint
+mapfile -t sources < <(git ls-files --cached --others --exclude-standard '*.cc' '*.c' '*.h')
+
+if [[ ${1:-} == --format ]]; then
+  clang-format-16 -i "${sources[@]}"
+  exit
+fi
+
+status=0
+step() {
+  echo "lint: $1"
+  shift
+  "$@" || { status=1; echo "lint: FAILED: $*" | cut -c1-200; }
+}
+
+# The compilation database names exactly what the lint preset builds, so clang-tidy sees it all.
+tidy() {
+  .venv/bin/python - <<'PY' | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p build/lint
+import json, pathlib
+
+root = pathlib.Path.cwd()
+for entry in json.loads((root / "build/lint/compile_commands.json").read_text()):
+    path = pathlib.Path(entry["file"])
+    if path.is_relative_to(root) and not path.is_relative_to(root / "build"):
+        print(path, end="\0")
+PY
+}
+
+step "include rules" .venv/bin/python tools/check_includes.py
+step "format" clang-format-16 --dry-run -Werror "${sources[@]}"
+step "clang, -Wthread-safety -Werror" tools/build.sh lint
+step "clang-tidy" tidy
+exit $status

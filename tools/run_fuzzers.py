@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Runs the libFuzzer targets that the `fuzz` preset built.
+
+    tools/run_fuzzers.py [--seconds N] [TARGET ...]       default: every target, ten minutes each
+
+Seeds are the files of tests/fuzz/corpus/TARGET, with tests/fuzz/TARGET.dict as the dictionary
+where there is one. What a run finds on its way stays in build/fuzz/corpus/TARGET for the next one.
+An input that crashes the target is written to build/fuzz/crashes, and its path is printed: minimise
+it, add it to the seeds, and fix the target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FUZZERS = ROOT / "build" / "fuzz" / "fuzzers"
+SLOWEST_INPUT_SECONDS = 10
+MEMORY_MIB = 2048
+
+
+def fuzz(name: str, seconds: int) -> bool:
+    """Fuzzes one target; True when it found nothing."""
+    found = ROOT / "build" / "fuzz" / "corpus" / name
+    crashes = ROOT / "build" / "fuzz" / "crashes"
+    seeds = ROOT / "tests" / "fuzz" / "corpus" / name
+    dictionary = ROOT / "tests" / "fuzz" / f"{name}.dict"
+    for folder in (found, crashes):
+        folder.mkdir(parents=True, exist_ok=True)
+    command: list[str | Path] = [
+        FUZZERS / name,
+        f"-max_total_time={seconds}",
+        f"-timeout={SLOWEST_INPUT_SECONDS}",
+        f"-rss_limit_mb={MEMORY_MIB}",
+        f"-artifact_prefix={crashes / name}-",
+        "-print_final_stats=1",
+        found,
+    ]
+    if seeds.is_dir():
+        command.append(seeds)
+    if dictionary.is_file():
+        command.insert(1, f"-dict={dictionary}")
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode == 0:
+        runs = [line for line in done.stdout.splitlines() if "number_of_executed_units" in line]
+        print(f"fuzz: {name}: clean,{runs[0].split(':')[-1] if runs else ' ?'} runs", flush=True)
+        return True
+    print(f"{done.stdout[-20000:]}\nfuzz: {name}: FAILED (exit code {done.returncode})", flush=True)
+    return False
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=int, default=600, help="for each target (default 600)")
+    parser.add_argument("targets", nargs="*", metavar="TARGET")
+    arguments = parser.parse_args()
+    built = sorted(path.name for path in FUZZERS.iterdir()) if FUZZERS.is_dir() else []
+    targets = arguments.targets or built
+    if not targets or set(targets) - set(built):
+        there = ", ".join(built) or "none (tools/build.sh fuzz)"
+        print(f"fuzz: targets that are built: {there}", file=sys.stderr)
+        return 2
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return 0 if all(list(pool.map(lambda name: fuzz(name, arguments.seconds), targets))) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Builds and runs all tests; `make test` and CI come here. Needs tools/setup.sh to have run.
+
+    tools/run_tests.py [--only STEP ...] [--list] [-k EXPRESSION]
+
+Every step runs, whatever became of the others. The last line is `N passed, N failed`: CTest
+programs, pytest cases, and one for each check that is a single thing (a build that fails, the
+include rules, the ABI, a fuzzer). Environment:
+
+    CI=true          also the clang build (-Wthread-safety -Werror), and one minute of each fuzzer
+    FUZZ_SECONDS=N   fuzz each target for N seconds
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build" / "logs"
+STAGE = ROOT / "build" / "stage"
+LOG_LINES_SHOWN = 80
+
+
+@dataclass
+class Outcome:
+    """What a step has to say: counts, and the names of what failed."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(ok: bool, what: str) -> Outcome:
+        return Outcome(passed=1) if ok else Outcome(failed=1, failures=[what])
+
+
+def run(command: list[str | Path], seconds: int, log: str | None = None, **env: str) -> bool:
+    """Runs a command in the project's root; ended as a group when it takes too long.
+
+    With `log`, its output goes to that file under build/logs, and its end is shown on failure.
+    """
+    LOGS.mkdir(parents=True, exist_ok=True)
+    path = LOGS / f"{log}.log"
+    sink = path.open("wb") if log else None
+    with subprocess.Popen(
+        [str(part) for part in command],
+        cwd=ROOT,
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+        stdout=sink,
+        stderr=subprocess.STDOUT if sink else None,
+        start_new_session=True,
+    ) as process:
+        try:
+            ok = process.wait(timeout=seconds) == 0
+        except subprocess.TimeoutExpired:
+            print(f"    took longer than {seconds} s: {' '.join(map(str, command))}")
+            ok = False
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    if sink:
+        sink.close()
+        if not ok:
+            lines = path.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
+            print("\n".join(f"    {line}" for line in lines))
+            print(f"    (log: {path.relative_to(ROOT)})")
+    return ok
+
+
+def read_junit(path: Path, what: str) -> Outcome:
+    """Counts of a JUnit report. No report, or one without a test, is a failure of its own."""
+    try:
+        cases = list(ElementTree.parse(path).getroot().iter("testcase"))
+    except (FileNotFoundError, ElementTree.ParseError):
+        return Outcome.of(False, f"{what}: no report")
+    outcome = Outcome()
+    for case in cases:
+        # pytest reports an error beside or instead of a failure. CTest says "notrun" of a program
+        # that it could not start.
+        wrong = any(case.find(tag) is not None for tag in ("failure", "error"))
+        if wrong or case.get("status") == "notrun":
+            outcome.failed += 1
+            outcome.failures.append(f"{what}: {case.get('classname')}.{case.get('name')}")
+        elif case.find("skipped") is not None or case.get("status") == "disabled":
+            outcome.skipped += 1
+        else:
+            outcome.passed += 1
+    if not cases:
+        return Outcome.of(False, f"{what}: no tests")
+    return outcome
+
+
+def build(preset: str, *targets: str) -> bool:
+    return run(["tools/build.sh", preset, *targets], 3600, f"build-{preset}")
+
+
+def unit_tests(preset: str) -> Outcome:
+    if not build(preset):
+        return Outcome.of(False, f"{preset}: build")
+    report = LOGS / f"unit-{preset}.xml"
+    report.unlink(missing_ok=True)
+    command: list[str | Path] = ["ctest", "--preset", preset, "--output-junit", report]
+    command += ["--parallel", str(os.cpu_count() or 1)]
+    ok = run([*without_address_randomisation(preset), *command], 1200, f"unit-{preset}")
+    outcome = read_junit(report, preset)
+    if not ok and outcome.failed == 0:
+        return Outcome.of(False, f"{preset}: ctest")
+    return outcome
+
+
+def without_address_randomisation(preset: str) -> list[str]:
+    """ThreadSanitizer finds no room for its shadow where the kernel scatters mappings widely."""
+    prefix = ["setarch", os.uname().machine, "--addr-no-randomize"]
+    if preset != "tsan":
+        return []
+    try:
+        works = subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        works = False
+    return prefix if works else []
+
+
+def include_rules() -> Outcome:
+    ok = run([sys.executable, "tools/check_includes.py"], 60, "check_includes")
+    return Outcome.of(ok, "include rules")
+
+
+def stage() -> Outcome:
+    return Outcome.of(run(["tools/stage.sh"], 3600, "stage"), "stage")
+
+
+def abi() -> Outcome:
+    library = STAGE / "lib" / "libtritonserver.so"
+    return Outcome.of(run([sys.executable, "tools/check_abi.py", library], 60, "abi"), "abi")
+
+
+def python_tests(expression: str | None) -> Outcome:
+    report = LOGS / "python.xml"
+    report.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", "tests", f"--junitxml={report}"]
+    command += ["-k", expression] if expression else []
+    ok = run(command, 1800, "python", NEREID_STAGE=str(STAGE))
+    outcome = read_junit(report, "python")
+    if not ok and outcome.failed == 0:
+        return Outcome.of(False, "python: pytest")
+    return outcome
+
+
+def clang_build() -> Outcome:
+    return Outcome.of(build("lint"), "clang -Wthread-safety -Werror")
+
+
+def fuzzers(seconds: int) -> Outcome:
+    command = [sys.executable, "tools/run_fuzzers.py", "--seconds", str(seconds)]
+    if not build("fuzz"):
+        return Outcome.of(False, "fuzz: build")
+    targets = sorted(path.name for path in (ROOT / "build/fuzz/fuzzers").iterdir())
+    outcome = Outcome()
+    for name in targets:
+        ok = run([*command, name], seconds + 120, f"fuzz-{name}")
+        outcome.passed += ok
+        outcome.failed += not ok
+        outcome.failures += [] if ok else [f"fuzz: {name}"]
+    return outcome if targets else Outcome.of(False, "fuzz: no targets")
+
+
+def choose_steps(expression: str | None) -> dict[str, Callable[[], Outcome]]:
+    """All steps that this environment asks for, cheap ones first."""
+    in_ci = os.environ.get("CI") == "true"
+    fuzz_seconds = int(os.environ.get("FUZZ_SECONDS") or (60 if in_ci else 0))
+    steps: dict[str, Callable[[], Outcome]] = {
+        "includes": include_rules,
+        "release": lambda: unit_tests("release"),
+        "stage": stage,
+        "abi": abi,
+        "python": lambda: python_tests(expression),
+        "asan": lambda: unit_tests("asan"),
+        "tsan": lambda: unit_tests("tsan"),
+    }
+    if in_ci:
+        steps["clang"] = clang_build
+    if fuzz_seconds > 0:
+        steps["fuzz"] = lambda: fuzzers(fuzz_seconds)
+    return steps
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", metavar="STEP", help="run these steps")
+    parser.add_argument("--list", action="store_true", help="print the names of the steps")
+    parser.add_argument("-k", metavar="EXPRESSION", help="which Python tests, as in pytest")
+    arguments = parser.parse_args()
+    steps = choose_steps(arguments.k)
+    if arguments.list:
+        print("\n".join(steps))
+        return 0
+    if unknown := set(arguments.only or []) - set(steps):
+        parser.error(f"no step {', '.join(sorted(unknown))}; there are {', '.join(steps)}")
+
+    total = Outcome()
+    for name in arguments.only or steps:
+        print(f"test: {name} ...", flush=True)
+        begin = time.monotonic()
+        outcome = steps[name]()
+        took = time.monotonic() - begin
+        skipped = f", {outcome.skipped} skipped" if outcome.skipped else ""
+        counts = f"{outcome.passed} passed, {outcome.failed} failed{skipped}"
+        print(f"test: {name}: {counts} ({took:.0f} s)", flush=True)
+        total.passed += outcome.passed
+        total.failed += outcome.failed
+        total.failures += outcome.failures
+    for failure in total.failures:
+        print(f"failed: {failure}")
+    print(f"{total.passed} passed, {total.failed} failed", flush=True)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

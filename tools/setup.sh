@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Installs what building, testing and running Nereid needs; what is there already is left alone.
+#
+#   tools/setup.sh [--test] [--lint]
+#     --test   also the original server, which tests/differential compares with
+#     --lint   also the clang tools of `make lint` and `make fuzz`
+#
+# Debian packages and Python packages: tools/dependencies.txt. ONNX Runtime: tools/versions.env.
+# Writes to .venv and build/deps only; root is needed only when a Debian package is missing.
+# One line per step that does something; nothing to do takes a tenth of a second.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { echo "setup: $*"; }
+fail() { echo "setup: $*" >&2; exit 1; }
+
+sections=(apt)
+with_original=false
+for argument in "$@"; do
+  case $argument in
+    --lint) sections+=(apt-lint) ;;
+    --test) with_original=true ;;
+    *) fail "unknown argument '$argument' (known: --test, --lint)" ;;
+  esac
+done
+
+set -a
+# shellcheck source=tools/versions.env
+source tools/versions.env
+set +a
+
+# section NAME: the entries of [NAME], comments taken out, ${NAME} filled in from versions.env.
+section() {
+  awk -v want="[$1]" '
+    { sub(/#.*/, ""); gsub(/[ \t]+/, "") }
+    /^\[[a-z-]+\]$/ { inside = ($0 == want); next }
+    inside && $0 != "" {
+      while (match($0, /\$\{[A-Z_]+\}/)) {
+        name = substr($0, RSTART + 2, RLENGTH - 3)
+        if (ENVIRON[name] == "") { print "setup: " name " is not set in versions.env" > "/dev/stderr"; exit 1 }
+        $0 = substr($0, 1, RSTART - 1) ENVIRON[name] substr($0, RSTART + RLENGTH)
+      }
+      print
+    }' tools/dependencies.txt
+}
+
+install_apt() {
+  local wanted=() missing=() name root=()
+  for name in "${sections[@]}"; do
+    mapfile -t -O "${#wanted[@]}" wanted < <(section "$name")
+  done
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    fail "this is not a Debian system (no apt-get). Install the equivalents of: ${wanted[*]}"
+  fi
+  mapfile -t missing < <(comm -23 <(printf '%s\n' "${wanted[@]}" | sort -u) \
+    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null |
+      awk '$1 == "installed" { print $2 }' | sort -u))
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+
+  if [[ $(id -u) -ne 0 ]]; then
+    command -v sudo >/dev/null ||
+      fail "missing Debian packages, and neither root nor sudo. As root: apt-get install ${missing[*]}"
+    root=(sudo)
+  fi
+  say "installing Debian packages: ${missing[*]}"
+  mkdir -p build/logs
+  local apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+  if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } \
+    >build/logs/apt.log 2>&1 </dev/null; then
+    tail -n 15 build/logs/apt.log >&2
+    fail "apt-get failed (log: build/logs/apt.log). Is the Debian archive reachable, and is this Debian 12?"
+  fi
+}
+
+# Creates .venv anew when the pins changed, so that it holds the pinned packages and no others.
+install_pip() {
+  local pins stamp python=${PYTHON:-/usr/bin/python3}
+  pins=$(section pip)
+  command -v "$python" >/dev/null || python=python3
+  stamp=$(printf '%s\n' "$pins" "$("$python" -c 'import sys; print(sys.version)')" | sha256sum | cut -d' ' -f1)
+  [[ $(cat .venv/nereid.stamp 2>/dev/null) != "$stamp" ]] || return 0
+
+  say "installing $(wc -l <<<"$pins") Python packages into .venv"
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    fail "$python is older than Python 3.11; name a newer one: PYTHON=/path/to/python3 make setup"
+  rm -rf .venv
+  "$python" -m venv .venv || fail "could not create .venv (Debian package python3-venv)"
+  printf '%s\n' "$pins" >.venv/requirements.txt
+  .venv/bin/python -m pip --disable-pip-version-check -q install --no-deps --only-binary=:all: \
+    -r .venv/requirements.txt </dev/null ||
+    fail "pip failed. Is the Python package index reachable?"
+  .venv/bin/python -m pip --disable-pip-version-check -q check ||
+    fail "the pins in tools/dependencies.txt do not fit together"
+  echo "$stamp" >.venv/nereid.stamp
+}
+
+# A folder of its own: the wheel asks for other versions than .venv holds, and only the server in it
+# is wanted.
+install_original() {
+  local pins destination=build/deps/original
+  pins=$(section pip-differential)
+  [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$pins" ]] || return 0
+  say "installing the original server ($pins) into $destination"
+  rm -rf "$destination"
+  # shellcheck disable=SC2086  # One word for each package.
+  .venv/bin/python -m pip --disable-pip-version-check -q install --no-deps --only-binary=:all: \
+    --target "$destination" $pins </dev/null || fail "pip failed. Is the Python package index reachable?"
+  echo "$pins" >"$destination/nereid.stamp"
+}
+
+install_onnxruntime() {
+  local destination=build/deps/onnxruntime stamp
+  stamp=$(cat tools/versions.env tools/fetch_onnxruntime.sh | sha256sum | cut -d' ' -f1)
+  [[ $(cat build/deps/onnxruntime.stamp 2>/dev/null) != "$stamp" || ! -d $destination ]] || return 0
+  say "fetching ONNX Runtime $ONNXRUNTIME_VERSION into $destination"
+  mkdir -p build/deps
+  PYTHON=$PWD/.venv/bin/python tools/fetch_onnxruntime.sh "$destination" </dev/null ||
+    fail "could not fetch ONNX Runtime; a copy of your own: cmake --preset release -DONNXRUNTIME_ROOT=DIR"
+  echo "$stamp" >build/deps/onnxruntime.stamp
+}
+
+install_apt
+install_pip
+install_onnxruntime
+if $with_original; then
+  install_original
+fi

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Lays out build/stage as an installation looks (see cmake/NereidStage.cmake): installs what is
+# missing, builds what is not up to date, copies what changed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tools/setup.sh
+tools/build.sh release staged
+mkdir -p build/logs
+if ! cmake --install build/release --prefix "$PWD/build/stage" >build/logs/stage.log 2>&1; then
+  cat build/logs/stage.log >&2
+  exit 1
+fi
+
+# Files that an earlier stage laid there and this one does not.
+comm -13 <(sort build/release/install_manifest.txt) \
+  <(cd build/stage && find "$PWD/bin" "$PWD/lib" "$PWD/backends" "$PWD/include" ! -type d | sort) |
+  while IFS= read -r stale; do
+    echo "stage: removing $stale"
+    rm -f -- "$stale"
+  done
