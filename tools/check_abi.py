@@ -22,20 +22,26 @@ HEADERS = ROOT / "include" / "triton" / "core"
 SONAME = "libtritonserver.so"
 # The C interfaces; everything else that is exported is for our own executable.
 PUBLIC = re.compile(r"TRITON(SERVER|BACKEND|CACHE|REPOAGENT)_\w+")
-# C++ names are private to this build (abi/export.map), and so is what protobuf generates outside of
-# its namespaces; NEREID_PRIVATE_* is the version that they bear.
-PRIVATE = re.compile(r"_Z\w+|descriptor_table_\w+|NEREID_PRIVATE_\w+")
+# Everything else bears this symbol version (abi/export.map); the C interfaces bear none, as in the
+# library that existing plug-ins were linked against.
+PRIVATE_VERSION = "NEREID_PRIVATE_1"
 
 
-def exported(library: Path) -> set[str]:
-    """The names that the dynamic linker sees in the library."""
+def exported(library: Path) -> dict[str, str]:
+    """The names that the dynamic linker sees in the library, with the version of each, "" if none."""
     lines = subprocess.run(
-        ["nm", "--dynamic", "--defined-only", "--format=posix", library],
+        ["nm", "--dynamic", "--defined-only", "--with-symbol-versions", library],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.splitlines()
-    return {line.split()[0].split("@")[0] for line in lines if line}
+    symbols = {}
+    for line in lines:
+        kind, name = line.split()[-2:]
+        if kind != "A":  # GNU ld defines a symbol for each version
+            name, _, version = name.partition("@")
+            symbols[name] = version.lstrip("@")
+    return symbols
 
 
 def soname(library: Path) -> str | None:
@@ -53,14 +59,15 @@ def declared() -> set[str]:
     return {match[1] for match in re.finditer(r"\b(TRITON[A-Z]+_\w+)\s*\(", text)}
 
 
-def compare(names: set[str], recorded: set[str], in_headers: set[str]) -> list[str]:
+def compare(symbols: dict[str, str], recorded: set[str], in_headers: set[str]) -> list[str]:
     """What is wrong with the exported names; nothing when all is well."""
-    public = {name for name in names if PUBLIC.fullmatch(name)}
-    leaked = {name for name in names - public if not PRIVATE.fullmatch(name)}
+    public = {name for name in symbols if PUBLIC.fullmatch(name)}
+    leaked = {name for name in symbols.keys() - public if symbols[name] != PRIVATE_VERSION}
     return [
         *(f"{name}: gone from the library" for name in sorted(recorded - public)),
         *(f"{name}: not in abi/symbols.txt" for name in sorted(public - recorded)),
         *(f"{name}: exported, but in no public header" for name in sorted(public - in_headers)),
+        *(f"{name}: bears a symbol version" for name in sorted(public) if symbols[name]),
         *(f"{name}: exported, but no part of an interface" for name in sorted(leaked)),
     ]
 
@@ -70,13 +77,13 @@ def main() -> int:
     parser.add_argument("library", type=Path)
     parser.add_argument("--update", action="store_true", help="write abi/symbols.txt anew")
     arguments = parser.parse_args()
-    names = exported(arguments.library)
+    symbols = exported(arguments.library)
     if arguments.update:
         SYMBOLS.parent.mkdir(exist_ok=True)
-        public = sorted(name for name in names if PUBLIC.fullmatch(name))
+        public = sorted(name for name in symbols if PUBLIC.fullmatch(name))
         SYMBOLS.write_text("".join(f"{name}\n" for name in public))
     recorded = set(SYMBOLS.read_text().split()) if SYMBOLS.exists() else set()
-    problems = compare(names, recorded, declared())
+    problems = compare(symbols, recorded, declared())
     if (found := soname(arguments.library)) != SONAME:
         problems.append(f"the SONAME is {found}, must be {SONAME}")
     if not recorded:

@@ -1,6 +1,6 @@
 // The C functions of libtriton_identity.so.
-#include "backends/identity/identity.h"
 #include "backends/sdk/entry.h"
+#include "backends/identity/identity.h"
 
 using nereid_backend::Batch;
 using nereid_backend::Guard;

@@ -20,8 +20,8 @@ Error AutoComplete(TRITONBACKEND_Model* model, const ModelConfig& config) {
   TRITONBACKEND_Backend* backend = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
   NB_ASSIGN_OR_RETURN(const Json settings, ReadBackendSettings(backend));
-  const int64_t batch_size = config.batching() ? config.max_batch_size
-                                               : settings["default-max-batch-size"].AsInt(0);
+  const int64_t batch_size =
+      config.batching() ? config.max_batch_size : settings["default-max-batch-size"].AsInt(0);
   Json json = config.json;
   json.Set("max_batch_size", batch_size);
   json.Set("input", Json::Array{TensorJson("INPUT0")});

@@ -21,7 +21,8 @@ bool AllFirstDimsOpen(const Signature& signature) {
 bool ListsFullShape(const ModelConfig& config, const Signature& signature) {
   for (const TensorConfig& input : config.inputs) {
     const OnnxTensor* tensor = signature.FindInput(input.name);
-    if (tensor != nullptr && !input.dims.empty() && input.model_dims().size() == tensor->dims.size()) {
+    if (tensor != nullptr && !input.dims.empty() &&
+        input.model_dims().size() == tensor->dims.size()) {
       return true;
     }
   }
@@ -50,22 +51,22 @@ void FillTensor(const OnnxTensor& tensor, bool batching, Json* json) {
   if (!(*json)["dims"].items().empty()) return;
   Shape dims = tensor.dims;
   if (batching && !dims.empty()) dims.erase(dims.begin());
-  if (dims.empty()) {
-    // A configuration has no empty dims: clients send [1], and the model gets the reshaped tensor.
-    dims = {1};
-    if (batching) {
-      Json reshape;
-      reshape.Set("shape", Json::Array());
-      json->Set("reshape", reshape);
-    }
+  if (!dims.empty()) {
+    json->Set("dims", JsonInts(dims));
+    return;
   }
-  json->Set("dims", JsonInts(dims));
+  // A configuration has no empty dims: clients send [1], and a batch of them is reshaped.
+  json->Set("dims", JsonInts({1}));
+  if (!batching) return;
+  Json reshape;
+  reshape.Set("shape", Json::Array());
+  json->Set("reshape", reshape);
 }
 
 // The list `key` of the configuration, completed with `tensors` but for those in `skip`.
 Result<Json> CompleteList(const ModelConfig& config, const char* key,
-                          const std::vector<OnnxTensor>& tensors,
-                          const std::set<std::string>& skip, bool batching) {
+                          const std::vector<OnnxTensor>& tensors, const std::set<std::string>& skip,
+                          bool batching) {
   Json::Array list = config.json[key].items();
   for (const OnnxTensor& tensor : tensors) {
     const auto listed = std::find_if(list.begin(), list.end(), [&](const Json& item) {
@@ -115,10 +116,10 @@ Result<Json> AutoCompleteConfig(const ModelConfig& config, const Signature& sign
 
   Json json = config.json;
   json.Set("max_batch_size", max_batch_size);
-  NB_ASSIGN_OR_RETURN(
-      Json inputs, CompleteList(config, "input", signature.inputs, server_inputs, batching));
-  NB_ASSIGN_OR_RETURN(
-      Json outputs, CompleteList(config, "output", signature.outputs, server_outputs, batching));
+  NB_ASSIGN_OR_RETURN(Json inputs,
+                      CompleteList(config, "input", signature.inputs, server_inputs, batching));
+  NB_ASSIGN_OR_RETURN(Json outputs,
+                      CompleteList(config, "output", signature.outputs, server_outputs, batching));
   json.Set("input", std::move(inputs));
   json.Set("output", std::move(outputs));
   const bool has_scheduler = json.Has("dynamic_batching") || json.Has("sequence_batching");

@@ -49,8 +49,8 @@ Error CheckDims(const Pairing& pairing) {
   if (model.empty() && IsOneElement(full)) return Error();
   return Error::InvalidArg(
       StrCat(pairing.Subject(), "is configured with shape ", ShapeToString(full),
-             pairing.config.batching() ? " (the batch dimension included)" : "",
-             ", the model has ", ShapeToString(model)));
+             pairing.config.batching() ? " (the batch dimension included)" : "", ", the model has ",
+             ShapeToString(model)));
 }
 
 Error CheckPairing(const Pairing& pairing) {
@@ -77,12 +77,12 @@ Error CheckPairing(const Pairing& pairing) {
 
 Error CheckStates(const ModelConfig& config, const Signature& signature) {
   for (const StateConfig& state : config.states) {
-    NB_RETURN_IF_ERROR(CheckPairing({config, "state input", state.input_name, state.type,
-                                     state.dims, signature.FindInput(state.input_name),
-                                     signature.inputs}));
-    NB_RETURN_IF_ERROR(CheckPairing({config, "state output", state.output_name, state.type,
-                                     state.dims, signature.FindOutput(state.output_name),
-                                     signature.outputs}));
+    NB_RETURN_IF_ERROR(
+        CheckPairing({config, "state input", state.input_name, state.type, state.dims,
+                      signature.FindInput(state.input_name), signature.inputs}));
+    NB_RETURN_IF_ERROR(
+        CheckPairing({config, "state output", state.output_name, state.type, state.dims,
+                      signature.FindOutput(state.output_name), signature.outputs}));
   }
   return Error();
 }
@@ -114,9 +114,9 @@ Error CheckConfig(const ModelConfig& config, const Signature& signature) {
     }
   }
   for (const TensorConfig& output : config.outputs) {
-    NB_RETURN_IF_ERROR(CheckPairing({config, "output", output.name, output.type,
-                                     output.model_dims(), signature.FindOutput(output.name),
-                                     signature.outputs}));
+    NB_RETURN_IF_ERROR(
+        CheckPairing({config, "output", output.name, output.type, output.model_dims(),
+                      signature.FindOutput(output.name), signature.outputs}));
   }
   NB_RETURN_IF_ERROR(CheckStates(config, signature));
   for (const OnnxTensor& tensor : signature.inputs) {

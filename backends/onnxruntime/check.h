@@ -7,10 +7,10 @@
 
 namespace nereid_backend {
 
-// INVALID_ARG, naming the tensor, what was expected and what was found, when the configuration lists
-// a tensor that the model does not have or that has another type or shape, leaves an input of the
-// model without a source, or asks for batching that the model can not do. UNSUPPORTED for what this
-// backend does not offer (ragged batches).
+// INVALID_ARG, naming the tensor, what was expected and what was found, when the configuration
+// lists a tensor that the model does not have or that has another type or shape, leaves an input of
+// the model without a source, or asks for batching that the model can not do. UNSUPPORTED for what
+// this backend does not offer (ragged batches).
 Error CheckConfig(const ModelConfig& config, const Signature& signature);
 
 }  // namespace nereid_backend

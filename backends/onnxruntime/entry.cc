@@ -1,8 +1,8 @@
 // The C functions of libtriton_onnxruntime.so.
+#include "backends/sdk/entry.h"
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/instance.h"
 #include "backends/onnxruntime/model.h"
-#include "backends/sdk/entry.h"
 #include "backends/sdk/model_config.h"
 
 using nereid_backend::Batch;

@@ -1,31 +1,12 @@
 #include "backends/onnxruntime/instance.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "backends/onnxruntime/ort_error.h"
+#include "backends/sdk/state.h"
 
 namespace nereid_backend {
 namespace {
-
-// Writes rows [first, first + rows) as the next state of the sequence of `request`.
-Error UpdateState(TRITONBACKEND_Request* request, const BoundTensor& tensor,
-                  const OutputSlicer& slicer, int64_t first, int64_t rows) {
-  const Shape shape = slicer.SliceShape(rows);
-  const size_t size = slicer.SliceSize(first, rows);
-  TRITONBACKEND_State* state = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_StateNew(&state, request, tensor.name.c_str(), tensor.type,
-                                            shape.data(), static_cast<uint32_t>(shape.size())));
-  void* buffer = nullptr;
-  TRITONSERVER_MemoryType memory = TRITONSERVER_MEMORY_CPU;
-  int64_t id = 0;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_StateBuffer(state, &buffer, size, &memory, &id));
-  if (memory == TRITONSERVER_MEMORY_GPU) {
-    return Error::Unsupported(StrCat("state '", tensor.name, "' is in GPU memory"));
-  }
-  if (size > 0) slicer.CopySlice(first, rows, static_cast<char*>(buffer));
-  return Error(TRITONBACKEND_StateUpdate(state));
-}
 
 bool IsAligned(const char* address, size_t alignment) {
   return (reinterpret_cast<uintptr_t>(address) & (alignment - 1)) == 0;
@@ -89,9 +70,8 @@ Error OnnxInstance::Prepare(Batch* batch, size_t i) {
     const int64_t rows = prepared.inputs[k].view.dims[0];
     if (k == 0) batch->set_rows(i, rows);
     if (rows != batch->rows(i)) {
-      return Error::InvalidArg(StrCat("input '", tensor.name, "' has ", rows,
-                                      " rows, but input '", model_.inputs()[0].name, "' has ",
-                                      batch->rows(i)));
+      return Error::InvalidArg(StrCat("input '", tensor.name, "' has ", rows, " rows, but input '",
+                                      model_.inputs()[0].name, "' has ", batch->rows(i)));
     }
   }
   prepared.wanted.assign(model_.outputs().size(), false);
@@ -149,8 +129,8 @@ Error OnnxInstance::PlanOutputs(Batch* batch, const Group& group, int64_t rows) 
   const bool trusted = model_.shape_trust() == OnnxModel::ShapeTrust::kConfirmed;
   for (size_t k = 0; k < model_.outputs().size(); ++k) {
     const BoundTensor& tensor = model_.outputs()[k];
-    const bool wanted = std::any_of(group.begin(), group.end(),
-                                    [&](size_t i) { return prepared_[i].wanted[k]; });
+    const bool wanted =
+        std::any_of(group.begin(), group.end(), [&](size_t i) { return prepared_[i].wanted[k]; });
     if (!wanted && !tensor.is_state) continue;
     PlannedOutput planned;
     planned.tensor = &tensor;
@@ -160,10 +140,10 @@ Error OnnxInstance::PlanOutputs(Batch* batch, const Group& group, int64_t rows) 
       planned.reserved_size =
           static_cast<size_t>(ElementCount(shape.data(), shape.size())) * tensor.element_size;
       NB_ASSIGN_OR_RETURN(TRITONBACKEND_Response * response, batch->Response(group[0]));
-      NB_ASSIGN_OR_RETURN(planned.reserved,
-                          AllocateOutput(response, tensor.name.c_str(), tensor.type, shape.data(),
-                                         static_cast<uint32_t>(shape.size()),
-                                         planned.reserved_size));
+      NB_ASSIGN_OR_RETURN(
+          planned.reserved,
+          AllocateOutput(response, tensor.name.c_str(), tensor.type, shape.data(),
+                         static_cast<uint32_t>(shape.size()), planned.reserved_size));
       planned.in_place = IsAligned(planned.reserved, tensor.element_size);
     }
     planned_.push_back(planned);
@@ -224,9 +204,8 @@ void OnnxInstance::LearnShapes(int64_t rows) {
 Error OnnxInstance::SendOutput(Batch* batch, const Group& group, int64_t rows, size_t k) {
   const PlannedOutput& output = planned_[k];
   if (output.in_place && !output.tensor->is_state) return Error();  // it is where it belongs
-  NB_ASSIGN_OR_RETURN(
-      const OutputSlicer slicer,
-      OutputSlicer::Create(*output.tensor, batching_, rows, output_values_[k]));
+  NB_ASSIGN_OR_RETURN(const OutputSlicer slicer,
+                      OutputSlicer::Create(*output.tensor, batching_, rows, output_values_[k]));
   int64_t first = 0;
   for (const size_t i : group) {
     // A failure here stays with its request; the others go on.
@@ -243,17 +222,21 @@ Error OnnxInstance::SendSlice(Batch* batch, size_t i, const PlannedOutput& outpu
   const int64_t rows = batch->rows(i);
   if (!batch->live(i)) return Error();
   if (tensor.is_state) {
-    NB_RETURN_IF_ERROR(UpdateState(batch->request(i), tensor, slicer, first, rows));
+    const Shape shape = slicer.SliceShape(rows);
+    NB_RETURN_IF_ERROR(
+        UpdateState(batch->request(i), tensor.name.c_str(), tensor.type, shape.data(),
+                    static_cast<uint32_t>(shape.size()), slicer.SliceSize(first, rows),
+                    [&](char* destination) { slicer.CopySlice(first, rows, destination); }));
   }
   if (!prepared_[i].wanted[output.index] || output.in_place) return Error();
   char* destination = output.reserved;
   if (destination == nullptr) {
     const Shape shape = slicer.SliceShape(rows);
     NB_ASSIGN_OR_RETURN(TRITONBACKEND_Response * response, batch->Response(i));
-    NB_ASSIGN_OR_RETURN(destination,
-                        AllocateOutput(response, tensor.name.c_str(), tensor.type, shape.data(),
-                                       static_cast<uint32_t>(shape.size()),
-                                       slicer.SliceSize(first, rows)));
+    NB_ASSIGN_OR_RETURN(
+        destination,
+        AllocateOutput(response, tensor.name.c_str(), tensor.type, shape.data(),
+                       static_cast<uint32_t>(shape.size()), slicer.SliceSize(first, rows)));
   }
   slicer.CopySlice(first, rows, destination);
   return Error();

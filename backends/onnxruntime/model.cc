@@ -68,9 +68,9 @@ Result<std::unique_ptr<OnnxModel>> OnnxModel::Create(TRITONBACKEND_Model* handle
   }
   model->Bind();
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version,
-              ": threads: ", model->request_.ThreadPlan(*environment),
-              "; memory arena ", model->request_.arena_enabled() ? "on" : "off",
-              ", memory pattern ", *model->request_.mem_pattern ? "on" : "off");
+              ": threads: ", model->request_.ThreadPlan(*environment), "; memory arena ",
+              model->request_.arena_enabled() ? "on" : "off", ", memory pattern ",
+              *model->request_.mem_pattern ? "on" : "off");
   return model;
 }
 
@@ -109,9 +109,9 @@ void OnnxModel::Bind() {
   for (const OnnxTensor& output : signature_.outputs) {
     BoundTensor bound = BindTensor(output);
     bound.is_output = config_.FindOutput(output.name) != nullptr;
-    bound.is_state = std::any_of(
-        config_.states.begin(), config_.states.end(),
-        [&](const StateConfig& state) { return state.output_name == output.name; });
+    bound.is_state =
+        std::any_of(config_.states.begin(), config_.states.end(),
+                    [&](const StateConfig& state) { return state.output_name == output.name; });
     bound.predictable = IsPredictable(bound, config_.batching());
     if (bound.is_output || bound.is_state) outputs_.push_back(std::move(bound));
   }

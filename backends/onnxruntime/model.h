@@ -31,8 +31,8 @@ struct BoundTensor {
   Shape dims;               // as in Signature, with the batch dimension
 
   // Outputs only.
-  bool is_output = true;  // clients can ask for it
-  bool is_state = false;  // it is the next state of a sequence
+  bool is_output = true;     // clients can ask for it
+  bool is_state = false;     // it is the next state of a sequence
   bool predictable = false;  // its shape follows from the number of rows
 };
 

@@ -18,9 +18,9 @@ Error OrtTry(std::string_view context, Body&& body) {
     const bool argument = e.GetOrtErrorCode() == ORT_INVALID_ARGUMENT;
     std::string_view text = e.what();
     while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-    return Error(argument ? TRITONSERVER_ERROR_INVALID_ARG : TRITONSERVER_ERROR_INTERNAL,
-                 StrCat(context, "onnx runtime error ", static_cast<int>(e.GetOrtErrorCode()), ": ",
-                        text));
+    return Error(
+        argument ? TRITONSERVER_ERROR_INVALID_ARG : TRITONSERVER_ERROR_INTERNAL,
+        StrCat(context, "onnx runtime error ", static_cast<int>(e.GetOrtErrorCode()), ": ", text));
   }
 }
 

@@ -53,9 +53,9 @@ constexpr Option kOptions[] = {
 constexpr std::string_view kEntryPrefixes[] = {"session.", "optimization.", "ep.", "mlas."};
 
 // CUDA options of the original, which mean nothing on a CPU.
-constexpr std::string_view kCudaOptions[] = {"cudnn_conv_algo_search", "cudnn_conv_use_max_workspace",
-                                             "gpu_mem_limit", "arena_extend_strategy",
-                                             "do_copy_in_default_stream"};
+constexpr std::string_view kCudaOptions[] = {"cudnn_conv_algo_search",
+                                             "cudnn_conv_use_max_workspace", "gpu_mem_limit",
+                                             "arena_extend_strategy", "do_copy_in_default_stream"};
 
 template <size_t N>
 bool Contains(const std::string_view (&list)[N], std::string_view item) {
@@ -63,8 +63,9 @@ bool Contains(const std::string_view (&list)[N], std::string_view item) {
 }
 
 bool IsEntry(std::string_view name) {
-  return std::any_of(std::begin(kEntryPrefixes), std::end(kEntryPrefixes),
-                     [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; });
+  return std::any_of(
+      std::begin(kEntryPrefixes), std::end(kEntryPrefixes),
+      [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; });
 }
 
 Error ReadParameters(const ModelConfig& config, SessionRequest* request) {

@@ -20,14 +20,14 @@ namespace nereid_backend {
 struct SessionRequest {
   std::optional<int64_t> intra_op_threads;  // 0: as many as the CPU budget has
   std::optional<int64_t> inter_op_threads;
-  bool parallel = false;           // execution_mode
-  std::optional<bool> mem_arena;   // unset: off, unless shrinkage is asked for
-  std::optional<bool> mem_pattern; // unset: on where only the batch dimension varies
-  std::string arena_shrinkage;     // for every Run; "cpu:0"
+  bool parallel = false;            // execution_mode
+  std::optional<bool> mem_arena;    // unset: off, unless shrinkage is asked for
+  std::optional<bool> mem_pattern;  // unset: on where only the batch dimension varies
+  std::string arena_shrinkage;      // for every Run; "cpu:0"
   GraphOptimizationLevel graph_level = ORT_ENABLE_ALL;
-  std::vector<std::pair<std::string, std::string>> entries;       // session configuration entries
-  std::vector<std::pair<std::string, Json>> accelerators;         // provider name, its parameters
-  std::vector<std::string> op_libraries;                          // custom operators
+  std::vector<std::pair<std::string, std::string>> entries;  // session configuration entries
+  std::vector<std::pair<std::string, Json>> accelerators;    // provider name, its parameters
+  std::vector<std::string> op_libraries;                     // custom operators
 
   // INVALID_ARG for values that make no sense and for accelerators that this runtime lacks.
   static Result<SessionRequest> FromConfig(const ModelConfig& config);

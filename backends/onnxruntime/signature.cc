@@ -64,12 +64,12 @@ Signature Signature::Read(const Ort::Session& session) {
   Ort::AllocatorWithDefaultOptions allocator;
   Signature signature;
   for (size_t i = 0; i < session.GetInputCount(); ++i) {
-    signature.inputs.push_back(Describe(session.GetInputNameAllocated(i, allocator).get(),
-                                        session.GetInputTypeInfo(i)));
+    signature.inputs.push_back(
+        Describe(session.GetInputNameAllocated(i, allocator).get(), session.GetInputTypeInfo(i)));
   }
   for (size_t i = 0; i < session.GetOutputCount(); ++i) {
-    signature.outputs.push_back(Describe(session.GetOutputNameAllocated(i, allocator).get(),
-                                         session.GetOutputTypeInfo(i)));
+    signature.outputs.push_back(
+        Describe(session.GetOutputNameAllocated(i, allocator).get(), session.GetOutputTypeInfo(i)));
   }
   return signature;
 }

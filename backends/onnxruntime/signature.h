@@ -22,7 +22,8 @@ struct OnnxTensor {
   std::string name;
   bool is_tensor = true;  // false: a sequence, a map or an optional, which no client can send
   TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
-  // With the batch dimension; -1 where the model leaves it open. Empty: a scalar, or no shape given.
+  // With the batch dimension; -1 where the model leaves it open. Empty: a scalar, or no shape
+  // given.
   Shape dims;
 
   bool first_is_open() const { return !dims.empty() && dims[0] < 0; }

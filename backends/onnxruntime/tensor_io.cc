@@ -18,9 +18,9 @@ bool ShapeFits(const Shape& model, const InputView& view) {
 
 Error CheckInput(const BoundTensor& tensor, const InputView& view) {
   if (view.type != tensor.type) {
-    return Error::InvalidArg(StrCat("unexpected data type for input '", tensor.name,
-                                    "': expected ", TRITONSERVER_DataTypeString(tensor.type),
-                                    ", got ", TRITONSERVER_DataTypeString(view.type)));
+    return Error::InvalidArg(StrCat("unexpected data type for input '", tensor.name, "': expected ",
+                                    TRITONSERVER_DataTypeString(tensor.type), ", got ",
+                                    TRITONSERVER_DataTypeString(view.type)));
   }
   if (!ShapeFits(tensor.dims, view)) {
     return Error::InvalidArg(StrCat("unexpected shape for input '", tensor.name, "': expected ",
@@ -123,8 +123,7 @@ Result<OutputSlicer> OutputSlicer::Create(const BoundTensor& tensor, bool batchi
   slicer.shape_ = info.GetShape();
   if (batching && (slicer.shape_.empty() || slicer.shape_[0] != rows)) {
     return Error::Internal(StrCat("output '", tensor.name, "' has shape ",
-                                  ShapeToString(slicer.shape_), " for a batch of ", rows,
-                                  " rows"));
+                                  ShapeToString(slicer.shape_), " for a batch of ", rows, " rows"));
   }
   const size_t count = info.GetElementCount();
   slicer.row_elements_ = count;

@@ -67,9 +67,9 @@ class OutputSlicer {
   const bool batching_;
   Shape shape_;
   size_t row_elements_ = 0;
-  const char* data_ = nullptr;  // fixed-size types
-  std::string text_;            // BYTES: all elements, end to end
-  std::vector<size_t> offsets_; // BYTES: where each begins, and the end
+  const char* data_ = nullptr;   // fixed-size types
+  std::string text_;             // BYTES: all elements, end to end
+  std::vector<size_t> offsets_;  // BYTES: where each begins, and the end
 };
 
 }  // namespace nereid_backend

@@ -69,17 +69,16 @@ void Batch::ReportStatistics(uint64_t end) {
   if (compute_start_ == 0) compute_start_ = exec_start_;
   if (compute_end_ == 0) compute_end_ = end;
   for (const Slot& slot : slots_) {
-    NB_LOG_IF_ERROR(TRITONBACKEND_ModelInstanceReportStatistics(instance_, slot.request,
-                                                                !slot.failed, exec_start_,
-                                                                compute_start_, compute_end_, end),
-                    "failed to report request statistics");
+    NB_LOG_IF_ERROR(
+        TRITONBACKEND_ModelInstanceReportStatistics(instance_, slot.request, !slot.failed,
+                                                    exec_start_, compute_start_, compute_end_, end),
+        "failed to report request statistics");
   }
   const int64_t rows = live_rows();
   if (rows == 0) return;
   NB_LOG_IF_ERROR(
-      TRITONBACKEND_ModelInstanceReportBatchStatistics(instance_, static_cast<uint64_t>(rows),
-                                                       exec_start_, compute_start_, compute_end_,
-                                                       end),
+      TRITONBACKEND_ModelInstanceReportBatchStatistics(
+          instance_, static_cast<uint64_t>(rows), exec_start_, compute_start_, compute_end_, end),
       "failed to report batch statistics");
 }
 
@@ -97,14 +96,13 @@ void Batch::Finish() {
   ReportStatistics(NowNs());
   for (Slot& slot : slots_) {
     if (slot.response != nullptr) {
-      NB_LOG_IF_ERROR(TRITONBACKEND_ResponseSend(slot.response,
-                                                 TRITONSERVER_RESPONSE_COMPLETE_FINAL, nullptr),
-                      "failed to send a response");
+      NB_LOG_IF_ERROR(
+          TRITONBACKEND_ResponseSend(slot.response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, nullptr),
+          "failed to send a response");
       slot.response = nullptr;
     }
-    NB_LOG_IF_ERROR(
-        TRITONBACKEND_RequestRelease(slot.request, TRITONSERVER_REQUEST_RELEASE_ALL),
-        "failed to release a request");
+    NB_LOG_IF_ERROR(TRITONBACKEND_RequestRelease(slot.request, TRITONSERVER_REQUEST_RELEASE_ALL),
+                    "failed to release a request");
   }
 }
 

@@ -31,7 +31,7 @@ double QuotaV1(const std::string& directory) {
   double quota = 0;
   double period = 0;
   return quota_file >> quota && period_file >> period && quota > 0 && period > 0 ? quota / period
-                                                                                : 0;
+                                                                                 : 0;
 }
 
 // Smallest quota of `path` and the groups above it. In a container the path may be that of the

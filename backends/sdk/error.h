@@ -90,17 +90,17 @@ class [[nodiscard]] Result {
 
 // Returns from the enclosing function (of type Error or Result) when `expr`, an Error or a
 // TRITONSERVER_Error*, is a failure.
-#define NB_RETURN_IF_ERROR(expr)                               \
-  do {                                                         \
-    ::nereid_backend::Error nb_error_{expr};                   \
-    if (!nb_error_.ok()) return nb_error_;                     \
+#define NB_RETURN_IF_ERROR(expr)             \
+  do {                                       \
+    ::nereid_backend::Error nb_error_{expr}; \
+    if (!nb_error_.ok()) return nb_error_;   \
   } while (false)
 
 #define NB_CONCAT_INNER_(a, b) a##b
 #define NB_CONCAT_(a, b) NB_CONCAT_INNER_(a, b)
-#define NB_ASSIGN_OR_RETURN_(result, lhs, expr)   \
-  auto result = (expr);                           \
-  if (!result.ok()) return result.TakeError();    \
+#define NB_ASSIGN_OR_RETURN_(result, lhs, expr) \
+  auto result = (expr);                         \
+  if (!result.ok()) return result.TakeError();  \
   lhs = std::move(*result)
 
 // Declares or assigns `lhs` from the Result `expr`, or returns its Error.

@@ -18,7 +18,11 @@ class Builder {
   bool Int(int value) { return Put(Json(int64_t{value})); }
   bool Uint(unsigned value) { return Put(Json(int64_t{value})); }
   bool Int64(int64_t value) { return Put(Json(value)); }
-  bool Uint64(uint64_t value) { return Put(Json(static_cast<double>(value))); }
+  bool Uint64(uint64_t value) {
+    // The reader reports every positive number beyond 32 bits this way.
+    const bool fits = value <= static_cast<uint64_t>(INT64_MAX);
+    return Put(fits ? Json(static_cast<int64_t>(value)) : Json(static_cast<double>(value)));
+  }
   bool Double(double value) { return Put(Json(value)); }
   bool RawNumber(const char*, rapidjson::SizeType, bool) { return false; }
   bool String(const char* text, rapidjson::SizeType size, bool) {

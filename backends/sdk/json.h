@@ -20,14 +20,14 @@ class Json {
   using Member = std::pair<std::string, Json>;
   using Object = std::vector<Member>;  // in document order
 
-  Json() = default;  // null
-  Json(bool value) : value_(value) {}                         // NOLINT(google-explicit-constructor)
-  Json(int64_t value) : value_(value) {}                      // NOLINT(google-explicit-constructor)
-  Json(double value) : value_(value) {}                       // NOLINT(google-explicit-constructor)
-  Json(std::string value) : value_(std::move(value)) {}       // NOLINT(google-explicit-constructor)
-  Json(const char* value) : value_(std::string(value)) {}     // NOLINT(google-explicit-constructor)
-  Json(Array value) : value_(std::move(value)) {}             // NOLINT(google-explicit-constructor)
-  Json(Object value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
+  Json() = default;                                        // null
+  Json(bool value) : value_(value) {}                      // NOLINT(google-explicit-constructor)
+  Json(int64_t value) : value_(value) {}                   // NOLINT(google-explicit-constructor)
+  Json(double value) : value_(value) {}                    // NOLINT(google-explicit-constructor)
+  Json(std::string value) : value_(std::move(value)) {}    // NOLINT(google-explicit-constructor)
+  Json(const char* value) : value_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  Json(Array value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
+  Json(Object value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
 
   static Json MakeObject() { return Json(Object()); }
 

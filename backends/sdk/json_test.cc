@@ -22,7 +22,8 @@ TEST(JsonTest, WritesWhatItRead) {
 }
 
 TEST(JsonTest, ReadsMembersByName) {
-  const Json json = Parsed(R"({"name":"m","size":4,"big":"12345678901","flag":true,"dims":[1,"-1"]})");
+  const Json json =
+      Parsed(R"({"name":"m","size":4,"big":"12345678901","flag":true,"dims":[1,"-1"]})");
   EXPECT_EQ(json["name"].AsString(), "m");
   EXPECT_EQ(json["size"].AsInt(), 4);
   EXPECT_EQ(json["big"].AsInt(), 12345678901) << "protobuf prints 64-bit integers as strings";

@@ -1,7 +1,7 @@
 #include "backends/sdk/model_config.h"
 
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 namespace nereid_backend {
 namespace {
@@ -45,9 +45,9 @@ void ReadFields(const Json& json, ModelConfig* config) {
     config->control_inputs.push_back(control["name"].AsString());
   }
   for (const Json& state : sequence["state"].items()) {
-    config->states.push_back(StateConfig{
-        state["input_name"].AsString(), state["output_name"].AsString(),
-        ConfigTypeFromName(state["data_type"].AsString()), state["dims"].AsInts()});
+    config->states.push_back(
+        StateConfig{state["input_name"].AsString(), state["output_name"].AsString(),
+                    ConfigTypeFromName(state["data_type"].AsString()), state["dims"].AsInts()});
   }
   config->decoupled = json["model_transaction_policy"]["decoupled"].AsBool();
 }
@@ -113,8 +113,7 @@ Result<ModelConfig> ReadModelConfig(TRITONBACKEND_Model* model) {
 Error SetModelConfig(TRITONBACKEND_Model* model, const Json& config) {
   const std::string text = config.Write();
   TRITONSERVER_Message* message = nullptr;
-  NB_RETURN_IF_ERROR(
-      TRITONSERVER_MessageNewFromSerializedJson(&message, text.data(), text.size()));
+  NB_RETURN_IF_ERROR(TRITONSERVER_MessageNewFromSerializedJson(&message, text.data(), text.size()));
   Error error(TRITONBACKEND_ModelSetConfig(model, 1, message));
   NB_RETURN_IF_ERROR(TRITONSERVER_MessageDelete(message));
   return error;
@@ -146,8 +145,8 @@ Result<int64_t> ParseInt(std::string_view what, std::string_view text, int64_t m
   const char* end = text.data() + text.size();
   const auto [at, code] = std::from_chars(text.data(), end, value);
   if (code != std::errc() || at != end || value < min || value > max) {
-    return Error::InvalidArg(StrCat(what, " must be an integer from ", min, " to ", max, ", got '",
-                                    text, "'"));
+    return Error::InvalidArg(
+        StrCat(what, " must be an integer from ", min, " to ", max, ", got '", text, "'"));
   }
   return value;
 }

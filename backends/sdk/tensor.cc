@@ -80,8 +80,7 @@ Result<char*> AllocateOutput(TRITONBACKEND_Response* response, const char* name,
                              TRITONSERVER_DataType type, const int64_t* dims, uint32_t dim_count,
                              size_t byte_size) {
   TRITONBACKEND_Output* output = nullptr;
-  NB_RETURN_IF_ERROR(
-      TRITONBACKEND_ResponseOutput(response, &output, name, type, dims, dim_count));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseOutput(response, &output, name, type, dims, dim_count));
   void* buffer = nullptr;
   TRITONSERVER_MemoryType memory = TRITONSERVER_MEMORY_CPU;
   int64_t id = 0;

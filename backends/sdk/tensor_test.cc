@@ -89,7 +89,8 @@ TEST(BytesTest, RoundTrip) {
 TEST(BytesTest, WrongSizesAreErrors) {
   const std::string wire = Wire({"abc", "d"});
   std::vector<std::string_view> elements;
-  const Error short_by_one = ParseBytes(std::string_view(wire).substr(0, wire.size() - 1), 2, &elements);
+  const Error short_by_one =
+      ParseBytes(std::string_view(wire).substr(0, wire.size() - 1), 2, &elements);
   ASSERT_FALSE(short_by_one.ok());
   EXPECT_THAT(short_by_one.message(), HasSubstr("element 1 of 2"));
   EXPECT_FALSE(ParseBytes(wire, 1, &elements).ok()) << "bytes are left over";

@@ -1,5 +1,5 @@
-// libtriton_testing_batcher.so: a custom batching strategy. A request joins a batch while the sum of
-// the first INT32 elements stays within the model's parameter `batch_sum_limit`.
+// libtriton_testing_batcher.so: a custom batching strategy. A request joins a batch while the sum
+// of the first INT32 elements stays within the model's parameter `batch_sum_limit`.
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/model_config.h"
 #include "backends/testing/first_int32.h"

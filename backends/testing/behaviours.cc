@@ -89,8 +89,8 @@ TRITONSERVER_Error* NeverAnswers(TestingInstance&, Requests, uint32_t) { return 
 
 TRITONSERVER_Error* ReleasesWithoutAnswer(TestingInstance&, Requests requests, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    NB_LOG_IF_ERROR(
-        TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_ALL), "release");
+    NB_LOG_IF_ERROR(TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_ALL),
+                    "release");
   }
   return nullptr;
 }
@@ -119,8 +119,8 @@ TRITONSERVER_Error* DropsFactory(TestingInstance&, Requests requests, uint32_t c
   for (uint32_t i = 0; i < count; ++i) {
     TRITONBACKEND_ResponseFactory* factory = nullptr;
     NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryNew(&factory, requests[i]), "factory");
-    NB_LOG_IF_ERROR(
-        TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_ALL), "release");
+    NB_LOG_IF_ERROR(TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_ALL),
+                    "release");
     NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory), "delete");
   }
   return nullptr;
@@ -133,18 +133,16 @@ TRITONSERVER_Error* WrongShape(TestingInstance& instance, Requests requests, uin
       [&](TRITONBACKEND_Request* request, TRITONBACKEND_Response* response) -> Error {
         for (const TensorConfig& output : instance.model().config().outputs) {
           const std::string input_name(instance.model().echo().InputOf(output.name));
-          NB_ASSIGN_OR_RETURN(const InputView input,
-                              InputView::Find(request, input_name.c_str()));
+          NB_ASSIGN_OR_RETURN(const InputView input, InputView::Find(request, input_name.c_str()));
           Shape shape(input.dims, input.dims + input.dim_count);
           shape.back() += 1;
           const int64_t elements = ElementCount(shape.data(), shape.size());
           const size_t element_size = TRITONSERVER_DataTypeByteSize(output.type);
           const size_t size =
               static_cast<size_t>(elements) * (element_size > 0 ? element_size : sizeof(uint32_t));
-          NB_ASSIGN_OR_RETURN(char* buffer,
-                              AllocateOutput(response, output.name.c_str(), output.type,
-                                             shape.data(), static_cast<uint32_t>(shape.size()),
-                                             size));
+          NB_ASSIGN_OR_RETURN(
+              char* buffer, AllocateOutput(response, output.name.c_str(), output.type, shape.data(),
+                                           static_cast<uint32_t>(shape.size()), size));
           std::fill(buffer, buffer + size, 0);
         }
         return Error();
@@ -193,11 +191,11 @@ TRITONSERVER_Error* Decoupled(TestingInstance& instance, Requests requests, uint
     NB_LOG_IF_ERROR(SendDecoupled(instance, requests[i], factory), "decoupled responses");
     NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory), "delete");
     const uint64_t end = NowNs();
-    NB_LOG_IF_ERROR(TRITONBACKEND_ModelInstanceReportStatistics(
-                        instance.handle(), requests[i], true, start, start, end, end),
+    NB_LOG_IF_ERROR(TRITONBACKEND_ModelInstanceReportStatistics(instance.handle(), requests[i],
+                                                                true, start, start, end, end),
                     "statistics");
-    NB_LOG_IF_ERROR(
-        TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_ALL), "release");
+    NB_LOG_IF_ERROR(TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_ALL),
+                    "release");
   }
   return nullptr;
 }
@@ -207,7 +205,8 @@ TRITONSERVER_Error* WaitForCancel(TestingInstance& instance, Requests requests, 
   constexpr std::chrono::milliseconds kPoll(1);
   return ForEach(instance, requests, count,
                  [&](TRITONBACKEND_Request* request, TRITONBACKEND_Response* response) -> Error {
-                   const auto deadline = std::chrono::steady_clock::now() + instance.model().delay();
+                   const auto deadline =
+                       std::chrono::steady_clock::now() + instance.model().delay();
                    while (std::chrono::steady_clock::now() < deadline) {
                      bool cancelled = false;
                      NB_RETURN_IF_ERROR(TRITONBACKEND_RequestIsCancelled(request, &cancelled));

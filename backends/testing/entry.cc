@@ -20,8 +20,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelFinalize(TRITONBACKEND_Model* model) {
-  return Guard("ModelFinalize",
-               [&] { return nereid_backend::FinalizeModel<TestingModel>(model); });
+  return Guard("ModelFinalize", [&] { return nereid_backend::FinalizeModel<TestingModel>(model); });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(TRITONBACKEND_ModelInstance* instance) {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "backends/sdk/batch.h"
+#include "backends/sdk/state.h"
 #include "backends/testing/behaviours.h"
 
 namespace nereid_backend {
@@ -34,8 +35,8 @@ Error Accumulate(const TestingModel& model, TRITONBACKEND_Request* request,
   NB_ASSIGN_OR_RETURN(const std::vector<int32_t> old,
                       ReadInt32s(request, state_config.input_name, &state_input));
   if (old.size() != sum.size()) {
-    return Error::InvalidArg(StrCat("testing backend: input has ", sum.size(),
-                                    " elements, the state ", old.size()));
+    return Error::InvalidArg(
+        StrCat("testing backend: input has ", sum.size(), " elements, the state ", old.size()));
   }
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += old[i];
   const size_t size = sum.size() * sizeof(int32_t);
@@ -45,16 +46,9 @@ Error Accumulate(const TestingModel& model, TRITONBACKEND_Request* request,
                                      TRITONSERVER_TYPE_INT32, input.dims, input.dim_count, size));
   std::memcpy(buffer, sum.data(), size);
 
-  TRITONBACKEND_State* state = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_StateNew(&state, request, state_config.output_name.c_str(),
-                                            TRITONSERVER_TYPE_INT32, state_input.dims,
-                                            state_input.dim_count));
-  void* state_buffer = nullptr;
-  TRITONSERVER_MemoryType memory = TRITONSERVER_MEMORY_CPU;
-  int64_t id = 0;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_StateBuffer(state, &state_buffer, size, &memory, &id));
-  std::memcpy(state_buffer, sum.data(), size);
-  return Error(TRITONBACKEND_StateUpdate(state));
+  return UpdateState(request, state_config.output_name.c_str(), TRITONSERVER_TYPE_INT32,
+                     state_input.dims, state_input.dim_count, size,
+                     [&](char* destination) { std::memcpy(destination, sum.data(), size); });
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ absl::Status RequestValidator::Prepare(InferRequest* request) {
   for (InferInput& input : request->inputs_) {
     if (absl::Status s = CheckInput(model, *request, &input); !s.ok()) return s;
   }
-  return absl::OkStatus();
+  return CheckRequiredInputs(model, *request);
 }
 
 absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, InferRequest* request) {
@@ -136,6 +136,11 @@ absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, InferR
     if (dims.size() != 1 || dims[0] != 1) {
       return Invalid(*request, "For BYTE datatype raw input '", spec.name,
                      "', the model must have input shape [1]");
+    }
+    if (input.policy_buffers_ != nullptr) {
+      return Invalid(*request,
+                     "Raw input with data associated with a host policy setting is not currently "
+                     "supported");
     }
     // The body is the one element itself: its length goes in front.
     const uint32_t length = static_cast<uint32_t>(input.byte_size());
@@ -176,6 +181,21 @@ absl::Status RequestValidator::CheckInputCount(const CompiledModel& model,
   if (given <= model.inputs.size() && given >= model.required_input_count) {
     return absl::OkStatus();
   }
+  return InputsMissing(model, request);
+}
+
+absl::Status RequestValidator::CheckRequiredInputs(const CompiledModel& model,
+                                                   const InferRequest& request) {
+  if (!model.has_optional_inputs) return absl::OkStatus();  // their number says it all
+  size_t required = 0;
+  for (const InferInput& input : request.inputs_) {
+    if (!model.inputs[static_cast<size_t>(model.FindInput(input.name()))].optional) ++required;
+  }
+  return required == model.required_input_count ? absl::OkStatus() : InputsMissing(model, request);
+}
+
+absl::Status RequestValidator::InputsMissing(const CompiledModel& model,
+                                             const InferRequest& request) {
   std::vector<absl::string_view> got, missing;
   for (const InferInput& input : request.inputs_) got.push_back(input.name());
   for (const InputSpec& spec : model.inputs) {
@@ -187,7 +207,7 @@ absl::Status RequestValidator::CheckInputCount(const CompiledModel& model,
           ? absl::StrCat("expected number of inputs between ", model.required_input_count, " and ",
                          model.inputs.size())
           : absl::StrCat("expected ", model.inputs.size(), " inputs");
-  return Invalid(request, expected, " but got ", given, " inputs for model '", model.name,
+  return Invalid(request, expected, " but got ", got.size(), " inputs for model '", model.name,
                  "'. Got input(s) ", QuotedList(got), ", but missing required input(s) ",
                  QuotedList(missing), ". Please provide all required input(s).");
 }

@@ -96,7 +96,8 @@ absl::Status Server::Start() {
 }
 
 Server::~Server() {
-  if (state_.load() != State::kStopped) {
+  // Without models the start failed before there was anything to stop.
+  if (models_ != nullptr && state_.load() != State::kStopped) {
     if (absl::Status stopped = Stop(); !stopped.ok()) LOG_ERROR << stopped.message();
   }
 }

@@ -80,7 +80,7 @@ def test_no_repository(server_factory: ServerFactory) -> None:
     [
         ("--model-repositry=x", "--model-repository"),
         ("--http-prot=1", "--http-port"),
-        ("--exit-timeout-sec=3", "--exit-timeout-secs"),
+        ("--exit-timeout-seconds=3", "--exit-timeout-secs"),
     ],
 )
 def test_unknown_option_names_the_nearest(

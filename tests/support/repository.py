@@ -29,6 +29,7 @@ class ModelRepository:
     def add(self, name: str, config: str | None, versions: Sequence[int] = (1,)) -> Path:
         """A model folder with version folders and, if given, this text as config.pbtxt."""
         folder = self.root / name
+        folder.mkdir(parents=True, exist_ok=True)
         for version in versions:
             (folder / str(version)).mkdir(parents=True, exist_ok=True)
         if config is not None:

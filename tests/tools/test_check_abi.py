@@ -37,9 +37,14 @@ class Tree:
         (headers / "tritonserver.h").write_text(HEADER)
         self.symbols.write_text("\n".join(NAMES) + "\n")
 
-    def compile(self, source: str, soname: str = "libtritonserver.so") -> None:
+    def compile(
+        self, source: str, soname: str = "libtritonserver.so", versioned: str = "_Z*"
+    ) -> None:
         (self.root / "lib.c").write_text(source)
+        version_script = self.root / "export.map"
+        version_script.write_text(f"NEREID_PRIVATE_1 {{ global: {versioned}; }};\n")
         command = ["cc", "-shared", "-fPIC", "-w", f"-Wl,-soname,{soname}", "-o", self.library]
+        command += [f"-Wl,--version-script={version_script}"]
         subprocess.run([*command, self.root / "lib.c"], check=True)
 
     def check(self, *options: str) -> tuple[int, str]:
@@ -88,6 +93,13 @@ def test_a_c_name_that_leaks(tree: Tree) -> None:
     code, text = tree.check()
     assert code == 1
     assert "helper: exported, but no part of an interface" in text
+
+
+def test_a_c_function_with_a_version(tree: Tree) -> None:
+    tree.compile(GOOD, versioned="*")
+    code, text = tree.check()
+    assert code == 1
+    assert "TRITONSERVER_ErrorNew: bears a symbol version" in text
 
 
 def test_another_soname(tree: Tree) -> None:

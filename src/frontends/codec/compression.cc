@@ -52,9 +52,9 @@ std::optional<double> WeightOf(absl::string_view parameters) {
 }
 
 absl::Status SizeLimitError(uint64_t max_size) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "Decompressed data size exceeds the maximum allowed value of ", max_size,
-      " bytes. Use --http-max-input-size to increase the limit."));
+  return absl::InvalidArgumentError(
+      absl::StrCat("Decompressed data size exceeds the maximum allowed value of ", max_size,
+                   " bytes. Use --http-max-input-size to increase the limit."));
 }
 
 absl::Status DamagedError(const z_stream& stream) {
@@ -67,9 +67,12 @@ absl::Status DamagedError(const z_stream& stream) {
 
 const char* ContentCodingName(ContentCoding coding) {
   switch (coding) {
-    case ContentCoding::kIdentity: return "identity";
-    case ContentCoding::kGzip: return "gzip";
-    case ContentCoding::kDeflate: return "deflate";
+    case ContentCoding::kIdentity:
+      return "identity";
+    case ContentCoding::kGzip:
+      return "gzip";
+    case ContentCoding::kDeflate:
+      return "deflate";
   }
   return "identity";
 }

@@ -85,17 +85,16 @@ TEST(CompressionTest, ChoosesByWeight) {
     const char* header;
     ContentCoding choice;
   };
-  for (const Case& c : {Case{"", ContentCoding::kIdentity},
-                        Case{"gzip", ContentCoding::kGzip},
-                        Case{"deflate, gzip", ContentCoding::kDeflate},
-                        Case{"deflate;q=0.5, gzip;q=0.8", ContentCoding::kGzip},
-                        Case{"identity, gzip", ContentCoding::kIdentity},
-                        Case{"identity;q=0.5, GZIP", ContentCoding::kGzip},
-                        Case{"gzip;q=0", ContentCoding::kIdentity},
-                        Case{"br, *;q=0.9, gzip ; q=0.1", ContentCoding::kGzip},
-                        Case{"gzip;q=x, deflate;q=0.1", ContentCoding::kDeflate},
-                        Case{"gzip;q=7", ContentCoding::kIdentity},
-                        Case{"*", ContentCoding::kIdentity}}) {
+  for (const Case& c :
+       {Case{"", ContentCoding::kIdentity}, Case{"gzip", ContentCoding::kGzip},
+        Case{"deflate, gzip", ContentCoding::kDeflate},
+        Case{"deflate;q=0.5, gzip;q=0.8", ContentCoding::kGzip},
+        Case{"identity, gzip", ContentCoding::kIdentity},
+        Case{"identity;q=0.5, GZIP", ContentCoding::kGzip},
+        Case{"gzip;q=0", ContentCoding::kIdentity},
+        Case{"br, *;q=0.9, gzip ; q=0.1", ContentCoding::kGzip},
+        Case{"gzip;q=x, deflate;q=0.1", ContentCoding::kDeflate},
+        Case{"gzip;q=7", ContentCoding::kIdentity}, Case{"*", ContentCoding::kIdentity}}) {
     EXPECT_EQ(ChooseContentCoding(c.header), c.choice) << c.header;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -333,6 +334,11 @@ bool FastReader::ReadRoot(ondemand::object root) {
 bool ReadJsonFast(absl::string_view json, uint64_t max_tensor_bytes, RequestBuffers* buffers,
                   V2Document* document) {
   thread_local ondemand::parser parser;
+  // Grown by doubling, so that texts of slowly growing size do not allocate each time.
+  if (parser.capacity() < json.size() && json.size() <= kKeptParserCapacity &&
+      parser.allocate(std::bit_ceil(json.size()))) {
+    return false;
+  }
   // An element takes at least a digit and a separator.
   const TensorBounds bounds{max_tensor_bytes, json.size() / 2 + 1};
   bool read = false;

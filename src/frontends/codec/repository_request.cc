@@ -1,23 +1,17 @@
 #include "frontends/codec/repository_request.h"
 
-#include <absl/strings/str_cat.h>
 #include <rapidjson/document.h>
-#include <rapidjson/error/en.h>
 
+#include "base/status_macros.h"
 #include "frontends/codec/json_access.h"
+#include "frontends/codec/json_parse.h"
 
 namespace nereid {
 
 absl::StatusOr<bool> ReadIndexRequest(absl::string_view body) {
   if (body.empty()) return false;
   rapidjson::Document root;
-  // Iterative, so that deep nesting cannot exhaust the stack.
-  root.Parse<rapidjson::kParseIterativeFlag>(body.data(), body.size());
-  if (root.HasParseError()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "failed to parse the request JSON buffer: ",
-        rapidjson::GetParseError_En(root.GetParseError()), " at ", root.GetErrorOffset()));
-  }
+  RETURN_IF_ERROR(ParseJson(body, &root));
   if (!root.IsObject()) {
     return absl::InvalidArgumentError("attempt to access JSON non-object as object");
   }

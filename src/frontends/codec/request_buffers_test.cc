@@ -33,7 +33,7 @@ TEST(RequestBuffersTest, PlacesAreAlignedAndDistinct) {
 TEST(RequestBuffersTest, ImpossibleSizesAreRefused) {
   RequestBuffers buffers;
   EXPECT_EQ(buffers.Allocate(std::numeric_limits<size_t>::max()), nullptr);
-  EXPECT_EQ(buffers.Allocate(std::numeric_limits<size_t>::max() / 2), nullptr);
+  EXPECT_EQ(buffers.Allocate(std::numeric_limits<size_t>::max() - 62), nullptr);
 }
 
 TEST(RequestBuffersTest, AdoptedBytesStay) {

@@ -172,7 +172,8 @@ TEST_F(V2RequestReaderTest, OptionsAndParameters) {
   EXPECT_EQ(parameters[2].value, ParameterValue(false));
   EXPECT_EQ(parameters[3].value, ParameterValue(1.5));
   EXPECT_EQ(parameters[4].value, ParameterValue(9223372036854775808.0));
-  ASSERT_TRUE(ReadJson(R"({"inputs":[],"parameters":{"sequence_id":"s","sequence_end":true}})").ok());
+  ASSERT_TRUE(
+      ReadJson(R"({"inputs":[],"parameters":{"sequence_id":"s","sequence_end":true}})").ok());
   EXPECT_EQ(request_->correlation_id(), CorrelationId("s"));
   EXPECT_EQ(request_->flags(), kRequestFlagSequenceEnd);
 }
@@ -497,7 +498,8 @@ TEST_F(V2RequestReaderTest, OfTwoMembersOfOneNameTheFirstCounts) {
 }
 
 TEST_F(V2RequestReaderTest, KeysMayBeEscaped) {
-  ASSERT_TRUE(ReadJson(OneInput(R"("n\u0061me":"I","datatype":"FP32","shape":[1],"data":[1])")).ok());
+  ASSERT_TRUE(
+      ReadJson(OneInput(R"("n\u0061me":"I","datatype":"FP32","shape":[1],"data":[1])")).ok());
   EXPECT_EQ(input(0).name(), "I");
 }
 

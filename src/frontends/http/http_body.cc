@@ -18,8 +18,8 @@ HttpBody::~HttpBody() { ::operator delete(block_, std::align_val_t(kAlignment));
 bool HttpBody::Grow(size_t capacity, BudgetUnits units) {
   const size_t lead = (kAlignment - aligned_offset_ % kAlignment) % kAlignment;
   if (capacity > SIZE_MAX - lead - kPadding) return false;
-  auto* block = static_cast<char*>(::operator new(lead + capacity + kPadding,
-                                                  std::align_val_t(kAlignment), std::nothrow));
+  auto* block = static_cast<char*>(
+      ::operator new(lead + capacity + kPadding, std::align_val_t(kAlignment), std::nothrow));
   if (block == nullptr) return false;
   char* begin = block + lead;
   if (size_ > 0) std::memcpy(begin, begin_, size_);

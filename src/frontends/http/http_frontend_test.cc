@@ -49,8 +49,9 @@ constexpr char kJsonRequest[] =
 class HttpFrontendTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    char name[] = "/tmp/http_frontend_test.XXXXXX";
-    repository_ = new std::filesystem::path(::mkdtemp(name));
+    std::string name = testing::TempDir() + "http_frontend_test.XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    repository_ = new std::filesystem::path(name);
     AddModel("echo", kEchoConfig);
     AddModel("slow", kSlowConfig);
     AddModel("decoupled", kDecoupledConfig);
@@ -88,8 +89,8 @@ class HttpFrontendTest : public testing::Test {
   static ReceivedResponse Post(const std::string& path, const std::string& body,
                                const std::string& headers = "") {
     return LoopbackClient(http_->port())
-        .RoundTrip(absl::StrCat("POST ", path, " HTTP/1.1\r\n", headers, "Content-Length: ",
-                                body.size(), "\r\n\r\n", body));
+        .RoundTrip(absl::StrCat("POST ", path, " HTTP/1.1\r\n", headers,
+                                "Content-Length: ", body.size(), "\r\n\r\n", body));
   }
 
   static std::filesystem::path* repository_;
@@ -176,10 +177,9 @@ TEST_F(HttpFrontendTest, InfersJson) {
 }
 
 TEST_F(HttpFrontendTest, InfersBinary) {
-  const std::string json =
-      R"({"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[2,4],)"
-      R"("parameters":{"binary_data_size":32}}],)"
-      R"("outputs":[{"name":"OUTPUT0","parameters":{"binary_data":true}}]})";
+  const std::string json = R"({"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[2,4],)"
+                           R"("parameters":{"binary_data_size":32}}],)"
+                           R"("outputs":[{"name":"OUTPUT0","parameters":{"binary_data":true}}]})";
   const std::string tensor = Floats({1, 2, 3, 4, 5, 6, 7, 8});
   const auto response =
       Post("/v2/models/echo/versions/1/infer", json + tensor,
@@ -210,9 +210,9 @@ TEST_F(HttpFrontendTest, CompressesBothWays) {
   EXPECT_EQ(unknown.status, 501);
   EXPECT_EQ(unknown.body, R"({"error":"Unsupported compression type"})");
   EXPECT_EQ(unknown.Header("accept-encoding"), "gzip, deflate");
-  const auto large = Post("/v2/models/echo/infer",
-                          *Compress(ContentCoding::kGzip, {std::string(2 << 20, ' ')}),
-                          "Content-Encoding: gzip\r\n");
+  const auto large =
+      Post("/v2/models/echo/infer", *Compress(ContentCoding::kGzip, {std::string(2 << 20, ' ')}),
+           "Content-Encoding: gzip\r\n");
   EXPECT_EQ(large.status, 400);
   EXPECT_THAT(large.body, HasSubstr("Decompressed data size exceeds the maximum allowed value of "
                                     "1048576 bytes. Use --http-max-input-size"));
@@ -231,8 +231,9 @@ TEST_F(HttpFrontendTest, MistakesOfTheClientAre400) {
 TEST_F(HttpFrontendTest, DecoupledModelsAreRefused) {
   const auto response = Post("/v2/models/decoupled/infer", kJsonRequest);
   EXPECT_EQ(response.status, 501);
-  EXPECT_EQ(response.body,
-            R"({"error":"HTTP end point doesn't support models with decoupled transaction policy"})");
+  EXPECT_EQ(
+      response.body,
+      R"({"error":"HTTP end point doesn't support models with decoupled transaction policy"})");
 }
 
 TEST_F(HttpFrontendTest, LeavingClientDoesNoHarm) {

@@ -129,8 +129,8 @@ HttpResponse HttpInference::MakeResponse() {
   {
     MutexLock lock(&mu_);
     if (response_count_ != 1) {
-      return MakeErrorResponse(
-          500, absl::StrCat("expected a single response, got ", response_count_));
+      return MakeErrorResponse(500,
+                               absl::StrCat("expected a single response, got ", response_count_));
     }
     response = std::move(response_);
   }

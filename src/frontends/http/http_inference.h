@@ -26,8 +26,7 @@ namespace nereid {
 
 class HttpInference : public std::enable_shared_from_this<HttpInference> {
  public:
-  HttpInference(std::shared_ptr<ServingModel> model, int64_t version,
-                ContentCoding response_coding)
+  HttpInference(std::shared_ptr<ServingModel> model, int64_t version, ContentCoding response_coding)
       : response_coding_(response_coding), request_(std::move(model), version) {}
 
   // Reads `body` (null: there is none), whose first `header_length` bytes are JSON, into the

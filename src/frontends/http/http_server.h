@@ -27,10 +27,10 @@ struct HttpServerOptions {
   bool reuse_port = false;          // let other processes listen on the same port too
   int thread_count = 1;             // I/O threads, each with its own event loop
 
-  uint64_t max_connections = 10'000;       // beyond: 503 and closed; 0 = unlimited
-  size_t max_header_bytes = 64 * 1024;     // request line and headers; beyond: 431
+  uint64_t max_connections = 10'000;    // beyond: 503 and closed; 0 = unlimited
+  size_t max_header_bytes = 64 * 1024;  // request line and headers; beyond: 431
   uint64_t max_body_bytes = std::numeric_limits<int32_t>::max();  // beyond: 413
-  size_t max_chunks = 65536;               // non-empty chunks of a chunked body; beyond: 400
+  size_t max_chunks = 65536;  // non-empty chunks of a chunked body; beyond: 400
 
   Duration header_timeout = std::chrono::seconds(60);  // first byte to end of header; then 408
   Duration stall_timeout = std::chrono::seconds(60);   // body or response makes no progress

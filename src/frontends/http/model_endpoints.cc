@@ -13,9 +13,9 @@ absl::StatusOr<int64_t> RouteVersion(const Route& route) {
   if (route.version.empty()) return kLatestVersion;
   int64_t version = 0;
   if (!absl::SimpleAtoi(route.version, &version)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "failed to get model version from specified version string '", route.version,
-        "' (details: stoll), version should be an integral value > 0"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to get model version from specified version string '", route.version,
+                     "' (details: stoll), version should be an integral value > 0"));
   }
   return version;
 }

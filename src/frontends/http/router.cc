@@ -38,9 +38,12 @@ bool IsNumber(absl::string_view text) {
 // `rest` is what follows "/v2/models/": M[/versions/V][/<action>].
 Route ModelRoute(absl::string_view rest) {
   static constexpr NamedEndpoint kActions[] = {
-      {"", Endpoint::kModelMetadata},       {"/infer", Endpoint::kInfer},
-      {"/ready", Endpoint::kModelReady},    {"/config", Endpoint::kModelConfig},
-      {"/stats", Endpoint::kModelStatistics}, {"/generate", Endpoint::kGenerate},
+      {"", Endpoint::kModelMetadata},
+      {"/infer", Endpoint::kInfer},
+      {"/ready", Endpoint::kModelReady},
+      {"/config", Endpoint::kModelConfig},
+      {"/stats", Endpoint::kModelStatistics},
+      {"/generate", Endpoint::kGenerate},
       {"/generate_stream", Endpoint::kGenerateStream},
       {"/trace/setting", Endpoint::kModelTraceSetting},
   };
@@ -87,10 +90,9 @@ Route SharedMemoryRoute(absl::string_view rest, bool cuda) {
       {"/status", Endpoint::kSystemSharedMemoryStatus},
       {"/register", Endpoint::kSystemSharedMemoryRegister},
       {"/unregister", Endpoint::kSystemSharedMemoryUnregister}};
-  static constexpr NamedEndpoint kCuda[] = {
-      {"/status", Endpoint::kCudaSharedMemoryStatus},
-      {"/register", Endpoint::kCudaSharedMemoryRegister},
-      {"/unregister", Endpoint::kCudaSharedMemoryUnregister}};
+  static constexpr NamedEndpoint kCuda[] = {{"/status", Endpoint::kCudaSharedMemoryStatus},
+                                            {"/register", Endpoint::kCudaSharedMemoryRegister},
+                                            {"/unregister", Endpoint::kCudaSharedMemoryUnregister}};
   Route route;
   if (absl::ConsumePrefix(&rest, "/region/")) {
     absl::string_view region;
@@ -111,9 +113,12 @@ Route Only(Endpoint endpoint) {
 
 Route ParseRoute(absl::string_view path) {
   static constexpr NamedEndpoint kWhole[] = {
-      {"/v2/models/stats", Endpoint::kAllStatistics}, {"/v2/logging", Endpoint::kLogging},
-      {"/v2", Endpoint::kServerMetadata},             {"/v2/health/live", Endpoint::kServerLive},
-      {"/v2/health/ready", Endpoint::kServerReady},   {"/v2/trace/setting", Endpoint::kTraceSetting},
+      {"/v2/models/stats", Endpoint::kAllStatistics},
+      {"/v2/logging", Endpoint::kLogging},
+      {"/v2", Endpoint::kServerMetadata},
+      {"/v2/health/live", Endpoint::kServerLive},
+      {"/v2/health/ready", Endpoint::kServerReady},
+      {"/v2/trace/setting", Endpoint::kTraceSetting},
   };
   if (const Endpoint endpoint = Find(kWhole, path); endpoint != Endpoint::kNotFound) {
     return Only(endpoint);

@@ -61,16 +61,39 @@ TEST(RouterTest, KnowsEveryRoute) {
 }
 
 TEST(RouterTest, MatchesWholePathsOnly) {
-  for (const char* path :
-       {"", "/", "/v2/", "/v1", "/v2x", "/v2/health", "/v2/health/live/", "/v2/health/started",
-        "/v2/models", "/v2/models/", "/v2/models//ready", "/v2/models/m/", "/v2/models/m/readyx",
-        "/v2/models/m/versions", "/v2/models/m/versions/", "/v2/models/m/versions/x/ready",
-        "/v2/models/m/versions/1x", "/v2/models/m/versions/-1", "/v2/models/m/n/ready",
-        "/v2/models/m/versions/1/trace/setting", "/v2/models/m/infer/", "/v2/repository",
-        "/v2/repository/", "/v2/repositoryx/index", "/v2/repository//index",
-        "/v2/repository/a/b/index", "/v2/repository/models//load", "/v2/repository/models/m/loads",
-        "/v2/systemsharedmemory", "/v2/systemsharedmemory/region//status",
-        "/v2/systemsharedmemory/region/r", "/v2/cudasharedmemory/region/r/s/status", "/metrics"}) {
+  for (const char* path : {"",
+                           "/",
+                           "/v2/",
+                           "/v1",
+                           "/v2x",
+                           "/v2/health",
+                           "/v2/health/live/",
+                           "/v2/health/started",
+                           "/v2/models",
+                           "/v2/models/",
+                           "/v2/models//ready",
+                           "/v2/models/m/",
+                           "/v2/models/m/readyx",
+                           "/v2/models/m/versions",
+                           "/v2/models/m/versions/",
+                           "/v2/models/m/versions/x/ready",
+                           "/v2/models/m/versions/1x",
+                           "/v2/models/m/versions/-1",
+                           "/v2/models/m/n/ready",
+                           "/v2/models/m/versions/1/trace/setting",
+                           "/v2/models/m/infer/",
+                           "/v2/repository",
+                           "/v2/repository/",
+                           "/v2/repositoryx/index",
+                           "/v2/repository//index",
+                           "/v2/repository/a/b/index",
+                           "/v2/repository/models//load",
+                           "/v2/repository/models/m/loads",
+                           "/v2/systemsharedmemory",
+                           "/v2/systemsharedmemory/region//status",
+                           "/v2/systemsharedmemory/region/r",
+                           "/v2/cudasharedmemory/region/r/s/status",
+                           "/metrics"}) {
     EXPECT_EQ(ParseRoute(path).endpoint, Endpoint::kNotFound) << path;
   }
 }

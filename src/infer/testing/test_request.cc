@@ -69,6 +69,14 @@ RequestPtr TestRequest::Issue() {
   return RequestPtr(&request);
 }
 
+void TestRequest::TakeBack(RequestPtr owned) {
+  InferRequest* const back = owned.release();
+  Require(back == request_.get(), "another request came back");
+  back->model()->statistics().AddPending(-1);
+  Require(back->lifecycle().MoveTo(RequestState::kFailedEnqueue, "").ok(), "was not pending");
+  back->AbortFlight();
+}
+
 size_t TestRequest::answer_count() const {
   MutexLock lock(&mu_);
   return answers_.size();

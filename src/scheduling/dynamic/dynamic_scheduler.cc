@@ -80,6 +80,8 @@ void DynamicScheduler::OnCancel() {
     look_for_cancelled_ = true;
     // While a strategy looks at the queue nothing may leave it; the one who asks looks afterwards.
     if (!asking_) cancelled = TakeCancelled();
+    // What is left may be a batch of a preferred size now.
+    if (!cancelled.empty() && idle_ > 0) wake_.NotifyOne();
   }
   AnswerAll(std::move(cancelled), absl::CancelledError(""), FailureReason::kCanceled);
 }
@@ -110,7 +112,8 @@ void DynamicScheduler::DropStrategy() {
 }
 
 Batch DynamicScheduler::Pull() {
-  while (true) {
+  std::optional<Batch> batch;
+  while (!batch.has_value()) {
     Batch cancelled;
     {
       MutexLock lock(&mu_);
@@ -122,14 +125,18 @@ Batch DynamicScheduler::Pull() {
           if (!cancelled.empty()) break;
         }
         std::optional<TimePoint> wake_at;
-        if (std::optional<Batch> batch = TryTake(&wake_at); batch.has_value()) {
-          return *std::move(batch);
-        }
+        batch = TryTake(&wake_at);
+        if (batch.has_value()) break;
         Wait(wake_at);
+      }
+      if (batch.has_value() && begun_) {
+        EndStrategy();
+        if (look_for_cancelled_) cancelled = TakeCancelled();
       }
     }
     AnswerAll(std::move(cancelled), absl::CancelledError(""), FailureReason::kCanceled);
   }
+  return *std::move(batch);
 }
 
 std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at) {
@@ -186,6 +193,16 @@ void DynamicScheduler::AskStrategy() {
     queue_[index].refused = !include;
     ++asked_;
   }
+  asking_ = false;
+  wake_.NotifyAll();  // whoever waited for the asking to end
+}
+
+void DynamicScheduler::EndStrategy() {
+  asking_ = true;
+  begun_ = false;
+  mu_.Unlock();
+  strategy_->End();
+  mu_.Lock();
   asking_ = false;
   wake_.NotifyAll();  // whoever waited for the asking to end
 }

@@ -52,6 +52,8 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   Batch TakeHead(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Asks the strategy about entries it has not seen, letting go of the mutex meanwhile.
   void AskStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Tells the strategy that its batch is handed over, letting go of the mutex meanwhile.
+  void EndStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Requests seen as cancelled, taken out of the queue.
   Batch TakeCancelled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Wait(std::optional<TimePoint> wake_at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

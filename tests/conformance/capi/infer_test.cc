@@ -29,7 +29,7 @@ class InferTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     repository_ = new Repository;
-    repository_->AddModel("id", IdentityConfig(), {1, 3});
+    repository_->AddModel("id", IdentityConfig("version_policy { all { } }\n"), {1, 3});
     repository_->AddModel("batched",
                           IdentityConfig("dynamic_batching { }\n"
                                          "instance_group { count: 2 kind: KIND_CPU }\n"));

@@ -113,7 +113,7 @@ TEST(ServerStart, TwoServersLiveSideBySide) {
 
 TEST(ServerReports, HealthAndMetadata) {
   Repository repository;
-  repository.AddModel("id", IdentityConfig(), {1, 2});
+  repository.AddModel("id", IdentityConfig("version_policy { all { } }\n"), {1, 2});
   TestServer server(repository);
   bool live = false;
   ASSERT_TRUE(Ok(TRITONSERVER_ServerIsLive(server.get(), &live)));

@@ -128,10 +128,13 @@ TEST(ServerOptions, CheckWhatTheyCan) {
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
 }
 
-// Leaves the process-wide settings as they are by default.
+// Begins and ends with the settings that the process has by default.
 class LogTest : public testing::Test {
  protected:
-  ~LogTest() override {
+  LogTest() { Reset(); }
+  ~LogTest() override { Reset(); }
+
+  static void Reset() {
     EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetLogFile(nullptr, nullptr)));
     EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetLogVerbose(nullptr, 0)));
     EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetLogInfo(nullptr, true)));

@@ -3,7 +3,8 @@
 // client goes away.
 //
 // Owned by its loop's I/O thread: every method runs there, except Complete and CompleteWith,
-// which any thread may call. Kept alive by its pending operations and by the responder of a running request.
+// which any thread may call. Kept alive by its pending operations and by the responder of a running
+// request.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
 
@@ -85,10 +86,10 @@ class Connection final : public HttpResponseSink, public std::enable_shared_from
   bool pumping_ = false;
   bool read_armed_ = false;
   bool write_armed_ = false;
-  bool peer_gone_ = false;        // the client will send nothing more
-  bool request_begun_ = false;    // kReading: at least one byte of the request is there
-  bool body_begun_ = false;       // kReading: the head is complete
-  bool input_unusable_ = false;   // a failure left bytes that cannot be told apart
+  bool peer_gone_ = false;       // the client will send nothing more
+  bool request_begun_ = false;   // kReading: at least one byte of the request is there
+  bool body_begun_ = false;      // kReading: the head is complete
+  bool input_unusable_ = false;  // a failure left bytes that cannot be told apart
   bool response_ready_ = false;
   TimePoint deadline_ = TimePoint::max();
   RequestReader::Traits traits_;  // of the request being answered

@@ -31,13 +31,20 @@ std::optional<HttpRequest::Range> HeadParser::RangeOf(StringView text) const {
                             static_cast<uint32_t>(text.size())};
 }
 
-void HeadParser::on_request_impl(beast_http::verb method, StringView method_text,
-                                 StringView target, int version, ErrorCode& error) {
+void HeadParser::on_request_impl(beast_http::verb method, StringView method_text, StringView target,
+                                 int version, ErrorCode& error) {
   switch (method) {
-    case beast_http::verb::get: method_ = HttpMethod::kGet; break;
-    case beast_http::verb::head: method_ = HttpMethod::kHead; break;
-    case beast_http::verb::post: method_ = HttpMethod::kPost; break;
-    default: method_ = HttpMethod::kOther;
+    case beast_http::verb::get:
+      method_ = HttpMethod::kGet;
+      break;
+    case beast_http::verb::head:
+      method_ = HttpMethod::kHead;
+      break;
+    case beast_http::verb::post:
+      method_ = HttpMethod::kPost;
+      break;
+    default:
+      method_ = HttpMethod::kOther;
   }
   http11_ = version == 11;
   target_ = *RangeOf(target);

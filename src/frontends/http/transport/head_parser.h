@@ -47,8 +47,7 @@ class HeadParser final : public boost::beast::http::basic_parser<true> {
   void on_request_impl(boost::beast::http::verb method, StringView method_text, StringView target,
                        int version, ErrorCode& error) override;
   void on_response_impl(int, StringView, int, ErrorCode&) override {}
-  void on_field_impl(Field name, StringView name_text, StringView value,
-                     ErrorCode& error) override;
+  void on_field_impl(Field name, StringView name_text, StringView value, ErrorCode& error) override;
   void on_header_impl(ErrorCode&) override { head_done_ = true; }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
   // Bodies of known length do not pass through the parser.

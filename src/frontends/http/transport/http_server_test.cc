@@ -107,9 +107,10 @@ TEST_F(HttpServerTest, KeepsTheConnectionAndAnswersInOrder) {
   EXPECT_EQ(first.body, "/a:");
   EXPECT_EQ(first.Header("content-type"), "text/plain");
   EXPECT_EQ(first.headers.count("connection"), 0u);
-  client.Send("POST /b HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiGET /c HTTP/1.1\r\n\r\n"
-              "POST /d HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
-              "GET /e HTTP/1.1\r\nConnection: close\r\n\r\n");
+  client.Send(
+      "POST /b HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiGET /c HTTP/1.1\r\n\r\n"
+      "POST /d HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+      "GET /e HTTP/1.1\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(client.Read().body, "/b:hi");
   EXPECT_EQ(client.Read().body, "/c:");
   EXPECT_EQ(client.Read().body, "/d:abc");
@@ -203,7 +204,8 @@ TEST_F(HttpServerTest, RefusesWithJsonAndClosesAfterTheAnswerArrived) {
   EXPECT_EQ(response.Header("content-type"), "application/json");
   EXPECT_EQ(response.Header("connection"), "close");
   EXPECT_EQ(response.body,
-            "{\"error\":\"request body of 1000000 bytes exceeds the maximum of 1000 bytes\"}");
+            "{\"error\":\"request body of 1000000 bytes exceeds the maximum of 1000 bytes. Use "
+            "--http-max-body-size to increase the limit.\"}");
   EXPECT_TRUE(client.AtEof());
 }
 

@@ -72,17 +72,17 @@ void Listener::Start() {
 void Listener::Accept() {
   if (!acceptor_.is_open()) return;
   IoLoop* loop = loops_[next_loop_++ % loops_.size()].get();
-  acceptor_.async_accept(
-      loop->context().get_executor(),
-      [this, loop](const boost::system::error_code& error, Socket socket) {
-        OnAccept(error, std::move(socket), loop);
-      });
+  acceptor_.async_accept(loop->context().get_executor(),
+                         [this, loop](const boost::system::error_code& error, Socket socket) {
+                           OnAccept(error, std::move(socket), loop);
+                         });
 }
 
 void Listener::OnAccept(const boost::system::error_code& error, Socket socket, IoLoop* loop) {
   if (!acceptor_.is_open()) return;
   if (error == asio::error::no_descriptors || error == asio::error::no_buffer_space ||
-      error == asio::error::no_memory || error == boost::system::errc::too_many_files_open_in_system) {
+      error == asio::error::no_memory ||
+      error == boost::system::errc::too_many_files_open_in_system) {
     LOG_WARNING << "cannot accept an HTTP connection: " << error.message();
     retry_timer_.expires_after(kAcceptRetry);
     retry_timer_.async_wait([this](const boost::system::error_code& cancelled) {

@@ -69,8 +69,10 @@ RequestReader::Progress RequestReader::ReadHead(InputBuffer* input) {
     boost::beast::error_code error;
     parsed_ += parser_->PutHead(input->data(), parsed_, input->size() - parsed_, error);
     if (error == beast_http::error::need_more) {
-      if (input->size() >= options_->max_header_bytes) error = beast_http::error::header_limit;
-      else return Progress::kNeedMore;
+      if (input->size() >= options_->max_header_bytes)
+        error = beast_http::error::header_limit;
+      else
+        return Progress::kNeedMore;
     }
     if (error) return FailHead(error, *input);
   }
@@ -92,8 +94,8 @@ RequestReader::Progress RequestReader::FailHead(const boost::beast::error_code& 
   }
   if (error == beast_http::error::bad_version) return Fail(505, "HTTP version is not supported");
   if (error == beast_http::error::bad_content_length) {
-    return Fail(400, ContentLengthError(
-                         ContentLengthText(absl::string_view(input.data(), input.size()))));
+    return Fail(
+        400, ContentLengthError(ContentLengthText(absl::string_view(input.data(), input.size()))));
   }
   return Fail(400, absl::StrCat("malformed HTTP request: ", error.message()));
 }
@@ -107,7 +109,7 @@ RequestReader::Progress RequestReader::BeginBody() {
   }
   // Without this check such a body would be taken for the next request.
   if (parser_->unsupported_transfer_encoding()) {
-    return Fail(501, "unsupported Transfer-Encoding, only 'chunked' is supported");
+    return Fail(501, "Unsupported HTTP header 'Transfer-Encoding': only 'chunked' is supported");
   }
   if (parser_->chunked()) {
     if (!traits_.http11) return Fail(400, "Transfer-Encoding is not part of HTTP/1.0");
@@ -115,9 +117,9 @@ RequestReader::Progress RequestReader::BeginBody() {
   }
   body_size_ = parser_->content_length().value_or(0);
   if (body_size_ > options_->max_body_bytes) {
-    if (body_size_ > kMaxContentLength) return Fail(400, ContentLengthError(absl::StrCat(body_size_)));
-    return Fail(413, absl::StrCat("request body of ", body_size_, " bytes exceeds the maximum of ",
-                                  options_->max_body_bytes, " bytes"));
+    if (body_size_ > kMaxContentLength)
+      return Fail(400, ContentLengthError(absl::StrCat(body_size_)));
+    return Fail(413, BodySizeError(absl::StrCat(" of ", body_size_, " bytes")));
   }
   if (body_size_ == 0) return Progress::kComplete;
   auto units = TakeBudget(body_size_);
@@ -176,8 +178,7 @@ bool RequestReader::ReserveChunk(uint64_t more) {
     return false;
   }
   if (more > options_->max_body_bytes - chunked_size_) {
-    Fail(413, absl::StrCat("request body exceeds the maximum of ", options_->max_body_bytes,
-                           " bytes"));
+    Fail(413, BodySizeError(""));
     return false;
   }
   chunked_size_ += more;
@@ -216,6 +217,11 @@ size_t RequestReader::AlignedBodyOffset() const {
 }
 
 bool RequestReader::TakeExpectContinue() { return std::exchange(expect_continue_, false); }
+
+std::string RequestReader::BodySizeError(absl::string_view size) const {
+  return absl::StrCat("request body", size, " exceeds the maximum of ", options_->max_body_bytes,
+                      " bytes. Use --http-max-body-size to increase the limit.");
+}
 
 RequestReader::Progress RequestReader::Fail(int status, std::string message) {
   failure_ = {status, std::move(message)};

@@ -67,6 +67,8 @@ class RequestReader {
   // Room for `more` further bytes of a chunked body.
   bool ReserveChunk(uint64_t more);
   std::optional<BudgetUnits> TakeBudget(uint64_t bytes);
+  // `size` is what the text says about it, with a leading blank, or empty.
+  std::string BodySizeError(absl::string_view size) const;
   Progress Fail(int status, std::string message);
   Progress FailHead(const boost::beast::error_code& error, const InputBuffer& input);
   size_t AlignedBodyOffset() const;

@@ -106,13 +106,12 @@ TEST(RequestReaderTest, ContentLengthErrorsHaveTheTextsOfTheProtocol) {
   EXPECT_EQ(failure.status, 400);
   EXPECT_EQ(failure.message, "Unable to parse Content-Length, got: abc");
   for (const char* number : {"2147483648", "99999999999999999999999"}) {
-    failure = FailureOf(options,
-                        absl::StrCat("POST / HTTP/1.1\r\nContent-Length: ", number, "\r\n\r\n"));
+    failure =
+        FailureOf(options, absl::StrCat("POST / HTTP/1.1\r\nContent-Length: ", number, "\r\n\r\n"));
     EXPECT_EQ(failure.status, 400);
-    EXPECT_EQ(failure.message,
-              absl::StrCat("Unable to parse Content-Length, value is out of range "
-                           "[ -2147483648, 2147483647 ], got: ",
-                           number));
+    EXPECT_EQ(failure.message, absl::StrCat("Unable to parse Content-Length, value is out of range "
+                                            "[ -2147483648, 2147483647 ], got: ",
+                                            number));
   }
 }
 
@@ -173,8 +172,9 @@ TEST(RequestReaderTest, TakesTheBodyFromTheBudgetUntilItIsLetGo) {
   const auto failure = FailureOf(options, "POST / HTTP/1.1\r\nContent-Length: 50000\r\n\r\n");
   EXPECT_EQ(failure.status, 503);
   EXPECT_THAT(failure.message, testing::HasSubstr("'request bytes'"));
-  EXPECT_EQ(FailureOf(options, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nc350\r\n").status,
-            503);
+  EXPECT_EQ(
+      FailureOf(options, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nc350\r\n").status,
+      503);
   reader.DirectBodyReceived(60'000);
   ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
   auto body = reader.TakeRequest()->body();
@@ -189,10 +189,11 @@ TEST(RequestReaderTest, TellsKeepAliveAndExpectation) {
     bool http11;
     bool keep_alive;
   };
-  for (const Case& c : {Case{"GET / HTTP/1.1\r\n\r\n", true, true},
-                        Case{"GET / HTTP/1.1\r\nConnection: close\r\n\r\n", true, false},
-                        Case{"GET / HTTP/1.0\r\n\r\n", false, false},
-                        Case{"\r\nGET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", false, true}}) {
+  for (const Case& c :
+       {Case{"GET / HTTP/1.1\r\n\r\n", true, true},
+        Case{"GET / HTTP/1.1\r\nConnection: close\r\n\r\n", true, false},
+        Case{"GET / HTTP/1.0\r\n\r\n", false, false},
+        Case{"\r\nGET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", false, true}}) {
     HttpServerOptions options;
     RequestReader reader(&options);
     InputBuffer input;

@@ -1,0 +1,119 @@
+#include "backends/onnxruntime/autocomplete.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/sdk/testing/fake_server.h"
+
+namespace nereid_backend {
+namespace {
+
+OnnxTensor Tensor(const std::string& name, TRITONSERVER_DataType type, Shape dims) {
+  OnnxTensor tensor;
+  tensor.name = name;
+  tensor.type = type;
+  tensor.dims = std::move(dims);
+  return tensor;
+}
+
+Signature MakeSignature(Shape input_dims, Shape output_dims) {
+  Signature signature;
+  signature.inputs = {Tensor("X", TRITONSERVER_TYPE_FP32, std::move(input_dims))};
+  signature.outputs = {Tensor("Y", TRITONSERVER_TYPE_INT64, std::move(output_dims))};
+  return signature;
+}
+
+// What the completed form of `config` has besides `name`, as text.
+std::string Completed(const std::string& config, const Signature& signature,
+                      int64_t default_max_batch_size = 4) {
+  const Result<ModelConfig> parsed = ParseModelConfig(config);
+  EXPECT_TRUE(parsed.ok());
+  const Result<Json> json = AutoCompleteConfig(*parsed, signature, default_max_batch_size);
+  EXPECT_TRUE(json.ok());
+  return json.ok() ? json->Write() : "";
+}
+
+TEST(AutoCompleteTest, NothingGivenAndBatchingPossible) {
+  EXPECT_EQ(Completed("{}", MakeSignature({-1, 3}, {-1, 5})),
+            R"({"max_batch_size":4,)"
+            R"("input":[{"name":"X","data_type":"TYPE_FP32","dims":[3]}],)"
+            R"("output":[{"name":"Y","data_type":"TYPE_INT64","dims":[5]}],)"
+            R"("dynamic_batching":{}})");
+}
+
+TEST(AutoCompleteTest, AFixedFirstDimensionMeansNoBatching) {
+  EXPECT_EQ(Completed("{}", MakeSignature({2, 3}, {-1, 5})),
+            R"({"max_batch_size":0,)"
+            R"("input":[{"name":"X","data_type":"TYPE_FP32","dims":[2,3]}],)"
+            R"("output":[{"name":"Y","data_type":"TYPE_INT64","dims":[-1,5]}]})");
+}
+
+TEST(AutoCompleteTest, NoDynamicBatchingForBatchesOfOneOrAnotherScheduler) {
+  const Signature signature = MakeSignature({-1, 3}, {-1, 5});
+  EXPECT_EQ(Completed("{}", signature, 1).find("dynamic_batching"), std::string::npos);
+  EXPECT_NE(Completed("{}", signature, 0).find(R"("max_batch_size":0)"), std::string::npos);
+  EXPECT_EQ(Completed(R"({"sequence_batching":{}})", signature).find("dynamic_batching"),
+            std::string::npos);
+}
+
+TEST(AutoCompleteTest, GivenValuesStay) {
+  const std::string text =
+      Completed(R"({"max_batch_size":16,"dynamic_batching":{"preferred_batch_size":[2]},)"
+                R"("input":[{"name":"X","dims":[-1]}]})",
+                MakeSignature({-1, 3}, {-1, 5}));
+  EXPECT_NE(text.find(R"("max_batch_size":16)"), std::string::npos);
+  EXPECT_NE(text.find(R"("preferred_batch_size":[2])"), std::string::npos);
+  EXPECT_NE(text.find(R"({"name":"X","dims":[-1],"data_type":"TYPE_FP32"})"), std::string::npos);
+}
+
+TEST(AutoCompleteTest, FullShapesInTheConfigurationMeanNoBatching) {
+  const std::string text =
+      Completed(R"({"input":[{"name":"X","data_type":"TYPE_FP32","dims":[-1,3]}]})",
+                MakeSignature({-1, 3}, {-1, 5}));
+  EXPECT_NE(text.find(R"("max_batch_size":0)"), std::string::npos);
+  EXPECT_NE(text.find(R"("dims":[-1,5])"), std::string::npos);
+}
+
+TEST(AutoCompleteTest, ABatchOfScalarsIsReshaped) {
+  EXPECT_NE(Completed("{}", MakeSignature({-1}, {-1, 5}))
+                .find(R"({"name":"X","data_type":"TYPE_FP32","dims":[1],"reshape":{"shape":[]}})"),
+            std::string::npos);
+}
+
+TEST(AutoCompleteTest, TensorsOfTheSequenceBatcherAreNotAdded) {
+  Signature signature = MakeSignature({-1, 1}, {-1, 1});
+  signature.inputs.push_back(Tensor("START", TRITONSERVER_TYPE_INT32, {-1, 1}));
+  signature.inputs.push_back(Tensor("SI", TRITONSERVER_TYPE_INT32, {-1, 1}));
+  signature.outputs.push_back(Tensor("SO", TRITONSERVER_TYPE_INT32, {-1, 1}));
+  const std::string text = Completed(R"({"sequence_batching":{"control_input":[{"name":"START"}],)"
+                                     R"("state":[{"input_name":"SI","output_name":"SO"}]}})",
+                                     signature);
+  EXPECT_NE(text.find(R"("input":[{"name":"X","data_type":"TYPE_FP32","dims":[1]}])"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("output":[{"name":"Y","data_type":"TYPE_INT64","dims":[1]}])"),
+            std::string::npos)
+      << text;
+}
+
+TEST(AutoCompleteTest, OutputsThatAreNoTensorsAreLeftOut) {
+  Signature signature = MakeSignature({-1, 3}, {-1, 5});
+  OnnxTensor map;
+  map.name = "probabilities";
+  map.is_tensor = false;
+  signature.outputs.push_back(map);
+  const std::string text = Completed("{}", signature);
+  EXPECT_EQ(text.find("probabilities"), std::string::npos);
+  EXPECT_NE(text.find(R"("max_batch_size":4)"), std::string::npos);
+}
+
+TEST(AutoCompleteTest, AnInputOfUnknownTypeIsAnError) {
+  Signature signature = MakeSignature({-1, 3}, {-1, 5});
+  signature.inputs[0].type = TRITONSERVER_TYPE_INVALID;
+  const Result<ModelConfig> config = ParseModelConfig("{}");
+  Result<Json> json = AutoCompleteConfig(*config, signature, 4);
+  ASSERT_FALSE(json.ok());
+  EXPECT_EQ(json.error().code(), TRITONSERVER_ERROR_UNSUPPORTED);
+}
+
+}  // namespace
+}  // namespace nereid_backend

@@ -1,0 +1,244 @@
+#include "base/log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace nereid {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::internal::CaptureStderr;
+using ::testing::internal::CaptureStdout;
+using ::testing::internal::GetCapturedStderr;
+using ::testing::internal::GetCapturedStdout;
+
+class LogTest : public ::testing::Test {
+ protected:
+  ~LogTest() override {
+    EXPECT_TRUE(Log::Configure(LogSettings()).ok());
+    if (!file_.empty()) unlink(file_.c_str());
+  }
+
+  void Configure(const LogSettings& settings) { ASSERT_TRUE(Log::Configure(settings).ok()); }
+
+  const std::string& File() {
+    if (file_.empty()) {
+      file_ = ::testing::TempDir() + "nereid_log_test." + std::to_string(getpid());
+    }
+    return file_;
+  }
+  std::string FileText() {
+    std::ifstream in(File());
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  // What `write` puts on the standard output and the standard error.
+  template <typename Write>
+  static std::pair<std::string, std::string> Captured(const Write& write) {
+    CaptureStdout();
+    CaptureStderr();
+    write();
+    std::string out = GetCapturedStdout();
+    return {std::move(out), GetCapturedStderr()};
+  }
+
+ private:
+  std::string file_;
+};
+
+// ---- Where lines go
+
+TEST_F(LogTest, InfoGoesToStandardOutputTheRestToStandardError) {
+  Configure(LogSettings());
+  const auto [out, err] = Captured([] {
+    LOG_INFO << "an info";
+    LOG_WARNING << "a warning";
+    LOG_ERROR << "an error";
+  });
+  EXPECT_THAT(out, HasSubstr("an info"));
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 1);
+  EXPECT_THAT(err, HasSubstr("a warning"));
+  EXPECT_THAT(err, HasSubstr("an error"));
+  EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 2);
+}
+
+TEST_F(LogTest, WithAFileNothingGoesToTheConsole) {
+  LogSettings settings;
+  settings.file = File();
+  Configure(settings);
+  const auto [out, err] = Captured([] {
+    LOG_INFO << "an info";
+    LOG_ERROR << "an error";
+    Log::WriteBlock("a table\n");
+  });
+  EXPECT_EQ(out, "");
+  EXPECT_EQ(err, "");
+  EXPECT_THAT(FileText(), HasSubstr("an info"));
+  EXPECT_THAT(FileText(), HasSubstr("an error"));
+  EXPECT_THAT(FileText(), HasSubstr("a table\n"));
+}
+
+TEST_F(LogTest, AFileIsAppendedTo) {
+  std::ofstream(File()) << "what was there\n";
+  LogSettings settings;
+  settings.file = File();
+  Configure(settings);
+  LOG_INFO << "more";
+  EXPECT_THAT(FileText(), MatchesRegex("what was there\nI.*\"more\"\n"));
+}
+
+TEST_F(LogTest, AFileThatCannotBeOpenedChangesNothing) {
+  LogSettings settings;
+  settings.file = "/nonexistent-folder/log";
+  settings.verbose_level = 3;
+  const absl::Status status = Log::Configure(settings);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/nonexistent-folder/log"));
+  EXPECT_EQ(Log::Settings().file, "");
+  EXPECT_FALSE(Log::IsVerboseEnabled(1));
+}
+
+TEST_F(LogTest, TheConsoleComesBackWhenTheFileIsTakenAway) {
+  LogSettings settings;
+  settings.file = File();
+  Configure(settings);
+  Configure(LogSettings());
+  EXPECT_THAT(Captured([] { LOG_INFO << "here"; }).first, HasSubstr("here"));
+}
+
+// ---- What is written
+
+TEST_F(LogTest, LevelsAreSwitchedOneByOne) {
+  LogSettings settings;
+  settings.info = false;
+  settings.error = false;
+  Configure(settings);
+  EXPECT_FALSE(Log::IsEnabled(LogLevel::kInfo));
+  EXPECT_TRUE(Log::IsEnabled(LogLevel::kWarning));
+  EXPECT_FALSE(Log::IsEnabled(LogLevel::kError));
+  const auto [out, err] = Captured([] {
+    LOG_INFO << "an info";
+    LOG_WARNING << "a warning";
+    LOG_ERROR << "an error";
+    Log::WriteBlock("a table\n");
+  });
+  EXPECT_EQ(out, "");
+  EXPECT_THAT(err, MatchesRegex("W.*\"a warning\"\n"));
+}
+
+TEST_F(LogTest, VerboseLinesNeedTheirLevel) {
+  LogSettings settings;
+  settings.verbose_level = 1;
+  Configure(settings);
+  EXPECT_TRUE(Log::IsEnabled(LogLevel::kVerbose));
+  const auto [out, err] = Captured([] {
+    LOG_VERBOSE(1) << "one";
+    LOG_VERBOSE(2) << "two";
+  });
+  EXPECT_THAT(out, MatchesRegex("I.*\"one\"\n"));
+  EXPECT_EQ(err, "");
+}
+
+TEST_F(LogTest, WhatIsNotWrittenIsNotMade) {
+  LogSettings settings;
+  settings.info = false;
+  Configure(settings);
+  int made = 0;
+  const auto make = [&made] { return ++made; };
+  LOG_INFO << make();
+  EXPECT_EQ(made, 0);
+}
+
+TEST_F(LogTest, ABlockIsWrittenAsItIs) {
+  EXPECT_EQ(Captured([] { Log::WriteBlock("| a |\n| b |\n"); }).first, "| a |\n| b |\n");
+}
+
+TEST_F(LogTest, SettingsAreThoseConfigured) {
+  LogSettings settings;
+  settings.warning = false;
+  settings.verbose_level = 4;
+  settings.format = LogFormat::kIso8601;
+  Configure(settings);
+  EXPECT_FALSE(Log::Settings().warning);
+  EXPECT_EQ(Log::Settings().verbose_level, 4);
+  EXPECT_EQ(Log::Settings().format, LogFormat::kIso8601);
+}
+
+// ---- Formats
+
+TEST_F(LogTest, TheDefaultFormat) {
+  const std::string line =
+      Captured([] { Log::Write(LogLevel::kInfo, "some/folder/file.cc", 12, "text"); }).first;
+  EXPECT_THAT(line, MatchesRegex("I[0-1][0-9][0-3][0-9] [0-2][0-9]:[0-5][0-9]:[0-6][0-9]"
+                                 "\\.[0-9][0-9][0-9][0-9][0-9][0-9] [0-9]+ file\\.cc:12\\] "
+                                 "\"text\"\n"));
+  EXPECT_THAT(line, HasSubstr(" " + std::to_string(getpid()) + " "));
+}
+
+TEST_F(LogTest, TheIso8601Format) {
+  LogSettings settings;
+  settings.format = LogFormat::kIso8601;
+  Configure(settings);
+  const std::string line =
+      Captured([] { Log::Write(LogLevel::kError, "file.cc", 7, "text"); }).second;
+  EXPECT_THAT(line, MatchesRegex("[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:"
+                                 "[0-6][0-9]Z E [0-9]+ file\\.cc:7\\] \"text\"\n"));
+}
+
+// ---- Injection
+
+TEST_F(LogTest, AMessageCannotForgeALine) {
+  const std::string evil = "harmless\nE1121 00:00:00.000000 1 x.cc:1] \"INJECTED\"\r\x1b[2J";
+  const std::string text =
+      Captured([&] { Log::Write(LogLevel::kInfo, "file.cc", 1, evil); }).first;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_THAT(text, HasSubstr(R"("harmless\nE1121 00:00:00.000000 1 x.cc:1] \"INJECTED\"\r\u001b[2J")"
+                              "\n"));
+}
+
+TEST_F(LogTest, EscapingMayBeSwitchedOff) {
+  LogSettings settings;
+  settings.escape_messages = false;
+  Configure(settings);
+  const std::string text =
+      Captured([] { Log::Write(LogLevel::kInfo, "file.cc", 1, "two\nlines"); }).first;
+  EXPECT_THAT(text, HasSubstr("file.cc:1] two\nlines\n"));
+}
+
+// ---- Threads
+
+TEST_F(LogTest, LinesOfManyThreadsStayWhole) {
+  LogSettings settings;
+  settings.file = File();
+  Configure(settings);
+  constexpr int kThreads = 4, kLines = 200;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([] {
+      for (int i = 0; i < kLines; ++i) LOG_INFO << std::string(100, 'x');
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::istringstream lines(FileText());
+  int count = 0;
+  const std::string tail = "] \"" + std::string(100, 'x') + "\"";
+  for (std::string line; std::getline(lines, line); ++count) {
+    ASSERT_EQ(line[0], 'I');
+    ASSERT_EQ(line.substr(line.size() - tail.size()), tail);
+  }
+  EXPECT_EQ(count, kThreads * kLines);
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,2 @@
+/* A shared object for the test of SharedLibrary. */
+int nereid_plugin_answer(void) { return 42; }

@@ -1,0 +1,157 @@
+#include "frontends/grpc/admin_service.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "config/json.h"
+#include "frontends/grpc/model_version.h"
+#include "frontends/grpc/reports_to_proto.h"
+#include "grpc_service.pb.h"
+#include "health.pb.h"
+
+namespace nereid {
+namespace {
+
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
+
+constexpr char kInferenceService[] = "/inference.GRPCInferenceService/";
+constexpr char kHealthCheck[] = "/grpc.health.v1.Health/Check";
+
+// Part of the protocol, but not of this release.
+constexpr std::array<absl::string_view, 11> kNotSupported = {
+    "ModelStreamInfer",
+    "RepositoryModelLoad",
+    "RepositoryModelUnload",
+    "SystemSharedMemoryStatus",
+    "SystemSharedMemoryRegister",
+    "SystemSharedMemoryUnregister",
+    "CudaSharedMemoryStatus",
+    "CudaSharedMemoryRegister",
+    "CudaSharedMemoryUnregister",
+    "TraceSetting",
+    "LogSettings",
+};
+
+absl::Status ServerLive(Server* server, const inference::ServerLiveRequest&,
+                        inference::ServerLiveResponse* response) {
+  ASSIGN_OR_RETURN(const bool live, server->IsLive());
+  response->set_live(live);
+  return absl::OkStatus();
+}
+
+absl::Status ServerReady(Server* server, const inference::ServerReadyRequest&,
+                         inference::ServerReadyResponse* response) {
+  ASSIGN_OR_RETURN(const bool ready, server->IsReady());
+  response->set_ready(ready);
+  return absl::OkStatus();
+}
+
+absl::Status HealthCheck(Server* server, const HealthCheckRequest&,
+                         HealthCheckResponse* response) {
+  ASSIGN_OR_RETURN(const bool ready, server->IsReady());
+  response->set_status(ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING);
+  return absl::OkStatus();
+}
+
+// A model that cannot be found is not ready, which is no error (over HTTP it is one). A server on
+// its way out gives its own error.
+absl::Status ModelReady(Server* server, const inference::ModelReadyRequest& request,
+                        inference::ModelReadyResponse* response) {
+  ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(request.version()));
+  const absl::StatusOr<bool> ready = server->IsModelReady(request.name(), version);
+  if (!ready.ok() && !server->IsLive().ok()) return ready.status();
+  response->set_ready(ready.ok() && *ready);
+  return absl::OkStatus();
+}
+
+absl::Status GetServerMetadata(Server* server, const inference::ServerMetadataRequest&,
+                               inference::ServerMetadataResponse* response) {
+  ToProto(server->Metadata(), response);
+  return absl::OkStatus();
+}
+
+absl::Status GetModelMetadata(Server* server, const inference::ModelMetadataRequest& request,
+                              inference::ModelMetadataResponse* response) {
+  ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(request.version()));
+  ASSIGN_OR_RETURN(const ModelMetadata metadata, server->GetModelMetadata(request.name(), version));
+  ToProto(metadata, response);
+  return absl::OkStatus();
+}
+
+absl::Status GetModelConfig(Server* server, const inference::ModelConfigRequest& request,
+                            inference::ModelConfigResponse* response) {
+  ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(request.version()));
+  ASSIGN_OR_RETURN(const std::string json, server->ModelConfigJson(request.name(), version));
+  return ModelConfigFromJson(json, response->mutable_config());
+}
+
+absl::Status GetStatistics(Server* server, const inference::ModelStatisticsRequest& request,
+                           inference::ModelStatisticsResponse* response) {
+  ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(request.version()));
+  ASSIGN_OR_RETURN(const std::vector<ModelStatisticsReport> reports,
+                   server->Statistics(request.name(), version));
+  ToProto(reports, response);
+  return absl::OkStatus();
+}
+
+absl::Status GetIndex(Server* server, const inference::RepositoryIndexRequest& request,
+                      inference::RepositoryIndexResponse* response) {
+  if (!request.repository_name().empty()) {
+    return absl::UnimplementedError("'repository_name' specification is not supported");
+  }
+  ASSIGN_OR_RETURN(const std::vector<IndexEntry> index, server->RepositoryIndex(request.ready()));
+  ToProto(index, response);
+  return absl::OkStatus();
+}
+
+// A typed method as one of serialised messages.
+template <typename Request, typename Response>
+AdminService::Method Bind(Server* server,
+                          absl::Status (*method)(Server*, const Request&, Response*)) {
+  return [server, method](absl::string_view bytes, std::string* response_bytes) -> absl::Status {
+    Request request;
+    if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return absl::InvalidArgumentError("Unable to parse request");
+    }
+    Response response;
+    RETURN_IF_ERROR(method(server, request, &response));
+    response.SerializeToString(response_bytes);
+    return absl::OkStatus();
+  };
+}
+
+}  // namespace
+
+AdminService::AdminService(Server* server) {
+  const auto add = [&](const char* rpc, auto* method) {
+    methods_.emplace(absl::StrCat(kInferenceService, rpc), Bind(server, method));
+  };
+  add("ServerLive", &ServerLive);
+  add("ServerReady", &ServerReady);
+  add("ModelReady", &ModelReady);
+  add("ServerMetadata", &GetServerMetadata);
+  add("ModelMetadata", &GetModelMetadata);
+  add("ModelConfig", &GetModelConfig);
+  add("ModelStatistics", &GetStatistics);
+  add("RepositoryIndex", &GetIndex);
+  methods_.emplace(kHealthCheck, Bind(server, &HealthCheck));
+}
+
+absl::StatusOr<const AdminService::Method*> AdminService::Find(absl::string_view full_name) const {
+  const auto it = methods_.find(std::string_view(full_name.data(), full_name.size()));
+  if (it != methods_.end()) return &it->second;
+  absl::string_view rpc = full_name;
+  if (absl::ConsumePrefix(&rpc, kInferenceService) &&
+      std::find(kNotSupported.begin(), kNotSupported.end(), rpc) != kNotSupported.end()) {
+    return absl::UnimplementedError(absl::StrCat(rpc, " is not supported by this server yet"));
+  }
+  return absl::UnimplementedError(absl::StrCat("this server has no method '", full_name, "'"));
+}
+
+}  // namespace nereid

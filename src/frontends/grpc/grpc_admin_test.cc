@@ -1,0 +1,206 @@
+// Administration over a loopback connection, with a real server.
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <utility>
+
+#include "frontends/grpc/testing/loopback.h"
+#include "health.grpc.pb.h"
+
+namespace nereid {
+namespace {
+
+using grpc::health::v1::Health;
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
+using testing::ElementsAre;
+
+class GrpcAdminTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    loopback_ = new Loopback({{"batched", "identity", "max_batch_size: 4"}, {"echo"}});
+  }
+  static void TearDownTestSuite() {
+    delete loopback_;
+    loopback_ = nullptr;
+  }
+
+  // Calls one method of the stub.
+  template <typename Request, typename Response>
+  static grpc::Status Call(grpc::Status (inference::GRPCInferenceService::Stub::*method)(
+                               grpc::ClientContext*, const Request&, Response*),
+                           const Request& request, Response* response) {
+    grpc::ClientContext context;
+    return (loopback_->stub()->*method)(&context, request, response);
+  }
+
+  static Loopback* loopback_;
+};
+
+Loopback* GrpcAdminTest::loopback_ = nullptr;
+
+using Stub = inference::GRPCInferenceService::Stub;
+
+TEST_F(GrpcAdminTest, Health) {
+  inference::ServerLiveResponse live;
+  ASSERT_TRUE(Call(&Stub::ServerLive, inference::ServerLiveRequest(), &live).ok());
+  EXPECT_TRUE(live.live());
+  inference::ServerReadyResponse ready;
+  ASSERT_TRUE(Call(&Stub::ServerReady, inference::ServerReadyRequest(), &ready).ok());
+  EXPECT_TRUE(ready.ready());
+  HealthCheckResponse health;
+  grpc::ClientContext context;
+  ASSERT_TRUE(Health::NewStub(loopback_->channel())->Check(&context, HealthCheckRequest(), &health)
+                  .ok());
+  EXPECT_EQ(health.status(), HealthCheckResponse::SERVING);
+}
+
+TEST_F(GrpcAdminTest, ModelReady) {
+  inference::ModelReadyRequest request;
+  inference::ModelReadyResponse response;
+  request.set_name("echo");
+  request.set_version("1");
+  ASSERT_TRUE(Call(&Stub::ModelReady, request, &response).ok());
+  EXPECT_TRUE(response.ready());
+  request.set_name("nobody");
+  ASSERT_TRUE(Call(&Stub::ModelReady, request, &response).ok());
+  EXPECT_FALSE(response.ready());
+  request.set_version("x");
+  EXPECT_EQ(Call(&Stub::ModelReady, request, &response).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(GrpcAdminTest, Metadata) {
+  inference::ServerMetadataResponse server;
+  ASSERT_TRUE(Call(&Stub::ServerMetadata, inference::ServerMetadataRequest(), &server).ok());
+  EXPECT_EQ(server.name(), loopback_->server()->Metadata().name);
+  EXPECT_EQ(server.extensions_size(),
+            static_cast<int>(loopback_->server()->Metadata().extensions.size()));
+  inference::ModelMetadataRequest request;
+  request.set_name("batched");
+  inference::ModelMetadataResponse model;
+  ASSERT_TRUE(Call(&Stub::ModelMetadata, request, &model).ok());
+  EXPECT_EQ(model.name(), "batched");
+  EXPECT_THAT(model.versions(), ElementsAre("1"));
+  ASSERT_EQ(model.inputs_size(), 1);
+  EXPECT_EQ(model.inputs(0).datatype(), "FP32");
+  EXPECT_THAT(model.inputs(0).shape(), ElementsAre(-1, -1));
+  EXPECT_EQ(model.outputs(0).name(), "OUTPUT0");
+}
+
+TEST_F(GrpcAdminTest, ModelConfig) {
+  inference::ModelConfigRequest request;
+  request.set_name("batched");
+  inference::ModelConfigResponse response;
+  const grpc::Status status = Call(&Stub::ModelConfig, request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.config().name(), "batched");
+  EXPECT_EQ(response.config().max_batch_size(), 4);
+  EXPECT_THAT(response.config().input(0).dims(), ElementsAre(-1));
+  EXPECT_EQ(response.config().version_policy().latest().num_versions(), 1u);
+}
+
+TEST_F(GrpcAdminTest, Statistics) {
+  ASSERT_TRUE(loopback_->Infer(Loopback::EchoRequest("echo", {1})).ok());
+  inference::ModelStatisticsRequest request;
+  request.set_name("echo");
+  inference::ModelStatisticsResponse response;
+  // Statistics of a request are reported after its answer.
+  EXPECT_TRUE(Eventually([&] {
+    EXPECT_TRUE(Call(&Stub::ModelStatistics, request, &response).ok());
+    return response.model_stats(0).inference_count() == 1;
+  }));
+  const inference::ModelStatistics& statistics = response.model_stats(0);
+  EXPECT_EQ(statistics.name(), "echo");
+  EXPECT_EQ(statistics.version(), "1");
+  EXPECT_GT(statistics.last_inference(), 0u);
+  EXPECT_EQ(statistics.execution_count(), 1u);
+  EXPECT_EQ(statistics.inference_stats().success().count(), 1u);
+  EXPECT_TRUE(statistics.inference_stats().has_cache_hit());
+  ASSERT_EQ(statistics.batch_stats_size(), 1);
+  EXPECT_EQ(statistics.batch_stats(0).batch_size(), 1u);
+  EXPECT_EQ(statistics.batch_stats(0).compute_infer().count(), 1u);
+}
+
+TEST_F(GrpcAdminTest, Index) {
+  inference::RepositoryIndexRequest request;
+  inference::RepositoryIndexResponse response;
+  ASSERT_TRUE(Call(&Stub::RepositoryIndex, request, &response).ok());
+  ASSERT_EQ(response.models_size(), 2);
+  EXPECT_EQ(response.models(0).name(), "batched");
+  EXPECT_EQ(response.models(0).version(), "1");
+  EXPECT_EQ(response.models(0).state(), "READY");
+  request.set_repository_name("r");
+  const grpc::Status status = Call(&Stub::RepositoryIndex, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(status.error_message(), "'repository_name' specification is not supported");
+}
+
+TEST_F(GrpcAdminTest, ErrorsOfUnknownModels) {
+  inference::ModelMetadataRequest request;
+  request.set_name("nobody");
+  inference::ModelMetadataResponse response;
+  grpc::Status status = Call(&Stub::ModelMetadata, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(status.error_message(), "Request for unknown model: 'nobody' is not found");
+}
+
+TEST_F(GrpcAdminTest, MethodsOfLaterReleases) {
+  inference::LogSettingsResponse settings;
+  grpc::Status status = Call(&Stub::LogSettings, inference::LogSettingsRequest(), &settings);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(status.error_message(), "LogSettings is not supported by this server yet");
+  grpc::ClientContext context;
+  const auto stream = loopback_->stub()->ModelStreamInfer(&context);
+  inference::ModelStreamInferResponse response;
+  EXPECT_FALSE(stream->Read(&response));
+  status = stream->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(status.error_message(), "ModelStreamInfer is not supported by this server yet");
+}
+
+// Every method of the protocol is either there or known to be missing.
+TEST_F(GrpcAdminTest, EveryMethodOfTheProtocolIsKnown) {
+  const auto* service = inference::ModelInferRequest::descriptor()->file()->FindServiceByName(
+      "GRPCInferenceService");
+  ASSERT_NE(service, nullptr);
+  grpc::GenericStub stub(loopback_->channel());
+  for (int i = 0; i < service->method_count(); ++i) {
+    const std::string name = service->method(i)->name();
+    grpc::ClientContext context;
+    const grpc::ByteBuffer request = [] {
+      const grpc::Slice empty;
+      return grpc::ByteBuffer(&empty, 1);
+    }();
+    grpc::ByteBuffer response;
+    std::promise<grpc::Status> answered;
+    stub.UnaryCall(&context, "/inference.GRPCInferenceService/" + name, grpc::StubOptions(),
+                   &request, &response,
+                   [&](grpc::Status status) { answered.set_value(std::move(status)); });
+    const grpc::Status status = answered.get_future().get();
+    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+      EXPECT_EQ(status.error_message(), name + " is not supported by this server yet");
+    }
+  }
+}
+
+TEST_F(GrpcAdminTest, MethodsOfNoProtocol) {
+  grpc::GenericStub stub(loopback_->channel());
+  const grpc::Slice empty;
+  const grpc::ByteBuffer request(&empty, 1);
+  grpc::ByteBuffer response;
+  grpc::ClientContext context;
+  std::promise<grpc::Status> answered;
+  stub.UnaryCall(&context, "/inference.GRPCInferenceService/Nonsense", grpc::StubOptions(),
+                 &request, &response,
+                 [&](grpc::Status status) { answered.set_value(std::move(status)); });
+  const grpc::Status status = answered.get_future().get();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(status.error_message(),
+            "this server has no method '/inference.GRPCInferenceService/Nonsense'");
+}
+
+}  // namespace
+}  // namespace nereid

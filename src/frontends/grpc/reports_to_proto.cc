@@ -1,0 +1,97 @@
+#include "frontends/grpc/reports_to_proto.h"
+
+#include <absl/strings/str_cat.h>
+
+namespace nereid {
+namespace {
+
+void Fill(const TensorMetadata& tensor,
+          inference::ModelMetadataResponse::TensorMetadata* message) {
+  message->set_name(tensor.name);
+  message->set_datatype(DataTypeName(tensor.data_type));
+  for (const int64_t dim : tensor.shape) message->add_shape(dim);
+}
+
+void Fill(const StatDuration& duration, inference::StatisticDuration* message) {
+  message->set_count(duration.count);
+  message->set_ns(duration.ns);
+}
+
+void Fill(const StatisticsSnapshot& s, inference::InferStatistics* message) {
+  Fill(s.success, message->mutable_success());
+  Fill(s.fail, message->mutable_fail());
+  Fill(s.queue, message->mutable_queue());
+  Fill(s.compute_input, message->mutable_compute_input());
+  Fill(s.compute_infer, message->mutable_compute_infer());
+  Fill(s.compute_output, message->mutable_compute_output());
+  Fill(s.cache_hit, message->mutable_cache_hit());
+  Fill(s.cache_miss, message->mutable_cache_miss());
+}
+
+void Fill(const ResponseStatistics& s, inference::InferResponseStatistics* message) {
+  Fill(s.compute_infer, message->mutable_compute_infer());
+  Fill(s.compute_output, message->mutable_compute_output());
+  Fill(s.success, message->mutable_success());
+  Fill(s.fail, message->mutable_fail());
+  Fill(s.empty_response, message->mutable_empty_response());
+  Fill(s.cancel, message->mutable_cancel());
+}
+
+void Fill(const ModelStatisticsReport& report, inference::ModelStatistics* message) {
+  const StatisticsSnapshot& s = report.statistics;
+  message->set_name(report.name);
+  message->set_version(absl::StrCat(report.version));
+  message->set_last_inference(s.last_inference_ms);
+  message->set_inference_count(s.inference_count);
+  message->set_execution_count(s.execution_count);
+  Fill(s, message->mutable_inference_stats());
+  for (const auto& [size, batch] : s.batches) {
+    inference::InferBatchStatistics* const one = message->add_batch_stats();
+    one->set_batch_size(size);
+    Fill(batch.compute_input, one->mutable_compute_input());
+    Fill(batch.compute_infer, one->mutable_compute_infer());
+    Fill(batch.compute_output, one->mutable_compute_output());
+  }
+  for (const MemoryUsage& usage : report.memory_usage) {
+    inference::MemoryUsage* const one = message->add_memory_usage();
+    one->set_type(usage.type);
+    one->set_id(usage.id);
+    one->set_byte_size(usage.byte_size);
+  }
+  for (const auto& [index, response] : s.responses) {
+    Fill(response, &(*message->mutable_response_stats())[absl::StrCat(index)]);
+  }
+}
+
+}  // namespace
+
+void ToProto(const ServerMetadata& metadata, inference::ServerMetadataResponse* response) {
+  response->set_name(metadata.name);
+  response->set_version(metadata.version);
+  for (const std::string& extension : metadata.extensions) response->add_extensions(extension);
+}
+
+void ToProto(const ModelMetadata& metadata, inference::ModelMetadataResponse* response) {
+  response->set_name(metadata.name);
+  for (const int64_t version : metadata.versions) response->add_versions(absl::StrCat(version));
+  response->set_platform(metadata.platform);
+  for (const TensorMetadata& input : metadata.inputs) Fill(input, response->add_inputs());
+  for (const TensorMetadata& output : metadata.outputs) Fill(output, response->add_outputs());
+}
+
+void ToProto(const std::vector<ModelStatisticsReport>& reports,
+             inference::ModelStatisticsResponse* response) {
+  for (const ModelStatisticsReport& report : reports) Fill(report, response->add_model_stats());
+}
+
+void ToProto(const std::vector<IndexEntry>& index, inference::RepositoryIndexResponse* response) {
+  for (const IndexEntry& entry : index) {
+    inference::RepositoryIndexResponse::ModelIndex* const model = response->add_models();
+    model->set_name(entry.name);
+    if (entry.version >= 0) model->set_version(absl::StrCat(entry.version));
+    model->set_state(entry.state);
+    model->set_reason(entry.reason);
+  }
+}
+
+}  // namespace nereid

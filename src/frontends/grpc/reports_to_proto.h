@@ -1,0 +1,20 @@
+// The server's reports as messages. Pure functions, thread-safe. Responses are to be fresh ones.
+#ifndef NEREID_FRONTENDS_GRPC_REPORTS_TO_PROTO_H_
+#define NEREID_FRONTENDS_GRPC_REPORTS_TO_PROTO_H_
+
+#include <vector>
+
+#include "grpc_service.pb.h"
+#include "server/reports.h"
+
+namespace nereid {
+
+void ToProto(const ServerMetadata& metadata, inference::ServerMetadataResponse* response);
+void ToProto(const ModelMetadata& metadata, inference::ModelMetadataResponse* response);
+void ToProto(const std::vector<ModelStatisticsReport>& reports,
+             inference::ModelStatisticsResponse* response);
+void ToProto(const std::vector<IndexEntry>& index, inference::RepositoryIndexResponse* response);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_GRPC_REPORTS_TO_PROTO_H_

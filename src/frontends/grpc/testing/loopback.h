@@ -1,0 +1,68 @@
+// A server with models of its own, its gRPC frontend, and a client connected to it over loopback.
+// For tests. Thread-compatible; Infer may be called from any thread.
+#ifndef NEREID_FRONTENDS_GRPC_TESTING_LOOPBACK_H_
+#define NEREID_FRONTENDS_GRPC_TESTING_LOOPBACK_H_
+
+#include <absl/strings/string_view.h>
+#include <grpcpp/grpcpp.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontends/grpc/grpc_server.h"
+#include "grpc_service.grpc.pb.h"
+#include "server/server.h"
+
+namespace nereid {
+
+// An FP32 model that echoes INPUT0 as OUTPUT0, any length. `more` is further text of its
+// configuration.
+struct TestModel {
+  std::string name;
+  std::string backend = "identity";
+  std::string more;
+};
+
+// Text of one model parameter.
+std::string ModelParameterText(absl::string_view key, absl::string_view value);
+
+class Loopback {
+ public:
+  explicit Loopback(const std::vector<TestModel>& models, ServerOptions options = {},
+                    GrpcServerOptions grpc_options = {});
+  ~Loopback();
+
+  Server* server() { return server_.get(); }
+  GrpcServer* grpc() { return grpc_.get(); }
+  inference::GRPCInferenceService::Stub* stub() { return stub_.get(); }
+  const std::shared_ptr<grpc::Channel>& channel() { return channel_; }
+
+  // Sends `values` as raw contents to `model`.
+  static inference::ModelInferRequest EchoRequest(const std::string& model,
+                                                  const std::vector<float>& values);
+  grpc::Status Infer(const inference::ModelInferRequest& request,
+                     inference::ModelInferResponse* response);
+  grpc::Status Infer(const inference::ModelInferRequest& request);
+  // Whether all calls are answered and all bytes in flight given back, within some seconds.
+  bool BecomesIdle();
+
+ private:
+  std::filesystem::path repository_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<GrpcServer> grpc_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<inference::GRPCInferenceService::Stub> stub_;
+};
+
+// Waits until `condition` holds; false if it does not within some seconds.
+bool Eventually(const std::function<bool()>& condition);
+
+// An FP32 tensor as it travels.
+std::string FloatBytes(const std::vector<float>& values);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_GRPC_TESTING_LOOPBACK_H_
