@@ -55,7 +55,9 @@ Settings DefaultSettings(const std::string& program) {
 int Serve(const Settings& settings, ShutdownSignals* signals) {
   absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(settings.server);
   if (!server.ok()) {
-    LOG_ERROR << "error: creating server: " << server.status().message();
+    const bool invalid = server.status().code() == absl::StatusCode::kInvalidArgument;
+    LOG_ERROR << "error: creating server: " << (invalid ? "Invalid argument" : "Internal") << " - "
+              << server.status().message();
     return 1;
   }
   Services services(server->get());

@@ -70,7 +70,7 @@ absl::Status Services::StartGrpc(const GrpcSettings& s) {
 
 absl::Status Services::StartHttp(const HttpSettings& s) {
   http_frontend_ = std::make_unique<HttpFrontend>(
-      server_, static_cast<uint64_t>(s.max_input_size));
+      server_, RequestLimits{static_cast<uint64_t>(s.max_input_size), s.max_json_depth});
   HttpServerOptions options = InferencePortOptions(server_);
   options.address = s.address;
   options.port = static_cast<uint16_t>(s.port);

@@ -71,9 +71,16 @@ absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const Parsed
     }
     return slot->backend;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "unable to find backend library '", library, "' for model '", config.name(), "', searched: '",
-      folders[0].string(), "' '", folders[1].string(), "' '", folders[2].string(), "' "));
+  const std::string searched = absl::StrCat("'", folders[0].string(), "' '",
+                                            folders[1].string(), "' '", folders[2].string(), "' ");
+  if (config.runtime().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unable to find backend library for backend '", name,
+                     "', try specifying runtime on the model configuration. Searched: ", searched));
+  }
+  return absl::InvalidArgumentError(absl::StrCat("unable to find backend library '", library,
+                                                 "' for model '", config.name(),
+                                                 "', searched: ", searched));
 }
 
 std::string BackendRegistry::ConfigJson(const std::string& backend) const {

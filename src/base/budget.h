@@ -52,13 +52,15 @@ class Budget {
   // UNAVAILABLE, naming the budget, when less than `amount` is left. One take that exceeds the
   // whole limit is refused the same way.
   absl::StatusOr<BudgetUnits> Take(uint64_t amount) {
-    const uint64_t before = used_.fetch_add(amount, std::memory_order_relaxed);
-    if (limit_ != 0 && before + amount > limit_) {
-      used_.fetch_sub(amount, std::memory_order_relaxed);
-      return absl::UnavailableError(absl::StrCat("server limit '", name_, "' of ", limit_,
-                                                 " is exhausted: ", before, " in use and ", amount,
-                                                 " more asked for; try again later"));
-    }
+    // Not added first and taken back: a large take that fails must not make a small one fail.
+    uint64_t used = used_.load(std::memory_order_relaxed);
+    do {
+      if (limit_ != 0 && (amount > limit_ || used > limit_ - amount)) {
+        return absl::UnavailableError(absl::StrCat("server limit '", name_, "' of ", limit_,
+                                                   " is exhausted: ", used, " in use and ", amount,
+                                                   " more asked for; try again later"));
+      }
+    } while (!used_.compare_exchange_weak(used, used + amount, std::memory_order_relaxed));
     return BudgetUnits(this, amount);
   }
 

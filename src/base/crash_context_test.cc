@@ -28,9 +28,7 @@ TEST_F(CrashContextDeathTest, TheInnermostContextCounts) {
       {
         InstallCrashReporter();
         const CrashContext outer("outer", "a", "One");
-        {
-          const CrashContext inner("inner", "b", "Two");
-        }
+        { const CrashContext inner("inner", "b", "Two"); }
         const CrashContext inner("next", "c", "Three");
         abort();
       },

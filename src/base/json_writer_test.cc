@@ -99,10 +99,14 @@ TEST(JsonStringTest, SpecialCharactersAreEscaped) {
 
 TEST(JsonStringTest, ValidUtf8StaysAsItIs) {
   const std::vector<std::string> valid = {
-      "\xC2\x80",         "\xDF\xBF",          // two bytes, first and last
-      "\xE0\xA0\x80",     "\xEF\xBF\xBF",      // three
-      "\xED\x9F\xBF",     "\xEE\x80\x80",      // around the surrogates
-      "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF",  // four
+      "\xC2\x80",
+      "\xDF\xBF",  // two bytes, first and last
+      "\xE0\xA0\x80",
+      "\xEF\xBF\xBF",  // three
+      "\xED\x9F\xBF",
+      "\xEE\x80\x80",  // around the surrogates
+      "\xF0\x90\x80\x80",
+      "\xF4\x8F\xBF\xBF",  // four
       "h\xC3\xA9llo \xE2\x82\xAC \xF0\x9F\x98\x80",
   };
   for (const std::string& text : valid) EXPECT_EQ(Quoted(text), "\"" + text + "\"");
@@ -132,7 +136,8 @@ TEST(JsonStringTest, InvalidBytesAreReplacedOneByOne) {
 }
 
 TEST(JsonStringTest, TextAroundReplacedBytesIsKept) {
-  EXPECT_EQ(Quoted("ab\xFF" "cd\n\xC3\xA9\xFE"),
+  EXPECT_EQ(Quoted("ab\xFF"
+                   "cd\n\xC3\xA9\xFE"),
             std::string("\"ab") + kReplacement + "cd\\n\xC3\xA9" + kReplacement + "\"");
 }
 

@@ -200,11 +200,11 @@ TEST_F(LogTest, TheIso8601Format) {
 
 TEST_F(LogTest, AMessageCannotForgeALine) {
   const std::string evil = "harmless\nE1121 00:00:00.000000 1 x.cc:1] \"INJECTED\"\r\x1b[2J";
-  const std::string text =
-      Captured([&] { Log::Write(LogLevel::kInfo, "file.cc", 1, evil); }).first;
+  const std::string text = Captured([&] { Log::Write(LogLevel::kInfo, "file.cc", 1, evil); }).first;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
-  EXPECT_THAT(text, HasSubstr(R"("harmless\nE1121 00:00:00.000000 1 x.cc:1] \"INJECTED\"\r\u001b[2J")"
-                              "\n"));
+  EXPECT_THAT(text,
+              HasSubstr(R"("harmless\nE1121 00:00:00.000000 1 x.cc:1] \"INJECTED\"\r\u001b[2J")"
+                        "\n"));
 }
 
 TEST_F(LogTest, EscapingMayBeSwitchedOff) {

@@ -57,8 +57,11 @@ absl::StatusOr<ParsedConfig> LoadModelConfig(const FileSystem& fs, const ConfigS
 
   Diagnostics diagnostics;
   CheckConfig(parsed.proto(), &diagnostics);
-  // With automatic completion the backend has a say in inputs and outputs first.
-  if (!source.auto_complete) CheckInputsAndOutputs(parsed.proto(), &diagnostics);
+  // With automatic completion the backend has a say in inputs and outputs first. Where the load
+  // fails anyhow it will not be asked, and the user is to hear of all mistakes at once.
+  if (!source.auto_complete || !diagnostics.problems().empty()) {
+    CheckInputsAndOutputs(parsed.proto(), &diagnostics);
+  }
   CheckSupported(parsed.proto(), &diagnostics);
   RETURN_IF_ERROR(diagnostics.ToStatus(parsed.name()));
 

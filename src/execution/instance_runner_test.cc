@@ -1,26 +1,209 @@
 #include "execution/instance_runner.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "infer/testing/fake_model.h"
+#include "infer/testing/test_request.h"
+#include "scheduling/testing/puller.h"
 
 namespace nereid {
 namespace {
 
-class EmptySource final : public BatchSource {
+using ::testing::ElementsAre;
+
+// Gives out the batches that the test puts in. Thread-safe.
+class ScriptedSource final : public BatchSource {
  public:
-  Batch Pull() override { return {}; }
+  Batch Pull() override {
+    MutexLock lock(&mu_);
+    ++pulls_;
+    changed_.NotifyAll();
+    while (batches_.empty() && !closed_) changed_.Wait(&mu_);
+    if (batches_.empty()) return {};
+    Batch batch = std::move(batches_.front());
+    batches_.pop_front();
+    return batch;
+  }
+  void Put(Batch batch) {
+    MutexLock lock(&mu_);
+    batches_.push_back(std::move(batch));
+    changed_.NotifyAll();
+  }
+  void Close() {
+    MutexLock lock(&mu_);
+    closed_ = true;
+    changed_.NotifyAll();
+  }
+  int pulls() const {
+    MutexLock lock(&mu_);
+    return pulls_;
+  }
+
+ private:
+  mutable Mutex mu_;
+  CondVar changed_;
+  std::deque<Batch> batches_ ABSL_GUARDED_BY(mu_);
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  int pulls_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-class FailingInstance final : public Instance {
+// What happened to an instance; outlives it. Thread-safe.
+class Journal {
  public:
-  absl::Status Initialize() override { return absl::InternalError("no"); }
-  void Execute(Batch batch) override { FAIL(); }
-  void Finalize() override { FAIL(); }
+  void Note(std::string what) {
+    char name[16] = {};
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    MutexLock lock(&mu_);
+    events_.push_back(std::move(what));
+    threads_.push_back(std::this_thread::get_id());
+    thread_name_ = name;
+  }
+  std::vector<std::string> events() const {
+    MutexLock lock(&mu_);
+    return events_;
+  }
+  std::vector<std::thread::id> threads() const {
+    MutexLock lock(&mu_);
+    return threads_;
+  }
+  std::string thread_name() const {
+    MutexLock lock(&mu_);
+    return thread_name_;
+  }
+
+ private:
+  mutable Mutex mu_;
+  std::vector<std::string> events_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::thread::id> threads_ ABSL_GUARDED_BY(mu_);
+  std::string thread_name_ ABSL_GUARDED_BY(mu_);
 };
 
-TEST(InstanceRunnerTest, TellsThatTheInstanceFailedToInitialise) {
-  EmptySource source;
-  InstanceRunner runner("name", std::make_unique<FailingInstance>(), &source);
-  EXPECT_EQ(runner.WaitInitialized(), absl::InternalError("no"));
+class FakeInstance final : public Instance {
+ public:
+  FakeInstance(Journal* journal, absl::Status initialize)
+      : journal_(journal), initialize_(std::move(initialize)) {}
+  ~FakeInstance() override { journal_->Note("destroyed"); }
+
+  absl::Status Initialize() override {
+    journal_->Note("initialize");
+    return initialize_;
+  }
+  void Execute(Batch batch) override {
+    journal_->Note("execute " + std::to_string(batch.size()));
+    FinishBatch(std::move(batch));
+  }
+  void Finalize() override { journal_->Note("finalize"); }
+
+ private:
+  Journal* const journal_;
+  const absl::Status initialize_;
+};
+
+class InstanceRunnerTest : public ::testing::Test {
+ protected:
+  void Start(absl::Status initialize = absl::OkStatus()) {
+    runner_ = std::make_unique<InstanceRunner>(
+        "model_0_with_a_long_name", std::make_unique<FakeInstance>(&journal_, initialize),
+        &source_);
+  }
+
+  TestRequest& Put() {
+    requests_.push_back(std::make_unique<TestRequest>(model_));
+    Batch batch;
+    batch.push_back(requests_.back()->Issue());
+    source_.Put(std::move(batch));
+    return *requests_.back();
+  }
+
+  const std::shared_ptr<FakeModel> model_ = FakeModel::Make(ModelBuilder("m"));
+  std::deque<std::unique_ptr<TestRequest>> requests_;
+  ScriptedSource source_;
+  Journal journal_;
+  std::unique_ptr<InstanceRunner> runner_;
+};
+
+TEST_F(InstanceRunnerTest, AnInstanceLivesThroughItsLifeInOrder) {
+  Start();
+  EXPECT_TRUE(runner_->WaitInitialized().ok());
+  runner_->Serve();
+  TestRequest& first = Put();
+  TestRequest& second = Put();
+  first.WaitDone();
+  second.WaitDone();
+  source_.Close();
+  runner_.reset();
+  EXPECT_THAT(journal_.events(),
+              ElementsAre("initialize", "execute 1", "execute 1", "finalize", "destroyed"));
+}
+
+TEST_F(InstanceRunnerTest, EverythingButItsEndHappensOnOneThreadOfItsOwn) {
+  Start();
+  runner_->Serve();
+  Put().WaitDone();
+  source_.Close();
+  runner_.reset();
+  const std::vector<std::thread::id> threads = journal_.threads();
+  ASSERT_EQ(threads.size(), 4u);
+  EXPECT_NE(threads[0], std::this_thread::get_id());
+  EXPECT_EQ(threads[1], threads[0]);
+  EXPECT_EQ(threads[2], threads[0]);
+}
+
+TEST_F(InstanceRunnerTest, TheThreadIsNamedAfterTheInstance) {
+  Start();
+  ASSERT_TRUE(runner_->WaitInitialized().ok());
+  runner_->Serve();
+  Put().WaitDone();
+  EXPECT_EQ(journal_.thread_name(), "model_0_with_a_");
+  source_.Close();
+}
+
+TEST_F(InstanceRunnerTest, AnInstanceDoesNotPullBeforeItMay) {
+  Start();
+  TestRequest& request = Put();
+  ASSERT_TRUE(runner_->WaitInitialized().ok());
+  EXPECT_EQ(source_.pulls(), 0);
+  runner_->Serve();
+  request.WaitDone();
+  source_.Close();
+}
+
+TEST_F(InstanceRunnerTest, AFailedInitialisationIsToldAndNothingFollows) {
+  Start(absl::InternalError("no device"));
+  EXPECT_EQ(runner_->WaitInitialized(), absl::InternalError("no device"));
+  EXPECT_EQ(runner_->WaitInitialized(), absl::InternalError("no device"))
+      << "also when asked again";
+  runner_->Serve();
+  runner_.reset();
+  EXPECT_THAT(journal_.events(), ElementsAre("initialize", "destroyed"));
+  EXPECT_EQ(source_.pulls(), 0);
+}
+
+TEST_F(InstanceRunnerTest, WithoutServingItFinalisesAllTheSame) {
+  Start();
+  ASSERT_TRUE(runner_->WaitInitialized().ok());
+  runner_.reset();
+  EXPECT_THAT(journal_.events(), ElementsAre("initialize", "finalize", "destroyed"));
+  EXPECT_EQ(source_.pulls(), 0);
+}
+
+TEST_F(InstanceRunnerTest, WhatTheSourceStillHasIsExecutedBeforeTheEnd) {
+  Start();
+  TestRequest& request = Put();
+  source_.Close();
+  runner_->Serve();
+  runner_.reset();
+  EXPECT_EQ(request.releases(), 1);
+  EXPECT_THAT(journal_.events(), ElementsAre("initialize", "execute 1", "finalize", "destroyed"));
 }
 
 }  // namespace

@@ -53,10 +53,9 @@ TEST_F(InferRequestTest, ARemovedInputIsGoneAndMayComeBack) {
 
 TEST_F(InferRequestTest, ARawInputStandsAlone) {
   ASSERT_TRUE(request_->AddInput("a", DataType::kFp32, {4}).ok());
-  EXPECT_EQ(
-      request_->AddRawInput("raw").status(),
-      absl::InvalidArgumentError(
-          "[request id: 7] raw input 'raw' can't be added to request with other inputs"));
+  EXPECT_EQ(request_->AddRawInput("raw").status(),
+            absl::InvalidArgumentError(
+                "[request id: 7] raw input 'raw' can't be added to request with other inputs"));
   request_->RemoveAllInputs();
   EXPECT_TRUE(request_->AddRawInput("raw").ok());
 }

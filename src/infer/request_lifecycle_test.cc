@@ -16,10 +16,8 @@ constexpr RequestState kAll[] = {RequestState::kInitialized, RequestState::kPend
                                  RequestState::kFailedEnqueue};
 
 const std::map<RequestState, std::string> kNames = {
-    {RequestState::kInitialized, "INITIALIZED"},
-    {RequestState::kPending, "PENDING"},
-    {RequestState::kExecuting, "EXECUTING"},
-    {RequestState::kReleased, "RELEASED"},
+    {RequestState::kInitialized, "INITIALIZED"},      {RequestState::kPending, "PENDING"},
+    {RequestState::kExecuting, "EXECUTING"},          {RequestState::kReleased, "RELEASED"},
     {RequestState::kFailedEnqueue, "FAILED_ENQUEUE"},
 };
 

@@ -404,15 +404,13 @@ TEST(RequestValidatorTest, TooManyStrings) {
 TEST(RequestValidatorTest, TooFewStrings) {
   Request request(One(DataType::kBytes, {3}));
   request.Input("a", DataType::kBytes, {3}, Strings({"a", "b"}));
-  ExpectRefused(request,
-                "expected 3 string elements for inference input 'a' for model 'm', got 2");
+  ExpectRefused(request, "expected 3 string elements for inference input 'a' for model 'm', got 2");
 }
 
 TEST(RequestValidatorTest, NoStringsAtAll) {
   Request request(One(DataType::kBytes, {1}));
   request.Input("a", DataType::kBytes, {1}, "");
-  ExpectRefused(request,
-                "expected 1 string elements for inference input 'a' for model 'm', got 0");
+  ExpectRefused(request, "expected 1 string elements for inference input 'a' for model 'm', got 0");
 }
 
 TEST(RequestValidatorTest, StringsOnAGpuAreNotLookedAt) {
@@ -540,8 +538,7 @@ TEST_F(RawInputTest, AModelOfSeveralStringsCannotTakeOne) {
   for (const Shape& dims : {Shape{2}, Shape{1, 1}, Shape{}}) {
     Request request(One(DataType::kBytes, dims));
     AddRaw(request, twelve_);
-    ExpectRefused(request,
-                  "For BYTE datatype raw input 'a', the model must have input shape [1]");
+    ExpectRefused(request, "For BYTE datatype raw input 'a', the model must have input shape [1]");
   }
 }
 

@@ -186,16 +186,15 @@ TEST_P(ReshapeTest, TheClientSeesTheConfiguredDims) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ReshapeTest,
-    ::testing::Values(ReshapeCase{"fixed", 0, {4}, {2, 2}, {2, 2}, {4}},
-                      ReshapeCase{"fixed_batched", 8, {4}, {2, 2}, {3, 2, 2}, {3, 4}},
-                      ReshapeCase{"from_nothing", 8, {1}, {}, {3}, {3, 1}},
-                      ReshapeCase{"from_nothing_unbatched", 0, {1, 1}, {}, {}, {1, 1}},
-                      ReshapeCase{"one_variable", 0, {-1, 1}, {-1}, {7}, {7, 1}},
-                      ReshapeCase{"one_variable_batched", 8, {1, -1}, {-1}, {3, 7}, {3, 1, 7}},
-                      ReshapeCase{"variables_in_order", 0, {-1, 2, -1}, {1, -1, -1, 2},
-                                  {1, 5, 7, 2}, {5, 2, 7}},
-                      ReshapeCase{"fixed_before_variable", 8, {-1}, {2, 1, -1}, {3, 2, 1, 9},
-                                  {3, 9}}),
+    ::testing::Values(
+        ReshapeCase{"fixed", 0, {4}, {2, 2}, {2, 2}, {4}},
+        ReshapeCase{"fixed_batched", 8, {4}, {2, 2}, {3, 2, 2}, {3, 4}},
+        ReshapeCase{"from_nothing", 8, {1}, {}, {3}, {3, 1}},
+        ReshapeCase{"from_nothing_unbatched", 0, {1, 1}, {}, {}, {1, 1}},
+        ReshapeCase{"one_variable", 0, {-1, 1}, {-1}, {7}, {7, 1}},
+        ReshapeCase{"one_variable_batched", 8, {1, -1}, {-1}, {3, 7}, {3, 1, 7}},
+        ReshapeCase{"variables_in_order", 0, {-1, 2, -1}, {1, -1, -1, 2}, {1, 5, 7, 2}, {5, 2, 7}},
+        ReshapeCase{"fixed_before_variable", 8, {-1}, {2, 1, -1}, {3, 2, 1, 9}, {3, 9}}),
     [](const ::testing::TestParamInfo<ReshapeCase>& info) { return info.param.name; });
 
 }  // namespace

@@ -127,7 +127,9 @@ void LoadedModel::TearDown() {
   runners_.clear();  // joins, and finalises each instance on its own thread
   instances_.clear();
   if (scheduler_ != nullptr) scheduler_->DropStrategy();
-  model_->FinalizeOnce();
+  // Finalises it. Also lets go of the backend: someone may keep this object for a long time, and the
+  // backend is to be finalised with the server.
+  model_.reset();
 }
 
 std::vector<TRITONSERVER_BufferAttributes> LoadedModel::memory() {

@@ -62,7 +62,7 @@ class LoadedModel final : public ServingModel {
   absl::Status StartInstances();
   void TearDown();
 
-  const std::unique_ptr<ModelHandle> model_;
+  std::unique_ptr<ModelHandle> model_;  // null once torn down
   std::unique_ptr<DynamicScheduler> scheduler_;
   std::vector<InstanceHandle*> instances_;  // owned by the runners
   std::vector<std::unique_ptr<InstanceRunner>> runners_;

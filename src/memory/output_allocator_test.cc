@@ -65,8 +65,8 @@ TEST(HeapOutputAllocatorTest, CountsAgainstTheBudgetUntilReleased) {
 
 TEST(HeapOutputAllocatorTest, ASizeThatCannotBeIsAnError) {
   const HeapOutputAllocator allocator(nullptr);
-  for (const size_t size : {std::numeric_limits<size_t>::max(),
-                            std::numeric_limits<size_t>::max() - 64}) {
+  for (const size_t size :
+       {std::numeric_limits<size_t>::max(), std::numeric_limits<size_t>::max() - 64}) {
     OutputBuffer buffer = Wish(size);
     const absl::Status status = allocator.Allocate("out", nullptr, &buffer);
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);

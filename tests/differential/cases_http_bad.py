@@ -25,6 +25,8 @@ from differential.http_requests import (
 
 def bad_routes() -> list[HttpCase]:
     return [
+        # One model of the repository cannot load.
+        get("http-bad-not-ready", "/v2/health/ready"),
         get("http-bad-route", "/v2/nothing"),
         get("http-bad-route-root", "/"),
         get("http-bad-route-trailing-slash", "/v2/"),

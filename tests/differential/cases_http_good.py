@@ -51,7 +51,6 @@ def good_health_and_metadata() -> list[HttpCase]:
     )
     return [
         get("http-good-live", "/v2/health/live"),
-        get("http-bad-not-ready", "/v2/health/ready"),
         get("http-good-server-metadata", "/v2"),
         get("http-good-model-ready", "/v2/models/batched/ready"),
         get("http-good-version-ready", "/v2/models/versions/versions/2/ready"),

@@ -13,7 +13,7 @@ from differential.all_cases import ALL_CASES, BAD_CASES, GOLDEN_CASES, GOOD_CASE
 from differential.cases import GrpcCase, HttpCase
 from differential.conftest import Replies
 from differential.differences import ELSEWHERE, read_table
-from differential.observe import CRASH, compare, outcome
+from differential.observe import CRASH, compare, outcome, summary
 from support.stage import PROJECT_ROOT
 
 each_case = pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.id)
@@ -22,6 +22,8 @@ each_case = pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.id)
 def test_enough_cases() -> None:
     ids = [case.id for case in ALL_CASES]
     assert len(ids) == len(set(ids))
+    assert all("-good-" in case.id for case in GOOD_CASES)
+    assert all("-bad-" in case.id for case in BAD_CASES)
     assert len(GOOD_CASES) >= 20
     assert len(BAD_CASES) >= 60
 
@@ -42,6 +44,15 @@ def test_same_answer(case: HttpCase | GrpcCase, original: Replies, nereid: Repli
         if not any(row.allows(difference) for row in table)
     ]
     assert not unlisted, "not in docs/protocol/differences.md:\n" + "\n".join(map(str, unlisted))
+
+
+@pytest.mark.parametrize("case", GOOD_CASES, ids=lambda case: case.id)
+def test_good_case_is_answered(
+    case: HttpCase | GrpcCase, original: Replies, nereid: Replies
+) -> None:
+    """Equal errors would hide a model that neither server could load."""
+    assert outcome(original.of(case)) == "ok", summary(original.of(case))
+    assert outcome(nereid.of(case)) == "ok", summary(nereid.of(case))
 
 
 @each_case

@@ -55,6 +55,15 @@ def test_one_port_for_two_services(
     assert "at the same address and port" in server.log_text()
 
 
+def test_ports_that_the_server_chose(
+    server_factory: ServerFactory, repository: ModelRepository
+) -> None:
+    server = server_factory(repository)
+    ports = {server.port(service) for service in ("http", "grpc", "metrics")}
+    assert len(ports) == 3
+    assert 0 not in ports
+
+
 def test_repository_that_is_not_there(server_factory: ServerFactory, tmp_path: Path) -> None:
     server = server_factory(tmp_path / "nowhere", wait_for=None)
     assert server.wait_exit() == 1

@@ -269,28 +269,33 @@ def test_client_that_sends_half_a_body_and_leaves(identity_server: ServerProcess
 
 
 def test_disconnect_while_the_request_waits_is_noticed(identity_server: ServerProcess) -> None:
-    """The second request waits behind the first; its client leaves; it must not be executed."""
+    """A request waits behind two others; its client leaves; it must not be executed."""
     url, metrics = identity_server.http_url, identity_server.metrics_url
 
     def of_slow(name: str, **labels: str) -> float:
         return metric(metrics, name, model="slow", **labels)
 
-    executions = of_slow("nv_inference_exec_count")
-    cancelled = of_slow("nv_inference_request_failure", reason="CANCELED")
-    running = InBackground(url, "slow")
-    with RawConnection(url) as connection:
-        connection.send(infer_bytes("leaving", "/v2/models/slow/infer"))
+    def wait_for_waiting(count: int) -> None:
         poll_until(
-            "one request waiting",
-            lambda: of_slow("nv_inference_pending_request_count") == 1,
+            f"{count} requests waiting",
+            lambda: of_slow("nv_inference_pending_request_count") == count,
             SLOW_MILLISECONDS / 1000,
         )
-    assert running.answer().status == 200
+
+    executions = of_slow("nv_inference_exec_count")
+    cancelled = of_slow("nv_inference_request_failure", reason="CANCELED")
+    # One of the two runs as soon as the other one waits: what comes now is behind both.
+    others = [InBackground(url, "slow"), InBackground(url, "slow")]
+    wait_for_waiting(1)
+    with RawConnection(url) as connection:
+        connection.send(infer_bytes("leaving", "/v2/models/slow/infer"))
+        wait_for_waiting(2)
+    assert [other.answer().status for other in others] == [200, 200]
     poll_until(
         "the cancelled request counted",
         lambda: of_slow("nv_inference_request_failure", reason="CANCELED") == cancelled + 1,
     )
-    assert of_slow("nv_inference_exec_count") == executions + 1
+    assert of_slow("nv_inference_exec_count") == executions + 2
 
 
 def test_many_connections_at_once(identity_server: ServerProcess) -> None:

@@ -219,11 +219,11 @@ absl::Status CarefulReader::ReadRoot(const JsonValue& root) {
 
 }  // namespace
 
-absl::Status ReadJsonCarefully(absl::string_view json, uint64_t max_tensor_bytes,
+absl::Status ReadJsonCarefully(absl::string_view json, const RequestLimits& limits,
                                RequestBuffers* buffers, V2Document* document) {
   rapidjson::Document tree;
-  RETURN_IF_ERROR(ParseJson(json, &tree));
-  return CarefulReader(max_tensor_bytes, buffers, document).ReadRoot(tree);
+  RETURN_IF_ERROR(ParseJson(json, limits.max_json_depth, &tree));
+  return CarefulReader(limits.max_input_size, buffers, document).ReadRoot(tree);
 }
 
 }  // namespace nereid

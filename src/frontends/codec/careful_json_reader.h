@@ -10,14 +10,15 @@
 #include <cstdint>
 
 #include "frontends/codec/request_buffers.h"
+#include "frontends/codec/request_limits.h"
 #include "frontends/codec/v2_document.h"
 
 namespace nereid {
 
 // Reads `json` into `document` and `buffers`, both empty before. INVALID_ARGUMENT for a mistake
 // of the client, NOT_FOUND for a shared-memory region (none can be registered); both then hold
-// rubbish. `max_tensor_bytes` bounds each tensor sent as JSON.
-absl::Status ReadJsonCarefully(absl::string_view json, uint64_t max_tensor_bytes,
+// rubbish. `limits` bounds each tensor sent as JSON and its nesting.
+absl::Status ReadJsonCarefully(absl::string_view json, const RequestLimits& limits,
                                RequestBuffers* buffers, V2Document* document);
 
 }  // namespace nereid

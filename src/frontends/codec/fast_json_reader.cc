@@ -331,7 +331,7 @@ bool FastReader::ReadRoot(ondemand::object root) {
 
 }  // namespace
 
-bool ReadJsonFast(absl::string_view json, uint64_t max_tensor_bytes, RequestBuffers* buffers,
+bool ReadJsonFast(absl::string_view json, const RequestLimits& limits, RequestBuffers* buffers,
                   V2Document* document) {
   thread_local ondemand::parser parser;
   // Grown by doubling, so that texts of slowly growing size do not allocate each time.
@@ -340,7 +340,7 @@ bool ReadJsonFast(absl::string_view json, uint64_t max_tensor_bytes, RequestBuff
     return false;
   }
   // An element takes at least a digit and a separator.
-  const TensorBounds bounds{max_tensor_bytes, json.size() / 2 + 1};
+  const TensorBounds bounds{limits.max_input_size, limits.max_json_depth, json.size() / 2 + 1};
   bool read = false;
   {
     ondemand::document text;

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "frontends/codec/request_buffers.h"
+#include "frontends/codec/request_limits.h"
 #include "frontends/codec/v2_document.h"
 
 namespace nereid {
@@ -18,8 +19,8 @@ inline constexpr size_t kJsonPadding = 64;
 
 // Reads `json` into `document` and `buffers`, both empty before. False: this reader cannot tell
 // (NaN, bytes that are not UTF-8, shared memory, any mistake); both then hold rubbish.
-// JSON tensors larger than `max_tensor_bytes` are left to the careful reader as well.
-bool ReadJsonFast(absl::string_view json, uint64_t max_tensor_bytes, RequestBuffers* buffers,
+// JSON tensors larger or deeper than `limits` are left to the careful reader as well.
+bool ReadJsonFast(absl::string_view json, const RequestLimits& limits, RequestBuffers* buffers,
                   V2Document* document);
 
 }  // namespace nereid

@@ -48,8 +48,8 @@ bool ReadScalar(ondemand::value& value, Element* out) {
 // A failed read of a scalar leaves the value where it was, so it is tried first: elements are far
 // more frequent than arrays.
 template <typename Json>
-bool Flatten(ondemand::array array, int depth, Place<Json>* place) {
-  if (depth > kMaxJsonNesting) return false;
+bool Flatten(ondemand::array array, int levels_left, Place<Json>* place) {
+  if (levels_left == 0) return false;
   for (auto item : array) {
     ondemand::value value;
     if (std::move(item).get(value)) return false;
@@ -58,13 +58,14 @@ bool Flatten(ondemand::array array, int depth, Place<Json>* place) {
       continue;
     }
     ondemand::array inner;
-    if (value.get_array().get(inner) || !Flatten<Json>(inner, depth + 1, place)) return false;
+    if (value.get_array().get(inner) || !Flatten<Json>(inner, levels_left - 1, place)) return false;
   }
   return true;
 }
 
-bool FlattenStrings(ondemand::array array, int depth, uint64_t max_bytes, std::string* tensor) {
-  if (depth > kMaxJsonNesting) return false;
+bool FlattenStrings(ondemand::array array, int levels_left, uint64_t max_bytes,
+                    std::string* tensor) {
+  if (levels_left == 0) return false;
   for (auto item : array) {
     ondemand::value value;
     if (std::move(item).get(value)) return false;
@@ -75,7 +76,7 @@ bool FlattenStrings(ondemand::array array, int depth, uint64_t max_bytes, std::s
       continue;
     }
     ondemand::array inner;
-    if (value.get_array().get(inner) || !FlattenStrings(inner, depth + 1, max_bytes, tensor)) {
+    if (value.get_array().get(inner) || !FlattenStrings(inner, levels_left - 1, max_bytes, tensor)) {
       return false;
     }
   }
@@ -94,7 +95,7 @@ bool ReadNumbers(ondemand::array array, const TensorBounds& bounds, RequestBuffe
   if (bytes == nullptr) return false;
   auto* first = reinterpret_cast<Element*>(bytes);
   Place<Json> place{first, first + *count};
-  if (!Flatten<Json>(array, 1, &place) || place.next != place.end) return false;
+  if (!Flatten<Json>(array, bounds.max_depth, &place) || place.next != place.end) return false;
   input->bytes = bytes;
   input->byte_size = byte_size;
   return true;
@@ -104,7 +105,7 @@ bool ReadStrings(ondemand::array array, const TensorBounds& bounds, RequestBuffe
                  V2Input* input) {
   if (!ElementCount(input->shape)) return false;
   std::string tensor;
-  if (!FlattenStrings(array, 1, bounds.max_bytes, &tensor)) return false;
+  if (!FlattenStrings(array, bounds.max_depth, bounds.max_bytes, &tensor)) return false;
   input->byte_size = tensor.size();
   input->bytes = buffers->Adopt(std::move(tensor));
   return true;

@@ -14,6 +14,7 @@ namespace nereid {
 // What a tensor may cost.
 struct TensorBounds {
   uint64_t max_bytes = 0;     // of one tensor
+  int max_depth = 0;          // levels of arrays
   uint64_t max_elements = 0;  // of one tensor that can be in this JSON text at all
 };
 

@@ -17,7 +17,7 @@ namespace nereid {
 namespace {
 
 // Keeps a hostile text from costing memory and, later, stack by its nesting alone.
-absl::Status CheckNesting(absl::string_view json) {
+absl::Status CheckNesting(absl::string_view json, int max_depth) {
   int depth = 0;
   bool in_string = false;
   for (size_t i = 0; i < json.size(); ++i) {
@@ -28,9 +28,9 @@ absl::Status CheckNesting(absl::string_view json) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kMaxJsonNesting + kEnvelopeNesting) {
+      if (++depth > max_depth + kEnvelopeNesting) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "JSON nesting depth exceeds maximum allowed limit (", kMaxJsonNesting, ")"));
+            "JSON nesting depth exceeds maximum allowed limit (", max_depth, ")"));
       }
     } else if (c == ']' || c == '}') {
       --depth;
@@ -93,8 +93,8 @@ class TreeBuilder {
 
 }  // namespace
 
-absl::Status ParseJson(absl::string_view json, rapidjson::Document* tree) {
-  RETURN_IF_ERROR(CheckNesting(json));
+absl::Status ParseJson(absl::string_view json, int max_depth, rapidjson::Document* tree) {
+  RETURN_IF_ERROR(CheckNesting(json, max_depth));
   constexpr unsigned kFlags = rapidjson::kParseNanAndInfFlag | rapidjson::kParseIterativeFlag |
                               rapidjson::kParseNumbersAsStringsFlag;
   rapidjson::ParseResult result;

@@ -9,9 +9,9 @@
 namespace nereid {
 
 // Parses `json` with what the original server takes beyond the standard: NaN, Infinity and Inf,
-// strings that are not UTF-8. INVALID_ARGUMENT where it is no JSON or nests too deeply for a
-// request. Numbers are the nearest doubles, unlike rapidjson's own.
-absl::Status ParseJson(absl::string_view json, rapidjson::Document* tree);
+// strings that are not UTF-8. INVALID_ARGUMENT where it is no JSON, or where arrays inside a
+// request's `data` would nest deeper than `max_depth`. Numbers are the nearest doubles, unlike rapidjson's own.
+absl::Status ParseJson(absl::string_view json, int max_depth, rapidjson::Document* tree);
 
 }  // namespace nereid
 

@@ -18,9 +18,9 @@ namespace nereid::codec_testing {
 class BothReaders {
  public:
   BothReaders(absl::string_view json, uint64_t max_tensor_bytes)
-      : fast_read_(ReadJsonFast(json, max_tensor_bytes, &fast_buffers_, &fast_)),
+      : fast_read_(ReadJsonFast(json, RequestLimits{max_tensor_bytes}, &fast_buffers_, &fast_)),
         careful_status_(
-            ReadJsonCarefully(json, max_tensor_bytes, &careful_buffers_, &careful_)) {}
+            ReadJsonCarefully(json, RequestLimits{max_tensor_bytes}, &careful_buffers_, &careful_)) {}
 
   // True unless the fast reader reads what the careful one refuses or reads differently. A number
   // like 0e999 is the exception: the careful reader looks at the exponent alone.

@@ -19,9 +19,7 @@
 
 namespace nereid {
 
-// Arrays inside one `data` may nest this deep; the envelope around them adds three levels:
-// the document, `inputs` and the input.
-inline constexpr int kMaxJsonNesting = 100;
+// Levels that a request's JSON has around its `data`: the document, `inputs` and the input.
 inline constexpr int kEnvelopeNesting = 3;
 
 struct V2Input {

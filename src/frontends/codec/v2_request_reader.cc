@@ -34,17 +34,17 @@ absl::Status ReadRawBody(const V2RequestBody& body, uint64_t max_input_size,
   return absl::OkStatus();
 }
 
-absl::Status ReadDocument(absl::string_view json, uint64_t max_input_size,
+absl::Status ReadDocument(absl::string_view json, const RequestLimits& limits,
                           RequestBuffers* buffers, V2Document* document) {
-  if (json.size() > max_input_size) {
+  if (json.size() > limits.max_input_size) {
     return absl::InvalidArgumentError(absl::StrCat(
         "request JSON size of ", json.size(), " bytes exceeds the maximum allowed input size of ",
-        max_input_size, " bytes. Use --http-max-input-size to increase the limit."));
+        limits.max_input_size, " bytes. Use --http-max-input-size to increase the limit."));
   }
-  if (ReadJsonFast(json, max_input_size, buffers, document)) return absl::OkStatus();
+  if (ReadJsonFast(json, limits, buffers, document)) return absl::OkStatus();
   buffers->Clear();
   *document = V2Document();
-  return ReadJsonCarefully(json, max_input_size, buffers, document);
+  return ReadJsonCarefully(json, limits, buffers, document);
 }
 
 // The binary part of a body, handed out from the front.
@@ -109,7 +109,7 @@ absl::Status FillInputs(absl::string_view binary_part, RequestBuffers* buffers,
 
 }  // namespace
 
-absl::Status ReadV2Request(const V2RequestBody& body, uint64_t max_input_size,
+absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limits,
                            InferRequest* request, RequestBuffers* buffers,
                            OutputFormats* formats) {
   const size_t json_size = body.header_length.value_or(body.size);
@@ -117,11 +117,13 @@ absl::Status ReadV2Request(const V2RequestBody& body, uint64_t max_input_size,
     return absl::InvalidArgumentError(absl::StrCat("unexpected size for request JSON, expecting ",
                                                    json_size - body.size, " more bytes"));
   }
-  if (body.header_length == size_t{0}) return ReadRawBody(body, max_input_size, request, formats);
+  if (body.header_length == size_t{0}) {
+    return ReadRawBody(body, limits.max_input_size, request, formats);
+  }
 
   V2Document document;
   RETURN_IF_ERROR(
-      ReadDocument(absl::string_view(body.data, json_size), max_input_size, buffers, &document));
+      ReadDocument(absl::string_view(body.data, json_size), limits, buffers, &document));
   FillOptions(&document, request);
   RETURN_IF_ERROR(FillInputs(absl::string_view(body.data + json_size, body.size - json_size),
                              buffers, &document, request));

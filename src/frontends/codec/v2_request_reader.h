@@ -11,6 +11,7 @@
 
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
+#include "frontends/codec/request_limits.h"
 #include "infer/infer_request.h"
 
 namespace nereid {
@@ -32,8 +33,7 @@ struct V2RequestBody {
 // Fills `request` (fresh, for a model), what `buffers` has to keep alive and the `formats` of the
 // outputs. INVALID_ARGUMENT for a mistake of the client, NOT_FOUND for a shared-memory region;
 // `request` is then half filled and of no use, `buffers` may be cleared.
-// `max_input_size` bounds the JSON part, each tensor sent as JSON, and a raw body.
-absl::Status ReadV2Request(const V2RequestBody& body, uint64_t max_input_size,
+absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limits,
                            InferRequest* request, RequestBuffers* buffers,
                            OutputFormats* formats);
 

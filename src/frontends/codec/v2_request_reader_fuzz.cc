@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   nereid::RequestBuffers buffers;
   nereid::OutputFormats formats;
   const absl::Status status = nereid::ReadV2Request({body.data(), body.size(), header_length},
-                                                    kLimit, &request, &buffers, &formats);
+                                                    nereid::RequestLimits{kLimit}, &request, &buffers, &formats);
   if (status.ok()) Touch(request);
 
   if (!nereid::codec_testing::BothReaders(body.view(), kLimit).Agree()) std::abort();

@@ -30,7 +30,8 @@ class V2RequestReaderTest : public ::testing::Test {
     buffers_.Clear();
     const size_t json_size = std::min(header_length.value_or(body.size()), body.size());
     body_ = std::make_unique<PaddedBytes>(body, json_size, skew);
-    return ReadV2Request({body_->data(), body_->size(), header_length}, limit, request_.get(),
+    return ReadV2Request({body_->data(), body_->size(), header_length}, RequestLimits{limit, max_depth_},
+                         request_.get(),
                          &buffers_, &formats_);
   }
 
@@ -63,6 +64,7 @@ class V2RequestReaderTest : public ::testing::Test {
   std::unique_ptr<PaddedBytes> body_;
   RequestBuffers buffers_;
   OutputFormats formats_;
+  int max_depth_ = RequestLimits{}.max_json_depth;
 };
 
 // A document with one input I of these members.
@@ -281,6 +283,11 @@ TEST_F(V2RequestReaderTest, NestingHasALimit) {
   for (int i = 0; i < 5000; ++i) objects += "{\"a\":";
   EXPECT_EQ(ReadJson(objects), too_deep);
   EXPECT_TRUE(ReadJson(R"({"inputs":[],"other":")" + std::string(500, '[') + "\"}").ok());
+
+  max_depth_ = 3;
+  EXPECT_TRUE(ReadJson(Tensor("FP32", "[1]", nested(3, "1"))).ok());
+  EXPECT_EQ(ReadJson(Tensor("FP32", "[1]", nested(4, "1"))),
+            absl::InvalidArgumentError("JSON nesting depth exceeds maximum allowed limit (3)"));
 }
 
 TEST_F(V2RequestReaderTest, SharedMemoryRegionsAreUnknown) {

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "frontends/grpc/admin_call.h"
 #include "frontends/grpc/call_queue.h"
+#include "frontends/grpc/grpc_log.h"
 #include "frontends/grpc/infer_service.h"
 #include "frontends/grpc/listen.h"
 #include "frontends/grpc/unary_infer.h"
@@ -88,6 +89,7 @@ class GrpcServer::Impl {
 };
 
 absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
+  SendGrpcLogToLog();
   RETURN_IF_ERROR(CheckOptions(options));
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials,
                    MakeCredentials(options.tls));

@@ -92,6 +92,7 @@ void UnaryInfer::OnArrived(bool ok) {
   }
   AwaitCall(call_->environment, call_->queue);
   if (const absl::Status begun = Begin(); !begun.ok()) {
+    call_->request.reset();
     DropMessage();
     SendError(begun);
   }

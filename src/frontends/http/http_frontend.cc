@@ -47,10 +47,10 @@ HttpResponse MethodNotAllowed(Endpoint endpoint) {
 
 }  // namespace
 
-HttpFrontend::HttpFrontend(Server* server, uint64_t max_input_size)
+HttpFrontend::HttpFrontend(Server* server, const RequestLimits& limits)
     : server_(server),
       server_metadata_(ToJson(server->Metadata())),
-      infer_(server, max_input_size) {}
+      infer_(server, limits) {}
 
 void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   const Route route = ParseRoute(request->path());

@@ -16,10 +16,8 @@ namespace nereid {
 
 class HttpFrontend final : public HttpHandler {
  public:
-  static constexpr uint64_t kDefaultMaxInputSize = 64 << 20;
-
   // `server` must outlive this; this is to be destroyed after the server has stopped.
-  explicit HttpFrontend(Server* server, uint64_t max_input_size = kDefaultMaxInputSize);
+  explicit HttpFrontend(Server* server, const RequestLimits& limits = {});
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 

@@ -61,7 +61,7 @@ class HttpFrontendTest : public testing::Test {
     auto server = Server::Create(options);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = server->release();
-    frontend_ = new HttpFrontend(server_, /*max_input_size=*/1 << 20);
+    frontend_ = new HttpFrontend(server_, RequestLimits{/*max_input_size=*/1 << 20});
     HttpServerOptions http = InferencePortOptions(server_);
     http.address = "127.0.0.1";
     auto listening = HttpServer::Start(http, frontend_);
@@ -71,7 +71,9 @@ class HttpFrontendTest : public testing::Test {
 
   static void TearDownTestSuite() {
     delete http_;
-    if (server_ != nullptr) EXPECT_TRUE(server_->Stop().ok());
+    if (server_ != nullptr) {
+      EXPECT_TRUE(server_->Stop().ok());
+    }
     delete frontend_;
     delete server_;
     std::filesystem::remove_all(*repository_);

@@ -58,14 +58,15 @@ HttpResponse InferenceResponse(std::unique_ptr<InferResponse> response, Response
 }  // namespace
 
 absl::Status HttpInference::Read(std::shared_ptr<HttpBody> body,
-                                 std::optional<size_t> header_length, uint64_t max_input_size) {
+                                 std::optional<size_t> header_length,
+                                 const RequestLimits& limits) {
   static constexpr char kNoBody[kBodyPadding] = {};
   body_ = std::move(body);
   V2RequestBody view;
   view.data = body_ == nullptr ? kNoBody : body_->data();
   view.size = body_ == nullptr ? 0 : body_->size();
   view.header_length = header_length;
-  return ReadV2Request(view, max_input_size, &request_, &buffers_, &formats_);
+  return ReadV2Request(view, limits, &request_, &buffers_, &formats_);
 }
 
 void HttpInference::Issue(Server* server, const OutputAllocator* allocator,

@@ -17,6 +17,7 @@
 #include "frontends/codec/compression.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
+#include "frontends/codec/request_limits.h"
 #include "frontends/http/http_message.h"
 #include "infer/infer_request.h"
 #include "infer/response.h"
@@ -32,7 +33,7 @@ class HttpInference : public std::enable_shared_from_this<HttpInference> {
   // Reads `body` (null: there is none), whose first `header_length` bytes are JSON, into the
   // core's request. Errors of ReadV2Request.
   absl::Status Read(std::shared_ptr<HttpBody> body, std::optional<size_t> header_length,
-                    uint64_t max_input_size);
+                    const RequestLimits& limits);
 
   // Hands the request to `server`; the answer goes to `responder` on every path.
   void Issue(Server* server, const OutputAllocator* allocator, HttpResponder responder);

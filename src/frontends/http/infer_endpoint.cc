@@ -66,8 +66,8 @@ absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(const Server& server, co
 
 }  // namespace
 
-InferEndpoint::InferEndpoint(Server* server, uint64_t max_input_size)
-    : server_(server), max_input_size_(max_input_size), allocator_(server->in_flight_bytes()) {}
+InferEndpoint::InferEndpoint(Server* server, const RequestLimits& limits)
+    : server_(server), limits_(limits), allocator_(server->in_flight_bytes()) {}
 
 void InferEndpoint::Handle(const Route& route, const HttpRequest& request,
                            HttpResponder responder) {
@@ -82,7 +82,7 @@ void InferEndpoint::Handle(const Route& route, const HttpRequest& request,
     refusal.headers.emplace_back("Accept-Encoding", "gzip, deflate");
     return responder.Complete(std::move(refusal));
   }
-  auto body = ReadBody(*coding, request, max_input_size_, server_->in_flight_bytes());
+  auto body = ReadBody(*coding, request, limits_.max_input_size, server_->in_flight_bytes());
   if (!body.ok()) return responder.Complete(StatusResponse(body.status()));
 
   const auto accepted = request.FindHeader("Accept-Encoding");
@@ -90,7 +90,7 @@ void InferEndpoint::Handle(const Route& route, const HttpRequest& request,
       *std::move(model), *version,
       accepted.has_value() ? ChooseContentCoding(*accepted) : ContentCoding::kIdentity);
   const absl::Status read =
-      inference->Read(std::move(body->body), body->header_length, max_input_size_);
+      inference->Read(std::move(body->body), body->header_length, limits_);
   if (!read.ok()) return responder.Complete(StatusResponse(read));
   inference->Issue(server_, &allocator_, std::move(responder));
 }

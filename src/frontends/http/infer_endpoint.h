@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "frontends/codec/request_limits.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
 #include "memory/output_allocator.h"
@@ -19,8 +20,7 @@ inline constexpr char kHeaderLengthHeader[] = "Inference-Header-Content-Length";
 class InferEndpoint {
  public:
   // `server` must outlive this, and this every request: it goes after the server has stopped.
-  // `max_input_size` is the limit on JSON, decompressed and raw input, in bytes.
-  InferEndpoint(Server* server, uint64_t max_input_size);
+  InferEndpoint(Server* server, const RequestLimits& limits);
 
   // Answers at once when the request cannot be issued, otherwise when its response is there.
   // Runs on an I/O thread; never blocks.
@@ -28,7 +28,7 @@ class InferEndpoint {
 
  private:
   Server* const server_;
-  const uint64_t max_input_size_;
+  const RequestLimits limits_;
   const HeapOutputAllocator allocator_;
 };
 

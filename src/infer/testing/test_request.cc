@@ -5,19 +5,13 @@
 #include <iostream>
 #include <utility>
 
-#include "infer/request_validator.h"
-
 namespace nereid {
-namespace {
 
-// For mistakes of a test itself: no assertion library reaches here.
-void Require(bool condition, absl::string_view what) {
+void TestRequest::Require(bool condition, absl::string_view what) {
   if (condition) return;
   std::cerr << "TestRequest: " << what << std::endl;
   std::abort();
 }
-
-}  // namespace
 
 TestRequest::TestRequest(std::shared_ptr<ServingModel> model)
     : request_(std::make_unique<InferRequest>(std::move(model), /*requested_version=*/-1)) {
@@ -55,26 +49,6 @@ std::string TestRequest::StringElement(absl::string_view text) {
   std::memcpy(element.data(), &length, sizeof(length));
   element.append(text.data(), text.size());
   return element;
-}
-
-RequestPtr TestRequest::Issue() {
-  InferRequest& request = *request_;
-  Require(request.lifecycle().MoveTo(RequestState::kInitialized, "").ok(), "still in flight");
-  Require(request.model()->lifetime().Enter(), "the model is closed");
-  const absl::Status prepared = RequestValidator::Prepare(&request);
-  Require(prepared.ok(), prepared.message());
-  request.BeginFlight(/*priority=*/0, ToNanos(request.model()->clock()->Now()));
-  Require(request.lifecycle().MoveTo(RequestState::kPending, "").ok(), "cannot become pending");
-  request.model()->statistics().AddPending(1);
-  return RequestPtr(&request);
-}
-
-void TestRequest::TakeBack(RequestPtr owned) {
-  InferRequest* const back = owned.release();
-  Require(back == request_.get(), "another request came back");
-  back->model()->statistics().AddPending(-1);
-  Require(back->lifecycle().MoveTo(RequestState::kFailedEnqueue, "").ok(), "was not pending");
-  back->AbortFlight();
 }
 
 size_t TestRequest::answer_count() const {

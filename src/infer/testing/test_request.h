@@ -63,6 +63,8 @@ class TestRequest {
   Answer& answer(size_t index) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  // For mistakes of the test itself, where no assertion library reaches: ends the process.
+  static void Require(bool condition, absl::string_view what);
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   const Answer* Final() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

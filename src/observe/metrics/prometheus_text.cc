@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <charconv>
+#include <cmath>
 
 namespace nereid {
 namespace {
@@ -57,9 +58,14 @@ constexpr Family kModelFamilies[] = {
 constexpr const char* kFailureReasons[kFailureReasonCount] = {"REJECTED", "CANCELED", "BACKEND",
                                                               "OTHER"};
 
+// Whole numbers in digits only (1000000, not 1e+06), for scripts that read them as integers.
 void AppendNumber(double value, std::string* out) {
+  constexpr double kExact = 9007199254740992;  // 2^53
   char buffer[32];
-  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  char* const end = buffer + sizeof(buffer);
+  const bool whole = value > -kExact && value < kExact && std::trunc(value) == value;
+  const auto result = whole ? std::to_chars(buffer, end, static_cast<int64_t>(value))
+                            : std::to_chars(buffer, end, value);
   out->append(buffer, static_cast<size_t>(result.ptr - buffer));
 }
 

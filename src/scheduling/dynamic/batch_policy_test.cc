@@ -98,20 +98,20 @@ constexpr microseconds kNow{0}, kHalf{500}, kLate{1000}, kDelay{1000};
 using Ones = std::vector<uint32_t>;
 
 const Batching kNone{8, {}, kNow, /*enabled=*/false};
-const Batching kPlain{8, {}, kNow};         // dynamic_batching {}
-const Batching kDelayed{8, {}, kDelay};     // with a delay only
+const Batching kPlain{8, {}, kNow};          // dynamic_batching {}
+const Batching kDelayed{8, {}, kDelay};      // with a delay only
 const Batching kPreferred{8, {2, 6}, kNow};  // preferred sizes only
 const Batching kBoth{8, {2, 6}, kDelay};
 
 INSTANTIATE_TEST_SUITE_P(
     NoBatching, BatchPolicyTableTest,
-    ::testing::Values(Case{"empty", kNone, {}, kNow, 0, Why::kWaiting},
-                      Case{"one", kNone, {1}, kNow, 1, Why::kFull},
-                      Case{"one_of_many", kNone, {1, 1, 1}, kNow, 1, Why::kPreferred},
-                      Case{"a_large_one", kNone, {5, 1}, kNow, 1, Why::kPreferred},
-                      Case{"no_batch_dimension", {0, {}, kNow}, {1, 1}, kNow, 1, Why::kPreferred},
-                      Case{"no_batch_dimension_and_delay", {0, {}, kDelay}, {1}, kNow, 1,
-                           Why::kFull}),
+    ::testing::Values(
+        Case{"empty", kNone, {}, kNow, 0, Why::kWaiting},
+        Case{"one", kNone, {1}, kNow, 1, Why::kFull},
+        Case{"one_of_many", kNone, {1, 1, 1}, kNow, 1, Why::kPreferred},
+        Case{"a_large_one", kNone, {5, 1}, kNow, 1, Why::kPreferred},
+        Case{"no_batch_dimension", {0, {}, kNow}, {1, 1}, kNow, 1, Why::kPreferred},
+        Case{"no_batch_dimension_and_delay", {0, {}, kDelay}, {1}, kNow, 1, Why::kFull}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -130,8 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"between_preferred_sizes", kPreferred, {1, 1, 1}, kNow, 2, Why::kPreferred},
         Case{"between_without_reaching_one", kPreferred, {3}, kNow, 1, Why::kNoDelay},
         Case{"the_biggest_preferred", kPreferred, Ones(7, 1), kNow, 6, Why::kPreferred},
-        Case{"past_the_biggest_without_reaching_one", kPreferred, {3, 4}, kNow, 1,
-             Why::kPreferred},
+        Case{"past_the_biggest_without_reaching_one", kPreferred, {3, 4}, kNow, 1, Why::kPreferred},
         Case{"a_single_one_past_the_biggest", kPreferred, {7}, kNow, 1, Why::kFull}),
     [](const auto& info) { return info.param.name; });
 

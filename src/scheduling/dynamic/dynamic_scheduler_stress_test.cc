@@ -90,7 +90,7 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
     for (const RequestPtr& request : batch) {
       units += request->units_in_batch();
       EXPECT_EQ(request->inputs()[0].sent_shape()[1], batch[0]->inputs()[0].sent_shape()[1]);
-      uint64_t& previous = last[request->correlation_id().uint_value()];
+      uint64_t& previous = last[request->flags()];
       EXPECT_LT(previous, request->timeout_us()) << "oldest first";
       previous = request->timeout_us();
     }
@@ -107,7 +107,7 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
       const int64_t length = random() % 16 == 0 ? 2 : 1;
       request.Input("in", DataType::kInt8, {1 + static_cast<int64_t>(random() % 4), length});
       // Two fields that the scheduler does not look at say whose request it is and its number.
-      request->set_correlation_id(CorrelationId(uint64_t{seed}));
+      request->set_flags(seed);
       request->set_timeout_us(static_cast<uint64_t>(i) + 1);
       RequestPtr owned = request.Issue();
       if (!scheduler_->Enqueue(&owned).ok()) {
@@ -187,12 +187,13 @@ TEST_P(DynamicSchedulerStressTest, ShutdownInTheMiddleAnswersTheRest) {
   ExpectAllAccountedFor();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Options, DynamicSchedulerStressTest,
-    ::testing::Values(StressCase{"no_delay", {}, microseconds(0), false},
-                      StressCase{"delay", {4, 8}, microseconds(100), false},
-                      StressCase{"strategy", {4, 8}, microseconds(100), true}),
-    [](const ::testing::TestParamInfo<StressCase>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Options, DynamicSchedulerStressTest,
+                         ::testing::Values(StressCase{"no_delay", {}, microseconds(0), false},
+                                           StressCase{"delay", {4, 8}, microseconds(100), false},
+                                           StressCase{"strategy", {4, 8}, microseconds(100), true}),
+                         [](const ::testing::TestParamInfo<StressCase>& info) {
+                           return info.param.name;
+                         });
 
 }  // namespace
 }  // namespace nereid

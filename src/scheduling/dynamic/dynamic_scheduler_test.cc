@@ -26,7 +26,7 @@ constexpr char kStopping[] =
 
 class DynamicSchedulerTest : public ::testing::Test {
  protected:
-  ~DynamicSchedulerTest() override {
+  void TearDown() override {
     if (scheduler_ != nullptr) scheduler_->Shutdown();
     puller_.reset();
     if (scheduler_ != nullptr) scheduler_->DropStrategy();

@@ -74,10 +74,8 @@ static void TestFunctionPointers(void)
 {
   TRITONSERVER_Error* (*const server)(uint32_t*, uint32_t*) = &TRITONSERVER_ApiVersion;
   TRITONSERVER_Error* (*const versions[])(uint32_t*, uint32_t*) = {
-      server, &TRITONBACKEND_ApiVersion, &TRITONREPOAGENT_ApiVersion, &TRITONCACHE_ApiVersion};
-  const uint32_t majors[] = {
-      TRITONSERVER_API_VERSION_MAJOR, TRITONBACKEND_API_VERSION_MAJOR,
-      TRITONREPOAGENT_API_VERSION_MAJOR, TRITONCACHE_API_VERSION_MAJOR};
+      server, &TRITONBACKEND_ApiVersion};
+  const uint32_t majors[] = {TRITONSERVER_API_VERSION_MAJOR, TRITONBACKEND_API_VERSION_MAJOR};
   size_t i;
   for (i = 0; i < sizeof(versions) / sizeof(versions[0]); ++i) {
     uint32_t major = UINT32_MAX;

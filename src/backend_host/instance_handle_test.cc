@@ -1,0 +1,135 @@
+#include "backend_host/instance_handle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend_host/backend_registry.h"
+#include "backend_host/testing/fake_backend.h"
+#include "backend_host/testing/test_config.h"
+#include "infer/testing/fake_model.h"
+#include "infer/testing/test_request.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+
+class InstanceHandleTest : public ::testing::Test {
+ protected:
+  void Use(const std::string& name) {
+    ParsedConfig config = MakeTestConfig(name, "fake");
+    auto backend = registry_.Get(config, "", 1);
+    ASSERT_TRUE(backend.ok()) << backend.status();
+    model_ = std::make_unique<ModelHandle>(*backend, std::move(config), ModelHandleOptions());
+    ASSERT_TRUE(model_->Initialize().ok());
+    serving_ = FakeModel::Make(ModelBuilder(name));
+    model_->set_serving_model(serving_.get());
+    InstanceSpec spec;
+    spec.name = name + "_0_0";
+    spec.host_policy_name = "cpu";
+    instance_ = std::make_unique<InstanceHandle>(model_.get(), spec, 0);
+    fake_.Forget();
+  }
+
+  // Executes a batch of `count` new requests.
+  void Execute(int count) {
+    Batch batch;
+    for (int i = 0; i < count; ++i) {
+      requests_.push_back(std::make_unique<TestRequest>(serving_));
+      batch.push_back(requests_.back()->Issue());
+    }
+    instance_->Execute(std::move(batch));
+  }
+
+  void ExpectEachAnsweredOnce() {
+    for (const auto& request : requests_) {
+      EXPECT_EQ(request->releases(), 1);
+      EXPECT_EQ(request->answer_count(), 1u);
+    }
+    EXPECT_EQ(serving_->statistics().Snapshot().pending, 0);
+    EXPECT_EQ(serving_->lifetime().inside(), 0);
+  }
+
+  FakeBackend fake_;
+  BackendRegistry registry_{{.directory = NEREID_TEST_PLUGINS, .settings = {}}};
+  std::unique_ptr<ModelHandle> model_;
+  std::shared_ptr<FakeModel> serving_;
+  std::unique_ptr<InstanceHandle> instance_;
+  std::vector<std::unique_ptr<TestRequest>> requests_;
+};
+
+TEST_F(InstanceHandleTest, InitialisesAndFinalisesTheBackendsInstance) {
+  Use("m");
+  ASSERT_TRUE(instance_->Initialize().ok());
+  EXPECT_TRUE(instance_->CheckReady().ok());
+  instance_->Finalize();
+  EXPECT_THAT(fake_.Journal(), ElementsAre("instance_initialize m_0_0", "instance_finalize m_0_0"));
+}
+
+TEST_F(InstanceHandleTest, TellsItsHostPolicy) {
+  Use("m");
+  EXPECT_EQ(instance_->host_policy()->json, R"({"cpu":{}})");
+}
+
+TEST_F(InstanceHandleTest, ABackendThatIsNotReadySaysSo) {
+  Use("not_ready");
+  EXPECT_EQ(instance_->CheckReady(), absl::InternalError("the fake backend is not ready"));
+}
+
+TEST_F(InstanceHandleTest, AGoodBackendAnswersEveryRequest) {
+  Use("m");
+  Execute(3);
+  ExpectEachAnsweredOnce();
+  for (const auto& request : requests_) EXPECT_TRUE(request->final_status().ok());
+}
+
+TEST_F(InstanceHandleTest, AnErrorAnswersEveryRequest) {
+  Use("execute_error");
+  Execute(3);
+  ExpectEachAnsweredOnce();
+  for (const auto& request : requests_) {
+    EXPECT_EQ(request->final_status(), absl::InternalError("the fake backend failed"));
+  }
+  const StatisticsSnapshot statistics = serving_->statistics().Snapshot();
+  EXPECT_EQ(statistics.failures[static_cast<size_t>(FailureReason::kBackend)], 3u);
+}
+
+TEST_F(InstanceHandleTest, AnErrorAfterSomeWereReleasedAnswersTheOthers) {
+  Use("execute_error_late");
+  Execute(3);
+  ExpectEachAnsweredOnce();
+  EXPECT_TRUE(requests_[0]->final_status().ok());
+  for (const int i : {1, 2}) {
+    EXPECT_EQ(requests_[i]->final_status(), absl::InternalError("the fake backend failed late"));
+  }
+  EXPECT_EQ(serving_->statistics().Snapshot().fail.count, 2u);
+}
+
+TEST_F(InstanceHandleTest, AnExceptionAnswersEveryRequest) {
+  Use("execute_throws");
+  Execute(2);
+  ExpectEachAnsweredOnce();
+  for (const auto& request : requests_) {
+    EXPECT_EQ(request->final_status(),
+              absl::InternalError("backend 'fake' threw an exception in "
+                                  "TRITONBACKEND_ModelInstanceExecute of model "
+                                  "'execute_throws': thrown while executing"));
+  }
+}
+
+TEST_F(InstanceHandleTest, ABackendMayKeepRequestsAndTakeMore) {
+  Use("holds");
+  Execute(2);
+  Execute(1);
+  for (const auto& request : requests_) EXPECT_EQ(request->releases(), 0);
+  EXPECT_EQ(serving_->lifetime().inside(), 3);
+  fake_.LetGo();
+  ExpectEachAnsweredOnce();
+}
+
+}  // namespace
+}  // namespace nereid

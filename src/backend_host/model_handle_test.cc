@@ -1,0 +1,158 @@
+#include "backend_host/model_handle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "backend_host/backend_registry.h"
+#include "backend_host/testing/fake_backend.h"
+#include "backend_host/testing/test_config.h"
+#include "base/testing/temp_dir.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ModelHandleTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<ModelHandle> Make(const std::string& name, const std::string& more = "") {
+    ParsedConfig config = MakeTestConfig(name, "fake", more);
+    auto backend = registry_.Get(config, dir_.path(), 1);
+    EXPECT_TRUE(backend.ok()) << backend.status();
+    fake_.Forget();
+    ModelHandleOptions options;
+    options.repository_dir = dir_.path();
+    options.version = 1;
+    return std::make_unique<ModelHandle>(*backend, std::move(config), std::move(options));
+  }
+
+  // What becomes of the batching functions of a model with `more` in its configuration.
+  absl::Status StrategyStatus(const std::string& more = "") {
+    const auto model = Make("m", more);
+    return model->MakeBatchStrategy(*model->config().Compile(1)).status();
+  }
+
+  static std::string StrategyPath(const std::string& path) {
+    return "parameters { key: \"TRITON_BATCH_STRATEGY_PATH\" value { string_value: \"" + path +
+           "\" } }";
+  }
+
+  TempDir dir_;
+  FakeBackend fake_;
+  BackendRegistry registry_{{.directory = NEREID_TEST_PLUGINS, .settings = {}}};
+};
+
+// ---- Life
+
+TEST_F(ModelHandleTest, IsFinalisedOnce) {
+  auto model = Make("m");
+  ASSERT_TRUE(model->Initialize().ok());
+  model->FinalizeOnce();
+  model->FinalizeOnce();
+  model.reset();
+  EXPECT_THAT(fake_.Journal(), ElementsAre("model_initialize m", "model_finalize m"));
+}
+
+TEST_F(ModelHandleTest, IsFinalisedAtTheLatestWhenItGoes) {
+  auto model = Make("m");
+  ASSERT_TRUE(model->Initialize().ok());
+  model.reset();
+  EXPECT_THAT(fake_.Journal(), ElementsAre("model_initialize m", "model_finalize m"));
+}
+
+TEST_F(ModelHandleTest, AModelThatWasNotInitialisedIsNotFinalised) {
+  Make("m").reset();
+  EXPECT_THAT(fake_.Journal(), IsEmpty());
+}
+
+TEST_F(ModelHandleTest, ARefusedModelIsNotFinalised) {
+  auto model = Make("refused");
+  EXPECT_EQ(model->Initialize(), absl::InternalError("the fake backend refuses this model"));
+  model.reset();
+  EXPECT_THAT(fake_.Journal(), ElementsAre("model_initialize refused"));
+}
+
+TEST_F(ModelHandleTest, AnExceptionIsAnError) {
+  EXPECT_EQ(Make("throws")->Initialize(),
+            absl::InternalError("backend 'fake' threw an exception in "
+                                "TRITONBACKEND_ModelInitialize of model 'throws': thrown by the "
+                                "fake backend"));
+}
+
+TEST_F(ModelHandleTest, TheConfigurationCanOnlyBeSetDuringInitialisation) {
+  const auto model = Make("m");
+  EXPECT_EQ(model->SetConfig(1, "{}"),
+            absl::UnavailableError("model 'm': its configuration can only be set inside "
+                                   "TRITONBACKEND_ModelInitialize"));
+  ASSERT_TRUE(model->Initialize().ok());
+  EXPECT_EQ(model->SetConfig(1, "{}").code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(ModelHandleTest, AMemoryReportReplacesTheLastOne) {
+  const auto model = Make("m");
+  EXPECT_THAT(model->memory(), IsEmpty());
+  TRITONSERVER_BufferAttributes usage;
+  usage.byte_size = 5;
+  model->ReportMemory({usage, usage});
+  model->ReportMemory({usage});
+  ASSERT_EQ(model->memory().size(), 1u);
+  EXPECT_EQ(model->memory()[0].byte_size, 5u);
+}
+
+// ---- Batching libraries
+
+TEST_F(ModelHandleTest, WithoutALibraryThereIsNoStrategy) {
+  const auto model = Make("m");
+  const auto strategy = model->MakeBatchStrategy(*model->config().Compile(1));
+  ASSERT_TRUE(strategy.ok()) << strategy.status();
+  EXPECT_EQ(*strategy, nullptr);
+}
+
+TEST_F(ModelHandleTest, ALibraryInTheVersionOrModelDirectoryIsUsed) {
+  for (const std::string file : {"batchstrategy.so", "1/batchstrategy.so"}) {
+    const std::string path = dir_.Copy(NEREID_TEST_PLUGINS "/batcher.so", file);
+    const auto model = Make("m");
+    const auto strategy = model->MakeBatchStrategy(*model->config().Compile(1));
+    ASSERT_TRUE(strategy.ok()) << strategy.status();
+    EXPECT_NE(*strategy, nullptr) << file;
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_F(ModelHandleTest, AConfiguredLibraryIsUsed) {
+  const std::string path = dir_.Copy(NEREID_TEST_PLUGINS "/batcher.so", "my_batcher.so");
+  const auto model = Make("m", StrategyPath(path));
+  const auto strategy = model->MakeBatchStrategy(*model->config().Compile(1));
+  ASSERT_TRUE(strategy.ok()) << strategy.status();
+  EXPECT_NE(*strategy, nullptr);
+}
+
+TEST_F(ModelHandleTest, AConfiguredLibraryMustLieInTheModelsDirectory) {
+  const absl::Status escapes =
+      absl::InvalidArgumentError("Batching library path escapes model repository.");
+  EXPECT_EQ(StrategyStatus(StrategyPath(NEREID_TEST_PLUGINS "/batcher.so")), escapes);
+  EXPECT_EQ(StrategyStatus(StrategyPath(dir_.path() + "/../batcher.so")), escapes);
+  EXPECT_EQ(StrategyStatus(StrategyPath(dir_.path() + "_other/batcher.so")), escapes);
+}
+
+TEST_F(ModelHandleTest, AConfiguredLibraryMustBeThere) {
+  const std::string path = dir_.Path("none.so");
+  EXPECT_EQ(StrategyStatus(StrategyPath(path)),
+            absl::NotFoundError("Batching library path not found: " + path));
+}
+
+TEST_F(ModelHandleTest, AnIncompleteLibraryFailsTheLoad) {
+  dir_.Copy(NEREID_TEST_PLUGINS "/incomplete_batcher.so", "batchstrategy.so");
+  const absl::Status status = StrategyStatus();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("does not define all required custom batching functions for model m"));
+}
+
+}  // namespace
+}  // namespace nereid

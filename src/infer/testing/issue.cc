@@ -1,0 +1,30 @@
+// The part of TestRequest that stands in for Server::Infer. A file of its own, because tests of the
+// whole library have the real one and not what is called here.
+#include <utility>
+
+#include "infer/request_validator.h"
+#include "infer/testing/test_request.h"
+
+namespace nereid {
+
+RequestPtr TestRequest::Issue() {
+  InferRequest& request = *request_;
+  Require(request.lifecycle().MoveTo(RequestState::kInitialized, "").ok(), "still in flight");
+  Require(request.model()->lifetime().Enter(), "the model is closed");
+  const absl::Status prepared = RequestValidator::Prepare(&request);
+  Require(prepared.ok(), prepared.message());
+  request.BeginFlight(/*priority=*/0, ToNanos(request.model()->clock()->Now()));
+  Require(request.lifecycle().MoveTo(RequestState::kPending, "").ok(), "cannot become pending");
+  request.model()->statistics().AddPending(1);
+  return RequestPtr(&request);
+}
+
+void TestRequest::TakeBack(RequestPtr owned) {
+  InferRequest* const back = owned.release();
+  Require(back == request_.get(), "another request came back");
+  back->model()->statistics().AddPending(-1);
+  Require(back->lifecycle().MoveTo(RequestState::kFailedEnqueue, "").ok(), "was not pending");
+  back->AbortFlight();
+}
+
+}  // namespace nereid

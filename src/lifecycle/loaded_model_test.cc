@@ -1,0 +1,180 @@
+#include "lifecycle/loaded_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "infer/testing/test_request.h"
+#include "lifecycle/testing/fake_repository.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Waits for one call. Thread-safe.
+class Signal {
+ public:
+  void Set() {
+    MutexLock lock(&mu_);
+    set_ = true;
+    changed_.NotifyAll();
+  }
+  void Await() {
+    MutexLock lock(&mu_);
+    while (!set_) changed_.Wait(&mu_);
+  }
+  bool IsSet() const {
+    MutexLock lock(&mu_);
+    return set_;
+  }
+
+ private:
+  mutable Mutex mu_;
+  CondVar changed_;
+  bool set_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+class LoadedModelTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::shared_ptr<LoadedModel>> Load(const std::string& name,
+                                                    const std::string& more = "") {
+    repository_.Write(name, {1}, more);
+    ConfigSource source;
+    source.model_dir = "/models/" + name;
+    source.expected_name = name;
+    auto config = LoadModelConfig(repository_.fs, source);
+    EXPECT_TRUE(config.ok()) << config.status();
+    return LoadedModel::Load(repository_.Context(), *config, source.model_dir, 1);
+  }
+
+  static void Close(const std::shared_ptr<LoadedModel>& model) {
+    Signal closed;
+    model->Close([&closed] { closed.Set(); });
+    closed.Await();
+  }
+
+  FakeRepository repository_;
+};
+
+TEST_F(LoadedModelTest, ServesFromItsLoadToItsClose) {
+  auto loaded = Load("m");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const std::shared_ptr<LoadedModel> model = *std::move(loaded);
+  EXPECT_EQ(model->config().name, "m");
+  EXPECT_EQ(model->config().version, 1);
+  EXPECT_TRUE(model->AdmissionOpen());
+  EXPECT_TRUE(model->CheckReady().ok());
+  TestRequest request(model);
+  request.Input("in", DataType::kInt8, {1});
+  RequestPtr owned = request.Issue();
+  ASSERT_TRUE(model->Enqueue(&owned).ok());
+  request.WaitDone();
+  EXPECT_TRUE(request.final_status().ok());
+  Close(model);
+  EXPECT_FALSE(model->AdmissionOpen());
+  EXPECT_EQ(model->CheckReady(), absl::UnavailableError("model 'm' is being unloaded"));
+  EXPECT_TRUE(model->memory().empty());
+}
+
+TEST_F(LoadedModelTest, EverythingIsFinalisedInReverse) {
+  auto model = *Load("m", "instance_group { kind: KIND_CPU count: 1 }");
+  Close(model);
+  EXPECT_THAT(repository_.backend.Journal(),
+              ElementsAre("initialize", "model_initialize m", "instance_initialize m_0_0",
+                          "instance_finalize m_0_0", "model_finalize m"));
+}
+
+TEST_F(LoadedModelTest, ABackendsPreferredInstancesAreMade) {
+  auto model = *Load("m");
+  EXPECT_EQ(model->config().instances.size(), 2u);
+  Close(model);
+}
+
+TEST_F(LoadedModelTest, ARefusedModelIsTheBackendsError) {
+  EXPECT_EQ(Load("refused").status(), absl::InternalError("the fake backend refuses this model"));
+}
+
+TEST_F(LoadedModelTest, ARefusedInstanceTakesTheOthersAndTheModelAlong) {
+  EXPECT_EQ(Load("instance_refused").status(),
+            absl::InternalError("the fake backend refuses this instance"));
+  EXPECT_THAT(
+      repository_.backend.Journal(),
+      ElementsAre("initialize", "model_initialize instance_refused",
+                  "instance_initialize instance_refused_0",
+                  "instance_initialize instance_refused_1", "instance_finalize instance_refused_0",
+                  "model_finalize instance_refused"));
+}
+
+TEST_F(LoadedModelTest, AModelThatIsNotReadySaysSo) {
+  auto model = *Load("not_ready");
+  EXPECT_EQ(model->CheckReady(), absl::InternalError("the fake backend is not ready"));
+  Close(model);
+}
+
+TEST_F(LoadedModelTest, CloseWaitsForTheLastRequest) {
+  auto model = *Load("holds");
+  TestRequest request(model);
+  request.Input("in", DataType::kInt8, {1});
+  RequestPtr owned = request.Issue();
+  ASSERT_TRUE(model->Enqueue(&owned).ok());
+  repository_.backend.AwaitHeld(1);
+  Signal closed;
+  model->Close([&closed] { closed.Set(); });
+  EXPECT_FALSE(closed.IsSet());
+  EXPECT_THAT(repository_.backend.Journal(), Not(Contains("model_finalize holds")));
+  repository_.backend.LetGo();
+  closed.Await();
+  EXPECT_TRUE(request.final_status().ok());
+  EXPECT_THAT(repository_.backend.Journal(), Contains("model_finalize holds"));
+}
+
+TEST_F(LoadedModelTest, ClosedAdmissionRefusesNewRequests) {
+  auto model = *Load("m");
+  model->CloseAdmission();
+  TestRequest request(model);
+  request.Input("in", DataType::kInt8, {1});
+  RequestPtr owned = request.Issue();
+  EXPECT_EQ(model->Enqueue(&owned).code(), absl::StatusCode::kUnavailable);
+  request.TakeBack(std::move(owned));
+  Close(model);
+}
+
+TEST_F(LoadedModelTest, WhoeverKeepsAClosedModelKeepsNoBackend) {
+  auto model = *Load("m");
+  Close(model);
+  repository_.backend.Forget();
+  repository_.backends.reset();
+  EXPECT_THAT(repository_.backend.Journal(), ElementsAre("finalize"));
+}
+
+// ---- Labels
+
+constexpr char kLabelled[] = R"(output { name: "class" data_type: TYPE_FP32 dims: [ 3 ]
+                                         label_filename: "labels.txt" })";
+
+TEST_F(LoadedModelTest, LabelsAreTheLinesOfTheirFile) {
+  repository_.fs.WriteFile("/models/m/labels.txt", "cat\r\n\ndog\n");
+  auto model = *Load("m", kLabelled);
+  EXPECT_STREQ(model->Label("class", 0), "cat");
+  EXPECT_STREQ(model->Label("class", 1), "");
+  EXPECT_STREQ(model->Label("class", 2), "dog");
+  EXPECT_EQ(model->Label("class", 3), nullptr);
+  EXPECT_EQ(model->Label("out", 0), nullptr);
+  Close(model);
+}
+
+TEST_F(LoadedModelTest, MissingLabelsFailTheLoad) {
+  const absl::Status status = Load("m", kLabelled).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("labels of output 'class' of model 'm': "));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/models/m/labels.txt"));
+}
+
+}  // namespace
+}  // namespace nereid

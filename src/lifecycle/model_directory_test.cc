@@ -1,0 +1,92 @@
+#include "lifecycle/model_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lifecycle/testing/fake_repository.h"
+
+namespace nereid {
+namespace {
+
+TEST(ModelStateTest, NamesAreThoseOfTheProtocol) {
+  EXPECT_STREQ(ModelStateName(ModelState::kUnknown), "UNKNOWN");
+  EXPECT_STREQ(ModelStateName(ModelState::kReady), "READY");
+  EXPECT_STREQ(ModelStateName(ModelState::kUnavailable), "UNAVAILABLE");
+  EXPECT_STREQ(ModelStateName(ModelState::kLoading), "LOADING");
+  EXPECT_STREQ(ModelStateName(ModelState::kUnloading), "UNLOADING");
+}
+
+class ModelDirectoryTest : public ::testing::Test {
+ protected:
+  void Add(int64_t version, ModelState state) {
+    VersionEntry entry;
+    entry.state = state;
+    if (state == ModelState::kReady) {
+      repository_.Write("m");
+      ConfigSource source;
+      source.model_dir = "/models/m";
+      source.expected_name = "m";
+      auto model = LoadedModel::Load(
+          repository_.Context(), *LoadModelConfig(repository_.fs, source), "/models/m", version);
+      ASSERT_TRUE(model.ok()) << model.status();
+      entry.model = *std::move(model);
+    }
+    directory_.models["m"].versions[version] = std::move(entry);
+  }
+
+  FakeRepository repository_;
+  ModelDirectory directory_;
+};
+
+TEST_F(ModelDirectoryTest, FindsTheVersionAskedFor) {
+  Add(1, ModelState::kReady);
+  Add(2, ModelState::kReady);
+  ASSERT_TRUE(directory_.Find("m", 1).ok());
+  EXPECT_EQ((*directory_.Find("m", 1))->config().version, 1);
+  EXPECT_EQ((*directory_.Find("m", 2))->config().version, 2);
+}
+
+TEST_F(ModelDirectoryTest, WithoutAVersionItIsTheHighestReadyOne) {
+  Add(1, ModelState::kReady);
+  Add(9, ModelState::kReady);
+  Add(10, ModelState::kLoading);
+  EXPECT_EQ((*directory_.Find("m", -1))->config().version, 9);
+}
+
+TEST_F(ModelDirectoryTest, AnUnknownModel) {
+  EXPECT_EQ(directory_.Find("x", -1).status(),
+            absl::NotFoundError("Request for unknown model: 'x' is not found"));
+  EXPECT_EQ(directory_.Find("", 1).status(),
+            absl::NotFoundError("Request for unknown model: '' is not found"));
+}
+
+TEST_F(ModelDirectoryTest, AnUnknownVersion) {
+  Add(1, ModelState::kReady);
+  EXPECT_EQ(directory_.Find("m", 7).status(),
+            absl::NotFoundError("Request for unknown model: 'm' version 7 is not found"));
+}
+
+TEST_F(ModelDirectoryTest, NoVersionIsReady) {
+  Add(1, ModelState::kUnavailable);
+  Add(2, ModelState::kLoading);
+  EXPECT_EQ(directory_.Find("m", -1).status(),
+            absl::NotFoundError("Request for unknown model: 'm' has no available versions"));
+  directory_.models["none"];
+  EXPECT_EQ(directory_.Find("none", -1).status(),
+            absl::NotFoundError("Request for unknown model: 'none' has no available versions"));
+}
+
+TEST_F(ModelDirectoryTest, TheVersionIsNotReady) {
+  int64_t version = 0;
+  for (const ModelState state : {ModelState::kUnknown, ModelState::kUnavailable,
+                                 ModelState::kLoading, ModelState::kUnloading}) {
+    Add(++version, state);
+    EXPECT_EQ(directory_.Find("m", version).status(),
+              absl::UnavailableError("Request for unknown model: 'm' version " +
+                                     std::to_string(version) + " is not at ready state"));
+  }
+}
+
+}  // namespace
+}  // namespace nereid

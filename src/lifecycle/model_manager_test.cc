@@ -1,0 +1,353 @@
+#include "lifecycle/model_manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "infer/testing/test_request.h"
+#include "lifecycle/testing/fake_repository.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ModelManagerTest : public ::testing::Test {
+ protected:
+  ModelManagerTest() { Start({"/models"}); }
+  ~ModelManagerTest() override { Stop(); }
+
+  void Start(std::set<std::string> repositories, uint32_t retries = 0) {
+    Stop();
+    ModelManagerOptions options;
+    options.repositories = std::move(repositories);
+    options.load_threads = 2;
+    options.load_retries = retries;
+    manager_ = std::make_unique<ModelManager>(std::move(options), repository_.Context());
+  }
+
+  void Stop() {
+    if (manager_ == nullptr) return;
+    manager_->UnloadAll();
+    EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+    manager_.reset();
+  }
+
+  TimePoint Never() { return repository_.clock.Now() + std::chrono::hours(1); }
+
+  // "<version>: <STATE> <reason>" for each version.
+  std::vector<std::string> States(const std::string& name) {
+    std::vector<std::string> states;
+    const ModelDirectory& directory = manager_->Directory();
+    const auto it = directory.models.find(name);
+    if (it == directory.models.end()) return states;
+    for (const auto& [version, entry] : it->second.versions) {
+      states.push_back(std::to_string(version) + ": " + ModelStateName(entry.state) +
+                       (entry.reason.empty() ? "" : " " + entry.reason));
+    }
+    return states;
+  }
+
+  std::string Reason(const std::string& name) {
+    const auto& models = manager_->Directory().models;
+    const auto it = models.find(name);
+    return it == models.end() ? "unknown" : it->second.reason;
+  }
+
+  // Issues a request that the fake backend holds until it is let go.
+  TestRequest& Hold(const std::string& name) {
+    const std::shared_ptr<LoadedModel> model = *manager_->Find(name, -1);
+    requests_.push_back(std::make_unique<TestRequest>(model));
+    TestRequest& request = *requests_.back();
+    request.Input("in", DataType::kInt8, {1});
+    RequestPtr owned = request.Issue();
+    EXPECT_TRUE(model->Enqueue(&owned).ok());
+    repository_.backend.AwaitHeld(1);
+    return request;
+  }
+
+  FakeRepository repository_;
+  std::unique_ptr<ModelManager> manager_;
+  std::deque<std::unique_ptr<TestRequest>> requests_;
+};
+
+// ---- Repositories
+
+TEST_F(ModelManagerTest, ThereMustBeARepository) {
+  Start({});
+  EXPECT_EQ(manager_->CheckRepositories(),
+            absl::InvalidArgumentError("--model-repository must be specified"));
+}
+
+TEST_F(ModelManagerTest, ARepositoryMustBeADirectory) {
+  Start({"/models", "/nowhere"});
+  const absl::Status status = manager_->CheckRepositories();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::StartsWith("repository path is not a valid directory: '/nowhere': "));
+  Start({"/models"});
+  EXPECT_TRUE(manager_->CheckRepositories().ok());
+}
+
+TEST_F(ModelManagerTest, ModelsAreTheDirectoriesOfTheRepositories) {
+  repository_.Write("a");
+  repository_.Write("b", {1}, "", "/other");
+  repository_.fs.WriteFile("/models/README.md", "no model");
+  repository_.fs.MakeDirectory("/models/.git");
+  Start({"/models", "/other", "/nowhere"});
+  EXPECT_THAT(manager_->RepositoryModels(), ElementsAre("a", "b"));
+}
+
+// ---- Loading
+
+TEST_F(ModelManagerTest, LoadAllLoadsEveryModel) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) repository_.Write(name);
+  EXPECT_THAT(manager_->LoadAll(), IsEmpty());
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    EXPECT_TRUE(manager_->Find(name, -1).ok()) << name;
+    EXPECT_THAT(States(name), ElementsAre("1: READY"));
+  }
+}
+
+TEST_F(ModelManagerTest, LoadAllNamesThoseThatFailedAndServesTheOthers) {
+  for (const char* name : {"good", "refused", "throws"}) repository_.Write(name);
+  EXPECT_THAT(manager_->LoadAll(), ElementsAre("refused", "throws"));
+  EXPECT_TRUE(manager_->Find("good", -1).ok());
+  EXPECT_THAT(States("refused"),
+              ElementsAre("1: UNAVAILABLE Internal: the fake backend refuses this model"));
+}
+
+TEST_F(ModelManagerTest, LoadAllOfNothingIsNothing) { EXPECT_THAT(manager_->LoadAll(), IsEmpty()); }
+
+TEST_F(ModelManagerTest, AllVersionsThatThePolicyWants) {
+  repository_.Write("m", {1, 3, 20}, "version_policy { latest { num_versions: 2 } }");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_THAT(States("m"), ElementsAre("3: READY", "20: READY"));
+  EXPECT_EQ((*manager_->Find("m", -1))->config().version, 20);
+}
+
+TEST_F(ModelManagerTest, NamesThatCannotBe) {
+  EXPECT_EQ(manager_->Load(""),
+            absl::InvalidArgumentError(
+                "Model name cannot be empty. Please enter a valid name to deploy."));
+  for (const std::string name : {"../m", "..", ".", "a/b", "/m"}) {
+    EXPECT_EQ(manager_->Load(name),
+              absl::InvalidArgumentError("invalid model name '" + name +
+                                         "', model name must not contain path traversal "
+                                         "characters"));
+  }
+}
+
+TEST_F(ModelManagerTest, AModelThatIsNowhere) {
+  EXPECT_EQ(manager_->Load("x"),
+            absl::InternalError("failed to load 'x', failed to poll from model repository"));
+  EXPECT_EQ(Reason("x"), "unknown") << "it leaves no trace";
+}
+
+TEST_F(ModelManagerTest, AModelInTwoRepositoriesIsServedFromNeither) {
+  repository_.Write("m");
+  repository_.Write("m", {1}, "", "/other");
+  Start({"/models", "/other"});
+  const absl::Status status = manager_->Load("m");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Reason("m"), std::string(status.message()));
+  EXPECT_EQ(manager_->Find("m", -1).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(ModelManagerTest, ABrokenConfigurationIsTheModelsReason) {
+  repository_.fs.WriteFile("/models/m/config.pbtxt", "backend: \"fake\" max_batch_size: oops");
+  const absl::Status status = manager_->Load("m");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Reason("m"), std::string(status.message()));
+  EXPECT_THAT(States("m"), IsEmpty());
+}
+
+TEST_F(ModelManagerTest, AModelWithoutVersions) {
+  repository_.Write("m", {});
+  const absl::Status status = manager_->Load("m");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::StartsWith("at least one version must be available under the version "
+                                    "policy of model 'm'"));
+  EXPECT_THAT(Reason("m"), HasSubstr("at least one version"));
+}
+
+TEST_F(ModelManagerTest, AReasonIsForgottenWhenTheModelLoads) {
+  repository_.Write("m", {});
+  EXPECT_FALSE(manager_->Load("m").ok());
+  repository_.Write("m", {1});
+  EXPECT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(Reason("m"), "");
+  EXPECT_THAT(States("m"), ElementsAre("1: READY"));
+}
+
+TEST_F(ModelManagerTest, EveryVersionOrNone) {
+  repository_.Write("version_2_refused", {1, 2}, "version_policy { all {} }");
+  EXPECT_EQ(manager_->Load("version_2_refused"),
+            absl::InvalidArgumentError("version 2 is at UNAVAILABLE state: Internal: the fake "
+                                       "backend refuses 2;"));
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("version_2_refused"),
+              ElementsAre("1: UNAVAILABLE unloaded because another version failed to load",
+                          "2: UNAVAILABLE Internal: the fake backend refuses 2"));
+  EXPECT_THAT(repository_.backend.Journal(), Contains("model_finalize version_2_refused"));
+}
+
+TEST_F(ModelManagerTest, AFailedLoadIsTriedAgainAsOftenAsAsked) {
+  Start({"/models"}, /*retries=*/2);
+  repository_.Write("refused");
+  repository_.backend.Forget();
+  EXPECT_FALSE(manager_->Load("refused").ok());
+  int tries = 0;
+  for (const std::string& call : repository_.backend.Journal()) {
+    if (call == "model_initialize refused") ++tries;
+  }
+  EXPECT_EQ(tries, 3);
+}
+
+// ---- Loading again
+
+TEST_F(ModelManagerTest, AReloadSwapsAndLetsTheOldOneFinish) {
+  repository_.Write("holds");
+  ASSERT_TRUE(manager_->Load("holds").ok());
+  const std::shared_ptr<LoadedModel> old = *manager_->Find("holds", -1);
+  TestRequest& running = Hold("holds");
+  ASSERT_TRUE(manager_->Load("holds").ok());
+  const std::shared_ptr<LoadedModel> current = *manager_->Find("holds", -1);
+  EXPECT_NE(current, old);
+  EXPECT_TRUE(current->AdmissionOpen());
+  EXPECT_FALSE(old->AdmissionOpen());
+  EXPECT_EQ(running.releases(), 0);
+  repository_.backend.LetGo();
+  running.WaitDone();
+  EXPECT_TRUE(running.final_status().ok());
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("holds"), ElementsAre("1: READY")) << "the old one's end says nothing";
+}
+
+TEST_F(ModelManagerTest, AFailedReloadLeavesWhatServes) {
+  repository_.Write("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  const std::shared_ptr<LoadedModel> serving = *manager_->Find("m", -1);
+  repository_.fs.WriteFile("/models/m/config.pbtxt", "no configuration");
+  EXPECT_FALSE(manager_->Load("m").ok());
+  EXPECT_EQ(*manager_->Find("m", -1), serving);
+  EXPECT_TRUE(serving->AdmissionOpen());
+  EXPECT_THAT(States("m"), ElementsAre("1: READY"));
+  repository_.Write("m", {1}, "runtime: \"nowhere.so\"");
+  EXPECT_FALSE(manager_->Load("m").ok());
+  EXPECT_EQ(*manager_->Find("m", -1), serving);
+}
+
+TEST_F(ModelManagerTest, AVersionThatIsNotWantedAnyMoreIsUnloaded) {
+  repository_.Write("m", {1});
+  ASSERT_TRUE(manager_->Load("m").ok());
+  repository_.Write("m", {2});
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("m"), ElementsAre("1: UNAVAILABLE unloaded", "2: READY"));
+}
+
+TEST_F(ModelManagerTest, LoadsAndUnloadsFromManyThreadsDoNotGetInEachOthersWay) {
+  repository_.Write("a");
+  repository_.Write("b");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this, t] {
+      const std::string name = t % 2 == 0 ? "a" : "b";
+      for (int i = 0; i < 10; ++i) {
+        if ((i + t) % 3 == 0) {
+          EXPECT_TRUE(manager_->Unload(name).ok());
+        } else {
+          EXPECT_TRUE(manager_->Load(name).ok());
+        }
+        const auto model = manager_->Find(name, -1);
+        if (model.ok()) {
+          EXPECT_EQ((*model)->config().name, name);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(manager_->Load("a").ok());
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("a"), ElementsAre("1: READY"));
+}
+
+// ---- Unloading
+
+TEST_F(ModelManagerTest, AnUnloadedModelIsGoneOnPurpose) {
+  repository_.Write("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  ASSERT_TRUE(manager_->Unload("m").ok());
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("m"), ElementsAre("1: UNAVAILABLE unloaded"));
+  EXPECT_EQ(manager_->Find("m", 1).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(repository_.backend.Journal(), Contains("model_finalize m"));
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_THAT(States("m"), ElementsAre("1: READY"));
+}
+
+TEST_F(ModelManagerTest, AModelUnloadsWhenItsLastRequestIsDone) {
+  repository_.Write("holds");
+  ASSERT_TRUE(manager_->Load("holds").ok());
+  TestRequest& running = Hold("holds");
+  ASSERT_TRUE(manager_->Unload("holds").ok());
+  EXPECT_THAT(States("holds"), ElementsAre("1: UNLOADING"));
+  EXPECT_FALSE(manager_->WaitUnloaded(repository_.clock.Now())) << "no time to wait";
+  EXPECT_EQ(
+      manager_->Find("holds", 1).status(),
+      absl::UnavailableError("Request for unknown model: 'holds' version 1 is not at ready state"));
+  repository_.backend.LetGo();
+  running.WaitDone();
+  EXPECT_TRUE(running.final_status().ok());
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("holds"), ElementsAre("1: UNAVAILABLE unloaded"));
+}
+
+TEST_F(ModelManagerTest, UnloadingWhatIsNotThereIsNoError) {
+  EXPECT_TRUE(manager_->Unload("x").ok());
+  EXPECT_EQ(Reason("x"), "unknown");
+}
+
+// ---- Stopping
+
+TEST_F(ModelManagerTest, IdleMeansThatNothingIsInFlight) {
+  repository_.Write("holds");
+  ASSERT_TRUE(manager_->Load("holds").ok());
+  EXPECT_TRUE(manager_->WaitIdle(repository_.clock.Now()));
+  TestRequest& running = Hold("holds");
+  EXPECT_FALSE(manager_->WaitIdle(repository_.clock.Now()));
+  repository_.backend.LetGo();
+  running.WaitDone();
+  // The model is left a moment after the release callback; time goes on meanwhile.
+  std::atomic<bool> idle{false};
+  std::thread waiter([&] { idle = manager_->WaitIdle(Never()); });
+  while (!idle) {
+    repository_.clock.Advance(std::chrono::milliseconds(10));
+    std::this_thread::yield();
+  }
+  waiter.join();
+}
+
+TEST_F(ModelManagerTest, ClosedAdmissionHoldsForEveryModel) {
+  repository_.Write("a");
+  repository_.Write("b");
+  EXPECT_THAT(manager_->LoadAll(), IsEmpty());
+  manager_->CloseAdmission();
+  for (const char* name : {"a", "b"}) {
+    EXPECT_FALSE((*manager_->Find(name, -1))->AdmissionOpen());
+  }
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,47 @@
+// FakeRepository: models of libtriton_fake.so in memory, and what it takes to load them.
+// Thread-compatible.
+#ifndef NEREID_LIFECYCLE_TESTING_FAKE_REPOSITORY_H_
+#define NEREID_LIFECYCLE_TESTING_FAKE_REPOSITORY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend_host/backend_registry.h"
+#include "backend_host/testing/fake_backend.h"
+#include "backend_host/testing/test_config.h"
+#include "filesystem/fake_file_system.h"
+#include "lifecycle/loaded_model.h"
+
+namespace nereid {
+
+class FakeRepository {
+ public:
+  FakeRepository() { fs.MakeDirectory("/models"); }
+
+  // Creates or replaces a model; `more` is config.pbtxt text.
+  void Write(const std::string& name, const std::vector<int64_t>& versions = {1},
+             const std::string& more = "", const std::string& repository = "/models") {
+    const std::string dir = repository + "/" + name;
+    fs.WriteFile(dir + "/config.pbtxt", TestConfigText("fake", more));
+    for (const int64_t version : versions) fs.MakeDirectory(dir + "/" + std::to_string(version));
+  }
+
+  LoadContext Context() {
+    LoadContext context;
+    context.file_system = &fs;
+    context.backends = backends.get();
+    context.clock = &clock;
+    return context;
+  }
+
+  FakeBackend backend;
+  FakeFileSystem fs;
+  FakeClock clock;
+  std::unique_ptr<BackendRegistry> backends = std::make_unique<BackendRegistry>(
+      BackendRegistry::Options{.directory = NEREID_TEST_PLUGINS, .settings = {}});
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_TESTING_FAKE_REPOSITORY_H_
