@@ -207,6 +207,7 @@ TRITONSERVER_Error* WaitForCancel(TestingInstance& instance, Requests requests, 
                  [&](TRITONBACKEND_Request* request, TRITONBACKEND_Response* response) -> Error {
                    const auto deadline =
                        std::chrono::steady_clock::now() + instance.model().delay();
+                   NB_LOG_INFO("testing backend: waits for a cancellation");
                    while (std::chrono::steady_clock::now() < deadline) {
                      bool cancelled = false;
                      NB_RETURN_IF_ERROR(TRITONBACKEND_RequestIsCancelled(request, &cancelled));

@@ -344,7 +344,7 @@ TEST(RequestValidatorTest, AReshapeReplacesTheWorkingShape) {
 
 TEST(RequestValidatorTest, AReshapeToNothingLeavesTheBatch) {
   InputSpec spec = Spec("a", DataType::kFp32, {1});
-  spec.reshape = Shape{};
+  spec.reshape.emplace();
   Request request(OneSpec(spec, 8));
   request.Input("a", DataType::kFp32, {3, 1});
   ExpectAccepted(request);

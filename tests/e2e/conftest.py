@@ -10,7 +10,7 @@ from support.nereid import start_nereid
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
-SLOW_MILLISECONDS = 1500
+SLOW_MILLISECONDS = 2500
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from support.raw_http import RawConnection
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
-DELAY_MILLISECONDS = 1000
+DELAY_MILLISECONDS = 1500
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import grpc
 import pytest
@@ -238,15 +238,28 @@ def grpc_infer(server: ServerProcess, model: str, timeout: float) -> grpc.Future
     return call
 
 
-def wait_until_seen(server: ServerProcess, act: Callable[[], None]) -> None:
-    """Runs `act` once the request is executing; then the backend has to see the cancellation."""
-    seen = server.log_text().count("saw the cancellation")
-    # The second request waits for the only instance: then the first one is running.
-    act()
-    poll_until(
-        "the backend saw the cancellation",
-        lambda: server.log_text().count("saw the cancellation") > seen,
-    )
+class CancellationLog:
+    """What model wait_for_cancel has logged since this was made."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self._server = server
+        self._running = self._count("waits for a cancellation")
+        self._seen = self._count("saw the cancellation")
+
+    def _count(self, text: str) -> int:
+        return self._server.log_text().count(text)
+
+    def wait_until_running(self) -> None:
+        poll_until(
+            "the backend has the request",
+            lambda: self._count("waits for a cancellation") > self._running,
+        )
+
+    def wait_until_seen(self) -> None:
+        poll_until(
+            "the backend saw the cancellation",
+            lambda: self._count("saw the cancellation") > self._seen,
+        )
 
 
 def waiting(server: ServerProcess) -> float:
@@ -259,22 +272,39 @@ def test_running_request_is_cancelled_by_disconnect(url: str, misbehaving: Serve
         b"POST /v2/models/wait_for_cancel/infer HTTP/1.1\r\nHost: test\r\n"
         b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
     )
-    with RawConnection(url) as first, RawConnection(url) as second:
-        first.send(request)
-        second.send(request)
-        poll_until("one runs and one waits", lambda: waiting(misbehaving) == 1)
-        wait_until_seen(misbehaving, first.close)
-        # The second one is running now.
+    log = CancellationLog(misbehaving)
+    with RawConnection(url) as client:
+        client.send(request)
+        log.wait_until_running()
+        client.close()
+        log.wait_until_seen()
+
+
+def test_waiting_request_is_dropped_by_disconnect(url: str, misbehaving: ServerProcess) -> None:
+    body = b'{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"INT32","data":[1]}]}'
+    request = (
+        b"POST /v2/models/wait_for_cancel/infer HTTP/1.1\r\nHost: test\r\n"
+        b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+    )
+    log = CancellationLog(misbehaving)
+    with RawConnection(url) as running, RawConnection(url) as queued:
+        running.send(request)
+        log.wait_until_running()
+        queued.send(request)
+        poll_until("one waits", lambda: waiting(misbehaving) == 1)
+        queued.close()
+        # The instance is still busy: the request leaves the queue without it.
         poll_until("none waits", lambda: waiting(misbehaving) == 0)
-        wait_until_seen(misbehaving, second.close)
+        running.close()
+        log.wait_until_seen()
 
 
 def test_running_request_is_cancelled_over_grpc(misbehaving: ServerProcess, url: str) -> None:
-    first = grpc_infer(misbehaving, "wait_for_cancel", 60)
-    second = grpc_infer(misbehaving, "wait_for_cancel", 60)
-    poll_until("one runs and one waits", lambda: waiting(misbehaving) == 1)
-    wait_until_seen(misbehaving, lambda: (first.cancel(), second.cancel()) and None)
-    poll_until("none waits", lambda: waiting(misbehaving) == 0)
+    log = CancellationLog(misbehaving)
+    call = grpc_infer(misbehaving, "wait_for_cancel", 60)
+    log.wait_until_running()
+    call.cancel()
+    log.wait_until_seen()
 
 
 @pytest.mark.parametrize(
