@@ -73,8 +73,8 @@ int Serve(const Settings& settings, ShutdownSignals* signals) {
   const TimePoint deadline =
       clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
   services.Drain(deadline);
-  const auto left =
-      std::chrono::duration_cast<std::chrono::seconds>(deadline - clock.Now()).count();
+  // Rounded up: a rest below a second is still time to unload in.
+  const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - clock.Now()).count();
   (*server)->SetExitTimeout(static_cast<uint32_t>(std::max<int64_t>(0, left)));
   const absl::Status stopped = (*server)->Stop();
   services.Stop();

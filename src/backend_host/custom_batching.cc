@@ -20,11 +20,12 @@ absl::StatusOr<std::unique_ptr<BatchStrategy>> CustomBatching::Make(
   RETURN_IF_ERROR(CallBackend(backend, model, "TRITONBACKEND_ModelBatcherInitialize", [&] {
     return functions.batcher_initialize(&batching->batcher_, handle);
   }));
+  batching->initialized_ = true;
   return std::unique_ptr<BatchStrategy>(std::move(batching));
 }
 
 CustomBatching::~CustomBatching() {
-  if (batcher_ == nullptr) return;
+  if (!initialized_) return;
   CallLogged("TRITONBACKEND_ModelBatcherFinalize",
              [&] { return functions_.batcher_finalize(batcher_); })
       .IgnoreError();

@@ -36,7 +36,8 @@ class CustomBatching final : public BatchStrategy {
   const BatchingEntryPoints functions_;
   const std::string backend_;
   const std::string model_;
-  TRITONBACKEND_Batcher* batcher_ = nullptr;
+  bool initialized_ = false;
+  TRITONBACKEND_Batcher* batcher_ = nullptr;  // null for a batcher that needs no state
   void* batch_state_ = nullptr;
 };
 

@@ -35,7 +35,7 @@ template <typename Property>
 TRITONSERVER_Error* ReturnFlag(TRITONSERVER_Server* server, const char* model_name,
                                int64_t model_version, const Property& property, uint32_t yes,
                                uint32_t no, uint32_t* flags, void** voidp) {
-  *voidp = nullptr;
+  if (voidp != nullptr) *voidp = nullptr;
   const absl::StatusOr<std::shared_ptr<ServingModel>> model =
       Unwrap(server)->FindModel(Text(model_name), model_version);
   if (!model.ok()) return ToCError(model.status());

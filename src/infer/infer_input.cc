@@ -8,6 +8,7 @@ void InferInput::RemoveAllBuffers() {
   buffers_.clear();
   byte_size_ = 0;
   coalesced_.reset();
+  pieces_.reset();
   attributes_.reset();
   policy_buffers_.reset();
 }
@@ -55,9 +56,18 @@ uint64_t InferInput::Coalesce() {
   }
   coalesced_ = std::move(joined);
   attributes_.reset();
+  pieces_ = std::make_unique<InputBuffers>(std::move(buffers_));
   buffers_.clear();
   buffers_.push_back({coalesced_.get(), byte_size_, MemoryPlace{}});
   return byte_size_;
+}
+
+void InferInput::Separate() {
+  if (pieces_ == nullptr) return;
+  buffers_ = std::move(*pieces_);
+  pieces_.reset();
+  coalesced_.reset();
+  attributes_.reset();
 }
 
 }  // namespace nereid

@@ -48,6 +48,7 @@ class NEREID_API InferInput {
   uint64_t byte_size() const { return byte_size_; }
   void AppendBuffer(const InputBuffer& buffer) {
     if (buffer.byte_size == 0) return;
+    Separate();
     buffers_.push_back(buffer);
     byte_size_ += buffer.byte_size;
     attributes_.reset();  // they describe as many pieces as there were
@@ -64,6 +65,9 @@ class NEREID_API InferInput {
   // Makes the tensor one contiguous piece on CPU memory, copying if it was several. Returns the
   // number of bytes copied.
   uint64_t Coalesce();
+  // Undoes Coalesce: the pieces again as they were appended. Their bytes may have changed since, in
+  // a request that is issued anew.
+  void Separate();
 
  private:
   friend class RequestValidator;
@@ -74,6 +78,7 @@ class NEREID_API InferInput {
   InputBuffers buffers_;
   uint64_t byte_size_ = 0;
   std::unique_ptr<char[]> coalesced_;
+  std::unique_ptr<InputBuffers> pieces_;  // what was joined; null unless something is
   std::unique_ptr<TRITONSERVER_BufferAttributes[]> attributes_;  // made when asked for
   std::unique_ptr<std::map<std::string, InputBuffers>> policy_buffers_;  // rare
 };

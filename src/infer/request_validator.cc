@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 
 #include <cstring>
+#include <limits>
 
 namespace nereid {
 namespace {
@@ -95,7 +96,10 @@ absl::Status CheckStringElements(const CompiledModel& model, const InferRequest&
 
 absl::Status RequestValidator::Prepare(InferRequest* request) {
   const CompiledModel& model = request->model()->config();
-  for (InferInput& input : request->inputs_) input.Coalesce();
+  for (InferInput& input : request->inputs_) {
+    input.Separate();  // what an earlier flight joined may be out of date
+    input.Coalesce();
+  }
   if (request->raw_input_) {
     if (absl::Status s = DeduceRawInput(model, request); !s.ok()) return s;
   }
@@ -141,6 +145,10 @@ absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, InferR
       return Invalid(*request,
                      "Raw input with data associated with a host policy setting is not currently "
                      "supported");
+    }
+    if (input.byte_size() > std::numeric_limits<uint32_t>::max()) {
+      return Invalid(*request, "raw input '", spec.name, "' of ", input.byte_size(),
+                     " bytes is too long for one string element (at most 4294967295 bytes)");
     }
     // The body is the one element itself: its length goes in front.
     const uint32_t length = static_cast<uint32_t>(input.byte_size());

@@ -38,6 +38,12 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
     return absl::AlreadyExistsError(
         absl::StrCat("allocated buffer for output '", name_, "' already exists"));
   }
+  // What the allocator needs may be gone once the final response was delivered.
+  if (response_->stream() != nullptr && response_->stream()->final_sent()) {
+    return absl::InternalError(absl::StrCat("no buffer for output '", name_, "' of model '",
+                                            response_->model_name(),
+                                            "': the final response was sent already"));
+  }
   OutputBuffer buffer;
   buffer.byte_size = byte_size;
   buffer.place = wish;
@@ -46,6 +52,7 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
   if (!status.ok()) return status;
   buffer_ = buffer;
   allocated_ = true;
+  attributes_.reset();
   return absl::OkStatus();
 }
 

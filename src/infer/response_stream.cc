@@ -28,8 +28,11 @@ ResponseStream::~ResponseStream() {
 }
 
 std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
-  if (absl::Status started = target_.allocator->Start(target_.allocator_userp); !started.ok()) {
-    LOG_ERROR << "response allocation start failed: " << started.message();
+  // What the allocator needs may be gone once the final response was delivered.
+  if (!final_sent()) {
+    if (absl::Status started = target_.allocator->Start(target_.allocator_userp); !started.ok()) {
+      LOG_ERROR << "response allocation start failed: " << started.message();
+    }
   }
   return std::make_unique<InferResponse>(shared_from_this(), model_, request_id_,
                                          target_.allocator, target_.allocator_userp);
@@ -49,8 +52,9 @@ absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint3
 }
 
 void ResponseStream::SendFinalError(const absl::Status& error) {
-  if (final_sent_.exchange(true)) return;
+  if (final_sent()) return;
   std::unique_ptr<InferResponse> response = NewResponse();
+  if (final_sent_.exchange(true)) return;
   response->set_status(error);
   Deliver(std::move(response), kResponseCompleteFinal);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -147,8 +148,9 @@ absl::Status ModelManager::Load(const std::string& name) {
   {
     MutexLock lock(&mu_);
     busy_.erase(name);
+    // Under the lock: WaitUnloaded waits for this, and whoever waits may destroy this object.
+    changed_.NotifyAll();
   }
-  changed_.NotifyAll();
   if (!status.ok()) LOG_ERROR << "failed to load '" << name << "': " << status.message();
   return status;
 }
@@ -205,12 +207,20 @@ std::vector<ModelManager::VersionResult> ModelManager::LoadVersions(
   return results;
 }
 
+absl::StatusOr<std::shared_ptr<LoadedModel>> ModelManager::LoadCaught(
+    const ParsedConfig& config, const std::string& model_dir, int64_t version) {
+  try {
+    return LoadedModel::Load(context_, config, model_dir, version);
+  } catch (const std::exception& e) {  // no memory, no threads: this model's problem only
+    return absl::InternalError(absl::StrCat("out of resources: ", e.what()));
+  }
+}
+
 absl::StatusOr<std::shared_ptr<LoadedModel>> ModelManager::LoadVersion(
     const ParsedConfig& config, const std::string& model_dir, int64_t version) {
   LOG_INFO << "loading: " << config.name() << ":" << version;
   for (uint32_t attempt = 0;; ++attempt) {
-    absl::StatusOr<std::shared_ptr<LoadedModel>> model =
-        LoadedModel::Load(context_, config, model_dir, version);
+    absl::StatusOr<std::shared_ptr<LoadedModel>> model = LoadCaught(config, model_dir, version);
     if (model.ok()) {
       LOG_INFO << "successfully loaded '" << config.name() << "' version " << version;
       return model;
@@ -298,11 +308,24 @@ void ModelManager::CloseVersion(const std::string& name, int64_t version,
 }
 
 absl::Status ModelManager::Unload(const std::string& name) {
-  std::vector<std::pair<int64_t, std::shared_ptr<LoadedModel>>> retired;
   {
     MutexLock lock(&mu_);
-    while (busy_.count(name) > 0) changed_.Wait(&mu_);
+    WaitNotBusy(name, TimePoint::max());
   }
+  Retire(name);
+  return absl::OkStatus();
+}
+
+bool ModelManager::WaitNotBusy(const std::string& name, TimePoint deadline) {
+  while (busy_.count(name) > 0) {
+    if (context_.clock->Now() >= deadline) return false;
+    context_.clock->Wait(&changed_, &mu_, deadline);
+  }
+  return true;
+}
+
+void ModelManager::Retire(const std::string& name) {
+  std::vector<std::pair<int64_t, std::shared_ptr<LoadedModel>>> retired;
   Update([&](ModelDirectory* directory) {
     const auto it = directory->models.find(name);
     if (it == directory->models.end()) return;
@@ -313,7 +336,6 @@ absl::Status ModelManager::Unload(const std::string& name) {
     }
   });
   for (auto& [version, model] : retired) CloseVersion(name, version, std::move(model));
-  return absl::OkStatus();
 }
 
 void ModelManager::CloseAdmission() {
@@ -358,15 +380,22 @@ bool ModelManager::WaitIdle(TimePoint deadline) {
   }
 }
 
-void ModelManager::UnloadAll() {
+void ModelManager::UnloadAll(TimePoint deadline) {
   std::vector<std::string> names;
   for (const auto& [name, entry] : Directory().models) names.push_back(name);
-  for (const std::string& name : names) Unload(name).IgnoreError();
+  for (const std::string& name : names) {
+    bool idle;
+    {
+      MutexLock lock(&mu_);
+      idle = WaitNotBusy(name, deadline);
+    }
+    if (idle) Retire(name);
+  }
 }
 
 bool ModelManager::WaitUnloaded(TimePoint deadline) {
   MutexLock lock(&mu_);
-  while (closing_ > 0) {
+  while (closing_ > 0 || !busy_.empty()) {
     if (context_.clock->Now() >= deadline) return false;
     context_.clock->Wait(&changed_, &mu_, deadline);
   }

@@ -60,9 +60,11 @@ class ModelManager {
   // Waits until no request is in flight; false, and a log line for each model that still has some,
   // if `deadline` comes first.
   bool WaitIdle(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
-  // Begins to unload everything.
-  void UnloadAll();
-  // Waits until every model is torn down; false if `deadline` comes first.
+  // Begins to unload everything. Waits for loads that are under way; a model whose load has not
+  // ended at `deadline` is left alone.
+  void UnloadAll(TimePoint deadline = TimePoint::max()) ABSL_LOCKS_EXCLUDED(mu_);
+  // Waits until no model is being loaded and all that are unloaded are torn down; false if
+  // `deadline` comes first.
   bool WaitUnloaded(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -78,8 +80,17 @@ class ModelManager {
   absl::StatusOr<std::shared_ptr<LoadedModel>> LoadVersion(const ParsedConfig& config,
                                                            const std::string& model_dir,
                                                            int64_t version);
+  // One try of LoadVersion. INTERNAL where the machine refuses a thread or memory.
+  absl::StatusOr<std::shared_ptr<LoadedModel>> LoadCaught(const ParsedConfig& config,
+                                                          const std::string& model_dir,
+                                                          int64_t version);
   // What became of loading `versions`: swaps all in, or none.
   absl::Status Commit(const std::string& name, std::vector<VersionResult> results);
+  // Waits until nobody loads `name`; false if `deadline` comes first.
+  bool WaitNotBusy(const std::string& name, TimePoint deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Stops serving what is ready of `name`.
+  void Retire(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
   // One text for each model version with requests in flight.
   std::vector<std::string> InFlight() const;
   // A model whose configuration or versions cannot even be read.

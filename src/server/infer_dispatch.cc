@@ -22,7 +22,9 @@ absl::Status CheckCallbacks(const InferRequest& request) {
 }  // namespace
 
 absl::Status Server::EnterModel(InferRequest* request) const {
-  if (request->model()->lifetime().Enter()) return absl::OkStatus();
+  if (request->model()->AdmissionOpen() && request->model()->lifetime().Enter()) {
+    return absl::OkStatus();
+  }
   // That version is going: a newer one may have taken its place since the request was made.
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
                    FindModel(request->model()->config().name, request->requested_version()));
@@ -40,6 +42,13 @@ absl::Status Server::Infer(InferRequest* request) {
     return absl::UnavailableError("Server not ready");
   }
   RETURN_IF_ERROR(CheckCallbacks(*request));
+  absl::Status issued = TryInfer(request);
+  // Its version began to unload after it was looked up: by now there may be another.
+  if (!issued.ok() && !request->model()->AdmissionOpen()) issued = TryInfer(request);
+  return issued;
+}
+
+absl::Status Server::TryInfer(InferRequest* request) const {
   RETURN_IF_ERROR(request->lifecycle().MoveTo(RequestState::kInitialized, request->LogPrefix()));
   RETURN_IF_ERROR(EnterModel(request));
   if (absl::Status valid = RequestValidator::Prepare(request); !valid.ok()) {

@@ -3,6 +3,8 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "backend_host/backend_registry.h"
 #include "base/log.h"
 #include "base/status_macros.h"
@@ -12,6 +14,9 @@
 
 namespace nereid {
 namespace {
+
+// How long the models may take to finalise at shutdown when nothing is in flight any more.
+constexpr std::chrono::seconds kUnloadGrace(5);
 
 absl::Status NotReady() { return absl::UnavailableError("Server not ready"); }
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
@@ -110,10 +115,14 @@ absl::Status Server::Stop() {
   const TimePoint deadline = clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load());
   LOG_INFO << "Waiting for in-flight requests to complete.";
   models_->CloseAdmission();
-  bool idle = models_->WaitIdle(deadline);
+  const bool idle = models_->WaitIdle(deadline);
   LOG_INFO << "All models are stopped, unloading models";
-  models_->UnloadAll();
-  if (!idle || !models_->WaitUnloaded(deadline)) {
+  // The time-out is what requests in flight are given. Finalising idle models is not counted
+  // against it, or a time-out of 0 could never end well.
+  const TimePoint unload_deadline =
+      idle ? std::max(deadline, clock_->Now() + kUnloadGrace) : deadline;
+  models_->UnloadAll(unload_deadline);
+  if (!idle || !models_->WaitUnloaded(unload_deadline)) {
     return absl::InternalError("Exit timeout expired. Exiting immediately.");
   }
   state_.store(State::kStopped);
@@ -121,8 +130,9 @@ absl::Status Server::Stop() {
 }
 
 void Server::StopQuietly() {
-  models_->UnloadAll();
-  models_->WaitUnloaded(clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load()));
+  const TimePoint deadline = clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load());
+  models_->UnloadAll(deadline);
+  models_->WaitUnloaded(deadline);
   state_.store(State::kStopped);
 }
 
@@ -135,16 +145,20 @@ absl::StatusOr<bool> Server::IsReady() const {
   if (state_.load() == State::kExiting) return Exiting();
   if (state_.load() != State::kReady) return false;
   if (!options_.strict_readiness) return true;
+  // Backends are asked afterwards: one that calls the server from there gets a newer directory.
+  std::vector<std::shared_ptr<LoadedModel>> models;
   for (const auto& [name, entry] : models_->Directory().models) {
     if (entry.versions.empty()) return false;
     for (const auto& [version, v] : entry.versions) {
       const bool gone_on_purpose =
           v.state == ModelState::kUnavailable && v.reason == kUnloadedReason;
       if (gone_on_purpose) continue;
-      if (v.state != ModelState::kReady || !v.model->CheckReady().ok()) return false;
+      if (v.state != ModelState::kReady) return false;
+      models.push_back(v.model);
     }
   }
-  return true;
+  return std::all_of(models.begin(), models.end(),
+                     [](const auto& model) { return model->CheckReady().ok(); });
 }
 
 absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t version) const {

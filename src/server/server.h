@@ -93,6 +93,8 @@ class NEREID_API Server {
   // UNAVAILABLE "Server not ready" unless the server has started and is not stopping.
   absl::Status CheckReady() const;
   absl::Status CheckReadyForControl() const;
+  // One attempt of Infer.
+  absl::Status TryInfer(InferRequest* request) const;
   // Takes a pass of the lifetime gate of the request's model, or of its successor.
   absl::Status EnterModel(InferRequest* request) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;

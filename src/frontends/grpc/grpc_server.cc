@@ -1,5 +1,6 @@
 #include "frontends/grpc/grpc_server.h"
 
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
@@ -12,7 +13,7 @@
 #include "base/status_macros.h"
 #include "frontends/grpc/admin_call.h"
 #include "frontends/grpc/call_queue.h"
-#include "frontends/grpc/grpc_log.h"
+#include "frontends/grpc/library_logs.h"
 #include "frontends/grpc/infer_service.h"
 #include "frontends/grpc/listen.h"
 #include "frontends/grpc/unary_infer.h"
@@ -21,6 +22,7 @@ namespace nereid {
 namespace {
 
 constexpr int kMaxQueues = 128;
+constexpr size_t kQuotaSlack = 64 << 20;
 // Calls waited for at a time on one queue: one that finds nobody waiting takes a slower way.
 constexpr int kAwaitedInferCalls = 16;
 constexpr int kAwaitedAdminCalls = 2;
@@ -89,7 +91,7 @@ class GrpcServer::Impl {
 };
 
 absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
-  SendGrpcLogToLog();
+  SendLibraryLogsToLog();
   RETURN_IF_ERROR(CheckOptions(options));
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials,
                    MakeCredentials(options.tls));
@@ -97,6 +99,11 @@ absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
   int port = 0;
   builder.AddListeningPort(ListenTarget(options.address, options.port), credentials, &port);
   SetChannelArguments(options, &builder);
+  if (const uint64_t limit = infer_->server->in_flight_bytes()->limit(); limit > 0) {
+    grpc::ResourceQuota quota("nereid");
+    quota.Resize(limit + kQuotaSlack);
+    builder.SetResourceQuota(quota);
+  }
   builder.RegisterService(&infer_->service);
   builder.RegisterAsyncGenericService(&admin_->service);
   for (int i = 0; i < options.infer_threads; ++i) {

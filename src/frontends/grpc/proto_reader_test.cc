@@ -1,6 +1,7 @@
 #include "frontends/grpc/proto_reader.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
@@ -115,6 +116,7 @@ TEST(ProtoReader, SplitsAsProtobufReads) {
 
 // Damaged messages: whoever of the two understands one, the other does too, and the same.
 TEST(ProtoReader, AgreesWithProtobufOnDamagedMessages) {
+  const google::protobuf::LogSilencer silencer;
   std::mt19937 random(7);
   SplitInferRequest split;
   int understood = 0;

@@ -5,6 +5,10 @@
 namespace nereid {
 namespace {
 
+// Batch sizes up to here have counters of their own in every shard. A model may allow far larger
+// batches (max_batch_size is any int32); memory for each of those sizes is not taken in advance.
+constexpr uint32_t kMaxShardedBatchSize = 1024;
+
 // A duration counter that many threads add to.
 struct AtomicDuration {
   std::atomic<uint64_t> count{0};
@@ -55,7 +59,7 @@ struct alignas(64) ModelStatistics::Shard {
 };
 
 ModelStatistics::ModelStatistics(int shards, uint32_t max_batch_size)
-    : max_batch_size_(std::max<uint32_t>(1, max_batch_size)) {
+    : max_batch_size_(std::clamp<uint32_t>(max_batch_size, 1, kMaxShardedBatchSize)) {
   for (int i = 0; i < shards; ++i) shards_.push_back(std::make_unique<Shard>(max_batch_size_));
 }
 

@@ -61,8 +61,8 @@ class NEREID_API ModelStatistics {
  public:
   static constexpr int kModelShard = 0;
 
-  // `shards`: 1 + number of instances. Batch sizes up to `max_batch_size` (at least 1) are counted
-  // without a lock.
+  // `shards`: 1 + number of instances. Batch sizes up to `max_batch_size` (at least 1), but not
+  // above a thousand or so, are counted without a lock.
   ModelStatistics(int shards, uint32_t max_batch_size);
   ~ModelStatistics();
 
@@ -84,7 +84,7 @@ class NEREID_API ModelStatistics {
  private:
   struct Shard;
   std::vector<std::unique_ptr<Shard>> shards_;  // constant after construction
-  const uint64_t max_batch_size_;
+  const uint64_t max_batch_size_;  // the largest that is counted in the shards
   std::atomic<int64_t> pending_{0};
   std::atomic<uint64_t> last_inference_ms_{0};
   mutable Mutex mu_;

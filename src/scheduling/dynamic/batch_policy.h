@@ -52,6 +52,9 @@ class BatchPolicy {
   // REQUIRES: the queue holds no expired or cancelled request; `cursor` describes its head.
   BatchDecision Decide(const QueueView& queue, TimePoint now, BatchCursor* cursor) const;
 
+  // A batch of more than one request never has more units than this.
+  uint64_t max_units() const { return max_units_; }
+
  private:
   void Extend(const QueueView& queue, BatchCursor* cursor) const;
   bool IsPreferred(uint64_t units) const;

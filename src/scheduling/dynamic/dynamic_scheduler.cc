@@ -174,12 +174,24 @@ void DynamicScheduler::ResetCursor() {
   }
 }
 
+bool DynamicScheduler::Fits(size_t index) const {
+  const View view(*config_, queue_, queue_.size());
+  uint64_t units = 0;
+  for (size_t i = 0; i <= index; ++i) units += view.units(i);
+  return units <= policy_.max_units() && view.Compatible(0, index);
+}
+
 void DynamicScheduler::AskStrategy() {
   asking_ = true;
   bool begin = asked_ == 0;
   while (asked_ < queue_.size() && !shut_down_) {
     const size_t index = asked_;
     if (index > 0 && queue_[index - 1].refused) break;
+    if (index > 0 && !Fits(index)) {  // whatever the strategy thinks of it
+      queue_[index].refused = true;
+      ++asked_;
+      break;
+    }
     InferRequest* const request = queue_[index].request.get();
     const bool end_first = begin && begun_;
     mu_.Unlock();

@@ -42,7 +42,7 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   struct Entry {
     RequestPtr request;
     TimePoint queued_at;
-    bool refused = false;  // by the strategy, for the batch that forms now
+    bool refused = false;  // for the batch that forms now: by the strategy, or does not fit
   };
   class View;
 
@@ -50,7 +50,10 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Batch TakeHead(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Asks the strategy about entries it has not seen, letting go of the mutex meanwhile.
+  // Whether the batch from the head to `index` stays within the policy's limits.
+  bool Fits(size_t index) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Asks the strategy about entries it has not seen, letting go of the mutex meanwhile. Not about
+  // those that cannot join the batch anyhow.
   void AskStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Tells the strategy that its batch is handed over, letting go of the mutex meanwhile.
   void EndStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

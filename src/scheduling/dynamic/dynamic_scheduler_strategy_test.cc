@@ -142,18 +142,19 @@ TEST_F(StrategyTest, OneThatWasNeverAskedIsNeverCalled) {
   EXPECT_THAT(Stop(), ElementsAre());
 }
 
-// A strategy that stops inside Include until it is let go, and holds up nobody else.
+// A strategy that stops inside Include, or inside End, until it is let go.
 class HeldStrategy final : public BatchStrategy {
  public:
+  enum class In { kInclude, kEnd };
+  explicit HeldStrategy(In in) : in_(in) {}
   void Begin() override {}
   bool Include(InferRequest*) override {
-    MutexLock lock(&mu_);
-    asked_ = true;
-    changed_.NotifyAll();
-    while (!go_) changed_.Wait(&mu_);
+    if (in_ == In::kInclude) Stop();
     return true;
   }
-  void End() override {}
+  void End() override {
+    if (in_ == In::kEnd) Stop();
+  }
   void AwaitAsked() {
     MutexLock lock(&mu_);
     while (!asked_) changed_.Wait(&mu_);
@@ -165,6 +166,14 @@ class HeldStrategy final : public BatchStrategy {
   }
 
  private:
+  void Stop() {
+    MutexLock lock(&mu_);
+    asked_ = true;
+    changed_.NotifyAll();
+    while (!go_) changed_.Wait(&mu_);
+  }
+
+  const In in_;
   Mutex mu_;
   CondVar changed_;
   bool asked_ ABSL_GUARDED_BY(mu_) = false;
@@ -172,7 +181,7 @@ class HeldStrategy final : public BatchStrategy {
 };
 
 TEST_F(StrategyTest, WhileAStrategyThinksOthersAreNotHeldUp) {
-  auto owned = std::make_unique<HeldStrategy>();
+  auto owned = std::make_unique<HeldStrategy>(HeldStrategy::In::kInclude);
   HeldStrategy* const strategy = owned.get();
   Use(Model().Batching(), std::move(owned));
   TestRequest& thought_of = Enqueue();
@@ -189,8 +198,23 @@ TEST_F(StrategyTest, WhileAStrategyThinksOthersAreNotHeldUp) {
   EXPECT_EQ(cancelled.final_status(), absl::CancelledError(""));
 }
 
+TEST_F(StrategyTest, ACancellationWhileItEndsABatchIsNotForgotten) {
+  auto owned = std::make_unique<HeldStrategy>(HeldStrategy::In::kEnd);
+  HeldStrategy* const strategy = owned.get();
+  Use(Model(1).Batching(), std::move(owned));
+  Enqueue();
+  TestRequest& cancelled = Enqueue();
+  Pull(/*threads=*/1, /*hold=*/true);
+  strategy->AwaitAsked();
+  ASSERT_TRUE(cancelled->Cancel().ok());
+  strategy->Go();
+  EXPECT_THAT(NextBatch(), ElementsAre("0"));
+  cancelled.WaitDone();  // while the only instance is busy
+  EXPECT_EQ(cancelled.final_status(), absl::CancelledError(""));
+}
+
 TEST_F(StrategyTest, ShutdownWaitsForAStrategyThatThinks) {
-  auto owned = std::make_unique<HeldStrategy>();
+  auto owned = std::make_unique<HeldStrategy>(HeldStrategy::In::kInclude);
   HeldStrategy* const strategy = owned.get();
   Use(Model().Batching(), std::move(owned));
   TestRequest& request = Enqueue();

@@ -205,6 +205,18 @@ TEST_F(DynamicSchedulerTest, AfterAFullBatchTheRestStillHasALeader) {
   EXPECT_THAT(NextBatch(), ElementsAre("2"));
 }
 
+TEST_F(DynamicSchedulerTest, TheRequestThatEndsAWaitGetsALeaderOfItsOwn) {
+  Use(Model().Batching({}, kDelay));
+  Enqueue(1, 1);
+  Pull(/*threads=*/4, /*hold=*/true);
+  AwaitLeader();
+  Enqueue(1, 2);
+  EXPECT_THAT(NextBatch(), ElementsAre("0"));
+  AwaitLeader();
+  clock_.Advance(kDelay);
+  EXPECT_THAT(NextBatch(), ElementsAre("1")) << "by an instance that was idle all the time";
+}
+
 // ---- Cancellation
 
 TEST_F(DynamicSchedulerTest, ACancelledRequestLeavesTheQueueAtOnce) {

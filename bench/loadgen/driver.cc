@@ -1,0 +1,148 @@
+#include "bench/loadgen/driver.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <vector>
+
+#include "base/status_macros.h"
+
+namespace nereid::bench {
+namespace {
+
+using Completions = std::vector<Transport::Completion>;
+using std::chrono::nanoseconds;
+
+// How long the answers in flight at the end may take.
+constexpr std::chrono::seconds kDrain{10};
+
+int64_t NanosecondsBetween(BenchTime from, BenchTime to) {
+  return std::chrono::duration_cast<nanoseconds>(to - from).count();
+}
+
+double SecondsBetween(BenchTime from, BenchTime to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+void Record(const Transport::Completion& completion, BenchTime begun, BenchTime now,
+            Measured* measured) {
+  if (completion.ok) {
+    measured->latency.Add(NanosecondsBetween(begun, now));
+  } else {
+    ++measured->errors;
+  }
+}
+
+absl::Status Drain(Transport* transport, int in_flight) {
+  const BenchTime deadline = BenchClock::now() + kDrain;
+  Completions done;
+  while (in_flight > 0) {
+    if (BenchClock::now() > deadline) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(in_flight, " requests had no answer after the end of the run"));
+    }
+    done.clear();
+    RETURN_IF_ERROR(transport->Poll(deadline, &done));
+    in_flight -= static_cast<int>(done.size());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OneRoundTrip(Transport* transport, int slot) {
+  RETURN_IF_ERROR(transport->Send(slot));
+  const BenchTime deadline = BenchClock::now() + kDrain;
+  Completions done;
+  while (done.empty()) {
+    if (BenchClock::now() > deadline) return absl::DeadlineExceededError("no answer");
+    RETURN_IF_ERROR(transport->Poll(deadline, &done));
+  }
+  if (done[0].ok) return absl::OkStatus();
+  return absl::FailedPreconditionError("the server answered with an error");
+}
+
+}  // namespace
+
+absl::Status CheckAnswers(Transport* transport, const Reference& reference, AnswerForm form,
+                          int rounds) {
+  transport->KeepAnswers(true);
+  for (int round = 0; round < rounds; ++round) {
+    for (int slot = 0; slot < transport->slots(); ++slot) {
+      RETURN_IF_ERROR(OneRoundTrip(transport, slot));
+      RETURN_IF_ERROR(reference.Check(transport->answer(slot), form));
+    }
+  }
+  transport->KeepAnswers(false);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration length) {
+  Measured measured;
+  const BenchTime start = BenchClock::now();
+  const BenchTime end = start + length;
+  std::vector<BenchTime> begun(static_cast<size_t>(transport->slots()));
+  for (int slot = 0; slot < transport->slots(); ++slot) {
+    begun[static_cast<size_t>(slot)] = BenchClock::now();
+    RETURN_IF_ERROR(transport->Send(slot));
+  }
+  int in_flight = transport->slots();
+  Completions done;
+  for (BenchTime now = start; now < end;) {
+    done.clear();
+    RETURN_IF_ERROR(transport->Poll(end, &done));
+    now = BenchClock::now();
+    for (const Transport::Completion& completion : done) {
+      now = BenchClock::now();
+      BenchTime& began = begun[static_cast<size_t>(completion.slot)];
+      if (now < end) {
+        Record(completion, began, now, &measured);
+        began = now;
+        RETURN_IF_ERROR(transport->Send(completion.slot));
+      } else {
+        --in_flight;
+      }
+    }
+  }
+  measured.seconds = SecondsBetween(start, end);
+  RETURN_IF_ERROR(Drain(transport, in_flight));
+  return measured;
+}
+
+absl::StatusOr<Measured> RunOpen(Transport* transport, double rate, BenchClock::duration length) {
+  Measured measured;
+  const double interval_ns = 1e9 / rate;
+  const auto total = static_cast<uint64_t>(std::chrono::duration<double>(length).count() * rate);
+  const BenchTime start = BenchClock::now();
+  const auto due = [&](uint64_t index) {
+    return start + nanoseconds(static_cast<int64_t>(interval_ns * static_cast<double>(index)));
+  };
+  const BenchTime give_up = start + length + kDrain;
+
+  std::vector<BenchTime> begun(static_cast<size_t>(transport->slots()));
+  std::vector<int> idle;
+  for (int slot = transport->slots(); slot-- > 0;) idle.push_back(slot);
+  Completions done;
+  uint64_t sent = 0;
+  uint64_t answered = 0;
+  BenchTime now = start;
+  while (answered < total && now < give_up) {
+    for (; sent < total && !idle.empty() && due(sent) <= now; ++sent) {
+      const int slot = idle.back();
+      idle.pop_back();
+      begun[static_cast<size_t>(slot)] = due(sent);
+      RETURN_IF_ERROR(transport->Send(slot));
+    }
+    done.clear();
+    const bool may_send = sent < total && !idle.empty();
+    RETURN_IF_ERROR(transport->Poll(may_send ? due(sent) : give_up, &done));
+    now = BenchClock::now();
+    for (const Transport::Completion& completion : done) {
+      Record(completion, begun[static_cast<size_t>(completion.slot)], now, &measured);
+      idle.push_back(completion.slot);
+    }
+    answered += done.size();
+  }
+  measured.errors += total - answered;
+  measured.seconds = SecondsBetween(start, now);
+  return measured;
+}
+
+}  // namespace nereid::bench

@@ -1,0 +1,216 @@
+#include "bench/loadgen/http_transport.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/status_macros.h"
+
+namespace nereid::bench {
+namespace {
+
+constexpr size_t kScratchBytes = 512 << 10;
+constexpr size_t kMaxHeadBytes = 64 << 10;
+
+absl::Status SystemError(absl::string_view what) {
+  return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
+}
+
+std::string RenderRequest(const std::string& address, const HttpRequestText& request) {
+  std::string text = absl::StrCat("POST ", request.path, " HTTP/1.1\r\nHost: ", address,
+                                  "\r\nContent-Length: ", request.body.size(), "\r\n");
+  if (request.header_length >= 0) {
+    absl::StrAppend(&text, "Content-Type: application/octet-stream\r\n",
+                    "Inference-Header-Content-Length: ", request.header_length, "\r\n");
+  } else {
+    absl::StrAppend(&text, "Content-Type: application/json\r\n");
+  }
+  absl::StrAppend(&text, "\r\n", request.body);
+  return text;
+}
+
+// Value of the header `name` in a head, whatever its case; `missing` when it is not there.
+absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view name,
+                                      uint64_t missing) {
+  for (size_t at = head.find("\r\n"); at != absl::string_view::npos; at = head.find("\r\n", at)) {
+    at += 2;
+    absl::string_view line = head.substr(at, head.find("\r\n", at) - at);
+    if (line.size() <= name.size() || line[name.size()] != ':' ||
+        !absl::StartsWithIgnoreCase(line, name)) {
+      continue;
+    }
+    uint64_t value = 0;
+    if (absl::SimpleAtoi(line.substr(name.size() + 1), &value)) return value;
+    return absl::DataLossError(absl::StrCat("the answer says ", line));
+  }
+  return missing;
+}
+
+}  // namespace
+
+HttpTransport::HttpTransport(const std::string& address, const HttpRequestText& request)
+    : request_(RenderRequest(address, request)), scratch_(new char[kScratchBytes]) {}
+
+HttpTransport::~HttpTransport() {
+  for (const Connection& connection : connections_) {
+    if (connection.fd >= 0) close(connection.fd);
+  }
+  if (epoll_ >= 0) close(epoll_);
+}
+
+absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Connect(const std::string& address,
+                                                                  const HttpRequestText& request,
+                                                                  int connections) {
+  std::unique_ptr<HttpTransport> transport(new HttpTransport(address, request));
+  RETURN_IF_ERROR(transport->Open(address, connections));
+  return transport;
+}
+
+absl::Status HttpTransport::Open(const std::string& address, int connections) {
+  const size_t colon = address.rfind(':');
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  int port = 0;
+  if (colon == std::string::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) ||
+      inet_pton(AF_INET, address.substr(0, colon).c_str(), &to.sin_addr) != 1) {
+    return absl::InvalidArgumentError(absl::StrCat("no IPv4 address and port: ", address));
+  }
+  to.sin_port = htons(static_cast<uint16_t>(port));
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0) return SystemError("epoll");
+  connections_.resize(static_cast<size_t>(connections));
+  for (int slot = 0; slot < connections; ++slot) {
+    Connection& connection = connections_[static_cast<size_t>(slot)];
+    connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connection.fd < 0) return SystemError("socket");
+    if (connect(connection.fd, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
+      return SystemError(absl::StrCat("connect to ", address));
+    }
+    const int on = 1;
+    setsockopt(connection.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    RETURN_IF_ERROR(Watch(EPOLL_CTL_ADD, slot, EPOLLIN));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HttpTransport::Watch(int operation, int slot, uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u32 = static_cast<uint32_t>(slot);
+  const int fd = connections_[static_cast<size_t>(slot)].fd;
+  return epoll_ctl(epoll_, operation, fd, &event) == 0 ? absl::OkStatus() : SystemError("epoll");
+}
+
+absl::Status HttpTransport::Send(int slot) {
+  Connection& connection = connections_[static_cast<size_t>(slot)];
+  connection.sent = 0;
+  connection.have_head = false;
+  connection.head.clear();
+  connection.body.clear();
+  return Write(slot);
+}
+
+absl::Status HttpTransport::Write(int slot) {
+  Connection& connection = connections_[static_cast<size_t>(slot)];
+  while (connection.sent < request_.size()) {
+    const ssize_t written =
+        send(connection.fd, request_.data() + connection.sent, request_.size() - connection.sent,
+             MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) break;
+    if (written < 0) return SystemError("send");
+    connection.sent += static_cast<size_t>(written);
+  }
+  const bool writing = connection.sent < request_.size();
+  if (writing == connection.writing) return absl::OkStatus();
+  connection.writing = writing;
+  return Watch(EPOLL_CTL_MOD, slot, writing ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+absl::Status HttpTransport::Poll(BenchTime until, std::vector<Completion>* done) {
+  std::array<epoll_event, 64> events;
+  const auto left = std::max<int64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(until - BenchClock::now()).count(), 0);
+  const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
+  const int count =
+      epoll_pwait2(epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr);
+  if (count < 0 && errno != EINTR) return SystemError("epoll");
+  for (int i = 0; i < count; ++i) {
+    const int slot = static_cast<int>(events[static_cast<size_t>(i)].data.u32);
+    const uint32_t what = events[static_cast<size_t>(i)].events;
+    if ((what & EPOLLOUT) != 0) RETURN_IF_ERROR(Write(slot));
+    if ((what & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) continue;
+    Connection& connection = connections_[static_cast<size_t>(slot)];
+    bool complete = false;
+    RETURN_IF_ERROR(Read(&connection, &complete));
+    if (complete) done->push_back({slot, connection.ok});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HttpTransport::Read(Connection* connection, bool* complete) {
+  const ssize_t got = recv(connection->fd, scratch_.get(), kScratchBytes, MSG_DONTWAIT);
+  if (got < 0) {
+    return errno == EAGAIN || errno == EINTR ? absl::OkStatus() : SystemError("recv");
+  }
+  if (got == 0) return absl::UnavailableError("the server closed the connection");
+  absl::string_view arrived(scratch_.get(), static_cast<size_t>(got));
+  if (!connection->have_head) RETURN_IF_ERROR(TakeHead(connection, &arrived));
+  if (!connection->have_head) return absl::OkStatus();
+  if (arrived.size() > connection->body_left) {
+    return absl::DataLossError("more bytes than the answer has");
+  }
+  if (keep_) connection->body.append(arrived.data(), arrived.size());
+  connection->body_left -= arrived.size();
+  *complete = connection->body_left == 0;
+  return absl::OkStatus();
+}
+
+absl::Status HttpTransport::TakeHead(Connection* connection, absl::string_view* arrived) {
+  static constexpr absl::string_view kEnd = "\r\n\r\n";
+  // Nearly always the head comes in one piece and need not be copied.
+  absl::string_view text = *arrived;
+  const size_t before = connection->head.size();
+  if (before > 0) {
+    connection->head.append(arrived->data(), arrived->size());
+    text = connection->head;
+  }
+  const size_t end = text.find(kEnd);
+  if (end == absl::string_view::npos) {
+    if (before == 0) connection->head.assign(arrived->data(), arrived->size());
+    if (connection->head.size() > kMaxHeadBytes) return absl::DataLossError("an endless head");
+    arrived->remove_prefix(arrived->size());
+    return absl::OkStatus();
+  }
+  const absl::string_view head = text.substr(0, end);
+  if (!absl::StartsWith(head, "HTTP/1.1 ")) return absl::DataLossError("no HTTP/1.1 answer");
+  connection->ok = absl::StartsWith(head.substr(9), "200");
+  static constexpr uint64_t kNone = ~uint64_t{0};
+  ASSIGN_OR_RETURN(connection->body_left, NumberHeader(head, "Content-Length", kNone));
+  if (connection->body_left == kNone) return absl::DataLossError("no Content-Length");
+  ASSIGN_OR_RETURN(connection->header_length,
+                   NumberHeader(head, "Inference-Header-Content-Length", 0));
+  connection->have_head = true;
+  arrived->remove_prefix(end + kEnd.size() - before);
+  return absl::OkStatus();
+}
+
+absl::string_view HttpTransport::answer(int slot) const {
+  const Connection& connection = connections_[static_cast<size_t>(slot)];
+  return absl::string_view(connection.body)
+      .substr(std::min(connection.header_length, connection.body.size()));
+}
+
+}  // namespace nereid::bench

@@ -1,0 +1,68 @@
+// HttpTransport: keep-alive connections over raw non-blocking sockets and epoll. Does no more than
+// it must, so that the client is not what is measured. Used by one thread.
+#ifndef NEREID_BENCH_LOADGEN_HTTP_TRANSPORT_H_
+#define NEREID_BENCH_LOADGEN_HTTP_TRANSPORT_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/loadgen/transport.h"
+
+namespace nereid::bench {
+
+struct HttpRequestText {
+  std::string path;
+  std::string body;
+  // Value of Inference-Header-Content-Length; negative: no such header, the body is JSON.
+  int64_t header_length = -1;
+};
+
+class HttpTransport final : public Transport {
+ public:
+  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE when that fails.
+  static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
+                                                            const HttpRequestText& request,
+                                                            int connections);
+  ~HttpTransport() override;
+
+  int slots() const override { return static_cast<int>(connections_.size()); }
+  absl::Status Send(int slot) override;
+  absl::Status Poll(BenchTime until, std::vector<Completion>* done) override;
+  void KeepAnswers(bool keep) override { keep_ = keep; }
+  absl::string_view answer(int slot) const override;
+
+ private:
+  struct Connection {
+    int fd = -1;
+    size_t sent = 0;           // bytes of the request written
+    bool writing = false;      // waits for the socket to take more
+    bool have_head = false;    // of the answer that arrives
+    bool ok = false;
+    uint64_t body_left = 0;    // bytes of its body still to come
+    size_t header_length = 0;  // of the JSON in front of the binary part
+    std::string head;          // as far as it has come
+    std::string body;          // when answers are kept
+  };
+
+  explicit HttpTransport(const std::string& address, const HttpRequestText& request);
+  absl::Status Open(const std::string& address, int connections);
+  absl::Status Write(int slot);
+  // Reads once; sets `complete` when the answer is whole.
+  absl::Status Read(Connection* connection, bool* complete);
+  absl::Status TakeHead(Connection* connection, absl::string_view* arrived);
+  absl::Status Watch(int operation, int slot, uint32_t events);
+
+  std::string request_;
+  int epoll_ = -1;
+  bool keep_ = false;
+  std::vector<Connection> connections_;
+  std::unique_ptr<char[]> scratch_;
+};
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_BENCH_LOADGEN_HTTP_TRANSPORT_H_

@@ -1,0 +1,131 @@
+// nereid_loadgen: loads one model of a server with one request, over and over, and prints what it
+// measured as one JSON object.
+#include <absl/strings/str_cat.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "base/json_writer.h"
+#include "base/status_macros.h"
+#include "bench/loadgen/cpu_time.h"
+#include "bench/loadgen/driver.h"
+#include "bench/loadgen/grpc_transport.h"
+#include "bench/loadgen/http_transport.h"
+#include "bench/loadgen/options.h"
+
+namespace nereid::bench {
+namespace {
+
+absl::StatusOr<std::string> ReadFile(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", name));
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+absl::StatusOr<std::unique_ptr<Transport>> Connect(const Options& options) {
+  ASSIGN_OR_RETURN(std::string body, ReadFile(options.body_file));
+  if (options.grpc) {
+    return std::make_unique<GrpcTransport>(options.address, body, options.concurrency,
+                                           options.channels);
+  }
+  return HttpTransport::Connect(
+      options.address, {options.path, std::move(body), options.header_length}, options.concurrency);
+}
+
+absl::StatusOr<Measured> Load(const Options& options, Transport* transport, double seconds) {
+  const auto length =
+      std::chrono::duration_cast<BenchClock::duration>(std::chrono::duration<double>(seconds));
+  return options.rate > 0 ? RunOpen(transport, options.rate, length)
+                          : RunClosed(transport, length);
+}
+
+absl::StatusOr<double> ServerCpuSeconds(const Options& options) {
+  return options.server_pid > 0 ? CpuSecondsOf(options.server_pid) : 0.0;
+}
+
+struct CpuUse {
+  double client_seconds = 0;
+  double server_seconds = 0;
+};
+
+std::string Report(const Options& options, const Measured& measured, const CpuUse& cpu) {
+  const auto requests = static_cast<double>(measured.latency.count() + measured.errors);
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginObject();
+  json.Key("protocol");
+  json.String(options.grpc ? "grpc" : "http");
+  json.Key("concurrency");
+  json.Int(options.concurrency);
+  json.Key("rate");
+  json.Double(options.rate);
+  json.Key("seconds");
+  json.Double(measured.seconds);
+  json.Key("requests");
+  json.Uint(measured.latency.count());
+  json.Key("errors");
+  json.Uint(measured.errors);
+  json.Key("throughput");
+  json.Double(static_cast<double>(measured.latency.count()) / measured.seconds);
+  json.Key("latency_us");
+  json.BeginObject();
+  json.Key("mean");
+  json.Double(measured.latency.mean() * 1e-3);
+  for (const auto& [name, fraction] :
+       {std::pair("p50", 0.5), {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}) {
+    json.Key(name);
+    json.Double(static_cast<double>(measured.latency.Percentile(fraction)) * 1e-3);
+  }
+  json.Key("max");
+  json.Double(static_cast<double>(measured.latency.max()) * 1e-3);
+  json.EndObject();
+  json.Key("client_cpu");  // of one core
+  json.Double(cpu.client_seconds / measured.seconds);
+  if (options.server_pid > 0) {
+    json.Key("server_cpu");
+    json.Double(cpu.server_seconds / measured.seconds);
+    json.Key("server_cpu_us");  // a request
+    json.Double(requests > 0 ? cpu.server_seconds * 1e6 / requests : 0);
+  }
+  json.EndObject();
+  return text;
+}
+
+absl::StatusOr<std::string> Run(const Options& options) {
+  ASSIGN_OR_RETURN(const std::string expected, ReadFile(options.expect_file));
+  ASSIGN_OR_RETURN(const Reference reference, Reference::Parse(expected));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Connect(options));
+  RETURN_IF_ERROR(
+      CheckAnswers(transport.get(), reference, options.expect_form, options.checks));
+  RETURN_IF_ERROR(Load(options, transport.get(), options.warmup_seconds).status());
+
+  ASSIGN_OR_RETURN(const double server_before, ServerCpuSeconds(options));
+  const double own_before = OwnCpuSeconds();
+  ASSIGN_OR_RETURN(const Measured measured, Load(options, transport.get(), options.seconds));
+  const double own_after = OwnCpuSeconds();
+  ASSIGN_OR_RETURN(const double server_after, ServerCpuSeconds(options));
+  return Report(options, measured, {own_after - own_before, server_after - server_before});
+}
+
+int Main(int argc, const char* const* argv) {
+  const absl::StatusOr<Options> options = ParseOptions(argc, argv);
+  if (!options.ok()) {
+    std::fprintf(stderr, "%s\n%s", std::string(options.status().message()).c_str(), kUsage);
+    return 2;
+  }
+  const absl::StatusOr<std::string> report = Run(*options);
+  if (!report.ok()) {
+    std::fprintf(stderr, "nereid_loadgen: %s\n", report.status().ToString().c_str());
+    return 1;
+  }
+  std::printf("%s\n", report->c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace nereid::bench
+
+int main(int argc, char** argv) { return nereid::bench::Main(argc, argv); }

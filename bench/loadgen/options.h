@@ -1,0 +1,38 @@
+// Options of nereid_loadgen. A plain value.
+#ifndef NEREID_BENCH_LOADGEN_OPTIONS_H_
+#define NEREID_BENCH_LOADGEN_OPTIONS_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+
+#include "bench/loadgen/answer.h"
+
+namespace nereid::bench {
+
+struct Options {
+  bool grpc = false;
+  std::string address;         // a.b.c.d:port
+  std::string path;            // HTTP: of the request
+  std::string body_file;       // HTTP: the body; gRPC: a serialized ModelInferRequest
+  int64_t header_length = -1;  // HTTP: bytes of JSON in front of the binary part
+  std::string expect_file;     // FP32 values of the one output
+  AnswerForm expect_form = AnswerForm::kBinary;
+  int concurrency = 1;         // slots: connections, or calls in flight
+  int channels = 1;            // gRPC: TCP connections
+  double rate = 0;             // requests a second; 0: closed loop
+  double seconds = 2;          // that are measured
+  double warmup_seconds = 0.5;
+  int checks = 2;              // requests on each slot whose answers are compared
+  int server_pid = 0;          // whose processor time to report; 0: none
+};
+
+// "--name=value" words. INVALID_ARGUMENT with a sentence for what is wrong or missing.
+absl::StatusOr<Options> ParseOptions(int argc, const char* const* argv);
+
+extern const char kUsage[];
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_BENCH_LOADGEN_OPTIONS_H_
