@@ -6,7 +6,7 @@ METRICS_PORT ?= 8002
 MODELS ?= examples/models
 ARGS ?=
 
-.PHONY: help run test setup stage lint format fuzz clean
+.PHONY: help run test setup stage bench lint format fuzz clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -14,6 +14,7 @@ help:
 	@echo "make test    all tests; ends with 'N passed, N failed'   (ARGS='--only release python')"
 	@echo "make stage   build/stage: what an installation looks like"
 	@echo "make setup   install what is missing, no more"
+	@echo "make bench   the race against the original server       (ARGS='--quick', see bench/README.md)"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
 	@echo "make fuzz    ten minutes of each fuzz target             (ARGS='--seconds 60 TARGET')"
@@ -31,6 +32,10 @@ setup:
 
 stage:
 	@tools/stage.sh
+
+bench:
+	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench && \
+	  PYTHONPATH=build/deps/bench .venv/bin/python bench/run.py $(ARGS)
 
 lint:
 	@tools/lint.sh

@@ -58,6 +58,26 @@ function(nereid_fuzzer name)
   endforeach()
 endfunction()
 
+# nereid_bench(NAME SOURCES x_bench.cc DEPS modules... [LIBS ...])
+#   one Google Benchmark program, only with -DNEREID_BUILD_BENCH=ON, into micro/; `micro_benches`
+#   builds them all
+function(nereid_bench name)
+  if(NOT NEREID_BUILD_BENCH)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE nereid::options ${ARG_LIBS} benchmark::benchmark_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/micro)
+  if(NOT TARGET micro_benches)
+    add_custom_target(micro_benches)
+  endif()
+  add_dependencies(micro_benches ${name})
+  foreach(dep IN LISTS ARG_DEPS)
+    target_link_libraries(${name} PRIVATE nereid::${dep})
+  endforeach()
+endfunction()
+
 # nereid_backend(NAME SOURCES ... [LIBS ...]): backends/NAME/libtriton_NAME.so, which sees only
 # include/ and the backend SDK, and resolves the server's functions from libtritonserver.so.
 function(nereid_backend name)

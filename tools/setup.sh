@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running Nereid needs; what is there already is left alone.
 #
-#   tools/setup.sh [--test] [--lint]
+#   tools/setup.sh [--test] [--lint] [--bench]
 #     --test   also the original server, which tests/differential compares with
 #     --lint   also the clang tools of `make lint` and `make fuzz`
+#     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
 #
 # Debian packages and Python packages: tools/dependencies.txt. ONNX Runtime: tools/versions.env.
 # Writes to .venv and build/deps only; root is needed only when a Debian package is missing.
@@ -16,11 +17,13 @@ fail() { echo "setup: $*" >&2; exit 1; }
 
 sections=(apt)
 with_original=false
+with_bench=false
 for argument in "$@"; do
   case $argument in
     --lint) sections+=(apt-lint) ;;
     --test) with_original=true ;;
-    *) fail "unknown argument '$argument' (known: --test, --lint)" ;;
+    --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
+    *) fail "unknown argument '$argument' (known: --test, --lint, --bench)" ;;
   esac
 done
 
@@ -94,13 +97,12 @@ install_pip() {
   echo "$stamp" >.venv/nereid.stamp
 }
 
-# A folder of its own: the wheel asks for other versions than .venv holds, and only the server in it
-# is wanted.
-install_original() {
-  local pins destination=build/deps/original
-  pins=$(section pip-differential)
+# install_aside WHAT FOLDER PINS: a folder of its own under build/deps, without what the packages
+# depend on: they ask for other versions than .venv holds, or are wanted by one tool only.
+install_aside() {
+  local what=$1 destination=build/deps/$2 pins=$3
   [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$pins" ]] || return 0
-  say "installing the original server ($pins) into $destination"
+  say "installing $what into $destination"
   rm -rf "$destination"
   # shellcheck disable=SC2086  # One word for each package.
   .venv/bin/python -m pip --disable-pip-version-check -q install --no-deps --only-binary=:all: \
@@ -123,5 +125,9 @@ install_apt
 install_pip
 install_onnxruntime
 if $with_original; then
-  install_original
+  install_aside "the original server" original "$(section pip-differential)"
+fi
+if $with_bench; then
+  install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
+  install_aside matplotlib bench "$(section pip-bench)"
 fi

@@ -52,8 +52,7 @@ absl::Status Reference::Check(absl::string_view answer, AnswerForm form) const {
   ASSIGN_OR_RETURN(const std::vector<float> values,
                    form == AnswerForm::kBinary ? FromBytes(answer) : FromJson(answer));
   if (values.size() != values_.size()) {
-    return absl::DataLossError(
-        absl::StrCat(values.size(), " values, expected ", values_.size()));
+    return absl::DataLossError(absl::StrCat(values.size(), " values, expected ", values_.size()));
   }
   for (size_t i = 0; i < values.size(); ++i) {
     const float allowed = kTolerance * std::max(1.0f, std::abs(values_[i]));

@@ -42,9 +42,7 @@ TEST(ReferenceTest, ReadsJson) {
   EXPECT_FALSE(CheckJson(R"({"error":"no"})").ok());
 }
 
-TEST(ReferenceTest, RefusesBrokenReferences) {
-  EXPECT_FALSE(Reference::Parse("12345").ok());
-}
+TEST(ReferenceTest, RefusesBrokenReferences) { EXPECT_FALSE(Reference::Parse("12345").ok()); }
 
 }  // namespace
 }  // namespace nereid::bench

@@ -33,7 +33,7 @@ absl::StatusOr<double> CpuSecondsOf(int pid) {
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return absl::NotFoundError(absl::StrCat("no process ", pid));
   const std::vector<std::string> fields = absl::StrSplit(text.substr(name_end + 2), ' ');
-  static constexpr size_t kUser = 11;    // utime is field 14 of proc(5), the state field 3
+  static constexpr size_t kUser = 11;  // utime is field 14 of proc(5), the state field 3
   static constexpr size_t kSystem = 12;
   int64_t user = 0;
   int64_t system = 0;

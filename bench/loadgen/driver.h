@@ -19,7 +19,7 @@
 namespace nereid::bench {
 
 struct Measured {
-  Histogram latency;  // of the requests that succeeded
+  Histogram latency;    // of the requests that succeeded
   uint64_t errors = 0;  // answers of failure; open loop: also what was never answered
   double seconds = 0;
 };

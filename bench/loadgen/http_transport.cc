@@ -125,9 +125,8 @@ absl::Status HttpTransport::Send(int slot) {
 absl::Status HttpTransport::Write(int slot) {
   Connection& connection = connections_[static_cast<size_t>(slot)];
   while (connection.sent < request_.size()) {
-    const ssize_t written =
-        send(connection.fd, request_.data() + connection.sent, request_.size() - connection.sent,
-             MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t written = send(connection.fd, request_.data() + connection.sent,
+                                 request_.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) break;
     if (written < 0) return SystemError("send");

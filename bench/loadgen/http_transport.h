@@ -38,9 +38,9 @@ class HttpTransport final : public Transport {
  private:
   struct Connection {
     int fd = -1;
-    size_t sent = 0;           // bytes of the request written
-    bool writing = false;      // waits for the socket to take more
-    bool have_head = false;    // of the answer that arrives
+    size_t sent = 0;         // bytes of the request written
+    bool writing = false;    // waits for the socket to take more
+    bool have_head = false;  // of the answer that arrives
     bool ok = false;
     uint64_t body_left = 0;    // bytes of its body still to come
     size_t header_length = 0;  // of the JSON in front of the binary part

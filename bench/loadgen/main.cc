@@ -38,8 +38,7 @@ absl::StatusOr<std::unique_ptr<Transport>> Connect(const Options& options) {
 absl::StatusOr<Measured> Load(const Options& options, Transport* transport, double seconds) {
   const auto length =
       std::chrono::duration_cast<BenchClock::duration>(std::chrono::duration<double>(seconds));
-  return options.rate > 0 ? RunOpen(transport, options.rate, length)
-                          : RunClosed(transport, length);
+  return options.rate > 0 ? RunOpen(transport, options.rate, length) : RunClosed(transport, length);
 }
 
 absl::StatusOr<double> ServerCpuSeconds(const Options& options) {
@@ -98,8 +97,7 @@ absl::StatusOr<std::string> Run(const Options& options) {
   ASSIGN_OR_RETURN(const std::string expected, ReadFile(options.expect_file));
   ASSIGN_OR_RETURN(const Reference reference, Reference::Parse(expected));
   ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Connect(options));
-  RETURN_IF_ERROR(
-      CheckAnswers(transport.get(), reference, options.expect_form, options.checks));
+  RETURN_IF_ERROR(CheckAnswers(transport.get(), reference, options.expect_form, options.checks));
   RETURN_IF_ERROR(Load(options, transport.get(), options.warmup_seconds).status());
 
   ASSIGN_OR_RETURN(const double server_before, ServerCpuSeconds(options));

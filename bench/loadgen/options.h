@@ -19,13 +19,13 @@ struct Options {
   int64_t header_length = -1;  // HTTP: bytes of JSON in front of the binary part
   std::string expect_file;     // FP32 values of the one output
   AnswerForm expect_form = AnswerForm::kBinary;
-  int concurrency = 1;         // slots: connections, or calls in flight
-  int channels = 1;            // gRPC: TCP connections
-  double rate = 0;             // requests a second; 0: closed loop
-  double seconds = 2;          // that are measured
+  int concurrency = 1;  // slots: connections, or calls in flight
+  int channels = 1;     // gRPC: TCP connections
+  double rate = 0;      // requests a second; 0: closed loop
+  double seconds = 2;   // that are measured
   double warmup_seconds = 0.5;
-  int checks = 2;              // requests on each slot whose answers are compared
-  int server_pid = 0;          // whose processor time to report; 0: none
+  int checks = 2;      // requests on each slot whose answers are compared
+  int server_pid = 0;  // whose processor time to report; 0: none
 };
 
 // "--name=value" words. INVALID_ARGUMENT with a sentence for what is wrong or missing.

@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "base/log.h"
 #include "infer/response.h"
 #include "infer/serving_model.h"
@@ -40,23 +42,45 @@ std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
 
 absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint32_t flags) {
   const bool is_final = (flags & kResponseCompleteFinal) != 0;
-  const bool already_final = is_final ? final_sent_.exchange(true) : final_sent();
-  if (already_final) {
-    return absl::InternalError(
-        absl::StrCat("[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_,
-                     "] model '", model_->config().name,
-                     "': a response was sent after the final one; it is dropped"));
+  {
+    MutexLock lock(&mu_);
+    if (final_sent()) {
+      return absl::InternalError(
+          absl::StrCat("[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_,
+                       "] model '", model_->config().name,
+                       "': a response was sent after the final one; it is dropped"));
+    }
+    if (!is_final) {
+      ++delivering_;
+    } else {
+      final_sent_.store(true, std::memory_order_release);
+      if (delivering_ > 0) {
+        held_final_ = HeldResponse{std::move(response), flags};
+        return absl::OkStatus();
+      }
+    }
   }
   Deliver(std::move(response), flags);
+  if (!is_final) EndDelivery();
   return absl::OkStatus();
+}
+
+void ResponseStream::EndDelivery() {
+  std::optional<HeldResponse> final_response;
+  {
+    MutexLock lock(&mu_);
+    if (--delivering_ == 0) final_response = std::exchange(held_final_, std::nullopt);
+  }
+  if (final_response.has_value()) {
+    Deliver(std::move(final_response->response), final_response->flags);
+  }
 }
 
 void ResponseStream::SendFinalError(const absl::Status& error) {
   if (final_sent()) return;
   std::unique_ptr<InferResponse> response = NewResponse();
-  if (final_sent_.exchange(true)) return;
   response->set_status(error);
-  Deliver(std::move(response), kResponseCompleteFinal);
+  Send(std::move(response), kResponseCompleteFinal).IgnoreError();  // another was faster
 }
 
 void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {

@@ -12,9 +12,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/export.h"
+#include "base/mutex.h"
 #include "memory/output_allocator.h"
 
 namespace nereid {
@@ -46,8 +48,10 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   std::unique_ptr<InferResponse> NewResponse();
 
   // Delivers `response` (may be null) with `flags`. INTERNAL, and nothing is delivered, after the
-  // final one has been sent.
-  absl::Status Send(std::unique_ptr<InferResponse> response, uint32_t flags);
+  // final one has been sent. A final response that is sent while another thread delivers one that
+  // is not is delivered by that thread, afterwards: the receiver sees nothing after FINAL.
+  absl::Status Send(std::unique_ptr<InferResponse> response, uint32_t flags)
+      ABSL_LOCKS_EXCLUDED(mu_);
   // Delivers an error as the final response; nothing if a final one was sent already.
   void SendFinalError(const absl::Status& error);
 
@@ -62,14 +66,24 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   uint64_t NextStatisticsIndex() { return statistics_index_.fetch_add(1); }
 
  private:
+  struct HeldResponse {
+    std::unique_ptr<InferResponse> response;
+    uint32_t flags;
+  };
+
   void Deliver(std::unique_ptr<InferResponse> response, uint32_t flags);
+  // One delivery of a response that was not final has ended.
+  void EndDelivery() ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::shared_ptr<ServingModel> model_;
   const std::string request_id_;
   const ResponseTarget target_;
   std::atomic<bool> cancelled_{false};
-  std::atomic<bool> final_sent_{false};
+  std::atomic<bool> final_sent_{false};  // set under mu_, read without it
   std::atomic<uint64_t> statistics_index_{0};
+  Mutex mu_;
+  int delivering_ ABSL_GUARDED_BY(mu_) = 0;  // deliveries under way that are not final
+  std::optional<HeldResponse> held_final_ ABSL_GUARDED_BY(mu_);  // waits for them
 };
 
 }  // namespace nereid

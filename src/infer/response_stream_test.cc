@@ -40,6 +40,41 @@ TEST_F(ResponseStreamTest, DeliversResponsesInOrderWithTheirFlags) {
   EXPECT_TRUE(request_.answer(2).is_final());
 }
 
+// What a receiver sees, and a final response that is sent while it still looks at another one, as
+// a second thread of a backend may do at any moment.
+struct FinalMeanwhile {
+  ResponseStream* stream = nullptr;
+  bool inside = false;
+  std::vector<uint32_t> flags;
+
+  static void Receive(InferResponse* response, uint32_t flags, const ResponseTarget& target) {
+    auto* self = static_cast<FinalMeanwhile*>(target.userp);
+    const std::unique_ptr<InferResponse> owned(response);
+    EXPECT_FALSE(self->inside) << "called while a delivery is under way";
+    self->inside = true;
+    if (flags == 0) {
+      EXPECT_TRUE(self->stream->Send(self->stream->NewResponse(), kResponseCompleteFinal).ok());
+      EXPECT_FALSE(self->stream->Send(nullptr, 0).ok());
+    }
+    self->inside = false;
+    self->flags.push_back(flags);
+  }
+};
+
+TEST_F(ResponseStreamTest, AFinalResponseWaitsForTheDeliveryUnderWay) {
+  FinalMeanwhile receiver;
+  HeapOutputAllocator allocator(nullptr);
+  ResponseTarget target;
+  target.fn = &FinalMeanwhile::Receive;
+  target.userp = &receiver;
+  target.allocator = &allocator;
+  ASSERT_TRUE(model_->lifetime().Enter());
+  const auto stream = std::make_shared<ResponseStream>(model_, "7", target);
+  receiver.stream = stream.get();
+  ASSERT_TRUE(stream->Send(stream->NewResponse(), 0).ok());
+  EXPECT_EQ(receiver.flags, (std::vector<uint32_t>{0, kResponseCompleteFinal}));
+}
+
 TEST_F(ResponseStreamTest, AResponseNamesModelVersionAndRequest) {
   std::shared_ptr<ResponseStream> stream = Detached();
   ASSERT_TRUE(stream->Send(stream->NewResponse(), kResponseCompleteFinal).ok());

@@ -181,6 +181,23 @@ def test_hundred_megabytes(stub: service_pb2_grpc.GRPCInferenceServiceStub) -> N
     assert answer.raw_output_contents[0] == request.raw_input_contents[0]
 
 
+def test_large_and_small_outputs_in_any_order(
+    server_factory: Any, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity("many", "FP32", tensors=4)
+    server = server_factory(model_repository)
+    arrays = [np.arange(count, dtype=np.float32) for count in (3, 200_000, 0, 5_000)]
+    with triton.InferenceServerClient(server.grpc_url) as client:
+        inputs = [given(array, f"INPUT{index}") for index, array in enumerate(arrays)]
+        answer = client.infer("many", inputs)
+        for index, array in enumerate(arrays):
+            assert np.array_equal(answer.as_numpy(f"OUTPUT{index}"), array)
+        wanted = [triton.InferRequestedOutput(f"OUTPUT{index}") for index in (3, 0)]
+        answer = client.infer("many", inputs, outputs=wanted)
+        assert np.array_equal(answer.as_numpy("OUTPUT3"), arrays[3])
+        assert np.array_equal(answer.as_numpy("OUTPUT0"), arrays[0])
+
+
 def test_empty_tensor(stub: service_pb2_grpc.GRPCInferenceServiceStub) -> None:
     answer = stub.ModelInfer(echo_request([]))
     assert list(answer.outputs[0].shape) == [0]
@@ -202,6 +219,32 @@ def test_compressed_response(server_factory: Any, model_repository: ModelReposit
     with triton.InferenceServerClient(server.grpc_url) as client:
         answer = client.infer("echo", [given(array)])
     assert np.array_equal(answer.as_numpy("OUTPUT0"), array)
+
+
+def test_messages_beyond_the_limit_are_not_collected(
+    server_factory: Any, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity("bytes", "UINT8")
+    server = server_factory(model_repository, "--max-in-flight-bytes=1000000")
+    with grpc.insecure_channel(server.grpc_url, options=UNLIMITED) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        request = service_pb2.ModelInferRequest(model_name="bytes")
+        request.inputs.add(name="INPUT0", datatype="UINT8", shape=[4 * LARGE_BYTES])
+        request.raw_input_contents.append(bytes(4 * LARGE_BYTES))
+        code, _ = refusal(stub.ModelInfer, request)
+        assert code in ("RESOURCE_EXHAUSTED", "UNAVAILABLE")
+        assert peak_memory(server) < 3 * LARGE_BYTES
+        request.inputs[0].shape[0] = 3
+        request.raw_input_contents[0] = b"abc"
+        answer = stub.ModelInfer(request, timeout=20, wait_for_ready=True)
+        assert list(answer.raw_output_contents) == [b"abc"]
+
+
+def peak_memory(server: ServerProcess) -> int:
+    """Bytes of memory that the server had at its highest."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024
 
 
 # -- what is said around a call --------------------------------------------------------------------
@@ -254,7 +297,7 @@ def patient_server(server_factory: Any, model_repository: ModelRepository) -> Se
 
 
 def assert_no_request_left(server: ServerProcess) -> None:
-    """The model is free for the next request, which is cancelled in its turn."""
+    """A server that has nothing in flight ends at once."""
     start = time.monotonic()
     server.stop()
     assert time.monotonic() - start < 20

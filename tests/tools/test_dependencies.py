@@ -24,7 +24,8 @@ def sections() -> dict[str, list[str]]:
 
 
 def test_python_versions_are_exact() -> None:
-    pins = sections()["pip"] + sections()["pip-differential"]
+    entries = sections()
+    pins = entries["pip"] + entries["pip-differential"] + entries["pip-bench"]
     assert len(pins) > 2
     loose = [pin for pin in pins if not re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.${}]+", pin)]
     assert loose == []

@@ -52,8 +52,7 @@ absl::Status ServerReady(Server* server, const inference::ServerReadyRequest&,
   return absl::OkStatus();
 }
 
-absl::Status HealthCheck(Server* server, const HealthCheckRequest&,
-                         HealthCheckResponse* response) {
+absl::Status HealthCheck(Server* server, const HealthCheckRequest&, HealthCheckResponse* response) {
   ASSIGN_OR_RETURN(const bool ready, server->IsReady());
   response->set_status(ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING);
   return absl::OkStatus();

@@ -52,8 +52,8 @@ TEST_F(GrpcAdminTest, Health) {
   EXPECT_TRUE(ready.ready());
   HealthCheckResponse health;
   grpc::ClientContext context;
-  ASSERT_TRUE(Health::NewStub(loopback_->channel())->Check(&context, HealthCheckRequest(), &health)
-                  .ok());
+  ASSERT_TRUE(
+      Health::NewStub(loopback_->channel())->Check(&context, HealthCheckRequest(), &health).ok());
   EXPECT_EQ(health.status(), HealthCheckResponse::SERVING);
 }
 
@@ -163,8 +163,8 @@ TEST_F(GrpcAdminTest, MethodsOfLaterReleases) {
 
 // Every method of the protocol is either there or known to be missing.
 TEST_F(GrpcAdminTest, EveryMethodOfTheProtocolIsKnown) {
-  const auto* service = inference::ModelInferRequest::descriptor()->file()->FindServiceByName(
-      "GRPCInferenceService");
+  const auto* service =
+      inference::ModelInferRequest::descriptor()->file()->FindServiceByName("GRPCInferenceService");
   ASSERT_NE(service, nullptr);
   grpc::GenericStub stub(loopback_->channel());
   for (int i = 0; i < service->method_count(); ++i) {

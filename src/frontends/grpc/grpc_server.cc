@@ -13,8 +13,8 @@
 #include "base/status_macros.h"
 #include "frontends/grpc/admin_call.h"
 #include "frontends/grpc/call_queue.h"
-#include "frontends/grpc/library_logs.h"
 #include "frontends/grpc/infer_service.h"
+#include "frontends/grpc/library_logs.h"
 #include "frontends/grpc/listen.h"
 #include "frontends/grpc/unary_infer.h"
 
@@ -22,6 +22,7 @@ namespace nereid {
 namespace {
 
 constexpr int kMaxQueues = 128;
+// What gRPC may use beside the messages that the server's own limit is about.
 constexpr size_t kQuotaSlack = 64 << 20;
 // Calls waited for at a time on one queue: one that finds nobody waiting takes a slower way.
 constexpr int kAwaitedInferCalls = 16;
@@ -99,6 +100,8 @@ absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
   int port = 0;
   builder.AddListeningPort(ListenTarget(options.address, options.port), credentials, &port);
   SetChannelArguments(options, &builder);
+  // The server's limit is asked for whole messages; while one still comes in, only gRPC can stop
+  // it.
   if (const uint64_t limit = infer_->server->in_flight_bytes()->limit(); limit > 0) {
     grpc::ResourceQuota quota("nereid");
     quota.Resize(limit + kQuotaSlack);

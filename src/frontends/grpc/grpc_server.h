@@ -26,7 +26,7 @@ struct GrpcKeepaliveOptions {
   bool permit_without_calls = false;
   int http2_max_pings_without_data = 2;  // 0: no limit
   int http2_min_recv_ping_interval_without_data_ms = 300'000;
-  int http2_max_ping_strikes = 2;   // 0: any number
+  int http2_max_ping_strikes = 2;       // 0: any number
   int max_connection_age_ms = 0;        // 0: no limit
   int max_connection_age_grace_ms = 0;  // 0: no limit
 };
@@ -34,10 +34,10 @@ struct GrpcKeepaliveOptions {
 // Names of PEM files.
 struct GrpcTlsOptions {
   bool enabled = false;
-  bool mutual = false;       // clients have to show a certificate, too
-  std::string certificate;   // of the server
+  bool mutual = false;      // clients have to show a certificate, too
+  std::string certificate;  // of the server
   std::string key;
-  std::string root;          // of the authority that signed the clients' certificates
+  std::string root;  // of the authority that signed the clients' certificates
 };
 
 struct GrpcServerOptions {

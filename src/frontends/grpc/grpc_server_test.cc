@@ -118,7 +118,9 @@ TEST_F(GrpcInferTest, Classification) {
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(response.outputs(0).datatype(), "BYTES");
   EXPECT_EQ(response.outputs(0).shape(0), 1);
-  EXPECT_EQ(response.raw_output_contents(0), std::string("\x0a\0\0\0" "3.000000:1", 14));
+  EXPECT_EQ(response.raw_output_contents(0), std::string("\x0a\0\0\0"
+                                                         "3.000000:1",
+                                                         14));
 }
 
 TEST_F(GrpcInferTest, RequestsThatAreRefused) {
@@ -206,8 +208,8 @@ TEST_F(GrpcInferTest, DeadlineOfTheClient) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(50));
   ModelInferResponse response;
-  const grpc::Status status = loopback_->stub()->ModelInfer(
-      &context, EchoRequest({1}, "wait_for_cancel"), &response);
+  const grpc::Status status =
+      loopback_->stub()->ModelInfer(&context, EchoRequest({1}, "wait_for_cancel"), &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   EXPECT_TRUE(loopback_->BecomesIdle());
 }
@@ -298,9 +300,8 @@ TEST(GrpcServer, StopLetsCallsFinishAndRefusesNewOnes) {
   std::future<grpc::Status> slow = std::async(
       std::launch::async, [&] { return loopback.Infer(Loopback::EchoRequest("slow", {1})); });
   ASSERT_TRUE(Eventually([&] { return loopback.grpc()->in_flight_calls() == 1; }));
-  std::thread stop([&] {
-    loopback.grpc()->Stop(std::chrono::steady_clock::now() + std::chrono::seconds(20));
-  });
+  std::thread stop(
+      [&] { loopback.grpc()->Stop(std::chrono::steady_clock::now() + std::chrono::seconds(20)); });
   grpc::Status refused;
   EXPECT_TRUE(Eventually([&] {
     refused = loopback.Infer(Loopback::EchoRequest("echo", {1}));

@@ -29,9 +29,8 @@ absl::Status ReadSequenceId(const InferParameter& value, InferRequest* request) 
       return absl::OkStatus();
     case InferParameter::kStringParam:
       if (value.string_param().size() > kMaxCorrelationIdLength) {
-        return absl::UnimplementedError(
-            absl::StrCat("string correlation ID cannot be longer than ", kMaxCorrelationIdLength,
-                         " characters"));
+        return absl::UnimplementedError(absl::StrCat("string correlation ID cannot be longer than ",
+                                                     kMaxCorrelationIdLength, " characters"));
       }
       request->set_correlation_id(CorrelationId(value.string_param()));
       return absl::OkStatus();
@@ -75,10 +74,10 @@ absl::Status ReadTimeout(const InferParameter& value, InferRequest* request) {
 
 absl::Status CheckReserved(const std::string& key, const InferParameter& value) {
   if (key != kEmptyFinalResponse) {
-    return Invalid(absl::StrCat(
-        "parameter keys starting with '", kReservedPrefix,
-        "' are reserved for Triton usage. Only the following keys starting with '",
-        kReservedPrefix, "' are allowed: ", kEmptyFinalResponse));
+    return Invalid(
+        absl::StrCat("parameter keys starting with '", kReservedPrefix,
+                     "' are reserved for Triton usage. Only the following keys starting with '",
+                     kReservedPrefix, "' are allowed: ", kEmptyFinalResponse));
   }
   // Means something for streams only: a call has one response, which is the final one.
   if (value.parameter_choice_case() != InferParameter::kBoolParam) {

@@ -69,9 +69,15 @@ TEST_F(RequestParametersTest, OthersGoToTheModel) {
   EXPECT_EQ(request_.parameters()[0].value, ParameterValue(int64_t{7}));
   ASSERT_EQ(all.parameters().size(), 4u);
   for (const Parameter& parameter : all.parameters()) {
-    if (parameter.name == "flag") { EXPECT_EQ(parameter.value, ParameterValue(true)); }
-    if (parameter.name == "text") { EXPECT_EQ(parameter.value, ParameterValue(std::string("t"))); }
-    if (parameter.name == "real") { EXPECT_EQ(parameter.value, ParameterValue(0.5)); }
+    if (parameter.name == "flag") {
+      EXPECT_EQ(parameter.value, ParameterValue(true));
+    }
+    if (parameter.name == "text") {
+      EXPECT_EQ(parameter.value, ParameterValue(std::string("t")));
+    }
+    if (parameter.name == "real") {
+      EXPECT_EQ(parameter.value, ParameterValue(0.5));
+    }
   }
 }
 
@@ -87,10 +93,26 @@ TEST_F(RequestParametersTest, Errors) {
     InferParameter value;
     std::string text;
   };
-  const auto of_bool = [] { InferParameter p; p.set_bool_param(true); return p; };
-  const auto of_int = [](int64_t v) { InferParameter p; p.set_int64_param(v); return p; };
-  const auto of_text = [] { InferParameter p; p.set_string_param("x"); return p; };
-  const auto of_uint = [] { InferParameter p; p.set_uint64_param(1); return p; };
+  const auto of_bool = [] {
+    InferParameter p;
+    p.set_bool_param(true);
+    return p;
+  };
+  const auto of_int = [](int64_t v) {
+    InferParameter p;
+    p.set_int64_param(v);
+    return p;
+  };
+  const auto of_text = [] {
+    InferParameter p;
+    p.set_string_param("x");
+    return p;
+  };
+  const auto of_uint = [] {
+    InferParameter p;
+    p.set_uint64_param(1);
+    return p;
+  };
   const Case cases[] = {
       {"sequence_id", of_bool(),
        "invalid value type for 'sequence_id' parameter, expected int64_param or string_param."},

@@ -16,8 +16,7 @@ using inference::ModelInferRequest;
 using InputTensor = ModelInferRequest::InferInputTensor;
 
 absl::Status UnknownRegion(const std::string& region) {
-  return absl::NotFoundError(
-      absl::StrCat("Unable to find shared memory region: '", region, "'"));
+  return absl::NotFoundError(absl::StrCat("Unable to find shared memory region: '", region, "'"));
 }
 
 // Reads the inputs of one request, in order: each takes its data where it says.
@@ -35,10 +34,11 @@ class InputReader {
       return UnknownRegion(*region);
     }
     const DataType data_type = ParseDataType(tensor.datatype());
-    ASSIGN_OR_RETURN(InferInput* const input,
-                     request_->AddInput(tensor.name(), data_type,
-                                        absl::MakeConstSpan(tensor.shape().data(),
-                                                            static_cast<size_t>(tensor.shape_size()))));
+    ASSIGN_OR_RETURN(
+        InferInput* const input,
+        request_->AddInput(
+            tensor.name(), data_type,
+            absl::MakeConstSpan(tensor.shape().data(), static_cast<size_t>(tensor.shape_size()))));
     if (!received_.split.raw_contents.empty()) {
       return tensor.has_contents() ? ContentsBesideRaw(names) : TakeRaw(names, input);
     }

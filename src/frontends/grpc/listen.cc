@@ -20,8 +20,7 @@ namespace {
 
 absl::StatusOr<std::string> ReadPem(const char* what, const std::string& path) {
   if (path.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("gRPC over TLS needs a file with the ", what));
+    return absl::InvalidArgumentError(absl::StrCat("gRPC over TLS needs a file with the ", what));
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -67,9 +66,9 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
   if (options.mutual || !options.root.empty()) {
     ASSIGN_OR_RETURN(ssl.pem_root_certs, ReadPem("root certificate", options.root));
   }
-  ssl.client_certificate_request =
-      options.mutual ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
-                     : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE;
+  ssl.client_certificate_request = options.mutual
+                                       ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                       : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE;
   return grpc::SslServerCredentials(ssl);
 }
 
@@ -102,8 +101,7 @@ absl::Status ListenError(const std::string& address, uint16_t port) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
-  const int failed =
-      getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
+  const int failed = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (failed != 0) {
     return absl::UnavailableError(
         absl::StrCat("cannot listen on '", address, ":", port, "': ", gai_strerror(failed)));
@@ -116,12 +114,12 @@ absl::Status ListenError(const std::string& address, uint16_t port) {
           absl::StrCat("Socket '", address, ":", port, "' already in use "));
     }
     if (error != 0) {
-      return absl::UnavailableError(absl::StrCat("cannot listen on '", address, ":", port,
-                                                 "': ", std::strerror(error)));
+      return absl::UnavailableError(
+          absl::StrCat("cannot listen on '", address, ":", port, "': ", std::strerror(error)));
     }
   }
-  return absl::UnavailableError(absl::StrCat(
-      "cannot listen on '", address, ":", port, "' (with TLS: key and certificate may be bad)"));
+  return absl::UnavailableError(absl::StrCat("cannot listen on '", address, ":", port,
+                                             "' (with TLS: key and certificate may be bad)"));
 }
 
 }  // namespace nereid

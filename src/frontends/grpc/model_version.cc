@@ -21,9 +21,8 @@ absl::StatusOr<int64_t> ParseModelVersion(const std::string& text) {
                      "' (details: stol), version should be an integral value > 0"));
   }
   if (version < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("invalid model version specified '", text,
-                     "' , version should be an integral value > 0"));
+    return absl::InvalidArgumentError(absl::StrCat("invalid model version specified '", text,
+                                                   "' , version should be an integral value > 0"));
   }
   return version;
 }

@@ -98,11 +98,16 @@ class Cursor {
 bool SkipScalar(Cursor* cursor, uint32_t wire_type) {
   uint64_t length;
   switch (wire_type) {
-    case kVarint: return cursor->SkipVarint();
-    case kFixed64: return cursor->Skip(8);
-    case kFixed32: return cursor->Skip(4);
-    case kLengthDelimited: return cursor->ReadLength(&length) && cursor->Skip(length);
-    default: return false;
+    case kVarint:
+      return cursor->SkipVarint();
+    case kFixed64:
+      return cursor->Skip(8);
+    case kFixed32:
+      return cursor->Skip(4);
+    case kLengthDelimited:
+      return cursor->ReadLength(&length) && cursor->Skip(length);
+    default:
+      return false;
   }
 }
 

@@ -158,8 +158,12 @@ TEST(ProtoReader, HeaderAtTheFrontIsNotCopied) {
 
 TEST(ProtoReader, HeaderBehindRawContents) {
   SplitInferRequest split;
-  ASSERT_TRUE(SplitWhole(absl::string_view("\x0a\x01m\x3a\x02hi\x12\x01" "1\x3a\x00", 12), &split));
-  EXPECT_EQ(split.header, absl::string_view("\x0a\x01m\x12\x01" "1"));
+  ASSERT_TRUE(SplitWhole(absl::string_view("\x0a\x01m\x3a\x02hi\x12\x01"
+                                           "1\x3a\x00",
+                                           12),
+                         &split));
+  EXPECT_EQ(split.header, absl::string_view("\x0a\x01m\x12\x01"
+                                            "1"));
   EXPECT_THAT(RawContents(split), ElementsAre("hi", ""));
 }
 
@@ -189,17 +193,19 @@ TEST(ProtoReader, FieldSevenInsideAGroupIsNoRawContent) {
 TEST(ProtoReader, RefusesWhatIsNoMessage) {
   SplitInferRequest split;
   const std::vector<std::string> cases = {
-      std::string("\x00", 1),                      // field 0
-      "\x3a",                                      // no length
-      "\x3a\x05" "1234",                           // cut within the bytes
-      "\x3a\xff\xff\xff\xff\x0f",                  // longer than the message
-      "\x3a\x80\x80\x80\x80\x80\x01",              // length of too many bytes
-      "\xff\xff\xff\xff\xff\xff",                  // tag of too many bytes
-      "\x0e",                                      // wire type 6
-      "\x0c",                                      // end of no group
-      "\xa3\x06\xac\x06",                          // group ended by another's end
-      std::string(101, '\x0b'),                    // groups too deep
-      "\x09" "1234567",                            // fixed64 cut
+      std::string("\x00", 1),  // field 0
+      "\x3a",                  // no length
+      "\x3a\x05"
+      "1234",                          // cut within the bytes
+      "\x3a\xff\xff\xff\xff\x0f",      // longer than the message
+      "\x3a\x80\x80\x80\x80\x80\x01",  // length of too many bytes
+      "\xff\xff\xff\xff\xff\xff",      // tag of too many bytes
+      "\x0e",                          // wire type 6
+      "\x0c",                          // end of no group
+      "\xa3\x06\xac\x06",              // group ended by another's end
+      std::string(101, '\x0b'),        // groups too deep
+      "\x09"
+      "1234567",                                       // fixed64 cut
       "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",  // varint too long
   };
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -218,7 +224,10 @@ TEST(ProtoReader, LimitsTheNumberOfRawContents) {
 
 TEST(ProtoReader, ClearForgets) {
   SplitInferRequest split;
-  ASSERT_TRUE(SplitWhole("\x0a\x01m\x3a\x02hi\x12\x01" "1", &split));
+  ASSERT_TRUE(
+      SplitWhole("\x0a\x01m\x3a\x02hi\x12\x01"
+                 "1",
+                 &split));
   split.Clear();
   EXPECT_TRUE(split.header.empty());
   EXPECT_THAT(split.raw_contents, IsEmpty());

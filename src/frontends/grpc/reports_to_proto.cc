@@ -5,8 +5,7 @@
 namespace nereid {
 namespace {
 
-void Fill(const TensorMetadata& tensor,
-          inference::ModelMetadataResponse::TensorMetadata* message) {
+void Fill(const TensorMetadata& tensor, inference::ModelMetadataResponse::TensorMetadata* message) {
   message->set_name(tensor.name);
   message->set_datatype(DataTypeName(tensor.data_type));
   for (const int64_t dim : tensor.shape) message->add_shape(dim);

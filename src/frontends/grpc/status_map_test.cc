@@ -10,9 +10,9 @@ namespace {
 
 TEST(StatusMap, EachCodeOfTheCore) {
   const std::vector<std::pair<absl::StatusCode, int>> cases = {
-      {absl::StatusCode::kUnknown, 2},      {absl::StatusCode::kInternal, 13},
-      {absl::StatusCode::kNotFound, 5},     {absl::StatusCode::kInvalidArgument, 3},
-      {absl::StatusCode::kUnavailable, 14}, {absl::StatusCode::kUnimplemented, 12},
+      {absl::StatusCode::kUnknown, 2},       {absl::StatusCode::kInternal, 13},
+      {absl::StatusCode::kNotFound, 5},      {absl::StatusCode::kInvalidArgument, 3},
+      {absl::StatusCode::kUnavailable, 14},  {absl::StatusCode::kUnimplemented, 12},
       {absl::StatusCode::kAlreadyExists, 6}, {absl::StatusCode::kCancelled, 1},
   };
   for (const auto& [code, wire] : cases) {

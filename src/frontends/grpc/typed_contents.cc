@@ -60,14 +60,14 @@ class FieldCheck {
   void See(bool filled, DataType type) {
     if (!filled || !status_.ok()) return;
     if (seen_) {
-      status_ = absl::InvalidArgumentError(absl::StrCat(
-          "unexpected explicit tensor data for input tensor '", names_.tensor, "' for model '",
-          names_.model, "', binary data was already supplied."));
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat("unexpected explicit tensor data for input tensor '", names_.tensor,
+                       "' for model '", names_.model, "', binary data was already supplied."));
     } else if (type != wanted_) {
-      status_ = absl::InvalidArgumentError(absl::StrCat(
-          "unexpected explicit tensor data for input tensor '", names_.tensor, "' for model '",
-          names_.model, "' of type '", DataTypeName(type), "', expected datatype '",
-          DataTypeName(wanted_), "'"));
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat("unexpected explicit tensor data for input tensor '", names_.tensor,
+                       "' for model '", names_.model, "' of type '", DataTypeName(type),
+                       "', expected datatype '", DataTypeName(wanted_), "'"));
     }
     seen_ = true;
   }
@@ -106,18 +106,30 @@ absl::StatusOr<absl::string_view> TypedContents(const TensorOfModel& names, Data
   RETURN_IF_ERROR(check.status());
   if (!check.seen()) return absl::string_view();
   switch (data_type) {
-    case DataType::kBool: return BytesOf(contents.bool_contents());
-    case DataType::kInt8: return Narrow<int8_t>(contents.int_contents(), buffers);
-    case DataType::kInt16: return Narrow<int16_t>(contents.int_contents(), buffers);
-    case DataType::kInt32: return BytesOf(contents.int_contents());
-    case DataType::kInt64: return BytesOf(contents.int64_contents());
-    case DataType::kUint8: return Narrow<uint8_t>(contents.uint_contents(), buffers);
-    case DataType::kUint16: return Narrow<uint16_t>(contents.uint_contents(), buffers);
-    case DataType::kUint32: return BytesOf(contents.uint_contents());
-    case DataType::kUint64: return BytesOf(contents.uint64_contents());
-    case DataType::kFp32: return BytesOf(contents.fp32_contents());
-    case DataType::kFp64: return BytesOf(contents.fp64_contents());
-    default: return Join(contents.bytes_contents(), buffers);
+    case DataType::kBool:
+      return BytesOf(contents.bool_contents());
+    case DataType::kInt8:
+      return Narrow<int8_t>(contents.int_contents(), buffers);
+    case DataType::kInt16:
+      return Narrow<int16_t>(contents.int_contents(), buffers);
+    case DataType::kInt32:
+      return BytesOf(contents.int_contents());
+    case DataType::kInt64:
+      return BytesOf(contents.int64_contents());
+    case DataType::kUint8:
+      return Narrow<uint8_t>(contents.uint_contents(), buffers);
+    case DataType::kUint16:
+      return Narrow<uint16_t>(contents.uint_contents(), buffers);
+    case DataType::kUint32:
+      return BytesOf(contents.uint_contents());
+    case DataType::kUint64:
+      return BytesOf(contents.uint64_contents());
+    case DataType::kFp32:
+      return BytesOf(contents.fp32_contents());
+    case DataType::kFp64:
+      return BytesOf(contents.fp64_contents());
+    default:
+      return Join(contents.bytes_contents(), buffers);
   }
 }
 

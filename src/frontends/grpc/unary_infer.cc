@@ -59,10 +59,14 @@ grpc::ByteBuffer Assemble(absl::Span<const WirePiece> pieces,
 
 grpc_compression_level LevelOf(GrpcCompression compression) {
   switch (compression) {
-    case GrpcCompression::kNone: return GRPC_COMPRESS_LEVEL_NONE;
-    case GrpcCompression::kLow: return GRPC_COMPRESS_LEVEL_LOW;
-    case GrpcCompression::kMedium: return GRPC_COMPRESS_LEVEL_MED;
-    case GrpcCompression::kHigh: return GRPC_COMPRESS_LEVEL_HIGH;
+    case GrpcCompression::kNone:
+      return GRPC_COMPRESS_LEVEL_NONE;
+    case GrpcCompression::kLow:
+      return GRPC_COMPRESS_LEVEL_LOW;
+    case GrpcCompression::kMedium:
+      return GRPC_COMPRESS_LEVEL_MED;
+    case GrpcCompression::kHigh:
+      return GRPC_COMPRESS_LEVEL_HIGH;
   }
   return GRPC_COMPRESS_LEVEL_NONE;
 }
@@ -176,8 +180,7 @@ void UnaryInfer::OnRelease(InferRequest* request, uint32_t flags, const ReleaseT
   self->DropReference();
 }
 
-void UnaryInfer::OnResponse(InferResponse* response, uint32_t flags,
-                            const ResponseTarget& target) {
+void UnaryInfer::OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target) {
   auto* const self = static_cast<UnaryInfer*>(target.userp);
   self->Receive(std::unique_ptr<InferResponse>(response), (flags & kResponseCompleteFinal) != 0);
 }

@@ -58,8 +58,8 @@ class UnaryInfer {
     grpc::ServerContext context;
     grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer;
     std::optional<InferRequest> request;
-    bool counted = false;  // inside of environment->calls
-    bool issued = false;   // the core had or has the request
+    bool counted = false;     // inside of environment->calls
+    bool issued = false;      // the core had or has the request
     BudgetUnits typed_units;  // for typed values, which take more memory than their message
   };
 

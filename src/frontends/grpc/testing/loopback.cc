@@ -39,8 +39,7 @@ Loopback::Loopback(const std::vector<TestModel>& models, ServerOptions options,
   EXPECT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);
   grpc_options.address = "127.0.0.1";
-  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
-      GrpcServer::Start(grpc_options, server_.get());
+  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc = GrpcServer::Start(grpc_options, server_.get());
   EXPECT_TRUE(grpc.ok()) << grpc.status();
   grpc_ = *std::move(grpc);
   grpc::ChannelArguments arguments;
@@ -82,9 +81,8 @@ grpc::Status Loopback::Infer(const inference::ModelInferRequest& request) {
 }
 
 bool Loopback::BecomesIdle() {
-  return Eventually([this] {
-    return grpc_->in_flight_calls() == 0 && server_->in_flight_bytes()->used() == 0;
-  });
+  return Eventually(
+      [this] { return grpc_->in_flight_calls() == 0 && server_->in_flight_bytes()->used() == 0; });
 }
 
 bool Eventually(const std::function<bool()>& condition) {

@@ -1,0 +1,88 @@
+"""The two servers of the race, started on the same repository with the same backends."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from differential.original_server import free_ports, prepare, start_original
+from racetrack.machine import Placement, on_cores
+from support.nereid import start_nereid
+from support.server_process import LOOPBACK, START_SECONDS, ServerProcess
+from support.stage import backend_directory
+
+NAMES = ("nereid", "original")
+
+
+@dataclass
+class Contestant:
+    """One running server. Whoever started it stops it."""
+
+    name: str
+    process: ServerProcess
+    http: str  # host:port
+    grpc: str
+    seconds_to_ready: float
+
+    @property
+    def pid(self) -> int:
+        return self.process.process.pid
+
+    def address(self, protocol: str) -> str:
+        return self.http if protocol == "http" else self.grpc
+
+    def stop(self) -> None:
+        self.process.stop()
+
+
+def start(
+    name: str, repository: Path, work: Path, placement: Placement, options: Sequence[str] = ()
+) -> Contestant:
+    """Starts `nereid` or `original` and waits until it is ready."""
+    ports = free_ports(3)
+    logs = work / f"{name}-log"
+    layout = prepare(work / "original") if name == "original" else None
+    begun = time.perf_counter()
+    with on_cores(placement.server):
+        if layout is not None:
+            server = start_original(layout, repository, logs, backend_directory(), ports, options)
+        else:
+            flags = [
+                f"--{service}-port={port}"
+                for service, port in zip(("http", "grpc", "metrics"), ports)
+            ]
+            server = start_nereid(repository, logs, [*flags, *options])
+    try:
+        _await_ready(server, ports[0])
+    except BaseException:
+        server.kill()
+        raise
+    elapsed = time.perf_counter() - begun
+    return Contestant(
+        name, server, f"{LOOPBACK}:{ports[0]}", f"{LOOPBACK}:{ports[1]}", elapsed
+    )
+
+
+def _await_ready(server: ServerProcess, port: int) -> None:
+    """Asks every millisecond: the tests' patient waiting would be coarser than our start."""
+    deadline = time.perf_counter() + START_SECONDS
+    while not _is_ready(port):
+        if not server.is_alive():
+            raise RuntimeError(f"the server ended before it was ready:\n{server.log_text()[-4000:]}")
+        if time.perf_counter() > deadline:
+            raise RuntimeError(f"the server is not ready:\n{server.log_text()[-4000:]}")
+        time.sleep(0.001)
+
+
+def _is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
+    try:
+        connection.request("GET", "/v2/health/ready")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,137 @@
+"""Running the project's own programs: the load generator, the echo servers, the ONNX loop."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from differential.original_server import free_ports
+from racetrack.machine import Placement, on_cores
+from racetrack.workloads import Files, Model, Row
+from support.poll import poll_until
+from support.server_process import LOOPBACK
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Where the programs lie, and how long a run takes."""
+
+    folder: Path
+    seconds: float
+    warmup: float
+
+    def program(self, name: str) -> Path:
+        path = self.folder / "bench" / name
+        if not path.exists():
+            raise RuntimeError(f"There is no {path}: build the target bench_tools first.")
+        return path
+
+
+def run_json(command: Sequence[str | Path], cores: frozenset[int]) -> Any:
+    """Runs a program on these cores and reads the JSON it prints.
+
+    Errors: RuntimeError with what it wrote to stderr.
+    """
+    with on_cores(cores):
+        done = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, check=False
+        )
+    if done.returncode != 0:
+        raise RuntimeError(f"{Path(command[0]).name}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def load(
+    tools: Tools, row: Row, files: Files, address: str, pid: int, placement: Placement
+) -> dict[str, Any]:
+    """One run of one row against one server; its answers are checked first."""
+    command: list[str | Path] = [
+        tools.program("nereid_loadgen"),
+        f"--protocol={row.protocol}",
+        f"--address={address}",
+        f"--path=/v2/models/{row.model.name}/infer",
+        f"--body={files.body}",
+        f"--expect={files.expect}",
+        f"--expect-form={row.form}",
+        f"--concurrency={row.concurrency}",
+        f"--rate={row.rate}",
+        f"--seconds={tools.seconds}",
+        f"--warmup={tools.warmup}",
+        f"--server-pid={pid}",
+    ]
+    if files.header_length is not None:
+        command.append(f"--header-length={files.header_length}")
+    return run_json(command, placement.client)
+
+
+def measure_limit(
+    tools: Tools, row: Row, files: Files, repository: Path, placement: Placement, runs: int
+) -> dict[str, Any] | None:
+    """How fast the row could be at all; None where there is nothing to compare with: JSON, and loads
+    at a fixed rate."""
+    if row.model.onnx_file is not None:
+        return _onnx_limit(tools, row.model, row.concurrency, repository, placement)
+    if files.echo_head is None or row.rate:
+        return None
+    with _echo_server(tools, row, files, placement) as (address, pid):
+        results = [load(tools, row, files, address, pid, placement) for _ in range(runs)]
+    return {"what": f"bare {row.protocol} echo", "runs": results}
+
+
+@contextmanager
+def _echo_server(
+    tools: Tools, row: Row, files: Files, placement: Placement
+) -> Iterator[tuple[str, int]]:
+    (port,) = free_ports(1)
+    command = [
+        str(tools.program(f"{row.protocol}_echo")),
+        f"--port={port}",
+        f"--head={files.echo_head}",
+        f"--tail-bytes={files.tensor_bytes}",
+    ]
+    with on_cores(placement.server):
+        process = subprocess.Popen(command)
+    try:
+        poll_until("the echo server", lambda: _accepts(port), 10)
+        yield f"{LOOPBACK}:{port}", process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _accepts(port: int) -> bool:
+    try:
+        socket.create_connection((LOOPBACK, port), timeout=1).close()
+        return True
+    except OSError:
+        return False
+
+
+def _onnx_limit(
+    tools: Tools, model: Model, concurrency: int, repository: Path, placement: Placement
+) -> dict[str, Any]:
+    """The model in a loop, in batches as large as the load allows."""
+    batch = concurrency if model.batched else 1
+    assert model.onnx_file is not None
+    found = run_json(
+        [
+            tools.program("ort_loop"),
+            repository / model.onnx_file,
+            model.input_name,
+            model.output_name,
+            str(batch),
+            str(min(tools.seconds, 1.0)),
+        ],
+        placement.server,
+    )
+    return {
+        "what": f"ONNX Runtime in a loop, batch {batch}",
+        "throughput": 1e6 * batch / found["us_per_run"],
+        "cpu_us": found["us_per_run"] / batch,
+    }

@@ -1,0 +1,85 @@
+"""The machine: its cores, who runs on which, what a process holds."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Which cores the server and the client may use."""
+
+    name: str
+    server: frozenset[int]
+    client: frozenset[int]
+
+
+def placements() -> dict[str, Placement]:
+    """`pinned`: one core each; `unpinned`: all cores for both.
+
+    Errors: RuntimeError on a machine with one core.
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise RuntimeError("the race needs two cores: one for the server, one for the client")
+    everything = frozenset(cores)
+    return {
+        "pinned": Placement("pinned", frozenset({cores[0]}), frozenset({cores[1]})),
+        "unpinned": Placement("unpinned", everything, everything),
+    }
+
+
+@contextmanager
+def on_cores(cores: frozenset[int]) -> Iterator[None]:
+    """Processes started inside the block run on these cores only."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def memory_mib(pid: int) -> dict[str, float]:
+    """Resident memory now (`rss`) and at its highest so far (`peak`)."""
+    text = Path(f"/proc/{pid}/status").read_text()
+    fields = {"rss": "VmRSS", "peak": "VmHWM"}
+    return {
+        name: int(re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)[1]) / 1024  # type: ignore[index]
+        for name, field in fields.items()
+    }
+
+
+def processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def host_kind() -> str:
+    """A short name for machines of this kind, for file names."""
+    name = re.sub(r"[^a-z0-9]+", "-", processor().lower()).strip("-")
+    return f"{len(os.sched_getaffinity(0))}x-{name}"
+
+
+def commit(root: Path) -> str:
+    """The commit, with `+` behind it when files differ; `unknown` without git."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", "-C", str(root), *words], capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    name = git("rev-parse", "--short", "HEAD")
+    if not name:
+        return "unknown"
+    return name + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")

@@ -1,0 +1,94 @@
+"""What becomes of several runs of one row: medians, spread, ratios."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# Above this share of its core the client, and not the server, may be what was measured.
+CLIENT_LIMIT = 0.9
+
+Run = Mapping[str, Any]  # what nereid_loadgen prints
+
+
+def spread(values: Sequence[float]) -> float:
+    """Largest minus smallest, as a part of the median; 0 for a median of 0."""
+    middle = statistics.median(values)
+    return (max(values) - min(values)) / middle if middle else 0.0
+
+
+def ratio(value: float | None, base: float | None) -> float | None:
+    """value / base; None where either is missing or the base is 0."""
+    return value / base if value is not None and base else None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Medians over the runs of one server on one row."""
+
+    throughput: float
+    throughput_spread: float
+    p50_us: float
+    p99_us: float
+    cpu_us: float | None  # of the server, a request
+    client_cpu: float  # the highest of the runs, of one core
+    errors: int
+
+    @property
+    def client_is_the_limit(self) -> bool:
+        return self.client_cpu > CLIENT_LIMIT
+
+
+def summarise(runs: Sequence[Run]) -> Summary:
+    """REQUIRES: at least one run."""
+
+    def middle(read: Any) -> float:
+        return statistics.median(read(run) for run in runs)
+
+    with_cpu = all("server_cpu_us" in run for run in runs)
+    return Summary(
+        throughput=middle(lambda run: run["throughput"]),
+        throughput_spread=spread([run["throughput"] for run in runs]),
+        p50_us=middle(lambda run: run["latency_us"]["p50"]),
+        p99_us=middle(lambda run: run["latency_us"]["p99"]),
+        cpu_us=middle(lambda run: run["server_cpu_us"]) if with_cpu else None,
+        client_cpu=max(run["client_cpu"] for run in runs),
+        errors=sum(run["errors"] for run in runs),
+    )
+
+
+@dataclass(frozen=True)
+class Race:
+    """One row: ours against the peer."""
+
+    ours: Summary
+    peer: Summary
+
+    @property
+    def counts(self) -> bool:
+        """False where the client was the limit, or answers were wrong."""
+        limited = self.ours.client_is_the_limit or self.peer.client_is_the_limit
+        return not limited and self.ours.errors == 0 and self.peer.errors == 0
+
+    @property
+    def throughput_ratio(self) -> float | None:
+        return ratio(self.ours.throughput, self.peer.throughput)
+
+    @property
+    def p50_ratio(self) -> float | None:
+        return ratio(self.ours.p50_us, self.peer.p50_us)
+
+    @property
+    def p99_ratio(self) -> float | None:
+        return ratio(self.ours.p99_us, self.peer.p99_us)
+
+    @property
+    def cpu_ratio(self) -> float | None:
+        return ratio(self.ours.cpu_us, self.peer.cpu_us)
+
+
+def race(row: Mapping[str, Any]) -> Race:
+    """The race of one row of a result file."""
+    return Race(summarise(row["runs"]["nereid"]), summarise(row["runs"]["original"]))

@@ -1,0 +1,171 @@
+"""Result files as Markdown."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from racetrack.statistics import CLIENT_LIMIT, Race, race, ratio
+
+Result = Mapping[str, Any]  # a result file
+
+HEAD = (
+    "| row | conc. | throughput | original | ratio | p50 µs | original | ratio "
+    "| p99 µs | original | CPU µs | original | ratio | of the limit | spread | client CPU |"
+)
+
+
+def number(value: float | None) -> str:
+    """Three significant digits, with thousands separated; `-` for nothing."""
+    if value is None:
+        return "-"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def times(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}×"
+
+
+def percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
+def markdown_table(head: str, lines: Sequence[Sequence[str]]) -> str:
+    columns = head.count("|") - 1
+    rule = "|---|" + "--:|" * (columns - 1)
+    return "\n".join([head, rule, *(f"| {' | '.join(line)} |" for line in lines)])
+
+
+def limit_throughput(row: Mapping[str, Any]) -> float | None:
+    """Requests a second at the limit measured for the row; None where none was."""
+    limit = row.get("limit")
+    if not limit:
+        return None
+    if "runs" in limit:
+        return statistics.median(run["throughput"] for run in limit["runs"])
+    return limit["throughput"]
+
+
+def limit_cpu_us(row: Mapping[str, Any]) -> float | None:
+    limit = row.get("limit")
+    if not limit:
+        return None
+    if "runs" in limit:
+        return statistics.median(run["server_cpu_us"] for run in limit["runs"])
+    return limit["cpu_us"]
+
+
+def row_line(row: Mapping[str, Any]) -> list[str]:
+    result: Race = race(row)
+    ours, peer = result.ours, result.peer
+    mark = "" if result.counts else " **(does not count)**"
+    return [
+        f"{row['protocol'].upper()} {row['title']}{mark}",
+        str(row["concurrency"]),
+        number(ours.throughput),
+        number(peer.throughput),
+        times(result.throughput_ratio),
+        number(ours.p50_us),
+        number(peer.p50_us),
+        times(result.p50_ratio),
+        number(ours.p99_us),
+        number(peer.p99_us),
+        number(ours.cpu_us),
+        number(peer.cpu_us),
+        times(result.cpu_ratio),
+        percent(ratio(ours.throughput, limit_throughput(row))),
+        f"{percent(ours.throughput_spread)}, {percent(peer.throughput_spread)}",
+        f"{percent(ours.client_cpu)}, {percent(peer.client_cpu)}",
+    ]
+
+
+def limits_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """CPU of each row beside the least it can cost."""
+    lines = []
+    for row in rows:
+        if not row.get("limit"):
+            continue
+        ours = race(row).ours
+        least = limit_cpu_us(row)
+        lines.append(
+            [
+                f"{row['protocol'].upper()} {row['title']}, {row['concurrency']}",
+                row["limit"]["what"],
+                number(limit_throughput(row)),
+                number(least),
+                number(ours.cpu_us),
+                times(ratio(ours.cpu_us, least)),
+            ]
+        )
+    head = "| row | limit | throughput | CPU µs | Nereid's CPU µs | ratio |"
+    return markdown_table(head, lines)
+
+
+def server_table(servers: Mapping[str, Mapping[str, Any]]) -> str:
+    """Start-up and memory."""
+    ours, peer = servers["nereid"], servers["original"]
+
+    def line(what: str, a: float, b: float, form: str) -> list[str]:
+        return [what, format(a, form), format(b, form), times(ratio(a, b))]
+
+    starts = [statistics.median(server["seconds_to_ready"]) for server in (ours, peer)]
+    lines = [line("start to ready, s", starts[0], starts[1], ".3f")]
+    for key, what in (
+        ("idle", "resident memory, idle, MiB"),
+        ("peak", "resident memory, highest under load, MiB"),
+        ("after", "resident memory, after, MiB"),
+    ):
+        lines.append(line(what, ours["memory_mib"][key], peer["memory_mib"][key], ".1f"))
+    return markdown_table("| what | Nereid | original | ratio |", lines)
+
+
+def cross_check_table(checks: Sequence[Mapping[str, Any]]) -> str:
+    lines = [
+        [
+            check["server"],
+            f"{check['protocol'].upper()} {check['title']}, {check['concurrency']}",
+            number(check["perf_analyzer"]),
+            number(check["loadgen"]),
+            times(ratio(check["loadgen"], check["perf_analyzer"])),
+        ]
+        for check in checks
+    ]
+    return markdown_table(
+        "| server | row | perf_analyzer /s | nereid_loadgen /s | ratio |", lines
+    )
+
+
+def render(result: Result) -> str:
+    """The whole Markdown page of a result file."""
+    host, settings = result["host"], result["settings"]
+    load = ", ".join(f"{value:.2f}" for value in host["load_average_before"])
+    parts = [
+        f"# Nereid {result['commit']} against the original 2.51, {result['when']}",
+        f"{host['cores']} cores, {host['processor']}, {host['system']}; load average before the "
+        f"run {load}. Medians of {settings['alternations']} alternations of "
+        f"{settings['seconds']} s each; the original with "
+        f"{' '.join(settings['original_options']) or 'its default options'}.",
+    ]
+    if host["load_average_before"][0] > 0.5:
+        parts.append("**The machine was not quiet: other work ran beside this.**")
+    for placement in settings["placements"]:
+        rows = [row for row in result["rows"] if row["placement"] == placement]
+        parts.append(f"## {placement.capitalize()}")
+        parts.append(markdown_table(HEAD, [row_line(row) for row in rows]))
+        if any(row.get("limit") for row in rows):
+            parts.append("### How far from the limit\n\n" + limits_table(rows))
+    parts.append("## Start and memory\n\n" + server_table(result["servers"]))
+    if result.get("cross_check"):
+        parts.append("## The load generator, cross-checked\n\n")
+        parts[-1] += cross_check_table(result["cross_check"])
+    if result.get("notes"):
+        parts.append("## Notes\n\n" + "\n".join(f"- {note}" for note in result["notes"]))
+    parts.append(
+        f"A row does not count where the client used more than {CLIENT_LIMIT:.0%} of its core, or "
+        "where a request failed. Spread: largest minus smallest throughput as a part of the "
+        "median. How to read this: bench/README.md."
+    )
+    return "\n\n".join(parts) + "\n"

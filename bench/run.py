@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""The race: Nereid against the original server, on this machine, in one run. `make bench`.
+
+    bench/run.py [--quick] [--rows TEXT] [--placements pinned,unpinned] [--tools BUILD] [--out DIR]
+
+Needs build/stage (NEREID_STAGE names another), the target bench_tools, and tools/setup.sh --bench.
+Writes DATE-HOST.json and .md and the plot into bench/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from racetrack import machine, perf_analyzer, table  # noqa: E402
+from racetrack.contestants import NAMES, Contestant, start  # noqa: E402
+from racetrack.load import Tools, load, measure_limit  # noqa: E402
+from racetrack.machine import Placement  # noqa: E402
+from racetrack.workloads import IDENTITY_SMALL, ROWS, Row, write_files, write_repository  # noqa: E402
+from support.stage import PROJECT_ROOT  # noqa: E402
+
+# What the original is tried with; the faster one races.
+ORIGINAL_OPTIONS: tuple[tuple[str, ...], ...] = ((), ("--http-thread-count=2",))
+TRIAL = Row(IDENTITY_SMALL, "http", "binary", 16)
+# At one request in flight perf_analyzer itself is not yet what limits.
+CROSS_CHECKED = tuple(Row(IDENTITY_SMALL, protocol, "binary", 1) for protocol in ("http", "grpc"))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how often."""
+
+    alternations: int
+    seconds: float
+    warmup: float
+    starts: int
+    limit_runs: int
+    settle_seconds: float  # between the end of the load and the last look at the memory
+    placements: tuple[str, ...]
+
+    @staticmethod
+    def quick(placements: Sequence[str] | None) -> Settings:
+        return Settings(2, 0.7, 0.15, 2, 1, 3, tuple(placements or ["pinned"]))
+
+    @staticmethod
+    def full(placements: Sequence[str] | None) -> Settings:
+        return Settings(5, 2, 0.5, 5, 3, 30, tuple(placements or ["pinned", "unpinned"]))
+
+
+class Track:
+    """One run: the models, the settings, and where things lie."""
+
+    def __init__(
+        self, work: Path, build: Path, settings: Settings, nereid_options: Sequence[str]
+    ) -> None:
+        self.work = work
+        self.settings = settings
+        self.tools = Tools(build, settings.seconds, settings.warmup)
+        self.repository = write_repository(work / "models")
+        self.placements = machine.placements()
+        self.options: dict[str, tuple[str, ...]] = {"nereid": tuple(nereid_options)}
+
+    def start(self, name: str, placement: str = "pinned") -> Contestant:
+        where = self.placements[placement]
+        return start(name, self.repository, self.work, where, self.options[name])
+
+    def load(self, row: Row, contestant: Contestant, placement: Placement) -> dict[str, Any]:
+        files = write_files(self.work / "requests", self.repository, row)
+        address = contestant.address(row.protocol)
+        return load(self.tools, row, files, address, contestant.pid, placement)
+
+    def choose_original_options(self) -> None:
+        """Tries the options of ORIGINAL_OPTIONS and keeps the faster."""
+        found: dict[tuple[str, ...], float] = {}
+        for options in ORIGINAL_OPTIONS:
+            self.options["original"] = options
+            server = self.start("original")
+            try:
+                pinned = self.placements["pinned"]
+                runs = [self.load(TRIAL, server, pinned) for _ in range(2)]
+            finally:
+                server.stop()
+            found[options] = statistics.median(run["throughput"] for run in runs)
+            say(f"original, {' '.join(options) or 'default'}: {found[options]:,.0f}/s")
+        self.options["original"] = max(found, key=lambda options: found[options])
+
+    def start_times(self) -> dict[str, list[float]]:
+        times: dict[str, list[float]] = {name: [] for name in NAMES}
+        for _ in range(self.settings.starts):
+            for name in NAMES:
+                server = self.start(name)
+                server.stop()
+                times[name].append(server.seconds_to_ready)
+        for name in NAMES:
+            say(f"{name}: ready after {statistics.median(times[name]):.3f} s")
+        return times
+
+    @contextmanager
+    def contestants(self, placement: str) -> Iterator[dict[str, Contestant]]:
+        """Both servers at once; the one that is not asked sleeps. They size their thread pools by
+        the cores they see, so each placement has servers of its own."""
+        running: dict[str, Contestant] = {}
+        try:
+            for name in NAMES:
+                running[name] = self.start(name, placement)
+            yield running
+        finally:
+            for server in running.values():
+                server.stop()
+
+    def race(
+        self, row: Row, placement: Placement, running: Mapping[str, Contestant]
+    ) -> dict[str, Any]:
+        runs: dict[str, list[dict[str, Any]]] = {name: [] for name in NAMES}
+        for _ in range(self.settings.alternations):
+            for name in NAMES:
+                runs[name].append(self.load(row, running[name], placement))
+        files = write_files(self.work / "requests", self.repository, row)
+        limit = measure_limit(
+            self.tools, row, files, self.repository, placement, self.settings.limit_runs
+        )
+        result = {
+            "key": f"{row.key}/{placement.name}",
+            "model": row.model.name,
+            "title": row.title,
+            "protocol": row.protocol,
+            "form": row.form,
+            "concurrency": row.concurrency,
+            "rate": row.rate,
+            "placement": placement.name,
+            "runs": runs,
+            "limit": limit,
+        }
+        line = table.row_line(result)
+        say(f"{placement.name}: {line[0]}, {line[1]}: {line[2]}/s, {line[4]}; p50 {line[5]}, {line[7]}")
+        return result
+
+    def race_all(
+        self, rows: Sequence[Row], placement: str, running: Mapping[str, Contestant]
+    ) -> tuple[list[dict[str, Any]], dict[str, dict[str, float]]]:
+        """All rows, and what each server held before, at its highest, and afterwards."""
+        memory = {name: {"idle": machine.memory_mib(running[name].pid)["rss"]} for name in NAMES}
+        results = [self.race(row, self.placements[placement], running) for row in rows]
+        time.sleep(self.settings.settle_seconds)
+        for name in NAMES:
+            found = machine.memory_mib(running[name].pid)
+            memory[name] |= {"peak": found["peak"], "after": found["rss"]}
+        return results, memory
+
+    def cross_check(
+        self, running: Mapping[str, Contestant], notes: list[str]
+    ) -> list[dict[str, Any]]:
+        """The same row by perf_analyzer and by our own load generator."""
+        checks = []
+        pinned = self.placements["pinned"]
+        for row in CROSS_CHECKED:
+            for name, server in running.items():
+                try:
+                    theirs = perf_analyzer.throughput(
+                        self.work, row, server.address(row.protocol), pinned
+                    )
+                except perf_analyzer.NotAvailable as error:
+                    notes.append(f"perf_analyzer, {row.key}, {name}: {error}")
+                    continue
+                checks.append(
+                    {
+                        "server": name,
+                        "protocol": row.protocol,
+                        "title": row.title,
+                        "concurrency": row.concurrency,
+                        "perf_analyzer": theirs,
+                        "loadgen": self.load(row, server, pinned)["throughput"],
+                    }
+                )
+        return checks
+
+
+def say(text: str) -> None:
+    print(f"bench: {text}", flush=True)
+
+
+def describe_host() -> dict[str, Any]:
+    return {
+        "kind": machine.host_kind(),
+        "cores": len(os.sched_getaffinity(0)),
+        "processor": machine.processor(),
+        "system": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}",
+        "load_average_before": list(os.getloadavg()),
+    }
+
+
+def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
+    """The whole race; returns the content of the result file."""
+    host = describe_host()
+    when = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    notes: list[str] = []
+    track.choose_original_options()
+    starts = track.start_times()
+    results: list[dict[str, Any]] = []
+    memory: dict[str, dict[str, dict[str, float]]] = {}
+    for placement in track.settings.placements:
+        with track.contestants(placement) as running:
+            found, memory[placement] = track.race_all(rows, placement, running)
+        results += found
+    with track.contestants("pinned") as running:
+        checks = track.cross_check(running, notes)
+    host["load_average_after"] = list(os.getloadavg())
+    settings = track.settings
+    return {
+        "format": 1,
+        "when": when,
+        "commit": machine.commit(PROJECT_ROOT),
+        "host": host,
+        "settings": {
+            "alternations": settings.alternations,
+            "seconds": settings.seconds,
+            "placements": list(settings.placements),
+            "nereid_options": list(track.options["nereid"]),
+            "original_options": list(track.options["original"]),
+        },
+        "servers": {
+            name: {
+                "seconds_to_ready": starts[name],
+                "memory_mib": memory[track.settings.placements[0]][name],
+            }
+            for name in NAMES
+        },
+        "rows": results,
+        "cross_check": checks,
+        "notes": notes,
+    }
+
+
+def write(result: Mapping[str, Any], folder: Path, complete: bool) -> None:
+    """JSON and Markdown; the plot only where all its points were measured."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = folder / f"{result['when']}-{result['host']['kind']}"
+    json_file, markdown_file = Path(f"{stem}.json"), Path(f"{stem}.md")
+    json_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    markdown_file.write_text(table.render(result), encoding="utf-8")
+    written = [json_file, markdown_file]
+    if complete:
+        from racetrack import plot  # matplotlib is needed for nothing else
+
+        written += plot.draw(result, folder)
+    print()
+    print(markdown_file.read_text(encoding="utf-8"))
+    say("wrote " + ", ".join(path.name for path in written))
+
+
+def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--quick", action="store_true", help="two short alternations, pinned only")
+    parser.add_argument("--rows", default="", help="only rows whose key holds this text")
+    parser.add_argument("--placements", type=lambda text: text.split(","))
+    parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
+    parser.add_argument("--out", type=Path, default=PROJECT_ROOT / "bench" / "results")
+    parser.add_argument("--nereid-option", action="append", default=[], help="may be repeated")
+    return parser.parse_args(words)
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    rows = [row for row in ROWS if arguments.rows in row.key]
+    if not rows:
+        print(f"no row holds {arguments.rows!r}", file=sys.stderr)
+        return 2
+    choose = Settings.quick if arguments.quick else Settings.full
+    settings = choose(arguments.placements)
+    with tempfile.TemporaryDirectory(prefix="nereid-bench-") as work:
+        track = Track(Path(work), arguments.tools, settings, arguments.nereid_option)
+        result = run(track, rows)
+    complete = len(rows) == len(ROWS) and "pinned" in settings.placements
+    write(result, arguments.out, complete)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""bench/racetrack/workloads.py: the bytes that the load generator sends and expects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+from tritonclient.grpc import service_pb2
+
+from racetrack import workloads
+from racetrack.workloads import DIGITS, IDENTITY_SMALL, MLP, ROWS, Row, write_files
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return workloads.write_repository(tmp_path_factory.mktemp("bench") / "models")
+
+
+def test_rows_have_names_of_their_own() -> None:
+    keys = [row.key for row in ROWS]
+    assert len(set(keys)) == len(keys)
+
+
+def test_every_model_is_in_the_repository(repository: Path) -> None:
+    for model in workloads.MODELS:
+        assert (repository / model.name / "1").is_dir()
+        assert model.onnx_file is None or (repository / model.onnx_file).is_file()
+
+
+def test_the_binary_request(tmp_path: Path, repository: Path) -> None:
+    files = write_files(tmp_path, repository, Row(IDENTITY_SMALL, "http", "binary", 1))
+    body = files.body.read_bytes()
+    assert files.header_length is not None
+    head = json.loads(body[: files.header_length])
+    tail = body[files.header_length :]
+    assert head["inputs"][0]["parameters"]["binary_data_size"] == len(tail) == 64
+    assert tail == files.expect.read_bytes()
+
+
+def test_the_json_request_holds_the_same_values(tmp_path: Path, repository: Path) -> None:
+    files = write_files(tmp_path, repository, Row(IDENTITY_SMALL, "http", "json", 1))
+    assert files.header_length is None
+    assert files.echo_head is None
+    data = json.loads(files.body.read_text())["inputs"][0]["data"]
+    assert np.array(data, np.float32).tobytes() == files.expect.read_bytes()
+
+
+def test_an_echo_of_the_grpc_request_is_an_answer(tmp_path: Path, repository: Path) -> None:
+    files = write_files(tmp_path, repository, Row(IDENTITY_SMALL, "grpc", "binary", 1))
+    assert files.echo_head is not None
+    body = files.body.read_bytes()
+    answer = files.echo_head.read_bytes() + body[-files.tensor_bytes :]
+    response = service_pb2.ModelInferResponse.FromString(answer)
+    assert response.raw_output_contents[0] == files.expect.read_bytes()
+    assert list(response.outputs[0].shape) == [16]
+
+
+def test_the_network_answers_what_is_expected(tmp_path: Path, repository: Path) -> None:
+    for model in (DIGITS, MLP):
+        files = write_files(tmp_path, repository, Row(model, "http", "binary", 1))
+        assert files.echo_head is None
+        expected = np.frombuffer(files.expect.read_bytes(), np.float32)
+        body = files.body.read_bytes()
+        values = np.frombuffer(body[files.header_length :], np.float32).reshape(model.shape)
+        session = onnxruntime.InferenceSession(str(repository / str(model.onnx_file)))
+        batch = np.repeat(values, 3, axis=0)
+        (found,) = session.run([model.output_name], {model.input_name: batch})
+        assert found.shape == (3, 10)
+        np.testing.assert_allclose(found[1], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "00"), (127, "7f"), (128, "8001"), (64, "40")])
+def test_varint(number: int, text: str) -> None:
+    assert workloads.varint(number).hex() == text
