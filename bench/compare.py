@@ -4,8 +4,9 @@
     bench/compare.py BASE.json HEAD.json [--max-loss PERCENT]
 
 Prints a Markdown table of Nereid's throughput, p50 and CPU in both. A change is marked when it is
-larger than what the runs of either file scatter by. Exit code 1: some row lost more than
---max-loss percent of throughput beyond that scatter.
+larger than what the runs of either file scatter by, and than what the original, which did not
+change, changed by. Exit code 1: some row lost more than --max-loss percent of throughput, and more
+than that noise.
 """
 
 from __future__ import annotations
@@ -43,11 +44,13 @@ class Change:
 
     @property
     def noise(self) -> float:
-        return max(self.base.throughput_spread, self.head.throughput_spread, LEAST_NOISE)
+        """What the runs scatter by, or the machine changed by where that is more."""
+        scatter = max(self.base.throughput_spread, self.head.throughput_spread)
+        return max(scatter, abs(self.machine - 1), LEAST_NOISE)
 
     @property
     def loss(self) -> float:
-        """Part of the throughput that went, as far as it is beyond the noise; never negative."""
+        """Part of the throughput that went; 0 when that is within the noise."""
         change = 1 - self.head.throughput / self.base.throughput
         return change if change > self.noise else 0.0
 

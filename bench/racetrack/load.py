@@ -43,7 +43,7 @@ def run_json(command: Sequence[str | Path], cores: frozenset[int]) -> Any:
             [str(word) for word in command], capture_output=True, text=True, check=False
         )
     if done.returncode != 0:
-        raise RuntimeError(f"{Path(command[0]).name}: {done.stderr.strip()}")
+        raise RuntimeError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
     return json.loads(done.stdout)
 
 

@@ -90,10 +90,12 @@ def limits_table(rows: Sequence[Mapping[str, Any]]) -> str:
             continue
         ours = race(row).ours
         least = limit_cpu_us(row)
+        runs = row["limit"].get("runs", [])
+        bound = any(run["client_cpu"] > CLIENT_LIMIT for run in runs)
         lines.append(
             [
                 f"{row['protocol'].upper()} {row['title']}, {row['concurrency']}",
-                row["limit"]["what"],
+                row["limit"]["what"] + (" (bound by the client)" if bound else ""),
                 number(limit_throughput(row)),
                 number(least),
                 number(ours.cpu_us),

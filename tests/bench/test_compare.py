@@ -39,6 +39,11 @@ def test_verdicts(base: tuple[float, ...], head: tuple[float, ...], verdict: str
     assert change.verdict == verdict
 
 
+def test_what_the_machine_did_is_noise() -> None:
+    (change,) = compare.changes(result_of(1000), result_of(1200, peer=1250.0))
+    assert change.verdict == "same"
+
+
 def test_a_row_that_does_not_count_gets_no_verdict() -> None:
     (change,) = compare.changes(result_of(1000), result_of(100, client_cpu=0.99))
     assert change.verdict == "does not count"

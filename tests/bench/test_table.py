@@ -45,6 +45,13 @@ def test_limits_of_an_echo_and_of_a_loop() -> None:
     text = table.limits_table([echo, loop, none])
     assert len(text.splitlines()) == 4
     assert "5.00×" in text  # 20 µs beside 4 µs
+    assert "bound by the client" not in text
+
+
+def test_a_limit_that_the_client_set_says_so() -> None:
+    limit = {"what": "bare http echo", "runs": [make_run(client_cpu=0.95)]}
+    text = table.limits_table([make_row([make_run()], [make_run()], limit=limit)])
+    assert "bare http echo (bound by the client)" in text
 
 
 def test_every_line_of_a_table_has_as_many_columns() -> None:

@@ -120,7 +120,7 @@ bool ReadParameterValue(ondemand::value value, ParameterValue* out) {
   // Not get_number(): that of simdjson 3.0.1 gives 0 for fractions of more than 19 digits.
   if (type != ondemand::json_type::number) return false;
   if (!value.get_int64().get(out->emplace<int64_t>())) return true;
-  return value.get_double().get(out->emplace<double>()) == simdjson::SUCCESS;
+  return ReadDoubleFast(value, &out->emplace<double>());
 }
 
 bool FastReader::ReadParameter(ondemand::field field) {

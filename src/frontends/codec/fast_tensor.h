@@ -18,6 +18,9 @@ struct TensorBounds {
   uint64_t max_elements = 0;  // of one tensor that can be in this JSON text at all
 };
 
+// Reads a number as the double nearest to it. False: it is no number, or beyond a double's range.
+bool ReadDoubleFast(simdjson::ondemand::value& value, double* out);
+
 // Reads `data` (nested or flat, row-major) as a tensor of input->data_type and input->shape into
 // `buffers`, and sets input->bytes and byte_size. Integers wrap to the width of their type and
 // floats overflow to infinity, as in the original. False: leave it to the careful reader.

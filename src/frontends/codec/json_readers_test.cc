@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -161,6 +162,24 @@ TEST(JsonReadersTest, AgreeOnValidDocuments) {
     ASSERT_TRUE(both.fast_read()) << json.view();
     ASSERT_EQ(both.Difference(), "") << json.view();
   }
+}
+
+// simdjson 3.0.1 reads 0.5... of more than 19 digits as 1.8e-37.
+TEST(JsonReadersTest, LongFractionsAreReadExactly) {
+  const std::string fraction = "0." + std::string(56, '5');
+  const std::string json = R"({"parameters":{"p":)" + fraction +
+                           R"(},"inputs":[{"name":"I","datatype":"FP64","shape":[2],"data":[)" +
+                           fraction + ", -" + fraction + "]}]}";
+  const PaddedBytes padded(json, 0);
+  RequestBuffers buffers;
+  V2Document document;
+  ASSERT_TRUE(ReadJsonFast(padded.view(), RequestLimits{}, &buffers, &document));
+  EXPECT_EQ(std::get<double>(document.parameters.at(0).value), std::stod(fraction));
+  double values[2];
+  ASSERT_EQ(document.inputs.at(0).byte_size, sizeof(values));
+  std::memcpy(values, document.inputs.at(0).bytes, sizeof(values));
+  EXPECT_EQ(values[0], std::stod(fraction));
+  EXPECT_EQ(values[1], -std::stod(fraction));
 }
 
 TEST(JsonReadersTest, FastReaderNeverReadsWhatTheCarefulOneRefuses) {
