@@ -266,31 +266,28 @@ def waiting(server: ServerProcess) -> float:
     return metric(server.metrics_url, "nv_inference_pending_request_count", model="wait_for_cancel")
 
 
+WAITING_BODY = b'{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"INT32","data":[1]}]}'
+WAITING_REQUEST = (
+    b"POST /v2/models/wait_for_cancel/infer HTTP/1.1\r\nHost: test\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(WAITING_BODY), WAITING_BODY)
+)
+
+
 def test_running_request_is_cancelled_by_disconnect(url: str, misbehaving: ServerProcess) -> None:
-    body = b'{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"INT32","data":[1]}]}'
-    request = (
-        b"POST /v2/models/wait_for_cancel/infer HTTP/1.1\r\nHost: test\r\n"
-        b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
-    )
     log = CancellationLog(misbehaving)
     with RawConnection(url) as client:
-        client.send(request)
+        client.send(WAITING_REQUEST)
         log.wait_until_running()
         client.close()
         log.wait_until_seen()
 
 
 def test_waiting_request_is_dropped_by_disconnect(url: str, misbehaving: ServerProcess) -> None:
-    body = b'{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"INT32","data":[1]}]}'
-    request = (
-        b"POST /v2/models/wait_for_cancel/infer HTTP/1.1\r\nHost: test\r\n"
-        b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
-    )
     log = CancellationLog(misbehaving)
     with RawConnection(url) as running, RawConnection(url) as queued:
-        running.send(request)
+        running.send(WAITING_REQUEST)
         log.wait_until_running()
-        queued.send(request)
+        queued.send(WAITING_REQUEST)
         poll_until("one waits", lambda: waiting(misbehaving) == 1)
         queued.close()
         # The instance is still busy: the request leaves the queue without it.
