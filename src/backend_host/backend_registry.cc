@@ -1,5 +1,6 @@
 #include "backend_host/backend_registry.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -64,12 +65,25 @@ absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const Parsed
       if (entry == nullptr) entry = std::make_shared<Slot>();
       slot = entry;
     }
-    MutexLock lock(&slot->mu);
-    if (slot->backend == nullptr) {
-      ASSIGN_OR_RETURN(slot->backend, BackendHandle::Load(name, path, folders[i].string(),
-                                                          model_owned, ConfigJson(name)));
+    {
+      MutexLock lock(&slot->mu);
+      while (slot->loading) slot->loaded.Wait(&slot->mu);
+      if (slot->backend != nullptr) return slot->backend;
+      slot->loading = true;
     }
-    return slot->backend;
+    std::shared_ptr<BackendHandle> backend;
+    const auto end_loading = absl::MakeCleanup([&] {
+      {
+        MutexLock lock(&slot->mu);
+        slot->loading = false;
+        slot->backend = backend;
+      }
+      slot->loaded.NotifyAll();
+    });
+    ASSIGN_OR_RETURN(backend, BackendHandle::Load(name, path, folders[i].string(), model_owned,
+                                                  ConfigJson(name)));
+    // A copy, because `end_loading` still reads the original.
+    return std::shared_ptr<BackendHandle>(backend);
   }
   const std::string searched = absl::StrCat("'", folders[0].string(), "' '",
                                             folders[1].string(), "' '", folders[2].string(), "' ");

@@ -31,9 +31,11 @@ class BackendRegistry {
       ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // One library being loaded; others who want it wait on its own mutex, not on the registry's.
+  // One library. Whoever comes first loads it, without holding the mutex; others wait for that.
   struct Slot {
     Mutex mu;
+    CondVar loaded;
+    bool loading ABSL_GUARDED_BY(mu) = false;
     std::shared_ptr<BackendHandle> backend ABSL_GUARDED_BY(mu);
   };
 
