@@ -6,7 +6,7 @@ METRICS_PORT ?= 8002
 MODELS ?= examples/models
 ARGS ?=
 
-.PHONY: help run test setup stage bench lint format fuzz clean
+.PHONY: help run test setup stage bench soak lint format fuzz clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -15,6 +15,7 @@ help:
 	@echo "make stage   build/stage: what an installation looks like"
 	@echo "make setup   install what is missing, no more"
 	@echo "make bench   the race against the original server       (ARGS='--quick', see bench/README.md)"
+	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
 	@echo "make fuzz    ten minutes of each fuzz target             (ARGS='--seconds 60 TARGET')"
@@ -36,6 +37,10 @@ stage:
 bench:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench && \
 	  PYTHONPATH=build/deps/bench .venv/bin/python bench/run.py $(ARGS)
+
+soak:
+	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
+	  .venv/bin/python bench/soak.py $(ARGS)
 
 lint:
 	@tools/lint.sh

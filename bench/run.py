@@ -13,7 +13,6 @@ import argparse
 import datetime
 import json
 import os
-import platform
 import statistics
 import sys
 import tempfile
@@ -193,19 +192,9 @@ def say(text: str) -> None:
     print(f"bench: {text}", flush=True)
 
 
-def describe_host() -> dict[str, Any]:
-    return {
-        "kind": machine.host_kind(),
-        "cores": len(os.sched_getaffinity(0)),
-        "processor": machine.processor(),
-        "system": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}",
-        "load_average_before": list(os.getloadavg()),
-    }
-
-
 def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
     """The whole race; returns the content of the result file."""
-    host = describe_host()
+    host = machine.describe()
     when = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     notes: list[str] = []
     track.choose_original_options()

@@ -60,12 +60,13 @@ int Serve(const Settings& settings, ShutdownSignals* signals) {
               << server.status().message();
     return 1;
   }
+  // A client may see the server ready, and stop it, before all services have started.
+  signals->Serving();
   Services services(server->get());
   if (const absl::Status started = services.Start(settings); !started.ok()) {
     LOG_ERROR << started.message();
     return 1;
   }
-  signals->Serving();
   const int signal = signals->Wait();
 
   LOG_INFO << "signal " << signal << " received: stopping";

@@ -1,7 +1,9 @@
 #include "services.h"
 
 #include <absl/strings/str_cat.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "base/log.h"
@@ -12,6 +14,19 @@ namespace {
 
 constexpr char kConnectionsGauge[] = "nereid_http_connections";
 constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
+
+// Threads beyond the number of processors only take turns: event loops never wait for anything else.
+constexpr int kMostHttpThreads = 8;
+constexpr int kMostGrpcThreads = 2;
+
+// `asked`, or where that is 0 one for each processor that this process may use, at most `most`.
+int ThreadCount(int asked, int most) {
+  if (asked > 0) return asked;
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  if (sched_getaffinity(0, sizeof(processors), &processors) != 0) return most;
+  return std::clamp(CPU_COUNT(&processors), 1, most);
+}
 
 absl::Status Failed(const char* service, const absl::Status& status) {
   const char* code = status.code() == absl::StatusCode::kUnavailable ? "Unavailable" : "Internal";
@@ -45,7 +60,7 @@ absl::Status Services::StartGrpc(const GrpcSettings& s) {
   options.address = s.address;
   options.port = static_cast<uint16_t>(s.port);
   options.reuse_port = s.reuse_port;
-  options.infer_threads = s.infer_threads;
+  options.infer_threads = ThreadCount(s.infer_threads, kMostGrpcThreads);
   options.call_pool_size = s.allocation_pool_size;
   options.response_compression = Compression(s.compression_level);
   options.keepalive.time_ms = s.keepalive_time_ms;
@@ -75,7 +90,7 @@ absl::Status Services::StartHttp(const HttpSettings& s) {
   options.address = s.address;
   options.port = static_cast<uint16_t>(s.port);
   options.reuse_port = s.reuse_port;
-  options.thread_count = s.threads;
+  options.thread_count = ThreadCount(s.threads, kMostHttpThreads);
   options.max_connections = static_cast<uint64_t>(s.max_connections);
   options.max_header_bytes = static_cast<size_t>(s.max_header_size);
   options.max_body_bytes = static_cast<uint64_t>(s.max_body_size);

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,7 @@ struct HttpSettings {
   std::string address = "0.0.0.0";
   int port = 8000;
   bool reuse_port = false;
-  int threads = 8;
+  int threads = 0;  // 0: one for each processor, at most 8
   int64_t max_input_size = 64 << 20;  // bytes of JSON, of decompressed and of raw input
   int64_t max_body_size = std::numeric_limits<int32_t>::max();
   int64_t max_header_size = 64 << 10;
@@ -33,7 +35,7 @@ struct GrpcSettings {
   std::string address = "0.0.0.0";
   int port = 8001;
   bool reuse_port = false;
-  int infer_threads = 2;
+  int infer_threads = 0;  // 0: one for each processor, at most 2
   int allocation_pool_size = 8;
   bool use_ssl = false;
   bool use_ssl_mutual = false;
@@ -62,6 +64,9 @@ struct Settings {
   HttpSettings http;
   GrpcSettings grpc;
   MetricsSettings metrics;
+  // Of the response cache: [cache][setting]; becomes server.cache_configs.
+  std::map<std::string, std::map<std::string, std::string>> cache_settings;
+  std::optional<int64_t> response_cache_byte_size;
   // Accepted options that have no effect here, to be named in one warning.
   std::vector<std::string> without_effect;
 

@@ -9,6 +9,11 @@
 #include "backends/sdk/error.h"
 #include "triton/core/tritonbackend.h"
 
+// A backend that defines this function says by its presence, to servers that look for it, that its
+// executions wait for nothing but the computation: a thread that has other things to do may run
+// those that are short. Never called.
+extern "C" TRITONBACKEND_DECLSPEC void NEREID_BackendExecutesBriefly(void);
+
 namespace nereid_backend {
 
 // UNSUPPORTED when the server's backend API has another major version than these headers, or a

@@ -1,102 +1,97 @@
 #include "bench/loadgen/grpc_transport.h"
 
-#include <absl/strings/str_cat.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <array>
 
 #include "base/status_macros.h"
-#include "grpc_service.pb.h"
+#include "bench/loadgen/grpc_message.h"
+#include "bench/loadgen/sockets.h"
 
 namespace nereid::bench {
-namespace {
 
-constexpr char kMethod[] = "/inference.GRPCInferenceService/ModelInfer";
-
-// gRPC's deadlines are on the system clock.
-std::chrono::system_clock::time_point OnSystemClock(BenchTime until) {
-  const auto left = std::max(until - BenchClock::now(), BenchClock::duration::zero());
-  return std::chrono::system_clock::now() +
-         std::chrono::duration_cast<std::chrono::system_clock::duration>(left);
-}
-
-}  // namespace
-
-GrpcTransport::GrpcTransport(const std::string& address, const std::string& request, int calls,
-                             int channels)
-    : calls_(static_cast<size_t>(calls)) {
-  grpc::Slice slice(request);
-  request_ = grpc::ByteBuffer(&slice, 1);
-  for (int i = 0; i < std::max(channels, 1); ++i) {
-    grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(-1);
-    arguments.SetMaxSendMessageSize(-1);
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
-    stubs_.push_back(std::make_unique<grpc::GenericStub>(
-        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments)));
-  }
-}
+GrpcTransport::GrpcTransport(const std::string& request, int calls)
+    : request_(WithGrpcPrefix(request)),
+      calls_(static_cast<size_t>(calls)),
+      tensors_(static_cast<size_t>(calls)) {}
 
 GrpcTransport::~GrpcTransport() {
-  for (Call& call : calls_) {
-    if (call.in_flight) call.context->TryCancel();
+  if (epoll_ >= 0) close(epoll_);
+}
+
+absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Connect(const std::string& address,
+                                                                  const std::string& request,
+                                                                  int calls, int channels) {
+  std::unique_ptr<GrpcTransport> transport(new GrpcTransport(request, calls));
+  RETURN_IF_ERROR(transport->Open(address, channels));
+  return transport;
+}
+
+absl::Status GrpcTransport::Open(const std::string& address, int channels) {
+  ASSIGN_OR_RETURN(epoll_, MakeEpoll());
+  for (int i = 0; i < channels; ++i) {
+    ASSIGN_OR_RETURN(std::unique_ptr<GrpcConnection> connection,
+                     GrpcConnection::Connect(address, request_));
+    RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection->fd(), EPOLLIN, i));
+    channels_.push_back({std::move(connection)});
   }
-  queue_.Shutdown();
-  void* tag = nullptr;
-  bool ok = false;
-  while (queue_.Next(&tag, &ok)) {
-  }
+  return absl::OkStatus();
+}
+
+void GrpcTransport::KeepAnswers(bool keep) {
+  for (GrpcCall& call : calls_) call.keep = keep;
+}
+
+absl::string_view GrpcTransport::answer(int slot) const {
+  return tensors_[static_cast<size_t>(slot)];
 }
 
 absl::Status GrpcTransport::Send(int slot) {
-  Call& call = calls_[static_cast<size_t>(slot)];
-  grpc::GenericStub& stub = *stubs_[static_cast<size_t>(slot) % stubs_.size()];
-  call.reader.reset();  // it refers to the context
-  call.context.emplace();
-  call.reader = stub.PrepareUnaryCall(&*call.context, kMethod, request_, &queue_);
-  call.reader->StartCall();
-  call.in_flight = true;
-  call.reader->Finish(&call.answer, &call.status,
-                      reinterpret_cast<void*>(static_cast<intptr_t>(slot)));
-  return absl::OkStatus();
+  const auto index = static_cast<size_t>(slot);
+  // What falls due together leaves together: Poll writes it.
+  return channels_[index % channels_.size()].connection->Start(&calls_[index]);
 }
 
 absl::Status GrpcTransport::Poll(BenchTime until, std::vector<Completion>* done) {
-  void* tag = nullptr;
-  bool ok = false;
-  switch (queue_.AsyncNext(&tag, &ok, OnSystemClock(until))) {
-    case grpc::CompletionQueue::TIMEOUT:
-      return absl::OkStatus();
-    case grpc::CompletionQueue::SHUTDOWN:
-      return absl::InternalError("the completion queue is shut down");
-    case grpc::CompletionQueue::GOT_EVENT:
-      break;
+  const int channels = static_cast<int>(channels_.size());
+  for (int i = 0; i < channels; ++i) {
+    if (!channels_[static_cast<size_t>(i)].writing) RETURN_IF_ERROR(Flush(i));
   }
-  const int slot = static_cast<int>(reinterpret_cast<intptr_t>(tag));
-  Call& call = calls_[static_cast<size_t>(slot)];
-  call.in_flight = false;
-  if (call.status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return absl::UnavailableError(call.status.error_message());
+  std::array<epoll_event, 64> events;
+  ASSIGN_OR_RETURN(const int count, WaitForEvents(epoll_, until, absl::MakeSpan(events)));
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<size_t>(i)];
+    const int channel = static_cast<int>(event.data.u32);
+    if ((event.events & EPOLLOUT) != 0) RETURN_IF_ERROR(Flush(channel));
+    if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+      RETURN_IF_ERROR(Read(channel, done));
+    }
   }
-  if (keep_ && call.status.ok()) RETURN_IF_ERROR(KeepTensor(&call));
-  done->push_back({slot, ok && call.status.ok()});
   return absl::OkStatus();
 }
 
-absl::Status GrpcTransport::KeepTensor(Call* call) {
-  std::vector<grpc::Slice> slices;
-  if (!call->answer.Dump(&slices).ok()) return absl::DataLossError("an answer without a message");
-  std::string bytes;
-  for (const grpc::Slice& slice : slices) {
-    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+absl::Status GrpcTransport::Flush(int channel) {
+  Channel& of = channels_[static_cast<size_t>(channel)];
+  RETURN_IF_ERROR(of.connection->Flush());
+  if (of.connection->blocked() == of.writing) return absl::OkStatus();
+  of.writing = of.connection->blocked();
+  return Watch(epoll_, EPOLL_CTL_MOD, of.connection->fd(),
+               of.writing ? EPOLLIN | EPOLLOUT : EPOLLIN, channel);
+}
+
+absl::Status GrpcTransport::Read(int channel, std::vector<Completion>* done) {
+  completed_.clear();
+  RETURN_IF_ERROR(channels_[static_cast<size_t>(channel)].connection->Read(&completed_));
+  for (const GrpcCall* call : completed_) {
+    const auto index = static_cast<size_t>(call - calls_.data());
+    const bool ok = call->Succeeded();
+    if (ok && call->keep) {
+      ASSIGN_OR_RETURN(tensors_[index], SoleRawOutput(call->message));
+    }
+    done->push_back({static_cast<int>(index), ok});
   }
-  inference::ModelInferResponse response;
-  if (!response.ParseFromString(bytes)) return absl::DataLossError("an answer of another type");
-  if (response.raw_output_contents_size() != 1) {
-    return absl::DataLossError(
-        absl::StrCat(response.raw_output_contents_size(), " raw outputs, expected 1"));
-  }
-  call->tensor = response.raw_output_contents(0);
   return absl::OkStatus();
 }
 

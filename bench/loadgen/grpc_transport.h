@@ -1,53 +1,52 @@
-// GrpcTransport: unary calls through a completion queue. The request is sent as the bytes it came
-// as, and answers are parsed only while they are kept: the cheapest client that gRPC allows. Used
-// by one thread.
+// GrpcTransport: unary calls over HTTP/2 connections of our own (raw sockets, epoll, nghttp2),
+// since gRPC's client costs more than the servers that are measured. The request is sent as the
+// bytes it came as; answers are parsed only while they are kept. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_GRPC_TRANSPORT_H_
 #define NEREID_BENCH_LOADGEN_GRPC_TRANSPORT_H_
 
-#include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/grpcpp.h>
+#include <absl/status/statusor.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/loadgen/grpc_connection.h"
 #include "bench/loadgen/transport.h"
 
 namespace nereid::bench {
 
 class GrpcTransport final : public Transport {
  public:
-  // `request` is a serialized inference.ModelInferRequest; `calls` may be in flight at a time,
-  // spread over `channels` TCP connections.
-  GrpcTransport(const std::string& address, const std::string& request, int calls, int channels);
+  // `request` is a serialized inference.ModelInferRequest; `calls` may be in flight at a time, in
+  // turn on `channels` TCP connections. UNAVAILABLE when nobody listens at `address`.
+  static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
+                                                            const std::string& request, int calls,
+                                                            int channels);
   ~GrpcTransport() override;
 
   int slots() const override { return static_cast<int>(calls_.size()); }
   absl::Status Send(int slot) override;
   absl::Status Poll(BenchTime until, std::vector<Completion>* done) override;
-  void KeepAnswers(bool keep) override { keep_ = keep; }
-  absl::string_view answer(int slot) const override {
-    return calls_[static_cast<size_t>(slot)].tensor;
-  }
+  void KeepAnswers(bool keep) override;
+  absl::string_view answer(int slot) const override;
 
  private:
-  struct Call {
-    std::optional<grpc::ClientContext> context;
-    std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
-    grpc::ByteBuffer answer;
-    grpc::Status status;
-    std::string tensor;
-    bool in_flight = false;
+  struct Channel {
+    std::unique_ptr<GrpcConnection> connection;
+    bool writing = false;  // waits for the socket to take more
   };
 
-  absl::Status KeepTensor(Call* call);
+  GrpcTransport(const std::string& request, int calls);
+  absl::Status Open(const std::string& address, int channels);
+  absl::Status Flush(int channel);
+  absl::Status Read(int channel, std::vector<Completion>* done);
 
-  grpc::ByteBuffer request_;
-  std::vector<std::unique_ptr<grpc::GenericStub>> stubs_;
-  grpc::CompletionQueue queue_;
-  std::vector<Call> calls_;
-  bool keep_ = false;
+  const std::string request_;
+  int epoll_ = -1;
+  std::vector<Channel> channels_;
+  std::vector<GrpcCall> calls_;
+  std::vector<absl::string_view> tensors_;  // of the answers that are kept
+  std::vector<GrpcCall*> completed_;        // in Read
 };
 
 }  // namespace nereid::bench

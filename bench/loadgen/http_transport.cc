@@ -4,9 +4,6 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,19 +11,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 #include "base/status_macros.h"
+#include "bench/loadgen/sockets.h"
 
 namespace nereid::bench {
 namespace {
 
 constexpr size_t kScratchBytes = 512 << 10;
 constexpr size_t kMaxHeadBytes = 64 << 10;
-
-absl::Status SystemError(absl::string_view what) {
-  return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
-}
 
 std::string RenderRequest(const std::string& address, const HttpRequestText& request) {
   std::string text = absl::StrCat("POST ", request.path, " HTTP/1.1\r\nHost: ", address,
@@ -79,38 +72,14 @@ absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Connect(const std::str
 }
 
 absl::Status HttpTransport::Open(const std::string& address, int connections) {
-  const size_t colon = address.rfind(':');
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  int port = 0;
-  if (colon == std::string::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) ||
-      inet_pton(AF_INET, address.substr(0, colon).c_str(), &to.sin_addr) != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("no IPv4 address and port: ", address));
-  }
-  to.sin_port = htons(static_cast<uint16_t>(port));
-  epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (epoll_ < 0) return SystemError("epoll");
+  ASSIGN_OR_RETURN(epoll_, MakeEpoll());
   connections_.resize(static_cast<size_t>(connections));
   for (int slot = 0; slot < connections; ++slot) {
     Connection& connection = connections_[static_cast<size_t>(slot)];
-    connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connection.fd < 0) return SystemError("socket");
-    if (connect(connection.fd, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
-      return SystemError(absl::StrCat("connect to ", address));
-    }
-    const int on = 1;
-    setsockopt(connection.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    RETURN_IF_ERROR(Watch(EPOLL_CTL_ADD, slot, EPOLLIN));
+    ASSIGN_OR_RETURN(connection.fd, ConnectTcp(address));
+    RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection.fd, EPOLLIN, slot));
   }
   return absl::OkStatus();
-}
-
-absl::Status HttpTransport::Watch(int operation, int slot, uint32_t events) {
-  epoll_event event{};
-  event.events = events;
-  event.data.u32 = static_cast<uint32_t>(slot);
-  const int fd = connections_[static_cast<size_t>(slot)].fd;
-  return epoll_ctl(epoll_, operation, fd, &event) == 0 ? absl::OkStatus() : SystemError("epoll");
 }
 
 absl::Status HttpTransport::Send(int slot) {
@@ -135,17 +104,12 @@ absl::Status HttpTransport::Write(int slot) {
   const bool writing = connection.sent < request_.size();
   if (writing == connection.writing) return absl::OkStatus();
   connection.writing = writing;
-  return Watch(EPOLL_CTL_MOD, slot, writing ? EPOLLIN | EPOLLOUT : EPOLLIN);
+  return Watch(epoll_, EPOLL_CTL_MOD, connection.fd, writing ? EPOLLIN | EPOLLOUT : EPOLLIN, slot);
 }
 
 absl::Status HttpTransport::Poll(BenchTime until, std::vector<Completion>* done) {
   std::array<epoll_event, 64> events;
-  const auto left = std::max<int64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(until - BenchClock::now()).count(), 0);
-  const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
-  const int count =
-      epoll_pwait2(epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr);
-  if (count < 0 && errno != EINTR) return SystemError("epoll");
+  ASSIGN_OR_RETURN(const int count, WaitForEvents(epoll_, until, absl::MakeSpan(events)));
   for (int i = 0; i < count; ++i) {
     const int slot = static_cast<int>(events[static_cast<size_t>(i)].data.u32);
     const uint32_t what = events[static_cast<size_t>(i)].events;

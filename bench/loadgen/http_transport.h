@@ -54,7 +54,6 @@ class HttpTransport final : public Transport {
   // Reads once; sets `complete` when the answer is whole.
   absl::Status Read(Connection* connection, bool* complete);
   absl::Status TakeHead(Connection* connection, absl::string_view* arrived);
-  absl::Status Watch(int operation, int slot, uint32_t events);
 
   std::string request_;
   int epoll_ = -1;

@@ -1,5 +1,5 @@
 // nereid_loadgen: loads one model of a server with one request, over and over, and prints what it
-// measured as one JSON object.
+// measured: one JSON object a line.
 #include <absl/strings/str_cat.h>
 
 #include <cstdio>
@@ -28,8 +28,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& name) {
 absl::StatusOr<std::unique_ptr<Transport>> Connect(const Options& options) {
   ASSIGN_OR_RETURN(std::string body, ReadFile(options.body_file));
   if (options.grpc) {
-    return std::make_unique<GrpcTransport>(options.address, body, options.concurrency,
-                                           options.channels);
+    return GrpcTransport::Connect(options.address, body, options.concurrency, options.channels);
   }
   return HttpTransport::Connect(
       options.address, {options.path, std::move(body), options.header_length}, options.concurrency);
@@ -83,6 +82,8 @@ std::string Report(const Options& options, const Measured& measured, const CpuUs
   json.EndObject();
   json.Key("client_cpu");  // of one core
   json.Double(cpu.client_seconds / measured.seconds);
+  json.Key("client_cpu_us");  // a request
+  json.Double(requests > 0 ? cpu.client_seconds * 1e6 / requests : 0);
   if (options.server_pid > 0) {
     json.Key("server_cpu");
     json.Double(cpu.server_seconds / measured.seconds);
@@ -93,19 +94,27 @@ std::string Report(const Options& options, const Measured& measured, const CpuUs
   return text;
 }
 
-absl::StatusOr<std::string> Run(const Options& options) {
+absl::StatusOr<std::string> MeasureOnce(const Options& options, Transport* transport) {
+  ASSIGN_OR_RETURN(const double server_before, ServerCpuSeconds(options));
+  const double own_before = OwnCpuSeconds();
+  ASSIGN_OR_RETURN(const Measured measured, Load(options, transport, options.seconds));
+  const double own_after = OwnCpuSeconds();
+  ASSIGN_OR_RETURN(const double server_after, ServerCpuSeconds(options));
+  return Report(options, measured, {own_after - own_before, server_after - server_before});
+}
+
+absl::Status Run(const Options& options) {
   ASSIGN_OR_RETURN(const std::string expected, ReadFile(options.expect_file));
   ASSIGN_OR_RETURN(const Reference reference, Reference::Parse(expected));
   ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Connect(options));
   RETURN_IF_ERROR(CheckAnswers(transport.get(), reference, options.expect_form, options.checks));
   RETURN_IF_ERROR(Load(options, transport.get(), options.warmup_seconds).status());
-
-  ASSIGN_OR_RETURN(const double server_before, ServerCpuSeconds(options));
-  const double own_before = OwnCpuSeconds();
-  ASSIGN_OR_RETURN(const Measured measured, Load(options, transport.get(), options.seconds));
-  const double own_after = OwnCpuSeconds();
-  ASSIGN_OR_RETURN(const double server_after, ServerCpuSeconds(options));
-  return Report(options, measured, {own_after - own_before, server_after - server_before});
+  for (int i = 0; i < options.repeat; ++i) {
+    ASSIGN_OR_RETURN(const std::string report, MeasureOnce(options, transport.get()));
+    std::printf("%s\n", report.c_str());
+    std::fflush(stdout);
+  }
+  return absl::OkStatus();
 }
 
 int Main(int argc, const char* const* argv) {
@@ -114,13 +123,10 @@ int Main(int argc, const char* const* argv) {
     std::fprintf(stderr, "%s\n%s", std::string(options.status().message()).c_str(), kUsage);
     return 2;
   }
-  const absl::StatusOr<std::string> report = Run(*options);
-  if (!report.ok()) {
-    std::fprintf(stderr, "nereid_loadgen: %s\n", report.status().ToString().c_str());
-    return 1;
-  }
-  std::printf("%s\n", report->c_str());
-  return 0;
+  const absl::Status status = Run(*options);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "nereid_loadgen: %s\n", status.ToString().c_str());
+  return 1;
 }
 
 }  // namespace

@@ -25,9 +25,10 @@ const char kUsage[] =
   --rate=R              open loop: so many requests a second; 0: closed loop (0)
   --seconds=S           that are measured (2)
   --warmup=S            that are not (0.5)
+  --repeat=N            measurements one after the other (1)
   --checks=N            answers compared on each connection before (2)
   --server-pid=PID      report this process's CPU too
-Prints one JSON object. Exit code 1: a wrong answer, or no run at all.
+Prints one JSON object a line, one for each measurement. Exit code 1: a wrong answer, or no run at all.
 )";
 
 namespace {
@@ -67,6 +68,7 @@ std::map<std::string, Setter> Setters(Options* o) {
       {"rate", number(&o->rate)},
       {"seconds", number(&o->seconds)},
       {"warmup", number(&o->warmup_seconds)},
+      {"repeat", integer(&o->repeat, 1)},
       {"checks", integer(&o->checks, 1)},
       {"server-pid", integer(&o->server_pid, 1)},
   };

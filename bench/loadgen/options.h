@@ -24,6 +24,7 @@ struct Options {
   double rate = 0;      // requests a second; 0: closed loop
   double seconds = 2;   // that are measured
   double warmup_seconds = 0.5;
+  int repeat = 1;      // measurements, one after the other on the same connections
   int checks = 2;      // requests on each slot whose answers are compared
   int server_pid = 0;  // whose processor time to report; 0: none
 };

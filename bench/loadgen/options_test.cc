@@ -13,10 +13,10 @@ absl::StatusOr<Options> Parse(std::vector<const char*> words) {
 }
 
 TEST(LoadgenOptionsTest, ReadsThemAll) {
-  const auto options =
-      Parse({"--protocol=grpc", "--address=127.0.0.1:1", "--body=b", "--expect=e",
-             "--expect-form=json", "--concurrency=64", "--channels=2", "--rate=1e3", "--seconds=3",
-             "--warmup=0", "--checks=5", "--server-pid=7", "--path=/p", "--header-length=9"});
+  const auto options = Parse({"--protocol=grpc", "--address=127.0.0.1:1", "--body=b", "--expect=e",
+                              "--expect-form=json", "--concurrency=64", "--channels=2",
+                              "--rate=1e3", "--seconds=3", "--warmup=0", "--checks=5", "--repeat=6",
+                              "--server-pid=7", "--path=/p", "--header-length=9"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_TRUE(options->grpc);
   EXPECT_EQ(options->expect_form, AnswerForm::kJson);
@@ -26,6 +26,7 @@ TEST(LoadgenOptionsTest, ReadsThemAll) {
   EXPECT_EQ(options->seconds, 3);
   EXPECT_EQ(options->warmup_seconds, 0);
   EXPECT_EQ(options->checks, 5);
+  EXPECT_EQ(options->repeat, 6);
   EXPECT_EQ(options->server_pid, 7);
   EXPECT_EQ(options->path, "/p");
   EXPECT_EQ(options->header_length, 9);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,10 +48,10 @@ def run_json(command: Sequence[str | Path], cores: frozenset[int]) -> Any:
     return json.loads(done.stdout)
 
 
-def load(
-    tools: Tools, row: Row, files: Files, address: str, pid: int, placement: Placement
-) -> dict[str, Any]:
-    """One run of one row against one server; its answers are checked first."""
+def loadgen_command(
+    tools: Tools, row: Row, files: Files, address: str, *more: str
+) -> list[str | Path]:
+    """nereid_loadgen as the row wants it."""
     command: list[str | Path] = [
         tools.program("nereid_loadgen"),
         f"--protocol={row.protocol}",
@@ -63,11 +64,63 @@ def load(
         f"--rate={row.rate}",
         f"--seconds={tools.seconds}",
         f"--warmup={tools.warmup}",
-        f"--server-pid={pid}",
+        *more,
     ]
     if files.header_length is not None:
         command.append(f"--header-length={files.header_length}")
+    return command
+
+
+def load(
+    tools: Tools, row: Row, files: Files, address: str, pid: int, placement: Placement
+) -> dict[str, Any]:
+    """One run of one row against one server; its answers are checked first."""
+    command = loadgen_command(tools, row, files, address, f"--server-pid={pid}")
     return run_json(command, placement.client)
+
+
+class RunningLoad:
+    """A load that goes on while others do. A context manager: it has ended when the block has."""
+
+    def __init__(self, name: str, command: Sequence[str | Path], cores: frozenset[int]) -> None:
+        self._name = name
+        # Files and not pipes: nobody has to read while it runs.
+        self._out, self._err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
+        with on_cores(cores):
+            self._process = subprocess.Popen(
+                [str(word) for word in command], stdout=self._out, stderr=self._err
+            )
+
+    def __enter__(self) -> RunningLoad:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._out.close()
+        self._err.close()
+
+    def running(self) -> bool:
+        """Errors: RuntimeError with what it wrote to stderr when it failed."""
+        code = self._process.poll()
+        if code:
+            self._err.seek(0)
+            said = self._err.read().strip() or f"it ended with {code}"
+            raise RuntimeError(f"the load {self._name}: {said}")
+        return code is None
+
+    def results(self) -> list[dict[str, Any]]:
+        """One for each measurement. REQUIRES: no longer running."""
+        self._out.seek(0)
+        return [json.loads(line) for line in self._out]
+
+
+def start_load(
+    tools: Tools, row: Row, files: Files, address: str, placement: Placement, measurements: int
+) -> RunningLoad:
+    """Many measurements one after the other, over the same connections."""
+    command = loadgen_command(tools, row, files, address, f"--repeat={measurements}")
+    return RunningLoad(row.key, command, placement.client)
 
 
 def measure_limit(

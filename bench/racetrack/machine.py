@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,17 @@ def host_kind() -> str:
     """A short name for machines of this kind, for file names."""
     name = re.sub(r"[^a-z0-9]+", "-", processor().lower()).strip("-")
     return f"{len(os.sched_getaffinity(0))}x-{name}"
+
+
+def describe() -> dict[str, Any]:
+    """What a result file says of the machine."""
+    return {
+        "kind": host_kind(),
+        "cores": len(os.sched_getaffinity(0)),
+        "processor": processor(),
+        "system": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}",
+        "load_average_before": list(os.getloadavg()),
+    }
 
 
 def commit(root: Path) -> str:

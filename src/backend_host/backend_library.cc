@@ -16,6 +16,10 @@
 namespace nereid {
 namespace {
 
+// A function that says by its presence what BackendAttributes::executes_briefly means. Unknown to
+// other servers, which do not look for it.
+constexpr char kExecutesBrieflyMark[] = "NEREID_BackendExecutesBriefly";
+
 // A copy of `path` that nobody else knows of; removed from its folder when this goes (what is
 // loaded from it stays loaded).
 class PrivateCopy {
@@ -125,6 +129,7 @@ absl::Status BackendHandle::FindEntryPoints() {
   find(&entry_points_.instance_finalize, "TRITONBACKEND_ModelInstanceFinalize");
   find(&entry_points_.instance_execute, "TRITONBACKEND_ModelInstanceExecute");
   find(&entry_points_.instance_ready, "TRITONBACKEND_ModelInstanceReady");
+  attributes_.executes_briefly = library_->Function<void (*)()>(kExecutesBrieflyMark) != nullptr;
   if (entry_points_.instance_execute == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("backend '", name_, "': library ", library_->path(),

@@ -47,6 +47,9 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary&
 struct BackendAttributes {
   std::vector<PreferredGroup> preferred_groups;
   bool parallel_instance_loading = false;
+  // Its executions take no longer than the computation: none waits for something else. So an I/O
+  // thread may run those that are short.
+  bool executes_briefly = false;
 };
 
 class BackendHandle {

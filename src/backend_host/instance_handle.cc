@@ -80,7 +80,10 @@ std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
   return lent;
 }
 
-void InstanceHandle::Execute(Batch batch) {
+Duration InstanceHandle::Execute(Batch batch) {
+  Clock* const clock = model_->serving_model()->clock();
+  const TimePoint start = clock->Now();
+  const Duration in_receivers = ResponseStream::TimeInReceivers();
   const std::shared_ptr<LentBatch> lent = Lend(&batch, &pointers_);
   const BackendHandle& backend = *model_->backend();
   const absl::Status status =
@@ -89,6 +92,7 @@ void InstanceHandle::Execute(Batch batch) {
                                                        static_cast<uint32_t>(pointers_.size()));
       });
   if (!status.ok()) TakeBack(lent.get(), pointers_, status);
+  return clock->Now() - start - (ResponseStream::TimeInReceivers() - in_receivers);
 }
 
 void InstanceHandle::TakeBack(LentBatch* lent,

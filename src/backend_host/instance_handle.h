@@ -1,5 +1,6 @@
 // InstanceHandle: one model instance as its backend knows it; what a TRITONBACKEND_ModelInstance*
-// points to. Initialised, executed and finalised by its own thread; reports are thread-safe.
+// points to. Initialised and finalised by its own thread, executed by one thread
+// at a time; reports are thread-safe.
 #ifndef NEREID_BACKEND_HOST_INSTANCE_HANDLE_H_
 #define NEREID_BACKEND_HOST_INSTANCE_HANDLE_H_
 
@@ -22,7 +23,7 @@ class InstanceHandle final : public Instance {
   InstanceHandle(ModelHandle* model, InstanceSpec spec, int index);
 
   absl::Status Initialize() override;
-  void Execute(Batch batch) override;
+  Duration Execute(Batch batch) override;
   void Finalize() override;
 
   // TRITONBACKEND_ModelInstanceReady; OK where the backend has none. Any thread.

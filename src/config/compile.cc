@@ -71,6 +71,7 @@ std::vector<InstanceSpec> ToInstances(const inference::ModelConfig& config) {
       instance.name = absl::StrCat(group.name(), "_", i);
       instance.kind = is_model ? InstanceKind::kModel : InstanceKind::kCpu;
       instance.host_policy_name = is_model ? "model" : "cpu";
+      instance.has_host_policy = !group.host_policy().empty();
       instances.push_back(std::move(instance));
     }
   }

@@ -69,6 +69,7 @@ struct InstanceSpec {
   InstanceKind kind = InstanceKind::kCpu;
   int32_t device_id = 0;  // 0 unless kGpu
   std::string host_policy_name;
+  bool has_host_policy = false;  // the configuration names it
 };
 
 struct CompiledModel {

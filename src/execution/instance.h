@@ -1,5 +1,6 @@
-// Instance: one copy of a model that executes one batch at a time. Owned and called by the thread
-// of its InstanceRunner.
+// Instance: one copy of a model that executes one batch at a time. Owned by its InstanceRunner;
+// initialised and finalised by the runner's thread, which also executes unless the instance is on
+// loan (scheduling/scheduler.h).
 #ifndef NEREID_EXECUTION_INSTANCE_H_
 #define NEREID_EXECUTION_INSTANCE_H_
 
@@ -9,14 +10,10 @@
 
 namespace nereid {
 
-class Instance {
+class Instance : public BatchExecutor {
  public:
-  virtual ~Instance() = default;
   // Called once, first. After an error only the destructor follows.
   virtual absl::Status Initialize() = 0;
-  // Executes a batch. Every request of it is answered and released, now or later, whatever
-  // happens; the instance can take the next batch when this returns.
-  virtual void Execute(Batch batch) = 0;
   // Called once, last, if Initialize succeeded.
   virtual void Finalize() = 0;
 };

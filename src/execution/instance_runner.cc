@@ -51,8 +51,10 @@ void InstanceRunner::Run() {
   changed_.NotifyAll();
   if (!status.ok()) return;
   if (AwaitOrder() == Order::kServe) {
-    for (Batch batch = source_->Pull(); !batch.empty(); batch = source_->Pull()) {
-      instance_->Execute(std::move(batch));
+    Batch batch = source_->Pull(instance_.get(), std::nullopt);
+    while (!batch.empty()) {
+      const Duration took = instance_->Execute(std::move(batch));
+      batch = source_->Pull(instance_.get(), took);
     }
   }
   instance_->Finalize();

@@ -38,7 +38,7 @@ class InstanceRunner {
   void Command(Order order) ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::string name_;
-  const std::unique_ptr<Instance> instance_;  // used by thread_ only
+  const std::unique_ptr<Instance> instance_;  // used by thread_, and while it pulls by the source
   BatchSource* const source_;
   Mutex mu_;
   CondVar changed_;

@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 // Gives out the batches that the test puts in. Thread-safe.
 class ScriptedSource final : public BatchSource {
  public:
-  Batch Pull() override {
+  Batch Pull(BatchExecutor*, std::optional<Duration>) override {
     MutexLock lock(&mu_);
     ++pulls_;
     changed_.NotifyAll();
@@ -97,9 +97,10 @@ class FakeInstance final : public Instance {
     journal_->Note("initialize");
     return initialize_;
   }
-  void Execute(Batch batch) override {
+  Duration Execute(Batch batch) override {
     journal_->Note("execute " + std::to_string(batch.size()));
     FinishBatch(std::move(batch));
+    return Duration(1);
   }
   void Finalize() override { journal_->Note("finalize"); }
 

@@ -34,6 +34,7 @@ inline constexpr uint32_t kRequestFlagSequenceEnd = 2;
 inline constexpr uint32_t kRequestReleaseAll = 1;
 inline constexpr uint32_t kRequestReleaseReschedule = 2;
 
+class InlineTurn;
 class LentBatch;
 
 // Who gets the request back. `fn` runs on any thread and must not block; after it the core never
@@ -121,6 +122,9 @@ class NEREID_API InferRequest {
   // Ends the flight: drops the stream, returns the units, calls the release callback.
   void Release(uint32_t flags);
 
+  // The turn of the I/O thread that issues the request, which may execute it; null: none may. Looked
+  // at until the scheduler has the request.
+  InlineTurn* inline_turn = nullptr;
   uint64_t request_start_ns = 0;  // steady clock
   uint64_t queue_start_ns = 0;
   // While a backend has the request: which slot of which lent batch it is in.

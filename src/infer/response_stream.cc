@@ -9,6 +9,11 @@
 #include "infer/serving_model.h"
 
 namespace nereid {
+namespace {
+
+thread_local Duration time_in_receivers{0};
+
+}  // namespace
 
 ResponseStream::ResponseStream(std::shared_ptr<ServingModel> model, std::string request_id,
                                const ResponseTarget& target)
@@ -87,7 +92,12 @@ void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t f
   // The receiver must not keep the stream alive: dropped here, which may be done safely because
   // whoever called Send holds a reference of their own.
   if (response != nullptr) response->TakeStream().reset();
+  const Clock* const clock = model_->clock();
+  const TimePoint start = clock->Now();
   target_.fn(response.release(), flags, target_);
+  time_in_receivers += clock->Now() - start;
 }
+
+Duration ResponseStream::TimeInReceivers() { return time_in_receivers; }
 
 }  // namespace nereid

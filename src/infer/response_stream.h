@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/export.h"
 #include "base/mutex.h"
 #include "memory/output_allocator.h"
@@ -54,6 +55,10 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
       ABSL_LOCKS_EXCLUDED(mu_);
   // Delivers an error as the final response; nothing if a final one was sent already.
   void SendFinalError(const absl::Status& error);
+
+  // How much time the calling thread has spent in the receivers of responses so far. Lets whoever
+  // measures a model leave out how its answers are sent.
+  static Duration TimeInReceivers();
 
   // The request was not taken after all: nothing will be, or was, delivered.
   void Abandon() { final_sent_.store(true, std::memory_order_release); }

@@ -46,6 +46,8 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual bool AdmissionOpen() const = 0;
   // Asks the backend whether the model can serve now; OK where it offers no such check.
   virtual absl::Status CheckReady() = 0;
+  // Executions by I/O threads so far.
+  virtual uint64_t inline_executions() const { return 0; }
   // The scheduler looks again for cancelled requests in its queue. Never blocks.
   virtual void OnCancel() = 0;
 

@@ -11,6 +11,9 @@
 namespace nereid {
 namespace {
 
+// Model parameter: whether I/O threads may execute this model where it is found to be short.
+constexpr char kInlineParameter[] = "nereid.inline_execution";
+
 // One label a line; the line's index is the class. INVALID_ARGUMENT for a path out of the model's
 // directory.
 absl::StatusOr<OutputLabels> ReadLabels(const FileSystem& fs, const CompiledModel& model,
@@ -69,15 +72,34 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   std::shared_ptr<LoadedModel> loaded(
       new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)),
                       std::move(labels), context.clock, std::move(model)));
-  RETURN_IF_ERROR(loaded->StartInstances());
+  RETURN_IF_ERROR(loaded->StartInstances(context.inline_limit));
   loaded->load_seconds_ =
       std::chrono::duration<double>(context.clock->Now() - start).count();
   return loaded;
 }
 
-absl::Status LoadedModel::StartInstances() {
+absl::StatusOr<Duration> LoadedModel::InlineLimit(Duration limit) const {
+  bool allowed = model_->backend()->attributes().executes_briefly;
+  if (const auto it = config().parameters.find(kInlineParameter); it != config().parameters.end()) {
+    if (it->second != "true" && it->second != "false") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("parameter '", kInlineParameter, "' of model '", config().name, "' is '",
+                       it->second, "'; it must be 'true' or 'false'"));
+    }
+    allowed = it->second == "true";
+  }
+  // A host policy says which processors an instance runs on.
+  for (const InstanceSpec& instance : config().instances) {
+    allowed = allowed && !instance.has_host_policy;
+  }
+  return allowed ? limit : Duration(0);
+}
+
+absl::Status LoadedModel::StartInstances(Duration inline_limit) {
+  ASSIGN_OR_RETURN(inline_limit, InlineLimit(inline_limit));
   ASSIGN_OR_RETURN(std::unique_ptr<BatchStrategy> strategy, model_->MakeBatchStrategy(config()));
-  scheduler_ = std::make_unique<DynamicScheduler>(&config(), std::move(strategy), clock());
+  scheduler_ = std::make_unique<DynamicScheduler>(&config(), std::move(strategy), clock(),
+                                                  inline_limit);
   const bool parallel = model_->backend()->attributes().parallel_instance_loading;
   for (size_t i = 0; i < config().instances.size(); ++i) {
     const InstanceSpec& spec = config().instances[i];

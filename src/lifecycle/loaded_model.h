@@ -28,6 +28,7 @@ struct LoadContext {
   BackendRegistry* backends = nullptr;
   Clock* clock = nullptr;
   bool auto_complete_config = true;
+  Duration inline_limit{0};  // of executions by I/O threads; 0: none
   void* server = nullptr;  // TRITONSERVER_Server*, for the backends
 };
 
@@ -45,6 +46,7 @@ class LoadedModel final : public ServingModel {
   bool AdmissionOpen() const override { return admission_open_.load(std::memory_order_acquire); }
   absl::Status CheckReady() override;
   void OnCancel() override { scheduler_->OnCancel(); }
+  uint64_t inline_executions() const override { return scheduler_->inline_executions(); }
 
   // Refuses new requests; those in flight go on.
   void CloseAdmission();
@@ -59,7 +61,9 @@ class LoadedModel final : public ServingModel {
  private:
   LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
               std::unique_ptr<ModelHandle> model);
-  absl::Status StartInstances();
+  absl::Status StartInstances(Duration inline_limit);
+  // `limit`, or zero if no I/O thread may execute this model. INVALID_ARGUMENT for a bad parameter.
+  absl::StatusOr<Duration> InlineLimit(Duration limit) const;
   void TearDown();
 
   std::unique_ptr<ModelHandle> model_;  // null once torn down

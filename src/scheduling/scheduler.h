@@ -5,8 +5,10 @@
 
 #include <absl/status/status.h>
 
+#include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "infer/request_ptr.h"
 
 namespace nereid {
@@ -14,11 +16,24 @@ namespace nereid {
 // Requests that run together, oldest first. Empty: there is nothing more to come, stop pulling.
 using Batch = std::vector<RequestPtr>;
 
+// Who executes batches: an instance, one batch at a time. Called by the thread that holds it: its
+// own, or one that it is on loan to while its own waits inside Pull.
+class BatchExecutor {
+ public:
+  virtual ~BatchExecutor() = default;
+  // Executes a batch and returns how long that took, without what this thread spent on sending
+  // answers. Every request is answered and released, now or later, whatever happens; the next batch
+  // may follow when this returns.
+  virtual Duration Execute(Batch batch) = 0;
+};
+
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  // Blocks an instance's thread until a batch is due or the scheduler is shut down.
-  virtual Batch Pull() = 0;
+  // Blocks an instance's thread until a batch is due or the scheduler is shut down. Meanwhile
+  // `self` (null: nothing) may be lent to a thread that executes for it. `took`: how long the batch
+  // that this thread pulled last took; none before the first.
+  virtual Batch Pull(BatchExecutor* self, std::optional<Duration> took) = 0;
 };
 
 class Scheduler {
@@ -26,7 +41,7 @@ class Scheduler {
   virtual ~Scheduler() = default;
 
   // Takes over `*request` if and only if it returns OK. UNAVAILABLE: admission is closed, or the
-  // queue is full. Never blocks.
+  // queue is full. Never waits; but a request with an InlineTurn may be executed before this returns.
   virtual absl::Status Enqueue(RequestPtr* request) = 0;
   // The first door: from now on Enqueue refuses; what is queued still runs.
   virtual void CloseAdmission() = 0;

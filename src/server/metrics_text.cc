@@ -12,7 +12,8 @@ absl::StatusOr<std::string> Server::MetricsText() const {
   for (const auto& [name, entry] : models_->Directory().models) {
     for (const auto& [version, v] : entry.versions) {
       if (v.model == nullptr) continue;
-      models.push_back({name, version, v.model->load_seconds(), v.model->statistics().Snapshot()});
+      models.push_back({name, version, v.model->load_seconds(), v.model->inline_executions(),
+                        v.model->statistics().Snapshot()});
     }
   }
   std::optional<MachineSample> machine;

@@ -76,6 +76,7 @@ absl::Status Server::Start() {
   manager.load_threads = options_.model_load_threads;
   manager.load_retries = options_.model_load_retries;
   LoadContext context;
+  context.inline_limit = std::chrono::microseconds(options_.inline_execution_max_us);
   context.file_system = &parts_->file_system;
   context.backends = parts_->backends.get();
   context.clock = clock_;

@@ -149,7 +149,11 @@ FlagGroup RepositoryFlags(Settings* s) {
            {"model-load-thread-count", "<integer>", "4", "Models loaded at a time.",
             SetInteger(&o->model_load_threads, 1, 1024)},
            {"model-load-retry-count", "<integer>", "0", "Further attempts when a load fails.",
-            SetInteger(&o->model_load_retries, 0, kMaxInt)}}};
+            SetInteger(&o->model_load_retries, 0, kMaxInt)},
+           {"inline-execution-max-us", "<integer>", absl::StrCat(o->inline_execution_max_us),
+            "I/O threads execute models by themselves whose executions are known to take at most "
+            "so many microseconds; 0: never.",
+            SetInteger(&o->inline_execution_max_us, 0, 10'000)}}};
 }
 
 FlagGroup HttpFlags(Settings* s) {
@@ -162,7 +166,7 @@ FlagGroup HttpFlags(Settings* s) {
         "Port to listen on; 0 picks a free one and prints it.", SetInteger(&h->port, 0, 65535)},
        {"reuse-http-port", "<boolean>", "false", "Let other processes listen on the same port.",
         SetBool(&h->reuse_port)},
-       {"http-thread-count", "<integer>", absl::StrCat(h->threads), "I/O threads.",
+       {"http-thread-count", "<integer>", "8, or the number of processors if less", "I/O threads.",
         SetInteger(&h->threads, 1, 1024)},
        {"http-max-input-size", "<integer>", absl::StrCat(h->max_input_size),
         "Bytes of JSON, of raw and of decompressed input of a request. Binary tensors after the "
@@ -207,7 +211,7 @@ FlagGroup GrpcFlags(Settings* s) {
         "Port to listen on; 0 picks a free one and prints it.", SetInteger(&g->port, 0, 65535)},
        {"reuse-grpc-port", "<boolean>", "false", "Let other processes listen on the same port.",
         SetBool(&g->reuse_port)},
-       {"grpc-infer-thread-count", "<integer>", absl::StrCat(g->infer_threads),
+       {"grpc-infer-thread-count", "<integer>", "2, or 1 on one processor",
         "Completion queues, each with a thread.",
         [g](absl::string_view value) {
           int64_t count = 0;

@@ -4,6 +4,11 @@
 #include "frontends/grpc/unary_infer.h"
 
 namespace nereid {
+namespace {
+
+constexpr int kMaxEventsPerTurn = 128;
+
+}  // namespace
 
 CallQueue::CallQueue(std::unique_ptr<grpc::ServerCompletionQueue> queue, size_t pool_size)
     : queue_(std::move(queue)), pool_size_(pool_size) {}
@@ -17,7 +22,18 @@ void CallQueue::Start() {
 void CallQueue::Run() {
   void* tag = nullptr;
   bool ok = false;
-  while (queue_->Next(&tag, &ok)) static_cast<CompletionTag*>(tag)->Run(ok);
+  while (queue_->Next(&tag, &ok)) {
+    static_cast<CompletionTag*>(tag)->Run(ok);
+    // A model that batches is executed when everything that has arrived has been read.
+    for (int i = 0; turn_.HasDeferred() && i < kMaxEventsPerTurn; ++i) {
+      if (queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC)) !=
+          grpc::CompletionQueue::GOT_EVENT) {
+        break;
+      }
+      static_cast<CompletionTag*>(tag)->Run(ok);
+    }
+    turn_.End();
+  }
 }
 
 void CallQueue::Stop() {

@@ -12,6 +12,7 @@
 
 #include "base/gate.h"
 #include "base/mutex.h"
+#include "infer/inline_turn.h"
 
 namespace nereid {
 
@@ -40,6 +41,9 @@ class CallQueue {
     return true;
   }
 
+  // Of the queue's thread.
+  InlineTurn* turn() { return &turn_; }
+
   // An idle call object; null if there is none.
   std::unique_ptr<UnaryInfer> TakeIdle() ABSL_LOCKS_EXCLUDED(mu_);
   // Keeps `call` for the next one, or deletes it if there are enough.
@@ -49,6 +53,7 @@ class CallQueue {
   void Run();
 
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  InlineTurn turn_;  // owned by thread_
   std::thread thread_;
   Gate operations_;
 

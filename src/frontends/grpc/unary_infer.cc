@@ -124,6 +124,7 @@ absl::Status UnaryInfer::Begin() {
   // before Infer returns.
   references_.fetch_add(2, std::memory_order_relaxed);
   call_->issued = true;
+  call_->request->inline_turn = call_->queue->turn();
   absl::Status issued = environment.server->Infer(&*call_->request);
   if (!issued.ok()) {
     call_->issued = false;

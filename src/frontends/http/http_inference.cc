@@ -72,6 +72,7 @@ absl::Status HttpInference::Read(std::shared_ptr<HttpBody> body,
 void HttpInference::Issue(Server* server, const OutputAllocator* allocator,
                           HttpResponder responder) {
   const std::shared_ptr<HttpInference> self = shared_from_this();
+  request_.inline_turn = responder.inline_turn();
   responder.SetOnCancel([weak = std::weak_ptr<HttpInference>(self)] {
     if (const auto inference = weak.lock()) inference->Cancel();
   });

@@ -95,6 +95,8 @@ struct HttpResponse {
 // {"error":"<message>"} as application/json.
 HttpResponse MakeErrorResponse(int status, absl::string_view message);
 
+class InlineTurn;
+
 // Where a response goes: a connection, or a test. Thread rules as for HttpResponder.
 class HttpResponseSink {
  public:
@@ -102,6 +104,7 @@ class HttpResponseSink {
   virtual void Complete(HttpResponse response) = 0;
   virtual void CompleteWith(absl::AnyInvocable<HttpResponse()> make) = 0;
   virtual void SetOnCancel(absl::AnyInvocable<void()> on_cancel) = 0;
+  virtual InlineTurn* inline_turn() { return nullptr; }
 };
 
 // The duty to answer one request, exactly once. Move-only. If it is destroyed unanswered the
@@ -128,6 +131,9 @@ class HttpResponder {
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) {
     sink_->SetOnCancel(std::move(on_cancel));
   }
+
+  // The turn of the I/O thread; null where it has none. REQUIRES: as for SetOnCancel.
+  InlineTurn* inline_turn() { return sink_->inline_turn(); }
 
  private:
   void Abandon();

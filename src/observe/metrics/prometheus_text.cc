@@ -50,6 +50,9 @@ constexpr Family kModelFamilies[] = {
     {"nv_inference_pending_request_count", Kind::kGauge,
      "Instantaneous number of pending requests awaiting execution per-model.",
      [](const ModelMetricsSample& m) { return static_cast<double>(m.statistics.pending); }},
+    {"nereid_inline_execution_count", Kind::kCounter,
+     "Number of model executions performed by I/O threads",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.inline_executions); }},
     {"nv_model_load_duration_secs", Kind::kGauge, "Model load time in seconds",
      [](const ModelMetricsSample& m) { return m.load_seconds; }},
 };

@@ -19,6 +19,7 @@ struct ModelMetricsSample {
   std::string model;
   int64_t version = 0;
   double load_seconds = 0;
+  uint64_t inline_executions = 0;
   StatisticsSnapshot statistics;
 };
 

@@ -54,6 +54,8 @@ class BatchPolicy {
 
   // A batch of more than one request never has more units than this.
   uint64_t max_units() const { return max_units_; }
+  // Whether a request may have to wait for others although an instance is idle.
+  bool delays() const { return max_delay_ > Duration(0); }
 
  private:
   void Extend(const QueueView& queue, BatchCursor* cursor) const;

@@ -42,14 +42,22 @@ class DynamicScheduler::View final : public QueueView {
 };
 
 DynamicScheduler::DynamicScheduler(const CompiledModel* config,
-                                   std::unique_ptr<BatchStrategy> strategy, Clock* clock)
-    : config_(config), clock_(clock), policy_(*config), strategy_(std::move(strategy)) {}
+                                   std::unique_ptr<BatchStrategy> strategy, Clock* clock,
+                                   Duration inline_limit)
+    : config_(config),
+      clock_(clock),
+      policy_(*config),
+      batches_(policy_.max_units() > 1),
+      strategy_(std::move(strategy)),
+      inline_(inline_limit) {}
 
 DynamicScheduler::~DynamicScheduler() { Shutdown(); }
 
 absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
   const TimePoint now = clock_->Now();
-  bool wake = false;
+  InlineTurn* const turn = (*request)->inline_turn;
+  Waiter* wake = nullptr;
+  Waiter* loan = nullptr;
   {
     MutexLock lock(&mu_);
     if (admission_closed_) {
@@ -57,14 +65,32 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
     }
     if ((*request)->queue_start_ns == 0) (*request)->queue_start_ns = ToNanos(now);
     queue_.push_back({std::move(*request), now});
-    // A waiting leader is left asleep unless this request completes its batch.
-    wake = idle_ > 0;
-    if (wake && leader_waits_ && strategy_ == nullptr) {
-      const View view(*config_, queue_, queue_.size());
-      wake = policy_.Decide(view, now, &cursor_).take > 0;
+    if (MayRunInline(turn, now)) {
+      if (IsDeferredTo(turn)) return absl::OkStatus();
+      loan = Borrow();
+    }
+    if (loan == nullptr && !idle_.empty()) {
+      // A waiting leader is left asleep unless this request completes its batch.
+      bool due = true;
+      if (leader_ != nullptr && strategy_ == nullptr) {
+        const View view(*config_, queue_, queue_.size());
+        due = policy_.Decide(view, now, &cursor_).take > 0;
+      }
+      if (due) wake = TakeIdle();
+    }
+    if (loan != nullptr && batches_) {
+      loan->turn = turn;
+      deferred_.push_back(loan);
     }
   }
-  if (wake) wake_.NotifyOne();
+  if (wake != nullptr) wake->wake.NotifyOne();
+  if (loan != nullptr) {
+    if (batches_) {
+      turn->Defer(loan);
+    } else {
+      RunOnLoan(loan, turn);
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -81,7 +107,7 @@ void DynamicScheduler::OnCancel() {
     // While a strategy looks at the queue nothing may leave it; the one who asks looks afterwards.
     if (!asking_) cancelled = TakeCancelled();
     // What is left may be a batch of a preferred size now.
-    if (!cancelled.empty() && idle_ > 0) wake_.NotifyOne();
+    if (!cancelled.empty()) WakeOne();
   }
   AnswerAll(std::move(cancelled), absl::CancelledError(""), FailureReason::kCanceled);
 }
@@ -92,12 +118,12 @@ void DynamicScheduler::Shutdown() {
     MutexLock lock(&mu_);
     admission_closed_ = true;
     shut_down_ = true;
-    while (asking_) wake_.Wait(&mu_);
+    while (asking_) asking_ended_.Wait(&mu_);
     for (Entry& entry : queue_) left.push_back(std::move(entry.request));
     queue_.clear();
     ResetCursor();
+    WakeAll();
   }
-  wake_.NotifyAll();
   AnswerAll(std::move(left), absl::UnavailableError(kStopping), FailureReason::kOther);
 }
 
@@ -111,12 +137,14 @@ void DynamicScheduler::DropStrategy() {
   strategy_.reset();
 }
 
-Batch DynamicScheduler::Pull() {
+Batch DynamicScheduler::Pull(BatchExecutor* self, std::optional<Duration> took) {
   std::optional<Batch> batch;
   while (!batch.has_value()) {
     Batch cancelled;
     {
       MutexLock lock(&mu_);
+      if (took.has_value() && inline_.enabled()) inline_.Record(*took);
+      took.reset();
       while (true) {
         if (shut_down_) return {};
         if (strategy_ != nullptr && !asking_ && asked_ < queue_.size()) AskStrategy();
@@ -127,8 +155,10 @@ Batch DynamicScheduler::Pull() {
         std::optional<TimePoint> wake_at;
         batch = TryTake(&wake_at);
         if (batch.has_value()) break;
-        Wait(wake_at);
+        Wait(self, wake_at);
       }
+      // What is left may be a batch for another idle instance, or needs a new leader.
+      if (batch.has_value() && !queue_.empty()) WakeOne();
       if (batch.has_value() && begun_) {
         EndStrategy();
         if (look_for_cancelled_) cancelled = TakeCancelled();
@@ -147,10 +177,7 @@ std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at
     *wake_at = decision.wake_at;
     return std::nullopt;
   }
-  Batch batch = TakeHead(decision.take);
-  // What is left may be a batch for another idle instance, or needs a new leader.
-  if (!queue_.empty() && idle_ > 0) wake_.NotifyOne();
-  return batch;
+  return TakeHead(decision.take);
 }
 
 Batch DynamicScheduler::TakeHead(size_t count) {
@@ -206,7 +233,9 @@ void DynamicScheduler::AskStrategy() {
     ++asked_;
   }
   asking_ = false;
-  wake_.NotifyAll();  // whoever waited for the asking to end
+  // Whoever waited for the asking to end.
+  asking_ended_.NotifyAll();
+  WakeAll();
 }
 
 void DynamicScheduler::EndStrategy() {
@@ -216,7 +245,9 @@ void DynamicScheduler::EndStrategy() {
   strategy_->End();
   mu_.Lock();
   asking_ = false;
-  wake_.NotifyAll();  // whoever waited for the asking to end
+  // Whoever waited for the asking to end.
+  asking_ended_.NotifyAll();
+  WakeAll();
 }
 
 Batch DynamicScheduler::TakeCancelled() {
@@ -233,17 +264,94 @@ Batch DynamicScheduler::TakeCancelled() {
   return cancelled;
 }
 
-void DynamicScheduler::Wait(std::optional<TimePoint> wake_at) {
-  ++idle_;
-  const bool lead = wake_at.has_value() && !leader_waits_;
-  if (lead) {
-    leader_waits_ = true;
-    clock_->Wait(&wake_, &mu_, wake_at);
-    leader_waits_ = false;
+void DynamicScheduler::Wait(BatchExecutor* self, std::optional<TimePoint> wake_at) {
+  std::unique_ptr<Waiter> me;
+  if (spare_waiters_.empty()) {
+    me = std::make_unique<Waiter>(this);
   } else {
-    wake_.Wait(&mu_);
+    me = std::move(spare_waiters_.back());
+    spare_waiters_.pop_back();
   }
-  --idle_;
+  me->executor = self;
+  idle_.push_back(me.get());
+  const bool lead = wake_at.has_value() && leader_ == nullptr;
+  if (lead) {
+    leader_ = me.get();
+    clock_->Wait(&me->wake, &mu_, wake_at);
+    leader_ = nullptr;
+  } else {
+    me->wake.Wait(&mu_);
+  }
+  while (me->on_loan) me->wake.Wait(&mu_);
+  idle_.erase(std::remove(idle_.begin(), idle_.end(), me.get()), idle_.end());
+  spare_waiters_.push_back(std::move(me));
+}
+
+DynamicScheduler::Waiter* DynamicScheduler::TakeIdle() {
+  if (idle_.empty()) return nullptr;
+  auto chosen = std::find(idle_.begin(), idle_.end(), leader_);
+  // Otherwise the one that waits for the shortest time: what it needs is still in the cache.
+  if (chosen == idle_.end()) chosen = std::prev(idle_.end());
+  Waiter* const waiter = *chosen;
+  idle_.erase(chosen);
+  return waiter;
+}
+
+void DynamicScheduler::WakeOne() {
+  if (Waiter* const waiter = TakeIdle()) waiter->wake.NotifyOne();
+}
+
+void DynamicScheduler::WakeAll() {
+  for (Waiter* waiter : idle_) waiter->wake.NotifyOne();
+  idle_.clear();
+}
+
+bool DynamicScheduler::MayRunInline(const InlineTurn* turn, TimePoint now) const {
+  return turn != nullptr && inline_.enabled() && strategy_ == nullptr && !policy_.delays() &&
+         turn->HasTimeLeft() && inline_.Allows(now);
+}
+
+bool DynamicScheduler::IsDeferredTo(const InlineTurn* turn) const {
+  return std::any_of(deferred_.begin(), deferred_.end(),
+                     [&](const Waiter* loan) { return loan->turn == turn; });
+}
+
+DynamicScheduler::Waiter* DynamicScheduler::Borrow() {
+  for (auto it = idle_.rbegin(); it != idle_.rend(); ++it) {
+    Waiter* const waiter = *it;
+    if (waiter->executor == nullptr || waiter == leader_) continue;
+    idle_.erase(std::next(it).base());
+    waiter->on_loan = true;
+    return waiter;
+  }
+  return nullptr;
+}
+
+void DynamicScheduler::RunOnLoan(Waiter* loan, InlineTurn* turn) {
+  MutexLock lock(&mu_);
+  deferred_.erase(std::remove(deferred_.begin(), deferred_.end(), loan), deferred_.end());
+  bool go_on = true;
+  while (go_on) {
+    std::optional<TimePoint> wake_at;
+    std::optional<Batch> batch = TryTake(&wake_at);
+    if (!batch.has_value()) break;
+    mu_.Unlock();
+    const Duration took = loan->executor->Execute(*std::move(batch));
+    turn->Spend(took);
+    inline_executions_.fetch_add(1, std::memory_order_relaxed);
+    mu_.Lock();
+    inline_.Record(took);
+    if (inline_.IsOverrun(took) && !turn->PreemptedLately()) inline_.Pause(clock_->Now());
+    go_on = turn->HasTimeLeft();
+  }
+  GiveBack(loan);
+}
+
+void DynamicScheduler::GiveBack(Waiter* loan) {
+  loan->on_loan = false;
+  loan->turn = nullptr;
+  idle_.push_back(loan);
+  if (!queue_.empty() || shut_down_) WakeOne();
 }
 
 }  // namespace nereid

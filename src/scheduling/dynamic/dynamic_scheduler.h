@@ -2,10 +2,13 @@
 // scheduler, whose batches are single requests. Thread-safe. Owned by its model, which outlives it.
 //
 // Idle instances pull. Of those that wait while a batch forms, one is the leader and waits with
-// the deadline that the policy gave; the others sleep until they are woken.
+// the deadline that the policy gave; the others sleep until they are woken. An idle instance may be
+// lent to the I/O thread that brings a request, while its own thread sleeps on (inline_turn.h).
 #ifndef NEREID_SCHEDULING_DYNAMIC_DYNAMIC_SCHEDULER_H_
 #define NEREID_SCHEDULING_DYNAMIC_DYNAMIC_SCHEDULER_H_
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -13,18 +16,21 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "infer/inline_turn.h"
 #include "infer/serving_model.h"
 #include "scheduling/dynamic/batch_policy.h"
 #include "scheduling/dynamic/batch_strategy.h"
+#include "scheduling/dynamic/inline_policy.h"
 #include "scheduling/scheduler.h"
 
 namespace nereid {
 
 class DynamicScheduler final : public Scheduler, public BatchSource {
  public:
-  // `strategy` may be null. `config` outlives this.
+  // `strategy` may be null. `config` outlives this. `inline_limit`: I/O threads may execute batches
+  // that are known to take no longer; zero: none.
   DynamicScheduler(const CompiledModel* config, std::unique_ptr<BatchStrategy> strategy,
-                   Clock* clock);
+                   Clock* clock, Duration inline_limit = Duration(0));
   ~DynamicScheduler() override;
 
   absl::Status Enqueue(RequestPtr* request) override ABSL_LOCKS_EXCLUDED(mu_);
@@ -32,7 +38,15 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   void OnCancel() override ABSL_LOCKS_EXCLUDED(mu_);
   void Shutdown() override ABSL_LOCKS_EXCLUDED(mu_);
 
-  Batch Pull() override ABSL_LOCKS_EXCLUDED(mu_);
+  Batch Pull(BatchExecutor* self, std::optional<Duration> took) override ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Instances that wait for work, leaving out those on loan.
+  size_t idle_instances() const ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    return idle_.size();
+  }
+  // Executions by I/O threads so far.
+  uint64_t inline_executions() const { return inline_executions_.load(std::memory_order_relaxed); }
 
   // Ends the model's own batching before the model itself goes. REQUIRES: shut down, and no thread
   // is inside Pull.
@@ -45,6 +59,19 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
     bool refused = false;  // for the batch that forms now: by the strategy, or does not fit
   };
   class View;
+  // The wait of one instance's thread, inside Pull. Kept when it is over, so that whoever wakes it
+  // may do so after letting go of the mutex: at worst the next one that waits here wakes for nothing.
+  struct Waiter final : InlineTurn::Loan {
+    explicit Waiter(DynamicScheduler* scheduler_in) : scheduler(scheduler_in) {}
+    void RunInline(InlineTurn* turn) override { scheduler->RunOnLoan(this, turn); }
+
+    DynamicScheduler* const scheduler;
+    CondVar wake;
+    // Guarded by the scheduler's mutex, but constant while on loan.
+    BatchExecutor* executor = nullptr;
+    const InlineTurn* turn = nullptr;  // that will execute; null unless deferred
+    bool on_loan = false;
+  };
 
   // A batch if one is due now, otherwise none and, in `wake_at`, when to ask again.
   std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at)
@@ -59,23 +86,43 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   void EndStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Requests seen as cancelled, taken out of the queue.
   Batch TakeCancelled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Wait(std::optional<TimePoint> wake_at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Wait(BatchExecutor* self, std::optional<TimePoint> wake_at)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Takes an instance that waits off the list, to be woken; the leader if there is one. Null if
+  // there is none.
+  Waiter* TakeIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WakeAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // ---- Execution by I/O threads.
+  bool MayRunInline(const InlineTurn* turn, TimePoint now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IsDeferredTo(const InlineTurn* turn) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // An idle instance, from now on on loan; null if there is none.
+  Waiter* Borrow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RunOnLoan(Waiter* loan, InlineTurn* turn) ABSL_LOCKS_EXCLUDED(mu_);
+  void GiveBack(Waiter* loan) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   void ResetCursor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const CompiledModel* const config_;
   Clock* const clock_;
   const BatchPolicy policy_;
+  const bool batches_;  // more than one request may run together
   std::unique_ptr<BatchStrategy> strategy_;  // used by whoever set asking_
 
-  Mutex mu_;
-  CondVar wake_;
+  mutable Mutex mu_;
+  CondVar asking_ended_;
   std::deque<Entry> queue_ ABSL_GUARDED_BY(mu_);
   BatchCursor cursor_ ABSL_GUARDED_BY(mu_);
   size_t asked_ ABSL_GUARDED_BY(mu_) = 0;  // entries that the strategy has judged
   bool asking_ ABSL_GUARDED_BY(mu_) = false;
   bool begun_ ABSL_GUARDED_BY(mu_) = false;  // strategy: Begin without End
-  bool leader_waits_ ABSL_GUARDED_BY(mu_) = false;
-  int idle_ ABSL_GUARDED_BY(mu_) = 0;  // threads inside Wait
+  const Waiter* leader_ ABSL_GUARDED_BY(mu_) = nullptr;
+  std::vector<Waiter*> idle_ ABSL_GUARDED_BY(mu_);      // wait, and nobody has woken them
+  std::vector<Waiter*> deferred_ ABSL_GUARDED_BY(mu_);  // on loan until the end of a turn
+  std::vector<std::unique_ptr<Waiter>> spare_waiters_ ABSL_GUARDED_BY(mu_);
+  InlinePolicy inline_ ABSL_GUARDED_BY(mu_);
+  std::atomic<uint64_t> inline_executions_{0};
   bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
   bool look_for_cancelled_ ABSL_GUARDED_BY(mu_) = false;

@@ -43,7 +43,7 @@ class Instance {
 
  private:
   void Run() {
-    for (Batch batch = scheduler_.Pull(); !batch.empty(); batch = scheduler_.Pull()) {
+    for (Batch batch = scheduler_.Pull(nullptr, std::nullopt); !batch.empty(); batch = scheduler_.Pull(nullptr, std::nullopt)) {
       FinishBatch(std::move(batch));
     }
   }

@@ -77,7 +77,7 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
   }
 
   void RunInstance() {
-    for (Batch batch = scheduler_->Pull(); !batch.empty(); batch = scheduler_->Pull()) {
+    for (Batch batch = scheduler_->Pull(nullptr, std::nullopt); !batch.empty(); batch = scheduler_->Pull(nullptr, std::nullopt)) {
       CheckBatch(batch);
       executed_ += static_cast<int64_t>(batch.size());
       FinishBatch(std::move(batch));

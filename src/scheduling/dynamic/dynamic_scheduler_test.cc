@@ -334,7 +334,7 @@ TEST_F(DynamicSchedulerTest, ShutdownAnswersWhatIsQueued) {
   }
   EXPECT_EQ(Failures(FailureReason::kOther), 2u);
   EXPECT_EQ(model_->statistics().Snapshot().pending, 0);
-  EXPECT_TRUE(scheduler_->Pull().empty());
+  EXPECT_TRUE(scheduler_->Pull(nullptr, std::nullopt).empty());
 }
 
 TEST_F(DynamicSchedulerTest, ShutdownEndsEveryInstance) {

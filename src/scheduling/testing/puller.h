@@ -78,7 +78,7 @@ class Puller {
   }
 
   void Run() ABSL_LOCKS_EXCLUDED(mu_) {
-    for (Batch batch = source_->Pull(); !batch.empty(); batch = source_->Pull()) {
+    for (Batch batch = PullNext(); !batch.empty(); batch = PullNext()) {
       Pulled pulled;
       pulled.at = clock_->Now();
       for (const RequestPtr& request : batch) pulled.requests.push_back(request.get());
@@ -95,6 +95,8 @@ class Puller {
     ++stopped_;
     changed_.NotifyAll();
   }
+
+  Batch PullNext() { return source_->Pull(nullptr, std::nullopt); }
 
   BatchSource* const source_;
   Clock* const clock_;

@@ -39,10 +39,12 @@ class SchedulerFixture : public ::testing::Test {
     return builder;
   }
 
-  void Use(const ModelBuilder& builder, std::unique_ptr<BatchStrategy> strategy = nullptr) {
+  void Use(const ModelBuilder& builder, std::unique_ptr<BatchStrategy> strategy = nullptr,
+           Duration inline_limit = Duration(0)) {
     model_ = FakeModel::Make(builder, &clock_);
     scheduler_ =
-        std::make_unique<DynamicScheduler>(&model_->config(), std::move(strategy), &clock_);
+        std::make_unique<DynamicScheduler>(&model_->config(), std::move(strategy), &clock_,
+                                           inline_limit);
     model_->on_cancel = [this] { scheduler_->OnCancel(); };
   }
 
@@ -56,9 +58,10 @@ class SchedulerFixture : public ::testing::Test {
   }
 
   // Queues a new request and returns it.
-  TestRequest& Enqueue(int64_t batch = 1, int64_t length = 1) {
+  TestRequest& Enqueue(int64_t batch = 1, int64_t length = 1, InlineTurn* turn = nullptr) {
     TestRequest& request = NewRequest(batch, length);
     RequestPtr owned = request.Issue();
+    owned->inline_turn = turn;
     const absl::Status status = scheduler_->Enqueue(&owned);
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_EQ(owned, nullptr);

@@ -32,6 +32,7 @@ class Connection final : public HttpResponseSink, public std::enable_shared_from
   void Complete(HttpResponse response) override;
   void CompleteWith(absl::AnyInvocable<HttpResponse()> make) override;
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) override;
+  InlineTurn* inline_turn() override { return loop_->turn(); }
 
   // What Complete or CompleteWith left is there.
   void OnResponse();

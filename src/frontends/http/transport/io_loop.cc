@@ -13,6 +13,8 @@ namespace {
 
 thread_local const IoLoop* current_loop = nullptr;
 
+constexpr int kMaxHandlersPerTurn = 128;
+
 // Deadlines are looked at this often: precise enough for time-outs, and free of a timer per
 // request.
 Duration SweepInterval(const HttpServerOptions& options) {
@@ -40,7 +42,13 @@ bool IoLoop::InLoop() const { return current_loop == this; }
 void IoLoop::Run() {
   current_loop = this;
   ArmSweep();
-  context_.run();
+  while (context_.run_one() > 0) {
+    // A model that batches is executed when everything that is ready has been read.
+    for (int i = 0; turn_.HasDeferred() && i < kMaxHandlersPerTurn; ++i) {
+      if (context_.poll_one() == 0) break;
+    }
+    turn_.End();
+  }
 }
 
 void IoLoop::Post(std::function<void()> task) { boost::asio::post(context_, std::move(task)); }

@@ -19,6 +19,7 @@
 #include "base/mutex.h"
 #include "frontends/http/http_server.h"
 #include "frontends/http/transport/socket.h"
+#include "infer/inline_turn.h"
 
 namespace nereid::http {
 
@@ -55,6 +56,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
 
   // Loop's thread only.
   bool draining() const { return draining_; }
+  InlineTurn* turn() { return &turn_; }
   void Register(Connection* connection) { connections_.insert(connection); }
   void Unregister(Connection* connection) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -76,6 +78,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   // Owned by the loop's thread.
   absl::flat_hash_set<Connection*> connections_;
   bool draining_ = false;
+  InlineTurn turn_;
 
   Mutex mu_;
   CondVar empty_cv_;

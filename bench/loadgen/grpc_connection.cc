@@ -1,0 +1,215 @@
+#include "bench/loadgen/grpc_connection.h"
+
+#include <absl/strings/str_cat.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/status_macros.h"
+#include "bench/loadgen/sockets.h"
+
+namespace nereid::bench {
+namespace {
+
+constexpr size_t kInputBytes = 512 << 10;
+// As large as gRPC's own clients make them on a fast connection with large messages, so that no
+// server waits for a window.
+constexpr int32_t kStreamWindow = 16 << 20;
+constexpr int32_t kConnectionWindow = 256 << 20;
+constexpr uint32_t kMaxFrame = 4 << 20;
+constexpr size_t kFrameHeadBytes = 9;
+
+absl::Status ProtocolError(absl::string_view what, int code) {
+  return absl::InternalError(absl::StrCat("HTTP/2, ", what, ": ", nghttp2_strerror(code)));
+}
+
+absl::string_view AsText(const uint8_t* bytes, size_t size) {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+GrpcCall* CallOf(nghttp2_session* session, int32_t stream) {
+  return static_cast<GrpcCall*>(nghttp2_session_get_stream_user_data(session, stream));
+}
+
+}  // namespace
+
+bool GrpcCall::Succeeded() const {
+  if (!http_ok || !grpc_ok || reset || received < kGrpcPrefixBytes) return false;
+  const absl::StatusOr<uint64_t> length = GrpcMessageLength({prefix.data(), prefix.size()});
+  return length.ok() && received == kGrpcPrefixBytes + *length;
+}
+
+// The last parameter of each is the GrpcConnection.
+struct GrpcConnection::Callbacks {
+  static int OnHeader(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name,
+                      size_t name_size, const uint8_t* value, size_t value_size, uint8_t, void*) {
+    const absl::string_view header = AsText(name, name_size);
+    const bool http = header == ":status";
+    if (!http && header != "grpc-status") return 0;
+    GrpcCall* call = CallOf(session, frame->hd.stream_id);
+    if (call == nullptr) return 0;
+    (http ? call->http_ok : call->grpc_ok) = AsText(value, value_size) == (http ? "200" : "0");
+    return 0;
+  }
+
+  static int OnData(nghttp2_session* session, uint8_t, int32_t stream, const uint8_t* data,
+                    size_t size, void*) {
+    GrpcCall* call = CallOf(session, stream);
+    if (call == nullptr) return 0;
+    size_t prefix = 0;
+    if (call->received < kGrpcPrefixBytes) {
+      prefix = std::min<size_t>(size, kGrpcPrefixBytes - call->received);
+      std::copy_n(data, prefix, call->prefix.data() + call->received);
+    }
+    if (call->keep) {
+      const absl::string_view text = AsText(data + prefix, size - prefix);
+      call->message.append(text.data(), text.size());
+    }
+    call->received += size;
+    return 0;
+  }
+
+  static int OnClose(nghttp2_session* session, int32_t stream, uint32_t error, void* self) {
+    GrpcCall* call = CallOf(session, stream);
+    auto* connection = static_cast<GrpcConnection*>(self);
+    if (call == nullptr || connection->done_ == nullptr) return 0;
+    call->reset = error != NGHTTP2_NO_ERROR;
+    connection->done_->push_back(call);
+    return 0;
+  }
+
+  // How much of the request the next DATA frame takes; WriteData queues it.
+  static ssize_t NextData(nghttp2_session*, int32_t, uint8_t*, size_t size, uint32_t* flags,
+                          nghttp2_data_source* source, void* self) {
+    const uint64_t left = static_cast<GrpcConnection*>(self)->request_.size() -
+                          static_cast<GrpcCall*>(source->ptr)->sent;
+    *flags = NGHTTP2_DATA_FLAG_NO_COPY;
+    if (left <= size) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return static_cast<ssize_t>(std::min<uint64_t>(left, size));
+  }
+
+  static int WriteData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, size_t size,
+                       nghttp2_data_source* source, void* self) {
+    auto* connection = static_cast<GrpcConnection*>(self);
+    auto* call = static_cast<GrpcCall*>(source->ptr);
+    connection->output_.Append(AsText(head, kFrameHeadBytes));
+    connection->output_.AppendLasting(connection->request_.substr(call->sent, size));
+    call->sent += size;
+    return 0;
+  }
+
+  // nghttp2 would cut data into frames of 16 KiB, whatever the server takes.
+  static ssize_t FrameSize(nghttp2_session*, uint8_t, int32_t, int32_t connection_window,
+                           int32_t stream_window, uint32_t max_frame, void*) {
+    return std::min({static_cast<ssize_t>(connection_window), static_cast<ssize_t>(stream_window),
+                     static_cast<ssize_t>(max_frame)});
+  }
+
+  static nghttp2_session_callbacks* Make() {
+    nghttp2_session_callbacks* callbacks = nullptr;
+    if (nghttp2_session_callbacks_new(&callbacks) != 0) return nullptr;
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, OnHeader);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnClose);
+    nghttp2_session_callbacks_set_send_data_callback(callbacks, WriteData);
+    nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks, FrameSize);
+    return callbacks;
+  }
+};
+
+GrpcConnection::GrpcConnection(const std::string& address, absl::string_view request)
+    : address_(address),
+      headers_(GrpcHeaders::ForModelInfer(address)),
+      request_(request),
+      input_(new uint8_t[kInputBytes]) {}
+
+GrpcConnection::~GrpcConnection() {
+  nghttp2_session_del(session_);
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::StatusOr<std::unique_ptr<GrpcConnection>> GrpcConnection::Connect(const std::string& address,
+                                                                        absl::string_view request) {
+  std::unique_ptr<GrpcConnection> connection(new GrpcConnection(address, request));
+  RETURN_IF_ERROR(connection->Open());
+  return connection;
+}
+
+absl::Status GrpcConnection::Open() {
+  ASSIGN_OR_RETURN(fd_, ConnectTcp(address_));
+  nghttp2_session_callbacks* callbacks = Callbacks::Make();
+  const int made = nghttp2_session_client_new(&session_, callbacks, this);
+  nghttp2_session_callbacks_del(callbacks);
+  if (made != 0) return ProtocolError("session", made);
+  const std::array<nghttp2_settings_entry, 3> settings = {{
+      {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow},
+      {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, kMaxFrame},
+  }};
+  int code = nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  if (code != 0) return ProtocolError("settings", code);
+  code = nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
+  if (code != 0) return ProtocolError("window", code);
+  return absl::OkStatus();
+}
+
+absl::Status GrpcConnection::Start(GrpcCall* call) {
+  call->message.clear();
+  call->http_ok = call->grpc_ok = call->reset = false;
+  call->received = call->sent = 0;
+  nghttp2_data_provider data{};
+  data.source.ptr = call;
+  data.read_callback = Callbacks::NextData;
+  // No headers: QueueFrame puts them in.
+  const int32_t stream = nghttp2_submit_request(session_, nullptr, nullptr, 0, &data, call);
+  return stream >= 0 ? absl::OkStatus() : ProtocolError("request", stream);
+}
+
+absl::Status GrpcConnection::Flush() {
+  for (;;) {
+    const uint8_t* bytes = nullptr;
+    const ssize_t size = nghttp2_session_mem_send(session_, &bytes);
+    if (size < 0) return ProtocolError("send", static_cast<int>(size));
+    if (size == 0) break;
+    RETURN_IF_ERROR(QueueFrame(AsText(bytes, static_cast<size_t>(size))));
+  }
+  return output_.WriteTo(fd_);
+}
+
+absl::Status GrpcConnection::QueueFrame(absl::string_view frame) {
+  static constexpr size_t kTypeAt = 3;
+  if (frame.size() < kFrameHeadBytes || frame[kTypeAt] != NGHTTP2_HEADERS) {
+    output_.Append(frame);
+    return absl::OkStatus();
+  }
+  // A server that wants another table than HPACK's default makes nghttp2 say so here.
+  if (frame.size() > kFrameHeadBytes) return absl::UnimplementedError("another header table");
+  const std::string& block = headers_sent_ ? headers_.later : headers_.first;
+  headers_sent_ = true;
+  const std::array<char, kTypeAt> length = {0, static_cast<char>(block.size() >> 8),
+                                            static_cast<char>(block.size() & 0xff)};
+  output_.Append({length.data(), length.size()});
+  output_.Append(frame.substr(kTypeAt));
+  output_.Append(block);
+  return absl::OkStatus();
+}
+
+absl::Status GrpcConnection::Read(std::vector<GrpcCall*>* done) {
+  const ssize_t got = recv(fd_, input_.get(), kInputBytes, MSG_DONTWAIT);
+  if (got < 0) {
+    return errno == EAGAIN || errno == EINTR ? absl::OkStatus() : SystemError("recv");
+  }
+  if (got == 0) return absl::UnavailableError("the server closed the connection");
+  done_ = done;
+  const ssize_t taken = nghttp2_session_mem_recv(session_, input_.get(), static_cast<size_t>(got));
+  done_ = nullptr;
+  if (taken < 0) return ProtocolError("receive", static_cast<int>(taken));
+  if (nghttp2_session_want_read(session_) == 0) {
+    return absl::UnavailableError("the server ended the connection");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nereid::bench

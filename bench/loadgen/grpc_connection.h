@@ -1,0 +1,88 @@
+// GrpcConnection: unary calls of one method over one HTTP/2 connection. nghttp2 does the framing,
+// the header compression and the flow control; this owns the socket and knows gRPC: the message
+// prefix, and the status in the trailers. Used by one thread.
+#ifndef NEREID_BENCH_LOADGEN_GRPC_CONNECTION_H_
+#define NEREID_BENCH_LOADGEN_GRPC_CONNECTION_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+#include <nghttp2/nghttp2.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/loadgen/grpc_headers.h"
+#include "bench/loadgen/grpc_message.h"
+#include "bench/loadgen/output_queue.h"
+
+namespace nereid::bench {
+
+// One call at a time. The owner reads it when it is done; between Start and that it must stay.
+struct GrpcCall {
+  bool keep = false;    // the message of the answer
+  std::string message;  // the answer, when kept
+
+  // Of the answer, as far as it has come.
+  bool http_ok = false;   // :status 200
+  bool grpc_ok = false;   // grpc-status 0
+  bool reset = false;     // the stream ended with an error
+  uint64_t received = 0;  // bytes, prefix included
+  std::array<char, kGrpcPrefixBytes> prefix{};
+
+  uint64_t sent = 0;  // bytes of the request
+
+  // True when the answer is a success, and one whole uncompressed message.
+  bool Succeeded() const;
+};
+
+class GrpcConnection {
+ public:
+  // Connects to the IPv4 address "a.b.c.d:port". `request` is the message of all calls with its
+  // prefix, and outlives the connection. UNAVAILABLE when nobody listens.
+  static absl::StatusOr<std::unique_ptr<GrpcConnection>> Connect(const std::string& address,
+                                                                 absl::string_view request);
+  ~GrpcConnection();
+  GrpcConnection(const GrpcConnection&) = delete;
+  GrpcConnection& operator=(const GrpcConnection&) = delete;
+
+  int fd() const { return fd_; }
+
+  // Queues a call; Flush sends it.
+  absl::Status Start(GrpcCall* call);
+
+  // Writes all that flow control and the socket let through. UNAVAILABLE when the connection is
+  // lost.
+  absl::Status Flush();
+  // True after a Flush that the socket did not take all of.
+  bool blocked() const { return !output_.empty(); }
+
+  // Reads once and appends the calls that this completes. UNAVAILABLE when the connection is lost,
+  // INTERNAL when the server breaks the protocol.
+  absl::Status Read(std::vector<GrpcCall*>* done);
+
+ private:
+  struct Callbacks;  // what nghttp2 calls
+
+  GrpcConnection(const std::string& address, absl::string_view request);
+  absl::Status Open();
+  // Takes a frame of nghttp2's; a request's head gets its headers here.
+  absl::Status QueueFrame(absl::string_view frame);
+
+  const std::string address_;
+  const GrpcHeaders headers_;
+  bool headers_sent_ = false;
+  const absl::string_view request_;
+  int fd_ = -1;
+  nghttp2_session* session_ = nullptr;
+  OutputQueue output_;
+  std::unique_ptr<uint8_t[]> input_;
+  std::vector<GrpcCall*>* done_ = nullptr;  // during Read
+};
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_BENCH_LOADGEN_GRPC_CONNECTION_H_

@@ -1,0 +1,51 @@
+#include "bench/loadgen/grpc_headers.h"
+
+#include <array>
+#include <utility>
+
+namespace nereid::bench {
+namespace {
+
+// RFC 7541: the static table's numbers of two headers, and the first number of the dynamic table,
+// which the newest entry has.
+constexpr unsigned char kMethodPost = 3;
+constexpr unsigned char kSchemeHttp = 6;
+constexpr unsigned char kNewest = 62;
+
+void AppendIndexed(unsigned char number, std::string* block) {
+  block->push_back(static_cast<char>(0x80 | number));
+}
+
+// Without Huffman's code. REQUIRES: shorter than 127 bytes, so that the length is one byte.
+void AppendText(absl::string_view text, std::string* block) {
+  block->push_back(static_cast<char>(text.size()));
+  block->append(text.data(), text.size());
+}
+
+}  // namespace
+
+GrpcHeaders GrpcHeaders::ForModelInfer(absl::string_view authority) {
+  const std::array<std::pair<absl::string_view, absl::string_view>, 6> fields = {{
+      {":path", "/inference.GRPCInferenceService/ModelInfer"},
+      {":authority", authority},
+      {"content-type", "application/grpc"},
+      {"te", "trailers"},
+      {"grpc-accept-encoding", "identity, deflate, gzip"},
+      {"user-agent", "nereid-loadgen"},
+  }};
+  GrpcHeaders headers;
+  for (std::string* block : {&headers.first, &headers.later}) {
+    AppendIndexed(kMethodPost, block);
+    AppendIndexed(kSchemeHttp, block);
+  }
+  auto number = static_cast<unsigned char>(kNewest + fields.size());
+  for (const auto& [name, value] : fields) {
+    headers.first.push_back(0x40);  // a new entry of the table
+    AppendText(name, &headers.first);
+    AppendText(value, &headers.first);
+    AppendIndexed(--number, &headers.later);
+  }
+  return headers;
+}
+
+}  // namespace nereid::bench

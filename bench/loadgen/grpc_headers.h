@@ -1,0 +1,23 @@
+// GrpcHeaders: the HPACK blocks of a client whose requests all have the same headers, as gRPC's own
+// clients write them: in full the first time, by their numbers in the table ever after. nghttp2
+// would send the path in full each time, which the server would have to decode. Immutable.
+#ifndef NEREID_BENCH_LOADGEN_GRPC_HEADERS_H_
+#define NEREID_BENCH_LOADGEN_GRPC_HEADERS_H_
+
+#include <absl/strings/string_view.h>
+
+#include <string>
+
+namespace nereid::bench {
+
+struct GrpcHeaders {
+  std::string first;  // the block of the first request on a connection
+  std::string later;  // of the others
+
+  // For ModelInfer on the server `authority`. REQUIRES: shorter than 127 bytes.
+  static GrpcHeaders ForModelInfer(absl::string_view authority);
+};
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_BENCH_LOADGEN_GRPC_HEADERS_H_

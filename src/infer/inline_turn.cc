@@ -1,0 +1,41 @@
+#include "infer/inline_turn.h"
+
+#include <sys/resource.h>
+
+#include <cassert>
+
+namespace nereid {
+namespace {
+
+long Preemptions() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
+}  // namespace
+
+InlineTurn::~InlineTurn() { assert(deferred_.empty()); }
+
+void InlineTurn::End() {
+  // What runs may bring further requests, which begin a turn of their own.
+  while (!deferred_.empty()) {
+    running_.swap(deferred_);
+    for (Loan* loan : running_) loan->RunInline(this);
+    running_.clear();
+  }
+  spent_ = Duration(0);
+}
+
+void InlineTurn::Spend(Duration time) {
+  spent_ += time;
+  if (preemptions_ >= 0 && ++executions_ < kExecutionsPerSample) return;
+  executions_ = 0;
+  preemptions_ = Preemptions();
+}
+
+bool InlineTurn::PreemptedLately() const {
+  return preemptions_ >= 0 && Preemptions() > preemptions_;
+}
+
+}  // namespace nereid

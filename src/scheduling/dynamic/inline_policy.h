@@ -1,0 +1,51 @@
+// InlinePolicy: whether the next batch of a model may be executed by an I/O thread. Pure: takes no
+// lock and reads no clock. Thread-compatible.
+//
+// It may when the model allows it, when at least kMinRuns executions have been measured and of the
+// last kWindow at most kMaxLong took longer than the limit, and when no execution has held up an
+// I/O thread for kOverrun times the limit in the last second. What is measured is the time that passes,
+// so that even a short model is now and then beyond the limit.
+#ifndef NEREID_SCHEDULING_DYNAMIC_INLINE_POLICY_H_
+#define NEREID_SCHEDULING_DYNAMIC_INLINE_POLICY_H_
+
+#include <bitset>
+#include <cstddef>
+
+#include "base/clock.h"
+
+namespace nereid {
+
+class InlinePolicy {
+ public:
+  static constexpr size_t kWindow = 128;
+  static constexpr size_t kMinRuns = 100;
+  static constexpr size_t kMaxLong = 6;  // the 95th percentile counts
+  static constexpr int kOverrun = 10;
+  static constexpr Duration kPause = std::chrono::seconds(1);
+
+  // `limit`: what an execution may take; zero: never on an I/O thread.
+  explicit InlinePolicy(Duration limit) : limit_(limit) {}
+
+  bool enabled() const { return limit_ > Duration(0); }
+  bool Allows(TimePoint now) const {
+    return runs_ >= kMinRuns && long_count_ <= kMaxLong && now >= paused_until_;
+  }
+
+  // An execution has ended.
+  void Record(Duration took);
+  bool IsOverrun(Duration took) const { return took > kOverrun * limit_; }
+  // An execution has held up an I/O thread, at `now`.
+  void Pause(TimePoint now) { paused_until_ = now + kPause; }
+
+ private:
+  const Duration limit_;
+  std::bitset<kWindow> long_;  // ring of the last executions: took longer than the limit
+  size_t next_ = 0;
+  size_t runs_ = 0;  // up to kMinRuns
+  size_t long_count_ = 0;
+  TimePoint paused_until_ = TimePoint::min();
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_DYNAMIC_INLINE_POLICY_H_
