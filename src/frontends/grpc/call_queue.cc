@@ -1,12 +1,13 @@
 #include "frontends/grpc/call_queue.h"
 
 #include "frontends/grpc/completion_tag.h"
+#include "frontends/grpc/held_sends.h"
 #include "frontends/grpc/unary_infer.h"
 
 namespace nereid {
 namespace {
 
-constexpr int kMaxEventsPerTurn = 128;
+constexpr int kMaxEventsPerTurn = 64;
 
 }  // namespace
 
@@ -23,9 +24,11 @@ void CallQueue::Run() {
   void* tag = nullptr;
   bool ok = false;
   while (queue_->Next(&tag, &ok)) {
+    // Answers leave together, and a model that batches is executed, when everything that has arrived
+    // has been handled.
+    const HeldSends held;
     static_cast<CompletionTag*>(tag)->Run(ok);
-    // A model that batches is executed when everything that has arrived has been read.
-    for (int i = 0; turn_.HasDeferred() && i < kMaxEventsPerTurn; ++i) {
+    for (int i = 1; i < kMaxEventsPerTurn; ++i) {
       if (queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC)) !=
           grpc::CompletionQueue::GOT_EVENT) {
         break;

@@ -1,5 +1,6 @@
 #include "frontends/grpc/grpc_server.h"
 
+#include <absl/synchronization/mutex.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -93,6 +94,9 @@ class GrpcServer::Impl {
 
 absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
   SendLibraryLogsToLog();
+  // Distributions build Abseil with its search for lock cycles switched on, which gRPC then pays for at
+  // each of its locks.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   RETURN_IF_ERROR(CheckOptions(options));
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials,
                    MakeCredentials(options.tls));
