@@ -16,9 +16,10 @@
 namespace nereid {
 namespace {
 
-// A function that says by its presence what BackendAttributes::executes_briefly means. Unknown to
-// other servers, which do not look for it.
+// Functions that say by their presence what BackendAttributes::executes_briefly and reads_pieces mean.
+// Unknown to other servers, which do not look for them.
 constexpr char kExecutesBrieflyMark[] = "NEREID_BackendExecutesBriefly";
+constexpr char kReadsPiecesMark[] = "NEREID_BackendReadsPieces";
 
 // A copy of `path` that nobody else knows of; removed from its folder when this goes (what is
 // loaded from it stays loaded).
@@ -129,7 +130,8 @@ absl::Status BackendHandle::FindEntryPoints() {
   find(&entry_points_.instance_finalize, "TRITONBACKEND_ModelInstanceFinalize");
   find(&entry_points_.instance_execute, "TRITONBACKEND_ModelInstanceExecute");
   find(&entry_points_.instance_ready, "TRITONBACKEND_ModelInstanceReady");
-  attributes_.executes_briefly = library_->Function<void (*)()>(kExecutesBrieflyMark) != nullptr;
+  attributes_.executes_briefly = library_->Find(kExecutesBrieflyMark) != nullptr;
+  attributes_.reads_pieces = library_->Find(kReadsPiecesMark) != nullptr;
   if (entry_points_.instance_execute == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("backend '", name_, "': library ", library_->path(),

@@ -50,6 +50,8 @@ struct BackendAttributes {
   // Its executions take no longer than the computation: none waits for something else. So an I/O
   // thread may run those that are short.
   bool executes_briefly = false;
+  // It takes inputs in several pieces, as the interface allows but few expect.
+  bool reads_pieces = false;
 };
 
 class BackendHandle {

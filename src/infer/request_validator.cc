@@ -96,9 +96,11 @@ absl::Status CheckStringElements(const CompiledModel& model, const InferRequest&
 
 absl::Status RequestValidator::Prepare(InferRequest* request) {
   const CompiledModel& model = request->model()->config();
+  const bool reads_pieces = request->model()->reads_pieces() && !request->raw_input_;
   for (InferInput& input : request->inputs_) {
     input.Separate();  // what an earlier flight joined may be out of date
-    input.Coalesce();
+    // An element of BYTES is never split, whoever reads it.
+    if (!reads_pieces || input.data_type() == DataType::kBytes) input.Coalesce();
   }
   if (request->raw_input_) {
     if (absl::Status s = DeduceRawInput(model, request); !s.ok()) return s;

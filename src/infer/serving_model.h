@@ -34,6 +34,8 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   const ModelStatistics& statistics() const { return *statistics_; }
   Gate& lifetime() { return lifetime_; }
   Clock* clock() const { return clock_; }
+  // Whether the backend takes an input in several pieces; otherwise it sees each as one.
+  bool reads_pieces() const { return reads_pieces_; }
 
   // Label of class `index` of `output`; null when there is none. The text lives as long as this.
   const char* Label(const std::string& output, size_t index) const;
@@ -60,11 +62,15 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
         labels_(std::move(labels)),
         clock_(clock) {}
 
+  // REQUIRES: no request has come yet.
+  void set_reads_pieces(bool reads_pieces) { reads_pieces_ = reads_pieces; }
+
  private:
   const std::shared_ptr<const CompiledModel> config_;
   const std::unique_ptr<ModelStatistics> statistics_;
   const OutputLabels labels_;
   Clock* const clock_;
+  bool reads_pieces_ = false;
   Gate lifetime_;
 };
 

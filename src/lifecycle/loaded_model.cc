@@ -44,6 +44,7 @@ LoadedModel::LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabe
                          Clock* clock, std::unique_ptr<ModelHandle> model)
     : ServingModel(std::move(config), std::move(labels), clock), model_(std::move(model)) {
   model_->set_serving_model(this);
+  set_reads_pieces(model_->backend()->attributes().reads_pieces);
 }
 
 LoadedModel::~LoadedModel() { TearDown(); }

@@ -1,5 +1,7 @@
 #include "frontends/grpc/call_queue.h"
 
+#include <optional>
+
 #include "frontends/grpc/completion_tag.h"
 #include "frontends/grpc/held_sends.h"
 #include "frontends/grpc/unary_infer.h"
@@ -7,6 +9,7 @@
 namespace nereid {
 namespace {
 
+constexpr int kEventsOfACall = 3;  // it arrived, its answer was taken, it is over
 constexpr int kMaxEventsPerTurn = 64;
 
 }  // namespace
@@ -23,20 +26,25 @@ void CallQueue::Start() {
 void CallQueue::Run() {
   void* tag = nullptr;
   bool ok = false;
+  int events = 0;  // of the last turn
   while (queue_->Next(&tag, &ok)) {
-    // Answers leave together, and a model that batches is executed, when everything that has arrived
-    // has been handled.
-    const HeldSends held;
+    // Answers leave together where there are likely to be several. A lone one leaves at once.
+    std::optional<HeldSends> held;
+    if (events > kEventsOfACall) held.emplace();
     static_cast<CompletionTag*>(tag)->Run(ok);
-    for (int i = 1; i < kMaxEventsPerTurn; ++i) {
-      if (queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC)) !=
-          grpc::CompletionQueue::GOT_EVENT) {
-        break;
-      }
+    // A model that batches is executed when everything that has arrived has been handled.
+    events = 1;
+    while (events < kMaxEventsPerTurn && TakeEvent(&tag, &ok)) {
       static_cast<CompletionTag*>(tag)->Run(ok);
+      ++events;
     }
     turn_.End();
   }
+}
+
+bool CallQueue::TakeEvent(void** tag, bool* ok) {
+  return queue_->AsyncNext(tag, ok, gpr_time_0(GPR_CLOCK_MONOTONIC)) ==
+         grpc::CompletionQueue::GOT_EVENT;
 }
 
 void CallQueue::Stop() {

@@ -51,6 +51,8 @@ class CallQueue {
 
  private:
   void Run();
+  // An event that is there already; false if there is none.
+  bool TakeEvent(void** tag, bool* ok);
 
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   InlineTurn turn_;  // owned by thread_
