@@ -29,7 +29,14 @@ from racetrack import machine, perf_analyzer, table  # noqa: E402
 from racetrack.contestants import NAMES, Contestant, start  # noqa: E402
 from racetrack.load import Tools, load, measure_limit  # noqa: E402
 from racetrack.machine import Placement  # noqa: E402
-from racetrack.workloads import IDENTITY_SMALL, ROWS, Row, write_files, write_repository  # noqa: E402
+from racetrack.workloads import (  # noqa: E402
+    IDENTITY_SMALL,
+    ROWS,
+    Row,
+    write_bare_repository,
+    write_files,
+    write_repository,
+)
 from support.stage import PROJECT_ROOT  # noqa: E402
 
 # What the original is tried with; the faster one races.
@@ -57,7 +64,7 @@ class Settings:
 
     @staticmethod
     def full(placements: Sequence[str] | None) -> Settings:
-        return Settings(5, 2, 0.5, 5, 3, 30, tuple(placements or ["pinned", "unpinned"]))
+        return Settings(5, 1, 0.3, 7, 2, 30, tuple(placements or ["pinned", "unpinned"]))
 
 
 class Track:
@@ -70,12 +77,16 @@ class Track:
         self.settings = settings
         self.tools = Tools(build, settings.seconds, settings.warmup)
         self.repository = write_repository(work / "models")
+        self.bare_repository = write_bare_repository(work / "bare")
         self.placements = machine.placements()
         self.options: dict[str, tuple[str, ...]] = {"nereid": tuple(nereid_options)}
 
-    def start(self, name: str, placement: str = "pinned") -> Contestant:
+    def start(
+        self, name: str, placement: str = "pinned", repository: Path | None = None
+    ) -> Contestant:
         where = self.placements[placement]
-        return start(name, self.repository, self.work, where, self.options[name])
+        models = self.repository if repository is None else repository
+        return start(name, models, self.work, where, self.options[name])
 
     def load(self, row: Row, contestant: Contestant, placement: Placement) -> dict[str, Any]:
         files = write_files(self.work / "requests", self.repository, row)
@@ -97,16 +108,22 @@ class Track:
             say(f"original, {' '.join(options) or 'default'}: {found[options]:,.0f}/s")
         self.options["original"] = max(found, key=lambda options: found[options])
 
-    def start_times(self) -> dict[str, list[float]]:
-        times: dict[str, list[float]] = {name: [] for name in NAMES}
+    def starts(self, repository: Path) -> dict[str, dict[str, list[float]]]:
+        """Seconds until each server is ready, and its resident memory a moment later."""
+        found: dict[str, dict[str, list[float]]] = {
+            name: {"seconds_to_ready": [], "idle_mib": []} for name in NAMES
+        }
         for _ in range(self.settings.starts):
             for name in NAMES:
-                server = self.start(name)
+                server = self.start(name, repository=repository)
+                time.sleep(0.2)
+                found[name]["idle_mib"].append(machine.memory_mib(server.pid)["rss"])
                 server.stop()
-                times[name].append(server.seconds_to_ready)
+                found[name]["seconds_to_ready"].append(server.seconds_to_ready)
         for name in NAMES:
-            say(f"{name}: ready after {statistics.median(times[name]):.3f} s")
-        return times
+            median = statistics.median(found[name]["seconds_to_ready"])
+            say(f"{name}: ready after {median:.3f} s with {repository.name}")
+        return found
 
     @contextmanager
     def contestants(self, placement: str) -> Iterator[dict[str, Contestant]]:
@@ -198,7 +215,7 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
     when = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     notes: list[str] = []
     track.choose_original_options()
-    starts = track.start_times()
+    bare, full = track.starts(track.bare_repository), track.starts(track.repository)
     results: list[dict[str, Any]] = []
     memory: dict[str, dict[str, dict[str, float]]] = {}
     for placement in track.settings.placements:
@@ -223,7 +240,8 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
         },
         "servers": {
             name: {
-                "seconds_to_ready": starts[name],
+                "seconds_to_ready": full[name]["seconds_to_ready"],
+                "bare": bare[name],
                 "memory_mib": memory[track.settings.placements[0]][name],
             }
             for name in NAMES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from racetrack.statistics import CLIENT_LIMIT, Race, race, ratio
@@ -113,8 +113,14 @@ def server_table(servers: Mapping[str, Mapping[str, Any]]) -> str:
     def line(what: str, a: float, b: float, form: str) -> list[str]:
         return [what, format(a, form), format(b, form), times(ratio(a, b))]
 
-    starts = [statistics.median(server["seconds_to_ready"]) for server in (ours, peer)]
-    lines = [line("start to ready, s", starts[0], starts[1], ".3f")]
+    def medians(what: str, find: Callable[[Mapping[str, Any]], list[float]], form: str) -> list[str]:
+        return line(what, statistics.median(find(ours)), statistics.median(find(peer)), form)
+
+    lines = [
+        medians("start to ready, identity models only, s", lambda s: s["bare"]["seconds_to_ready"], ".3f"),
+        medians("start to ready, s", lambda s: s["seconds_to_ready"], ".3f"),
+        medians("resident memory, identity models only, idle, MiB", lambda s: s["bare"]["idle_mib"], ".1f"),
+    ]
     for key, what in (
         ("idle", "resident memory, idle, MiB"),
         ("peak", "resident memory, highest under load, MiB"),

@@ -106,6 +106,14 @@ def write_repository(root: Path) -> Path:
     return root
 
 
+def write_bare_repository(root: Path) -> Path:
+    """Models that need nothing but the server: what is seen then is the server itself."""
+    models = ModelRepository(root)
+    models.add_identity("identity_small", "FP32", (SMALL,))
+    models.add_identity("identity_large", "FP32", (LARGE,))
+    return root
+
+
 def _mlp_config() -> str:
     threads = "".join(
         f'parameters {{ key: "{key}" value: {{ string_value: "{value}" }} }}\n'

@@ -112,6 +112,19 @@ TEST(RequestValidatorTest, AnInputInPiecesIsJoined) {
   EXPECT_EQ(std::string(static_cast<const char*>(joined.base), joined.byte_size), "abcd");
 }
 
+TEST(RequestValidatorTest, PiecesAreLeftToABackendThatReadsThem) {
+  const auto model = FakeModel::Make(
+      ModelBuilder().Input("a", DataType::kInt8, {4}).Input("text", DataType::kBytes, {1}));
+  model->MayReadPieces();
+  TestRequest request(model);
+  request.Input("a", DataType::kInt8, {4}, "ab")->AppendBuffer({"cd", 2, MemoryPlace{}});
+  request.Input("text", DataType::kBytes, {1}, std::string("\1\0\0", 3))
+      ->AppendBuffer({"\0x", 2, MemoryPlace{}});
+  EXPECT_EQ(RequestValidator::Prepare(request.get()), absl::OkStatus());
+  EXPECT_EQ(request->FindInput("a")->buffers().size(), 2u);
+  EXPECT_EQ(request->FindInput("text")->buffers().size(), 1u) << "elements are never split";
+}
+
 TEST(RequestValidatorTest, AnEmptyTensorNeedsNoData) {
   Request request(One(DataType::kFp32, {-1}));
   request.Input("a", DataType::kFp32, {0}, "");

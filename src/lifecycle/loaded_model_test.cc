@@ -153,6 +153,17 @@ TEST_F(LoadedModelTest, WhoeverKeepsAClosedModelKeepsNoBackend) {
   EXPECT_THAT(repository_.backend.Journal(), ElementsAre("finalize"));
 }
 
+TEST_F(LoadedModelTest, TheInlineParameterIsTrueOrFalse) {
+  const auto parameter = [](const std::string& value) {
+    return "parameters { key: 'nereid.inline_execution' value: { string_value: '" + value + "' } }";
+  };
+  EXPECT_EQ(Load("m", parameter("maybe")).status().message(),
+            "parameter 'nereid.inline_execution' of model 'm' is 'maybe'; it must be 'true' or "
+            "'false'");
+  auto model = *Load("m", parameter("true"));
+  Close(model);
+}
+
 // ---- Labels
 
 constexpr char kLabelled[] = R"(output { name: "class" data_type: TYPE_FP32 dims: [ 3 ]

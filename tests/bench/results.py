@@ -37,10 +37,12 @@ def make_row(ours: list[dict[str, Any]], peer: list[dict[str, Any]], **changes: 
 def make_result(rows: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
     server = {
         "seconds_to_ready": [0.3, 0.1, 0.2],
+        "bare": {"seconds_to_ready": [0.1, 0.1, 0.1], "idle_mib": [10.0]},
         "memory_mib": {"idle": 20.0, "peak": 90.0, "after": 30.0},
     }
     peer = {
         "seconds_to_ready": [1.0, 1.0, 1.0],
+        "bare": {"seconds_to_ready": [0.5, 0.5, 0.5], "idle_mib": [40.0]},
         "memory_mib": {"idle": 100.0, "peak": 180.0, "after": 120.0},
     }
     result = {

@@ -64,6 +64,8 @@ def test_the_page(result: dict[str, Any]) -> None:
     assert "abc1234" in page
     assert "--http-thread-count=2" in page
     assert "| start to ready, s | 0.200 | 1.000 | 0.20× |" in page
+    assert "| start to ready, identity models only, s | 0.100 | 0.500 | 0.20× |" in page
+    assert "| resident memory, identity models only, idle, MiB | 10.0 | 40.0 | 0.25× |" in page
     assert "| resident memory, idle, MiB | 20.0 | 100.0 | 0.20× |" in page
     assert "not quiet" not in page
     assert "cross-checked" not in page

@@ -39,6 +39,9 @@ class ModelBuilder {
 
 class FakeModel final : public ServingModel {
  public:
+  // The backend takes inputs in pieces. REQUIRES: no request has come yet.
+  void MayReadPieces() { set_reads_pieces(true); }
+
   // `clock` outlives the model.
   explicit FakeModel(CompiledModel config, Clock* clock = Clock::Real(), OutputLabels labels = {})
       : ServingModel(std::make_shared<const CompiledModel>(std::move(config)), std::move(labels),

@@ -61,6 +61,9 @@ nv_inference_compute_output_duration_us{model="m",version="1"} 40
 # HELP nv_inference_pending_request_count Instantaneous number of pending requests awaiting execution per-model.
 # TYPE nv_inference_pending_request_count gauge
 nv_inference_pending_request_count{model="m",version="1"} 6
+# HELP nereid_inline_execution_count Number of model executions performed by I/O threads
+# TYPE nereid_inline_execution_count counter
+nereid_inline_execution_count{model="m",version="1"} 2
 # HELP nv_model_load_duration_secs Model load time in seconds
 # TYPE nv_model_load_duration_secs gauge
 nv_model_load_duration_secs{model="m",version="1"} 0.25
@@ -69,6 +72,7 @@ nv_model_load_duration_secs{model="m",version="1"} 0.25
 TEST(PrometheusTextTest, AModel) {
   ModelMetricsSample model = Model("m", 1);
   model.load_seconds = 0.25;
+  model.inline_executions = 2;
   StatisticsSnapshot& s = model.statistics;
   s.success = {5, 100'999};
   s.queue = {5, 10'000};
