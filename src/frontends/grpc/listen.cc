@@ -18,6 +18,9 @@
 namespace nereid {
 namespace {
 
+constexpr int kStreamWindowBytes = 8 << 20;
+constexpr int kMaxFrameBytes = 1 << 20;
+
 absl::StatusOr<std::string> ReadPem(const char* what, const std::string& path) {
   if (path.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("gRPC over TLS needs a file with the ", what));
@@ -76,6 +79,11 @@ void SetChannelArguments(const GrpcServerOptions& options, grpc::ServerBuilder* 
   const GrpcKeepaliveOptions& keepalive = options.keepalive;
   builder->SetMaxReceiveMessageSize(std::numeric_limits<int32_t>::max());
   builder->SetMaxSendMessageSize(std::numeric_limits<int32_t>::max());
+  // With the library's own 64 KiB a client that sends a tensor stops after the first piece of each
+  // message until it is told to go on, and with its frames of 16 KiB a tensor comes in hundreds of
+  // them. What connections may hold in all is bounded by the resource quota.
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindowBytes);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMaxFrameBytes);
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, options.reuse_port ? 1 : 0);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.time_ms);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
