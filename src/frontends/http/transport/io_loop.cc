@@ -142,6 +142,7 @@ void IoLoop::Join() {
   // A response posted after the thread ended must not keep its connection, and that this loop.
   context_.restart();
   context_.poll();
+  turn_.End();
 }
 
 }  // namespace nereid::http
