@@ -71,8 +71,7 @@ int Serve(const Settings& settings, ShutdownSignals* signals) {
 
   LOG_INFO << "signal " << signal << " received: stopping";
   const Clock& clock = *(*server)->clock();
-  const TimePoint deadline =
-      clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
+  const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
   services.Drain(deadline);
   // Rounded up: a rest below a second is still time to unload in.
   const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - clock.Now()).count();

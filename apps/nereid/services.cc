@@ -15,7 +15,8 @@ namespace {
 constexpr char kConnectionsGauge[] = "nereid_http_connections";
 constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
 
-// Threads beyond the number of processors only take turns: event loops never wait for anything else.
+// Threads beyond the number of processors only take turns: event loops never wait for anything
+// else.
 constexpr int kMostHttpThreads = 8;
 constexpr int kMostGrpcThreads = 2;
 

@@ -20,7 +20,7 @@ struct HttpSettings {
   std::string address = "0.0.0.0";
   int port = 8000;
   bool reuse_port = false;
-  int threads = 0;  // 0: one for each processor, at most 8
+  int threads = 0;                    // 0: one for each processor, at most 8
   int64_t max_input_size = 64 << 20;  // bytes of JSON, of decompressed and of raw input
   int64_t max_body_size = std::numeric_limits<int32_t>::max();
   int64_t max_header_size = 64 << 10;

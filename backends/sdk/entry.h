@@ -13,8 +13,8 @@
 // executions wait for nothing but the computation: a thread that has other things to do may run
 // those that are short. Never called.
 extern "C" TRITONBACKEND_DECLSPEC void NEREID_BackendExecutesBriefly(void);
-// In the same way: it takes inputs in several pieces (TRITONBACKEND_InputBuffer), so that the server
-// need not join them. Elements of BYTES are joined all the same.
+// In the same way: it takes inputs in several pieces (TRITONBACKEND_InputBuffer), so that the
+// server need not join them. Elements of BYTES are joined all the same.
 extern "C" TRITONBACKEND_DECLSPEC void NEREID_BackendReadsPieces(void);
 
 namespace nereid_backend {

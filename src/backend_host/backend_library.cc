@@ -16,8 +16,8 @@
 namespace nereid {
 namespace {
 
-// Functions that say by their presence what BackendAttributes::executes_briefly and reads_pieces mean.
-// Unknown to other servers, which do not look for them.
+// Functions that say by their presence what BackendAttributes::executes_briefly and reads_pieces
+// mean. Unknown to other servers, which do not look for them.
 constexpr char kExecutesBrieflyMark[] = "NEREID_BackendExecutesBriefly";
 constexpr char kReadsPiecesMark[] = "NEREID_BackendReadsPieces";
 
@@ -79,8 +79,8 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary&
   find(&found.batch_finalize, "TRITONBACKEND_ModelBatchFinalize");
   if (count != 0 && count != 5) {
     return absl::InvalidArgumentError(
-        absl::StrCat(library.path(), " does not define all required custom batching functions for model ",
-                     model));
+        absl::StrCat(library.path(),
+                     " does not define all required custom batching functions for model ", model));
   }
   return found;
 }
@@ -92,9 +92,11 @@ BackendHandle::BackendHandle(std::string name, std::string artifact_dir, std::st
       config_{std::move(config_json)},
       library_(std::move(library)) {}
 
-absl::StatusOr<std::shared_ptr<BackendHandle>> BackendHandle::Load(
-    const std::string& name, const std::string& library_path, const std::string& artifact_dir,
-    bool from_private_copy, const std::string& config_json) {
+absl::StatusOr<std::shared_ptr<BackendHandle>> BackendHandle::Load(const std::string& name,
+                                                                   const std::string& library_path,
+                                                                   const std::string& artifact_dir,
+                                                                   bool from_private_copy,
+                                                                   const std::string& config_json) {
   absl::StatusOr<std::unique_ptr<SharedLibrary>> library =
       OpenLibrary(library_path, from_private_copy);
   if (!library.ok()) {
@@ -111,10 +113,11 @@ absl::StatusOr<std::shared_ptr<BackendHandle>> BackendHandle::Load(
 
 BackendHandle::~BackendHandle() {
   if (!initialized_ || entry_points_.finalize == nullptr) return;
-  const absl::Status status =
-      CallBackend(name_, "", "TRITONBACKEND_Finalize",
-                  [&] { return entry_points_.finalize(reinterpret_cast<TRITONBACKEND_Backend*>(this)); });
-  if (!status.ok()) LOG_ERROR << "failed finalizing backend '" << name_ << "': " << status.message();
+  const absl::Status status = CallBackend(name_, "", "TRITONBACKEND_Finalize", [&] {
+    return entry_points_.finalize(reinterpret_cast<TRITONBACKEND_Backend*>(this));
+  });
+  if (!status.ok())
+    LOG_ERROR << "failed finalizing backend '" << name_ << "': " << status.message();
 }
 
 absl::Status BackendHandle::FindEntryPoints() {

@@ -58,9 +58,11 @@ class BackendHandle {
  public:
   // Loads `library_path` and initialises the backend. With `from_private_copy` a copy is loaded,
   // so that overwriting the file does not change running code. Errors name the backend.
-  static absl::StatusOr<std::shared_ptr<BackendHandle>> Load(
-      const std::string& name, const std::string& library_path, const std::string& artifact_dir,
-      bool from_private_copy, const std::string& config_json);
+  static absl::StatusOr<std::shared_ptr<BackendHandle>> Load(const std::string& name,
+                                                             const std::string& library_path,
+                                                             const std::string& artifact_dir,
+                                                             bool from_private_copy,
+                                                             const std::string& config_json);
   ~BackendHandle();
 
   const std::string& name() const { return name_; }

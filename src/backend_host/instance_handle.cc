@@ -95,8 +95,7 @@ Duration InstanceHandle::Execute(Batch batch) {
   return clock->Now() - start - (ResponseStream::TimeInReceivers() - in_receivers);
 }
 
-void InstanceHandle::TakeBack(LentBatch* lent,
-                              const std::vector<TRITONBACKEND_Request*>& pointers,
+void InstanceHandle::TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,
                               const absl::Status& error) {
   for (uint32_t slot = 0; slot < pointers.size(); ++slot) {
     // A request that is already claimed may be gone: it must not be touched.

@@ -122,8 +122,8 @@ class NEREID_API InferRequest {
   // Ends the flight: drops the stream, returns the units, calls the release callback.
   void Release(uint32_t flags);
 
-  // The turn of the I/O thread that issues the request, which may execute it; null: none may. Looked
-  // at until the scheduler has the request.
+  // The turn of the I/O thread that issues the request, which may execute it; null: none may.
+  // Looked at until the scheduler has the request.
   InlineTurn* inline_turn = nullptr;
   uint64_t request_start_ns = 0;  // steady clock
   uint64_t queue_start_ns = 0;

@@ -1,5 +1,5 @@
-// InlineTurn: what an I/O thread executes by itself, instead of handing it to the thread of a model's
-// instance, in one turn of its event loop. Owned by its I/O thread.
+// InlineTurn: what an I/O thread executes by itself, instead of handing it to the thread of a
+// model's instance, in one turn of its event loop. Owned by its I/O thread.
 //
 // A wake-up of a thread on another core costs more than many a small model. A scheduler that sees
 // a request with a turn (InferRequest::inline_turn) may therefore lend an idle instance to the
@@ -48,7 +48,8 @@ class NEREID_API InlineTurn {
   bool PreemptedLately() const;
 
  private:
-  static constexpr int kExecutionsPerSample = 32;  // asking the kernel costs a third of a microsecond
+  static constexpr int kExecutionsPerSample =
+      32;  // asking the kernel costs a third of a microsecond
   // The other connections of the thread wait meanwhile.
   static constexpr Duration kMaxPerTurn = std::chrono::milliseconds(1);
 

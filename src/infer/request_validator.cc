@@ -23,9 +23,12 @@ absl::Status Invalid(const InferRequest& request, const Parts&... parts) {
 // ['a','b']
 template <typename Names>
 std::string QuotedList(const Names& names) {
-  return absl::StrCat("[", absl::StrJoin(names, ",", [](std::string* out, absl::string_view name) {
-                        absl::StrAppend(out, "'", name, "'");
-                      }), "]");
+  return absl::StrCat("[",
+                      absl::StrJoin(names, ",",
+                                    [](std::string* out, absl::string_view name) {
+                                      absl::StrAppend(out, "'", name, "'");
+                                    }),
+                      "]");
 }
 
 Shape WithBatch(bool batched, int64_t batch, absl::Span<const int64_t> dims) {
@@ -86,8 +89,7 @@ absl::Status CheckStringElements(const CompiledModel& model, const InferRequest&
                    "buffer.");
   }
   if (elements != expected) {
-    return Invalid(request, "expected ", expected, " string elements", about(), ", got ",
-                   elements);
+    return Invalid(request, "expected ", expected, " string elements", about(), ", got ", elements);
   }
   return absl::OkStatus();
 }
@@ -222,8 +224,7 @@ absl::Status RequestValidator::InputsMissing(const CompiledModel& model,
                  QuotedList(missing), ". Please provide all required input(s).");
 }
 
-absl::Status RequestValidator::ResolveBatchSize(const CompiledModel& model,
-                                                InferRequest* request) {
+absl::Status RequestValidator::ResolveBatchSize(const CompiledModel& model, InferRequest* request) {
   request->batch_size_ = 0;
   if (model.max_batch_size <= 0) return absl::OkStatus();
   int64_t batch = -1;
@@ -265,8 +266,8 @@ absl::Status RequestValidator::CheckInput(const CompiledModel& model, const Infe
   const bool batched = model.max_batch_size > 0 && !spec.is_shape_tensor;
   for (const int64_t dim : sent) {
     if (dim < 0) {
-      return Invalid(request, "All input dimensions should be specified for input '",
-                     input->name(), "' for model '", model.name, "', got ", ShapeToString(sent));
+      return Invalid(request, "All input dimensions should be specified for input '", input->name(),
+                     "' for model '", model.name, "', got ", ShapeToString(sent));
     }
   }
   const absl::Span<const int64_t> dims = absl::MakeConstSpan(sent).subspan(batched ? 1 : 0);

@@ -26,8 +26,8 @@ ResponseStream::~ResponseStream() {
                      "' ended the request without a final response"));
     LOG_ERROR << error.message();
     // No shared_ptr to this object can be made any more: the response goes out without one.
-    auto response = std::make_unique<InferResponse>(nullptr, model_, request_id_,
-                                                    target_.allocator, target_.allocator_userp);
+    auto response = std::make_unique<InferResponse>(nullptr, model_, request_id_, target_.allocator,
+                                                    target_.allocator_userp);
     response->set_status(error);
     Deliver(std::move(response), kResponseCompleteFinal);
   }
@@ -41,8 +41,8 @@ std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
       LOG_ERROR << "response allocation start failed: " << started.message();
     }
   }
-  return std::make_unique<InferResponse>(shared_from_this(), model_, request_id_,
-                                         target_.allocator, target_.allocator_userp);
+  return std::make_unique<InferResponse>(shared_from_this(), model_, request_id_, target_.allocator,
+                                         target_.allocator_userp);
 }
 
 absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint32_t flags) {
@@ -50,10 +50,9 @@ absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint3
   {
     MutexLock lock(&mu_);
     if (final_sent()) {
-      return absl::InternalError(
-          absl::StrCat("[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_,
-                       "] model '", model_->config().name,
-                       "': a response was sent after the final one; it is dropped"));
+      return absl::InternalError(absl::StrCat(
+          "[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_, "] model '",
+          model_->config().name, "': a response was sent after the final one; it is dropped"));
     }
     if (!is_final) {
       ++delivering_;

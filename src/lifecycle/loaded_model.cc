@@ -71,11 +71,10 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   ASSIGN_OR_RETURN(CompiledModel compiled, model->config().Compile(version));
   ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
   std::shared_ptr<LoadedModel> loaded(
-      new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)),
-                      std::move(labels), context.clock, std::move(model)));
+      new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)), std::move(labels),
+                      context.clock, std::move(model)));
   RETURN_IF_ERROR(loaded->StartInstances(context.inline_limit));
-  loaded->load_seconds_ =
-      std::chrono::duration<double>(context.clock->Now() - start).count();
+  loaded->load_seconds_ = std::chrono::duration<double>(context.clock->Now() - start).count();
   return loaded;
 }
 
@@ -99,8 +98,8 @@ absl::StatusOr<Duration> LoadedModel::InlineLimit(Duration limit) const {
 absl::Status LoadedModel::StartInstances(Duration inline_limit) {
   ASSIGN_OR_RETURN(inline_limit, InlineLimit(inline_limit));
   ASSIGN_OR_RETURN(std::unique_ptr<BatchStrategy> strategy, model_->MakeBatchStrategy(config()));
-  scheduler_ = std::make_unique<DynamicScheduler>(&config(), std::move(strategy), clock(),
-                                                  inline_limit);
+  scheduler_ =
+      std::make_unique<DynamicScheduler>(&config(), std::move(strategy), clock(), inline_limit);
   const bool parallel = model_->backend()->attributes().parallel_instance_loading;
   for (size_t i = 0; i < config().instances.size(); ++i) {
     const InstanceSpec& spec = config().instances[i];
@@ -150,8 +149,8 @@ void LoadedModel::TearDown() {
   runners_.clear();  // joins, and finalises each instance on its own thread
   instances_.clear();
   if (scheduler_ != nullptr) scheduler_->DropStrategy();
-  // Finalises it. Also lets go of the backend: someone may keep this object for a long time, and the
-  // backend is to be finalised with the server.
+  // Finalises it. Also lets go of the backend: someone may keep this object for a long time, and
+  // the backend is to be finalised with the server.
   model_.reset();
 }
 

@@ -29,7 +29,7 @@ struct LoadContext {
   Clock* clock = nullptr;
   bool auto_complete_config = true;
   Duration inline_limit{0};  // of executions by I/O threads; 0: none
-  void* server = nullptr;  // TRITONSERVER_Server*, for the backends
+  void* server = nullptr;    // TRITONSERVER_Server*, for the backends
 };
 
 class LoadedModel final : public ServingModel {

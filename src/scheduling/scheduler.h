@@ -41,7 +41,8 @@ class Scheduler {
   virtual ~Scheduler() = default;
 
   // Takes over `*request` if and only if it returns OK. UNAVAILABLE: admission is closed, or the
-  // queue is full. Never waits; but a request with an InlineTurn may be executed before this returns.
+  // queue is full. Never waits; but a request with an InlineTurn may be executed before this
+  // returns.
   virtual absl::Status Enqueue(RequestPtr* request) = 0;
   // The first door: from now on Enqueue refuses; what is queued still runs.
   virtual void CloseAdmission() = 0;

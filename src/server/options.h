@@ -28,9 +28,9 @@ struct ServerOptions {
   uint32_t model_load_threads = 4;
   uint32_t model_load_retries = 0;
   uint32_t inline_execution_max_us = 100;  // executions by I/O threads; 0: none
-  std::string backend_directory;  // default: ../backends beside the library
+  std::string backend_directory;           // default: ../backends beside the library
   BackendSettings backend_settings;
-  bool log_model_table = false;   // write a table of models and states to the log after start
+  bool log_model_table = false;  // write a table of models and states to the log after start
   bool metrics = true;
   bool cpu_metrics = true;
   uint64_t metrics_interval_ms = 2000;

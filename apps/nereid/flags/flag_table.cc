@@ -36,8 +36,7 @@ FlagGroup GlobalFlags(Settings* s) {
               int64_t seconds = 0;
               absl::Status status = ParseInteger(value, -kMaxInt, kMaxInt, &seconds);
               if (status.ok()) {
-                s->server.exit_timeout_secs =
-                    static_cast<uint32_t>(std::max<int64_t>(0, seconds));
+                s->server.exit_timeout_secs = static_cast<uint32_t>(std::max<int64_t>(0, seconds));
               }
               return status;
             }},
@@ -70,14 +69,14 @@ FlagGroup LogFlags(Settings* s) {
            {"log-format", "<string>", "default", "Layout of a line: default or ISO8601.",
             [s](absl::string_view value) {
               if (value != "default" && value != "ISO8601") {
-                return absl::InvalidArgumentError(
-                    absl::StrCat("invalid argument for --log-format: '", value,
-                                 "' (use default or ISO8601)"));
+                return absl::InvalidArgumentError(absl::StrCat(
+                    "invalid argument for --log-format: '", value, "' (use default or ISO8601)"));
               }
               s->log.format = value == "default" ? LogFormat::kDefault : LogFormat::kIso8601;
               return absl::OkStatus();
             }},
-           {"log-file", "<string>", "", "File that all messages are appended to, instead of the console.",
+           {"log-file", "<string>", "",
+            "File that all messages are appended to, instead of the console.",
             SetString(&s->log.file)}}};
 }
 
@@ -91,8 +90,8 @@ absl::Status SetControlMode(absl::string_view value, ServerOptions* options) {
     return absl::InvalidArgumentError(
         "polling is not supported by this version yet (use none or explicit)");
   } else {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "invalid argument for --model-control-mode: '", value, "' (use none or explicit)"));
+    return absl::InvalidArgumentError(absl::StrCat("invalid argument for --model-control-mode: '",
+                                                   value, "' (use none or explicit)"));
   }
   return absl::OkStatus();
 }
@@ -140,8 +139,7 @@ FlagGroup RepositoryFlags(Settings* s) {
             "Use configs/<name>.pbtxt of a model instead of its config.pbtxt, where it exists.",
             [o](absl::string_view value) {
               if (value.empty()) {
-                return absl::InvalidArgumentError(
-                    "Error: empty argument for --model-config-name");
+                return absl::InvalidArgumentError("Error: empty argument for --model-config-name");
               }
               o->model_config_name = std::string(value);
               return absl::OkStatus();
@@ -175,8 +173,8 @@ FlagGroup HttpFlags(Settings* s) {
           int64_t size = 0;
           absl::Status status = ParseInteger(value, -kMaxInt64, kMaxInt64, &size);
           if (status.ok() && size <= 0) {
-            status = absl::InvalidArgumentError(
-                "Error: --http-max-input-size must be greater than 0.");
+            status =
+                absl::InvalidArgumentError("Error: --http-max-input-size must be greater than 0.");
           }
           if (status.ok()) h->max_input_size = size;
           return status;
@@ -296,34 +294,33 @@ absl::Status AddBackendConfig(absl::string_view value, BackendSettings* settings
     backend = std::string(value.substr(0, comma));
     setting = value.substr(comma + 1);
     if (backend.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "No backend specified. --backend-config option format is <backend "
-          "name>,<setting>=<value> or <setting>=<value>. Got ",
-          value, "\n"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("No backend specified. --backend-config option format is <backend "
+                       "name>,<setting>=<value> or <setting>=<value>. Got ",
+                       value, "\n"));
     }
   }
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(setting, absl::MaxSplits('=', 1));
   if (setting.find('=') == absl::string_view::npos || parts.first.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--backend-config option format is '<backend name>,<setting>=<value>'. Got ",
-                     value, "\n"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--backend-config option format is '<backend name>,<setting>=<value>'. Got ", value, "\n"));
   }
   (*settings)[backend][std::string(parts.first)] = std::string(parts.second);
   return absl::OkStatus();
 }
 
 FlagGroup BackendFlags(Settings* s) {
-  return {"Backends",
-          {{"backend-directory", "<string>", "../backends beside the executable",
-            "Folder of backends: <name>/libtriton_<name>.so.",
-            SetString(&s->server.backend_directory)},
-           {"backend-config", "<string>", "",
-            "<backend>,<setting>=<value>, or <setting>=<value> for all backends; for instance "
-            "default-max-batch-size=8. May be given several times.",
-            [s](absl::string_view value) {
-              return AddBackendConfig(value, &s->server.backend_settings);
-            }}}};
+  return {
+      "Backends",
+      {{"backend-directory", "<string>", "../backends beside the executable",
+        "Folder of backends: <name>/libtriton_<name>.so.", SetString(&s->server.backend_directory)},
+       {"backend-config", "<string>", "",
+        "<backend>,<setting>=<value>, or <setting>=<value> for all backends; for instance "
+        "default-max-batch-size=8. May be given several times.",
+        [s](absl::string_view value) {
+          return AddBackendConfig(value, &s->server.backend_settings);
+        }}}};
 }
 
 // Accepted, so that existing command lines start, and named in one warning.
@@ -345,22 +342,43 @@ FlagGroup DeviceFlags(Settings* s) {
   return group;
 }
 
-constexpr std::array kLaterOptions = {
-    "repository-poll-secs", "model-namespacing", "http-header-forward-pattern",
-    "http-restricted-api", "grpc-header-forward-pattern", "grpc-restricted-protocol",
-    "grpc-max-response-pool-size", "allow-sagemaker", "sagemaker-port",
-    "sagemaker-safe-port-range", "sagemaker-thread-count", "allow-vertex-ai", "vertex-ai-port",
-    "vertex-ai-thread-count", "vertex-ai-default-model", "metrics-config", "trace-config",
-    "trace-file", "trace-level", "trace-rate", "trace-count", "trace-log-frequency",
-    "repoagent-directory", "cache-config", "cache-directory", "response-cache-byte-size",
-    "rate-limit", "rate-limit-resource", "buffer-manager-thread-count", "host-policy",
-    "allow-client-shm"};
+constexpr std::array kLaterOptions = {"repository-poll-secs",
+                                      "model-namespacing",
+                                      "http-header-forward-pattern",
+                                      "http-restricted-api",
+                                      "grpc-header-forward-pattern",
+                                      "grpc-restricted-protocol",
+                                      "grpc-max-response-pool-size",
+                                      "allow-sagemaker",
+                                      "sagemaker-port",
+                                      "sagemaker-safe-port-range",
+                                      "sagemaker-thread-count",
+                                      "allow-vertex-ai",
+                                      "vertex-ai-port",
+                                      "vertex-ai-thread-count",
+                                      "vertex-ai-default-model",
+                                      "metrics-config",
+                                      "trace-config",
+                                      "trace-file",
+                                      "trace-level",
+                                      "trace-rate",
+                                      "trace-count",
+                                      "trace-log-frequency",
+                                      "repoagent-directory",
+                                      "cache-config",
+                                      "cache-directory",
+                                      "response-cache-byte-size",
+                                      "rate-limit",
+                                      "rate-limit-resource",
+                                      "buffer-manager-thread-count",
+                                      "host-policy",
+                                      "allow-client-shm"};
 
 }  // namespace
 
 std::vector<FlagGroup> MakeFlagTable(Settings* settings) {
-  return {GlobalFlags(settings),  LogFlags(settings),     RepositoryFlags(settings),
-          HttpFlags(settings),    GrpcFlags(settings),    MetricsFlags(settings),
+  return {GlobalFlags(settings),  LogFlags(settings),   RepositoryFlags(settings),
+          HttpFlags(settings),    GrpcFlags(settings),  MetricsFlags(settings),
           BackendFlags(settings), DeviceFlags(settings)};
 }
 

@@ -94,8 +94,8 @@ class GrpcServer::Impl {
 
 absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
   SendLibraryLogsToLog();
-  // Distributions build Abseil with its search for lock cycles switched on, which gRPC then pays for at
-  // each of its locks.
+  // Distributions build Abseil with its search for lock cycles switched on, which gRPC then pays
+  // for at each of its locks.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   RETURN_IF_ERROR(CheckOptions(options));
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials,

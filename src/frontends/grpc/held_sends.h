@@ -1,11 +1,11 @@
-// HeldSends: while one exists, what the calling thread sends on sockets is left with the kernel, and
-// all of it goes out when this is destroyed.
+// HeldSends: while one exists, what the calling thread sends on sockets is left with the kernel,
+// and all of it goes out when this is destroyed.
 //
 // gRPC makes a system call for every answer, and each sends a packet and wakes the client. A
-// completion queue's thread that has several events to handle saves all but the last of these, which
-// is a third of what such an answer costs (docs/adr/0004). gRPC offers nothing for this. So the
-// program defines sendmsg itself (held_sends.cc) and adds MSG_MORE; where a program does not export that
-// definition, as in tests, nothing is held.
+// completion queue's thread that has several events to handle saves all but the last of these,
+// which is a third of what such an answer costs (docs/adr/0004). gRPC offers nothing for this. So
+// the program defines sendmsg itself (held_sends.cc) and adds MSG_MORE; where a program does not
+// export that definition, as in tests, nothing is held.
 //
 // Owned by a thread's stack; one at a time on each thread.
 #ifndef NEREID_FRONTENDS_GRPC_HELD_SENDS_H_

@@ -58,8 +58,7 @@ HttpResponse InferenceResponse(std::unique_ptr<InferResponse> response, Response
 }  // namespace
 
 absl::Status HttpInference::Read(std::shared_ptr<HttpBody> body,
-                                 std::optional<size_t> header_length,
-                                 const RequestLimits& limits) {
+                                 std::optional<size_t> header_length, const RequestLimits& limits) {
   static constexpr char kNoBody[kBodyPadding] = {};
   body_ = std::move(body);
   V2RequestBody view;

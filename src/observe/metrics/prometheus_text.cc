@@ -128,19 +128,19 @@ std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
     for (const Family& family : kModelFamilies) {
       AppendHeader(family.name, family.kind, family.help, &out);
       for (const ModelMetricsSample& m : models) {
-        AppendSample(family.name,
-                     absl::StrCat("model=\"", EscapeLabelValue(m.model), "\",version=\"",
-                                  m.version, "\""),
-                     family.read(m), &out);
+        AppendSample(
+            family.name,
+            absl::StrCat("model=\"", EscapeLabelValue(m.model), "\",version=\"", m.version, "\""),
+            family.read(m), &out);
       }
       if (&family == &kModelFamilies[0]) AppendFailures(models, &out);
     }
   }
   // There is no pinned memory without a GPU; dashboards still look for the pool.
-  AppendPlainGauge("nv_pinned_memory_pool_total_bytes", "Pinned memory pool total memory size, in bytes",
-                   0, &out);
-  AppendPlainGauge("nv_pinned_memory_pool_used_bytes", "Pinned memory pool used memory size, in bytes",
-                   0, &out);
+  AppendPlainGauge("nv_pinned_memory_pool_total_bytes",
+                   "Pinned memory pool total memory size, in bytes", 0, &out);
+  AppendPlainGauge("nv_pinned_memory_pool_used_bytes",
+                   "Pinned memory pool used memory size, in bytes", 0, &out);
   if (machine.has_value()) {
     AppendPlainGauge("nv_cpu_utilization", "CPU utilization rate [0.0 - 1.0]",
                      machine->cpu_utilization, &out);

@@ -38,10 +38,10 @@ struct BatchDecision {
 // How far the head of a queue has been looked at, so that an arrival costs O(1) and not O(queue).
 // Reset when requests leave the queue.
 struct BatchCursor {
-  size_t examined = 0;     // requests accepted into the pending batch so far
-  uint64_t units = 0;      // their units
-  size_t marked = 0;       // requests up to the largest preferred size reached; 0: none
-  bool closed = false;     // the next request cannot join: send now
+  size_t examined = 0;  // requests accepted into the pending batch so far
+  uint64_t units = 0;   // their units
+  size_t marked = 0;    // requests up to the largest preferred size reached; 0: none
+  bool closed = false;  // the next request cannot join: send now
   BatchDecision::Why closed_why = BatchDecision::Why::kFull;
 };
 

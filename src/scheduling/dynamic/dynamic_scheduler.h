@@ -60,7 +60,8 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   };
   class View;
   // The wait of one instance's thread, inside Pull. Kept when it is over, so that whoever wakes it
-  // may do so after letting go of the mutex: at worst the next one that waits here wakes for nothing.
+  // may do so after letting go of the mutex: at worst the next one that waits here wakes for
+  // nothing.
   struct Waiter final : InlineTurn::Loan {
     explicit Waiter(DynamicScheduler* scheduler_in) : scheduler(scheduler_in) {}
     void RunInline(InlineTurn* turn) override { scheduler->RunOnLoan(this, turn); }
@@ -107,7 +108,7 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   const CompiledModel* const config_;
   Clock* const clock_;
   const BatchPolicy policy_;
-  const bool batches_;  // more than one request may run together
+  const bool batches_;                       // more than one request may run together
   std::unique_ptr<BatchStrategy> strategy_;  // used by whoever set asking_
 
   mutable Mutex mu_;

@@ -43,7 +43,8 @@ class Instance {
 
  private:
   void Run() {
-    for (Batch batch = scheduler_.Pull(nullptr, std::nullopt); !batch.empty(); batch = scheduler_.Pull(nullptr, std::nullopt)) {
+    for (Batch batch = scheduler_.Pull(nullptr, std::nullopt); !batch.empty();
+         batch = scheduler_.Pull(nullptr, std::nullopt)) {
       FinishBatch(std::move(batch));
     }
   }

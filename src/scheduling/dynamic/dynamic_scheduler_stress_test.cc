@@ -77,7 +77,8 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
   }
 
   void RunInstance() {
-    for (Batch batch = scheduler_->Pull(nullptr, std::nullopt); !batch.empty(); batch = scheduler_->Pull(nullptr, std::nullopt)) {
+    for (Batch batch = scheduler_->Pull(nullptr, std::nullopt); !batch.empty();
+         batch = scheduler_->Pull(nullptr, std::nullopt)) {
       CheckBatch(batch);
       executed_ += static_cast<int64_t>(batch.size());
       FinishBatch(std::move(batch));

@@ -3,8 +3,8 @@
 //
 // It may when the model allows it, when at least kMinRuns executions have been measured and of the
 // last kWindow at most kMaxLong took longer than the limit, and when no execution has held up an
-// I/O thread for kOverrun times the limit in the last second. What is measured is the time that passes,
-// so that even a short model is now and then beyond the limit.
+// I/O thread for kOverrun times the limit in the last second. What is measured is the time that
+// passes, so that even a short model is now and then beyond the limit.
 #ifndef NEREID_SCHEDULING_DYNAMIC_INLINE_POLICY_H_
 #define NEREID_SCHEDULING_DYNAMIC_INLINE_POLICY_H_
 

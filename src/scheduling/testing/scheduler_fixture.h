@@ -42,9 +42,8 @@ class SchedulerFixture : public ::testing::Test {
   void Use(const ModelBuilder& builder, std::unique_ptr<BatchStrategy> strategy = nullptr,
            Duration inline_limit = Duration(0)) {
     model_ = FakeModel::Make(builder, &clock_);
-    scheduler_ =
-        std::make_unique<DynamicScheduler>(&model_->config(), std::move(strategy), &clock_,
-                                           inline_limit);
+    scheduler_ = std::make_unique<DynamicScheduler>(&model_->config(), std::move(strategy), &clock_,
+                                                    inline_limit);
     model_->on_cancel = [this] { scheduler_->OnCancel(); };
   }
 
