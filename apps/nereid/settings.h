@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,9 +62,6 @@ struct Settings {
   HttpSettings http;
   GrpcSettings grpc;
   MetricsSettings metrics;
-  // Of the response cache: [cache][setting]; becomes server.cache_configs.
-  std::map<std::string, std::map<std::string, std::string>> cache_settings;
-  std::optional<int64_t> response_cache_byte_size;
   // Accepted options that have no effect here, to be named in one warning.
   std::vector<std::string> without_effect;
 
