@@ -30,12 +30,12 @@ from racetrack.contestants import NAMES, Contestant, start  # noqa: E402
 from racetrack.load import Tools, load, measure_limit  # noqa: E402
 from racetrack.machine import Placement  # noqa: E402
 from racetrack.workloads import (  # noqa: E402
+    GROUPS,
     IDENTITY_SMALL,
-    ROWS,
+    Group,
     Row,
     write_bare_repository,
     write_files,
-    write_repository,
 )
 from support.stage import PROJECT_ROOT  # noqa: E402
 
@@ -71,12 +71,17 @@ class Track:
     """One run: the models, the settings, and where things lie."""
 
     def __init__(
-        self, work: Path, build: Path, settings: Settings, nereid_options: Sequence[str]
+        self,
+        work: Path,
+        build: Path,
+        settings: Settings,
+        nereid_options: Sequence[str],
+        group: Group,
     ) -> None:
         self.work = work
         self.settings = settings
         self.tools = Tools(build, settings.seconds, settings.warmup)
-        self.repository = write_repository(work / "models")
+        self.repository = group.write_repository(work / "models")
         self.bare_repository = write_bare_repository(work / "bare")
         self.placements = machine.placements()
         self.options: dict[str, tuple[str, ...]] = {"nereid": tuple(nereid_options)}
@@ -272,6 +277,7 @@ def write(result: Mapping[str, Any], folder: Path, complete: bool) -> None:
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--quick", action="store_true", help="two short alternations, pinned only")
+    parser.add_argument("--group", choices=list(GROUPS), default="race", help="which rows")
     parser.add_argument("--rows", default="", help="only rows whose key holds this text")
     parser.add_argument("--placements", type=lambda text: text.split(","))
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
@@ -282,16 +288,18 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse_arguments()
-    rows = [row for row in ROWS if arguments.rows in row.key]
+    group = GROUPS[arguments.group]
+    rows = [row for row in group.rows if arguments.rows in row.key]
     if not rows:
         print(f"no row holds {arguments.rows!r}", file=sys.stderr)
         return 2
     choose = Settings.quick if arguments.quick else Settings.full
     settings = choose(arguments.placements)
     with tempfile.TemporaryDirectory(prefix="nereid-bench-") as work:
-        track = Track(Path(work), arguments.tools, settings, arguments.nereid_option)
+        track = Track(Path(work), arguments.tools, settings, arguments.nereid_option, group)
         result = run(track, rows)
-    complete = len(rows) == len(ROWS) and "pinned" in settings.placements
+    whole = arguments.group == "race" and len(rows) == len(group.rows)
+    complete = whole and "pinned" in settings.placements
     write(result, arguments.out, complete)
     return 0
 

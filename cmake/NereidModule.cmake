@@ -90,3 +90,17 @@ function(nereid_backend name)
     SKIP_BUILD_RPATH ON)
   set_property(GLOBAL APPEND PROPERTY NEREID_BACKENDS ${name})
 endfunction()
+
+# nereid_cache(NAME SOURCES ... [LIBS ...]): caches/NAME/libtritoncache_NAME.so, a response cache, which
+# sees only include/, caches/sdk and backends/sdk.
+function(nereid_cache name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_library(tritoncache_${name} SHARED ${ARG_SOURCES})
+  target_include_directories(tritoncache_${name} PRIVATE
+    ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
+  target_link_libraries(tritoncache_${name} PRIVATE nereid::options tritonserver ${ARG_LIBS})
+  set_target_properties(tritoncache_${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/caches/${name}
+    SKIP_BUILD_RPATH ON)
+  set_property(GLOBAL APPEND PROPERTY NEREID_CACHES ${name})
+endfunction()

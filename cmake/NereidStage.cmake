@@ -4,10 +4,11 @@
 #   lib/libtritonserver.so
 #   backends/NAME/libtriton_NAME.so            resolved against the library that loads it: no RUNPATH
 #   include/triton/core/                       the public C headers
-#   caches/ repoagents/                        for plug-ins of others
+#   caches/NAME/libtritoncache_NAME.so         likewise
+#   repoagents/                                for plug-ins of others
 #
 # `make stage` installs everything into build/stage. A package takes only the component `nereid`,
-# which leaves out the backends made for tests.
+# which leaves out the backends and caches made for tests.
 
 set_target_properties(tritonserver PROPERTIES INSTALL_RPATH "")
 install(TARGETS tritonserver LIBRARY DESTINATION lib COMPONENT nereid NAMELINK_SKIP)
@@ -24,7 +25,7 @@ endif()
 get_property(backends GLOBAL PROPERTY NEREID_BACKENDS)
 foreach(backend IN LISTS backends)
   set(component nereid)
-  if(backend STREQUAL "testing")
+  if(backend MATCHES "^(repeat|testing)$")
     set(component testing)
   endif()
   install(TARGETS triton_${backend}
@@ -37,7 +38,15 @@ endforeach()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/triton DESTINATION include COMPONENT nereid
   FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY DESTINATION caches COMPONENT nereid)
+get_property(caches GLOBAL PROPERTY NEREID_CACHES)
+foreach(cache IN LISTS caches)
+  set(component nereid)
+  if(cache STREQUAL "testing")
+    set(component testing)
+  endif()
+  install(TARGETS tritoncache_${cache}
+    LIBRARY DESTINATION caches/${cache} COMPONENT ${component} NAMELINK_SKIP)
+endforeach()
 install(DIRECTORY DESTINATION repoagents COMPONENT nereid)
 
 # What has to be built before anything can be installed; leaves out the tests.
@@ -48,4 +57,7 @@ if(TARGET nereid)
 endif()
 foreach(backend IN LISTS backends)
   add_dependencies(staged triton_${backend})
+endforeach()
+foreach(cache IN LISTS caches)
+  add_dependencies(staged tritoncache_${cache})
 endforeach()

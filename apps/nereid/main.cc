@@ -26,23 +26,25 @@ constexpr char kOriginalProgram[] = "tritonserver";
 constexpr char kOriginalId[] = "triton";
 constexpr char kOriginalVersion[] = "2.73.0";
 
-// ../backends beside the executable.
-std::string DefaultBackendDirectory() {
+// ../<name> beside the executable.
+std::string DefaultDirectory(const char* name) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return "backends";
-  return (program.parent_path().parent_path() / "backends").string();
+  if (error) return name;
+  return (program.parent_path().parent_path() / name).string();
 }
 
 Settings DefaultSettings(const std::string& program) {
   Settings settings;
-  settings.server.backend_directory = DefaultBackendDirectory();
+  settings.server.backend_directory = DefaultDirectory("backends");
+  settings.server.cache_directory = DefaultDirectory("caches");
   settings.server.server_version = kVersion;
   settings.server.log_model_table = true;
   if (program == kOriginalProgram) {
     settings.server.server_id = kOriginalId;
     settings.server.server_version = kOriginalVersion;
   }
+  settings.server.hold_until_queued = HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
   const char* escape = std::getenv("TRITON_SERVER_ESCAPE_LOG_MESSAGES");
   if (escape != nullptr) {
     const std::string value = escape;

@@ -50,19 +50,22 @@ Services::~Services() {
 }
 
 absl::Status Services::Start(const Settings& settings) {
-  if (settings.grpc.enabled) RETURN_IF_ERROR(StartGrpc(settings.grpc));
-  if (settings.http.enabled) RETURN_IF_ERROR(StartHttp(settings.http));
+  if (settings.grpc.enabled) RETURN_IF_ERROR(StartGrpc(settings));
+  if (settings.http.enabled) RETURN_IF_ERROR(StartHttp(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
   return absl::OkStatus();
 }
 
-absl::Status Services::StartGrpc(const GrpcSettings& s) {
+absl::Status Services::StartGrpc(const Settings& settings) {
+  const GrpcSettings& s = settings.grpc;
   GrpcServerOptions options;
   options.address = s.address;
   options.port = static_cast<uint16_t>(s.port);
   options.reuse_port = s.reuse_port;
   options.infer_threads = ThreadCount(s.infer_threads, kMostGrpcThreads);
   options.call_pool_size = s.allocation_pool_size;
+  options.max_response_pool_size = s.max_response_pool_size;
+  options.max_waiting_stream_bytes = static_cast<uint64_t>(settings.max_waiting_stream_bytes);
   options.response_compression = Compression(s.compression_level);
   options.keepalive.time_ms = s.keepalive_time_ms;
   options.keepalive.timeout_ms = s.keepalive_timeout_ms;
@@ -84,9 +87,11 @@ absl::Status Services::StartGrpc(const GrpcSettings& s) {
   return absl::OkStatus();
 }
 
-absl::Status Services::StartHttp(const HttpSettings& s) {
+absl::Status Services::StartHttp(const Settings& settings) {
+  const HttpSettings& s = settings.http;
   http_frontend_ = std::make_unique<HttpFrontend>(
-      server_, RequestLimits{static_cast<uint64_t>(s.max_input_size), s.max_json_depth});
+      server_, RequestLimits{static_cast<uint64_t>(s.max_input_size), s.max_json_depth},
+      static_cast<uint64_t>(settings.max_waiting_stream_bytes));
   HttpServerOptions options = InferencePortOptions(server_);
   options.address = s.address;
   options.port = static_cast<uint16_t>(s.port);

@@ -32,8 +32,8 @@ class Services {
   void Stop();
 
  private:
-  absl::Status StartGrpc(const GrpcSettings& settings);
-  absl::Status StartHttp(const HttpSettings& settings);
+  absl::Status StartGrpc(const Settings& settings);
+  absl::Status StartHttp(const Settings& settings);
   absl::Status StartMetrics(const Settings& settings);
 
   Server* const server_;

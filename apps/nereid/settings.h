@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,7 @@ struct GrpcSettings {
   bool reuse_port = false;
   int infer_threads = 0;  // 0: one for each processor, at most 2
   int allocation_pool_size = 8;
+  int max_response_pool_size = std::numeric_limits<int>::max();
   bool use_ssl = false;
   bool use_ssl_mutual = false;
   std::string server_cert, server_key, root_cert;
@@ -58,10 +61,14 @@ struct Settings {
   bool help = false;
   bool help_markdown = false;
   ServerOptions server;
+  int64_t max_waiting_stream_bytes = 16 << 20;  // of one stream, HTTP or gRPC
   LogSettings log;
   HttpSettings http;
   GrpcSettings grpc;
   MetricsSettings metrics;
+  // Of the response cache: [cache][setting]; becomes server.cache_configs.
+  std::map<std::string, std::map<std::string, std::string>> cache_settings;
+  std::optional<int64_t> response_cache_byte_size;
   // Accepted options that have no effect here, to be named in one warning.
   std::vector<std::string> without_effect;
 

@@ -49,6 +49,11 @@ void FillTensor(const OnnxTensor& tensor, bool batching, Json* json) {
     json->Set("data_type", ConfigTypeName(tensor.type));
   }
   if (!(*json)["dims"].items().empty()) return;
+  if ((*json)["allow_ragged_batch"].AsBool()) {
+    // The model gets all elements end to end; of the requests' shapes the file says nothing.
+    json->Set("dims", JsonInts({-1}));
+    return;
+  }
   Shape dims = tensor.dims;
   if (batching && !dims.empty()) dims.erase(dims.begin());
   if (!dims.empty()) {
@@ -101,6 +106,9 @@ void CollectServerTensors(const ModelConfig& config, std::set<std::string>* inpu
   for (const StateConfig& state : config.states) {
     inputs->insert(state.input_name);
     outputs->insert(state.output_name);
+  }
+  for (const Json& batch_input : config.json["batch_input"].items()) {
+    for (const Json& target : batch_input["target_name"].items()) inputs->insert(target.AsString());
   }
 }
 

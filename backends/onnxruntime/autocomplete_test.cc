@@ -95,6 +95,19 @@ TEST(AutoCompleteTest, TensorsOfTheSequenceBatcherAreNotAdded) {
       << text;
 }
 
+TEST(AutoCompleteTest, OfRaggedRequestsTheFileKnowsOnlyTheType) {
+  Signature signature = MakeSignature({-1}, {-1, 5});
+  signature.inputs.push_back(Tensor("OFFSETS", TRITONSERVER_TYPE_INT32, {-1}));
+  const std::string text =
+      Completed(R"({"max_batch_size":4,"input":[{"name":"X","allow_ragged_batch":true}],)"
+                R"("batch_input":[{"target_name":["OFFSETS"]}]})",
+                signature);
+  EXPECT_NE(text.find(R"("input":[{"name":"X","allow_ragged_batch":true,)"
+                      R"("data_type":"TYPE_FP32","dims":[-1]}])"),
+            std::string::npos)
+      << text;
+}
+
 TEST(AutoCompleteTest, OutputsThatAreNoTensorsAreLeftOut) {
   Signature signature = MakeSignature({-1, 3}, {-1, 5});
   OnnxTensor map;

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
+#include "backends/sdk/batch_input.h"
+#include "backends/sdk/batch_output.h"
+
 namespace nereid_backend {
 namespace {
 
 // One tensor of the configuration against the model's, which may be missing.
 struct Pairing {
   const ModelConfig& config;
-  const char* kind;  // "input", "output", "state input", "state output"
+  const char* kind;  // "input", "output", "state input", "state output", "batch input"
   std::string_view name;
   TRITONSERVER_DataType type;
   const Shape& dims;  // as the model sees them, without batch dimension
@@ -53,7 +56,7 @@ Error CheckDims(const Pairing& pairing) {
              ShapeToString(model)));
 }
 
-Error CheckPairing(const Pairing& pairing) {
+Error CheckType(const Pairing& pairing) {
   if (pairing.tensor == nullptr) {
     return Error::InvalidArg(StrCat(pairing.Subject(), "is not in the model, which has: ",
                                     Signature::Names(pairing.candidates)));
@@ -67,6 +70,11 @@ Error CheckPairing(const Pairing& pairing) {
                                     ConfigTypeName(pairing.type), ", the model has ",
                                     ConfigTypeName(pairing.tensor->type)));
   }
+  return Error();
+}
+
+Error CheckPairing(const Pairing& pairing) {
+  NB_RETURN_IF_ERROR(CheckType(pairing));
   // An output without dims may have any shape: the model does not say.
   const bool unknown_output =
       pairing.tensor->dims.empty() && std::string_view(pairing.kind) == "output";
@@ -87,6 +95,48 @@ Error CheckStates(const ModelConfig& config, const Signature& signature) {
   return Error();
 }
 
+// A ragged input: the model gets the elements of all requests end to end.
+Error CheckRagged(const Pairing& pairing) {
+  NB_RETURN_IF_ERROR(CheckType(pairing));
+  if (pairing.tensor->dims == Shape{-1}) return Error();
+  return Error::InvalidArg(StrCat(pairing.Subject(),
+                                  "has allow_ragged_batch, so that the model gets "
+                                  "one dimension of variable size, the elements of all requests; "
+                                  "the model has ",
+                                  ShapeToString(pairing.tensor->dims)));
+}
+
+Error CheckBatchInputs(const ModelConfig& config, const Signature& signature,
+                       const std::vector<BatchInput>& batch_inputs) {
+  for (const BatchInput& input : batch_inputs) {
+    const Shape shape = input.OpenShape();
+    for (const std::string& target : input.targets()) {
+      const Pairing pairing{config,          "batch input", target,
+                            input.type(),    shape,         signature.FindInput(target),
+                            signature.inputs};
+      NB_RETURN_IF_ERROR(CheckType(pairing));
+      if (config.FindInput(target) != nullptr) {
+        return Error::InvalidArg(StrCat(pairing.Subject(), "is an input of the configuration too"));
+      }
+      if (DimsAgree(shape, pairing.tensor->dims)) continue;
+      return Error::InvalidArg(StrCat(pairing.Subject(), "has the shape ", ShapeToString(shape),
+                                      ", the model has ", ShapeToString(pairing.tensor->dims)));
+    }
+  }
+  return Error();
+}
+
+bool IsScattered(const std::vector<BatchOutput>& batch_outputs, const std::string& output) {
+  return std::any_of(batch_outputs.begin(), batch_outputs.end(),
+                     [&](const BatchOutput& scattered) { return scattered.Has(output); });
+}
+
+bool IsTarget(const std::vector<BatchInput>& batch_inputs, const std::string& input) {
+  return std::any_of(batch_inputs.begin(), batch_inputs.end(), [&](const BatchInput& made) {
+    return std::find(made.targets().begin(), made.targets().end(), input) != made.targets().end();
+  });
+}
+
 bool HasSource(const ModelConfig& config, const std::string& input) {
   const auto& controls = config.control_inputs;
   return config.FindInput(input) != nullptr ||
@@ -98,29 +148,34 @@ bool HasSource(const ModelConfig& config, const std::string& input) {
 }  // namespace
 
 Error CheckConfig(const ModelConfig& config, const Signature& signature) {
-  if (!config.json["batch_input"].items().empty() || !config.json["batch_output"].items().empty()) {
-    return Error::Unsupported(StrCat("unable to load model '", config.name,
-                                     "': batch_input and batch_output are not supported by the "
-                                     "onnxruntime backend"));
-  }
+  NB_ASSIGN_OR_RETURN(const std::vector<BatchInput> batch_inputs, BatchInput::ReadAll(config));
+  NB_ASSIGN_OR_RETURN(const std::vector<BatchOutput> batch_outputs, BatchOutput::ReadAll(config));
   for (const TensorConfig& input : config.inputs) {
-    NB_RETURN_IF_ERROR(CheckPairing({config, "input", input.name, input.type, input.model_dims(),
-                                     signature.FindInput(input.name), signature.inputs}));
-    if (input.ragged) {
-      return Error::Unsupported(StrCat("unable to load model '", config.name, "': input '",
-                                       input.name,
-                                       "': allow_ragged_batch is not supported by the onnxruntime "
-                                       "backend"));
-    }
+    const Pairing pairing{config,
+                          "input",
+                          input.name,
+                          input.type,
+                          input.model_dims(),
+                          signature.FindInput(input.name),
+                          signature.inputs};
+    NB_RETURN_IF_ERROR(input.ragged ? CheckRagged(pairing) : CheckPairing(pairing));
   }
   for (const TensorConfig& output : config.outputs) {
-    NB_RETURN_IF_ERROR(
-        CheckPairing({config, "output", output.name, output.type, output.model_dims(),
-                      signature.FindOutput(output.name), signature.outputs}));
+    const Pairing pairing{config,
+                          "output",
+                          output.name,
+                          output.type,
+                          output.model_dims(),
+                          signature.FindOutput(output.name),
+                          signature.outputs};
+    // The model may give a scattered output in any shape: its elements are cut anew.
+    NB_RETURN_IF_ERROR(IsScattered(batch_outputs, output.name) ? CheckType(pairing)
+                                                               : CheckPairing(pairing));
   }
+  NB_RETURN_IF_ERROR(CheckBatchInputs(config, signature, batch_inputs));
   NB_RETURN_IF_ERROR(CheckStates(config, signature));
   for (const OnnxTensor& tensor : signature.inputs) {
-    if (HasSource(config, tensor.name)) continue;
+    if (HasSource(config, tensor.name) || IsTarget(batch_inputs, tensor.name)) continue;
     return Error::InvalidArg(StrCat("unable to load model '", config.name, "': input '",
                                     tensor.name, "' of the model (", ConfigTypeName(tensor.type),
                                     ", shape ", ShapeToString(tensor.dims),

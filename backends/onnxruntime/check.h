@@ -9,8 +9,9 @@ namespace nereid_backend {
 
 // INVALID_ARG, naming the tensor, what was expected and what was found, when the configuration
 // lists a tensor that the model does not have or that has another type or shape, leaves an input of
-// the model without a source, or asks for batching that the model can not do. UNSUPPORTED for what
-// this backend does not offer (ragged batches).
+// the model without a source, asks for batching that the model can not do, or has ragged inputs,
+// batch inputs or batch outputs that do not suit the model. UNSUPPORTED for a type that can not be
+// served.
 Error CheckConfig(const ModelConfig& config, const Signature& signature);
 
 }  // namespace nereid_backend

@@ -106,12 +106,72 @@ TEST(CheckConfigTest, StatesAreTensorsOfTheModel) {
               HasSubstr("state output 'S' is not in the model"));
 }
 
-TEST(CheckConfigTest, RaggedBatchesAreRefused) {
+// X is ragged; OFFSETS and SHAPES are computed from it; Y holds what belongs to all requests.
+Signature Ragged() {
+  Signature signature;
+  signature.inputs = {Tensor("X", TRITONSERVER_TYPE_FP32, {-1}),
+                      Tensor("OFFSETS", TRITONSERVER_TYPE_INT32, {-1}),
+                      Tensor("SHAPES", TRITONSERVER_TYPE_FP32, {-1, 2})};
+  signature.outputs = {Tensor("Y", TRITONSERVER_TYPE_FP32, {-1})};
+  return signature;
+}
+
+std::string CheckRagged(const std::string& offsets, const std::string& shapes,
+                        const Signature& signature = Ragged()) {
+  return Check(
+      R"({"name":"X","data_type":"TYPE_FP32","dims":[-1,3],"allow_ragged_batch":true})",
+      R"({"name":"Y","data_type":"TYPE_FP32","dims":[-1,3]})", signature, 8,
+      R"(,"batch_input":[{"kind":"BATCH_ACCUMULATED_ELEMENT_COUNT","data_type":"TYPE_INT32",)"
+      R"("source_input":["X"],"target_name":[)" +
+          offsets +
+          R"(]},)"
+          R"({"kind":"BATCH_ITEM_SHAPE","data_type":"TYPE_FP32","source_input":["X"],)"
+          R"("target_name":[)" +
+          shapes +
+          R"(]}],)"
+          R"("batch_output":[{"source_input":["X"],"target_name":["Y"]}])");
+}
+
+TEST(CheckConfigTest, RaggedInputsAndWhatIsComputedFromThem) {
+  EXPECT_EQ(CheckRagged(R"("OFFSETS")", R"("SHAPES")"), "");
+  EXPECT_EQ(CheckRagged(R"("OFFSETS","NONE")", R"("SHAPES")"),
+            "unable to load model 'm': batch input 'NONE' is not in the model, which has: X, "
+            "OFFSETS, SHAPES");
+  EXPECT_EQ(CheckRagged("", R"("SHAPES")"),
+            "unable to load model 'm': input 'OFFSETS' of the model (TYPE_INT32, shape [-1]) is "
+            "not in the configuration");
+  EXPECT_EQ(CheckRagged(R"("SHAPES")", ""),
+            "unable to load model 'm': batch input 'SHAPES' is configured as TYPE_INT32, the model "
+            "has TYPE_FP32");
+  EXPECT_THAT(CheckRagged(R"("OFFSETS")", R"("X")"),
+              HasSubstr("batch input 'X' is an input of the configuration too"));
+}
+
+TEST(CheckConfigTest, TheModelTakesRaggedInputsAsOneDimension) {
+  Signature signature = Ragged();
+  signature.inputs[0].dims = {-1, -1};
+  EXPECT_EQ(
+      CheckRagged(R"("OFFSETS")", R"("SHAPES")", signature),
+      "unable to load model 'm': input 'X' has allow_ragged_batch, so that the model gets one "
+      "dimension of variable size, the elements of all requests; the model has [-1,-1]");
+  signature = Ragged();
+  signature.inputs[2].dims = {-1};
+  EXPECT_EQ(CheckRagged(R"("OFFSETS")", R"("SHAPES")", signature),
+            "unable to load model 'm': batch input 'SHAPES' has the shape [-1,2], the model has "
+            "[-1]");
+}
+
+TEST(CheckConfigTest, AnInputWithAValueInTheFileNeedsNoSource) {
+  Signature signature = TwoInputs();
+  signature.defaulted = {Tensor("D", TRITONSERVER_TYPE_FP32, {-1, 3})};
+  EXPECT_EQ(Check(Both(kA, kB), kY, signature), "");
+  const std::string both = Both(kA, kB);
+  EXPECT_EQ(Check(Both(both, R"({"name":"D","data_type":"TYPE_FP32","dims":[3],"optional":true})"),
+                  kY, signature),
+            "");
   EXPECT_THAT(
-      Check(
-          Both(R"({"name":"A","data_type":"TYPE_FP32","dims":[3],"allow_ragged_batch":true})", kB),
-          kY),
-      HasSubstr("allow_ragged_batch is not supported"));
+      Check(Both(both, R"({"name":"D","data_type":"TYPE_FP32","dims":[4]})"), kY, signature),
+      HasSubstr("the model has [-1,3]"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/onnxruntime/ort_error.h"
+#include "backends/sdk/batch_output.h"
 #include "backends/sdk/state.h"
 
 namespace nereid_backend {
@@ -19,9 +20,7 @@ OnnxInstance::OnnxInstance(const OnnxModel& model)
       batching_(model.config().batching()),
       memory_(Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault)),
       run_options_(model.NewRunOptions()),
-      scratch_(model.inputs().size()) {
-  for (const BoundTensor& input : model.inputs()) input_names_.push_back(input.name.c_str());
-}
+      scratch_(model.inputs().size() + model.computed_inputs().size()) {}
 
 Result<std::unique_ptr<OnnxInstance>> OnnxInstance::Create(TRITONBACKEND_ModelInstance*,
                                                            const OnnxModel& model) {
@@ -64,15 +63,11 @@ Error OnnxInstance::Prepare(Batch* batch, size_t i) {
   Prepared& prepared = prepared_[i];
   prepared.inputs.resize(model_.inputs().size());
   for (size_t k = 0; k < prepared.inputs.size(); ++k) {
-    const BoundTensor& tensor = model_.inputs()[k];
-    NB_RETURN_IF_ERROR(PrepareInput(tensor, batch->request(i), &prepared.inputs[k]));
-    if (!batching_) continue;
-    const int64_t rows = prepared.inputs[k].view.dims[0];
-    if (k == 0) batch->set_rows(i, rows);
-    if (rows != batch->rows(i)) {
-      return Error::InvalidArg(StrCat("input '", tensor.name, "' has ", rows, " rows, but input '",
-                                      model_.inputs()[0].name, "' has ", batch->rows(i)));
-    }
+    NB_RETURN_IF_ERROR(PrepareInput(model_.inputs()[k], batch->request(i), &prepared.inputs[k]));
+  }
+  if (batching_) NB_RETURN_IF_ERROR(PrepareRows(batch, i));
+  for (const BoundTensor& output : model_.outputs()) {
+    if (output.scatter_by.has_value()) NB_RETURN_IF_ERROR(CheckScattered(i, output));
   }
   prepared.wanted.assign(model_.outputs().size(), false);
   for (size_t k = 0; k < model_.outputs().size(); ++k) {
@@ -82,12 +77,52 @@ Error OnnxInstance::Prepare(Batch* batch, size_t i) {
   return Error();
 }
 
+Error OnnxInstance::PrepareRows(Batch* batch, size_t i) {
+  const std::vector<PreparedInput>& inputs = prepared_[i].inputs;
+  const PreparedInput* first = nullptr;
+  for (const PreparedInput& input : inputs) {
+    if (!input.present) continue;
+    const int64_t rows = input.view.dims[0];
+    if (first == nullptr) {
+      first = &input;
+      batch->set_rows(i, rows);
+    }
+    if (rows != batch->rows(i)) {
+      return Error::InvalidArg(StrCat("input '", input.view.name, "' has ", rows,
+                                      " rows, but input '", first->view.name, "' has ",
+                                      batch->rows(i)));
+    }
+  }
+  return Error();
+}
+
+Error OnnxInstance::CheckScattered(size_t i, const BoundTensor& output) const {
+  const std::string& source = model_.inputs()[*output.scatter_by].name;
+  if (!prepared_[i].inputs[*output.scatter_by].present) {
+    return Error::InvalidArg(
+        StrCat("input '", source, "' is needed to cut output '", output.name, "'"));
+  }
+  // Empty tensors may have any other dims: the sum over a batch has to fit too.
+  constexpr int64_t kMost = int64_t{1} << 48;
+  const Shape shape =
+      ScatteredShape(output.scatter_dims, batching_, ShapeOf(i, *output.scatter_by));
+  const int64_t count = ElementCount(shape.data(), shape.size());
+  if (count >= 0 && count <= kMost) return Error();
+  return Error::InvalidArg(StrCat("input '", source, "' gives output '", output.name,
+                                  "' the shape ", ShapeToString(shape), ", which is too large"));
+}
+
 bool OnnxInstance::SameShapes(size_t a, size_t b) const {
   for (size_t k = 0; k < model_.inputs().size(); ++k) {
-    const InputView& left = prepared_[a].inputs[k].view;
-    const InputView& right = prepared_[b].inputs[k].view;
-    if (left.dim_count != right.dim_count) return false;
-    if (!std::equal(left.dims + 1, left.dims + left.dim_count, right.dims + 1)) return false;
+    const PreparedInput& left = prepared_[a].inputs[k];
+    const PreparedInput& right = prepared_[b].inputs[k];
+    if (left.present != right.present) return false;
+    if (!left.present || model_.inputs()[k].ragged) continue;
+    if (left.view.dim_count != right.view.dim_count) return false;
+    if (!std::equal(left.view.dims + 1, left.view.dims + left.view.dim_count,
+                    right.view.dims + 1)) {
+      return false;
+    }
   }
   return true;
 }
@@ -97,7 +132,7 @@ Error OnnxInstance::RunGroup(Batch* batch, const Group& group) {
   for (const size_t i : group) rows += batch->rows(i);
   NB_RETURN_IF_ERROR(PlanOutputs(batch, group, rows));
   Error error = OrtTry("", [&]() -> Error {
-    MakeInputs(group, rows);
+    NB_RETURN_IF_ERROR(MakeInputs(group, rows));
     batch->MarkComputeStart();
     NB_RETURN_IF_ERROR(RunOrReplan(batch, group, rows));
     batch->MarkComputeEnd();
@@ -112,15 +147,45 @@ Error OnnxInstance::RunGroup(Batch* batch, const Group& group) {
   return error;
 }
 
-void OnnxInstance::MakeInputs(const Group& group, int64_t rows) {
+Error OnnxInstance::MakeInputs(const Group& group, int64_t rows) {
+  input_names_.clear();
   input_values_.clear();
   std::vector<const PreparedInput*> parts;
   for (size_t k = 0; k < model_.inputs().size(); ++k) {
+    const BoundTensor& tensor = model_.inputs()[k];
+    if (!prepared_[group[0]].inputs[k].present) continue;  // as in all requests of the group
     parts.clear();
     for (const size_t i : group) parts.push_back(&prepared_[i].inputs[k]);
-    input_values_.push_back(
-        MakeInputValue(model_.inputs()[k], batching_, rows, parts, memory_, &scratch_[k]));
+    input_names_.push_back(tensor.name.c_str());
+    input_values_.push_back(MakeInputValue(tensor, batching_, rows, parts, memory_, &scratch_[k]));
   }
+  for (size_t k = 0; k < model_.computed_inputs().size(); ++k) {
+    NB_RETURN_IF_ERROR(MakeComputedInput(group, k));
+  }
+  return Error();
+}
+
+ShapeView OnnxInstance::ShapeOf(size_t i, size_t input) const {
+  const InputView& view = prepared_[i].inputs[input].view;
+  return {view.dims, view.dim_count};
+}
+
+Error OnnxInstance::MakeComputedInput(const Group& group, size_t k) {
+  const ComputedInput& input = model_.computed_inputs()[k];
+  if (!prepared_[group[0]].inputs[input.source].present) {
+    return Error::InvalidArg(
+        StrCat("input '", input.rule.source(), "' is needed to compute '", input.tensor.name, "'"));
+  }
+  std::vector<ShapeView> sources;
+  for (const size_t i : group) sources.push_back(ShapeOf(i, input.source));
+  const Shape shape = input.rule.ShapeFor(sources);
+  const size_t size =
+      static_cast<size_t>(ElementCount(shape.data(), shape.size())) * input.tensor.element_size;
+  char* const data = scratch_[model_.inputs().size() + k].Reserve(size);
+  NB_RETURN_IF_ERROR(input.rule.Fill(sources, data));
+  input_names_.push_back(input.tensor.name.c_str());
+  input_values_.push_back(ViewOf(input.tensor, memory_, data, size, shape));
+  return Error();
 }
 
 Error OnnxInstance::PlanOutputs(Batch* batch, const Group& group, int64_t rows) {
@@ -204,41 +269,71 @@ void OnnxInstance::LearnShapes(int64_t rows) {
 Error OnnxInstance::SendOutput(Batch* batch, const Group& group, int64_t rows, size_t k) {
   const PlannedOutput& output = planned_[k];
   if (output.in_place && !output.tensor->is_state) return Error();  // it is where it belongs
+  const BoundTensor& tensor = *output.tensor;
+  if (tensor.scatter_by.has_value()) {
+    const std::vector<OutputPart> parts = ScatteredParts(group, tensor);
+    const int64_t elements = parts.back().first + parts.back().count;
+    NB_ASSIGN_OR_RETURN(const OutputSlicer slicer,
+                        OutputSlicer::CreateScattered(tensor, elements, output_values_[k]));
+    SendParts(batch, group, output, slicer, parts);
+    return Error();
+  }
   NB_ASSIGN_OR_RETURN(const OutputSlicer slicer,
-                      OutputSlicer::Create(*output.tensor, batching_, rows, output_values_[k]));
+                      OutputSlicer::Create(tensor, batching_, rows, output_values_[k]));
+  std::vector<OutputPart> parts;
   int64_t first = 0;
   for (const size_t i : group) {
-    // A failure here stays with its request; the others go on.
-    const Error error = SendSlice(batch, i, output, slicer, first);
+    parts.push_back({slicer.SliceShape(batch->rows(i)), first, batch->rows(i)});
     first += batch->rows(i);
-    if (!error.ok() && batch->live(i)) batch->Fail(i, error);
   }
+  SendParts(batch, group, output, slicer, parts);
   return Error();
 }
 
-Error OnnxInstance::SendSlice(Batch* batch, size_t i, const PlannedOutput& output,
-                              const OutputSlicer& slicer, int64_t first) {
+std::vector<OnnxInstance::OutputPart> OnnxInstance::ScatteredParts(
+    const Group& group, const BoundTensor& tensor) const {
+  std::vector<OutputPart> parts;
+  int64_t first = 0;
+  for (const size_t i : group) {
+    OutputPart part;
+    part.shape = ScatteredShape(tensor.scatter_dims, batching_, ShapeOf(i, *tensor.scatter_by));
+    part.first = first;
+    part.count = ElementCount(part.shape.data(), part.shape.size());
+    first += part.count;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+void OnnxInstance::SendParts(Batch* batch, const Group& group, const PlannedOutput& output,
+                             const OutputSlicer& slicer, const std::vector<OutputPart>& parts) {
+  for (size_t k = 0; k < group.size(); ++k) {
+    const size_t i = group[k];
+    if (!batch->live(i)) continue;
+    // A failure here stays with its request; the others go on.
+    const Error error = SendPart(batch, i, output, slicer, parts[k]);
+    if (!error.ok() && batch->live(i)) batch->Fail(i, error);
+  }
+}
+
+Error OnnxInstance::SendPart(Batch* batch, size_t i, const PlannedOutput& output,
+                             const OutputSlicer& slicer, const OutputPart& part) {
   const BoundTensor& tensor = *output.tensor;
-  const int64_t rows = batch->rows(i);
-  if (!batch->live(i)) return Error();
+  const auto dim_count = static_cast<uint32_t>(part.shape.size());
+  const size_t size = slicer.SliceSize(part.first, part.count);
   if (tensor.is_state) {
-    const Shape shape = slicer.SliceShape(rows);
-    NB_RETURN_IF_ERROR(
-        UpdateState(batch->request(i), tensor.name.c_str(), tensor.type, shape.data(),
-                    static_cast<uint32_t>(shape.size()), slicer.SliceSize(first, rows),
-                    [&](char* destination) { slicer.CopySlice(first, rows, destination); }));
+    NB_RETURN_IF_ERROR(UpdateState(
+        batch->request(i), tensor.name.c_str(), tensor.type, part.shape.data(), dim_count, size,
+        [&](char* destination) { slicer.CopySlice(part.first, part.count, destination); }));
   }
   if (!prepared_[i].wanted[output.index] || output.in_place) return Error();
   char* destination = output.reserved;
   if (destination == nullptr) {
-    const Shape shape = slicer.SliceShape(rows);
     NB_ASSIGN_OR_RETURN(TRITONBACKEND_Response * response, batch->Response(i));
-    NB_ASSIGN_OR_RETURN(
-        destination,
-        AllocateOutput(response, tensor.name.c_str(), tensor.type, shape.data(),
-                       static_cast<uint32_t>(shape.size()), slicer.SliceSize(first, rows)));
+    NB_ASSIGN_OR_RETURN(destination, AllocateOutput(response, tensor.name.c_str(), tensor.type,
+                                                    part.shape.data(), dim_count, size));
   }
-  slicer.CopySlice(first, rows, destination);
+  slicer.CopySlice(part.first, part.count, destination);
   return Error();
 }
 

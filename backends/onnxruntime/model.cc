@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "backends/onnxruntime/autocomplete.h"
 #include "backends/onnxruntime/check.h"
 #include "backends/onnxruntime/ort_error.h"
+#include "backends/sdk/batch_output.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
@@ -37,11 +39,14 @@ bool IsPredictable(const BoundTensor& tensor, bool batching) {
   return std::all_of(first, tensor.dims.end(), [](int64_t dim) { return dim >= 0; });
 }
 
-// Before the file is read only the configuration tells: true unless it has an open dimension.
+// Before the file is read only the configuration tells: true unless it has an open dimension, or
+// tensors whose size depends on more than the number of rows in a batch.
 bool ConfiguredShapesFixed(const ModelConfig& config) {
+  if (!config.json["batch_input"].items().empty()) return false;
   return std::all_of(config.inputs.begin(), config.inputs.end(), [](const TensorConfig& input) {
     const Shape& dims = input.model_dims();
-    return std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim >= 0; });
+    return !input.ragged &&
+           std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim >= 0; });
   });
 }
 
@@ -61,12 +66,13 @@ Result<std::unique_ptr<OnnxModel>> OnnxModel::Create(TRITONBACKEND_Model* handle
   NB_RETURN_IF_ERROR(model->LoadSession());
   if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->AutoComplete(handle));
   NB_RETURN_IF_ERROR(CheckConfig(model->config_, model->signature_));
-  const bool open_shapes = model->signature_.HasOpenShapes(model->config_.batching());
+  const bool open_shapes = model->signature_.HasOpenShapes(model->config_.batching()) ||
+                           !ConfiguredShapesFixed(model->config_);
   if (!pattern_chosen && open_shapes && *model->request_.mem_pattern) {
     model->request_.mem_pattern = false;
     NB_RETURN_IF_ERROR(model->LoadSession());
   }
-  model->Bind();
+  NB_RETURN_IF_ERROR(model->Bind());
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version,
               ": threads: ", model->request_.ThreadPlan(*environment), "; memory arena ",
               model->request_.arena_enabled() ? "on" : "off", ", memory pattern ",
@@ -104,17 +110,67 @@ Error OnnxModel::AutoComplete(TRITONBACKEND_Model* model) {
   return Error();
 }
 
-void OnnxModel::Bind() {
-  for (const OnnxTensor& input : signature_.inputs) inputs_.push_back(BindTensor(input));
+Error OnnxModel::Bind() {
+  NB_RETURN_IF_ERROR(BindInputs());
+  return BindOutputs();
+}
+
+size_t OnnxModel::InputIndex(std::string_view name) const {
+  const auto found = std::find_if(inputs_.begin(), inputs_.end(),
+                                  [&](const BoundTensor& input) { return input.name == name; });
+  return static_cast<size_t>(found - inputs_.begin());
+}
+
+Error OnnxModel::BindInputs() {
+  NB_ASSIGN_OR_RETURN(const std::vector<BatchInput> rules, BatchInput::ReadAll(config_));
+  std::set<std::string> computed;
+  for (const BatchInput& rule : rules) {
+    computed.insert(rule.targets().begin(), rule.targets().end());
+  }
+  for (const OnnxTensor& input : signature_.inputs) {
+    if (computed.count(input.name) == 0) inputs_.push_back(BindTensor(input));
+  }
+  for (const OnnxTensor& input : signature_.defaulted) {
+    const TensorConfig* const listed = config_.FindInput(input.name);
+    if (listed == nullptr) continue;
+    inputs_.push_back(BindTensor(input));
+    inputs_.back().optional = listed->optional;
+  }
+  for (BoundTensor& input : inputs_) {
+    const TensorConfig* const listed = config_.FindInput(input.name);
+    if (listed == nullptr || !listed->ragged) continue;
+    input.ragged = true;
+    input.dims = listed->model_dims();
+    if (config_.batching()) input.dims.insert(input.dims.begin(), -1);
+  }
+  for (const BatchInput& rule : rules) {
+    for (const std::string& target : rule.targets()) {
+      computed_inputs_.push_back(ComputedInput{BindTensor(*signature_.FindInput(target)), rule,
+                                               InputIndex(rule.source())});
+    }
+  }
+  return Error();
+}
+
+Error OnnxModel::BindOutputs() {
+  NB_ASSIGN_OR_RETURN(const std::vector<BatchOutput> scattered, BatchOutput::ReadAll(config_));
   for (const OnnxTensor& output : signature_.outputs) {
     BoundTensor bound = BindTensor(output);
-    bound.is_output = config_.FindOutput(output.name) != nullptr;
+    const TensorConfig* const listed = config_.FindOutput(output.name);
+    bound.is_output = listed != nullptr;
     bound.is_state =
         std::any_of(config_.states.begin(), config_.states.end(),
                     [&](const StateConfig& state) { return state.output_name == output.name; });
     bound.predictable = IsPredictable(bound, config_.batching());
+    for (const BatchOutput& rule : scattered) {
+      if (!rule.Has(output.name)) continue;
+      bound.scatter_by = InputIndex(rule.source());
+      bound.scatter_dims = listed->model_dims();
+      bound.predictable = false;
+    }
     if (bound.is_output || bound.is_state) outputs_.push_back(std::move(bound));
   }
+  return Error();
 }
 
 }  // namespace nereid_backend

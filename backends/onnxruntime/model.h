@@ -11,12 +11,15 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/session_options.h"
 #include "backends/onnxruntime/signature.h"
+#include "backends/sdk/batch_input.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/model_config.h"
 
@@ -28,12 +31,28 @@ struct BoundTensor {
   TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
   ONNXTensorElementDataType onnx_type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   size_t element_size = 0;  // 0: BYTES
-  Shape dims;               // as in Signature, with the batch dimension
+  // With the batch dimension. Of a ragged input: what a request brings; otherwise as in Signature.
+  Shape dims;
+
+  // Inputs only.
+  bool ragged = false;    // the model gets the elements of all requests as one dimension
+  bool optional = false;  // the file has a value for requests that leave it out
 
   // Outputs only.
   bool is_output = true;     // clients can ask for it
   bool is_state = false;     // it is the next state of a sequence
   bool predictable = false;  // its shape follows from the number of rows
+  // It holds the results of all requests end to end: the index in inputs() of the one by whose
+  // shapes it is cut, and the dims of a part, without the batch dimension.
+  std::optional<size_t> scatter_by;
+  Shape scatter_dims;
+};
+
+// An input of the session that is computed from the shapes that an input has in a batch.
+struct ComputedInput {
+  BoundTensor tensor;
+  BatchInput rule;
+  size_t source = 0;  // index in inputs()
 };
 
 class OnnxModel {
@@ -43,6 +62,7 @@ class OnnxModel {
 
   const ModelConfig& config() const { return config_; }
   const std::vector<BoundTensor>& inputs() const { return inputs_; }
+  const std::vector<ComputedInput>& computed_inputs() const { return computed_inputs_; }
   const std::vector<BoundTensor>& outputs() const { return outputs_; }
   Ort::Session& session() const { return session_; }
   Ort::RunOptions NewRunOptions() const { return request_.BuildRunOptions(); }
@@ -64,7 +84,11 @@ class OnnxModel {
   Result<std::string> FindFile() const;
   Error LoadSession();
   Error AutoComplete(TRITONBACKEND_Model* model);
-  void Bind();
+  Error Bind();
+  Error BindInputs();
+  Error BindOutputs();
+  // Index in inputs_ of an input of the configuration, which CheckConfig found in the file.
+  size_t InputIndex(std::string_view name) const;
 
   const Environment& environment_;
   ModelConfig config_;
@@ -73,6 +97,7 @@ class OnnxModel {
   mutable Ort::Session session_{nullptr};  // Run is thread-safe, though not const
   Signature signature_;
   std::vector<BoundTensor> inputs_;
+  std::vector<ComputedInput> computed_inputs_;
   std::vector<BoundTensor> outputs_;
   mutable std::atomic<ShapeTrust> shape_trust_{ShapeTrust::kUnknown};
 };

@@ -67,6 +67,11 @@ Signature Signature::Read(const Ort::Session& session) {
     signature.inputs.push_back(
         Describe(session.GetInputNameAllocated(i, allocator).get(), session.GetInputTypeInfo(i)));
   }
+  for (size_t i = 0; i < session.GetOverridableInitializerCount(); ++i) {
+    signature.defaulted.push_back(
+        Describe(session.GetOverridableInitializerNameAllocated(i, allocator).get(),
+                 session.GetOverridableInitializerTypeInfo(i)));
+  }
   for (size_t i = 0; i < session.GetOutputCount(); ++i) {
     signature.outputs.push_back(
         Describe(session.GetOutputNameAllocated(i, allocator).get(), session.GetOutputTypeInfo(i)));
@@ -75,7 +80,8 @@ Signature Signature::Read(const Ort::Session& session) {
 }
 
 const OnnxTensor* Signature::FindInput(std::string_view name) const {
-  return FindByName(inputs, name);
+  const OnnxTensor* const found = FindByName(inputs, name);
+  return found != nullptr ? found : FindByName(defaulted, name);
 }
 
 const OnnxTensor* Signature::FindOutput(std::string_view name) const {

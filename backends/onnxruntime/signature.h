@@ -32,10 +32,14 @@ struct OnnxTensor {
 struct Signature {
   std::vector<OnnxTensor> inputs;
   std::vector<OnnxTensor> outputs;
+  // Inputs for which the file has a value, so that a request may leave them out. They are served
+  // only where the configuration lists them.
+  std::vector<OnnxTensor> defaulted;
 
   // May throw Ort::Exception.
   static Signature Read(const Ort::Session& session);
 
+  // Among `inputs` and `defaulted`.
   const OnnxTensor* FindInput(std::string_view name) const;
   const OnnxTensor* FindOutput(std::string_view name) const;
   // True when an input has an open dimension, the batch dimension not counted.

@@ -67,13 +67,33 @@ Ort::Value MakeStrings(const std::vector<const PreparedInput*>& parts, const Sha
   return value;
 }
 
+// Shape of the tensor that MakeInputValue makes.
+Shape JoinedShape(const BoundTensor& tensor, bool batching, int64_t rows,
+                  const std::vector<const PreparedInput*>& parts) {
+  if (tensor.ragged) {
+    int64_t elements = 0;
+    for (const PreparedInput* part : parts) {
+      elements += ElementCount(part->view.dims, part->view.dim_count);
+    }
+    return {elements};
+  }
+  const InputView& first = parts[0]->view;
+  Shape shape;
+  if (!tensor.dims.empty()) shape.assign(first.dims, first.dims + first.dim_count);
+  if (batching) shape[0] = rows;
+  return shape;
+}
+
 }  // namespace
 
 Error PrepareInput(const BoundTensor& tensor, TRITONBACKEND_Request* request,
                    PreparedInput* input) {
   input->pieces.clear();
   input->elements.clear();
-  NB_ASSIGN_OR_RETURN(input->view, InputView::Find(request, tensor.name.c_str()));
+  Result<InputView> view = InputView::Find(request, tensor.name.c_str());
+  input->present = view.ok();
+  if (!view.ok()) return tensor.optional ? Error() : view.TakeError();
+  input->view = *view;
   NB_RETURN_IF_ERROR(CheckInput(tensor, input->view));
   NB_RETURN_IF_ERROR(AppendPieces(input->view, &input->pieces));
   if (tensor.element_size == 0) return ParseElements(tensor, input);
@@ -92,10 +112,7 @@ Ort::Value ViewOf(const BoundTensor& tensor, const Ort::MemoryInfo& memory, cons
 Ort::Value MakeInputValue(const BoundTensor& tensor, bool batching, int64_t rows,
                           const std::vector<const PreparedInput*>& parts,
                           const Ort::MemoryInfo& memory, Scratch* scratch) {
-  const InputView& first = parts[0]->view;
-  Shape shape;
-  if (!tensor.dims.empty()) shape.assign(first.dims, first.dims + first.dim_count);
-  if (batching) shape[0] = rows;
+  const Shape shape = JoinedShape(tensor, batching, rows, parts);
   if (tensor.element_size == 0) return MakeStrings(parts, shape);
   const size_t byte_size =
       static_cast<size_t>(ElementCount(shape.data(), shape.size())) * tensor.element_size;
@@ -128,18 +145,39 @@ Result<OutputSlicer> OutputSlicer::Create(const BoundTensor& tensor, bool batchi
   const size_t count = info.GetElementCount();
   slicer.row_elements_ = count;
   if (batching) slicer.row_elements_ = rows > 0 ? count / static_cast<size_t>(rows) : 0;
-  if (tensor.element_size > 0) {
-    slicer.data_ = static_cast<const char*>(value.GetTensorRawData());
-    return slicer;
-  }
-  slicer.text_.resize(value.GetStringTensorDataLength());
-  slicer.offsets_.resize(count);
-  if (count > 0) {
-    value.GetStringTensorContent(slicer.text_.data(), slicer.text_.size(), slicer.offsets_.data(),
-                                 count);
-  }
-  slicer.offsets_.push_back(slicer.text_.size());
+  slicer.Read(value, count);
   return slicer;
+}
+
+Result<OutputSlicer> OutputSlicer::CreateScattered(const BoundTensor& tensor, int64_t elements,
+                                                   const Ort::Value& value) {
+  OutputSlicer slicer(tensor, true);
+  const auto info = value.GetTensorTypeAndShapeInfo();
+  slicer.shape_ = info.GetShape();
+  const size_t count = info.GetElementCount();
+  if (elements < 0 || count != static_cast<size_t>(elements)) {
+    return Error::Internal(StrCat("output '", tensor.name, "' has shape ",
+                                  ShapeToString(slicer.shape_),
+                                  ", but the requests of the batch "
+                                  "are to get ",
+                                  elements, " elements"));
+  }
+  slicer.row_elements_ = 1;
+  slicer.Read(value, count);
+  return slicer;
+}
+
+void OutputSlicer::Read(const Ort::Value& value, size_t count) {
+  if (tensor_.element_size > 0) {
+    data_ = static_cast<const char*>(value.GetTensorRawData());
+    return;
+  }
+  text_.resize(value.GetStringTensorDataLength());
+  offsets_.resize(count);
+  if (count > 0) {
+    value.GetStringTensorContent(text_.data(), text_.size(), offsets_.data(), count);
+  }
+  offsets_.push_back(text_.size());
 }
 
 size_t OutputSlicer::ElementsBefore(int64_t row) const {

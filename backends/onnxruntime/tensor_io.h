@@ -18,6 +18,7 @@ namespace nereid_backend {
 
 // An input of one request, checked. Points into the request.
 struct PreparedInput {
+  bool present = true;  // false: an optional one that the request leaves out
   InputView view;
   std::vector<Piece> pieces;
   // BYTES only: the elements, which point into the pieces or, when an element may lie across two
@@ -26,13 +27,14 @@ struct PreparedInput {
   std::string joined;
 };
 
-// Reads input `tensor` of `request`. INVALID_ARG when it is missing or its type, shape or size is
-// not what the model takes; an Error is better than what the runtime would do with such data.
+// Reads input `tensor` of `request`. INVALID_ARG when it is missing though not optional, or its
+// type, shape or size is not what the model takes; an Error is better than what the runtime would
+// do with such data.
 Error PrepareInput(const BoundTensor& tensor, TRITONBACKEND_Request* request, PreparedInput* input);
 
 // One tensor for the runtime out of the same input of several requests, of `rows` rows in all
-// (batching) or of the only request. The result may point into the requests and into `scratch`.
-// May throw Ort::Exception.
+// (batching) or of the only request; for a ragged input all elements as one dimension. The result
+// may point into the requests and into `scratch`. May throw Ort::Exception.
 Ort::Value MakeInputValue(const BoundTensor& tensor, bool batching, int64_t rows,
                           const std::vector<const PreparedInput*>& parts,
                           const Ort::MemoryInfo& memory, Scratch* scratch);
@@ -51,6 +53,11 @@ class OutputSlicer {
   static Result<OutputSlicer> Create(const BoundTensor& tensor, bool batching, int64_t rows,
                                      const Ort::Value& value);
 
+  // For an output of `elements` elements that is not cut into rows: "row" below means element.
+  // INTERNAL when `value` does not have them. May throw Ort::Exception.
+  static Result<OutputSlicer> CreateScattered(const BoundTensor& tensor, int64_t elements,
+                                              const Ort::Value& value);
+
   // Shape of the whole tensor as the runtime gave it.
   const Shape& shape() const { return shape_; }
   // Shape, size and bytes of rows [first, first + count); everything when the model does not batch.
@@ -60,6 +67,7 @@ class OutputSlicer {
 
  private:
   OutputSlicer(const BoundTensor& tensor, bool batching) : tensor_(tensor), batching_(batching) {}
+  void Read(const Ort::Value& value, size_t count);
   size_t ElementsBefore(int64_t row) const;
   std::string_view Element(size_t index) const;
 

@@ -80,6 +80,64 @@ TEST_F(TensorIoTest, ABatchIsOneTensor) {
   EXPECT_EQ(alone.GetTensorRawData(), first.pieces[0].data) << "no copy";
 }
 
+TEST_F(TensorIoTest, ARaggedBatchIsOneDimension) {
+  BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, -1, 2});
+  tensor.ragged = true;
+  PreparedInput first;
+  PreparedInput second;
+  ASSERT_EQ(Prepare(tensor, {1, 2, 2}, "abcd", &first), "");
+  TRITONBACKEND_Request other;
+  other.inputs.push_back(testing::MakeInput("T", TRITONSERVER_TYPE_UINT8, {2, 1, 2}, "efgh"));
+  ASSERT_TRUE(PrepareInput(tensor, &other, &second).ok());
+  Scratch scratch;
+  const Ort::Value value = MakeInputValue(tensor, true, 3, {&first, &second}, memory_, &scratch);
+  EXPECT_EQ(value.GetTensorTypeAndShapeInfo().GetShape(), Shape{8});
+  EXPECT_EQ(std::string(static_cast<const char*>(value.GetTensorRawData()), 8), "abcdefgh");
+  const Ort::Value alone = MakeInputValue(tensor, true, 1, {&first}, memory_, &scratch);
+  EXPECT_EQ(alone.GetTensorTypeAndShapeInfo().GetShape(), Shape{4});
+  EXPECT_EQ(alone.GetTensorRawData(), first.pieces[0].data) << "no copy";
+}
+
+TEST_F(TensorIoTest, RaggedStringsAreOneDimension) {
+  BoundTensor tensor = Bound(TRITONSERVER_TYPE_BYTES, {-1, -1});
+  tensor.ragged = true;
+  PreparedInput prepared;
+  ASSERT_EQ(Prepare(tensor, {1, 2}, Wire({"a", "bc"}), &prepared), "");
+  Scratch scratch;
+  const Ort::Value value =
+      MakeInputValue(tensor, true, 2, {&prepared, &prepared}, memory_, &scratch);
+  EXPECT_EQ(value.GetTensorTypeAndShapeInfo().GetShape(), Shape{4});
+  const Result<OutputSlicer> slicer = OutputSlicer::CreateScattered(tensor, 4, value);
+  ASSERT_TRUE(slicer.ok());
+  std::string part(slicer->SliceSize(1, 2), '\0');
+  slicer->CopySlice(1, 2, part.data());
+  EXPECT_EQ(part, Wire({"bc", "a"}));
+}
+
+TEST_F(TensorIoTest, AScatteredResultIsCutByElements) {
+  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, 2});
+  const char data[] = "abcdef";
+  const Ort::Value value = ViewOf(tensor, memory_, data, 6, {3, 2});
+  const Result<OutputSlicer> slicer = OutputSlicer::CreateScattered(tensor, 6, value);
+  ASSERT_TRUE(slicer.ok());
+  std::string part(slicer->SliceSize(1, 3), '\0');
+  slicer->CopySlice(1, 3, part.data());
+  EXPECT_EQ(part, "bcd");
+  EXPECT_FALSE(OutputSlicer::CreateScattered(tensor, 5, value).ok());
+  EXPECT_FALSE(OutputSlicer::CreateScattered(tensor, -6, value).ok());
+}
+
+TEST_F(TensorIoTest, AnOptionalInputMayBeLeftOut) {
+  BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, 2});
+  PreparedInput prepared;
+  EXPECT_FALSE(PrepareInput(tensor, &request_, &prepared).ok());
+  tensor.optional = true;
+  EXPECT_TRUE(PrepareInput(tensor, &request_, &prepared).ok());
+  EXPECT_FALSE(prepared.present);
+  EXPECT_EQ(Prepare(tensor, {1, 2}, "ab", &prepared), "");
+  EXPECT_TRUE(prepared.present);
+}
+
 TEST_F(TensorIoTest, StringsGoInAndComeOut) {
   const BoundTensor tensor = Bound(TRITONSERVER_TYPE_BYTES, {-1, 2});
   const std::string wire = Wire({"a", "", std::string("x\0y", 3), "long element"});

@@ -14,7 +14,7 @@ from typing import Any
 
 from differential.original_server import free_ports
 from racetrack.machine import Placement, on_cores
-from racetrack.workloads import Files, Model, Row
+from racetrack.workloads import MAX_BATCH, Files, Model, Row
 from support.poll import poll_until
 from support.server_process import LOOPBACK
 
@@ -170,7 +170,7 @@ def _onnx_limit(
     tools: Tools, model: Model, concurrency: int, repository: Path, placement: Placement
 ) -> dict[str, Any]:
     """The model in a loop, in batches as large as the load allows."""
-    batch = concurrency if model.batched else 1
+    batch = min(concurrency, MAX_BATCH) if model.batched else 1
     assert model.onnx_file is not None
     found = run_json(
         [

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
 from tritonclient.grpc import service_pb2
 
-from support.repository import ModelRepository, tensor_text
+from racetrack import networks
+from support.repository import ModelRepository, parameters_text, tensor_text
 from support.stage import EXAMPLE_MODELS
 
-MLP_LAYERS = (64, 256, 256, 10)
 SMALL, LARGE = 16, 1 << 20  # floats of the identity models
+MAX_BATCH = 64  # of the networks that batch
 # One thread a session: with one core for the server, a pool would only be in its own way.
 ONE_THREAD = {"intra_op_thread_count": "1", "inter_op_thread_count": "1"}
 
@@ -52,6 +53,26 @@ DIGITS_BATCHED = Model(
 )
 MLP = Model("mlp", "MLP 64-256-256-10", "x", "y", (1, 64), "mlp/1/model.onnx", batched=True)
 MODELS = (IDENTITY_SMALL, IDENTITY_LARGE, DIGITS, DIGITS_BATCHED, MLP)
+
+# Of the group "scheduling".
+MLP_TWO = Model(
+    "mlp_two",
+    "MLP 64-256-256-10, two instances",
+    "x",
+    "y",
+    (1, networks.MLP_LAYERS[0]),
+    "mlp_two/1/model.onnx",
+    batched=True,
+)
+RESNET = Model(
+    "resnet18",
+    "ResNet-18, random weights",
+    "x",
+    "y",
+    (1, *networks.RESNET_IMAGE),
+    "resnet18/1/model.onnx",
+)
+SCHEDULING_MODELS = (IDENTITY_SMALL, MLP_TWO, RESNET)
 
 
 @dataclass(frozen=True)
@@ -94,16 +115,36 @@ ROWS = (
 )
 
 
+SCHEDULING_ROWS = (
+    *_rows(MLP_TWO, BOTH, (1, 16, 64, 256)),
+    *_rows(RESNET, BOTH, (1, 4)),
+)
+
+
 def write_repository(root: Path) -> Path:
-    """Writes all models below `root`."""
+    """Writes all models of the group "race" below `root`."""
     models = ModelRepository(root)
     models.add_identity("identity_small", "FP32", (SMALL,))
     models.add_identity("identity_large", "FP32", (LARGE,))
     for name in ("digits", "digits_batched"):
         shutil.copytree(EXAMPLE_MODELS / name, root / name, dirs_exist_ok=True)
-    folder = models.add("mlp", _mlp_config())
-    onnx.save(_mlp(), str(folder / "1" / "model.onnx"))
+    _add_network(models, "mlp", networks.mlp(), _mlp_config())
     return root
+
+
+def write_scheduling_repository(root: Path) -> Path:
+    """Writes all models of the group "scheduling" below `root`."""
+    models = ModelRepository(root)
+    models.add_identity("identity_small", "FP32", (SMALL,))
+    _add_network(models, "mlp_two", networks.mlp(), _mlp_config(instances=2))
+    _add_network(models, "resnet18", networks.resnet18(), _resnet_config())
+    return root
+
+
+def _add_network(
+    models: ModelRepository, name: str, network: onnx.ModelProto, config: str
+) -> None:
+    onnx.save(network, str(models.add(name, config) / "1" / "model.onnx"))
 
 
 def write_bare_repository(root: Path) -> Path:
@@ -114,43 +155,41 @@ def write_bare_repository(root: Path) -> Path:
     return root
 
 
-def _mlp_config() -> str:
-    threads = "".join(
-        f'parameters {{ key: "{key}" value: {{ string_value: "{value}" }} }}\n'
-        for key, value in ONE_THREAD.items()
-    )
+@dataclass(frozen=True)
+class Group:
+    """Rows that are measured together, and their repository, which has identity_small too."""
+
+    rows: tuple[Row, ...]
+    write_repository: Callable[[Path], Path]
+
+
+GROUPS = {
+    "race": Group(ROWS, write_repository),
+    "scheduling": Group(SCHEDULING_ROWS, write_scheduling_repository),
+}
+
+
+def _mlp_config(instances: int = 1) -> str:
+    layers = networks.MLP_LAYERS
     return f"""
 backend: "onnxruntime"
-max_batch_size: 64
-input [ {tensor_text("x", "FP32", (MLP_LAYERS[0],))} ]
-output [ {tensor_text("y", "FP32", (MLP_LAYERS[-1],))} ]
-instance_group [ {{ count: 1 kind: KIND_CPU }} ]
+max_batch_size: {MAX_BATCH}
+input [ {tensor_text("x", "FP32", (layers[0],))} ]
+output [ {tensor_text("y", "FP32", (layers[-1],))} ]
+instance_group [ {{ count: {instances} kind: KIND_CPU }} ]
 dynamic_batching {{ }}
-{threads}"""
+{parameters_text(ONE_THREAD)}"""
 
 
-def _mlp() -> onnx.ModelProto:
-    """Dense layers with ReLU between them, weights from a fixed seed."""
-    random = np.random.default_rng(4)
-    nodes, weights = [], []
-    value = "x"
-    for layer, (wide, narrow) in enumerate(zip(MLP_LAYERS, MLP_LAYERS[1:])):
-        matrix = random.standard_normal((wide, narrow), dtype=np.float32) / np.sqrt(wide)
-        weights.append(numpy_helper.from_array(matrix.astype(np.float32), f"w{layer}"))
-        weights.append(numpy_helper.from_array(np.zeros(narrow, np.float32), f"b{layer}"))
-        last = layer == len(MLP_LAYERS) - 2
-        out = "y" if last else f"h{layer}"
-        nodes.append(helper.make_node("Gemm", [value, f"w{layer}", f"b{layer}"], [f"g{layer}"]))
-        nodes.append(helper.make_node("Identity" if last else "Relu", [f"g{layer}"], [out]))
-        value = out
-    graph = helper.make_graph(
-        nodes,
-        "mlp",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", MLP_LAYERS[0]])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", MLP_LAYERS[-1]])],
-        weights,
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+def _resnet_config() -> str:
+    """One image at a time: a batch would only make them wait for each other on one core."""
+    return f"""
+backend: "onnxruntime"
+max_batch_size: 1
+input [ {tensor_text("x", "FP32", networks.RESNET_IMAGE)} ]
+output [ {tensor_text("y", "FP32", (networks.RESNET_CLASSES,))} ]
+instance_group [ {{ count: 1 kind: KIND_CPU }} ]
+{parameters_text(ONE_THREAD)}"""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 #include <absl/strings/str_cat.h>
 
 #include "backend_host/call.h"
-#include "base/json_writer.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -13,24 +12,11 @@ TRITONBACKEND_ModelInstance* Handle(InstanceHandle* instance) {
   return reinterpret_cast<TRITONBACKEND_ModelInstance*>(instance);
 }
 
-std::string HostPolicyJson(const std::string& policy) {
-  std::string json;
-  JsonWriter writer(&json);
-  writer.BeginObject();
-  writer.Key(policy);
-  writer.BeginObject();
-  writer.EndObject();
-  writer.EndObject();
-  return json;
-}
-
 }  // namespace
 
-InstanceHandle::InstanceHandle(ModelHandle* model, InstanceSpec spec, int index)
-    : model_(model),
-      spec_(std::move(spec)),
-      index_(index),
-      host_policy_{HostPolicyJson(spec_.host_policy_name)} {}
+InstanceHandle::InstanceHandle(ModelHandle* model, InstanceSpec spec, int index,
+                               std::string host_policy)
+    : model_(model), spec_(std::move(spec)), index_(index), host_policy_{std::move(host_policy)} {}
 
 absl::Status InstanceHandle::Initialize() {
   const BackendHandle& backend = *model_->backend();

@@ -20,7 +20,8 @@ namespace nereid {
 class InstanceHandle final : public Instance {
  public:
   // `model` outlives this. `index`: position among the model's instances.
-  InstanceHandle(ModelHandle* model, InstanceSpec spec, int index);
+  // `host_policy`: the settings of the instance's policy, as JSON.
+  InstanceHandle(ModelHandle* model, InstanceSpec spec, int index, std::string host_policy);
 
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;

@@ -30,8 +30,7 @@ class InstanceHandleTest : public ::testing::Test {
     model_->set_serving_model(serving_.get());
     InstanceSpec spec;
     spec.name = name + "_0_0";
-    spec.host_policy_name = "cpu";
-    instance_ = std::make_unique<InstanceHandle>(model_.get(), spec, 0);
+    instance_ = std::make_unique<InstanceHandle>(model_.get(), spec, 0, R"({"cpu":{}})");
     fake_.Forget();
   }
 

@@ -28,7 +28,8 @@ absl::StatusOr<std::string> FindStrategyLibrary(const ModelHandle& model,
   std::error_code ignored;
   if (const auto configured = compiled.parameters.find(kStrategyParameter);
       configured != compiled.parameters.end()) {
-    const fs::path path = fs::path(configured->second).lexically_normal();
+    // A relative path begins at the model's directory; an absolute one has to lie in it.
+    const fs::path path = (model_dir / configured->second).lexically_normal();
     const auto [end, unused] =
         std::mismatch(model_dir.begin(), model_dir.end(), path.begin(), path.end());
     if (end != model_dir.end()) {
@@ -56,9 +57,8 @@ ModelHandle::ModelHandle(std::shared_ptr<BackendHandle> backend, ParsedConfig co
 void ModelHandle::FinalizeOnce() {
   const auto finalize = backend_->entry_points().model_finalize;
   if (!std::exchange(initialized_, false) || finalize == nullptr) return;
-  const absl::Status status =
-      CallBackend(backend_->name(), name(), "TRITONBACKEND_ModelFinalize",
-                  [&] { return finalize(Handle(this)); });
+  const absl::Status status = CallBackend(backend_->name(), name(), "TRITONBACKEND_ModelFinalize",
+                                          [&] { return finalize(Handle(this)); });
   if (!status.ok()) LOG_ERROR << "failed finalizing model '" << name() << "': " << status.message();
 }
 

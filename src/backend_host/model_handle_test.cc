@@ -126,10 +126,12 @@ TEST_F(ModelHandleTest, ALibraryInTheVersionOrModelDirectoryIsUsed) {
 
 TEST_F(ModelHandleTest, AConfiguredLibraryIsUsed) {
   const std::string path = dir_.Copy(NEREID_TEST_PLUGINS "/batcher.so", "my_batcher.so");
-  const auto model = Make("m", StrategyPath(path));
-  const auto strategy = model->MakeBatchStrategy(*model->config().Compile(1));
-  ASSERT_TRUE(strategy.ok()) << strategy.status();
-  EXPECT_NE(*strategy, nullptr);
+  for (const std::string& configured : {path, std::string("my_batcher.so")}) {
+    const auto model = Make("m", StrategyPath(configured));
+    const auto strategy = model->MakeBatchStrategy(*model->config().Compile(1));
+    ASSERT_TRUE(strategy.ok()) << strategy.status();
+    EXPECT_NE(*strategy, nullptr) << configured;
+  }
 }
 
 TEST_F(ModelHandleTest, AConfiguredLibraryMustLieInTheModelsDirectory) {
@@ -137,6 +139,7 @@ TEST_F(ModelHandleTest, AConfiguredLibraryMustLieInTheModelsDirectory) {
       absl::InvalidArgumentError("Batching library path escapes model repository.");
   EXPECT_EQ(StrategyStatus(StrategyPath(NEREID_TEST_PLUGINS "/batcher.so")), escapes);
   EXPECT_EQ(StrategyStatus(StrategyPath(dir_.path() + "/../batcher.so")), escapes);
+  EXPECT_EQ(StrategyStatus(StrategyPath("../batcher.so")), escapes);
   EXPECT_EQ(StrategyStatus(StrategyPath(dir_.path() + "_other/batcher.so")), escapes);
 }
 

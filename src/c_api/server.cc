@@ -1,6 +1,8 @@
 // TRITONSERVER_Server*: a server's life, health, reports and models, and issuing requests.
 #include <absl/strings/str_cat.h>
 
+#include <cstdlib>
+
 #include "c_api/handles.h"
 #include "c_api/message.h"
 #include "c_api/server_options.h"
@@ -49,7 +51,10 @@ extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_ServerNew(TRITONSERVER_Server** server,
                                            TRITONSERVER_ServerOptions* options) {
-  absl::StatusOr<std::unique_ptr<Server>> created = Server::Create(options->options);
+  nereid::ServerOptions all = options->options;
+  // Tests of the original's users set it for the whole process.
+  all.hold_until_queued = nereid::HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
+  absl::StatusOr<std::unique_ptr<Server>> created = Server::Create(all);
   if (!created.ok()) return ToCError(created.status());
   *server = nereid::Wrap(created->release());
   return nullptr;

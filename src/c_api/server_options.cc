@@ -6,7 +6,9 @@
 
 #include "c_api/handles.h"
 #include "c_objects/error.h"
+#include "execution/host_policy.h"
 
+using nereid::HostPolicy;
 using nereid::ModelControlMode;
 using nereid::Text;
 using nereid::ToCError;
@@ -16,6 +18,7 @@ TRITONSERVER_ServerOptions::TRITONSERVER_ServerOptions() {
   options.control_mode = ModelControlMode::kPoll;
   options.auto_complete_config = false;
   options.backend_directory = "/opt/tritonserver/backends";
+  options.cache_directory = "/opt/tritonserver/caches";
 }
 
 extern "C" {
@@ -111,6 +114,40 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadRetryCount(
   return nullptr;
 }
 
+// ---- Instances.
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetRateLimiterMode(
+    TRITONSERVER_ServerOptions* options, TRITONSERVER_RateLimitMode mode) {
+  switch (mode) {
+    case TRITONSERVER_RATE_LIMIT_OFF:
+      options->options.rate_limit = false;
+      return nullptr;
+    case TRITONSERVER_RATE_LIMIT_EXEC_COUNT:
+      options->options.rate_limit = true;
+      return nullptr;
+  }
+  return ToCError(absl::InvalidArgumentError(
+      absl::StrCat("unknown rate limit mode '", static_cast<int>(mode), "'")));
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsAddRateLimiterResource(
+    TRITONSERVER_ServerOptions* options, const char* resource_name, const size_t resource_count,
+    const int device) {
+  nereid::AddRateLimiterResource(&options->options.rate_limiter_resources,
+                                 std::string(Text(resource_name)), device, resource_count);
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetHostPolicy(TRITONSERVER_ServerOptions* options,
+                                                            const char* policy_name,
+                                                            const char* setting,
+                                                            const char* value) {
+  const std::string name(Text(setting));
+  if (absl::Status known = HostPolicy::CheckSetting(name); !known.ok()) return ToCError(known);
+  options->options.host_policies[std::string(Text(policy_name))][name] = std::string(Text(value));
+  return nullptr;
+}
+
 // ---- Backends.
 
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBackendDirectory(
@@ -126,6 +163,28 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBackendConfig(TRITONSERVER_Serv
   auto& settings = options->options.backend_settings[std::string(Text(backend_name))];
   settings[std::string(Text(setting))] = std::string(Text(value));
   return nullptr;
+}
+
+// ---- The response cache.
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCacheDirectory(TRITONSERVER_ServerOptions* options,
+                                                                const char* cache_dir) {
+  options->options.cache_directory = std::string(Text(cache_dir));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCacheConfig(TRITONSERVER_ServerOptions* options,
+                                                             const char* cache_name,
+                                                             const char* config_json) {
+  options->options.cache_configs[std::string(Text(cache_name))] = std::string(Text(config_json));
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetResponseCacheByteSize(
+    TRITONSERVER_ServerOptions* options, uint64_t size) {
+  if (size == 0) return nullptr;
+  return TRITONSERVER_ServerOptionsSetCacheConfig(options, "local",
+                                                  absl::StrCat("{\"size\": ", size, "}").c_str());
 }
 
 // ---- Metrics.

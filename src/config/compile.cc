@@ -48,6 +48,17 @@ Duration ToDuration(uint64_t microseconds) {
   return std::chrono::microseconds(std::min(microseconds, kLongest));
 }
 
+QueuePolicy ToPolicy(const inference::ModelQueuePolicy& policy) {
+  QueuePolicy result;
+  if (policy.timeout_action() == inference::ModelQueuePolicy::DELAY) {
+    result.timeout_action = QueuePolicy::TimeoutAction::kDelay;
+  }
+  result.default_timeout = ToDuration(policy.default_timeout_microseconds());
+  result.allow_timeout_override = policy.allow_timeout_override();
+  result.max_queue_size = policy.max_queue_size();
+  return result;
+}
+
 BatchingOptions ToOptions(const inference::ModelConfig& config) {
   BatchingOptions options;
   options.enabled = config.has_dynamic_batching();
@@ -58,7 +69,18 @@ BatchingOptions ToOptions(const inference::ModelConfig& config) {
   options.preferred_batch_sizes.erase(
       std::unique(options.preferred_batch_sizes.begin(), options.preferred_batch_sizes.end()),
       options.preferred_batch_sizes.end());
-  options.max_queue_delay = ToDuration(config.dynamic_batching().max_queue_delay_microseconds());
+  const inference::ModelDynamicBatching& batching = config.dynamic_batching();
+  options.max_queue_delay = ToDuration(batching.max_queue_delay_microseconds());
+  options.preserve_ordering = batching.preserve_ordering();
+  options.priority_levels = batching.priority_levels();
+  options.default_priority_level = batching.default_priority_level();
+  options.default_queue_policy = ToPolicy(batching.default_queue_policy());
+  // Without levels all requests are at level 0, which has the default policy.
+  if (batching.priority_levels() > 0) {
+    for (const auto& [level, policy] : batching.priority_queue_policy()) {
+      options.priority_queue_policy[level] = ToPolicy(policy);
+    }
+  }
   return options;
 }
 
@@ -70,12 +92,57 @@ std::vector<InstanceSpec> ToInstances(const inference::ModelConfig& config) {
       InstanceSpec instance;
       instance.name = absl::StrCat(group.name(), "_", i);
       instance.kind = is_model ? InstanceKind::kModel : InstanceKind::kCpu;
-      instance.host_policy_name = is_model ? "model" : "cpu";
-      instance.has_host_policy = !group.host_policy().empty();
+      instance.host_policy_name = !group.host_policy().empty() ? group.host_policy()
+                                  : is_model                   ? "model"
+                                                               : "cpu";
+      instance.passive = group.passive();
+      for (const auto& resource : group.rate_limiter().resources()) {
+        instance.resources.push_back({resource.name(), resource.global(), resource.count()});
+      }
+      instance.rate_priority = std::max(1u, group.rate_limiter().priority());
       instances.push_back(std::move(instance));
     }
   }
   return instances;
+}
+
+WarmupInput ToWarmupInput(const std::string& name, const inference::ModelWarmup::Input& input) {
+  using Input = inference::ModelWarmup::Input;
+  WarmupInput spec;
+  spec.name = name;
+  spec.data_type = ToDataType(input.data_type());
+  spec.dims = ToShape(input.dims());
+  switch (input.input_data_type_case()) {
+    case Input::kZeroData:
+      spec.data = WarmupData::kZero;
+      break;
+    case Input::kRandomData:
+      spec.data = WarmupData::kRandom;
+      break;
+    case Input::kInputDataFile:
+      spec.data = WarmupData::kFile;
+      spec.file = input.input_data_file();
+      break;
+    case Input::INPUT_DATA_TYPE_NOT_SET:
+      break;
+  }
+  return spec;
+}
+
+std::vector<WarmupSpec> ToWarmup(const inference::ModelConfig& config) {
+  std::vector<WarmupSpec> samples;
+  for (const inference::ModelWarmup& warmup : config.model_warmup()) {
+    WarmupSpec& sample = samples.emplace_back();
+    sample.name = warmup.name();
+    sample.batch_size = warmup.batch_size();
+    sample.count = std::max(1u, warmup.count());
+    for (const auto& [name, input] : warmup.inputs()) {
+      sample.inputs.push_back(ToWarmupInput(name, input));
+    }
+    absl::c_sort(sample.inputs,
+                 [](const WarmupInput& a, const WarmupInput& b) { return a.name < b.name; });
+  }
+  return samples;
 }
 
 }  // namespace
@@ -89,6 +156,7 @@ CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version
   model.default_model_filename = config.default_model_filename();
   model.max_batch_size = config.max_batch_size();
   model.decoupled = config.model_transaction_policy().decoupled();
+  model.response_cache = config.response_cache().enable();
   for (const inference::ModelInput& input : config.input()) {
     const InputSpec& spec = model.inputs.emplace_back(ToSpec(input));
     if (!spec.optional) ++model.required_input_count;
@@ -101,6 +169,7 @@ CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version
   }
   model.batching = ToOptions(config);
   model.instances = ToInstances(config);
+  model.warmup = ToWarmup(config);
   for (const auto& [key, parameter] : config.parameters()) {
     model.parameters[key] = parameter.string_value();
   }

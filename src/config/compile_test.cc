@@ -15,7 +15,7 @@ CompiledModel Compile(absl::string_view text) { return CompileModel(ConfigFromTe
 TEST(CompileTest, Identity) {
   const CompiledModel model = Compile(
       "name: 'm' platform: 'p' backend: 'b' default_model_filename: 'f' max_batch_size: 8 "
-      "model_transaction_policy { decoupled: true } "
+      "model_transaction_policy { decoupled: true } response_cache { enable: true } "
       "parameters { key: 'k' value { string_value: 'v' } }");
   EXPECT_EQ(model.name, "m");
   EXPECT_EQ(model.version, 3);
@@ -24,6 +24,7 @@ TEST(CompileTest, Identity) {
   EXPECT_EQ(model.default_model_filename, "f");
   EXPECT_EQ(model.max_batch_size, 8);
   EXPECT_TRUE(model.decoupled);
+  EXPECT_TRUE(model.response_cache);
   EXPECT_EQ(model.parameters.at("k"), "v");
   EXPECT_THAT(model.json, ::testing::StartsWith("{\"name\":\"m\""));
 }
@@ -82,11 +83,66 @@ TEST(CompileTest, EndlessQueueDelayDoesNotOverflow) {
   EXPECT_GT(options.max_queue_delay, std::chrono::hours(24 * 365 * 100));
 }
 
+TEST(CompileTest, QueuePolicies) {
+  const BatchingOptions none = Compile("dynamic_batching { }").batching;
+  EXPECT_FALSE(none.preserve_ordering);
+  EXPECT_EQ(none.LevelOf(7), 0u);
+  EXPECT_FALSE(none.default_queue_policy.MayTimeOut());
+
+  const BatchingOptions options =
+      Compile(
+          "dynamic_batching { preserve_ordering: true priority_levels: 5 "
+          "default_priority_level: 4 default_queue_policy { max_queue_size: 3 } "
+          "priority_queue_policy { key: 2 value { timeout_action: DELAY "
+          "default_timeout_microseconds: 70 allow_timeout_override: true } } }")
+          .batching;
+  EXPECT_TRUE(options.preserve_ordering);
+  EXPECT_EQ(options.LevelOf(0), 4u);
+  EXPECT_EQ(options.LevelOf(5), 5u);
+  EXPECT_EQ(options.PolicyOf(1).max_queue_size, 3u);
+  EXPECT_EQ(options.PolicyOf(1).timeout_action, QueuePolicy::TimeoutAction::kReject);
+  const QueuePolicy& own = options.PolicyOf(2);
+  EXPECT_EQ(own.max_queue_size, 0u);
+  EXPECT_EQ(own.timeout_action, QueuePolicy::TimeoutAction::kDelay);
+  EXPECT_EQ(own.default_timeout, std::chrono::microseconds(70));
+  EXPECT_TRUE(own.allow_timeout_override);
+}
+
+TEST(CompileTest, Warmup) {
+  const CompiledModel model = Compile(
+      "model_warmup { name: 's' batch_size: 2 inputs { key: 'B' value { data_type: TYPE_FP32 "
+      "dims: [ 2, 3 ] random_data: true } } inputs { key: 'A' value { data_type: TYPE_STRING "
+      "dims: [ 1 ] input_data_file: 'f' } } } "
+      "model_warmup { count: 3 inputs { key: 'C' value { zero_data: true } } "
+      "inputs { key: 'D' value { } } }");
+  ASSERT_EQ(model.warmup.size(), 2u);
+  const WarmupSpec& first = model.warmup[0];
+  EXPECT_EQ(first.name, "s");
+  EXPECT_EQ(first.batch_size, 2u);
+  EXPECT_EQ(first.count, 1u);
+  ASSERT_EQ(first.inputs.size(), 2u);
+  EXPECT_EQ(first.inputs[0].name, "A");
+  EXPECT_EQ(first.inputs[0].data_type, DataType::kBytes);
+  EXPECT_EQ(first.inputs[0].data, WarmupData::kFile);
+  EXPECT_EQ(first.inputs[0].file, "f");
+  EXPECT_EQ(first.inputs[1].dims, (Shape{2, 3}));
+  EXPECT_EQ(first.inputs[1].data, WarmupData::kRandom);
+  const WarmupSpec& second = model.warmup[1];
+  EXPECT_EQ(second.batch_size, 0u);
+  EXPECT_EQ(second.count, 3u);
+  EXPECT_EQ(second.inputs[0].data, WarmupData::kZero);
+  EXPECT_EQ(second.inputs[1].data, WarmupData::kNone);
+}
+
 TEST(CompileTest, Instances) {
   const CompiledModel model = Compile(
       "instance_group { name: 'g' kind: KIND_CPU count: 2 } "
-      "instance_group { name: 'h' kind: KIND_MODEL count: 1 }");
-  ASSERT_EQ(model.instances.size(), 3u);
+      "instance_group { name: 'h' kind: KIND_MODEL count: 1 } "
+      "instance_group { name: 'i' kind: KIND_CPU count: 1 passive: true host_policy: 'p' }");
+  ASSERT_EQ(model.instances.size(), 4u);
+  EXPECT_FALSE(model.instances[0].passive);
+  EXPECT_TRUE(model.instances[3].passive);
+  EXPECT_EQ(model.instances[3].host_policy_name, "p");
   EXPECT_EQ(model.instances[1].name, "g_1");
   EXPECT_EQ(model.instances[1].kind, InstanceKind::kCpu);
   EXPECT_EQ(model.instances[1].host_policy_name, "cpu");
@@ -94,6 +150,22 @@ TEST(CompileTest, Instances) {
   EXPECT_EQ(model.instances[2].kind, InstanceKind::kModel);
   EXPECT_EQ(model.instances[2].host_policy_name, "model");
   EXPECT_STREQ(InstanceKindName(InstanceKind::kModel), "KIND_MODEL");
+  EXPECT_TRUE(model.instances[0].resources.empty());
+  EXPECT_EQ(model.instances[0].rate_priority, 1u);
+}
+
+TEST(CompileTest, RateLimiter) {
+  const InstanceSpec instance =
+      Compile(
+          "instance_group { name: 'g' kind: KIND_CPU count: 1 rate_limiter { priority: 3 "
+          "resources { name: 'R' count: 4 } resources { name: 'G' global: true count: 1 } } }")
+          .instances[0];
+  EXPECT_EQ(instance.rate_priority, 3u);
+  ASSERT_EQ(instance.resources.size(), 2u);
+  EXPECT_EQ(instance.resources[0].name, "R");
+  EXPECT_FALSE(instance.resources[0].global);
+  EXPECT_EQ(instance.resources[0].count, 4u);
+  EXPECT_TRUE(instance.resources[1].global);
 }
 
 }  // namespace

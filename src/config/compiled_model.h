@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "config/warmup_spec.h"
 #include "model/data_type.h"
 #include "model/shape.h"
 
@@ -40,10 +41,36 @@ struct OutputSpec {
   std::string label_filename;    // relative to the model directory; empty: no labels
 };
 
+// What happens to requests that wait in one priority level of a queue.
+struct QueuePolicy {
+  enum class TimeoutAction : uint8_t { kReject, kDelay };
+  TimeoutAction timeout_action = TimeoutAction::kReject;
+  Duration default_timeout{0};          // 0: none
+  bool allow_timeout_override = false;  // a request may ask for a shorter one
+  uint32_t max_queue_size = 0;          // requests; 0: no limit
+
+  bool MayTimeOut() const { return default_timeout > Duration{0} || allow_timeout_override; }
+};
+
 struct BatchingOptions {
   bool enabled = false;                        // dynamic_batching is configured
   std::vector<int32_t> preferred_batch_sizes;  // ascending, distinct, within max_batch_size
   Duration max_queue_delay{0};
+  bool preserve_ordering = false;
+  uint64_t priority_levels = 0;  // 0: requests have no priorities
+  uint64_t default_priority_level = 0;
+  QueuePolicy default_queue_policy;
+  std::map<uint64_t, QueuePolicy> priority_queue_policy;  // of levels that have their own
+
+  // The level of a request that asks for priority `asked`; level 0 where there are no priorities.
+  uint64_t LevelOf(uint64_t asked) const {
+    if (priority_levels == 0) return 0;
+    return asked == 0 || asked > priority_levels ? default_priority_level : asked;
+  }
+  const QueuePolicy& PolicyOf(uint64_t level) const {
+    const auto own = priority_queue_policy.find(level);
+    return own == priority_queue_policy.end() ? default_queue_policy : own->second;
+  }
 };
 
 // Values equal TRITONSERVER_InstanceGroupKind.
@@ -64,12 +91,21 @@ inline const char* InstanceKindName(InstanceKind kind) {
   return "KIND_AUTO";
 }
 
+// What an execution takes from the rate limiter.
+struct ResourceNeed {
+  std::string name;
+  bool global = false;  // one pool for all devices, instead of one each
+  uint32_t count = 0;
+};
+
 struct InstanceSpec {
   std::string name;  // "<group>_<index>"
   InstanceKind kind = InstanceKind::kCpu;
-  int32_t device_id = 0;  // 0 unless kGpu
-  std::string host_policy_name;
-  bool has_host_policy = false;  // the configuration names it
+  int32_t device_id = 0;         // 0 unless kGpu
+  std::string host_policy_name;  // of the configuration, else that of the kind
+  std::vector<ResourceNeed> resources;
+  bool passive = false;        // initialised, but never given a batch
+  uint32_t rate_priority = 1;  // 2: gets half as many turns as 1; at least 1
 };
 
 struct CompiledModel {
@@ -80,6 +116,7 @@ struct CompiledModel {
   std::string default_model_filename;
   int32_t max_batch_size = 0;  // 0: tensors have no batch dimension
   bool decoupled = false;
+  bool response_cache = false;      // responses may be kept, and answer what is asked again
   std::vector<InputSpec> inputs;    // in the order of the configuration
   std::vector<OutputSpec> outputs;  // in the order of the configuration
   size_t required_input_count = 0;  // inputs that are not optional
@@ -89,6 +126,7 @@ struct CompiledModel {
   bool needs_shape_equality = false;
   BatchingOptions batching;
   std::vector<InstanceSpec> instances;  // at least one
+  std::vector<WarmupSpec> warmup;       // what each of them executes before the model is ready
   std::map<std::string, std::string> parameters;
   std::string json;  // the whole configuration, as clients and backends read it
 

@@ -24,29 +24,15 @@ class Unsupported {
   Diagnostics& diagnostics_;
 };
 
-bool IsDefault(const inference::ModelQueuePolicy& policy) { return policy.ByteSizeLong() == 0; }
-
 void ReportBatching(const inference::ModelConfig& config, Unsupported* unsupported) {
   unsupported->Report("sequence_batching", config.has_sequence_batching());
   unsupported->Report("ensemble_scheduling", config.has_ensemble_scheduling());
-
-  const inference::ModelDynamicBatching& batching = config.dynamic_batching();
-  unsupported->Report("dynamic_batching.priority_levels", batching.priority_levels() != 0);
-  unsupported->Report("dynamic_batching.preserve_ordering", batching.preserve_ordering());
-  unsupported->Report("dynamic_batching.default_queue_policy",
-                      !IsDefault(batching.default_queue_policy()));
-  bool has_priority_policy = false;
-  for (const auto& [level, policy] : batching.priority_queue_policy()) {
-    has_priority_policy |= !IsDefault(policy);
-  }
-  unsupported->Report("dynamic_batching.priority_queue_policy", has_priority_policy);
 }
 
 void ReportTensors(const inference::ModelConfig& config, Unsupported* unsupported) {
   for (int i = 0; i < config.input_size(); ++i) {
     const inference::ModelInput& input = config.input(i);
     const std::string field = absl::StrCat("input[", i, "]");
-    unsupported->Report(field + ".allow_ragged_batch", input.allow_ragged_batch());
     unsupported->Report(field + ".is_shape_tensor", input.is_shape_tensor());
     unsupported->Report(field + ".is_non_linear_format_io", input.is_non_linear_format_io());
   }
@@ -56,19 +42,14 @@ void ReportTensors(const inference::ModelConfig& config, Unsupported* unsupporte
     unsupported->Report(field + ".is_shape_tensor", output.is_shape_tensor());
     unsupported->Report(field + ".is_non_linear_format_io", output.is_non_linear_format_io());
   }
-  unsupported->Report("batch_input", !config.batch_input().empty());
-  unsupported->Report("batch_output", !config.batch_output().empty());
 }
 
 void ReportInstanceGroups(const inference::ModelConfig& config, Unsupported* unsupported) {
   for (int i = 0; i < config.instance_group_size(); ++i) {
     const inference::ModelInstanceGroup& group = config.instance_group(i);
     const std::string field = absl::StrCat("instance_group[", i, "]");
-    unsupported->Report(field + ".rate_limiter", group.has_rate_limiter());
     unsupported->Report(field + ".secondary_devices", !group.secondary_devices().empty());
     unsupported->Report(field + ".profile", !group.profile().empty());
-    unsupported->Report(field + ".passive", group.passive());
-    unsupported->Report(field + ".host_policy", !group.host_policy().empty());
   }
 }
 
@@ -80,11 +61,9 @@ void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnosti
   ReportBatching(config, &unsupported);
   ReportInstanceGroups(config, &unsupported);
   unsupported.Report("metric_tags", !config.metric_tags().empty());
-  unsupported.Report("model_warmup", !config.model_warmup().empty());
   unsupported.Report("model_operations.op_library_filename",
                      !config.model_operations().op_library_filename().empty());
   unsupported.Report("model_repository_agents", config.has_model_repository_agents());
-  unsupported.Report("response_cache.enable", config.response_cache().enable());
   unsupported.Report("model_metrics", config.has_model_metrics());
 }
 

@@ -2,13 +2,16 @@
 
 #include <pthread.h>
 
+#include "base/status_macros.h"
+
 namespace nereid {
 
 InstanceRunner::InstanceRunner(std::string name, std::unique_ptr<Instance> instance,
-                               BatchSource* source)
+                               BatchSource* source, InstanceSetup setup)
     : name_(std::move(name)),
       instance_(std::move(instance)),
       source_(source),
+      setup_(std::move(setup)),
       thread_([this] { Run(); }) {
   // The kernel keeps 15 characters of a thread's name.
   pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str());
@@ -42,8 +45,18 @@ InstanceRunner::Order InstanceRunner::AwaitOrder() {
   return order_;
 }
 
+absl::Status InstanceRunner::Initialize() {
+  if (setup_.before) RETURN_IF_ERROR(setup_.before());
+  RETURN_IF_ERROR(instance_->Initialize());
+  if (!setup_.after) return absl::OkStatus();
+  absl::Status status = setup_.after(instance_.get());
+  if (!status.ok()) instance_->Finalize();
+  return status;
+}
+
 void InstanceRunner::Run() {
-  const absl::Status status = instance_->Initialize();
+  const absl::Status status = Initialize();
+  setup_ = {};  // lets go of what it holds
   {
     MutexLock lock(&mu_);
     initialized_ = status;

@@ -1,10 +1,11 @@
-// InstanceRunner: the thread of one instance: initialise, pull and execute until the source has
-// nothing more to give, finalise. Thread-safe.
+// InstanceRunner: the thread of one instance: initialise, warm up, pull and execute until the
+// source has nothing more to give, finalise. Thread-safe.
 #ifndef NEREID_EXECUTION_INSTANCE_RUNNER_H_
 #define NEREID_EXECUTION_INSTANCE_RUNNER_H_
 
 #include <absl/status/status.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +17,18 @@
 
 namespace nereid {
 
+// What an instance's thread does besides; null where there is nothing. An error of either fails the
+// initialisation. Called before WaitInitialized returns, and not again.
+struct InstanceSetup {
+  std::function<absl::Status()> before;          // first of all
+  std::function<absl::Status(Instance*)> after;  // once the instance is initialised
+};
+
 class InstanceRunner {
  public:
   // Starts the thread. `source` outlives this. `name` is for the log and the thread list.
-  InstanceRunner(std::string name, std::unique_ptr<Instance> instance, BatchSource* source);
+  InstanceRunner(std::string name, std::unique_ptr<Instance> instance, BatchSource* source,
+                 InstanceSetup setup = {});
   // Joins. REQUIRES: the source was shut down, or the instance failed to initialise.
   ~InstanceRunner();
   InstanceRunner(const InstanceRunner&) = delete;
@@ -34,12 +43,15 @@ class InstanceRunner {
  private:
   enum class Order { kNone, kServe, kQuit };
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
+  // After an error the instance is not initialised, or not any more.
+  absl::Status Initialize();
   Order AwaitOrder() ABSL_LOCKS_EXCLUDED(mu_);
   void Command(Order order) ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::string name_;
   const std::unique_ptr<Instance> instance_;  // used by thread_, and while it pulls by the source
   BatchSource* const source_;
+  InstanceSetup setup_;  // used by thread_; empty once it has initialised
   Mutex mu_;
   CondVar changed_;
   std::optional<absl::Status> initialized_ ABSL_GUARDED_BY(mu_);

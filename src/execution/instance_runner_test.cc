@@ -111,10 +111,24 @@ class FakeInstance final : public Instance {
 
 class InstanceRunnerTest : public ::testing::Test {
  protected:
-  void Start(absl::Status initialize = absl::OkStatus()) {
+  void Start(absl::Status initialize = absl::OkStatus(), InstanceSetup setup = {}) {
     runner_ = std::make_unique<InstanceRunner>(
-        "model_0_with_a_long_name", std::make_unique<FakeInstance>(&journal_, initialize),
-        &source_);
+        "model_0_with_a_long_name", std::make_unique<FakeInstance>(&journal_, initialize), &source_,
+        std::move(setup));
+  }
+  // What a thread does besides notes itself in the journal and ends so.
+  InstanceSetup Setup(absl::Status before, absl::Status after) {
+    InstanceSetup setup;
+    setup.before = [this, before] {
+      journal_.Note("before");
+      return before;
+    };
+    setup.after = [this, after](Instance* instance) {
+      EXPECT_NE(instance, nullptr);
+      journal_.Note("after");
+      return after;
+    };
+    return setup;
   }
 
   TestRequest& Put() {
@@ -186,6 +200,32 @@ TEST_F(InstanceRunnerTest, AFailedInitialisationIsToldAndNothingFollows) {
   runner_->Serve();
   runner_.reset();
   EXPECT_THAT(journal_.events(), ElementsAre("initialize", "destroyed"));
+  EXPECT_EQ(source_.pulls(), 0);
+}
+
+TEST_F(InstanceRunnerTest, WhatTheThreadDoesBesidesComesBeforeItServes) {
+  Start(absl::OkStatus(), Setup(absl::OkStatus(), absl::OkStatus()));
+  ASSERT_TRUE(runner_->WaitInitialized().ok());
+  const std::vector<std::thread::id> threads = journal_.threads();
+  EXPECT_THAT(journal_.events(), ElementsAre("before", "initialize", "after"));
+  EXPECT_EQ(threads[0], threads[1]);
+  EXPECT_EQ(threads[2], threads[1]);
+}
+
+TEST_F(InstanceRunnerTest, AnErrorBeforeLeavesTheInstanceAlone) {
+  Start(absl::OkStatus(), Setup(absl::InternalError("no processor"), absl::OkStatus()));
+  EXPECT_EQ(runner_->WaitInitialized(), absl::InternalError("no processor"));
+  runner_.reset();
+  EXPECT_THAT(journal_.events(), ElementsAre("before", "destroyed"));
+}
+
+TEST_F(InstanceRunnerTest, AnErrorAfterwardsFinalisesIt) {
+  Start(absl::OkStatus(), Setup(absl::OkStatus(), absl::InternalError("cold")));
+  EXPECT_EQ(runner_->WaitInitialized(), absl::InternalError("cold"));
+  runner_->Serve();
+  runner_.reset();
+  EXPECT_THAT(journal_.events(),
+              ElementsAre("before", "initialize", "after", "finalize", "destroyed"));
   EXPECT_EQ(source_.pulls(), 0);
 }
 

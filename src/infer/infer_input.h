@@ -43,6 +43,8 @@ class NEREID_API InferInput {
   // The shape that the backend sees: batch dimension and, where configured, the reshape.
   // REQUIRES: the request was prepared.
   const Shape& shape() const { return shape_; }
+  // For an input that the core adds to a prepared request.
+  void set_shape(const Shape& shape) { shape_ = shape; }
 
   const InputBuffers& buffers() const { return buffers_; }
   uint64_t byte_size() const { return byte_size_; }
@@ -58,6 +60,7 @@ class NEREID_API InferInput {
   // Buffers meant for instances with that host policy; the plain ones where there are none.
   const InputBuffers& BuffersFor(const char* host_policy) const;
   void AppendBufferFor(const std::string& host_policy, const InputBuffer& buffer);
+  bool has_policy_buffers() const { return policy_buffers_ != nullptr; }
 
   // Description of piece `index`, owned by this; null past the last one.
   TRITONSERVER_BufferAttributes* AttributesOf(uint32_t index);
@@ -79,7 +82,7 @@ class NEREID_API InferInput {
   uint64_t byte_size_ = 0;
   std::unique_ptr<char[]> coalesced_;
   std::unique_ptr<InputBuffers> pieces_;  // what was joined; null unless something is
-  std::unique_ptr<TRITONSERVER_BufferAttributes[]> attributes_;  // made when asked for
+  std::unique_ptr<TRITONSERVER_BufferAttributes[]> attributes_;          // made when asked for
   std::unique_ptr<std::map<std::string, InputBuffers>> policy_buffers_;  // rare
 };
 

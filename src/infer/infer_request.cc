@@ -32,9 +32,8 @@ absl::StatusOr<InferInput*> InferRequest::AddInput(std::string name, DataType ty
 
 absl::StatusOr<InferInput*> InferRequest::AddRawInput(std::string name) {
   if (!inputs_.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(LogPrefix(), "raw input '", name,
-                     "' can't be added to request with other inputs"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        LogPrefix(), "raw input '", name, "' can't be added to request with other inputs"));
   }
   raw_input_ = true;
   inputs_.emplace_back(std::move(name), DataType::kInvalid, absl::Span<const int64_t>());
@@ -100,7 +99,7 @@ absl::Status InferRequest::Cancel() {
   }
   if (const std::shared_ptr<ResponseStream> stream = stream_handle_.lock()) {
     stream->Cancel();
-    model_->OnCancel();
+    model_->OnCancel(this);
   }
   return absl::OkStatus();
 }
@@ -115,8 +114,8 @@ absl::StatusOr<bool> InferRequest::IsCancelled() const {
   return stream != nullptr && stream->IsCancelled();
 }
 
-void InferRequest::BeginFlight(uint64_t priority, uint64_t now_ns) {
-  priority_ = priority;
+void InferRequest::BeginFlight(uint64_t now_ns) {
+  priority_ = model_->config().batching.LevelOf(asked_priority_);
   request_start_ns = now_ns;
   queue_start_ns = 0;
   stream_ = std::make_shared<ResponseStream>(model_, id_, target_);

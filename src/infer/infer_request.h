@@ -36,6 +36,7 @@ inline constexpr uint32_t kRequestReleaseReschedule = 2;
 
 class InlineTurn;
 class LentBatch;
+struct QueueEntry;
 
 // Who gets the request back. `fn` runs on any thread and must not block; after it the core never
 // touches the request again.
@@ -81,6 +82,7 @@ class NEREID_API InferRequest {
   const std::string& id() const { return id_; }
   uint32_t flags() const { return flags_; }
   const CorrelationId& correlation_id() const { return correlation_id_; }
+  // Level of the model's queue; 0 where the model has no levels.
   uint64_t priority() const { return priority_; }
   uint64_t timeout_us() const { return timeout_us_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -104,8 +106,8 @@ class NEREID_API InferRequest {
   const std::string& output_name(size_t index) const;
   bool WantsOutput(absl::string_view name) const;
   const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
-  // Marks the request cancelled; its scheduler looks for it. INTERNAL before Issue. Thread-safe
-  // against the flight of the request, not against its destruction.
+  // Marks the request cancelled; if it is queued, its scheduler drops it. INTERNAL before Issue.
+  // Thread-safe against the flight of the request, not against its destruction.
   absl::Status Cancel();
   absl::StatusOr<bool> IsCancelled() const;
 
@@ -114,7 +116,7 @@ class NEREID_API InferRequest {
   // Binds the request to a newer version of its model. REQUIRES: not in flight.
   void Rebind(std::shared_ptr<ServingModel> model) { model_ = std::move(model); }
   // Takes the request into flight: fresh stream, priority resolved, start time noted.
-  void BeginFlight(uint64_t priority, uint64_t now_ns);
+  void BeginFlight(uint64_t now_ns);
   // Undoes BeginFlight for a request that never entered a queue; its maker keeps it.
   void AbortFlight();
   // Answers with an error and counts the failure; the request still has to be released.
@@ -125,6 +127,9 @@ class NEREID_API InferRequest {
   // The turn of the I/O thread that issues the request, which may execute it; null: none may.
   // Looked at until the scheduler has the request.
   InlineTurn* inline_turn = nullptr;
+  // Where the queue that holds the request has it; null while none does. Its scheduler's own, and
+  // guarded by that one's mutex.
+  QueueEntry* queue_entry = nullptr;
   uint64_t request_start_ns = 0;  // steady clock
   uint64_t queue_start_ns = 0;
   // While a backend has the request: which slot of which lent batch it is in.

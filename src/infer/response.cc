@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "base/status_macros.h"
 #include "infer/response_stream.h"
 
 namespace nereid {
@@ -47,8 +48,8 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
   OutputBuffer buffer;
   buffer.byte_size = byte_size;
   buffer.place = wish;
-  const absl::Status status = response_->allocator()->Allocate(
-      name_.c_str(), response_->allocator_userp(), &buffer);
+  const absl::Status status =
+      response_->allocator()->Allocate(name_.c_str(), response_->allocator_userp(), &buffer);
   if (!status.ok()) return status;
   buffer_ = buffer;
   allocated_ = true;
@@ -80,8 +81,7 @@ InferResponse::InferResponse(std::shared_ptr<ResponseStream> stream,
 
 InferResponse::~InferResponse() { ClearOutputs(); }
 
-absl::StatusOr<ResponseOutput*> InferResponse::AddOutput(absl::string_view name, DataType type,
-                                                         absl::Span<const int64_t> shape) {
+absl::StatusOr<const OutputSpec*> InferResponse::FindNewOutput(absl::string_view name) const {
   const CompiledModel& model = model_->config();
   const int index = model.FindOutput(name);
   if (index < 0) {
@@ -90,15 +90,27 @@ absl::StatusOr<ResponseOutput*> InferResponse::AddOutput(absl::string_view name,
   }
   for (const ResponseOutput& output : outputs_) {
     if (output.name() == name) {
-      return absl::AlreadyExistsError(
-          absl::StrCat("output '", name, "' already exists in the response of model '", model.name,
-                       "'"));
+      return absl::AlreadyExistsError(absl::StrCat(
+          "output '", name, "' already exists in the response of model '", model.name, "'"));
     }
   }
-  const OutputSpec& spec = model.outputs[static_cast<size_t>(index)];
-  Shape client_shape = spec.reshape.has_value() ? MapBack(spec, model.max_batch_size > 0, shape)
-                                                : Shape(shape.begin(), shape.end());
+  return &model.outputs[static_cast<size_t>(index)];
+}
+
+absl::StatusOr<ResponseOutput*> InferResponse::AddOutput(absl::string_view name, DataType type,
+                                                         absl::Span<const int64_t> shape) {
+  ASSIGN_OR_RETURN(const OutputSpec* const spec, FindNewOutput(name));
+  Shape client_shape = spec->reshape.has_value()
+                           ? MapBack(*spec, model_->config().max_batch_size > 0, shape)
+                           : Shape(shape.begin(), shape.end());
   outputs_.emplace_back(this, std::string(name), type, std::move(client_shape));
+  return &outputs_.back();
+}
+
+absl::StatusOr<ResponseOutput*> InferResponse::AddClientOutput(absl::string_view name,
+                                                               DataType type, Shape shape) {
+  RETURN_IF_ERROR(FindNewOutput(name).status());
+  outputs_.emplace_back(this, std::string(name), type, std::move(shape));
   return &outputs_.back();
 }
 

@@ -75,6 +75,9 @@ class NEREID_API InferResponse {
   // dims. The pointer is valid as long as the response.
   absl::StatusOr<ResponseOutput*> AddOutput(absl::string_view name, DataType type,
                                             absl::Span<const int64_t> shape);
+  // The same for an output in the shape that the client shall see, `reshape` or not.
+  absl::StatusOr<ResponseOutput*> AddClientOutput(absl::string_view name, DataType type,
+                                                  Shape shape);
   absl::InlinedVector<ResponseOutput, 2>& outputs() { return outputs_; }
   const absl::InlinedVector<ResponseOutput, 2>& outputs() const { return outputs_; }
   void AddParameter(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
@@ -89,6 +92,10 @@ class NEREID_API InferResponse {
   void ClearOutputs();
 
  private:
+  // The model's output of that name, which this response must not have yet; the errors of
+  // AddOutput.
+  absl::StatusOr<const OutputSpec*> FindNewOutput(absl::string_view name) const;
+
   std::shared_ptr<ResponseStream> stream_;
   const std::shared_ptr<ServingModel> model_;
   const std::string id_;

@@ -31,6 +31,8 @@ ResponseStream::~ResponseStream() {
     response->set_status(error);
     Deliver(std::move(response), kResponseCompleteFinal);
   }
+  // May deliver what waits for this one.
+  relay_.reset();
   model_->lifetime().Leave();
 }
 
@@ -88,12 +90,17 @@ void ResponseStream::SendFinalError(const absl::Status& error) {
 }
 
 void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
+  if (tap_ != nullptr) tap_->OnResponse(response.get(), flags);
   // The receiver must not keep the stream alive: dropped here, which may be done safely because
   // whoever called Send holds a reference of their own.
   if (response != nullptr) response->TakeStream().reset();
   const Clock* const clock = model_->clock();
   const TimePoint start = clock->Now();
-  target_.fn(response.release(), flags, target_);
+  if (relay_ != nullptr) {
+    relay_->Relay(std::move(response), flags, target_);
+  } else {
+    target_.fn(response.release(), flags, target_);
+  }
   time_in_receivers += clock->Now() - start;
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/export.h"
@@ -27,8 +28,10 @@ class ServingModel;
 
 inline constexpr uint32_t kResponseCompleteFinal = 1;
 
-// Where responses go. `fn` runs on any thread, must not block, owns `response` (null when only
-// flags are sent) and is not called again after FINAL.
+// Where responses go. `fn` runs on any thread, owns `response` (null when only flags are sent) and
+// is not called again after FINAL. It must not block, but may hold a thread that is no I/O thread
+// and sends a response that is not FINAL, for as long as the client does not take what was sent
+// before.
 struct ResponseTarget {
   using Fn = void (*)(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   Fn fn = nullptr;
@@ -38,12 +41,37 @@ struct ResponseTarget {
   void* allocator_userp = nullptr;
 };
 
+// Looks at the responses of one stream before they are delivered, on the threads that send them.
+// Owned by the stream, which outlives its calls.
+class ResponseTap {
+ public:
+  virtual ~ResponseTap() = default;
+  // `response` may be null, and is delivered when this returns. Must not block. Called by several
+  // threads at a time if the model sends from several.
+  virtual void OnResponse(const InferResponse* response, uint32_t flags) = 0;
+};
+
+// Stands between one stream and its receiver: takes each response, and delivers it now or later.
+// Owned by the stream. Called by the threads that send.
+class ResponseRelay {
+ public:
+  // Nothing is relayed any more; without a final response, when the request was not taken after
+  // all.
+  virtual ~ResponseRelay() = default;
+  // As ResponseTarget::fn of `target`, to which it has to be delivered. Must not block.
+  virtual void Relay(std::unique_ptr<InferResponse> response, uint32_t flags,
+                     const ResponseTarget& target) = 0;
+};
+
 class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseStream> {
  public:
   // Holds a pass of the model's lifetime gate, which the caller has entered, until destroyed.
   ResponseStream(std::shared_ptr<ServingModel> model, std::string request_id,
                  const ResponseTarget& target);
   ~ResponseStream();
+
+  // REQUIRES: nothing was sent, and nobody else who may send has the stream yet.
+  void SetTap(std::unique_ptr<ResponseTap> tap) { tap_ = std::move(tap); }
 
   // A response to be filled and sent. Tells the allocator that a new response starts.
   std::unique_ptr<InferResponse> NewResponse();
@@ -55,6 +83,10 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
       ABSL_LOCKS_EXCLUDED(mu_);
   // Delivers an error as the final response; nothing if a final one was sent already.
   void SendFinalError(const absl::Status& error);
+
+  // Responses go through `relay` from now on. REQUIRES: nothing was sent, and nobody else who may
+  // send has the stream yet.
+  void SetRelay(std::unique_ptr<ResponseRelay> relay) { relay_ = std::move(relay); }
 
   // How much time the calling thread has spent in the receivers of responses so far. Lets whoever
   // measures a model leave out how its answers are sent.
@@ -83,6 +115,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   const std::shared_ptr<ServingModel> model_;
   const std::string request_id_;
   const ResponseTarget target_;
+  std::unique_ptr<ResponseTap> tap_;      // mostly null; constant once the stream is shared
+  std::unique_ptr<ResponseRelay> relay_;  // mostly null; constant once the stream is shared
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> final_sent_{false};  // set under mu_, read without it
   std::atomic<uint64_t> statistics_index_{0};

@@ -50,8 +50,9 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual absl::Status CheckReady() = 0;
   // Executions by I/O threads so far.
   virtual uint64_t inline_executions() const { return 0; }
-  // The scheduler looks again for cancelled requests in its queue. Never blocks.
-  virtual void OnCancel() = 0;
+  // `request`, which the caller keeps alive, was cancelled: its scheduler drops it if it is queued.
+  // Never blocks.
+  virtual void OnCancel(InferRequest* request) = 0;
 
  protected:
   ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock)

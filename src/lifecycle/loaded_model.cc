@@ -3,10 +3,12 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "lifecycle/model_fingerprint.h"
 
 namespace nereid {
 namespace {
@@ -73,12 +75,18 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   std::shared_ptr<LoadedModel> loaded(
       new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)), std::move(labels),
                       context.clock, std::move(model)));
-  RETURN_IF_ERROR(loaded->StartInstances(context.inline_limit));
+  if (absl::Status started = loaded->StartInstances(context, model_dir); !started.ok()) {
+    // Here and now: the last one to refer to it may be a thread of the backend.
+    loaded->TearDown();
+    return started;
+  }
+  loaded->UseCache(context, model_dir);
+  loaded->PreserveOrdering();
   loaded->load_seconds_ = std::chrono::duration<double>(context.clock->Now() - start).count();
   return loaded;
 }
 
-absl::StatusOr<Duration> LoadedModel::InlineLimit(Duration limit) const {
+absl::StatusOr<Duration> LoadedModel::InlineLimit(const LoadContext& context) const {
   bool allowed = model_->backend()->attributes().executes_briefly;
   if (const auto it = config().parameters.find(kInlineParameter); it != config().parameters.end()) {
     if (it->second != "true" && it->second != "false") {
@@ -88,33 +96,92 @@ absl::StatusOr<Duration> LoadedModel::InlineLimit(Duration limit) const {
     }
     allowed = it->second == "true";
   }
+  // What an instance's thread has to wait for, an I/O thread must not go past.
+  allowed = allowed && context.rate_limiter == nullptr;
   // A host policy says which processors an instance runs on.
   for (const InstanceSpec& instance : config().instances) {
-    allowed = allowed && !instance.has_host_policy;
+    allowed = allowed && (context.host_policies == nullptr ||
+                          context.host_policies->count(instance.host_policy_name) == 0);
   }
-  return allowed ? limit : Duration(0);
+  return allowed ? context.inline_limit : Duration(0);
 }
 
-absl::Status LoadedModel::StartInstances(Duration inline_limit) {
-  ASSIGN_OR_RETURN(inline_limit, InlineLimit(inline_limit));
+absl::StatusOr<BatchSource*> LoadedModel::MakeSource(const LoadContext& context,
+                                                     const InstanceSpec& spec) {
+  // A passive instance never pulls.
+  if (context.rate_limiter == nullptr || spec.passive) return scheduler_.get();
+  ASSIGN_OR_RETURN(std::unique_ptr<RateLimiter::Seat> seat, context.rate_limiter->Register(spec));
+  limited_sources_.push_back(
+      std::make_unique<RateLimitedSource>(scheduler_.get(), std::move(seat)));
+  return limited_sources_.back().get();
+}
+
+absl::Status LoadedModel::StartInstances(const LoadContext& context, const std::string& model_dir) {
+  static const HostPolicySettings kNoPolicies;
+  const HostPolicySettings& policies =
+      context.host_policies == nullptr ? kNoPolicies : *context.host_policies;
+  if (std::all_of(config().instances.begin(), config().instances.end(),
+                  [](const InstanceSpec& instance) { return instance.passive; })) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "model '", config().name, "' has no instance that takes requests: all are passive"));
+  }
+  ASSIGN_OR_RETURN(const Duration inline_limit, InlineLimit(context));
+  ASSIGN_OR_RETURN(Warmup samples, Warmup::Make(config(), *context.file_system, model_dir));
+  const auto warmup = std::make_shared<const Warmup>(std::move(samples));
   ASSIGN_OR_RETURN(std::unique_ptr<BatchStrategy> strategy, model_->MakeBatchStrategy(config()));
-  scheduler_ =
-      std::make_unique<DynamicScheduler>(&config(), std::move(strategy), clock(), inline_limit);
+  scheduler_ = std::make_unique<DynamicScheduler>(
+      &config(), std::move(strategy), clock(), inline_limit,
+      DynamicSchedulerOptions{context.timer, context.hold_until_queued});
+  front_ = scheduler_.get();
   const bool parallel = model_->backend()->attributes().parallel_instance_loading;
   for (size_t i = 0; i < config().instances.size(); ++i) {
     const InstanceSpec& spec = config().instances[i];
-    auto instance = std::make_unique<InstanceHandle>(model_.get(), spec, static_cast<int>(i));
+    ASSIGN_OR_RETURN(HostPolicy policy, HostPolicy::Make(policies, spec.host_policy_name));
+    ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, spec));
+    auto instance =
+        std::make_unique<InstanceHandle>(model_.get(), spec, static_cast<int>(i), policy.ToJson());
     instances_.push_back(instance.get());
+    InstanceSetup setup;
+    if (!policy.empty()) {
+      setup.before = [policy = std::move(policy)] { return policy.ApplyToThread(); };
+    }
+    if (!warmup->empty() && !spec.passive) {
+      setup.after = [this, warmup, &spec](Instance* initialized) {
+        return warmup->Run(shared_from_this(), spec.name, initialized);
+      };
+    }
     runners_.push_back(
-        std::make_unique<InstanceRunner>(spec.name, std::move(instance), scheduler_.get()));
+        std::make_unique<InstanceRunner>(spec.name, std::move(instance), source, std::move(setup)));
     if (!parallel) RETURN_IF_ERROR(runners_.back()->WaitInitialized());
   }
   // All are waited for, also after a failure: none may still be initialising when it is torn down.
   absl::Status first_error;
   for (const auto& runner : runners_) first_error.Update(runner->WaitInitialized());
   RETURN_IF_ERROR(first_error);
-  for (const auto& runner : runners_) runner->Serve();
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    if (!config().instances[i].passive) runners_[i]->Serve();
+  }
   return absl::OkStatus();
+}
+
+void LoadedModel::UseCache(const LoadContext& context, const std::string& model_dir) {
+  if (!config().response_cache) return;
+  if (context.response_cache == nullptr) {
+    LOG_WARNING << "model '" << config().name
+                << "' asks for the response cache, but the server was started without one "
+                   "(--cache-config)";
+    return;
+  }
+  cached_ = std::make_unique<CachedScheduler>(
+      scheduler_.get(), context.response_cache, context.cache_executor, config(),
+      ModelFingerprint(*context.file_system, model_dir, config()), clock());
+  front_ = cached_.get();
+}
+
+void LoadedModel::PreserveOrdering() {
+  if (!config().batching.preserve_ordering) return;
+  ordered_ = std::make_unique<OrderedScheduler>(front_);
+  front_ = ordered_.get();
 }
 
 absl::Status LoadedModel::CheckReady() {
@@ -129,7 +196,7 @@ absl::Status LoadedModel::CheckReady() {
 
 void LoadedModel::CloseAdmission() {
   admission_open_.store(false, std::memory_order_release);
-  scheduler_->CloseAdmission();
+  front_->CloseAdmission();
 }
 
 void LoadedModel::Close(std::function<void()> on_done) {
@@ -146,7 +213,9 @@ void LoadedModel::Close(std::function<void()> on_done) {
 
 void LoadedModel::TearDown() {
   if (scheduler_ != nullptr) scheduler_->Shutdown();
+  for (const auto& source : limited_sources_) source->Close();
   runners_.clear();  // joins, and finalises each instance on its own thread
+  limited_sources_.clear();
   instances_.clear();
   if (scheduler_ != nullptr) scheduler_->DropStrategy();
   // Finalises it. Also lets go of the backend: someone may keep this object for a long time, and

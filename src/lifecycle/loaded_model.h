@@ -15,10 +15,15 @@
 #include "backend_host/backend_registry.h"
 #include "backend_host/instance_handle.h"
 #include "backend_host/model_handle.h"
+#include "execution/host_policy.h"
 #include "execution/instance_runner.h"
+#include "execution/rate_limited_source.h"
+#include "execution/warmup.h"
 #include "filesystem/file_system.h"
 #include "infer/serving_model.h"
+#include "scheduling/cached/cached_scheduler.h"
 #include "scheduling/dynamic/dynamic_scheduler.h"
+#include "scheduling/ordered/ordered_scheduler.h"
 
 namespace nereid {
 
@@ -28,8 +33,14 @@ struct LoadContext {
   BackendRegistry* backends = nullptr;
   Clock* clock = nullptr;
   bool auto_complete_config = true;
-  Duration inline_limit{0};  // of executions by I/O threads; 0: none
-  void* server = nullptr;    // TRITONSERVER_Server*, for the backends
+  ResponseCache* response_cache = nullptr;            // null: none
+  Executor* cache_executor = nullptr;                 // null: the cache answers at once
+  RateLimiter* rate_limiter = nullptr;                // null: instances need no resources
+  const HostPolicySettings* host_policies = nullptr;  // null: none
+  Duration inline_limit{0};                           // of executions by I/O threads; 0: none
+  Timer* timer = nullptr;        // for time-outs in queues; null: noticed when an instance is idle
+  size_t hold_until_queued = 0;  // see DynamicSchedulerOptions
+  void* server = nullptr;        // TRITONSERVER_Server*, for the backends
 };
 
 class LoadedModel final : public ServingModel {
@@ -42,10 +53,10 @@ class LoadedModel final : public ServingModel {
                                                            int64_t version);
   ~LoadedModel() override;
 
-  absl::Status Enqueue(RequestPtr* request) override { return scheduler_->Enqueue(request); }
+  absl::Status Enqueue(RequestPtr* request) override { return front_->Enqueue(request); }
   bool AdmissionOpen() const override { return admission_open_.load(std::memory_order_acquire); }
   absl::Status CheckReady() override;
-  void OnCancel() override { scheduler_->OnCancel(); }
+  void OnCancel(InferRequest* request) override { front_->OnCancel(request); }
   uint64_t inline_executions() const override { return scheduler_->inline_executions(); }
 
   // Refuses new requests; those in flight go on.
@@ -61,14 +72,27 @@ class LoadedModel final : public ServingModel {
  private:
   LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
               std::unique_ptr<ModelHandle> model);
-  absl::Status StartInstances(Duration inline_limit);
-  // `limit`, or zero if no I/O thread may execute this model. INVALID_ARGUMENT for a bad parameter.
-  absl::StatusOr<Duration> InlineLimit(Duration limit) const;
+  // Makes the scheduler and the instances, which initialise and warm up; then they serve.
+  absl::Status StartInstances(const LoadContext& context, const std::string& model_dir);
+  // Where instance `spec` takes its batches.
+  absl::StatusOr<BatchSource*> MakeSource(const LoadContext& context, const InstanceSpec& spec);
+  // context.inline_limit, or zero if no I/O thread may execute this model. INVALID_ARGUMENT for a
+  // bad parameter.
+  absl::StatusOr<Duration> InlineLimit(const LoadContext& context) const;
+  // Puts the response cache before the scheduler, if the configuration asks for it.
+  void UseCache(const LoadContext& context, const std::string& model_dir);
+  // Puts the one who orders responses before all other schedulers, if the configuration asks for
+  // it.
+  void PreserveOrdering();
   void TearDown();
 
   std::unique_ptr<ModelHandle> model_;  // null once torn down
   std::unique_ptr<DynamicScheduler> scheduler_;
-  std::vector<InstanceHandle*> instances_;  // owned by the runners
+  std::unique_ptr<CachedScheduler> cached_;    // null if the model does not use the response cache
+  std::unique_ptr<OrderedScheduler> ordered_;  // null unless responses leave in order
+  Scheduler* front_ = nullptr;                 // the first that sees a request
+  std::vector<std::unique_ptr<RateLimitedSource>> limited_sources_;  // empty without rate limiter
+  std::vector<InstanceHandle*> instances_;                           // owned by the runners
   std::vector<std::unique_ptr<InstanceRunner>> runners_;
   std::atomic<bool> admission_open_{true};
   double load_seconds_ = 0;

@@ -164,6 +164,96 @@ TEST_F(LoadedModelTest, TheInlineParameterIsTrueOrFalse) {
   Close(model);
 }
 
+// ---- Instances
+
+constexpr char kWarmup[] = R"(model_warmup { name: "s" batch_size: 1 count: 2 inputs {
+                                key: "in" value { data_type: TYPE_INT8 dims: [ 1 ]
+                                                  zero_data: true } } })";
+
+TEST_F(LoadedModelTest, AModelIsWarmBeforeItServes) {
+  auto model = *Load("m", kWarmup);
+  // Of the two instances' two executions nothing is left.
+  EXPECT_EQ(model->statistics().Snapshot().pending, 0);
+  EXPECT_EQ(model->lifetime().inside(), 0);
+  Close(model);
+}
+
+TEST_F(LoadedModelTest, AFailedWarmupFailsTheLoadAndFinalisesTheModel) {
+  EXPECT_EQ(
+      Load("execute_error", kWarmup).status(),
+      absl::InvalidArgumentError("failed to run warmup sample 's': the fake backend failed; "));
+  EXPECT_THAT(repository_.backend.Journal(),
+              ElementsAre("initialize", "model_initialize execute_error",
+                          "instance_initialize execute_error_0",
+                          "instance_finalize execute_error_0", "model_finalize execute_error"));
+}
+
+TEST_F(LoadedModelTest, AWarmupThatCannotBeFailsTheLoad) {
+  EXPECT_EQ(
+      Load("m", R"(model_warmup { name: "s" batch_size: 1 inputs {
+                           key: "in" value { data_type: TYPE_INT8 dims: [ 1 ] } } })")
+          .status()
+          .message(),
+      "[request id: <id_unknown>] warmup setting expects input 'in' to have input_data_type set");
+}
+
+void Serves(const std::shared_ptr<LoadedModel>& model) {
+  TestRequest request(model);
+  request.Input("in", DataType::kInt8, {1});
+  RequestPtr owned = request.Issue();
+  ASSERT_TRUE(model->Enqueue(&owned).ok());
+  request.WaitDone();
+  EXPECT_TRUE(request.final_status().ok());
+}
+
+TEST_F(LoadedModelTest, PassiveInstancesAreMadeAndGetNoWork) {
+  auto model = *Load("m",
+                     "instance_group { kind: KIND_CPU count: 1 passive: true } "
+                     "instance_group { kind: KIND_CPU count: 1 }" +
+                         std::string(kWarmup));
+  EXPECT_THAT(repository_.backend.Journal(), Contains("instance_initialize m_0_0"));
+  for (int i = 0; i < 10; ++i) Serves(model);
+  Close(model);
+  EXPECT_THAT(repository_.backend.Journal(), Contains("instance_finalize m_0_0"));
+  EXPECT_EQ(Load("n", "instance_group { kind: KIND_CPU passive: true }").status(),
+            absl::InvalidArgumentError("model 'n' has no instance that takes requests: all are "
+                                       "passive"));
+}
+
+TEST_F(LoadedModelTest, ResourcesAreTheModelsUntilItCloses) {
+  repository_.rate_limiter = std::make_unique<RateLimiter>(ResourceLimits{{"R", {{-1, 1}}}});
+  const std::string group =
+      "instance_group { kind: KIND_CPU count: 2 rate_limiter { resources { "
+      "name: 'R' global: ";
+  auto model = *Load("m", group + "true count: 1 } } }");
+  Serves(model);
+  Serves(model);
+  const std::string other = group + "false count: 1 } } }";
+  EXPECT_EQ(Load("n", other).status().message(),
+            "Resource \"R\" is present as both global and device-specific resource in the model "
+            "configuration.");
+  Close(model);
+  EXPECT_EQ(Load("n", group + "false count: 2 } } }").status().message(),
+            "Resource count for \"R\" is limited to 1 which will prevent scheduling of one or more "
+            "model instances, the minimum required count is 2");
+  auto next = *Load("n", other);
+  Serves(next);
+  Close(next);
+}
+
+TEST_F(LoadedModelTest, AHostPolicyThatTheMachineCannotFollowFailsTheLoad) {
+  repository_.host_policies = {{"p", {{"cpu-cores", "1023"}}}, {"model", {{"cpu-cores", "x"}}}};
+  EXPECT_THAT(
+      std::string(
+          Load("m", "instance_group { kind: KIND_CPU host_policy: 'p' }").status().message()),
+      HasSubstr("Unable to set NUMA thread affinity"));
+  EXPECT_THAT(std::string(Load("m", "instance_group { kind: KIND_MODEL }").status().message()),
+              HasSubstr("host policy setting 'cpu-cores' format is"));
+  auto model = *Load("m", "instance_group { kind: KIND_CPU }");
+  Serves(model);
+  Close(model);
+}
+
 // ---- Labels
 
 constexpr char kLabelled[] = R"(output { name: "class" data_type: TYPE_FP32 dims: [ 3 ]

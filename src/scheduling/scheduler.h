@@ -36,18 +36,34 @@ class BatchSource {
   virtual Batch Pull(BatchExecutor* self, std::optional<Duration> took) = 0;
 };
 
+// The same in two steps, for instances that need something else before they take a batch.
+class StagedSource {
+ public:
+  virtual ~StagedSource() = default;
+  // Blocks until a batch is due, without taking it: another instance may. False once the scheduler
+  // is shut down.
+  virtual bool AwaitDue() = 0;
+  // A batch if one is due now; an empty one once the scheduler is shut down. Does not wait.
+  virtual std::optional<Batch> TryPull() = 0;
+  // The caller, to whom AwaitDue said that a batch is due, cannot take it soon: wakes another
+  // instance that waits, if there is one.
+  virtual void PassOn() = 0;
+};
+
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
 
   // Takes over `*request` if and only if it returns OK. UNAVAILABLE: admission is closed, or the
-  // queue is full. Never waits; but a request with an InlineTurn may be executed before this
-  // returns.
+  // queue is full, which it has then counted as a failure of the model. Never waits; but a request
+  // with an InlineTurn may be executed before this returns.
   virtual absl::Status Enqueue(RequestPtr* request) = 0;
   // The first door: from now on Enqueue refuses; what is queued still runs.
   virtual void CloseAdmission() = 0;
-  // Looks again for cancelled requests. Never blocks.
-  virtual void OnCancel() = 0;
+  // `request`, which the caller keeps alive, was cancelled (its stream says so): answered and
+  // released if it is queued here. A request that is cancelled before it is queued needs no call.
+  // Never blocks.
+  virtual void OnCancel(InferRequest* request) = 0;
   // Pull returns empty batches from now on. What is still queued is answered UNAVAILABLE.
   virtual void Shutdown() = 0;
 };

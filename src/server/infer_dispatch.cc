@@ -29,9 +29,9 @@ absl::Status Server::EnterModel(InferRequest* request) const {
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
                    FindModel(request->model()->config().name, request->requested_version()));
   if (!model->lifetime().Enter()) {
-    return absl::UnavailableError(absl::StrCat(
-        "Request for unknown model: '", model->config().name, "' version ",
-        model->config().version, " is not at ready state"));
+    return absl::UnavailableError(absl::StrCat("Request for unknown model: '", model->config().name,
+                                               "' version ", model->config().version,
+                                               " is not at ready state"));
   }
   request->Rebind(std::move(model));
   return absl::OkStatus();
@@ -56,7 +56,7 @@ absl::Status Server::TryInfer(InferRequest* request) const {
     return valid;
   }
   // From here on the stream holds the pass of the model's gate.
-  request->BeginFlight(/*priority=*/0, ToNanos(clock_->Now()));
+  request->BeginFlight(ToNanos(clock_->Now()));
   ModelStatistics& statistics = request->model()->statistics();
   // Cannot fail: the request is INITIALIZED.
   request->lifecycle().MoveTo(RequestState::kPending, request->LogPrefix()).IgnoreError();

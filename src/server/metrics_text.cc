@@ -1,5 +1,6 @@
 // Server::MetricsText: collects what the metrics page shows.
 #include "lifecycle/model_manager.h"
+#include "observe/metrics/custom_metrics.h"
 #include "observe/metrics/machine_usage.h"
 #include "observe/metrics/prometheus_text.h"
 #include "server/server.h"
@@ -13,12 +14,12 @@ absl::StatusOr<std::string> Server::MetricsText() const {
     for (const auto& [version, v] : entry.versions) {
       if (v.model == nullptr) continue;
       models.push_back({name, version, v.model->load_seconds(), v.model->inline_executions(),
-                        v.model->statistics().Snapshot()});
+                        v.model->config().response_cache, v.model->statistics().Snapshot()});
     }
   }
   std::optional<MachineSample> machine;
   if (machine_usage_ != nullptr) machine = machine_usage_->Sample();
-  return PrometheusText(models, machine, gauges_.Read());
+  return PrometheusText(models, machine, gauges_.Read()) + CustomMetrics::Global()->Text();
 }
 
 }  // namespace nereid

@@ -2,7 +2,9 @@
 #ifndef NEREID_SERVER_OPTIONS_H_
 #define NEREID_SERVER_OPTIONS_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +15,15 @@ enum class ModelControlMode { kNone, kPoll, kExplicit };
 
 // settings[backend][setting] = value; backend "" holds for all backends.
 using BackendSettings = std::map<std::string, std::map<std::string, std::string>>;
+
+// counts[resource][device]; device -1 stands for every device.
+using RateLimiterResources = std::map<std::string, std::map<int, uint64_t>>;
+// Of two counts for the same resource and device the smaller one holds.
+inline void AddRateLimiterResource(RateLimiterResources* resources, const std::string& name,
+                                   int device, uint64_t count) {
+  const auto [it, added] = (*resources)[name].try_emplace(device, count);
+  if (!added) it->second = std::min(it->second, count);
+}
 
 struct ServerOptions {
   std::string server_id = "nereid";
@@ -28,14 +39,32 @@ struct ServerOptions {
   uint32_t model_load_threads = 4;
   uint32_t model_load_retries = 0;
   uint32_t inline_execution_max_us = 100;  // executions by I/O threads; 0: none
-  std::string backend_directory;           // default: ../backends beside the library
+  // Models with dynamic batching hold work until so many requests have been in their queue at a
+  // time: TRITONSERVER_DELAY_SCHEDULER, by which clients' tests build up a queue. 0: no holding.
+  uint32_t hold_until_queued = 0;
+  std::string backend_directory;  // default: ../backends beside the library
   BackendSettings backend_settings;
+  std::string cache_directory;  // default: ../caches beside the library
+  // The response cache's name and its configuration as JSON; none: no cache. More than one is an
+  // error of the start.
+  std::map<std::string, std::string> cache_configs;
+  bool rate_limit = false;  // instances wait for the resources that their configuration names
+  RateLimiterResources rate_limiter_resources;
+  // host_policies[policy][setting] = value.
+  std::map<std::string, std::map<std::string, std::string>> host_policies;
   bool log_model_table = false;  // write a table of models and states to the log after start
   bool metrics = true;
   bool cpu_metrics = true;
   uint64_t metrics_interval_ms = 2000;
   uint64_t max_in_flight_bytes = 4ull << 30;  // input and output bytes of requests; 0: no limit
 };
+
+// ServerOptions::hold_until_queued from the text of that variable; null: it is not set.
+inline uint32_t HoldFromText(const char* text) {
+  if (text == nullptr) return 0;
+  const long value = std::strtol(text, nullptr, 10);
+  return static_cast<uint32_t>(std::clamp(value, 0l, 1l << 30));
+}
 
 }  // namespace nereid
 

@@ -6,8 +6,13 @@
 #include <algorithm>
 
 #include "backend_host/backend_registry.h"
+#include "base/executor.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "base/timer.h"
+#include "cache/plugin_cache.h"
+#include "execution/host_policy.h"
+#include "execution/rate_limiter.h"
 #include "filesystem/local_file_system.h"
 #include "lifecycle/model_manager.h"
 #include "observe/metrics/machine_usage.h"
@@ -18,6 +23,10 @@ namespace {
 // How long the models may take to finalise at shutdown when nothing is in flight any more.
 constexpr std::chrono::seconds kUnloadGrace(5);
 
+// Of a cache that may wait for something. What does not find a place in its queue goes past it.
+constexpr int kCacheThreads = 4;
+constexpr size_t kMaxWaitingCacheCalls = 1024;
+
 absl::Status NotReady() { return absl::UnavailableError("Server not ready"); }
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 
@@ -26,6 +35,10 @@ absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 // What the models need from the server; destroyed after them.
 struct Server::Parts {
   LocalFileSystem file_system;
+  std::unique_ptr<ResponseCache> cache;      // null: none
+  std::unique_ptr<Executor> cache_executor;  // null unless the cache needs it; joins before it goes
+  std::unique_ptr<Timer> timer;              // the models' alarms are gone before it
+  std::unique_ptr<RateLimiter> rate_limiter;  // null: off
   std::unique_ptr<BackendRegistry> backends;
   std::unique_ptr<ModelManager> models;
 };
@@ -69,6 +82,9 @@ absl::Status Server::Start() {
   backends.auto_complete_config = options_.auto_complete_config;
   parts_->backends = std::make_unique<BackendRegistry>(std::move(backends));
 
+  RETURN_IF_ERROR(LoadCache());
+  parts_->timer = std::make_unique<Timer>(clock_);
+
   ModelManagerOptions manager;
   manager.repositories = options_.model_repositories;
   manager.model_config_name = options_.model_config_name;
@@ -81,6 +97,11 @@ absl::Status Server::Start() {
   context.backends = parts_->backends.get();
   context.clock = clock_;
   context.auto_complete_config = options_.auto_complete_config;
+  context.response_cache = parts_->cache.get();
+  context.cache_executor = parts_->cache_executor.get();
+  context.timer = parts_->timer.get();
+  context.hold_until_queued = options_.hold_until_queued;
+  RETURN_IF_ERROR(SetUpInstances(&context));
   context.server = this;
   parts_->models = std::make_unique<ModelManager>(std::move(manager), context);
   models_ = parts_->models.get();
@@ -99,6 +120,35 @@ absl::Status Server::Start() {
   if (failed.empty() || !options_.exit_on_error) return absl::OkStatus();
   StopQuietly();
   return absl::InternalError(FailedModelsText(failed));
+}
+
+absl::Status Server::LoadCache() {
+  if (options_.cache_configs.empty()) return absl::OkStatus();
+  if (options_.cache_configs.size() > 1) {
+    return absl::InvalidArgumentError(
+        "found multiple cache configurations, but only a single cache is currently supported");
+  }
+  const auto& [name, config] = *options_.cache_configs.begin();
+  ASSIGN_OR_RETURN(parts_->cache, PluginCache::Load(options_.cache_directory, name, config));
+  if (!parts_->cache->answers_at_once()) {
+    parts_->cache_executor =
+        std::make_unique<Executor>("response cache", kCacheThreads, kMaxWaitingCacheCalls);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Server::SetUpInstances(LoadContext* context) {
+  for (const auto& [policy, settings] : options_.host_policies) {
+    RETURN_IF_ERROR(HostPolicy::Make(options_.host_policies, policy).status());
+  }
+  context->host_policies = &options_.host_policies;
+  if (options_.rate_limit) {
+    parts_->rate_limiter = std::make_unique<RateLimiter>(options_.rate_limiter_resources);
+    context->rate_limiter = parts_->rate_limiter.get();
+  } else if (!options_.rate_limiter_resources.empty()) {
+    LOG_WARNING << "resources of the rate limiter have no effect: it is off (--rate-limit)";
+  }
+  return absl::OkStatus();
 }
 
 Server::~Server() {

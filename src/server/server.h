@@ -24,6 +24,7 @@ namespace nereid {
 
 class MachineUsage;
 class ModelManager;
+struct LoadContext;
 
 inline constexpr int64_t kLatestVersion = -1;
 
@@ -89,6 +90,10 @@ class NEREID_API Server {
 
   Server(const ServerOptions& options, Clock* clock);
   absl::Status Start();
+  // The response cache, if one is configured.
+  absl::Status LoadCache();
+  // What the options say of all instances.
+  absl::Status SetUpInstances(LoadContext* context);
   void StopQuietly();
   // UNAVAILABLE "Server not ready" unless the server has started and is not stopping.
   absl::Status CheckReady() const;

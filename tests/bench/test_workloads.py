@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,17 @@ import pytest
 from tritonclient.grpc import service_pb2
 
 from racetrack import workloads
-from racetrack.workloads import DIGITS, IDENTITY_SMALL, MLP, ROWS, Row, write_files
+from racetrack.workloads import (
+    DIGITS,
+    GROUPS,
+    IDENTITY_SMALL,
+    MLP,
+    MLP_TWO,
+    RESNET,
+    Model,
+    Row,
+    write_files,
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +31,42 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_rows_have_names_of_their_own() -> None:
-    keys = [row.key for row in ROWS]
+    keys = [row.key for group in GROUPS.values() for row in group.rows]
     assert len(set(keys)) == len(keys)
 
 
-def test_every_model_is_in_the_repository(repository: Path) -> None:
-    for model in workloads.MODELS:
+@pytest.fixture(scope="module")
+def scheduling(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return workloads.write_scheduling_repository(tmp_path_factory.mktemp("scheduling") / "models")
+
+
+def assert_has_models(repository: Path, models: Sequence[Model]) -> None:
+    for model in models:
         assert (repository / model.name / "1").is_dir()
         assert model.onnx_file is None or (repository / model.onnx_file).is_file()
+
+
+def test_every_model_is_in_the_repository(repository: Path, scheduling: Path) -> None:
+    assert_has_models(repository, workloads.MODELS)
+    assert_has_models(scheduling, workloads.SCHEDULING_MODELS)
+
+
+def test_the_large_network(tmp_path: Path, scheduling: Path) -> None:
+    """It has ResNet-18's size, and its answer is a number everywhere and not the same everywhere."""
+    assert (scheduling / str(RESNET.onnx_file)).stat().st_size == pytest.approx(46.7e6, rel=0.01)
+    files = write_files(tmp_path, scheduling, Row(RESNET, "grpc", "binary", 1))
+    answer = np.frombuffer(files.expect.read_bytes(), np.float32)
+    assert answer.shape == (1000,)
+    assert np.isfinite(answer).all()
+    assert 0.01 < answer.std() < 10
+
+
+def test_two_instances_serve_the_same_network(
+    tmp_path: Path, repository: Path, scheduling: Path
+) -> None:
+    one = write_files(tmp_path / "one", repository, Row(MLP, "http", "binary", 1))
+    two = write_files(tmp_path / "two", scheduling, Row(MLP_TWO, "http", "binary", 1))
+    assert one.expect.read_bytes() == two.expect.read_bytes()
 
 
 def test_the_binary_request(tmp_path: Path, repository: Path) -> None:

@@ -51,7 +51,9 @@ class HttpReply:
 
 @dataclass(frozen=True)
 class GrpcReply:
-    """The answer to a unary call. `response` is the message in JSON form, None on an error."""
+    """The answer to a call. `response` is the message in JSON form, None on an error; of a stream
+    that ends well it is a list.
+    """
 
     code: str
     details: str
@@ -95,12 +97,19 @@ def send_grpc(channel: grpc.Channel, case: GrpcCase) -> GrpcReply:
     else:
         call = getattr(service_pb2_grpc.GRPCInferenceServiceStub(channel), case.method)
     try:
+        if isinstance(case.request, tuple):
+            stream = call(iter(case.request), timeout=TIMEOUT_SECONDS, metadata=case.metadata)
+            return GrpcReply("OK", "", [_message_to_json(one) for one in stream])
         response = call(case.request, timeout=TIMEOUT_SECONDS)
     except grpc.RpcError as error:
         return GrpcReply(error.code().name, error.details() or "", None)
     if isinstance(response, bytes):
         return GrpcReply("OK", "", {"hex": response.hex()})
-    return GrpcReply("OK", "", MessageToDict(response, preserving_proto_field_name=True))
+    return GrpcReply("OK", "", _message_to_json(response))
+
+
+def _message_to_json(message: Any) -> Any:
+    return MessageToDict(message, preserving_proto_field_name=True)
 
 
 def request_to_json(case: HttpCase | GrpcCase) -> dict[str, Any]:
@@ -117,5 +126,8 @@ def request_to_json(case: HttpCase | GrpcCase) -> dict[str, Any]:
         }
     if isinstance(case.request, bytes):
         return {"method": case.method, "hex": case.request.hex()}
-    message = MessageToDict(case.request, preserving_proto_field_name=True)
-    return {"method": case.method, "message": json.loads(json.dumps(message))}
+    if isinstance(case.request, tuple):
+        messages = [_message_to_json(one) for one in case.request]
+        metadata = {"metadata": [list(pair) for pair in case.metadata]} if case.metadata else {}
+        return {"method": case.method, "messages": messages, **metadata}
+    return {"method": case.method, "message": _message_to_json(case.request)}

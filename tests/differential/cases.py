@@ -27,9 +27,13 @@ class HttpCase:
 
 @dataclass(frozen=True)
 class GrpcCase:
-    """One unary call. `id` is unique and begins with grpc-good- or grpc-bad-. See HttpCase."""
+    """One call. `id` is unique and begins with grpc-good- or grpc-bad-. See HttpCase.
+
+    A tuple of messages is a stream: all are sent, and then the client half-closes.
+    """
 
     id: str
     method: str  # the name of the rpc, such as ModelInfer
-    request: Any  # its request message
+    request: Any  # its request message, or several
     golden: bool = True
+    metadata: Sequence[tuple[str, str]] = ()

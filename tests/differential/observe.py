@@ -16,7 +16,14 @@ from differential.answers import GrpcReply, HttpReply
 
 CRASH = "crash"
 # Header fields that say nothing about the answer itself.
-_IGNORED_HEADERS = {"content-length", "connection", "date", "server", "keep-alive"}
+_IGNORED_HEADERS = {
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "date",
+    "server",
+    "keep-alive",
+}
 _FLOAT = re.compile(r"-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?NaN|-?Infinity")
 _VOLATILE = re.compile(r'("(?:ns|last_inference)":)\s*\d+')
 _VOLATILE_MEMBERS = {"ns", "last_inference"}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from support.repository import ModelRepository, tensor_text
 from support.stage import EXAMPLE_MODELS
+from support.streaming import add_repeat, add_testing
 
 # A name in the protobuf text format, as TYPE_<name>; the model is identity_<name in lower case>.
 DATA_TYPES = (
@@ -47,6 +48,8 @@ def write_repository(root: Path) -> Path:
     _add_labelled(models)
     for example in ("digits", "digits_batched"):
         shutil.copytree(EXAMPLE_MODELS / example, root / example, dirs_exist_ok=True)
+    add_repeat(models)
+    add_testing(models, "fails_some", "fails_some")
     models.add_identity("broken", "FP32", (1,), backend="nonesuch")
     return models.root
 

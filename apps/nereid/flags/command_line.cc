@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/json_writer.h"
 #include "base/status_macros.h"
 #include "flags/flag_table.h"
 
@@ -42,8 +43,7 @@ const Flag* Nearest(const std::vector<FlagGroup>& table, absl::string_view name)
   return best;
 }
 
-absl::StatusOr<const Flag*> FindFlag(const std::vector<FlagGroup>& table,
-                                     absl::string_view name) {
+absl::StatusOr<const Flag*> FindFlag(const std::vector<FlagGroup>& table, absl::string_view name) {
   std::vector<const Flag*> candidates;
   for (const FlagGroup& group : table) {
     for (const Flag& flag : group.flags) {
@@ -63,10 +63,10 @@ absl::StatusOr<const Flag*> FindFlag(const std::vector<FlagGroup>& table,
         absl::StrCat("option --", name, " is ambiguous; it may mean:", names));
   }
   const Flag* nearest = Nearest(table, name);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "unknown option --", name,
-      nearest != nullptr ? absl::StrCat("; did you mean --", nearest->name, "?") : "",
-      " (--help lists all options)"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown option --", name,
+                   nearest != nullptr ? absl::StrCat("; did you mean --", nearest->name, "?") : "",
+                   " (--help lists all options)"));
 }
 
 absl::Status Apply(const Flag& flag, absl::string_view value) {
@@ -114,6 +114,33 @@ absl::Status CheckTogether(const Settings& s) {
   return CheckPorts(s);
 }
 
+// What the cache options say together.
+absl::Status SetCacheConfigs(Settings* s) {
+  if (s->response_cache_byte_size.has_value()) {
+    if (!s->cache_settings.empty()) {
+      return absl::InvalidArgumentError(
+          "Error: Incompatible flags --response-cache-byte-size and --cache-config both provided. "
+          "Please provide one or the other.");
+    }
+    // No bytes: no cache.
+    if (*s->response_cache_byte_size > 0) {
+      s->cache_settings["local"]["size"] = absl::StrCat(*s->response_cache_byte_size);
+    }
+  }
+  for (const auto& [cache, settings] : s->cache_settings) {
+    std::string json;
+    JsonWriter writer(&json);
+    writer.BeginObject();
+    for (const auto& [setting, value] : settings) {
+      writer.Key(setting);
+      writer.String(value);
+    }
+    writer.EndObject();
+    s->server.cache_configs[cache] = json;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings) {
@@ -128,8 +155,7 @@ absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* se
     ASSIGN_OR_RETURN(const Flag* const flag, FindFlag(table, arg.substr(0, equals)));
     if (flag->argument.empty()) {
       if (equals != absl::string_view::npos) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("option --", flag->name, " takes no value"));
+        return absl::InvalidArgumentError(absl::StrCat("option --", flag->name, " takes no value"));
       }
       RETURN_IF_ERROR(Apply(*flag, ""));
     } else if (equals != absl::string_view::npos) {
@@ -141,6 +167,7 @@ absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* se
           absl::StrCat("option --", flag->name, " needs a value: ", flag->argument));
     }
   }
+  RETURN_IF_ERROR(SetCacheConfigs(settings));
   return CheckTogether(*settings);
 }
 

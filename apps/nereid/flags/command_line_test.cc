@@ -69,6 +69,8 @@ TEST(CommandLineTest, NumbersAreChecked) {
   EXPECT_THAT(ErrorOf({"--http-port=70000"}), HasSubstr("out of bound. Got 70000"));
   EXPECT_THAT(ErrorOf({"--http-max-input-size=0"}),
               HasSubstr("Error: --http-max-input-size must be greater than 0."));
+  EXPECT_THAT(ErrorOf({"--grpc-max-response-pool-size=0"}),
+              HasSubstr("Error: --grpc-max-response-pool-size must be greater than 0."));
   EXPECT_THAT(ErrorOf({"--grpc-infer-thread-count=1"}),
               HasSubstr("Must be in the range 2 to 128."));
   Settings s;
@@ -84,8 +86,8 @@ TEST(CommandLineTest, UnknownOptionSuggestsTheNearest) {
 }
 
 TEST(CommandLineTest, OptionOfALaterVersionSaysSo) {
-  EXPECT_THAT(ErrorOf({"--rate-limit=off"}),
-              HasSubstr("--rate-limit is not supported by this version yet"));
+  EXPECT_THAT(ErrorOf({"--allow-client-shm=true"}),
+              HasSubstr("--allow-client-shm is not supported by this version yet"));
 }
 
 TEST(CommandLineTest, NoOptionIsBothThereAndForLater) {
@@ -107,12 +109,12 @@ TEST(CommandLineTest, MissingValueAndNeedlessValue) {
 
 TEST(CommandLineTest, ControlModeAndStartupModels) {
   Settings s;
-  ASSERT_TRUE(Parse({"--model-control-mode=EXPLICIT", "--load-model=a", "--load-model=b"}, &s).ok());
+  ASSERT_TRUE(
+      Parse({"--model-control-mode=EXPLICIT", "--load-model=a", "--load-model=b"}, &s).ok());
   EXPECT_EQ(s.server.control_mode, ModelControlMode::kExplicit);
   EXPECT_THAT(s.server.startup_models, ElementsAre("a", "b"));
-  EXPECT_THAT(ErrorOf({"--load-model=a"}),
-              HasSubstr("Use of '--load-model' requires setting "
-                        "'--model-control-mode=explicit' as well."));
+  EXPECT_THAT(ErrorOf({"--load-model=a"}), HasSubstr("Use of '--load-model' requires setting "
+                                                     "'--model-control-mode=explicit' as well."));
   EXPECT_THAT(ErrorOf({"--model-control-mode=poll"}), HasSubstr("polling is not supported"));
 }
 
@@ -127,6 +129,79 @@ TEST(CommandLineTest, BackendConfig) {
   EXPECT_EQ(s.server.backend_settings["x"]["list"], "a,b");
   EXPECT_THAT(ErrorOf({"--backend-config=tf"}), HasSubstr("--backend-config option format is"));
   EXPECT_THAT(ErrorOf({"--backend-config=,a=b"}), HasSubstr("No backend specified."));
+}
+
+TEST(CommandLineTest, CacheConfig) {
+  Settings s, old, none;
+  ASSERT_TRUE(
+      Parse({"--cache-config=redis,host=h", "--cache-config", "redis,password=a,b=c\""}, &s).ok());
+  EXPECT_THAT(s.server.cache_configs,
+              ElementsAre(std::pair("redis", R"({"host":"h","password":"a,b=c\""})")));
+  ASSERT_TRUE(Parse({"--response-cache-byte-size=1024"}, &old).ok());
+  EXPECT_THAT(old.server.cache_configs, ElementsAre(std::pair("local", R"({"size":"1024"})")));
+  ASSERT_TRUE(Parse({"--response-cache-byte-size=0"}, &none).ok());
+  EXPECT_TRUE(none.server.cache_configs.empty());
+
+  for (const char* value : {"local", "size=5", ",size=5"}) {
+    EXPECT_THAT(ErrorOf({std::string("--cache-config=") + value}),
+                HasSubstr(std::string("No cache specified. --cache-config option format is <cache "
+                                      "name>,<setting>=<value>. Got ") +
+                          value));
+  }
+  for (const char* value : {"local,", "local,size", "local,=5", "local,size="}) {
+    EXPECT_THAT(
+        ErrorOf({std::string("--cache-config=") + value}),
+        HasSubstr(
+            std::string("--cache-config option format is '<cache name>,<setting>=<value>'. Got ") +
+            value));
+  }
+  EXPECT_THAT(ErrorOf({"--response-cache-byte-size=0", "--cache-config=local,size=1"}),
+              HasSubstr("Error: Incompatible flags --response-cache-byte-size and --cache-config "
+                        "both provided. Please provide one or the other."));
+}
+
+TEST(CommandLineTest, RateLimit) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--rate-limit=Execution_Count", "--rate-limit-resource=R:4",
+                     "--rate-limit-resource=R:2:0", "--rate-limit-resource", "R:7"},
+                    &s)
+                  .ok());
+  EXPECT_TRUE(s.server.rate_limit);
+  EXPECT_THAT(s.server.rate_limiter_resources.at("R"),
+              ElementsAre(std::pair(-1, 4u), std::pair(0, 2u)));
+  ASSERT_TRUE(Parse({"--rate-limit=OFF"}, &s).ok());
+  EXPECT_FALSE(s.server.rate_limit);
+  EXPECT_THAT(ErrorOf({"--rate-limit=on"}), HasSubstr("invalid argument for --rate-limit"));
+  for (const char* value : {"R", ":4", "R:4:0:1"}) {
+    EXPECT_THAT(ErrorOf({std::string("--rate-limit-resource=") + value}),
+                HasSubstr(std::string("--rate-limit-resource option format is "
+                                      "'<resource_name>:<count>:<device>' or "
+                                      "'<resource_name>:<count>'. Got ") +
+                          value));
+  }
+  EXPECT_THAT(ErrorOf({"--rate-limit-resource=R:many"}), HasSubstr("Got many"));
+  EXPECT_THAT(ErrorOf({"--rate-limit-resource=R:1:cpu"}), HasSubstr("Got cpu"));
+}
+
+TEST(CommandLineTest, HostPolicy) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--host-policy=cpu,cpu-cores=0,2", "--host-policy=cpu,numa-node=1",
+                     "--host-policy", "p,cpu-cores=1-3"},
+                    &s)
+                  .ok());
+  EXPECT_THAT(s.server.host_policies.at("cpu"),
+              ElementsAre(std::pair("cpu-cores", "0,2"), std::pair("numa-node", "1")));
+  EXPECT_THAT(s.server.host_policies.at("p"), ElementsAre(std::pair("cpu-cores", "1-3")));
+  for (const char* value : {"cpu", "cpu-cores=0", ",cpu-cores=0", "cpu,=0",
+                            "cpu,cpu-cores=", "cpu,cpu-cores", "a=b,c"}) {
+    EXPECT_THAT(ErrorOf({std::string("--host-policy=") + value}),
+                HasSubstr(std::string("--host-policy option format is '<policy "
+                                      "name>,<setting>=<value>'. Got ") +
+                          value));
+  }
+  EXPECT_THAT(ErrorOf({"--host-policy=cpu,gpu=0"}),
+              HasSubstr("Unsupported host policy setting 'gpu' is specified, supported settings "
+                        "are 'numa-node', 'cpu-cores'"));
 }
 
 TEST(CommandLineTest, SamePortTwice) {

@@ -9,6 +9,9 @@
 #include <array>
 #include <limits>
 
+#include "base/status_macros.h"
+#include "execution/host_policy.h"
+
 namespace nereid {
 namespace {
 
@@ -16,34 +19,39 @@ constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
 FlagGroup GlobalFlags(Settings* s) {
-  return {"Server",
-          {{"help", "", "", "Print this text and exit.",
-            [s](absl::string_view) {
-              s->help = true;
-              return absl::OkStatus();
-            }},
-           {"help-markdown", "", "", "Print the options as a Markdown page and exit.",
-            [s](absl::string_view) {
-              s->help_markdown = true;
-              return absl::OkStatus();
-            }},
-           {"id", "<string>", s->server.server_id, "Name of the server in its metadata.",
-            SetString(&s->server.server_id)},
-           {"exit-timeout-secs", "<integer>", "30",
-            "Seconds that SIGTERM or SIGINT leaves to requests in flight before the server exits "
-            "all the same. A negative number counts as 0.",
-            [s](absl::string_view value) {
-              int64_t seconds = 0;
-              absl::Status status = ParseInteger(value, -kMaxInt, kMaxInt, &seconds);
-              if (status.ok()) {
-                s->server.exit_timeout_secs = static_cast<uint32_t>(std::max<int64_t>(0, seconds));
-              }
-              return status;
-            }},
-           {"max-in-flight-bytes", "<integer>", absl::StrCat(s->server.max_in_flight_bytes),
-            "Bytes of requests and responses held at a time, over HTTP and gRPC together. What "
-            "would exceed it is refused at once (503, UNAVAILABLE). 0: no limit.",
-            SetInteger(&s->server.max_in_flight_bytes, 0, kMaxInt64)}}};
+  return {
+      "Server",
+      {{"help", "", "", "Print this text and exit.",
+        [s](absl::string_view) {
+          s->help = true;
+          return absl::OkStatus();
+        }},
+       {"help-markdown", "", "", "Print the options as a Markdown page and exit.",
+        [s](absl::string_view) {
+          s->help_markdown = true;
+          return absl::OkStatus();
+        }},
+       {"id", "<string>", s->server.server_id, "Name of the server in its metadata.",
+        SetString(&s->server.server_id)},
+       {"exit-timeout-secs", "<integer>", "30",
+        "Seconds that SIGTERM or SIGINT leaves to requests in flight before the server exits "
+        "all the same. A negative number counts as 0.",
+        [s](absl::string_view value) {
+          int64_t seconds = 0;
+          absl::Status status = ParseInteger(value, -kMaxInt, kMaxInt, &seconds);
+          if (status.ok()) {
+            s->server.exit_timeout_secs = static_cast<uint32_t>(std::max<int64_t>(0, seconds));
+          }
+          return status;
+        }},
+       {"max-in-flight-bytes", "<integer>", absl::StrCat(s->server.max_in_flight_bytes),
+        "Bytes of requests and responses held at a time, over HTTP and gRPC together. What "
+        "would exceed it is refused at once (503, UNAVAILABLE). 0: no limit.",
+        SetInteger(&s->server.max_in_flight_bytes, 0, kMaxInt64)},
+       {"max-waiting-stream-bytes", "<integer>", absl::StrCat(s->max_waiting_stream_bytes),
+        "Bytes of one stream (gRPC or server-sent events) that may wait for a client that reads "
+        "slowly. Beyond, the model's thread that sends is held back.",
+        SetInteger(&s->max_waiting_stream_bytes, 1, kMaxInt64)}}};
 }
 
 FlagGroup LogFlags(Settings* s) {
@@ -224,6 +232,19 @@ FlagGroup GrpcFlags(Settings* s) {
        {"grpc-infer-allocation-pool-size", "<integer>", absl::StrCat(g->allocation_pool_size),
         "Call objects that each completion queue keeps for reuse.",
         SetInteger(&g->allocation_pool_size, 1, 1 << 20)},
+       {"grpc-max-response-pool-size", "<integer>", absl::StrCat(g->max_response_pool_size),
+        "Responses of one request that may wait for a client that reads its stream slowly. Beyond, "
+        "the model's thread that sends them is held back.",
+        [g](absl::string_view value) {
+          int64_t size = 0;
+          absl::Status status = ParseInteger(value, -kMaxInt, kMaxInt, &size);
+          if (status.ok() && size <= 0) {
+            status = absl::InvalidArgumentError(
+                "Error: --grpc-max-response-pool-size must be greater than 0.");
+          }
+          if (status.ok()) g->max_response_pool_size = static_cast<int>(size);
+          return status;
+        }},
        {"grpc-use-ssl", "<boolean>", "false", "Serve gRPC over TLS.", SetBool(&g->use_ssl)},
        {"grpc-use-ssl-mutual", "<boolean>", "false",
         "TLS with client certificates; giving it turns TLS on.",
@@ -323,6 +344,109 @@ FlagGroup BackendFlags(Settings* s) {
         }}}};
 }
 
+absl::Status AddCacheConfig(absl::string_view value, Settings* settings) {
+  const size_t comma = value.find(',');
+  if (comma == absl::string_view::npos || comma == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("No cache specified. --cache-config option format is <cache "
+                     "name>,<setting>=<value>. Got ",
+                     value, "\n"));
+  }
+  const absl::string_view setting = value.substr(comma + 1);
+  const size_t equals = setting.find('=');
+  if (equals == absl::string_view::npos || equals == 0 || equals + 1 == setting.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--cache-config option format is '<cache name>,<setting>=<value>'. Got ", value, "\n"));
+  }
+  settings->cache_settings[std::string(value.substr(0, comma))]
+                          [std::string(setting.substr(0, equals))] =
+      std::string(setting.substr(equals + 1));
+  return absl::OkStatus();
+}
+
+FlagGroup CacheFlags(Settings* s) {
+  return {"Response cache",
+          {{"cache-config", "<string>", "",
+            "<cache>,<setting>=<value>: use that response cache, with this setting; for instance "
+            "local,size=104857600. May be given several times.",
+            [s](absl::string_view value) { return AddCacheConfig(value, s); }},
+           {"cache-directory", "<string>", "../caches beside the executable",
+            "Folder of caches: <name>/libtritoncache_<name>.so.",
+            SetString(&s->server.cache_directory)},
+           {"response-cache-byte-size", "<integer>", "",
+            "Deprecated: n is --cache-config=local,size=n.", [s](absl::string_view value) {
+              int64_t size = 0;
+              absl::Status status = ParseInteger(value, 0, kMaxInt64, &size);
+              if (status.ok()) s->response_cache_byte_size = size;
+              return status;
+            }}}};
+}
+
+absl::Status SetRateLimit(absl::string_view value, ServerOptions* options) {
+  const std::string mode = absl::AsciiStrToLower(value);
+  if (mode != "execution_count" && mode != "off") {
+    return absl::InvalidArgumentError(absl::StrCat("invalid argument for --rate-limit: '", value,
+                                                   "' (use execution_count or off)"));
+  }
+  options->rate_limit = mode == "execution_count";
+  return absl::OkStatus();
+}
+
+// <name>:<count>[:<device>]
+absl::Status AddRateLimit(absl::string_view value, RateLimiterResources* resources) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(value, ':');
+  if (parts.size() < 2 || parts.size() > 3 || parts[0].empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--rate-limit-resource option format is "
+                     "'<resource_name>:<count>:<device>' or '<resource_name>:<count>'. Got ",
+                     value));
+  }
+  int64_t count = 0;
+  int64_t device = -1;  // every device
+  absl::Status status = ParseInteger(parts[1], 0, kMaxInt, &count);
+  if (status.ok() && parts.size() == 3) status = ParseInteger(parts[2], 0, kMaxInt, &device);
+  if (status.ok()) {
+    AddRateLimiterResource(resources, std::string(parts[0]), static_cast<int>(device),
+                           static_cast<uint64_t>(count));
+  }
+  return status;
+}
+
+// <policy>,<setting>=<value>
+absl::Status AddHostPolicy(absl::string_view value, ServerOptions* options) {
+  const size_t comma = value.find(',');
+  const size_t equals = value.find('=');
+  if (comma == absl::string_view::npos || equals == absl::string_view::npos || comma == 0 ||
+      equals <= comma + 1 || equals + 1 == value.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--host-policy option format is '<policy name>,<setting>=<value>'. Got ", value, "\n"));
+  }
+  const std::string setting(value.substr(comma + 1, equals - comma - 1));
+  RETURN_IF_ERROR(HostPolicy::CheckSetting(setting));
+  options->host_policies[std::string(value.substr(0, comma))][setting] =
+      std::string(value.substr(equals + 1));
+  return absl::OkStatus();
+}
+
+FlagGroup InstanceFlags(Settings* s) {
+  ServerOptions* const o = &s->server;
+  return {
+      "Model instances",
+      {{"rate-limit", "<string>", "off",
+        "execution_count: an instance executes only while it holds the resources that its "
+        "rate_limiter names. off: those are not looked at.",
+        [o](absl::string_view value) { return SetRateLimit(value, o); }},
+       {"rate-limit-resource", "<name>:<count>[:<device>]", "the most that an instance needs",
+        "How much there is of a resource on a device, or on every device. May be given several "
+        "times; of two counts for the same the smaller one holds.",
+        [o](absl::string_view value) { return AddRateLimit(value, &o->rate_limiter_resources); }},
+       {"host-policy", "<policy>,<setting>=<value>", "",
+        "Where instances run that use this policy: cpu-cores (0-4 or 1,3) for their threads, "
+        "numa-node (a number) for their memory. An instance group's host_policy names it; "
+        "otherwise it is cpu for KIND_CPU and model for KIND_MODEL. May be given several times.",
+        [o](absl::string_view value) { return AddHostPolicy(value, o); }}}};
+}
+
 // Accepted, so that existing command lines start, and named in one warning.
 FlagGroup DeviceFlags(Settings* s) {
   FlagGroup group{"Without effect (this build has no GPU support)", {}};
@@ -348,7 +472,6 @@ constexpr std::array kLaterOptions = {"repository-poll-secs",
                                       "http-restricted-api",
                                       "grpc-header-forward-pattern",
                                       "grpc-restricted-protocol",
-                                      "grpc-max-response-pool-size",
                                       "allow-sagemaker",
                                       "sagemaker-port",
                                       "sagemaker-safe-port-range",
@@ -365,13 +488,7 @@ constexpr std::array kLaterOptions = {"repository-poll-secs",
                                       "trace-count",
                                       "trace-log-frequency",
                                       "repoagent-directory",
-                                      "cache-config",
-                                      "cache-directory",
-                                      "response-cache-byte-size",
-                                      "rate-limit",
-                                      "rate-limit-resource",
                                       "buffer-manager-thread-count",
-                                      "host-policy",
                                       "allow-client-shm"};
 
 }  // namespace
@@ -379,7 +496,8 @@ constexpr std::array kLaterOptions = {"repository-poll-secs",
 std::vector<FlagGroup> MakeFlagTable(Settings* settings) {
   return {GlobalFlags(settings),  LogFlags(settings),   RepositoryFlags(settings),
           HttpFlags(settings),    GrpcFlags(settings),  MetricsFlags(settings),
-          BackendFlags(settings), DeviceFlags(settings)};
+          BackendFlags(settings), CacheFlags(settings), InstanceFlags(settings),
+          DeviceFlags(settings)};
 }
 
 bool IsOptionOfLaterVersion(absl::string_view name) {

@@ -35,7 +35,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceHostPolicy(TRITONBACKEND_ModelIns
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceIsPassive(TRITONBACKEND_ModelInstance* instance,
                                                          bool* is_passive) {
-  *is_passive = false;  // a configuration with passive instances is refused at load
+  *is_passive = Unwrap(instance)->spec().passive;
   return nullptr;
 }
 
@@ -48,8 +48,8 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceProfileCount(TRITONBACKEND_ModelI
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceProfileName(TRITONBACKEND_ModelInstance* instance,
                                                            const uint32_t index,
                                                            const char** profile_name) {
-  return ToCError(absl::InvalidArgumentError(absl::StrCat(
-      "out of bounds index ", index, ": instance is configured with 0 profiles")));
+  return ToCError(absl::InvalidArgumentError(
+      absl::StrCat("out of bounds index ", index, ": instance is configured with 0 profiles")));
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceSecondaryDeviceCount(

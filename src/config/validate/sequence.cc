@@ -12,6 +12,8 @@ namespace {
 using inference::ModelSequenceBatching;
 using Control = inference::ModelSequenceBatching::Control;
 
+constexpr char kBatchStrategyParameter[] = "TRITON_BATCH_STRATEGY_PATH";
+
 // One control of one control input, and where to report what is wrong with it.
 struct ControlPlace {
   const Control& control;
@@ -152,6 +154,13 @@ void CheckSequenceBatching(const inference::ModelConfig& config, Diagnostics* di
                                   " with sequence batching scheduler. Please disable the "
                                   "response cache."),
                      "set it to false");
+  }
+  if (config.parameters().contains(kBatchStrategyParameter)) {
+    diagnostics->Add(absl::StrCat("parameters.", kBatchStrategyParameter),
+                     absl::StrCat(kBatchStrategyParameter,
+                                  " cannot be specified with sequence batcher, using default "
+                                  "batching strategy"),
+                     "remove it");
   }
   CheckControls(config, diagnostics);
   CheckStrategy(config, diagnostics);

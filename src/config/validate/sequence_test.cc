@@ -25,6 +25,16 @@ TEST(CheckSequenceBatchingTest, AcceptsGoodOnesAndNone) {
               IsEmpty());
 }
 
+TEST(CheckSequenceBatchingTest, ABatchingLibraryIsForOtherSchedulers) {
+  const std::string library = " parameters { key: 'TRITON_BATCH_STRATEGY_PATH' value { } }";
+  EXPECT_THAT(
+      ProblemsOf(CheckSequenceBatching, "name: 'm' sequence_batching { }" + library),
+      ElementsAre("parameters.TRITON_BATCH_STRATEGY_PATH: TRITON_BATCH_STRATEGY_PATH cannot "
+                  "be specified with sequence batcher, using default batching strategy"));
+  EXPECT_THAT(ProblemsOf(CheckSequenceBatching, "name: 'm' dynamic_batching { }" + library),
+              IsEmpty());
+}
+
 TEST(CheckSequenceBatchingTest, ResponseCache) {
   EXPECT_THAT(ProblemsOf(CheckSequenceBatching,
                          "name: 'm' sequence_batching { } response_cache { enable: true }"),

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "frontends/codec/careful_tensor.h"
 #include "frontends/codec/json_access.h"
+#include "frontends/codec/json_parameter.h"
 #include "frontends/codec/json_parse.h"
 
 namespace nereid {
@@ -83,11 +84,14 @@ absl::Status CarefulReader::ReadReserved(ReservedParameter which, const JsonValu
       return Store("sequence_start", AsBool(value), &d.sequence_start);
     case ReservedParameter::kSequenceEnd:
       return Store("sequence_end", AsBool(value), &d.sequence_end);
-    case ReservedParameter::kPriority: return Store("priority", AsUint(value), &d.priority);
-    case ReservedParameter::kTimeout: return Store("timeout", AsUint(value), &d.timeout_us);
+    case ReservedParameter::kPriority:
+      return Store("priority", AsUint(value), &d.priority);
+    case ReservedParameter::kTimeout:
+      return Store("timeout", AsUint(value), &d.timeout_us);
     case ReservedParameter::kBinaryDataOutput:
       return Store("binary_data_output", AsBool(value), &d.outputs.fallback.binary);
-    case ReservedParameter::kNone: break;
+    case ReservedParameter::kNone:
+      break;
   }
   return absl::OkStatus();
 }
@@ -98,20 +102,7 @@ absl::Status CarefulReader::ReadCustom(absl::string_view key, const JsonValue& v
         absl::StrCat("parameter keys starting with '", kRefusedKeyPrefix,
                      "' are reserved for Triton usage and should not be specified."));
   }
-  Parameter parameter{std::string(key), {}};
-  if (value.IsString()) {
-    parameter.value = std::string(value.GetString(), value.GetStringLength());
-  } else if (value.IsBool()) {
-    parameter.value = value.GetBool();
-  } else if (value.IsInt64()) {
-    parameter.value = value.GetInt64();
-  } else if (value.IsNumber()) {
-    parameter.value = value.GetDouble();
-  } else {
-    return absl::InvalidArgumentError(
-        absl::StrCat("parameter '", key,
-                     "' has invalid type. It should be either 'int', 'bool', or 'string'."));
-  }
+  ASSIGN_OR_RETURN(Parameter parameter, ReadJsonParameter(key, value));
   document_->parameters.push_back(std::move(parameter));
   return absl::OkStatus();
 }
@@ -137,10 +128,10 @@ absl::Status CheckOneSource(const JsonValue* data, const JsonValue* binary,
   if (data != nullptr) set += " 'data'";
   if (binary != nullptr) set += " 'binary_data_size'";
   if (region != nullptr) set += " 'shared_memory_region'";
-  return absl::InvalidArgumentError(absl::StrCat(
-      "Input must set only one of the following fields: 'data', 'binary_data_size' in "
-      "'parameters', 'shared_memory_region' in 'parameters'. But",
-      set.empty() ? " no field is set" : absl::StrCat(" set", set)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("Input must set only one of the following fields: 'data', 'binary_data_size' in "
+                   "'parameters', 'shared_memory_region' in 'parameters'. But",
+                   set.empty() ? " no field is set" : absl::StrCat(" set", set)));
 }
 
 absl::Status CarefulReader::ReadInput(const JsonValue& json) {

@@ -27,13 +27,12 @@ class TestModel final : public ServingModel {
   }
   bool AdmissionOpen() const override { return false; }
   absl::Status CheckReady() override { return absl::OkStatus(); }
-  void OnCancel() override {}
+  void OnCancel(InferRequest*) override {}
 };
 
 // A model "m" version 1 with outputs OUTPUT0, OUTPUT1, ... of the types given.
 inline std::shared_ptr<TestModel> MakeModel(const std::vector<DataType>& outputs = {},
-                                            int32_t max_batch_size = 0,
-                                            OutputLabels labels = {}) {
+                                            int32_t max_batch_size = 0, OutputLabels labels = {}) {
   CompiledModel config;
   config.name = "m";
   config.version = 1;
@@ -46,6 +45,29 @@ inline std::shared_ptr<TestModel> MakeModel(const std::vector<DataType>& outputs
     config.outputs.push_back(std::move(spec));
   }
   return std::make_shared<TestModel>(std::move(config), std::move(labels));
+}
+
+struct TestInput {
+  std::string name;
+  DataType type;
+  Shape dims;
+};
+
+// A model "m" version 1 with these inputs.
+inline std::shared_ptr<TestModel> MakeModelWithInputs(const std::vector<TestInput>& inputs,
+                                                      int32_t max_batch_size = 0) {
+  CompiledModel config;
+  config.name = "m";
+  config.version = 1;
+  config.max_batch_size = max_batch_size;
+  for (const TestInput& input : inputs) {
+    InputSpec spec;
+    spec.name = input.name;
+    spec.data_type = input.type;
+    spec.dims = input.dims;
+    config.inputs.push_back(std::move(spec));
+  }
+  return std::make_shared<TestModel>(std::move(config), OutputLabels());
 }
 
 // A copy of `bytes` with kBodyPadding bytes of something behind it, placed so that byte

@@ -1,12 +1,16 @@
 #include "frontends/codec/json_tensor_writer.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include "base/json_writer.h"
 #include "frontends/codec/binary_tensor.h"
+#include "model/shape.h"
 
 namespace nereid {
 namespace {
@@ -87,35 +91,68 @@ bool AppendStrings(absl::string_view bytes, int64_t element_count, std::string* 
 
 size_t EstimateJsonTensorSize(DataType type, size_t byte_size) {
   switch (type) {
-    case DataType::kBool: return byte_size * 6 + 2;
+    case DataType::kBool:
+      return byte_size * 6 + 2;
     case DataType::kUint8:
-    case DataType::kInt8: return byte_size * 4 + 2;
-    case DataType::kFp32: return byte_size * 3 + 2;
-    case DataType::kFp64: return byte_size * 25 / 8 + 2;
-    default: return byte_size * 5 / 2 + 2;
+    case DataType::kInt8:
+      return byte_size * 4 + 2;
+    case DataType::kFp32:
+      return byte_size * 3 + 2;
+    case DataType::kFp64:
+      return byte_size * 25 / 8 + 2;
+    default:
+      return byte_size * 5 / 2 + 2;
   }
 }
 
 bool AppendJsonTensor(DataType type, absl::string_view bytes, int64_t element_count,
                       std::string* out) {
   switch (type) {
-    case DataType::kBool: return AppendNumbers<JsonBool>(bytes, element_count, out);
-    case DataType::kUint8: return AppendNumbers<uint8_t>(bytes, element_count, out);
-    case DataType::kUint16: return AppendNumbers<uint16_t>(bytes, element_count, out);
-    case DataType::kUint32: return AppendNumbers<uint32_t>(bytes, element_count, out);
-    case DataType::kUint64: return AppendNumbers<uint64_t>(bytes, element_count, out);
-    case DataType::kInt8: return AppendNumbers<int8_t>(bytes, element_count, out);
-    case DataType::kInt16: return AppendNumbers<int16_t>(bytes, element_count, out);
-    case DataType::kInt32: return AppendNumbers<int32_t>(bytes, element_count, out);
-    case DataType::kInt64: return AppendNumbers<int64_t>(bytes, element_count, out);
-    case DataType::kFp32: return AppendNumbers<float>(bytes, element_count, out);
-    case DataType::kFp64: return AppendNumbers<double>(bytes, element_count, out);
-    case DataType::kBytes: return AppendStrings(bytes, element_count, out);
+    case DataType::kBool:
+      return AppendNumbers<JsonBool>(bytes, element_count, out);
+    case DataType::kUint8:
+      return AppendNumbers<uint8_t>(bytes, element_count, out);
+    case DataType::kUint16:
+      return AppendNumbers<uint16_t>(bytes, element_count, out);
+    case DataType::kUint32:
+      return AppendNumbers<uint32_t>(bytes, element_count, out);
+    case DataType::kUint64:
+      return AppendNumbers<uint64_t>(bytes, element_count, out);
+    case DataType::kInt8:
+      return AppendNumbers<int8_t>(bytes, element_count, out);
+    case DataType::kInt16:
+      return AppendNumbers<int16_t>(bytes, element_count, out);
+    case DataType::kInt32:
+      return AppendNumbers<int32_t>(bytes, element_count, out);
+    case DataType::kInt64:
+      return AppendNumbers<int64_t>(bytes, element_count, out);
+    case DataType::kFp32:
+      return AppendNumbers<float>(bytes, element_count, out);
+    case DataType::kFp64:
+      return AppendNumbers<double>(bytes, element_count, out);
+    case DataType::kBytes:
+      return AppendStrings(bytes, element_count, out);
     case DataType::kFp16:
     case DataType::kBf16:
-    case DataType::kInvalid: return false;
+    case DataType::kInvalid:
+      return false;
   }
   return false;
+}
+
+absl::Status AppendJsonOutput(absl::string_view name, DataType type,
+                              absl::Span<const int64_t> shape, absl::string_view bytes,
+                              std::string* out) {
+  if (type == DataType::kFp16 || type == DataType::kBf16) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sending ", DataTypeName(type),
+        " data via JSON is not supported. Please use the binary data format for output"));
+  }
+  const std::optional<int64_t> count = ElementCount(shape);
+  if (count.has_value() && AppendJsonTensor(type, bytes, *count, out)) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(
+      "Failed to write 'data' field: output tensor shape does not match size of output for '", name,
+      "'"));
 }
 
 }  // namespace nereid

@@ -2,7 +2,9 @@
 #ifndef NEREID_FRONTENDS_CODEC_JSON_TENSOR_WRITER_H_
 #define NEREID_FRONTENDS_CODEC_JSON_TENSOR_WRITER_H_
 
+#include <absl/status/status.h>
 #include <absl/strings/string_view.h>
+#include <absl/types/span.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,12 @@ size_t EstimateJsonTensorSize(DataType type, size_t byte_size);
 // has no JSON form (FP16, BF16).
 bool AppendJsonTensor(DataType type, absl::string_view bytes, int64_t element_count,
                       std::string* out);
+
+// The same for output `name` of a response: INVALID_ARGUMENT for a type without JSON form, INTERNAL
+// if `bytes` does not fit `shape`.
+absl::Status AppendJsonOutput(absl::string_view name, DataType type,
+                              absl::Span<const int64_t> shape, absl::string_view bytes,
+                              std::string* out);
 
 }  // namespace nereid
 

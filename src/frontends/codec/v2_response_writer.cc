@@ -4,8 +4,6 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 
-#include <optional>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -26,8 +24,8 @@ struct OutgoingTensor {
 };
 
 size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& formats) {
-  size_t size = 128 + response.id().size() + response.model_name().size() +
-                64 * response.parameters().size();
+  size_t size =
+      128 + response.id().size() + response.model_name().size() + 64 * response.parameters().size();
   for (const ResponseOutput& output : response.outputs()) {
     size += 96 + output.name().size() + 12 * output.shape().size();
     const OutputFormat& format = formats.For(output.name());
@@ -58,20 +56,9 @@ void WriteParameters(const std::vector<Parameter>& parameters, JsonWriter* json)
 }
 
 absl::Status WriteData(const OutgoingTensor& tensor, JsonWriter* json, std::string* out) {
-  if (tensor.data_type == DataType::kFp16 || tensor.data_type == DataType::kBf16) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "sending ", DataTypeName(tensor.data_type),
-        " data via JSON is not supported. Please use the binary data format for output"));
-  }
   json->Key("data");
   json->Raw("");  // the array follows, written straight into the text
-  const std::optional<int64_t> count = ElementCount(tensor.shape);
-  if (!count || !AppendJsonTensor(tensor.data_type, tensor.bytes, *count, out)) {
-    return absl::InternalError(absl::StrCat("Failed to write 'data' field: output tensor shape "
-                                            "does not match size of output for '",
-                                            tensor.name, "'"));
-  }
-  return absl::OkStatus();
+  return AppendJsonOutput(tensor.name, tensor.data_type, tensor.shape, tensor.bytes, out);
 }
 
 absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, JsonWriter* json,
@@ -109,8 +96,7 @@ absl::Status WriteOutput(const InferResponse& response, const ResponseOutput& ou
                      ClassifyOutput(response, output, format.classification));
     // Binary parts are sent after this function has returned.
     body->made.push_back(std::make_unique<std::string>(std::move(classes.tensor)));
-    const OutgoingTensor tensor{output.name(), DataType::kBytes, classes.shape,
-                                *body->made.back()};
+    const OutgoingTensor tensor{output.name(), DataType::kBytes, classes.shape, *body->made.back()};
     return WriteTensor(tensor, format.binary, json, body);
   }
   const OutputBuffer& buffer = output.buffer();

@@ -24,8 +24,7 @@ constexpr char kInferenceService[] = "/inference.GRPCInferenceService/";
 constexpr char kHealthCheck[] = "/grpc.health.v1.Health/Check";
 
 // Part of the protocol, but not of this release.
-constexpr std::array<absl::string_view, 11> kNotSupported = {
-    "ModelStreamInfer",
+constexpr std::array<absl::string_view, 10> kNotSupported = {
     "RepositoryModelLoad",
     "RepositoryModelUnload",
     "SystemSharedMemoryStatus",

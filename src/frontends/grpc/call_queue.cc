@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/io_thread.h"
 #include "frontends/grpc/completion_tag.h"
 #include "frontends/grpc/held_sends.h"
 #include "frontends/grpc/unary_infer.h"
@@ -24,6 +25,7 @@ void CallQueue::Start() {
 }
 
 void CallQueue::Run() {
+  MarkIoThread();
   void* tag = nullptr;
   bool ok = false;
   int events = 0;  // of the last turn

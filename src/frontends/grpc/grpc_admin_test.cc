@@ -149,16 +149,9 @@ TEST_F(GrpcAdminTest, ErrorsOfUnknownModels) {
 
 TEST_F(GrpcAdminTest, MethodsOfLaterReleases) {
   inference::LogSettingsResponse settings;
-  grpc::Status status = Call(&Stub::LogSettings, inference::LogSettingsRequest(), &settings);
+  const grpc::Status status = Call(&Stub::LogSettings, inference::LogSettingsRequest(), &settings);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_EQ(status.error_message(), "LogSettings is not supported by this server yet");
-  grpc::ClientContext context;
-  const auto stream = loopback_->stub()->ModelStreamInfer(&context);
-  inference::ModelStreamInferResponse response;
-  EXPECT_FALSE(stream->Read(&response));
-  status = stream->Finish();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_EQ(status.error_message(), "ModelStreamInfer is not supported by this server yet");
 }
 
 // Every method of the protocol is either there or known to be missing.

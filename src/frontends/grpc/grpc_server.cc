@@ -17,6 +17,7 @@
 #include "frontends/grpc/infer_service.h"
 #include "frontends/grpc/library_logs.h"
 #include "frontends/grpc/listen.h"
+#include "frontends/grpc/stream_infer.h"
 #include "frontends/grpc/unary_infer.h"
 
 namespace nereid {
@@ -27,6 +28,7 @@ constexpr int kMaxQueues = 128;
 constexpr size_t kQuotaSlack = 64 << 20;
 // Calls waited for at a time on one queue: one that finds nobody waiting takes a slower way.
 constexpr int kAwaitedInferCalls = 16;
+constexpr int kAwaitedStreamCalls = 4;
 constexpr int kAwaitedAdminCalls = 2;
 
 // Tells the one who stops the server that all calls are answered. The last call may outlive both,
@@ -60,6 +62,10 @@ absl::Status CheckOptions(const GrpcServerOptions& options) {
     return absl::InvalidArgumentError(
         "invalid argument for --grpc-infer-allocation-pool-size. Must not be negative.");
   }
+  if (options.max_response_pool_size <= 0) {
+    return absl::InvalidArgumentError(
+        "Error: --grpc-max-response-pool-size must be greater than 0.");
+  }
   return absl::OkStatus();
 }
 
@@ -68,7 +74,7 @@ absl::Status CheckOptions(const GrpcServerOptions& options) {
 class GrpcServer::Impl {
  public:
   Impl(const GrpcServerOptions& options, Server* server)
-      : infer_(std::make_shared<InferEnvironment>(server, options.response_compression)),
+      : infer_(std::make_shared<InferEnvironment>(server, options)),
         admin_(std::make_shared<AdminEnvironment>(server)) {}
   ~Impl() { Stop(std::chrono::steady_clock::now()); }
 
@@ -122,6 +128,7 @@ absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
   port_ = static_cast<uint16_t>(port);
   for (const std::shared_ptr<CallQueue>& queue : queues_) {
     for (int i = 0; i < kAwaitedInferCalls; ++i) UnaryInfer::AwaitCall(infer_, queue);
+    for (int i = 0; i < kAwaitedStreamCalls; ++i) StreamInfer::AwaitCall(infer_, queue);
     for (int i = 0; i < kAwaitedAdminCalls; ++i) AdminCall::AwaitCall(admin_, queue);
     queue->Start();
   }

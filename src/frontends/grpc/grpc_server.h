@@ -9,6 +9,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -47,6 +48,12 @@ struct GrpcServerOptions {
   int infer_threads = 2;            // completion queues, 1 to 128
   int call_pool_size = 8;           // idle call objects kept for reuse, per completion queue
   GrpcCompression response_compression = GrpcCompression::kNone;  // of inference responses
+  // Responses of one request that may wait for the client of its stream; beyond, the model's
+  // thread that sends them is held back. At least 1.
+  int max_response_pool_size = std::numeric_limits<int>::max();
+  uint64_t max_waiting_stream_bytes = 16 << 20;  // the same, bytes of one stream
+  // A stream whose client takes nothing for so long, while a thread is held back, is cancelled.
+  Duration stream_stall_timeout = std::chrono::seconds(60);
   GrpcKeepaliveOptions keepalive;
   GrpcTlsOptions tls;
 };

@@ -147,6 +147,12 @@ absl::Status ReadRequestParameters(const GrpcParameters& parameters, InferReques
   return absl::OkStatus();
 }
 
+bool WantsEmptyFinalResponse(const GrpcParameters& parameters) {
+  if (parameters.empty()) return false;
+  const auto it = parameters.find(kEmptyFinalResponse);
+  return it != parameters.end() && it->second.bool_param();
+}
+
 absl::StatusOr<const std::string*> SharedMemoryRegionOf(const std::string& tensor,
                                                         const GrpcParameters& parameters) {
   const std::string* region = nullptr;

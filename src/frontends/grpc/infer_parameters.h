@@ -19,6 +19,9 @@ using GrpcParameters = google::protobuf::Map<std::string, inference::InferParame
 // are. UNIMPLEMENTED for a text as sequence id that is longer than kMaxCorrelationIdLength.
 absl::Status ReadRequestParameters(const GrpcParameters& parameters, InferRequest* request);
 
+// Whether the client of a stream wants to hear of an end without a response.
+bool WantsEmptyFinalResponse(const GrpcParameters& parameters);
+
 // The shared-memory region that holds tensor `tensor`; null if none is named.
 absl::StatusOr<const std::string*> SharedMemoryRegionOf(const std::string& tensor,
                                                         const GrpcParameters& parameters);

@@ -1,16 +1,20 @@
-// What all inference calls of a gRPC server share: the method as gRPC knows it, and their
+// What all inference calls of a gRPC server share: the methods as gRPC knows them, and their
 // surroundings.
 #ifndef NEREID_FRONTENDS_GRPC_INFER_SERVICE_H_
 #define NEREID_FRONTENDS_GRPC_INFER_SERVICE_H_
 
+#include <absl/status/status.h>
 #include <grpcpp/impl/rpc_method.h>
 #include <grpcpp/impl/rpc_service_method.h>
 #include <grpcpp/impl/service_type.h>
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/async_unary_call.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include "base/gate.h"
 #include "frontends/grpc/grpc_server.h"
+#include "frontends/grpc/stream_flow.h"
 #include "memory/output_allocator.h"
 #include "server/server.h"
 
@@ -21,11 +25,11 @@ namespace nereid {
 class InferService final : public grpc::Service {
  public:
   static constexpr char kModelInfer[] = "/inference.GRPCInferenceService/ModelInfer";
+  static constexpr char kModelStreamInfer[] = "/inference.GRPCInferenceService/ModelStreamInfer";
 
   InferService() {
-    AddMethod(new grpc::internal::RpcServiceMethod(
-        kModelInfer, grpc::internal::RpcMethod::NORMAL_RPC, /*handler=*/nullptr));
-    MarkMethodRaw(0);
+    AddRawMethod(kModelInfer, grpc::internal::RpcMethod::NORMAL_RPC);
+    AddRawMethod(kModelStreamInfer, grpc::internal::RpcMethod::BIDI_STREAMING);
   }
 
   // `tag` comes back with the next call, whose message is then in `message`.
@@ -34,18 +38,47 @@ class InferService final : public grpc::Service {
                          grpc::ServerCompletionQueue* queue, void* tag) {
     RequestAsyncUnary(0, context, message, writer, queue, queue, tag);
   }
+  // `tag` comes back with the next call.
+  void RequestModelStreamInfer(
+      grpc::ServerContext* context,
+      grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream,
+      grpc::ServerCompletionQueue* queue, void* tag) {
+    RequestAsyncBidiStreaming(1, context, stream, queue, queue, tag);
+  }
+
+ private:
+  void AddRawMethod(const char* name, grpc::internal::RpcMethod::RpcType type) {
+    AddMethod(new grpc::internal::RpcServiceMethod(name, type, /*handler=*/nullptr));
+    MarkMethodRaw(methods_++);
+  }
+
+  int methods_ = 0;
 };
+
+// What new inference is told from the moment on that the server stops.
+inline absl::Status ShuttingDownError() {
+  return absl::UnavailableError(
+      "GRPC server is shutting down and has stopped accepting new requests.");
+}
 
 // Shared by the server and the calls under way. Thread-safe.
 struct InferEnvironment {
-  InferEnvironment(Server* server_in, GrpcCompression compression_in)
-      : server(server_in), compression(compression_in), allocator(server_in->in_flight_bytes()) {}
+  InferEnvironment(Server* server_in, const GrpcServerOptions& options)
+      : server(server_in),
+        compression(options.response_compression),
+        stream_limits{options.max_waiting_stream_bytes, options.max_response_pool_size,
+                      options.stream_stall_timeout},
+        allocator(server_in->in_flight_bytes()) {}
+
+  // What every call begins with.
+  void Prepare(grpc::ServerContext* context) const;
 
   Server* const server;
   const GrpcCompression compression;
+  const StreamLimits stream_limits;
   const HeapOutputAllocator allocator;
   InferService service;
-  Gate calls;  // inside: those that are not answered yet
+  Gate calls;  // inside: requests that are not answered yet
 };
 
 }  // namespace nereid

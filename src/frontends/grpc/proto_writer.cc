@@ -10,19 +10,27 @@
 namespace nereid {
 namespace {
 
-// Field 6, raw_output_contents, length-delimited.
-constexpr char kRawTag = 6 << 3 | 2;
+constexpr char kRawTag = 6 << 3 | 2;     // raw_output_contents of a ModelInferResponse
+constexpr char kStreamTag = 2 << 3 | 2;  // infer_response of a ModelStreamInferResponse
+constexpr char kFinalResponse[] = "triton_final_response";
 constexpr size_t kMaxTagBytes = 11;  // tag and length
 constexpr size_t kKeptBytes = 65536;
 constexpr uint64_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
 
-void AppendRawTag(uint64_t length, std::string* out) {
-  out->push_back(kRawTag);
+void AppendTag(char tag, uint64_t length, std::string* out) {
+  out->push_back(tag);
   while (length >= 0x80) {
     out->push_back(static_cast<char>(length | 0x80));
     length >>= 7;
   }
   out->push_back(static_cast<char>(length));
+}
+
+// Bytes that AppendTag appends.
+size_t TagSize(uint64_t length) {
+  size_t size = 2;
+  for (; length >= 0x80; length >>= 7) ++size;
+  return size;
 }
 
 void FillParameter(const ParameterValue& value, inference::InferParameter* parameter) {
@@ -41,6 +49,18 @@ void FillParameter(const ParameterValue& value, inference::InferParameter* param
 
 absl::StatusOr<absl::Span<const WirePiece>> ProtoWriter::Write(const InferResponse& response,
                                                                const OutputFormats& formats) {
+  RETURN_IF_ERROR(Fill(response, formats));
+  return MakePieces(/*streamed=*/false);
+}
+
+absl::StatusOr<absl::Span<const WirePiece>> ProtoWriter::WriteStreamed(
+    const InferResponse& response, const OutputFormats& formats, bool is_final) {
+  RETURN_IF_ERROR(Fill(response, formats));
+  (*message_.mutable_parameters())[kFinalResponse].set_bool_param(is_final);
+  return MakePieces(/*streamed=*/true);
+}
+
+absl::Status ProtoWriter::Fill(const InferResponse& response, const OutputFormats& formats) {
   Clear();
   // Views into it must stay valid while it grows.
   classified_.reserve(response.outputs().size());
@@ -53,15 +73,7 @@ absl::StatusOr<absl::Span<const WirePiece>> ProtoWriter::Write(const InferRespon
   for (const ResponseOutput& output : response.outputs()) {
     RETURN_IF_ERROR(AddOutput(response, output, formats.For(output.name()).classification));
   }
-  uint64_t total = message_.ByteSizeLong();
-  for (const RawOutput& raw : raw_) total += kMaxTagBytes + raw.bytes.size();
-  if (total > kMaxMessageBytes) {
-    return absl::InternalError(absl::StrCat("the response of model '", response.model_name(),
-                                            "' has ", total, " bytes, but gRPC carries at most ",
-                                            kMaxMessageBytes));
-  }
-  MakePieces();
-  return absl::MakeConstSpan(pieces_);
+  return absl::OkStatus();
 }
 
 void ProtoWriter::Clear() {
@@ -93,12 +105,21 @@ absl::Status ProtoWriter::AddOutput(const InferResponse& response, const Respons
   return absl::OkStatus();
 }
 
-void ProtoWriter::MakePieces() {
-  size_t own_size = message_.ByteSizeLong();
+absl::StatusOr<absl::Span<const WirePiece>> ProtoWriter::MakePieces(bool streamed) {
+  uint64_t size = message_.ByteSizeLong();  // of the ModelInferResponse
+  uint64_t of_response = 0;
   for (const RawOutput& raw : raw_) {
-    own_size += kMaxTagBytes + (raw.of_response ? 0 : raw.bytes.size());
+    size += TagSize(raw.bytes.size()) + raw.bytes.size();
+    if (raw.of_response) of_response += raw.bytes.size();
   }
-  own_bytes_.reserve(own_size);  // so that pieces may view it while it grows
+  if (size > kMaxMessageBytes - kMaxTagBytes) {
+    return absl::InternalError(absl::StrCat("the response of model '", message_.model_name(),
+                                            "' has ", size, " bytes, but gRPC carries at most ",
+                                            kMaxMessageBytes - kMaxTagBytes));
+  }
+  // Reserved, so that pieces may view it while it grows.
+  own_bytes_.reserve(static_cast<size_t>(size - of_response) + kMaxTagBytes);
+  if (streamed) AppendTag(kStreamTag, size, &own_bytes_);
   message_.AppendToString(&own_bytes_);
   size_t piece_start = 0;
   const auto cut = [&] {
@@ -106,7 +127,7 @@ void ProtoWriter::MakePieces() {
     piece_start = own_bytes_.size();
   };
   for (const RawOutput& raw : raw_) {
-    AppendRawTag(raw.bytes.size(), &own_bytes_);
+    AppendTag(kRawTag, raw.bytes.size(), &own_bytes_);
     if (raw.of_response) {
       cut();
       pieces_.push_back({raw.bytes, /*of_response=*/true});
@@ -115,6 +136,7 @@ void ProtoWriter::MakePieces() {
     }
   }
   if (piece_start < own_bytes_.size() || pieces_.empty()) cut();
+  return absl::MakeConstSpan(pieces_);
 }
 
 }  // namespace nereid

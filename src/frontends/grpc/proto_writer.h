@@ -1,5 +1,6 @@
-// ProtoWriter: the bytes of a ModelInferResponse, as pieces: the message's own bytes, and output
-// tensors where the backend wrote them. Reusable. Thread-compatible.
+// ProtoWriter: the bytes of a ModelInferResponse, alone or in the envelope of a stream, as pieces:
+// the message's own bytes, and output tensors where the backend wrote them. Reusable.
+// Thread-compatible.
 #ifndef NEREID_FRONTENDS_GRPC_PROTO_WRITER_H_
 #define NEREID_FRONTENDS_GRPC_PROTO_WRITER_H_
 
@@ -32,6 +33,10 @@ class ProtoWriter {
   // lives. Errors of ClassifyOutput; INTERNAL for a message larger than gRPC can carry.
   absl::StatusOr<absl::Span<const WirePiece>> Write(const InferResponse& response,
                                                     const OutputFormats& formats);
+  // The same as ModelStreamInferResponse, with the parameter `triton_final_response`.
+  absl::StatusOr<absl::Span<const WirePiece>> WriteStreamed(const InferResponse& response,
+                                                            const OutputFormats& formats,
+                                                            bool is_final);
   // Forgets the last message; gives back memory beyond a usual message's.
   void Clear();
 
@@ -42,9 +47,12 @@ class ProtoWriter {
     bool of_response = false;
   };
 
+  // All of the message but its raw contents, into message_ and raw_.
+  absl::Status Fill(const InferResponse& response, const OutputFormats& formats);
   absl::Status AddOutput(const InferResponse& response, const ResponseOutput& output,
                          uint64_t classification);
-  void MakePieces();
+  // INTERNAL for a message larger than gRPC can carry.
+  absl::StatusOr<absl::Span<const WirePiece>> MakePieces(bool streamed);
 
   inference::ModelInferResponse message_;  // all but the raw contents
   std::vector<Classification> classified_;

@@ -6,72 +6,11 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "frontends/grpc/infer_request_reader.h"
+#include "frontends/grpc/message_slices.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/status_map.h"
 
 namespace nereid {
-namespace {
-
-constexpr size_t kKeptHeaderBytes = 16384;  // larger messages leave no memory behind
-constexpr size_t kKeptSlices = 1024;
-
-// Keeps a response as long as slices point into its buffers.
-class SharedResponse {
- public:
-  // One reference for the caller.
-  explicit SharedResponse(std::unique_ptr<InferResponse> response)
-      : response_(std::move(response)) {}
-
-  grpc::Slice MakeSlice(absl::string_view bytes) {
-    references_.fetch_add(1, std::memory_order_relaxed);
-    return grpc::Slice(const_cast<char*>(bytes.data()), bytes.size(), &SharedResponse::Drop, this);
-  }
-
-  static void Drop(void* shared) {
-    auto* const self = static_cast<SharedResponse*>(shared);
-    if (self->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete self;
-  }
-
- private:
-  ~SharedResponse() = default;
-
-  const std::unique_ptr<InferResponse> response_;
-  std::atomic<int> references_{1};
-};
-
-grpc::ByteBuffer Assemble(absl::Span<const WirePiece> pieces,
-                          std::unique_ptr<InferResponse> response) {
-  if (pieces.size() == 1 && !pieces[0].of_response) {
-    const grpc::Slice slice(pieces[0].bytes.data(), pieces[0].bytes.size());
-    return grpc::ByteBuffer(&slice, 1);
-  }
-  auto* const shared = new SharedResponse(std::move(response));
-  std::vector<grpc::Slice> slices;
-  slices.reserve(pieces.size());
-  for (const WirePiece& piece : pieces) {
-    slices.push_back(piece.of_response ? shared->MakeSlice(piece.bytes)
-                                       : grpc::Slice(piece.bytes.data(), piece.bytes.size()));
-  }
-  SharedResponse::Drop(shared);
-  return grpc::ByteBuffer(slices.data(), slices.size());
-}
-
-grpc_compression_level LevelOf(GrpcCompression compression) {
-  switch (compression) {
-    case GrpcCompression::kNone:
-      return GRPC_COMPRESS_LEVEL_NONE;
-    case GrpcCompression::kLow:
-      return GRPC_COMPRESS_LEVEL_LOW;
-    case GrpcCompression::kMedium:
-      return GRPC_COMPRESS_LEVEL_MED;
-    case GrpcCompression::kHigh:
-      return GRPC_COMPRESS_LEVEL_HIGH;
-  }
-  return GRPC_COMPRESS_LEVEL_NONE;
-}
-
-}  // namespace
 
 void UnaryInfer::AwaitCall(const std::shared_ptr<InferEnvironment>& environment,
                            const std::shared_ptr<CallQueue>& queue) {
@@ -83,7 +22,7 @@ void UnaryInfer::AwaitCall(const std::shared_ptr<InferEnvironment>& environment,
   // One until gRPC has taken the answer, one until it says that the call is over.
   call->references_.store(2, std::memory_order_relaxed);
   const bool started = queue->StartOperation([&](grpc::ServerCompletionQueue* completion_queue) {
-    environment->service.RequestModelInfer(&next.context, &call->received_, &next.writer,
+    environment->service.RequestModelInfer(&next.context, call->received_.bytes(), &next.writer,
                                            completion_queue, &call->arrived_);
   });
   if (started) call.release();  // comes back with an event
@@ -104,17 +43,12 @@ void UnaryInfer::OnArrived(bool ok) {
 
 absl::Status UnaryInfer::Begin() {
   InferEnvironment& environment = *call_->environment;
-  if (!environment.calls.Enter()) {
-    return absl::UnavailableError(
-        "GRPC server is shutting down and has stopped accepting new requests.");
-  }
+  if (!environment.calls.Enter()) return ShuttingDownError();
   call_->counted = true;
-  if (environment.compression != GrpcCompression::kNone) {
-    call_->context.set_compression_level(LevelOf(environment.compression));
-  }
-  ASSIGN_OR_RETURN(BudgetUnits units,
-                   environment.server->in_flight_bytes()->Take(received_.Length()));
-  RETURN_IF_ERROR(ReadMessage());
+  environment.Prepare(&call_->context);
+  Budget* const budget = environment.server->in_flight_bytes();
+  ASSIGN_OR_RETURN(BudgetUnits units, budget->Take(received_.bytes()->Length()));
+  RETURN_IF_ERROR(received_.Parse(budget));
   RETURN_IF_ERROR(MakeRequest());
   call_->request->set_units(std::move(units));
   call_->request->set_release_target({&UnaryInfer::OnRelease, this});
@@ -133,34 +67,17 @@ absl::Status UnaryInfer::Begin() {
   return issued;
 }
 
-absl::Status UnaryInfer::ReadMessage() {
-  if (!received_.Dump(&slices_).ok()) return absl::InternalError("Unable to read request");
-  slice_views_.reserve(slices_.size());
-  for (const grpc::Slice& slice : slices_) {
-    slice_views_.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  if (!message_.has_value()) message_.emplace();
-  if (!SplitMessage(slice_views_, &split_) ||
-      !message_->ParseFromArray(split_.header.data(), static_cast<int>(split_.header.size()))) {
-    return absl::InvalidArgumentError("Unable to parse request");
-  }
-  if (const uint64_t typed_bytes = TypedContentBytes(*message_); typed_bytes > 0) {
-    ASSIGN_OR_RETURN(call_->typed_units,
-                     call_->environment->server->in_flight_bytes()->Take(typed_bytes));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status UnaryInfer::MakeRequest() {
-  ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(message_->model_version()));
+  const inference::ModelInferRequest& message = received_.message();
+  ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(message.model_version()));
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
-                   call_->environment->server->FindModel(message_->model_name(), version));
+                   call_->environment->server->FindModel(message.model_name(), version));
   if (model->config().decoupled) {
     return absl::UnimplementedError(
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
   call_->request.emplace(std::move(model), version);
-  return ReadInferRequest({*message_, split_}, &*call_->request, &buffers_, &formats_);
+  return ReadInferRequest(received_.request(), &*call_->request, &buffers_, &formats_);
 }
 
 void UnaryInfer::OnDone(bool ok) {
@@ -217,7 +134,8 @@ void UnaryInfer::Send(std::unique_ptr<InferResponse> response) {
   const absl::StatusOr<absl::Span<const WirePiece>> pieces =
       proto_writer_.Write(*response, formats_);
   if (!pieces.ok()) return SendError(pieces.status());
-  const grpc::ByteBuffer message = Assemble(*pieces, std::move(response));
+  const grpc::ByteBuffer message = MakeByteBuffer(*pieces, &response);
+  response.reset();  // if it is still here, all of it was copied
   const bool started = call_->queue->StartOperation([&](grpc::ServerCompletionQueue*) {
     call_->writer.Finish(message, grpc::Status(), &finished_);
   });
@@ -239,22 +157,8 @@ void UnaryInfer::Finished() {
 }
 
 void UnaryInfer::DropMessage() {
-  const bool large = split_.header.size() > kKeptHeaderBytes;
-  if (large) {
-    message_.reset();
-  } else if (message_.has_value()) {
-    message_->Clear();
-  }
-  split_.Clear();
-  buffers_.Clear();
-  slice_views_.clear();
-  slices_.clear();
-  if (slices_.capacity() > kKeptSlices) {
-    slices_ = {};
-    slice_views_ = {};
-  }
   received_.Clear();
-  call_->typed_units.Return();
+  buffers_.Clear();
 }
 
 void UnaryInfer::DropReference() {

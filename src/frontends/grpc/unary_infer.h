@@ -14,23 +14,19 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/async_unary_call.h>
 #include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/slice.h>
 
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "base/budget.h"
 #include "base/mutex.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/grpc/call_queue.h"
 #include "frontends/grpc/completion_tag.h"
 #include "frontends/grpc/infer_service.h"
-#include "frontends/grpc/proto_reader.h"
 #include "frontends/grpc/proto_writer.h"
-#include "grpc_service.pb.h"
+#include "frontends/grpc/received_message.h"
 #include "infer/infer_request.h"
 #include "infer/response.h"
 
@@ -58,9 +54,8 @@ class UnaryInfer {
     grpc::ServerContext context;
     grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer;
     std::optional<InferRequest> request;
-    bool counted = false;     // inside of environment->calls
-    bool issued = false;      // the core had or has the request
-    BudgetUnits typed_units;  // for typed values, which take more memory than their message
+    bool counted = false;  // inside of environment->calls
+    bool issued = false;   // the core had or has the request
   };
 
   // ---- Events.
@@ -72,8 +67,6 @@ class UnaryInfer {
 
   // Brings the request on its way. On an error nothing of it is left in the core.
   absl::Status Begin();
-  // Finds the tensors in the received bytes, and parses the rest.
-  absl::Status ReadMessage();
   absl::Status MakeRequest();
   void Receive(std::unique_ptr<InferResponse> response, bool is_final) ABSL_LOCKS_EXCLUDED(mu_);
   // Sends what has been received.
@@ -93,11 +86,7 @@ class UnaryInfer {
   std::optional<Call> call_;
 
   // The message, reused from call to call.
-  grpc::ByteBuffer received_;
-  std::vector<grpc::Slice> slices_;
-  std::vector<absl::string_view> slice_views_;
-  SplitInferRequest split_;
-  std::optional<inference::ModelInferRequest> message_;
+  ReceivedMessage received_;
   RequestBuffers buffers_;
 
   OutputFormats formats_;

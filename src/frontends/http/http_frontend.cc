@@ -15,9 +15,6 @@ namespace {
 // Parts of the protocol that this server knows and does not offer.
 const char* UnsupportedFeature(Endpoint endpoint) {
   switch (endpoint) {
-    case Endpoint::kGenerate:
-    case Endpoint::kGenerateStream:
-      return "the generate extension";
     case Endpoint::kTraceSetting:
     case Endpoint::kModelTraceSetting:
       return "the trace extension";
@@ -47,10 +44,11 @@ HttpResponse MethodNotAllowed(Endpoint endpoint) {
 
 }  // namespace
 
-HttpFrontend::HttpFrontend(Server* server, const RequestLimits& limits)
+HttpFrontend::HttpFrontend(Server* server, const RequestLimits& limits, uint64_t max_waiting_bytes)
     : server_(server),
       server_metadata_(ToJson(server->Metadata())),
-      infer_(server, limits) {}
+      infer_(server, limits),
+      generate_(server, limits, max_waiting_bytes) {}
 
 void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   const Route route = ParseRoute(request->path());
@@ -62,6 +60,10 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
   }
   if (route.endpoint == Endpoint::kInfer) {
     return infer_.Handle(route, *request, std::move(responder));
+  }
+  if (route.endpoint == Endpoint::kGenerate || route.endpoint == Endpoint::kGenerateStream) {
+    return generate_.Handle(route, *request, route.endpoint == Endpoint::kGenerateStream,
+                            std::move(responder));
   }
   responder.Complete(Respond(route, *request));
 }

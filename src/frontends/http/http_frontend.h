@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "frontends/http/generate_endpoint.h"
 #include "frontends/http/http_server.h"
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/http/router.h"
@@ -16,8 +17,12 @@ namespace nereid {
 
 class HttpFrontend final : public HttpHandler {
  public:
+  // Bytes of one generated stream that may wait for its client.
+  static constexpr uint64_t kMaxWaitingBytes = 16 << 20;
+
   // `server` must outlive this; this is to be destroyed after the server has stopped.
-  explicit HttpFrontend(Server* server, const RequestLimits& limits = {});
+  explicit HttpFrontend(Server* server, const RequestLimits& limits = {},
+                        uint64_t max_waiting_bytes = kMaxWaitingBytes);
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
@@ -27,6 +32,7 @@ class HttpFrontend final : public HttpHandler {
   Server* const server_;
   const std::string server_metadata_;  // does not change while the server runs
   InferEndpoint infer_;
+  GenerateEndpoint generate_;
 };
 
 // The transport's settings that this frontend needs: alignment of binary tensors, and the limit

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "frontends/http/http_body.h"
+#include "frontends/http/http_body_stream.h"
 
 namespace nereid {
 
@@ -90,6 +91,10 @@ struct HttpResponse {
   // write.
   std::string text;
   absl::InlinedVector<HttpChunk, 2> chunks;
+  // Instead of `text` and `chunks`: a body that is sent while it is made, in chunked transfer, or
+  // up to the end of the connection for clients of HTTP/1.0. The request can be cancelled until it
+  // has ended; who takes the response aborts it when the client is gone.
+  std::shared_ptr<HttpBodyStream> body_stream;
 };
 
 // {"error":"<message>"} as application/json.
@@ -126,8 +131,8 @@ class HttpResponder {
   void CompleteWith(absl::AnyInvocable<HttpResponse()> make);
 
   // `on_cancel` runs on the I/O thread, at most once, if the client goes away or the server
-  // gives up waiting before the response is there. It is destroyed on the I/O thread.
-  // REQUIRES: called inside HttpHandler::Handle on its thread.
+  // gives up waiting before the response is there, and all of it if that is made piece by piece. It
+  // is destroyed on the I/O thread. REQUIRES: called inside HttpHandler::Handle on its thread.
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) {
     sink_->SetOnCancel(std::move(on_cancel));
   }

@@ -50,6 +50,21 @@ ModelBuilder& ModelBuilder::Batching(std::vector<int32_t> preferred, Duration ma
   return *this;
 }
 
+ModelBuilder& ModelBuilder::Priorities(uint64_t levels) {
+  model_.batching.priority_levels = levels;
+  model_.batching.default_priority_level = levels;
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::Policy(const QueuePolicy& policy, uint64_t level) {
+  if (level == 0) {
+    model_.batching.default_queue_policy = policy;
+  } else {
+    model_.batching.priority_queue_policy[level] = policy;
+  }
+  return *this;
+}
+
 ModelBuilder& ModelBuilder::Instances(int count) {
   model_.instances.clear();
   for (int i = 0; i < count; ++i) {
@@ -85,9 +100,9 @@ absl::Status FakeModel::Enqueue(RequestPtr* request) {
   return absl::UnavailableError("the fake model takes no requests");
 }
 
-void FakeModel::OnCancel() {
+void FakeModel::OnCancel(InferRequest* request) {
   ++cancels_;
-  if (on_cancel) on_cancel();
+  if (on_cancel) on_cancel(request);
 }
 
 }  // namespace nereid

@@ -29,6 +29,10 @@ class ModelBuilder {
   ModelBuilder& Output(std::string name, DataType type, Shape dims);
   // Dynamic batching; no preferred sizes mean the largest batch, as in a configuration.
   ModelBuilder& Batching(std::vector<int32_t> preferred = {}, Duration max_delay = Duration{0});
+  // `levels` priority levels, the last of which is the default.
+  ModelBuilder& Priorities(uint64_t levels);
+  // Policy of one level; of those that have none if `level` is 0.
+  ModelBuilder& Policy(const QueuePolicy& policy, uint64_t level = 0);
   ModelBuilder& Instances(int count);
 
   CompiledModel Build() const;
@@ -54,7 +58,7 @@ class FakeModel final : public ServingModel {
 
   // ---- The script. Set before other threads see the model.
   std::function<absl::Status(RequestPtr*)> on_enqueue;  // none: UNAVAILABLE
-  std::function<void()> on_cancel;
+  std::function<void(InferRequest*)> on_cancel;
   absl::Status ready;
   std::atomic<bool> admission_open{true};
 
@@ -63,7 +67,7 @@ class FakeModel final : public ServingModel {
   absl::Status Enqueue(RequestPtr* request) override;
   bool AdmissionOpen() const override { return admission_open.load(); }
   absl::Status CheckReady() override { return ready; }
-  void OnCancel() override;
+  void OnCancel(InferRequest* request) override;
 
  private:
   std::atomic<int> cancels_{0};

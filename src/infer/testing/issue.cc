@@ -13,7 +13,7 @@ RequestPtr TestRequest::Issue() {
   Require(request.model()->lifetime().Enter(), "the model is closed");
   const absl::Status prepared = RequestValidator::Prepare(&request);
   Require(prepared.ok(), prepared.message());
-  request.BeginFlight(/*priority=*/0, ToNanos(request.model()->clock()->Now()));
+  request.BeginFlight(ToNanos(request.model()->clock()->Now()));
   Require(request.lifecycle().MoveTo(RequestState::kPending, "").ok(), "cannot become pending");
   request.model()->statistics().AddPending(1);
   return RequestPtr(&request);

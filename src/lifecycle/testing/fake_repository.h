@@ -32,12 +32,16 @@ class FakeRepository {
     context.file_system = &fs;
     context.backends = backends.get();
     context.clock = &clock;
+    context.rate_limiter = rate_limiter.get();
+    context.host_policies = &host_policies;
     return context;
   }
 
   FakeBackend backend;
   FakeFileSystem fs;
   FakeClock clock;
+  std::unique_ptr<RateLimiter> rate_limiter;  // null: off
+  HostPolicySettings host_policies;
   std::unique_ptr<BackendRegistry> backends = std::make_unique<BackendRegistry>(
       BackendRegistry::Options{.directory = NEREID_TEST_PLUGINS, .settings = {}});
 };

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -57,20 +58,25 @@ constexpr Family kModelFamilies[] = {
      [](const ModelMetricsSample& m) { return m.load_seconds; }},
 };
 
+// Of models that use the response cache.
+constexpr Family kCacheFamilies[] = {
+    {"nv_cache_num_hits_per_model", Kind::kCounter, "Number of cache hits per model",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.statistics.cache_hit.count); }},
+    {"nv_cache_hit_duration_per_model", Kind::kCounter,
+     "Total cache hit duration per model, in microseconds",
+     [](const ModelMetricsSample& m) { return Micros(m.statistics.cache_hit); }},
+    {"nv_cache_num_misses_per_model", Kind::kCounter, "Number of cache misses per model",
+     [](const ModelMetricsSample& m) {
+       return static_cast<double>(m.statistics.cache_miss.count);
+     }},
+    {"nv_cache_miss_duration_per_model", Kind::kCounter,
+     "Total cache miss (insert+lookup) duration per model, in microseconds",
+     [](const ModelMetricsSample& m) { return Micros(m.statistics.cache_miss); }},
+};
+
 // By FailureReason.
 constexpr const char* kFailureReasons[kFailureReasonCount] = {"REJECTED", "CANCELED", "BACKEND",
                                                               "OTHER"};
-
-// Whole numbers in digits only (1000000, not 1e+06), for scripts that read them as integers.
-void AppendNumber(double value, std::string* out) {
-  constexpr double kExact = 9007199254740992;  // 2^53
-  char buffer[32];
-  char* const end = buffer + sizeof(buffer);
-  const bool whole = value > -kExact && value < kExact && std::trunc(value) == value;
-  const auto result = whole ? std::to_chars(buffer, end, static_cast<int64_t>(value))
-                            : std::to_chars(buffer, end, value);
-  out->append(buffer, static_cast<size_t>(result.ptr - buffer));
-}
 
 void AppendHeader(absl::string_view name, Kind kind, absl::string_view help, std::string* out) {
   absl::StrAppend(out, "# HELP ", name, " ", help, "\n# TYPE ", name, " ",
@@ -82,7 +88,7 @@ void AppendSample(absl::string_view name, absl::string_view labels, double value
   absl::StrAppend(out, name);
   if (!labels.empty()) absl::StrAppend(out, "{", labels, "}");
   *out += ' ';
-  AppendNumber(value, out);
+  AppendMetricValue(value, out);
   *out += '\n';
 }
 
@@ -90,6 +96,24 @@ void AppendPlainGauge(absl::string_view name, absl::string_view help, double val
                       std::string* out) {
   AppendHeader(name, Kind::kGauge, help, out);
   AppendSample(name, "", value, out);
+}
+
+void AppendModelSample(const Family& family, const ModelMetricsSample& m, std::string* out) {
+  AppendSample(
+      family.name,
+      absl::StrCat("model=\"", EscapeLabelValue(m.model), "\",version=\"", m.version, "\""),
+      family.read(m), out);
+}
+
+void AppendCacheFamilies(const std::vector<ModelMetricsSample>& models, std::string* out) {
+  const auto uses_cache = [](const ModelMetricsSample& m) { return m.response_cache; };
+  if (std::none_of(models.begin(), models.end(), uses_cache)) return;
+  for (const Family& family : kCacheFamilies) {
+    AppendHeader(family.name, family.kind, family.help, out);
+    for (const ModelMetricsSample& m : models) {
+      if (m.response_cache) AppendModelSample(family, m, out);
+    }
+  }
 }
 
 void AppendFailures(const std::vector<ModelMetricsSample>& models, std::string* out) {
@@ -106,6 +130,24 @@ void AppendFailures(const std::vector<ModelMetricsSample>& models, std::string* 
 }
 
 }  // namespace
+
+void AppendMetricValue(double value, std::string* out) {
+  if (std::isnan(value)) {
+    *out += "NaN";
+    return;
+  }
+  if (std::isinf(value)) {
+    *out += value > 0 ? "+Inf" : "-Inf";
+    return;
+  }
+  constexpr double kExact = 9007199254740992;  // 2^53
+  char buffer[32];
+  char* const end = buffer + sizeof(buffer);
+  const bool whole = value > -kExact && value < kExact && std::trunc(value) == value;
+  const auto result = whole ? std::to_chars(buffer, end, static_cast<int64_t>(value))
+                            : std::to_chars(buffer, end, value);
+  out->append(buffer, static_cast<size_t>(result.ptr - buffer));
+}
 
 std::string EscapeLabelValue(absl::string_view value) {
   std::string escaped;
@@ -127,14 +169,10 @@ std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
   if (!models.empty()) {
     for (const Family& family : kModelFamilies) {
       AppendHeader(family.name, family.kind, family.help, &out);
-      for (const ModelMetricsSample& m : models) {
-        AppendSample(
-            family.name,
-            absl::StrCat("model=\"", EscapeLabelValue(m.model), "\",version=\"", m.version, "\""),
-            family.read(m), &out);
-      }
+      for (const ModelMetricsSample& m : models) AppendModelSample(family, m, &out);
       if (&family == &kModelFamilies[0]) AppendFailures(models, &out);
     }
+    AppendCacheFamilies(models, &out);
   }
   // There is no pinned memory without a GPU; dashboards still look for the pool.
   AppendPlainGauge("nv_pinned_memory_pool_total_bytes",

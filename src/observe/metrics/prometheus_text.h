@@ -20,6 +20,7 @@ struct ModelMetricsSample {
   int64_t version = 0;
   double load_seconds = 0;
   uint64_t inline_executions = 0;
+  bool response_cache = false;  // the model's configuration asks for it: it has the cache families
   StatisticsSnapshot statistics;
 };
 
@@ -29,6 +30,9 @@ std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
                            const std::optional<MachineSample>& machine,
                            const std::vector<GaugeSample>& gauges);
 
+// A sample's value: whole numbers in digits only (1000000, not 1e+06), for scripts that read them
+// as integers.
+void AppendMetricValue(double value, std::string* out);
 // `value` as a label value: backslash, quote and newline escaped.
 std::string EscapeLabelValue(absl::string_view value);
 

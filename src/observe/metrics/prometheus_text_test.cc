@@ -96,6 +96,28 @@ TEST(PrometheusTextTest, SamplesOfAFamilyStandTogether) {
                               "# HELP nv_inference_exec_count"));
 }
 
+TEST(PrometheusTextTest, CacheFamiliesOnlyOfModelsThatUseTheCache) {
+  ModelMetricsSample cached = Model("cached", 1);
+  cached.response_cache = true;
+  cached.statistics.cache_hit = {4, 12'999};
+  cached.statistics.cache_miss = {2, 5'000};
+  const std::string text = PrometheusText({cached, Model("plain", 1)}, std::nullopt, {});
+  EXPECT_THAT(text, HasSubstr(R"(# HELP nv_cache_num_hits_per_model Number of cache hits per model
+# TYPE nv_cache_num_hits_per_model counter
+nv_cache_num_hits_per_model{model="cached",version="1"} 4
+# HELP nv_cache_hit_duration_per_model Total cache hit duration per model, in microseconds
+# TYPE nv_cache_hit_duration_per_model counter
+nv_cache_hit_duration_per_model{model="cached",version="1"} 12
+# HELP nv_cache_num_misses_per_model Number of cache misses per model
+# TYPE nv_cache_num_misses_per_model counter
+nv_cache_num_misses_per_model{model="cached",version="1"} 2
+# HELP nv_cache_miss_duration_per_model Total cache miss (insert+lookup) duration per model, in microseconds
+# TYPE nv_cache_miss_duration_per_model counter
+nv_cache_miss_duration_per_model{model="cached",version="1"} 5
+# HELP nv_pinned)"));
+  EXPECT_THAT(PrometheusText({Model("plain", 1)}, std::nullopt, {}), Not(HasSubstr("nv_cache")));
+}
+
 TEST(PrometheusTextTest, WithoutModelsThereAreNoModelFamilies) {
   EXPECT_EQ(PrometheusText({}, std::nullopt, {}), kNoPool);
 }

@@ -54,6 +54,7 @@ struct alignas(64) ModelStatistics::Shard {
   std::atomic<uint64_t> inference_count{0};
   std::atomic<uint64_t> execution_count{0};
   AtomicDuration success, fail, queue, compute_input, compute_infer, compute_output;
+  AtomicDuration cache_hit, cache_miss;
   std::array<std::atomic<uint64_t>, kFailureReasonCount> failures{};
   std::vector<AtomicBatch> batches;  // by batch size
 };
@@ -73,6 +74,19 @@ void ModelStatistics::RecordSuccess(int shard, uint64_t batch_size, const Succes
   s.compute_input.Add(Between(times.exec_start, times.compute_start));
   s.compute_infer.Add(Between(times.compute_start, times.compute_end));
   s.compute_output.Add(Between(times.compute_end, times.exec_end));
+}
+
+void ModelStatistics::RecordCacheHit(const CacheHitTimes& times) {
+  Shard& s = *shards_[kModelShard];
+  s.success.Add(Between(times.request_start, times.request_end));
+  s.queue.Add(Between(times.queue_start, times.lookup_start));
+  s.cache_hit.Add(Between(times.lookup_start, times.lookup_end));
+}
+
+void ModelStatistics::RecordCacheMiss(uint64_t duration_ns) {
+  Shard& s = *shards_[kModelShard];
+  s.cache_miss.Add(duration_ns);
+  s.success.ns.fetch_add(duration_ns, std::memory_order_relaxed);
 }
 
 void ModelStatistics::RecordFailure(int shard, FailureReason reason, uint64_t duration_ns) {
@@ -122,7 +136,9 @@ void ModelStatistics::RecordResponse(uint64_t index, ResponseOutcome outcome, ui
       Add(total, &stats.compute_infer);
       Add(total, &stats.empty_response);
       return;
-    case ResponseOutcome::kCancelled: Add(total, &stats.cancel); return;
+    case ResponseOutcome::kCancelled:
+      Add(total, &stats.cancel);
+      return;
     case ResponseOutcome::kFailed:
       Add(output_start > 0 ? Between(start, output_start) : total, &stats.compute_infer);
       if (output_start > 0 && end > output_start) {
@@ -146,6 +162,8 @@ StatisticsSnapshot ModelStatistics::Snapshot() const {
     shard->compute_input.AddTo(&snapshot.compute_input);
     shard->compute_infer.AddTo(&snapshot.compute_infer);
     shard->compute_output.AddTo(&snapshot.compute_output);
+    shard->cache_hit.AddTo(&snapshot.cache_hit);
+    shard->cache_miss.AddTo(&snapshot.cache_miss);
     for (size_t i = 0; i < snapshot.failures.size(); ++i) {
       snapshot.failures[i] += shard->failures[i].load(std::memory_order_relaxed);
     }

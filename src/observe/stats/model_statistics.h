@@ -45,14 +45,20 @@ struct StatisticsSnapshot {
       cache_miss;
   std::array<uint64_t, kFailureReasonCount> failures{};
   int64_t pending = 0;
-  std::map<uint64_t, BatchStatistics> batches;          // by batch size
-  std::map<uint64_t, ResponseStatistics> responses;     // by response index
+  std::map<uint64_t, BatchStatistics> batches;       // by batch size
+  std::map<uint64_t, ResponseStatistics> responses;  // by response index
 };
 
 // Timestamps of one successfully executed request, steady-clock nanoseconds.
 struct SuccessTimes {
   uint64_t request_start, queue_start, exec_start, compute_start, compute_end, exec_end;
   uint64_t request_end;  // when the success is reported
+};
+
+// Timestamps of one request that was answered from the response cache, steady-clock nanoseconds.
+struct CacheHitTimes {
+  uint64_t request_start, queue_start, lookup_start, lookup_end;
+  uint64_t request_end;  // when the hit is reported
 };
 
 enum class ResponseOutcome { kSuccess, kEmpty, kCancelled, kFailed };
@@ -68,6 +74,11 @@ class NEREID_API ModelStatistics {
 
   // One request answered by a backend. `batch_size`: of the request; 0 counts as 1.
   void RecordSuccess(int shard, uint64_t batch_size, const SuccessTimes& times);
+  // One request answered from the response cache: a success, and no execution.
+  void RecordCacheHit(const CacheHitTimes& times);
+  // One response put into the cache. `duration_ns`: of the look-up that missed and of the
+  // insertion; it counts into the duration of the requests, too.
+  void RecordCacheMiss(uint64_t duration_ns);
   // `duration_ns`: from request start to failure.
   void RecordFailure(int shard, FailureReason reason, uint64_t duration_ns);
   // One execution of a batch of `batch_size` elements in all.
@@ -84,7 +95,7 @@ class NEREID_API ModelStatistics {
  private:
   struct Shard;
   std::vector<std::unique_ptr<Shard>> shards_;  // constant after construction
-  const uint64_t max_batch_size_;  // the largest that is counted in the shards
+  const uint64_t max_batch_size_;               // the largest that is counted in the shards
   std::atomic<int64_t> pending_{0};
   std::atomic<uint64_t> last_inference_ms_{0};
   mutable Mutex mu_;

@@ -50,6 +50,31 @@ TEST(ModelStatisticsTest, ASuccessIsSplitIntoItsPhases) {
   EXPECT_EQ(s.fail, Duration());
 }
 
+TEST(ModelStatisticsTest, ACacheHitIsASuccessWithoutAnExecution) {
+  ModelStatistics statistics(2, 4);
+  CacheHitTimes times = {/*request_start=*/100, /*queue_start=*/110, /*lookup_start=*/115,
+                         /*lookup_end=*/145, /*request_end=*/150};
+  statistics.RecordCacheHit(times);
+  const StatisticsSnapshot s = statistics.Snapshot();
+  EXPECT_EQ(s.success, (Duration{1, 50}));
+  EXPECT_EQ(s.queue, (Duration{1, 5}));
+  EXPECT_EQ(s.cache_hit, (Duration{1, 30}));
+  EXPECT_EQ(s.cache_miss, Duration());
+  EXPECT_EQ(s.compute_infer, Duration());
+  EXPECT_EQ(s.inference_count, 0u);
+  EXPECT_EQ(s.execution_count, 0u);
+}
+
+TEST(ModelStatisticsTest, ACacheMissLengthensTheRequestsThatSucceeded) {
+  ModelStatistics statistics(2, 4);
+  statistics.RecordSuccess(1, 1, kTimes);
+  statistics.RecordCacheMiss(25);
+  const StatisticsSnapshot s = statistics.Snapshot();
+  EXPECT_EQ(s.success, (Duration{1, 90 + 25}));
+  EXPECT_EQ(s.cache_miss, (Duration{1, 25}));
+  EXPECT_EQ(s.cache_hit, Duration());
+}
+
 TEST(ModelStatisticsTest, ARequestWithoutBatchDimensionCountsAsOne) {
   ModelStatistics statistics(1, 4);
   statistics.RecordSuccess(0, 0, kTimes);

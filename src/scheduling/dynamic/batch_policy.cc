@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduling/queue/queue_policy.h"
+
 namespace nereid {
 namespace {
 
@@ -47,6 +49,7 @@ void BatchPolicy::Extend(const QueueView& queue, BatchCursor* cursor) const {
       }
     }
     cursor->units += units;
+    cursor->oldest = std::min(cursor->oldest, queue.queued_at(candidate));
     ++cursor->examined;
     if (IsPreferred(cursor->units)) cursor->marked = cursor->examined;
   }
@@ -58,7 +61,7 @@ BatchDecision BatchPolicy::Decide(const QueueView& queue, TimePoint now,
   if (queue.size() == 0) return decision;
   Extend(queue, cursor);
   const bool delays = max_delay_ > Duration{0};
-  const TimePoint deadline = queue.queued_at(0) + max_delay_;
+  const TimePoint deadline = Later(cursor->oldest, max_delay_);
   const bool exceeded = delays && now >= deadline;
 
   if (cursor->marked > 0 && !exceeded) {

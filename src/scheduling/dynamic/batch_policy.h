@@ -21,7 +21,7 @@ class QueueView {
  public:
   virtual ~QueueView() = default;
   virtual size_t size() const = 0;
-  // What request `index` (0 = oldest) counts for in a batch: max(1, its batch size).
+  // What request `index` (0 = the next to be served) counts for in a batch: max(1, its batch size).
   virtual uint32_t units(size_t index) const = 0;
   virtual TimePoint queued_at(size_t index) const = 0;
   // Whether requests `a` and `b` may share a batch as far as their tensors go.
@@ -38,8 +38,9 @@ struct BatchDecision {
 // How far the head of a queue has been looked at, so that an arrival costs O(1) and not O(queue).
 // Reset when requests leave the queue.
 struct BatchCursor {
-  size_t examined = 0;  // requests accepted into the pending batch so far
-  uint64_t units = 0;   // their units
+  size_t examined = 0;                  // requests accepted into the pending batch so far
+  TimePoint oldest = TimePoint::max();  // when the first to arrive of them did
+  uint64_t units = 0;                   // their units
   size_t marked = 0;    // requests up to the largest preferred size reached; 0: none
   bool closed = false;  // the next request cannot join: send now
   BatchDecision::Why closed_why = BatchDecision::Why::kFull;

@@ -3,16 +3,18 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "infer/infer_request.h"
-#include "scheduling/dynamic/compatibility.h"
+#include "scheduling/queue/queue_policy.h"
 
 namespace nereid {
 namespace {
 
 constexpr absl::string_view kStopping =
     "Server is stopping, scheduler for model has stopped accepting new inference requests";
+constexpr char kTimedOut[] = "Request timeout expired";
 
 void AnswerAll(Batch requests, const absl::Status& error, FailureReason reason) {
   for (RequestPtr& request : requests) {
@@ -21,35 +23,36 @@ void AnswerAll(Batch requests, const absl::Status& error, FailureReason reason) 
   }
 }
 
+// The error of a request that finds its level of the queue full; counts it.
+absl::Status Refuse(const InferRequest& request, TimePoint now) {
+  request.model()->statistics().RecordFailure(ModelStatistics::kModelShard,
+                                              FailureReason::kRejected,
+                                              ToNanos(now) - request.request_start_ns);
+  return absl::UnavailableError(absl::StrCat(request.LogPrefix(), "Exceeds maximum queue size"));
+}
+
 }  // namespace
 
-// The queue as the policy sees it: only what the strategy, if any, has judged.
-class DynamicScheduler::View final : public QueueView {
- public:
-  View(const CompiledModel& config, const std::deque<Entry>& queue, size_t size)
-      : config_(config), queue_(queue), size_(size) {}
-  size_t size() const override { return size_; }
-  uint32_t units(size_t index) const override { return queue_[index].request->units_in_batch(); }
-  TimePoint queued_at(size_t index) const override { return queue_[index].queued_at; }
-  bool Compatible(size_t a, size_t b) const override {
-    return !queue_[b].refused && MayShareBatch(config_, *queue_[a].request, *queue_[b].request);
-  }
-
- private:
-  const CompiledModel& config_;
-  const std::deque<Entry>& queue_;
-  const size_t size_;
-};
+void DynamicScheduler::Dropped::Answer() {
+  AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
+  AnswerAll(std::exchange(expired, {}), absl::UnavailableError(kTimedOut),
+            FailureReason::kRejected);
+}
 
 DynamicScheduler::DynamicScheduler(const CompiledModel* config,
                                    std::unique_ptr<BatchStrategy> strategy, Clock* clock,
-                                   Duration inline_limit)
-    : config_(config),
-      clock_(clock),
-      policy_(*config),
-      batches_(policy_.max_units() > 1),
+                                   Duration inline_limit, const DynamicSchedulerOptions& options)
+    : clock_(clock),
+      delays_(BatchPolicy(*config).delays()),
+      batches_(BatchPolicy(*config).max_units() > 1),
       strategy_(std::move(strategy)),
-      inline_(inline_limit) {}
+      queue_(config, strategy_ != nullptr),
+      hold_until_queued_(config->batching.enabled ? options.hold_until_queued : 0),
+      inline_(inline_limit) {
+  if (options.timer != nullptr && MayTimeOut(config->batching)) {
+    alarm_ = std::make_unique<Timer::Alarm>(options.timer, [this] { Expire(); });
+  }
+}
 
 DynamicScheduler::~DynamicScheduler() { Shutdown(); }
 
@@ -58,31 +61,33 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
   InlineTurn* const turn = (*request)->inline_turn;
   Waiter* wake = nullptr;
   Waiter* loan = nullptr;
+  bool full = false;
+  Dropped dropped;
   {
     MutexLock lock(&mu_);
     if (admission_closed_) {
       return absl::UnavailableError(absl::StrCat((*request)->LogPrefix(), kStopping));
     }
     if ((*request)->queue_start_ns == 0) (*request)->queue_start_ns = ToNanos(now);
-    queue_.push_back({std::move(*request), now});
-    if (MayRunInline(turn, now)) {
-      if (IsDeferredTo(turn)) return absl::OkStatus();
-      loan = Borrow();
-    }
-    if (loan == nullptr && !idle_.empty()) {
-      // A waiting leader is left asleep unless this request completes its batch.
-      bool due = true;
-      if (leader_ != nullptr && strategy_ == nullptr) {
-        const View view(*config_, queue_, queue_.size());
-        due = policy_.Decide(view, now, &cursor_).take > 0;
+    if ((*request)->stream()->IsCancelled()) {
+      dropped.cancelled.push_back(std::move(*request));
+    } else if (!queue_.Push(request, now)) {
+      full = true;
+    } else {
+      if (alarm_ != nullptr) ArmTimer();
+      if (MayRunInline(turn, now)) {
+        if (IsDeferredTo(turn)) return absl::OkStatus();
+        loan = Borrow();
       }
-      if (due) wake = TakeIdle();
-    }
-    if (loan != nullptr && batches_) {
-      loan->turn = turn;
-      deferred_.push_back(loan);
+      if (loan == nullptr && !idle_.empty() && IsDue(now)) wake = TakeIdle();
+      if (loan != nullptr && batches_) {
+        loan->turn = turn;
+        deferred_.push_back(loan);
+      }
     }
   }
+  dropped.Answer();
+  if (full) return Refuse(**request, now);
   if (wake != nullptr) wake->wake.NotifyOne();
   if (loan != nullptr) {
     if (batches_) {
@@ -94,36 +99,88 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
   return absl::OkStatus();
 }
 
+bool DynamicScheduler::IsDue(TimePoint now) {
+  if (Holding()) return false;
+  // A waiting leader is left asleep unless this request completes its batch.
+  return leader_ == nullptr || strategy_ != nullptr || queue_.Decide(now).take > 0;
+}
+
+bool DynamicScheduler::Holding() {
+  if (hold_until_queued_ > 0 && queue_.size() >= hold_until_queued_) hold_until_queued_ = 0;
+  return hold_until_queued_ > 0;
+}
+
 void DynamicScheduler::CloseAdmission() {
   MutexLock lock(&mu_);
   admission_closed_ = true;
+  if (std::exchange(hold_until_queued_, 0) > 0) WakeAll();
 }
 
-void DynamicScheduler::OnCancel() {
-  Batch cancelled;
+void DynamicScheduler::OnCancel(InferRequest* request) {
+  Dropped dropped;
   {
     MutexLock lock(&mu_);
-    look_for_cancelled_ = true;
+    if (request->queue_entry == nullptr || !request->stream()->IsCancelled()) return;
+    to_cancel_.push_back(request);
     // While a strategy looks at the queue nothing may leave it; the one who asks looks afterwards.
-    if (!asking_) cancelled = TakeCancelled();
+    if (asking_) return;
     // What is left may be a batch of a preferred size now.
-    if (!cancelled.empty()) WakeOne();
+    if (TakeDropped(&dropped)) WakeOne();
   }
-  AnswerAll(std::move(cancelled), absl::CancelledError(""), FailureReason::kCanceled);
+  dropped.Answer();
+}
+
+bool DynamicScheduler::TakeDropped(Dropped* dropped) {
+  bool changed = false;
+  for (InferRequest* request : to_cancel_) {
+    // Cancelled twice, it has gone already.
+    if (RequestPtr cancelled = queue_.Remove(request)) {
+      dropped->cancelled.push_back(std::move(cancelled));
+      changed = true;
+    }
+  }
+  to_cancel_.clear();
+  if (!queue_.earliest_deadline().has_value()) return changed;
+  changed |= queue_.Expire(clock_->Now(), &dropped->expired);
+  ArmTimer();
+  return changed;
+}
+
+void DynamicScheduler::Expire() {
+  Dropped dropped;
+  {
+    MutexLock lock(&mu_);
+    armed_for_ = TimePoint::max();
+    if (asking_ || shut_down_) return;  // the one who asks looks, and arms again
+    // What is left may be due now, or waits for another time than the leader does.
+    if (TakeDropped(&dropped)) WakeOne();
+  }
+  dropped.Answer();
+}
+
+void DynamicScheduler::ArmTimer() {
+  if (alarm_ == nullptr) return;
+  const std::optional<TimePoint> deadline = queue_.earliest_deadline();
+  // When a deadline goes before it has come the timer calls for nothing, once.
+  if (!deadline.has_value() || *deadline >= armed_for_) return;
+  armed_for_ = *deadline;
+  alarm_->Set(*deadline);
 }
 
 void DynamicScheduler::Shutdown() {
   Batch left;
+  std::unique_ptr<Timer::Alarm> alarm;
   {
     MutexLock lock(&mu_);
     admission_closed_ = true;
     shut_down_ = true;
     while (asking_) asking_ended_.Wait(&mu_);
-    for (Entry& entry : queue_) left.push_back(std::move(entry.request));
-    queue_.clear();
-    ResetCursor();
+    left = queue_.Take(queue_.size());
+    to_cancel_.clear();
+    alarm = std::move(alarm_);
     WakeAll();
   }
+  alarm.reset();  // outside the mutex, which its call takes
   AnswerAll(std::move(left), absl::UnavailableError(kStopping), FailureReason::kOther);
 }
 
@@ -138,100 +195,88 @@ void DynamicScheduler::DropStrategy() {
 }
 
 Batch DynamicScheduler::Pull(BatchExecutor* self, std::optional<Duration> took) {
-  std::optional<Batch> batch;
-  while (!batch.has_value()) {
-    Batch cancelled;
+  return *Next(Step::kPull, self, took);
+}
+
+bool DynamicScheduler::AwaitDue() { return !Next(Step::kAwait, nullptr, std::nullopt).has_value(); }
+
+std::optional<Batch> DynamicScheduler::TryPull() { return Next(Step::kTry, nullptr, std::nullopt); }
+
+void DynamicScheduler::PassOn() {
+  MutexLock lock(&mu_);
+  if (!queue_.empty()) WakeOne();
+}
+
+std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
+                                            std::optional<Duration> took) {
+  while (true) {
+    std::optional<Batch> batch;
+    Dropped dropped;
+    bool due = false;
     {
       MutexLock lock(&mu_);
       if (took.has_value() && inline_.enabled()) inline_.Record(*took);
       took.reset();
       while (true) {
-        if (shut_down_) return {};
-        if (strategy_ != nullptr && !asking_ && asked_ < queue_.size()) AskStrategy();
-        if (look_for_cancelled_ && !asking_) {
-          cancelled = TakeCancelled();
-          if (!cancelled.empty()) break;
-        }
+        if (shut_down_) return Batch();
+        if (strategy_ != nullptr && !asking_ && !Holding()) AskStrategy();
+        if (!asking_) TakeDropped(&dropped);
+        if (!dropped.empty()) break;
         std::optional<TimePoint> wake_at;
-        batch = TryTake(&wake_at);
-        if (batch.has_value()) break;
+        if (step == Step::kAwait) {
+          due = CountDue(&wake_at) > 0;
+        } else {
+          batch = TryTake(&wake_at);
+        }
+        if (due || batch.has_value()) break;
+        if (step == Step::kTry) return std::nullopt;
         Wait(self, wake_at);
       }
       // What is left may be a batch for another idle instance, or needs a new leader.
       if (batch.has_value() && !queue_.empty()) WakeOne();
       if (batch.has_value() && begun_) {
         EndStrategy();
-        if (look_for_cancelled_) cancelled = TakeCancelled();
+        TakeDropped(&dropped);
       }
     }
-    AnswerAll(std::move(cancelled), absl::CancelledError(""), FailureReason::kCanceled);
+    dropped.Answer();
+    if (due || batch.has_value()) return batch;
   }
-  return *std::move(batch);
+}
+
+size_t DynamicScheduler::CountDue(std::optional<TimePoint>* wake_at) {
+  if (asking_ || shut_down_ || Holding()) return 0;
+  const BatchDecision decision = queue_.Decide(clock_->Now());
+  if (decision.take == 0) *wake_at = decision.wake_at;
+  return decision.take;
 }
 
 std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at) {
-  if (asking_ || shut_down_) return std::nullopt;
-  const View view(*config_, queue_, strategy_ == nullptr ? queue_.size() : asked_);
-  const BatchDecision decision = policy_.Decide(view, clock_->Now(), &cursor_);
-  if (decision.take == 0) {
-    *wake_at = decision.wake_at;
-    return std::nullopt;
-  }
-  return TakeHead(decision.take);
-}
-
-Batch DynamicScheduler::TakeHead(size_t count) {
-  Batch batch;
-  batch.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    batch.push_back(std::move(queue_.front().request));
-    queue_.pop_front();
-  }
-  ResetCursor();
-  return batch;
-}
-
-void DynamicScheduler::ResetCursor() {
-  cursor_ = BatchCursor{};
-  asked_ = 0;
-  for (Entry& entry : queue_) {
-    if (!entry.refused) continue;
-    entry.refused = false;
-    break;  // the strategy is not asked past the first one it refuses
-  }
-}
-
-bool DynamicScheduler::Fits(size_t index) const {
-  const View view(*config_, queue_, queue_.size());
-  uint64_t units = 0;
-  for (size_t i = 0; i <= index; ++i) units += view.units(i);
-  return units <= policy_.max_units() && view.Compatible(0, index);
+  const size_t count = CountDue(wake_at);
+  if (count == 0) return std::nullopt;
+  return queue_.Take(count);
 }
 
 void DynamicScheduler::AskStrategy() {
-  asking_ = true;
-  bool begin = asked_ == 0;
-  while (asked_ < queue_.size() && !shut_down_) {
-    const size_t index = asked_;
-    if (index > 0 && queue_[index - 1].refused) break;
-    if (index > 0 && !Fits(index)) {  // whatever the strategy thinks of it
-      queue_[index].refused = true;
-      ++asked_;
-      break;
-    }
-    InferRequest* const request = queue_[index].request.get();
+  bool asked = false;
+  while (!shut_down_) {
+    InferRequest* const request = queue_.NextToJudge();
+    if (request == nullptr) break;
+    asked = true;
+    asking_ = true;
+    const bool begin = queue_.judged() == 0;
     const bool end_first = begin && begun_;
+    const uint64_t forming = queue_.forming();
+    begun_ = true;
     mu_.Unlock();
     if (end_first) strategy_->End();
     if (begin) strategy_->Begin();
-    // A batch has at least one request, whatever the strategy says of it.
-    const bool include = strategy_->Include(request) || index == 0;
+    const bool include = strategy_->Include(request);
     mu_.Lock();
-    begun_ = true;
-    begin = false;
-    queue_[index].refused = !include;
-    ++asked_;
+    // Otherwise another request has come in front: it is asked about a new batch.
+    if (queue_.forming() == forming) queue_.Judge(include);
   }
+  if (!asked) return;
   asking_ = false;
   // Whoever waited for the asking to end.
   asking_ended_.NotifyAll();
@@ -248,20 +293,6 @@ void DynamicScheduler::EndStrategy() {
   // Whoever waited for the asking to end.
   asking_ended_.NotifyAll();
   WakeAll();
-}
-
-Batch DynamicScheduler::TakeCancelled() {
-  look_for_cancelled_ = false;
-  Batch cancelled;
-  for (Entry& entry : queue_) {
-    if (entry.request->stream()->IsCancelled()) cancelled.push_back(std::move(entry.request));
-  }
-  if (cancelled.empty()) return cancelled;
-  queue_.erase(std::remove_if(queue_.begin(), queue_.end(),
-                              [](const Entry& entry) { return entry.request == nullptr; }),
-               queue_.end());
-  ResetCursor();
-  return cancelled;
 }
 
 void DynamicScheduler::Wait(BatchExecutor* self, std::optional<TimePoint> wake_at) {
@@ -307,8 +338,8 @@ void DynamicScheduler::WakeAll() {
 }
 
 bool DynamicScheduler::MayRunInline(const InlineTurn* turn, TimePoint now) const {
-  return turn != nullptr && inline_.enabled() && strategy_ == nullptr && !policy_.delays() &&
-         turn->HasTimeLeft() && inline_.Allows(now);
+  return turn != nullptr && inline_.enabled() && strategy_ == nullptr && !delays_ &&
+         hold_until_queued_ == 0 && turn->HasTimeLeft() && inline_.Allows(now);
 }
 
 bool DynamicScheduler::IsDeferredTo(const InlineTurn* turn) const {
@@ -332,6 +363,13 @@ void DynamicScheduler::RunOnLoan(Waiter* loan, InlineTurn* turn) {
   deferred_.erase(std::remove(deferred_.begin(), deferred_.end(), loan), deferred_.end());
   bool go_on = true;
   while (go_on) {
+    Dropped dropped;
+    TakeDropped(&dropped);
+    if (!dropped.empty()) {
+      mu_.Unlock();
+      dropped.Answer();
+      mu_.Lock();
+    }
     std::optional<TimePoint> wake_at;
     std::optional<Batch> batch = TryTake(&wake_at);
     if (!batch.has_value()) break;

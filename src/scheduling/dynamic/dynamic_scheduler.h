@@ -1,6 +1,9 @@
 // DynamicScheduler: the queue of one model and the batches formed from it; also the default
 // scheduler, whose batches are single requests. Thread-safe. Owned by its model, which outlives it.
 //
+// Requests that are cancelled or have timed out are dropped at once, also while all instances work:
+// by the thread that cancels, and by a thread of the timer.
+//
 // Idle instances pull. Of those that wait while a batch forms, one is the leader and waits with
 // the deadline that the policy gave; the others sleep until they are woken. An idle instance may be
 // lent to the I/O thread that brings a request, while its own thread sleeps on (inline_turn.h).
@@ -8,37 +11,51 @@
 #define NEREID_SCHEDULING_DYNAMIC_DYNAMIC_SCHEDULER_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/timer.h"
 #include "infer/inline_turn.h"
 #include "infer/serving_model.h"
-#include "scheduling/dynamic/batch_policy.h"
+#include "scheduling/dynamic/batch_former.h"
 #include "scheduling/dynamic/batch_strategy.h"
 #include "scheduling/dynamic/inline_policy.h"
 #include "scheduling/scheduler.h"
 
 namespace nereid {
 
-class DynamicScheduler final : public Scheduler, public BatchSource {
+struct DynamicSchedulerOptions {
+  // Tells when a request has timed out; null: the scheduler looks when an instance pulls. Outlives
+  // the scheduler's Shutdown.
+  Timer* timer = nullptr;
+  // A model with dynamic batching gives nothing to its instances until so many requests have been
+  // in its queue at a time, or its admission is closed. A help for tests.
+  size_t hold_until_queued = 0;
+};
+
+class DynamicScheduler final : public Scheduler, public BatchSource, public StagedSource {
  public:
   // `strategy` may be null. `config` outlives this. `inline_limit`: I/O threads may execute batches
   // that are known to take no longer; zero: none.
   DynamicScheduler(const CompiledModel* config, std::unique_ptr<BatchStrategy> strategy,
-                   Clock* clock, Duration inline_limit = Duration(0));
+                   Clock* clock, Duration inline_limit = Duration(0),
+                   const DynamicSchedulerOptions& options = {});
   ~DynamicScheduler() override;
 
   absl::Status Enqueue(RequestPtr* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void CloseAdmission() override ABSL_LOCKS_EXCLUDED(mu_);
-  void OnCancel() override ABSL_LOCKS_EXCLUDED(mu_);
+  void OnCancel(InferRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void Shutdown() override ABSL_LOCKS_EXCLUDED(mu_);
 
   Batch Pull(BatchExecutor* self, std::optional<Duration> took) override ABSL_LOCKS_EXCLUDED(mu_);
+  bool AwaitDue() override ABSL_LOCKS_EXCLUDED(mu_);
+  std::optional<Batch> TryPull() override ABSL_LOCKS_EXCLUDED(mu_);
+  void PassOn() override ABSL_LOCKS_EXCLUDED(mu_);
 
   // Instances that wait for work, leaving out those on loan.
   size_t idle_instances() const ABSL_LOCKS_EXCLUDED(mu_) {
@@ -53,12 +70,15 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   void DropStrategy();
 
  private:
-  struct Entry {
-    RequestPtr request;
-    TimePoint queued_at;
-    bool refused = false;  // for the batch that forms now: by the strategy, or does not fit
+  // Requests taken out of the queue that no instance will see.
+  struct Dropped {
+    Batch cancelled;
+    Batch expired;
+
+    bool empty() const { return cancelled.empty() && expired.empty(); }
+    // Answers and releases them. REQUIRES: the mutex is not held.
+    void Answer();
   };
-  class View;
   // The wait of one instance's thread, inside Pull. Kept when it is over, so that whoever wakes it
   // may do so after letting go of the mutex: at worst the next one that waits here wakes for
   // nothing.
@@ -74,19 +94,33 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
     bool on_loan = false;
   };
 
+  // How far an instance's thread goes in one call.
+  enum class Step { kPull, kAwait, kTry };
+  // Pull, AwaitDue or TryPull. An empty batch: shut down; none: due (kAwait), or not (kTry).
+  std::optional<Batch> Next(Step step, BatchExecutor* self, std::optional<Duration> took)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // How many requests are due as a batch now; if none, in `wake_at`, when to ask again.
+  size_t CountDue(std::optional<TimePoint>* wake_at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A batch if one is due now, otherwise none and, in `wake_at`, when to ask again.
   std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  Batch TakeHead(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Whether the batch from the head to `index` stays within the policy's limits.
-  bool Fits(size_t index) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Asks the strategy about entries it has not seen, letting go of the mutex meanwhile. Not about
   // those that cannot join the batch anyhow.
   void AskStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Tells the strategy that its batch is handed over, letting go of the mutex meanwhile.
   void EndStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Requests seen as cancelled, taken out of the queue.
-  Batch TakeCancelled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Takes what was cancelled or has timed out out of the queue and, while there are deadlines,
+  // provides for the next one. REQUIRES: nobody asks the strategy. Returns whether the queue
+  // changed.
+  bool TakeDropped(Dropped* dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What the timer calls.
+  void Expire() ABSL_LOCKS_EXCLUDED(mu_);
+  // Makes sure that the timer calls at the earliest deadline, if there is one.
+  void ArmTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether a sleeping instance has to look at what has arrived.
+  bool IsDue(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether nothing may go to an instance yet; see DynamicSchedulerOptions.
+  bool Holding() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Wait(BatchExecutor* self, std::optional<TimePoint> wake_at)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes an instance that waits off the list, to be woken; the leader if there is one. Null if
@@ -103,19 +137,19 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   void RunOnLoan(Waiter* loan, InlineTurn* turn) ABSL_LOCKS_EXCLUDED(mu_);
   void GiveBack(Waiter* loan) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  void ResetCursor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-
-  const CompiledModel* const config_;
   Clock* const clock_;
-  const BatchPolicy policy_;
-  const bool batches_;                       // more than one request may run together
+  const bool delays_;   // a request may have to wait for others although an instance is idle
+  const bool batches_;  // more than one request may run together
   std::unique_ptr<BatchStrategy> strategy_;  // used by whoever set asking_
 
   mutable Mutex mu_;
   CondVar asking_ended_;
-  std::deque<Entry> queue_ ABSL_GUARDED_BY(mu_);
-  BatchCursor cursor_ ABSL_GUARDED_BY(mu_);
-  size_t asked_ ABSL_GUARDED_BY(mu_) = 0;  // entries that the strategy has judged
+  BatchFormer queue_ ABSL_GUARDED_BY(mu_);
+  size_t hold_until_queued_ ABSL_GUARDED_BY(mu_);
+  // Cancelled in the queue while it could not change: the strategy was asked.
+  std::vector<InferRequest*> to_cancel_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<Timer::Alarm> alarm_ ABSL_GUARDED_BY(mu_);     // null: no time-outs, or shut down
+  TimePoint armed_for_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // max: not armed
   bool asking_ ABSL_GUARDED_BY(mu_) = false;
   bool begun_ ABSL_GUARDED_BY(mu_) = false;  // strategy: Begin without End
   const Waiter* leader_ ABSL_GUARDED_BY(mu_) = nullptr;
@@ -126,7 +160,6 @@ class DynamicScheduler final : public Scheduler, public BatchSource {
   std::atomic<uint64_t> inline_executions_{0};
   bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
-  bool look_for_cancelled_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace nereid

@@ -1,4 +1,5 @@
 // Many threads on one DynamicScheduler: nothing is lost, nothing is done twice.
+#include <absl/strings/match.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/timer.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
 #include "scheduling/dynamic/dynamic_scheduler.h"
@@ -51,6 +53,7 @@ struct StressCase {
   std::vector<int32_t> preferred;
   microseconds delay;
   bool strategy;
+  bool policies = false;  // priorities, time-outs and a limit
 };
 
 std::ostream& operator<<(std::ostream& out, const StressCase& c) { return out << c.name; }
@@ -61,13 +64,25 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
     const StressCase& c = GetParam();
     ModelBuilder builder("m");
     builder.MaxBatch(kMaxBatch).Input("in", DataType::kInt8, {-1}).Instances(kInstances);
-    model_ = FakeModel::Make(builder.Batching(c.preferred, c.delay), &clock_);
+    builder.Batching(c.preferred, c.delay);
+    if (c.policies) AddPolicies(&builder);
+    model_ = FakeModel::Make(builder, &clock_);
     std::unique_ptr<BatchStrategy> strategy;
     if (c.strategy) strategy = std::make_unique<MoodyStrategy>();
     scheduler_ =
-        std::make_unique<DynamicScheduler>(&model_->config(), std::move(strategy), &clock_);
-    model_->on_cancel = [this] { scheduler_->OnCancel(); };
+        std::make_unique<DynamicScheduler>(&model_->config(), std::move(strategy), &clock_,
+                                           Duration(0), DynamicSchedulerOptions{&timer_, 0});
+    model_->on_cancel = [this](InferRequest* request) { scheduler_->OnCancel(request); };
     for (int i = 0; i < kInstances; ++i) instances_.emplace_back([this] { RunInstance(); });
+  }
+
+  static void AddPolicies(ModelBuilder* builder) {
+    QueuePolicy reject, delay, limit;
+    reject.default_timeout = microseconds(150);
+    delay.default_timeout = microseconds(100);
+    delay.timeout_action = QueuePolicy::TimeoutAction::kDelay;
+    limit.max_queue_size = 50;
+    builder->Priorities(3).Policy(reject, 1).Policy(delay, 2).Policy(limit, 3);
   }
 
   void Stop() {
@@ -85,14 +100,16 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
     }
   }
 
-  static void CheckBatch(const Batch& batch) {
+  void CheckBatch(const Batch& batch) {
     uint64_t units = 0;
     std::array<uint64_t, kProducers + 1> last{};  // number of the last request by producer
     for (const RequestPtr& request : batch) {
       units += request->units_in_batch();
       EXPECT_EQ(request->inputs()[0].sent_shape()[1], batch[0]->inputs()[0].sent_shape()[1]);
       uint64_t& previous = last[request->flags()];
-      EXPECT_LT(previous, request->timeout_us()) << "oldest first";
+      if (!GetParam().policies) {
+        EXPECT_LT(previous, request->timeout_us()) << "oldest first";
+      }
       previous = request->timeout_us();
     }
     EXPECT_LE(units, kMaxBatch);
@@ -110,11 +127,14 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
       // Two fields that the scheduler does not look at say whose request it is and its number.
       request->set_flags(seed);
       request->set_timeout_us(static_cast<uint64_t>(i) + 1);
+      request->set_priority(random() % 4);
       RequestPtr owned = request.Issue();
-      if (!scheduler_->Enqueue(&owned).ok()) {
+      if (absl::Status queued = scheduler_->Enqueue(&owned); !queued.ok()) {
         request.TakeBack(std::move(owned));
         mine.pop_back();
-        break;
+        if (!absl::StrContains(queued.message(), "Exceeds maximum queue size")) break;
+        ++full_;
+        continue;
       }
       ++accepted_;
       if (random() % 4 == 0) clock_.Advance(microseconds(random() % 20));
@@ -152,16 +172,18 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
     EXPECT_EQ(executed_, succeeded_);
     const StatisticsSnapshot statistics = model_->statistics().Snapshot();
     EXPECT_EQ(statistics.pending, 0);
-    EXPECT_EQ(static_cast<int64_t>(statistics.fail.count), cancelled_ + refused_);
+    EXPECT_EQ(static_cast<int64_t>(statistics.fail.count), cancelled_ + refused_ + full_);
     EXPECT_EQ(model_->lifetime().inside(), 0);
   }
 
   FakeClock clock_;
+  Timer timer_{&clock_};
   std::shared_ptr<FakeModel> model_;
   std::unique_ptr<DynamicScheduler> scheduler_;
   std::vector<std::thread> instances_;
   std::atomic<int> producing_{kProducers};
   std::atomic<int64_t> accepted_{0}, executed_{0}, succeeded_{0}, cancelled_{0}, refused_{0};
+  std::atomic<int64_t> full_{0};  // did not get into the queue
 };
 
 TEST_P(DynamicSchedulerStressTest, EveryRequestIsAnsweredOnce) {
@@ -174,27 +196,30 @@ TEST_P(DynamicSchedulerStressTest, EveryRequestIsAnsweredOnce) {
   }
   for (std::thread& producer : producers) producer.join();
   Stop();
-  EXPECT_EQ(accepted_, kProducers * kRequestsPerProducer);
-  EXPECT_EQ(refused_, 0);
+  EXPECT_EQ(accepted_ + full_, kProducers * kRequestsPerProducer);
+  if (!GetParam().policies) {
+    EXPECT_EQ(refused_ + full_, 0);
+  }
   ExpectAllAccountedFor();
 }
 
 TEST_P(DynamicSchedulerStressTest, ShutdownInTheMiddleAnswersTheRest) {
   Start();
   std::vector<std::thread> producers = StartProducers();
-  while (accepted_ < kProducers * kRequestsPerProducer / 4) std::this_thread::yield();
+  while (accepted_ + full_ < kProducers * kRequestsPerProducer / 4) std::this_thread::yield();
   Stop();
   for (std::thread& producer : producers) producer.join();
   ExpectAllAccountedFor();
 }
 
-INSTANTIATE_TEST_SUITE_P(Options, DynamicSchedulerStressTest,
-                         ::testing::Values(StressCase{"no_delay", {}, microseconds(0), false},
-                                           StressCase{"delay", {4, 8}, microseconds(100), false},
-                                           StressCase{"strategy", {4, 8}, microseconds(100), true}),
-                         [](const ::testing::TestParamInfo<StressCase>& info) {
-                           return info.param.name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Options, DynamicSchedulerStressTest,
+    ::testing::Values(StressCase{"no_delay", {}, microseconds(0), false},
+                      StressCase{"delay", {4, 8}, microseconds(100), false},
+                      StressCase{"strategy", {4, 8}, microseconds(100), true},
+                      StressCase{"policies", {4, 8}, microseconds(60), false, true},
+                      StressCase{"all", {4, 8}, microseconds(60), true, true}),
+    [](const ::testing::TestParamInfo<StressCase>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace nereid

@@ -40,11 +40,11 @@ class SchedulerFixture : public ::testing::Test {
   }
 
   void Use(const ModelBuilder& builder, std::unique_ptr<BatchStrategy> strategy = nullptr,
-           Duration inline_limit = Duration(0)) {
+           Duration inline_limit = Duration(0), const DynamicSchedulerOptions& options = {}) {
     model_ = FakeModel::Make(builder, &clock_);
     scheduler_ = std::make_unique<DynamicScheduler>(&model_->config(), std::move(strategy), &clock_,
-                                                    inline_limit);
-    model_->on_cancel = [this] { scheduler_->OnCancel(); };
+                                                    inline_limit, options);
+    model_->on_cancel = [this](InferRequest* request) { scheduler_->OnCancel(request); };
   }
 
   TestRequest& NewRequest(int64_t batch = 1, int64_t length = 1) {

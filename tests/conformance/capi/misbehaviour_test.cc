@@ -12,10 +12,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 // A model that echoes one INT32 vector, INPUT0 -> OUTPUT0, in batches of up to 4.
-std::string TestingConfig(
-    const std::string& behaviour,
-    const std::vector<std::pair<std::string, std::string>>& parameters = {},
-    const std::string& more = "") {
+std::string TestingConfig(const std::string& behaviour,
+                          const std::vector<std::pair<std::string, std::string>>& parameters = {},
+                          const std::string& more = "") {
   std::string config = R"(backend: "testing"
 max_batch_size: 4
 input { name: "INPUT0" data_type: TYPE_INT32 dims: [ 1 ] }
@@ -107,8 +106,47 @@ TEST_F(MisbehaviourTest, ResponsesOfADecoupledModelArriveAsTheyAreSent) {
   EXPECT_EQ(call->TakeResponses().size(), 2u);
 }
 
+// A model that sends from threads of its own, long after it has released the request.
+TEST_F(MisbehaviourTest, ResponsesAndCancellationOutliveTheRequest) {
+  Start(R"(backend: "repeat"
+input [ { name: "IN" data_type: TYPE_INT32 dims: [ -1 ] },
+        { name: "DELAY" data_type: TYPE_UINT32 dims: [ -1 ] },
+        { name: "WAIT" data_type: TYPE_UINT32 dims: [ 1 ] } ]
+output [ { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] },
+         { name: "IDX" data_type: TYPE_UINT32 dims: [ 1 ] } ]
+)" + std::string(kDecoupled));
+  const auto repeat = [this](int32_t value, int32_t then_after_ms) {
+    auto call = std::make_unique<Call>(*server_, "model", &allocator_);
+    call->AddInput("IN", TRITONSERVER_TYPE_INT32, {2}, Bytes(value) + Bytes(value + 1));
+    call->AddInput("DELAY", TRITONSERVER_TYPE_UINT32, {2}, Bytes(0) + Bytes(then_after_ms));
+    call->AddInput("WAIT", TRITONSERVER_TYPE_UINT32, {1}, Bytes(0));
+    return call;
+  };
+  const std::unique_ptr<Call> endless = repeat(1, 60'000);
+  ASSERT_TRUE(Ok(endless->Issue()));
+  endless->WaitForResponses(1);
+  // The only instance is free again.
+  const std::unique_ptr<Call> other = repeat(5, 0);
+  ASSERT_TRUE(Ok(other->Issue()));
+  other->Wait();
+  const std::vector<ResponsePtr> responses = other->TakeResponses();
+  ASSERT_EQ(responses.size(), 2u);
+  EXPECT_EQ(Outputs(responses[1]).at(0).bytes, Bytes(6));
+  EXPECT_EQ(other->empty_callbacks(), 1);
+  EXPECT_FALSE(endless->final());
+
+  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestCancel(endless->request())));
+  endless->Wait();
+  const std::vector<ResponsePtr> ended = endless->TakeResponses();
+  ASSERT_EQ(ended.size(), 2u);
+  EXPECT_EQ(Outputs(ended[0]).at(0).bytes, Bytes(1));
+  EXPECT_TRUE(Fails(TRITONSERVER_InferenceResponseError(ended[1].get()),
+                    TRITONSERVER_ERROR_CANCELLED, "cancelled"));
+}
+
 TEST_F(MisbehaviourTest, AFailureStaysWithItsRequest) {
-  Start(TestingConfig("fails_some", {}, "dynamic_batching { max_queue_delay_microseconds: 1000 }\n"));
+  Start(
+      TestingConfig("fails_some", {}, "dynamic_batching { max_queue_delay_microseconds: 1000 }\n"));
   std::vector<std::unique_ptr<Call>> calls;
   for (const int32_t value : {1, -1, 2, -2}) {
     calls.push_back(NewCall(value));
@@ -200,8 +238,8 @@ TEST_F(MisbehaviourTest, BackendSeesACancellation) {
   ASSERT_TRUE(Ok(call->Issue()));
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestCancel(call->request())));
   const ResponsePtr response = call->TakeResponse();
-  EXPECT_TRUE(Fails(TRITONSERVER_InferenceResponseError(response.get()),
-                    TRITONSERVER_ERROR_CANCELLED, ""));
+  EXPECT_TRUE(
+      Fails(TRITONSERVER_InferenceResponseError(response.get()), TRITONSERVER_ERROR_CANCELLED, ""));
 }
 
 TEST_F(MisbehaviourTest, LoadFailuresAreReported) {
@@ -216,10 +254,10 @@ TEST_F(MisbehaviourTest, LoadFailuresAreReported) {
   const auto load = [this](const char* model) {
     return TRITONSERVER_ServerLoadModel(server_->get(), model);
   };
-  EXPECT_TRUE(Fails(load("fails"), TRITONSERVER_ERROR_INVALID_ARG,
-                    "ModelInitialize failed on purpose"));
-  EXPECT_TRUE(Fails(load("throws"), TRITONSERVER_ERROR_INVALID_ARG,
-                    "ModelInitialize threw on purpose"));
+  EXPECT_TRUE(
+      Fails(load("fails"), TRITONSERVER_ERROR_INVALID_ARG, "ModelInitialize failed on purpose"));
+  EXPECT_TRUE(
+      Fails(load("throws"), TRITONSERVER_ERROR_INVALID_ARG, "ModelInitialize threw on purpose"));
   EXPECT_TRUE(Fails(load("instance"), TRITONSERVER_ERROR_INVALID_ARG,
                     "ModelInstanceInitialize failed on purpose"));
   EXPECT_THAT(server_->Index(), AllOf(HasSubstr("\"fails\",\"version\":\"1\",\"state\":"

@@ -56,11 +56,9 @@ TEST(ServerStart, NeedsARepositoryThatExists) {
   Repository repository;
   Options options(repository, TRITONSERVER_MODEL_CONTROL_NONE);
   const std::string nowhere = repository.path() + "/nowhere";
-  ASSERT_TRUE(
-      Ok(TRITONSERVER_ServerOptionsSetModelRepositoryPath(options.get(), nowhere.c_str())));
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetModelRepositoryPath(options.get(), nowhere.c_str())));
   TRITONSERVER_Server* server = nullptr;
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerNew(&server, options.get()),
-                    TRITONSERVER_ERROR_INVALID_ARG,
+  EXPECT_TRUE(Fails(TRITONSERVER_ServerNew(&server, options.get()), TRITONSERVER_ERROR_INVALID_ARG,
                     "repository path is not a valid directory"));
 }
 
@@ -70,8 +68,7 @@ TEST(ServerStart, WildcardStandsAlone) {
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStartupModel(options.get(), "*")));
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStartupModel(options.get(), "id")));
   TRITONSERVER_Server* server = nullptr;
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerNew(&server, options.get()),
-                    TRITONSERVER_ERROR_INVALID_ARG,
+  EXPECT_TRUE(Fails(TRITONSERVER_ServerNew(&server, options.get()), TRITONSERVER_ERROR_INVALID_ARG,
                     "Wildcard model name '*' must be the ONLY startup model"));
 }
 
@@ -97,6 +94,39 @@ TEST(ServerStart, ExitOnErrorDecidesWhatABrokenModelDoes) {
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStrictReadiness(options.get(), false)));
   TestServer indulgent(options);
   EXPECT_TRUE(IsReady(indulgent));
+}
+
+TEST(ServerStart, RateLimiterAndHostPolicy) {
+  Repository repository;
+  repository.AddModel("id", IdentityConfig("instance_group { kind: KIND_CPU rate_limiter { "
+                                           "resources { name: \"R\" count: 4 } } }\n"));
+  Options options(repository, TRITONSERVER_MODEL_CONTROL_NONE);
+  EXPECT_TRUE(Fails(TRITONSERVER_ServerOptionsSetRateLimiterMode(
+                        options.get(), static_cast<TRITONSERVER_RateLimitMode>(7)),
+                    TRITONSERVER_ERROR_INVALID_ARG, "unknown rate limit mode '7'"));
+  EXPECT_TRUE(Fails(TRITONSERVER_ServerOptionsSetHostPolicy(options.get(), "cpu", "gpu", "0"),
+                    TRITONSERVER_ERROR_UNSUPPORTED,
+                    "Unsupported host policy setting 'gpu' is specified, supported settings are "
+                    "'numa-node', 'cpu-cores'"));
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetHostPolicy(options.get(), "p", "cpu-cores", "0")));
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsAddRateLimiterResource(options.get(), "R", 4, -1)));
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetRateLimiterMode(options.get(),
+                                                              TRITONSERVER_RATE_LIMIT_EXEC_COUNT)));
+  {
+    TestServer server(options);
+    ExpectAnswers(server, "id");
+    ExpectAnswers(server, "id");
+  }
+  // Of two counts the smaller one holds.
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsAddRateLimiterResource(options.get(), "R", 3, -1)));
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsAddRateLimiterResource(options.get(), "R", 9, -1)));
+  TRITONSERVER_Server* none = nullptr;
+  EXPECT_TRUE(Fails(TRITONSERVER_ServerNew(&none, options.get()), TRITONSERVER_ERROR_INTERNAL,
+                    "failed to load all models"));
+  ASSERT_TRUE(
+      Ok(TRITONSERVER_ServerOptionsSetRateLimiterMode(options.get(), TRITONSERVER_RATE_LIMIT_OFF)));
+  TestServer server(options);
+  ExpectAnswers(server, "id");
 }
 
 TEST(ServerStart, TwoServersLiveSideBySide) {
@@ -151,16 +181,15 @@ model_transaction_policy { decoupled: true }
   TestServer server(repository);
   TRITONSERVER_Message* message = nullptr;
   ASSERT_TRUE(Ok(TRITONSERVER_ServerModelConfig(server.get(), "id", 1, 1, &message)));
-  EXPECT_THAT(TakeJson(message), AllOf(HasSubstr("\"name\":\"id\""),
-                                       HasSubstr("\"max_batch_size\":8")));
+  EXPECT_THAT(TakeJson(message),
+              AllOf(HasSubstr("\"name\":\"id\""), HasSubstr("\"max_batch_size\":8")));
   EXPECT_TRUE(Fails(TRITONSERVER_ServerModelConfig(server.get(), "id", 1, 2, &message),
                     TRITONSERVER_ERROR_INVALID_ARG,
                     "model configuration version 2 not supported, supported versions are: 1"));
 
   uint32_t flags = 0;
   void* voidp = &flags;
-  ASSERT_TRUE(
-      Ok(TRITONSERVER_ServerModelBatchProperties(server.get(), "id", -1, &flags, &voidp)));
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerModelBatchProperties(server.get(), "id", -1, &flags, &voidp)));
   EXPECT_EQ(flags, static_cast<uint32_t>(TRITONSERVER_BATCH_FIRST_DIM));
   EXPECT_EQ(voidp, nullptr);
   ASSERT_TRUE(
@@ -172,9 +201,9 @@ model_transaction_policy { decoupled: true }
   ASSERT_TRUE(
       Ok(TRITONSERVER_ServerModelTransactionProperties(server.get(), "flat", -1, &flags, &voidp)));
   EXPECT_EQ(flags, static_cast<uint32_t>(TRITONSERVER_TXN_DECOUPLED));
-  EXPECT_TRUE(Fails(
-      TRITONSERVER_ServerModelBatchProperties(server.get(), "nobody", -1, &flags, &voidp),
-      TRITONSERVER_ERROR_NOT_FOUND, "'nobody' is not found"));
+  EXPECT_TRUE(
+      Fails(TRITONSERVER_ServerModelBatchProperties(server.get(), "nobody", -1, &flags, &voidp),
+            TRITONSERVER_ERROR_NOT_FOUND, "'nobody' is not found"));
 }
 
 TEST(ServerReports, StatisticsIndexAndMetrics) {
@@ -183,16 +212,17 @@ TEST(ServerReports, StatisticsIndexAndMetrics) {
   repository.AddModel("b", IdentityConfig());
   TestServer server(repository);
   ExpectAnswers(server, "a");
-  EXPECT_THAT(server.Statistics("a"), AllOf(HasSubstr("\"name\":\"a\",\"version\":\"1\""),
-                                            HasSubstr("\"inference_count\":1"),
-                                            HasSubstr("\"success\":{\"count\":1,")));
-  EXPECT_THAT(server.Statistics(""), AllOf(HasSubstr("\"name\":\"a\""), HasSubstr("\"name\":\"b\"")));
+  EXPECT_THAT(server.Statistics("a"),
+              AllOf(HasSubstr("\"name\":\"a\",\"version\":\"1\""),
+                    HasSubstr("\"inference_count\":1"), HasSubstr("\"success\":{\"count\":1,")));
+  EXPECT_THAT(server.Statistics(""),
+              AllOf(HasSubstr("\"name\":\"a\""), HasSubstr("\"name\":\"b\"")));
   TRITONSERVER_Message* message = nullptr;
   EXPECT_TRUE(Fails(TRITONSERVER_ServerModelStatistics(server.get(), "nobody", -1, &message),
-                    TRITONSERVER_ERROR_INVALID_ARG,
-                    "requested model 'nobody' is not available"));
-  EXPECT_EQ(server.Index(), "[{\"name\":\"a\",\"version\":\"1\",\"state\":\"READY\"},"
-                            "{\"name\":\"b\",\"version\":\"1\",\"state\":\"READY\"}]");
+                    TRITONSERVER_ERROR_INVALID_ARG, "requested model 'nobody' is not available"));
+  EXPECT_EQ(server.Index(),
+            "[{\"name\":\"a\",\"version\":\"1\",\"state\":\"READY\"},"
+            "{\"name\":\"b\",\"version\":\"1\",\"state\":\"READY\"}]");
 
   TRITONSERVER_Metrics* metrics = nullptr;
   const char* text = nullptr;
@@ -202,8 +232,8 @@ TEST(ServerReports, StatisticsIndexAndMetrics) {
       Ok(TRITONSERVER_MetricsFormatted(metrics, TRITONSERVER_METRIC_PROMETHEUS, &text, &size)));
   EXPECT_THAT(std::string(text, size),
               HasSubstr("nv_inference_request_success{model=\"a\",version=\"1\"} 1"));
-  EXPECT_TRUE(Fails(TRITONSERVER_MetricsFormatted(metrics, static_cast<TRITONSERVER_MetricFormat>(1),
-                                                  &text, &size),
+  EXPECT_TRUE(Fails(TRITONSERVER_MetricsFormatted(
+                        metrics, static_cast<TRITONSERVER_MetricFormat>(1), &text, &size),
                     TRITONSERVER_ERROR_INVALID_ARG, "unknown metrics format '1'"));
   ASSERT_TRUE(Ok(TRITONSERVER_MetricsDelete(metrics)));
   ASSERT_TRUE(Ok(TRITONSERVER_MetricsDelete(nullptr)));
@@ -218,9 +248,9 @@ TEST(ServerReports, MetricsCanBeOff) {
   const char* text = nullptr;
   size_t size = 0;
   ASSERT_TRUE(Ok(TRITONSERVER_ServerMetrics(server.get(), &metrics)));
-  EXPECT_TRUE(Fails(
-      TRITONSERVER_MetricsFormatted(metrics, TRITONSERVER_METRIC_PROMETHEUS, &text, &size),
-      TRITONSERVER_ERROR_UNAVAILABLE, "metrics"));
+  EXPECT_TRUE(
+      Fails(TRITONSERVER_MetricsFormatted(metrics, TRITONSERVER_METRIC_PROMETHEUS, &text, &size),
+            TRITONSERVER_ERROR_UNAVAILABLE, "metrics"));
   ASSERT_TRUE(Ok(TRITONSERVER_MetricsDelete(metrics)));
 }
 
@@ -255,8 +285,8 @@ TEST(ServerModels, AreNotControlledInModeNone) {
   repository.AddModel("a", IdentityConfig());
   TestServer server(repository);
   const char* const text = "explicit model load / unload is not allowed if polling is enabled";
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerLoadModel(server.get(), "a"),
-                    TRITONSERVER_ERROR_UNAVAILABLE, text));
+  EXPECT_TRUE(
+      Fails(TRITONSERVER_ServerLoadModel(server.get(), "a"), TRITONSERVER_ERROR_UNAVAILABLE, text));
   EXPECT_TRUE(Fails(TRITONSERVER_ServerUnloadModel(server.get(), "a"),
                     TRITONSERVER_ERROR_UNAVAILABLE, text));
 }
@@ -268,8 +298,8 @@ TEST(ServerModels, FailedReloadLeavesTheServingVersion) {
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStartupModel(options.get(), "*")));
   TestServer server(options);
   repository.AddModel("a", kBrokenConfig);
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerLoadModel(server.get(), "a"),
-                    TRITONSERVER_ERROR_INVALID_ARG, "load failed for model 'a'"));
+  EXPECT_TRUE(Fails(TRITONSERVER_ServerLoadModel(server.get(), "a"), TRITONSERVER_ERROR_INVALID_ARG,
+                    "load failed for model 'a'"));
   ExpectAnswers(server, "a");
 }
 
@@ -338,8 +368,8 @@ TEST(ServerStop, ExitTimeoutLeavesTheServerToBeStoppedAgain) {
   EXPECT_TRUE(Fails(TRITONSERVER_ServerDelete(server.get()), TRITONSERVER_ERROR_INTERNAL,
                     "Exit timeout expired. Exiting immediately."));
   bool live = true;
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerIsLive(server.get(), &live),
-                    TRITONSERVER_ERROR_UNAVAILABLE, "Server exiting"));
+  EXPECT_TRUE(Fails(TRITONSERVER_ServerIsLive(server.get(), &live), TRITONSERVER_ERROR_UNAVAILABLE,
+                    "Server exiting"));
   EXPECT_FALSE(live);
   EXPECT_EQ(Outputs(call.TakeResponse()).size(), 1u);
   ASSERT_TRUE(Ok(TRITONSERVER_ServerSetExitTimeout(server.get(), 30)));

@@ -16,9 +16,7 @@ void WriteModel(const std::filesystem::path& repository, const TestModel& model)
   std::filesystem::create_directories(repository / model.name / "1");
   std::ofstream(repository / model.name / "config.pbtxt")
       << "backend: \"" << model.backend << "\"\n"
-      << "input [ { name: \"INPUT0\" data_type: TYPE_FP32 dims: [ -1 ] } ]\n"
-      << "output [ { name: \"OUTPUT0\" data_type: TYPE_FP32 dims: [ -1 ] } ]\n"
-      << model.more;
+      << model.tensors << model.more;
 }
 
 }  // namespace

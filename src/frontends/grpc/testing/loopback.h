@@ -18,12 +18,17 @@
 
 namespace nereid {
 
-// An FP32 model that echoes INPUT0 as OUTPUT0, any length. `more` is further text of its
-// configuration.
+// Tensors of a model that echoes INPUT0 as OUTPUT0, FP32 of any length.
+inline constexpr char kEchoTensors[] =
+    "input [ { name: \"INPUT0\" data_type: TYPE_FP32 dims: [ -1 ] } ]\n"
+    "output [ { name: \"OUTPUT0\" data_type: TYPE_FP32 dims: [ -1 ] } ]\n";
+
+// `tensors` and `more` are text of its configuration.
 struct TestModel {
   std::string name;
   std::string backend = "identity";
   std::string more;
+  std::string tensors = kEchoTensors;
 };
 
 // Text of one model parameter.

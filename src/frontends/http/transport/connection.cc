@@ -19,6 +19,8 @@ Connection::Connection(std::shared_ptr<IoLoop> loop, Socket socket, BudgetUnits 
       slot_(std::move(slot)),
       reader_(&loop_->options()) {}
 
+Connection::~Connection() { DropResponse(); }
+
 void Connection::Start() {
   boost::system::error_code error;
   socket_.non_blocking(true, error);
@@ -48,6 +50,8 @@ bool Connection::Step() {
       return true;
     case State::kWriting:
       return StepWriting();
+    case State::kStreaming:
+      return StepStreaming();
     case State::kLingering:
     case State::kClosed:
       return false;
@@ -114,6 +118,7 @@ void Connection::CompleteWith(absl::AnyInvocable<HttpResponse()> make) {
 }
 
 void Connection::Completed() {
+  completed_.store(true, std::memory_order_release);
   if (loop_->InLoop()) {
     OnResponse();
   } else {
@@ -121,14 +126,21 @@ void Connection::Completed() {
   }
 }
 
+void Connection::OnBodyPieces() { loop_->Deliver(shared_from_this()); }
+
 void Connection::OnResponse() {
-  on_cancel_ = nullptr;
-  auto make = std::exchange(make_response_, nullptr);
-  if (state_ == State::kClosed) {
-    response_ = HttpResponse();
+  if (!completed_.exchange(false, std::memory_order_acquire)) {
+    // News of a body, which may have been taken meanwhile.
+    if (state_ == State::kStreaming) Pump();
     return;
   }
+  auto make = std::exchange(make_response_, nullptr);
+  if (state_ == State::kClosed) {
+    on_cancel_ = nullptr;
+    return DropResponse();
+  }
   if (make) response_ = make();
+  if (response_.body_stream == nullptr) on_cancel_ = nullptr;
   response_ready_ = true;
   Pump();
 }
@@ -143,13 +155,22 @@ void Connection::Fail(int status, absl::string_view message) {
 
 void Connection::StartWriting() {
   if (loop_->draining() || peer_gone_) traits_.keep_alive = traits_.keep_alive && !input_.empty();
+  HttpBodyStream* const body = response_.body_stream.get();
+  if (body != nullptr && !traits_.http11) traits_.keep_alive = false;
   state_ = State::kWriting;
   writer_.Start(response_, traits_);
+  if (body == nullptr) return;
+  // The header and what is there of the body leave together.
+  body->Attach(shared_from_this());
+  HttpBodyStream::Taken taken = body->Take();
+  body_done_ = taken.ended;
+  writer_.Append(std::move(taken));
 }
 
 bool Connection::StepWriting() {
   switch (writer_.Flush(&socket_)) {
     case ResponseWriter::Progress::kDone:
+      if (response_.body_stream != nullptr && !body_done_) return StepStreaming();
       FinishExchange();
       return true;
     case ResponseWriter::Progress::kBlocked:
@@ -163,8 +184,23 @@ bool Connection::StepWriting() {
   return false;
 }
 
+bool Connection::StepStreaming() {
+  HttpBodyStream::Taken taken = response_.body_stream->Take();
+  if (taken.pieces.empty() && !taken.ended) {
+    // However long the model takes: the client is known to be there.
+    deadline_ = TimePoint::max();
+    state_ = State::kStreaming;
+    return false;
+  }
+  body_done_ = taken.ended;
+  writer_.Append(std::move(taken));
+  state_ = State::kWriting;
+  return true;
+}
+
 void Connection::FinishExchange() {
-  response_ = HttpResponse();  // lets go of what the body was made of
+  on_cancel_ = nullptr;  // of a body that was made piece by piece
+  DropResponse();        // lets go of what the body was made of
   if (traits_.keep_alive) {
     state_ = State::kReading;
     SetDeadline(options().idle_timeout);
@@ -188,13 +224,19 @@ void Connection::StartLingering() {
 void Connection::Close() {
   if (state_ == State::kClosed) return;
   // While a request runs, response_ belongs to whoever answers it.
-  if (state_ != State::kRunning) response_ = HttpResponse();
+  if (state_ != State::kRunning) DropResponse();
   state_ = State::kClosed;
   boost::system::error_code ignored;
   socket_.close(ignored);
   loop_->Unregister(this);
   slot_.Return();
   CallOnCancel();
+}
+
+void Connection::DropResponse() {
+  const HttpResponse dropped = std::exchange(response_, HttpResponse());
+  // May be what has kept this object so far; the caller keeps it, too.
+  if (dropped.body_stream != nullptr) dropped.body_stream->Abort();
 }
 
 void Connection::CallOnCancel() {

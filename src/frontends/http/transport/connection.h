@@ -2,17 +2,19 @@
 // reading (a bounded amount) while a request runs, which serves pipelining and shows when the
 // client goes away.
 //
-// Owned by its loop's I/O thread: every method runs there, except Complete and CompleteWith,
-// which any thread may call. Kept alive by its pending operations and by the responder of a running
-// request.
+// Owned by its loop's I/O thread: every method runs there, except Complete, CompleteWith and
+// OnBodyPieces, which any thread may call. Kept alive by its pending operations, by the responder
+// of a running request and by the body of a response that is being made.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
 
 #include <absl/functional/any_invocable.h>
 
+#include <atomic>
 #include <memory>
 
 #include "base/budget.h"
+#include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/transport/input_buffer.h"
 #include "frontends/http/transport/io_loop.h"
@@ -22,9 +24,12 @@
 
 namespace nereid::http {
 
-class Connection final : public HttpResponseSink, public std::enable_shared_from_this<Connection> {
+class Connection final : public HttpResponseSink,
+                         public HttpBodyStream::Reader,
+                         public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<IoLoop> loop, Socket socket, BudgetUnits slot);
+  ~Connection() override;
 
   void Start();
 
@@ -34,7 +39,10 @@ class Connection final : public HttpResponseSink, public std::enable_shared_from
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) override;
   InlineTurn* inline_turn() override { return loop_->turn(); }
 
-  // What Complete or CompleteWith left is there.
+  // HttpBodyStream::Reader
+  void OnBodyPieces() override;
+
+  // What Complete or CompleteWith left is there, or more of a body that is being made.
   void OnResponse();
   // Answers 408 or closes when the present deadline has passed.
   void CheckDeadline(TimePoint now);
@@ -48,6 +56,7 @@ class Connection final : public HttpResponseSink, public std::enable_shared_from
     kReading,    // a request, or idle between two
     kRunning,    // the handler has the request
     kWriting,    // the response
+    kStreaming,  // all of the response that is there is written; more is being made
     kLingering,  // all is said; what the client still sends is thrown away so that the close
                  // does not destroy the response on its way
     kClosed,
@@ -59,6 +68,7 @@ class Connection final : public HttpResponseSink, public std::enable_shared_from
   bool Step();
   bool StepReading();
   bool StepWriting();
+  bool StepStreaming();
   void Dispatch();
   void Completed();
   // Answers with an error of the transport and closes after it.
@@ -73,6 +83,8 @@ class Connection final : public HttpResponseSink, public std::enable_shared_from
   void OnPeerGone(bool orderly);
   void ArmWrite();
   void CallOnCancel();
+  // Lets go of the response: of a body that is still being made nobody takes any more.
+  void DropResponse();
   void SetDeadline(Duration from_now) { deadline_ = loop_->Now() + from_now; }
   const HttpServerOptions& options() const { return loop_->options(); }
 
@@ -92,11 +104,13 @@ class Connection final : public HttpResponseSink, public std::enable_shared_from
   bool body_begun_ = false;      // kReading: the head is complete
   bool input_unusable_ = false;  // a failure left bytes that cannot be told apart
   bool response_ready_ = false;
+  bool body_done_ = false;  // the last of response_.body_stream was taken
   TimePoint deadline_ = TimePoint::max();
   RequestReader::Traits traits_;  // of the request being answered
   absl::AnyInvocable<void()> on_cancel_;
-  // One of these is written by Complete or CompleteWith on any thread while kRunning; the loop's
-  // inbox orders the accesses.
+  // One of these is written by Complete or CompleteWith on any thread while kRunning; completed_
+  // tells it from more of a body, and orders the accesses.
+  std::atomic<bool> completed_{false};
   HttpResponse response_;
   absl::AnyInvocable<HttpResponse()> make_response_;
 };

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -264,6 +266,200 @@ TEST_F(HttpServerTest, HalfClosedClientCancelsAndStillGetsTheAnswer) {
   held.responder.Complete(MakeErrorResponse(499, "cancelled"));
   EXPECT_EQ(client.Read().status, 499);
   EXPECT_TRUE(client.AtEof());
+}
+
+// ---- Bodies that are sent while they are made
+
+constexpr uint64_t kWaitingBytes = 100'000;
+
+std::shared_ptr<HttpBodyStream> Answer(HttpResponder responder, uint64_t limit = kWaitingBytes) {
+  HttpResponse response;
+  response.content_type = "text/event-stream; charset=utf-8";
+  response.body_stream = std::make_shared<HttpBodyStream>(limit);
+  std::shared_ptr<HttpBodyStream> body = response.body_stream;
+  responder.Complete(std::move(response));
+  return body;
+}
+
+TEST_F(HttpServerTest, SendsPiecesAsTheyAreMade) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\nGET /next HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  const auto body = Answer(std::move(held.responder));
+  const auto head = client.ReadHead();
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.Header("transfer-encoding"), "chunked");
+  EXPECT_EQ(head.headers.count("content-length"), 0u);
+  EXPECT_EQ(head.Header("content-type"), "text/event-stream; charset=utf-8");
+  auto owner = std::make_shared<int>();
+  for (const char* text : {"one", "two", "three"}) {
+    body->Append({text, owner});
+    EXPECT_EQ(client.ReadChunk(), text);
+  }
+  body->End();
+  EXPECT_EQ(client.ReadChunk(), "");
+  EXPECT_EQ(client.Read().body, "/next:") << "the connection goes on";
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(handler_.cancelled(), 0);
+}
+
+TEST_F(HttpServerTest, PiecesThatAreThereLeaveWithTheHeader) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  HttpResponse response;
+  response.status = 400;
+  response.body_stream = std::make_shared<HttpBodyStream>(kWaitingBytes);
+  response.body_stream->Append({"a", nullptr});
+  response.body_stream->Append({"", nullptr});  // would look like the end
+  response.body_stream->Append({"b", nullptr});
+  response.body_stream->End();
+  handler_.Take().responder.Complete(std::move(response));
+  EXPECT_EQ(client.ReadHead().status, 400);
+  EXPECT_EQ(client.ReadChunk(), "a");
+  EXPECT_EQ(client.ReadChunk(), "b");
+  EXPECT_EQ(client.ReadChunk(), "");
+  EXPECT_EQ(client.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+}
+
+TEST_F(HttpServerTest, AnEmptyStreamIsAnEmptyBody) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  Answer(handler_.Take().responder)->End();
+  const auto response = client.Read();
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body, "");
+  EXPECT_EQ(client.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+}
+
+TEST_F(HttpServerTest, ClientsOfHttp10GetTheBodyUpToTheEnd) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  const auto body = Answer(handler_.Take().responder);
+  body->Append({"one ", nullptr});
+  body->Append({"two", nullptr});
+  body->End();
+  const auto head = client.ReadHead();
+  EXPECT_EQ(head.headers.count("transfer-encoding"), 0u);
+  EXPECT_EQ(head.Header("connection"), "close");
+  EXPECT_EQ(client.ReadAll(), "one two");
+}
+
+TEST_F(HttpServerTest, AProducerIsHeldBackUntilTheClientReads) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  const auto body = Answer(handler_.Take().responder);
+  constexpr int kPieces = 400;  // 40 MB: more than any socket takes
+  std::atomic<int> made{0};
+  std::thread producer([&] {
+    for (int i = 0; i < kPieces; ++i) {
+      body->Append({std::string(100'000, static_cast<char>('a' + i % 26)), nullptr});
+      ++made;
+      body->AwaitRoom();
+    }
+    body->End();
+  });
+  EXPECT_EQ(client.ReadHead().status, 200);
+  LoopbackClient other(port());
+  for (int i = 0; i < 100; ++i) {  // the loop serves others meanwhile
+    EXPECT_EQ(other.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+  }
+  EXPECT_LT(made.load(), kPieces);
+  for (int i = 0; i < kPieces; ++i) {
+    ASSERT_EQ(client.ReadChunk(), std::string(100'000, static_cast<char>('a' + i % 26)));
+  }
+  EXPECT_EQ(client.ReadChunk(), "");
+  producer.join();
+}
+
+TEST_F(HttpServerTest, AClientThatLeavesLetsTheProducerGoOn) {
+  StartServer();
+  for (const bool reset : {false, true}) {
+    LoopbackClient client(port());
+    client.Send("GET /hold HTTP/1.1\r\n\r\n");
+    const auto body = Answer(handler_.Take().responder);
+    EXPECT_EQ(client.ReadHead().status, 200);
+    auto owner = std::make_shared<int>();
+    std::thread producer([&] {
+      for (int i = 0; i < 400; ++i) {
+        body->Append({std::string(100'000, 'x'), owner});
+        body->AwaitRoom();
+      }
+      body->End();
+    });
+    client.ReadChunk();
+    reset ? client.Reset() : client.Close();
+    producer.join();
+    EXPECT_TRUE(handler_.WaitCancelled(reset ? 2 : 1));
+    EXPECT_EQ(owner.use_count(), 1);
+  }
+}
+
+TEST_F(HttpServerTest, LeavingAQuietStreamIsNoticed) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  const auto body = Answer(handler_.Take().responder);
+  body->Append({"one", nullptr});
+  EXPECT_EQ(client.ReadHead().status, 200);
+  EXPECT_EQ(client.ReadChunk(), "one");
+  client.Close();
+  EXPECT_TRUE(handler_.WaitCancelled(1));
+  body->End();
+}
+
+TEST_F(HttpServerTest, AClientThatTakesNothingIsCutOff) {
+  options_.stall_timeout = milliseconds(50);
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  const auto body = Answer(handler_.Take().responder);
+  while (handler_.cancelled() == 0) {
+    body->Append({std::string(1'000'000, 'x'), nullptr});
+    body->AwaitRoom();
+  }
+  body->End();
+}
+
+TEST_F(HttpServerTest, StopLetsAStreamFinish) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  const auto body = Answer(handler_.Take().responder);
+  EXPECT_EQ(client.ReadHead().status, 200);
+  std::thread stopper([&] { server_->Stop(In(seconds(20))); });
+  body->Append({"last", nullptr});
+  EXPECT_EQ(client.ReadChunk(), "last");
+  body->End();
+  EXPECT_EQ(client.ReadChunk(), "");
+  stopper.join();
+  EXPECT_EQ(handler_.cancelled(), 0);
+}
+
+TEST_F(HttpServerTest, StopEndsAStreamThatDoesNotFinishInTime) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  LoopbackClient unanswered(port());
+  unanswered.Send("GET /hold HTTP/1.1\r\n\r\n");
+  auto held_longer = handler_.Take();
+  const auto body = Answer(std::move(held.responder), /*limit=*/10);
+  EXPECT_EQ(client.ReadHead().status, 200);
+  server_->Stop(In(milliseconds(1)));
+  EXPECT_TRUE(handler_.WaitCancelled(2));
+  server_.reset();
+  // Nobody is left to take anything, and nobody is held for it.
+  const auto late = Answer(std::move(held_longer.responder), /*limit=*/10);
+  for (const auto& one : {body, late}) {
+    one->Append({std::string(1000, 'x'), nullptr});
+    one->AwaitRoom();
+    one->End();
+  }
 }
 
 TEST_F(HttpServerTest, ResponseIsMadeOnTheConnectionsThreadOrNotAtAll) {

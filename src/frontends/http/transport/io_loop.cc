@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "base/io_thread.h"
 #include "frontends/http/transport/connection.h"
 
 namespace nereid::http {
@@ -41,6 +42,7 @@ bool IoLoop::InLoop() const { return current_loop == this; }
 
 void IoLoop::Run() {
   current_loop = this;
+  MarkIoThread();
   ArmSweep();
   while (context_.run_one() > 0) {
     // A model that batches is executed when everything that is ready has been read.

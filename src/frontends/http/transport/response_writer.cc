@@ -4,6 +4,7 @@
 #include <absl/types/span.h>
 
 #include <boost/asio/error.hpp>
+#include <utility>
 
 namespace nereid::http {
 namespace {
@@ -66,19 +67,53 @@ void ResponseWriter::Start(const HttpResponse& response, const RequestReader::Tr
   pieces_.clear();
   next_piece_ = 0;
   pieces_.push_back(boost::asio::buffer(head_));
-  if (traits.head_method) return;  // same header as for GET, no body
+  taken_ = HttpBodyStream::Taken();
+  chunked_ = traits.http11;
+  no_body_ = traits.head_method;
+  if (no_body_) return;  // same header as for GET, no body
   if (!response.text.empty()) pieces_.push_back(boost::asio::buffer(response.text));
   for (const HttpChunk& chunk : response.chunks) {
     if (chunk.size > 0) pieces_.emplace_back(chunk.data, chunk.size);
   }
 }
 
+void ResponseWriter::Append(HttpBodyStream::Taken taken) {
+  if (next_piece_ == pieces_.size()) {
+    pieces_.clear();
+    next_piece_ = 0;
+  }
+  taken_ = std::move(taken);
+  if (no_body_) return;
+  if (!chunked_) {
+    for (const HttpBodyStream::Piece& piece : taken_.pieces) {
+      pieces_.push_back(boost::asio::buffer(piece.text));
+    }
+    return;
+  }
+  chunk_heads_.clear();
+  // The pieces of the gather list point into it.
+  chunk_heads_.reserve(taken_.pieces.size() + 1);
+  const char* line_end = "";  // of the chunk before
+  for (const HttpBodyStream::Piece& piece : taken_.pieces) {
+    chunk_heads_.push_back(absl::StrCat(line_end, absl::Hex(piece.text.size()), "\r\n"));
+    line_end = "\r\n";
+    pieces_.push_back(boost::asio::buffer(chunk_heads_.back()));
+    pieces_.push_back(boost::asio::buffer(piece.text));
+  }
+  chunk_heads_.push_back(absl::StrCat(line_end, taken_.ended ? "0\r\n\r\n" : ""));
+  if (!chunk_heads_.back().empty()) pieces_.push_back(boost::asio::buffer(chunk_heads_.back()));
+}
+
 void ResponseWriter::BuildHead(const HttpResponse& response, const RequestReader::Traits& traits,
                                size_t body_size) {
   head_.clear();
   head_.reserve(kHeadCapacity);
-  absl::StrAppend(&head_, "HTTP/1.1 ", response.status, " ", ReasonPhrase(response.status),
-                  "\r\nContent-Length: ", body_size, "\r\n");
+  absl::StrAppend(&head_, "HTTP/1.1 ", response.status, " ", ReasonPhrase(response.status), "\r\n");
+  if (response.body_stream == nullptr) {
+    absl::StrAppend(&head_, "Content-Length: ", body_size, "\r\n");
+  } else if (traits.http11) {
+    head_ += "Transfer-Encoding: chunked\r\n";
+  }
   if (!response.content_type.empty()) {
     absl::StrAppend(&head_, "Content-Type: ", response.content_type, "\r\n");
   }

@@ -9,7 +9,9 @@
 #include <boost/asio/buffer.hpp>
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/transport/request_reader.h"
 #include "frontends/http/transport/socket.h"
@@ -24,8 +26,12 @@ class ResponseWriter {
     kFailed,   // the peer is gone
   };
 
-  // Begins `response`, which must stay as it is until Flush returns kDone or kFailed.
+  // Begins `response`, which must stay as it is until Flush returns kDone or kFailed. Of one with
+  // a body_stream only the header is begun.
   void Start(const HttpResponse& response, const RequestReader::Traits& traits);
+  // Adds what was taken from the body_stream, one chunk a piece, and the end of the body if it has
+  // ended. REQUIRES: Flush returned kDone, or was not called since Start; nothing was added since.
+  void Append(HttpBodyStream::Taken taken);
   // Writes what the socket takes without blocking.
   Progress Flush(Socket* socket);
 
@@ -34,6 +40,10 @@ class ResponseWriter {
                  size_t body_size);
 
   std::string head_;  // its memory serves all responses of the connection
+  bool chunked_ = false;
+  bool no_body_ = false;
+  HttpBodyStream::Taken taken_;           // being sent
+  std::vector<std::string> chunk_heads_;  // what stands before, between and after its pieces
   absl::InlinedVector<boost::asio::const_buffer, 6> pieces_;
   size_t next_piece_ = 0;
 };

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace nereid {
 
@@ -70,8 +71,28 @@ class LoopbackClient {
     return true;
   }
 
-  // Reads one response by its Content-Length; `head_only` for the answer to HEAD.
+  // Reads one response by its Content-Length or its chunks; `head_only` for the answer to HEAD.
   ReceivedResponse Read(bool head_only = false) {
+    ReceivedResponse response = ReadHead();
+    if (head_only || response.status == 0) return response;
+    if (response.Header("transfer-encoding") == "chunked") {
+      for (std::string chunk = ReadChunk(); !chunk.empty(); chunk = ReadChunk()) {
+        response.body += chunk;
+      }
+      return last_chunk_ ? response : ReceivedResponse{};
+    }
+    size_t length = 0;
+    (void)absl::SimpleAtoi(response.Header("content-length"), &length);
+    while (buffer_.size() < length) {
+      if (!Fill()) return ReceivedResponse{};
+    }
+    response.body = buffer_.substr(0, length);
+    buffer_.erase(0, length);
+    return response;
+  }
+
+  // Status line and headers only; the body stays to be read.
+  ReceivedResponse ReadHead() {
     ReceivedResponse response;
     size_t head_end;
     while ((head_end = buffer_.find("\r\n\r\n")) == std::string::npos) {
@@ -79,7 +100,6 @@ class LoopbackClient {
     }
     const std::string head = buffer_.substr(0, head_end);
     buffer_.erase(0, head_end + 4);
-    size_t length = 0;
     bool first = true;
     for (absl::string_view line : absl::StrSplit(head, "\r\n")) {
       if (std::exchange(first, false)) {
@@ -90,15 +110,33 @@ class LoopbackClient {
           absl::StrSplit(line, absl::MaxSplits(": ", 1));
       response.headers[absl::AsciiStrToLower(field.first)] = std::string(field.second);
     }
-    (void)absl::SimpleAtoi(response.headers["content-length"], &length);
-    if (head_only) return response;
-    while (buffer_.size() < length) {
-      if (!Fill()) return ReceivedResponse{};
-    }
-    response.body = buffer_.substr(0, length);
-    buffer_.erase(0, length);
     return response;
   }
+
+  // The next chunk of a chunked body; empty after the last one, or when the connection ended.
+  std::string ReadChunk() {
+    last_chunk_ = false;
+    size_t line_end;
+    while ((line_end = buffer_.find("\r\n")) == std::string::npos) {
+      if (!Fill()) return "";
+    }
+    size_t size = 0;
+    if (!absl::SimpleHexAtoi(buffer_.substr(0, line_end), &size)) return "";
+    while (buffer_.size() < line_end + 2 + size + 2) {
+      if (!Fill()) return "";
+    }
+    std::string chunk = buffer_.substr(line_end + 2, size);
+    buffer_.erase(0, line_end + 2 + size + 2);
+    last_chunk_ = size == 0;
+    return chunk;
+  }
+  // What comes until the peer closes.
+  std::string ReadAll() {
+    while (Fill()) {
+    }
+    return std::exchange(buffer_, "");
+  }
+
   ReceivedResponse RoundTrip(absl::string_view request) {
     Send(request);
     return Read();
@@ -120,6 +158,7 @@ class LoopbackClient {
   int fd_;
   bool connected_ = false;
   bool eof_ = false;
+  bool last_chunk_ = false;
   std::string buffer_;
 };
 

@@ -1,0 +1,232 @@
+#include "backends/repeat/repeat.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "backends/sdk/batch.h"
+#include "backends/sdk/boundary.h"
+#include "backends/sdk/log.h"
+#include "backends/sdk/tensor.h"
+
+namespace nereid_backend {
+namespace {
+
+constexpr std::chrono::milliseconds kCancelPoll(5);
+
+// Elements of input `name`; `shape` (may be null) receives its text.
+template <typename T>
+Result<std::vector<T>> ReadVector(TRITONBACKEND_Request* request, const char* name,
+                                  std::string* shape) {
+  NB_ASSIGN_OR_RETURN(const InputView input, InputView::Find(request, name));
+  std::vector<Piece> pieces;
+  NB_RETURN_IF_ERROR(AppendPieces(input, &pieces));
+  std::vector<T> values(TotalSize(pieces) / sizeof(T));
+  if (!values.empty()) CopyPieces(pieces, reinterpret_cast<char*>(values.data()));
+  if (shape != nullptr) *shape = ShapeToString(input.dims, input.dim_count);
+  return values;
+}
+
+Error CheckTensor(const ModelConfig& config, const TensorConfig* tensor, const char* name,
+                  TRITONSERVER_DataType type) {
+  if (tensor != nullptr && tensor->type == type && tensor->dims.size() == 1) return Error();
+  return Error::InvalidArg(StrCat("model '", config.name, "' has to have a tensor '", name,
+                                  "' of type ", ConfigTypeName(type), " and one dimension"));
+}
+
+template <typename T>
+Error AddOutput(TRITONBACKEND_Response* response, const char* name, TRITONSERVER_DataType type,
+                T value) {
+  constexpr int64_t kShape[] = {1};
+  NB_ASSIGN_OR_RETURN(char* const buffer,
+                      AllocateOutput(response, name, type, kShape, 1, sizeof(value)));
+  std::copy_n(reinterpret_cast<const char*>(&value), sizeof(value), buffer);
+  return Error();
+}
+
+// Sends the responses of one request. Lives on the thread that sends them.
+class Repeater {
+ public:
+  // Takes over `factory`.
+  Repeater(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_ResponseFactory* factory,
+           RepeatRequest request)
+      : instance_(instance), factory_(factory), request_(std::move(request)) {}
+
+  void Run() {
+    if (const Error error = SendAll(); !error.ok()) SendError(error);
+    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory_), "failed to delete a factory");
+  }
+
+  // Answers with `error` instead.
+  void SendError(const Error& error) {
+    TRITONBACKEND_Response* response = nullptr;
+    const uint64_t start = NowNs();
+    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseNewFromFactory(&response, factory_), "no response");
+    if (response == nullptr) return;
+    NB_LOG_IF_ERROR(
+        TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error.get()),
+        "failed to send an error");
+    Report(start, NowNs(), error.get());
+  }
+
+ private:
+  Error SendAll() {
+    for (size_t i = 0; i < request_.values.size(); ++i) {
+      const uint64_t start = NowNs();
+      NB_RETURN_IF_ERROR(Wait(std::chrono::milliseconds(request_.delays_ms[i])));
+      NB_RETURN_IF_ERROR(SendOne(i, start));
+    }
+    return Error(
+        TRITONBACKEND_ResponseFactorySendFlags(factory_, TRITONSERVER_RESPONSE_COMPLETE_FINAL));
+  }
+
+  // CANCELLED as soon as the client gives up.
+  Error Wait(std::chrono::milliseconds delay) {
+    const auto end = std::chrono::steady_clock::now() + delay;
+    while (true) {
+      bool cancelled = false;
+      NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseFactoryIsCancelled(factory_, &cancelled));
+      if (cancelled) {
+        NB_LOG_INFO("repeat backend: a request was cancelled");
+        return Error(TRITONSERVER_ERROR_CANCELLED, "the request was cancelled");
+      }
+      if (delay.count() == 0) return Error();
+      const auto left = end - std::chrono::steady_clock::now();
+      if (left.count() <= 0) return Error();
+      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, kCancelPoll));
+    }
+  }
+
+  Error SendOne(size_t i, uint64_t start) {
+    TRITONBACKEND_Response* response = nullptr;
+    NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseNewFromFactory(&response, factory_));
+    const uint64_t output_start = NowNs();
+    if (Error filled = Fill(i, response); !filled.ok()) {
+      NB_LOG_IF_ERROR(TRITONBACKEND_ResponseDelete(response), "failed to delete a response");
+      return filled;
+    }
+    NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseSend(response, 0, nullptr));
+    Report(start, output_start, nullptr);
+    return Error();
+  }
+
+  Error Fill(size_t i, TRITONBACKEND_Response* response) {
+    if (request_.wants_value) {
+      NB_RETURN_IF_ERROR(AddOutput(response, "OUT", TRITONSERVER_TYPE_INT32, request_.values[i]));
+    }
+    if (!request_.wants_index) return Error();
+    return AddOutput(response, "IDX", TRITONSERVER_TYPE_UINT32, static_cast<uint32_t>(i));
+  }
+
+  void Report(uint64_t start, uint64_t output_start, TRITONSERVER_Error* error) {
+    TRITONBACKEND_ModelInstanceResponseStatistics* report = nullptr;
+    Error failed(TRITONBACKEND_ModelInstanceResponseStatisticsNew(&report));
+    if (!failed.ok()) return;
+    const auto set = [&](TRITONSERVER_Error* result) {
+      if (Error one(result); failed.ok()) failed = std::move(one);
+    };
+    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetModelInstance(report, instance_));
+    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseFactory(report, factory_));
+    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseStart(report, start));
+    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetComputeOutputStart(report, output_start));
+    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseEnd(report, NowNs()));
+    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetError(report, error));
+    set(TRITONBACKEND_ModelInstanceReportResponseStatistics(report));
+    set(TRITONBACKEND_ModelInstanceResponseStatisticsDelete(report));
+    if (!failed.ok()) NB_LOG_ERROR("response statistics: ", failed.message());
+  }
+
+  TRITONBACKEND_ModelInstance* const instance_;
+  TRITONBACKEND_ResponseFactory* const factory_;
+  const RepeatRequest request_;
+};
+
+}  // namespace
+
+Result<RepeatRequest> RepeatRequest::Read(TRITONBACKEND_Request* request) {
+  RepeatRequest read;
+  std::string in_shape, delay_shape;
+  NB_ASSIGN_OR_RETURN(read.values, ReadVector<int32_t>(request, "IN", &in_shape));
+  NB_ASSIGN_OR_RETURN(read.delays_ms, ReadVector<uint32_t>(request, "DELAY", &delay_shape));
+  if (in_shape != delay_shape) {
+    return Error::InvalidArg(
+        StrCat("expected IN and DELAY shape to match, got ", in_shape, " and ", delay_shape));
+  }
+  NB_ASSIGN_OR_RETURN(const std::vector<uint32_t> wait,
+                      ReadVector<uint32_t>(request, "WAIT", nullptr));
+  if (!wait.empty()) read.wait = std::chrono::milliseconds(wait[0]);
+  read.wants_value = WantsOutput(request, "OUT");
+  read.wants_index = WantsOutput(request, "IDX");
+  return read;
+}
+
+Result<std::unique_ptr<RepeatModel>> RepeatModel::Create(TRITONBACKEND_Model* model) {
+  NB_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(model));
+  if (config.batching()) {
+    return Error::Unsupported(StrCat("model '", config.name, "': repeat backend does not batch"));
+  }
+  const auto input = [&](const char* name, TRITONSERVER_DataType type) {
+    return CheckTensor(config, config.FindInput(name), name, type);
+  };
+  const auto output = [&](const char* name, TRITONSERVER_DataType type) {
+    return CheckTensor(config, config.FindOutput(name), name, type);
+  };
+  NB_RETURN_IF_ERROR(input("IN", TRITONSERVER_TYPE_INT32));
+  NB_RETURN_IF_ERROR(input("DELAY", TRITONSERVER_TYPE_UINT32));
+  NB_RETURN_IF_ERROR(input("WAIT", TRITONSERVER_TYPE_UINT32));
+  NB_RETURN_IF_ERROR(output("OUT", TRITONSERVER_TYPE_INT32));
+  NB_RETURN_IF_ERROR(output("IDX", TRITONSERVER_TYPE_UINT32));
+  return std::make_unique<RepeatModel>();
+}
+
+Result<std::unique_ptr<RepeatInstance>> RepeatInstance::Create(TRITONBACKEND_ModelInstance* handle,
+                                                               const RepeatModel&) {
+  return std::unique_ptr<RepeatInstance>(new RepeatInstance(handle));
+}
+
+Result<std::chrono::milliseconds> RepeatInstance::Begin(TRITONBACKEND_Request* request) {
+  TRITONBACKEND_ResponseFactory* factory = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseFactoryNew(&factory, request));
+  Result<RepeatRequest> read = RepeatRequest::Read(request);
+  if (!read.ok()) {
+    Repeater(handle_, factory, RepeatRequest()).SendError(read.error());
+    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory), "failed to delete a factory");
+    return read.TakeError();
+  }
+  const std::chrono::milliseconds wait = read->wait;
+  const auto repeater = std::make_shared<Repeater>(handle_, factory, *std::move(read));
+  const Error started = Guarded("ModelInstanceExecute", [&]() -> Error {
+    threads_.Start([repeater] { repeater->Run(); });
+    return Error();
+  });
+  // Without a thread of its own it runs here.
+  if (!started.ok()) repeater->Run();
+  return wait;
+}
+
+void RepeatInstance::Execute(TRITONBACKEND_Request** requests, uint32_t count) {
+  const uint64_t start = NowNs();
+  std::chrono::milliseconds longest_wait(0);
+  std::vector<bool> good(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Result<std::chrono::milliseconds> wait = Begin(requests[i]);
+    good[i] = wait.ok();
+    if (wait.ok()) longest_wait = std::max(longest_wait, *wait);
+  }
+  std::this_thread::sleep_for(longest_wait);
+  const uint64_t end = NowNs();
+  for (uint32_t i = 0; i < count; ++i) {
+    NB_LOG_IF_ERROR(TRITONBACKEND_ModelInstanceReportStatistics(handle_, requests[i], good[i],
+                                                                start, start, end, end),
+                    "request statistics");
+  }
+  NB_LOG_IF_ERROR(
+      TRITONBACKEND_ModelInstanceReportBatchStatistics(handle_, count, start, start, end, end),
+      "batch statistics");
+  for (uint32_t i = 0; i < count; ++i) {
+    NB_LOG_IF_ERROR(TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_ALL),
+                    "release");
+  }
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,41 @@
+// ResponseThreads: threads that each send the responses of one request at a time. There are as many
+// as there were requests at a time; an idle one takes the next request. They are waited for before
+// the instance goes: their code must not be unloaded under them. Thread-safe.
+#ifndef NEREID_BACKENDS_REPEAT_RESPONSE_THREADS_H_
+#define NEREID_BACKENDS_REPEAT_RESPONSE_THREADS_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace nereid_backend {
+
+class ResponseThreads {
+ public:
+  ResponseThreads() = default;
+  // Waits for all that was started.
+  ~ResponseThreads();
+  ResponseThreads(const ResponseThreads&) = delete;
+  ResponseThreads& operator=(const ResponseThreads&) = delete;
+
+  // Runs `body`, which must not throw, at once on a thread of its own. Throws std::system_error,
+  // and does not run it, when there can be no further thread.
+  void Start(std::function<void()> body);
+
+ private:
+  void Loop();
+
+  std::mutex mu_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;  // guarded by mu_; for each there is an idle thread
+  size_t idle_ = 0;                            // guarded by mu_
+  bool stopping_ = false;                      // guarded by mu_
+  std::vector<std::thread> threads_;           // guarded by mu_ until stopping_
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_REPEAT_RESPONSE_THREADS_H_

@@ -1,0 +1,120 @@
+"""The networks of the race, written as ONNX with weights from fixed seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+MLP_LAYERS = (64, 256, 256, 10)
+RESNET_IMAGE = (3, 224, 224)
+RESNET_CLASSES = 1000
+_RESNET_STAGES = (64, 128, 256, 512)
+_BLOCKS = 2  # in a stage, as in ResNet-18
+
+
+def mlp() -> onnx.ModelProto:
+    """Dense layers with ReLU between them."""
+    random = np.random.default_rng(4)
+    nodes, weights = [], []
+    value = "x"
+    for layer, (wide, narrow) in enumerate(zip(MLP_LAYERS, MLP_LAYERS[1:])):
+        matrix = random.standard_normal((wide, narrow), dtype=np.float32) / np.sqrt(wide)
+        weights.append(numpy_helper.from_array(matrix.astype(np.float32), f"w{layer}"))
+        weights.append(numpy_helper.from_array(np.zeros(narrow, np.float32), f"b{layer}"))
+        last = layer == len(MLP_LAYERS) - 2
+        out = "y" if last else f"h{layer}"
+        nodes.append(helper.make_node("Gemm", [value, f"w{layer}", f"b{layer}"], [f"g{layer}"]))
+        nodes.append(helper.make_node("Identity" if last else "Relu", [f"g{layer}"], [out]))
+        value = out
+    return _model("mlp", nodes, weights, (MLP_LAYERS[0],), (MLP_LAYERS[-1],))
+
+
+def resnet18() -> onnx.ModelProto:
+    """A network of ResNet-18's size: 11.7 million weights, 1.8 GFLOP an image. The normalisation is
+    folded into the convolutions, as it is in a model that is made for serving."""
+    net = _Convolutions(np.random.default_rng(18))
+    value = net.relu(net.conv("x", 3, _RESNET_STAGES[0], kernel=7, stride=2))
+    value = net.node("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    channels = _RESNET_STAGES[0]
+    for stage, width in enumerate(_RESNET_STAGES):
+        for block in range(_BLOCKS):
+            stride = 2 if stage > 0 and block == 0 else 1
+            value = net.block(value, channels, width, stride)
+            channels = width
+    value = net.node("GlobalAveragePool", [value])
+    value = net.node("Flatten", [value])
+    # Small logits: what is compared is the absolute error.
+    net.weight("w_classes", (channels, RESNET_CLASSES), 0.1 / np.sqrt(channels))
+    net.weight("b_classes", (RESNET_CLASSES,), 0.01)
+    net.nodes.append(helper.make_node("Gemm", [value, "w_classes", "b_classes"], ["y"]))
+    return _model("resnet18", net.nodes, net.weights, RESNET_IMAGE, (RESNET_CLASSES,))
+
+
+class _Convolutions:
+    """Nodes and weights of a network under construction; values are named by number."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+
+    def weight(self, name: str, shape: Sequence[int], scale: float) -> str:
+        values = self._random.standard_normal(shape, dtype=np.float32) * np.float32(scale)
+        self.weights.append(numpy_helper.from_array(values, name))
+        return name
+
+    def node(self, operator: str, inputs: Sequence[str], **attributes: object) -> str:
+        out = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, list(inputs), [out], **attributes))
+        return out
+
+    def relu(self, value: str) -> str:
+        return self.node("Relu", [value])
+
+    def conv(
+        self, value: str, channels: int, width: int, kernel: int, stride: int, gain: float = 2.0
+    ) -> str:
+        """`gain` is the part of the variance that a layer gives on: 2 makes up for a ReLU."""
+        name = f"c{len(self.nodes)}"
+        scale = float(np.sqrt(gain / (channels * kernel * kernel)))
+        return self.node(
+            "Conv",
+            [
+                value,
+                self.weight(f"{name}_w", (width, channels, kernel, kernel), scale),
+                self.weight(f"{name}_b", (width,), 0.01),
+            ],
+            kernel_shape=[kernel, kernel],
+            strides=[stride, stride],
+            pads=[kernel // 2] * 4,
+        )
+
+    def block(self, value: str, channels: int, width: int, stride: int) -> str:
+        """Two convolutions and the way past them."""
+        inner = self.relu(self.conv(value, channels, width, 3, stride))
+        inner = self.conv(inner, width, width, 3, 1, gain=0.5)
+        past = value
+        if stride != 1 or channels != width:
+            past = self.conv(value, channels, width, 1, stride, gain=1.0)
+        return self.relu(self.node("Add", [inner, past]))
+
+
+def _model(
+    name: str,
+    nodes: Sequence[onnx.NodeProto],
+    weights: Sequence[onnx.TensorProto],
+    input_dims: Sequence[int],
+    output_dims: Sequence[int],
+) -> onnx.ModelProto:
+    """Takes `x`, gives `y`, in batches of any size."""
+    graph = helper.make_graph(
+        nodes,
+        name,
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", *input_dims])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", *output_dims])],
+        weights,
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

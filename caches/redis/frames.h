@@ -1,0 +1,26 @@
+// Several buffers as one value, as Redis stores it, and back: "NRC1", uint32 number of buffers,
+// uint64 size of each, their bytes; little-endian. Stateless.
+#ifndef NEREID_CACHES_REDIS_FRAMES_H_
+#define NEREID_CACHES_REDIS_FRAMES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nereid_cache {
+
+// A value with room for buffers of these sizes, and where in it each of them begins.
+struct FramedValue {
+  std::string value;
+  std::vector<char*> buffers;  // into `value`
+};
+// `framed` is filled in place, so that the pointers stay true.
+void MakeFrames(const std::vector<size_t>& sizes, FramedValue* framed);
+
+// The buffers in `value`; none if it is no such value (others may write to the same Redis).
+std::optional<std::vector<std::string_view>> ReadFrames(std::string_view value);
+
+}  // namespace nereid_cache
+
+#endif  // NEREID_CACHES_REDIS_FRAMES_H_

@@ -1,0 +1,38 @@
+// RedisOptions: the settings of the Redis cache, under the names that the original's has. Plain
+// values.
+#ifndef NEREID_CACHES_REDIS_OPTIONS_H_
+#define NEREID_CACHES_REDIS_OPTIONS_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "backends/sdk/error.h"
+
+namespace nereid_cache {
+
+struct RedisOptions {
+  std::string host;
+  std::string port_text;  // as given
+  int port = 0;           // 0 unless that is a port number: connecting then fails
+  std::string user;       // empty: the server's default user
+  std::string password;   // empty: no authentication
+  uint64_t db = 0;
+  // Zero: for ever.
+  std::chrono::milliseconds connect_timeout{1000};
+  std::chrono::milliseconds socket_timeout{1000};
+  size_t pool_size = 4;                         // connections at a time, at least 1
+  std::chrono::milliseconds wait_timeout{100};  // for one of them
+};
+
+// From the JSON that the server passes. User and password that are not there come from the
+// environment (TRITONCACHE_REDIS_USERNAME, TRITONCACHE_REDIS_PASSWORD), which `environment` reads;
+// it returns null for what is not set. INVALID_ARG for a missing host or port, or a bad value.
+nereid_backend::Result<RedisOptions> ParseRedisOptions(
+    const char* json, const std::function<const char*(const char*)>& environment);
+
+}  // namespace nereid_cache
+
+#endif  // NEREID_CACHES_REDIS_OPTIONS_H_

@@ -1,0 +1,51 @@
+#include "base/executor.h"
+
+#include <pthread.h>
+
+#include <utility>
+
+namespace nereid {
+
+Executor::Executor(const std::string& name, int threads, size_t queue_limit)
+    : queue_limit_(queue_limit) {
+  for (int i = 0; i < threads; ++i) {
+    threads_.emplace_back([this] { Work(); });
+    // The kernel keeps 15 characters of a thread's name.
+    pthread_setname_np(threads_.back().native_handle(), name.substr(0, 15).c_str());
+  }
+}
+
+Executor::~Executor() {
+  {
+    MutexLock lock(&mu_);
+    closed_ = true;
+  }
+  changed_.NotifyAll();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool Executor::TryRun(std::function<void()> job) {
+  {
+    MutexLock lock(&mu_);
+    if (jobs_.size() >= queue_limit_) return false;
+    jobs_.push_back(std::move(job));
+  }
+  changed_.NotifyOne();
+  return true;
+}
+
+void Executor::Work() {
+  while (true) {
+    std::function<void()> job;
+    {
+      MutexLock lock(&mu_);
+      while (jobs_.empty() && !closed_) changed_.Wait(&mu_);
+      if (jobs_.empty()) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    job();
+  }
+}
+
+}  // namespace nereid

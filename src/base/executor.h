@@ -1,0 +1,42 @@
+// Executor: a few threads for work that may block, behind a queue of bounded length. Thread-safe.
+#ifndef NEREID_BASE_EXECUTOR_H_
+#define NEREID_BASE_EXECUTOR_H_
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace nereid {
+
+class Executor {
+ public:
+  // Starts `threads` (at least 1) threads, which the system lists under `name`. At most
+  // `queue_limit` jobs wait at a time.
+  Executor(const std::string& name, int threads, size_t queue_limit);
+  // Runs what is queued, then joins.
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // Queues `job`, which will run. False if the queue is full: then it will not. Never blocks.
+  [[nodiscard]] bool TryRun(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  void Work() ABSL_LOCKS_EXCLUDED(mu_);
+
+  const size_t queue_limit_;
+  Mutex mu_;
+  CondVar changed_;
+  std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mu_);
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<std::thread> threads_;  // last: uses all of the above
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_BASE_EXECUTOR_H_

@@ -1,0 +1,160 @@
+#include "base/timer.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace nereid {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Counts calls and lets a test wait for them.
+class Calls {
+ public:
+  void Add() ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    ++count_;
+    changed_.NotifyAll();
+  }
+  void Await(int count) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    while (count_ < count) changed_.Wait(&mu_);
+  }
+  int count() ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    return count_;
+  }
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  int count_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+class TimerTest : public ::testing::Test {
+ protected:
+  // Until the timer's thread waits for a time.
+  void AwaitWaiting() {
+    while (clock_.TimedWaiters() == 0) std::this_thread::yield();
+  }
+  // What was due is called. Another alarm, for the same time, tells that the time was dealt with.
+  void AdvanceAndSettle(milliseconds by) {
+    Calls settled;
+    Timer::Alarm last(&timer_, [&] { settled.Add(); });
+    last.Set(clock_.Now() + by);
+    clock_.Advance(by);
+    settled.Await(1);
+  }
+
+  FakeClock clock_;
+  Timer timer_{&clock_};
+  Calls calls_;
+};
+
+TEST_F(TimerTest, CallsAtItsTimeAndNotBefore) {
+  Timer::Alarm alarm(&timer_, [this] { calls_.Add(); });
+  alarm.Set(clock_.Now() + milliseconds(10));
+  AdvanceAndSettle(milliseconds(9));
+  EXPECT_EQ(calls_.count(), 0);
+  clock_.Advance(milliseconds(1));
+  calls_.Await(1);
+  AdvanceAndSettle(milliseconds(100));
+  EXPECT_EQ(calls_.count(), 1) << "once";
+}
+
+TEST_F(TimerTest, ATimeInThePastIsCalledAtOnce) {
+  Timer::Alarm alarm(&timer_, [this] { calls_.Add(); });
+  alarm.Set(clock_.Now() - milliseconds(1));
+  calls_.Await(1);
+}
+
+TEST_F(TimerTest, TheLastSettingCounts) {
+  Timer::Alarm alarm(&timer_, [this] { calls_.Add(); });
+  alarm.Set(clock_.Now() + milliseconds(10));
+  alarm.Set(clock_.Now() + milliseconds(20));
+  AdvanceAndSettle(milliseconds(15));
+  EXPECT_EQ(calls_.count(), 0);
+  AwaitWaiting();
+  alarm.Set(clock_.Now() + milliseconds(1));  // earlier than what the timer waits for
+  clock_.Advance(milliseconds(1));
+  calls_.Await(1);
+  AdvanceAndSettle(milliseconds(100));
+  EXPECT_EQ(calls_.count(), 1);
+}
+
+TEST_F(TimerTest, AnAlarmThatIsGoneIsNotCalled) {
+  auto alarm = std::make_unique<Timer::Alarm>(&timer_, [this] { calls_.Add(); });
+  alarm->Set(clock_.Now() + milliseconds(10));
+  alarm.reset();
+  AdvanceAndSettle(milliseconds(20));
+  EXPECT_EQ(calls_.count(), 0);
+}
+
+TEST_F(TimerTest, ACallMaySetItsOwnAlarm) {
+  std::unique_ptr<Timer::Alarm> alarm;
+  alarm = std::make_unique<Timer::Alarm>(&timer_, [&] {
+    alarm->Set(clock_.Now() + milliseconds(10));
+    calls_.Add();
+  });
+  alarm->Set(clock_.Now());
+  calls_.Await(1);
+  for (int count = 2; count < 5; ++count) {
+    AwaitWaiting();
+    clock_.Advance(milliseconds(10));
+    calls_.Await(count);
+  }
+}
+
+TEST_F(TimerTest, DestructionWaitsForTheCallUnderWay) {
+  Calls entered, leave;
+  bool left = false;  // unguarded: what is tested is the order
+  auto alarm = std::make_unique<Timer::Alarm>(&timer_, [&] {
+    entered.Add();
+    leave.Await(1);
+    left = true;
+  });
+  alarm->Set(clock_.Now());
+  entered.Await(1);
+  std::thread leaver([&] { leave.Add(); });
+  alarm.reset();
+  EXPECT_TRUE(left);
+  leaver.join();
+}
+
+TEST_F(TimerTest, ALongCallDoesNotKeepTheOthersWaiting) {
+  Calls entered, leave;
+  Timer::Alarm slow(&timer_, [&] {
+    entered.Add();
+    leave.Await(1);
+  });
+  slow.Set(clock_.Now());
+  entered.Await(1);
+  Timer::Alarm other(&timer_, [this] { calls_.Add(); });
+  other.Set(clock_.Now());
+  calls_.Await(1);
+  leave.Add();
+}
+
+TEST_F(TimerTest, ManyAlarmsOfManyThreads) {
+  constexpr int kThreads = 4, kAlarms = 200;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([this, t] {
+      Calls mine;
+      std::vector<std::unique_ptr<Timer::Alarm>> alarms;
+      for (int i = 0; i < kAlarms; ++i) {
+        alarms.push_back(std::make_unique<Timer::Alarm>(&timer_, [&] { mine.Add(); }));
+        alarms.back()->Set(clock_.Now() + milliseconds((i * 7 + t) % 50 - 25));
+      }
+      for (int i = 0; i < 30; ++i) clock_.Advance(milliseconds(1));
+      mine.Await(kAlarms);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace nereid

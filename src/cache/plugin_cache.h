@@ -1,0 +1,58 @@
+// PluginCache: a response cache in a shared library, libtritoncache_<name>.so, behind the C
+// interface of tritoncache.h. Thread-safe, as the library has to be. Owned by the server.
+//
+// A library that also exports the function NEREIDCACHE_AnswersAtOnce (its existence is what counts;
+// it is not called) declares that it never waits: see ResponseCache::answers_at_once.
+#ifndef NEREID_CACHE_PLUGIN_CACHE_H_
+#define NEREID_CACHE_PLUGIN_CACHE_H_
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+
+#include "base/export.h"
+#include "base/shared_library.h"
+#include "cache/response_cache.h"
+#include "triton/core/tritoncache.h"
+
+namespace nereid {
+
+class NEREID_API PluginCache final : public ResponseCache {
+ public:
+  // Loads <directory>/<name>/libtritoncache_<name>.so and initialises it with `config_json`.
+  // INVALID_ARGUMENT if it is not there or is no cache, otherwise the cache's own error.
+  static absl::StatusOr<std::unique_ptr<PluginCache>> Load(const std::string& directory,
+                                                           const std::string& name,
+                                                           const std::string& config_json);
+  // REQUIRES: no call is in progress.
+  ~PluginCache() override;
+
+  const std::string& name() const override { return name_; }
+  bool answers_at_once() const override { return answers_at_once_; }
+  absl::Status Lookup(const std::string& key,
+                      absl::FunctionRef<absl::Status(absl::string_view)> read) override;
+  absl::Status Insert(const std::string& key, size_t size,
+                      absl::FunctionRef<void(char*)> write) override;
+
+ private:
+  PluginCache(std::string name, std::unique_ptr<SharedLibrary> library)
+      : name_(std::move(name)), library_(std::move(library)) {}
+  absl::Status FindEntryPoints();
+  template <typename Call>
+  absl::Status Guarded(const char* function, const Call& call) const;
+
+  const std::string name_;
+  const std::unique_ptr<SharedLibrary> library_;
+  bool answers_at_once_ = false;
+  decltype(&TRITONCACHE_CacheInitialize) initialize_ = nullptr;
+  decltype(&TRITONCACHE_CacheFinalize) finalize_ = nullptr;
+  decltype(&TRITONCACHE_CacheLookup) lookup_ = nullptr;
+  decltype(&TRITONCACHE_CacheInsert) insert_ = nullptr;
+  bool initialized_ = false;
+  TRITONCACHE_Cache* cache_ = nullptr;  // the library's own
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CACHE_PLUGIN_CACHE_H_

@@ -1,0 +1,22 @@
+#include "execution/rate_limited_source.h"
+
+#include <utility>
+
+namespace nereid {
+
+Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
+  if (std::exchange(holding_, false)) seat_->Release(/*used=*/true);
+  while (inner_->AwaitDue()) {
+    if (!seat_->Stage()) {
+      inner_->PassOn();
+      if (!seat_->Await()) return {};
+    }
+    std::optional<Batch> batch = inner_->TryPull();
+    holding_ = batch.has_value() && !batch->empty();
+    if (!holding_) seat_->Release(/*used=*/false);
+    if (batch.has_value()) return *std::move(batch);
+  }
+  return {};
+}
+
+}  // namespace nereid

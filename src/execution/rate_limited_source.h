@@ -1,0 +1,37 @@
+// RateLimitedSource: gives an instance its batches only once it holds the resources that it needs.
+// Owned by the model, one for each instance; used by the instance's thread, but for Close.
+//
+// The instance asks for resources when a batch is due, and takes it when it has them: until then
+// the batch may grow, lose cancelled requests, or go to another instance. In that case the
+// resources go back unused.
+#ifndef NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_
+#define NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_
+
+#include <memory>
+#include <optional>
+
+#include "execution/rate_limiter.h"
+#include "scheduling/scheduler.h"
+
+namespace nereid {
+
+class RateLimitedSource final : public BatchSource {
+ public:
+  // `inner` outlives this.
+  RateLimitedSource(StagedSource* inner, std::unique_ptr<RateLimiter::Seat> seat)
+      : inner_(inner), seat_(std::move(seat)) {}
+
+  // Never lends `self`. What the last batch needed is given back.
+  Batch Pull(BatchExecutor* self, std::optional<Duration> took) override;
+  // An instance that waits for resources stops waiting, with an empty batch. Thread-safe.
+  void Close() { seat_->Close(); }
+
+ private:
+  StagedSource* const inner_;
+  const std::unique_ptr<RateLimiter::Seat> seat_;
+  bool holding_ = false;  // for the batch that is being executed
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_

@@ -1,0 +1,162 @@
+#include "execution/rate_limited_source.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "scheduling/testing/scheduler_fixture.h"
+
+namespace nereid {
+namespace {
+
+InstanceSpec Needs(std::vector<ResourceNeed> resources) {
+  InstanceSpec spec;
+  spec.resources = std::move(resources);
+  return spec;
+}
+
+class RateLimitedSourceTest : public SchedulerFixture {
+ protected:
+  void TearDown() override {
+    scheduler_->Shutdown();
+    for (const auto& source : sources_) source->Close();
+    pullers_.clear();
+    sources_.clear();
+    SchedulerFixture::TearDown();
+  }
+
+  RateLimitedSource* Source(std::vector<ResourceNeed> resources) {
+    sources_.push_back(std::make_unique<RateLimitedSource>(
+        scheduler_.get(), *limiter_.Register(Needs(std::move(resources)))));
+    return sources_.back().get();
+  }
+  // Starts an instance that needs `resources`, and waits until it waits for work.
+  Puller& Instance(std::vector<ResourceNeed> resources) {
+    const size_t idle = scheduler_->idle_instances();
+    pullers_.push_back(std::make_unique<Puller>(Source(std::move(resources)), &clock_, 1));
+    while (scheduler_->idle_instances() == idle) std::this_thread::yield();
+    return *pullers_.back();
+  }
+  // Until no instance waits for work: those that there are wait for resources.
+  void AwaitStaged() {
+    while (scheduler_->idle_instances() > 0) std::this_thread::yield();
+  }
+
+  RateLimiter limiter_{{}};
+  std::vector<std::unique_ptr<RateLimitedSource>> sources_;
+  std::vector<std::unique_ptr<Puller>> pullers_;
+};
+
+TEST_F(RateLimitedSourceTest, AnIdleInstanceHoldsNothing) {
+  Use(Model().Batching());
+  Puller& instance = Instance({{"R", false, 1}});
+  const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
+  EXPECT_TRUE(other->Stage());
+  other->Release(true);
+  Enqueue().WaitDone();
+  EXPECT_EQ(instance.Next().requests.size(), 1u);
+}
+
+TEST_F(RateLimitedSourceTest, ABatchGrowsWhileItsInstanceWaits) {
+  Use(Model().Batching());
+  const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
+  ASSERT_TRUE(other->Stage());
+  Puller& instance = Instance({{"R", false, 1}});
+  Enqueue();
+  AwaitStaged();
+  Enqueue();
+  TestRequest& last = Enqueue();
+  EXPECT_EQ(instance.unseen(), 0u);
+  other->Release(true);
+  EXPECT_EQ(instance.Next().requests.size(), 3u);
+  last.WaitDone();
+}
+
+TEST_F(RateLimitedSourceTest, WhatIsCancelledMeanwhileLeavesTheGrantUnused) {
+  Use(Model().Batching());
+  const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
+  ASSERT_TRUE(other->Stage());
+  Puller& instance = Instance({{"R", false, 1}});
+  TestRequest& cancelled = Enqueue();
+  AwaitStaged();
+  ASSERT_TRUE(cancelled->Cancel().ok());
+  cancelled.WaitDone();
+  EXPECT_EQ(cancelled.final_status().code(), absl::StatusCode::kCancelled);
+  other->Release(true);
+  while (scheduler_->idle_instances() == 0) std::this_thread::yield();
+  EXPECT_TRUE(other->Stage()) << "it was given back";
+  other->Release(true);
+  Enqueue().WaitDone();
+  EXPECT_EQ(instance.Next().requests.size(), 1u);
+}
+
+TEST_F(RateLimitedSourceTest, AnInstanceThatNeedsNothingTakesWhatAnotherWaitsWith) {
+  Use(Model().Batching());
+  const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
+  ASSERT_TRUE(other->Stage());
+  Puller& free = Instance({});
+  Instance({{"R", false, 1}});  // is woken first: it came last
+  Enqueue().WaitDone();
+  EXPECT_EQ(free.Next().requests.size(), 1u);
+}
+
+TEST_F(RateLimitedSourceTest, AnInstanceThatWaitsForResourcesStopsWithItsModel) {
+  Use(Model().Batching());
+  const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
+  ASSERT_TRUE(other->Stage());
+  Puller& instance = Instance({{"R", false, 1}});
+  TestRequest& left = Enqueue();
+  AwaitStaged();
+  scheduler_->Shutdown();
+  EXPECT_EQ(left.final_status().code(), absl::StatusCode::kUnavailable);
+  sources_[0]->Close();
+  instance.WaitStopped();
+}
+
+TEST_F(RateLimitedSourceTest, UnderLoadNothingIsLostAndNoMoreRunThanMay) {
+  Use(Model(/*max_batch=*/4).Batching({2, 4}, std::chrono::microseconds(10)));
+  constexpr int kInstances = 4;
+  std::atomic<int> running{0};
+  std::atomic<bool> too_many{false};
+  for (int i = 0; i < kInstances; ++i) Source({{"R", false, 1}});
+  const auto half = *limiter_.Register(Needs({{"R", false, 2}}));  // two run at a time
+  std::vector<std::thread> threads;
+  for (const auto& source : sources_) {
+    threads.emplace_back([&, source = source.get()] {
+      for (Batch batch = source->Pull(nullptr, std::nullopt); !batch.empty();
+           batch = source->Pull(nullptr, std::nullopt)) {
+        if (running.fetch_add(1) >= 2) too_many = true;
+        FinishBatch(std::move(batch));
+        running.fetch_sub(1);
+      }
+    });
+  }
+  for (int i = 0; i < 4000; ++i) {
+    TestRequest& request = Enqueue(1 + i % 3);
+    if (i % 7 == 0) {
+      EXPECT_TRUE(request->Cancel().ok());
+    }
+    if (i % 50 == 0) clock_.Advance(std::chrono::microseconds(10));
+  }
+  std::thread time([&] {
+    while (requests_.back()->releases() == 0) clock_.Advance(std::chrono::microseconds(10));
+  });
+  for (const auto& request : requests_) request->WaitDone();
+  time.join();
+  scheduler_->Shutdown();
+  for (const auto& source : sources_) source->Close();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(too_many.load());
+  for (const auto& request : requests_) {
+    EXPECT_EQ(request->releases(), 1);
+    EXPECT_TRUE(request->final_status().ok() ||
+                request->final_status().code() == absl::StatusCode::kCancelled);
+  }
+}
+
+}  // namespace
+}  // namespace nereid

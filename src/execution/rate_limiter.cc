@@ -1,0 +1,76 @@
+#include "execution/rate_limiter.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+
+namespace nereid {
+
+RateLimiter::Seat::~Seat() {
+  MutexLock lock(&limiter_->mu_);
+  limiter_->seats_.erase(id_);
+  limiter_->ledger_.Remove(id_);
+  limiter_->Grant();
+}
+
+bool RateLimiter::Seat::Stage() {
+  MutexLock lock(&limiter_->mu_);
+  limiter_->ledger_.Stage(id_);
+  limiter_->Grant();
+  return granted_;
+}
+
+bool RateLimiter::Seat::Await() {
+  MutexLock lock(&limiter_->mu_);
+  while (!granted_ && !closed_) changed_.Wait(&limiter_->mu_);
+  return granted_ && !closed_;
+}
+
+void RateLimiter::Seat::Release(bool used) {
+  MutexLock lock(&limiter_->mu_);
+  granted_ = false;
+  limiter_->ledger_.Release(id_, used);
+  limiter_->Grant();
+}
+
+void RateLimiter::Seat::Close() {
+  MutexLock lock(&limiter_->mu_);
+  closed_ = true;
+  changed_.NotifyAll();
+}
+
+absl::StatusOr<std::unique_ptr<RateLimiter::Seat>> RateLimiter::Register(
+    const InstanceSpec& instance) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(const ResourceLedger::Id id, ledger_.Add(instance));
+  std::unique_ptr<Seat> seat(new Seat(this, id));
+  seats_[id] = seat.get();
+  LogStocks();
+  return seat;
+}
+
+void RateLimiter::Grant() {
+  for (const ResourceLedger::Id id : ledger_.Grant()) {
+    Seat* const seat = seats_.at(id);
+    seat->granted_ = true;
+    seat->changed_.NotifyAll();
+  }
+}
+
+void RateLimiter::LogStocks() const {
+  if (!Log::IsVerboseEnabled(1)) return;
+  std::map<int, std::string> by_device;  // kGlobal comes first
+  for (const auto& [pool, stock] : ledger_.Stocks()) {
+    absl::StrAppend(&by_device[pool.device], "\t\tResource: ", pool.name,
+                    "\t Count: ", stock.capacity, "\n");
+  }
+  std::string text = "\nMax Resource Map===>\n";
+  for (const auto& [device, lines] : by_device) {
+    const bool global = device == ResourceLedger::Pool::kGlobal;
+    absl::StrAppend(&text, "\tDevice: ", global ? "GLOBAL" : absl::StrCat(device), "\n", lines);
+  }
+  LOG_VERBOSE(1) << text;
+}
+
+}  // namespace nereid

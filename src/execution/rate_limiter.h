@@ -1,0 +1,69 @@
+// RateLimiter: makes instances of all models wait for the resources that they need
+// (--rate-limit=execution_count). The thin actor around ResourceLedger. Thread-safe. One in a
+// server, which outlives its models.
+#ifndef NEREID_EXECUTION_RATE_LIMITER_H_
+#define NEREID_EXECUTION_RATE_LIMITER_H_
+
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <memory>
+
+#include "base/mutex.h"
+#include "execution/resource_ledger.h"
+
+namespace nereid {
+
+class RateLimiter {
+ public:
+  // The place of one instance. Used by the instance's thread, but for Close, which is thread-safe.
+  // Gives back what it holds when it is destroyed.
+  class Seat {
+   public:
+    ~Seat();
+    Seat(const Seat&) = delete;
+    Seat& operator=(const Seat&) = delete;
+
+    // Asks for the resources. True: they are there; otherwise Await() them.
+    bool Stage() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
+    // Blocks until the resources are there; false if the seat was closed before. REQUIRES: staged.
+    bool Await() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
+    // Gives the resources back. `used`: something was executed with them.
+    void Release(bool used) ABSL_LOCKS_EXCLUDED(limiter_->mu_);
+    // From now on Await does not block.
+    void Close() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
+
+   private:
+    friend class RateLimiter;
+    Seat(RateLimiter* limiter, ResourceLedger::Id id) : limiter_(limiter), id_(id) {}
+
+    RateLimiter* const limiter_;
+    const ResourceLedger::Id id_;
+    CondVar changed_;
+    bool granted_ = false;  // these two are guarded by the limiter's mutex
+    bool closed_ = false;
+  };
+
+  explicit RateLimiter(ResourceLimits limits) : ledger_(std::move(limits)) {}
+  // REQUIRES: every seat is gone.
+  ~RateLimiter() = default;
+  RateLimiter(const RateLimiter&) = delete;
+  RateLimiter& operator=(const RateLimiter&) = delete;
+
+  // Errors of ResourceLedger::Add.
+  absl::StatusOr<std::unique_ptr<Seat>> Register(const InstanceSpec& instance)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  // Gives out what is free and wakes those who got it.
+  void Grant() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LogStocks() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  Mutex mu_;
+  ResourceLedger ledger_ ABSL_GUARDED_BY(mu_);
+  std::map<ResourceLedger::Id, Seat*> seats_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_EXECUTION_RATE_LIMITER_H_

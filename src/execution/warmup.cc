@@ -1,0 +1,193 @@
+#include "execution/warmup.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/mutex.h"
+#include "base/status_macros.h"
+#include "execution/warmup_data.h"
+#include "infer/infer_request.h"
+#include "infer/request_validator.h"
+#include "infer/response.h"
+#include "memory/output_allocator.h"
+
+namespace nereid {
+
+// One execution of a sample: its requests, of which this is the maker and the receiver. Lives on
+// the instance's thread; answers come from any.
+class Warmup::Execution {
+ public:
+  Execution(const std::shared_ptr<ServingModel>& model, const Sample& sample)
+      : model_(model), sample_(sample) {}
+
+  // Makes the requests and checks them. Errors of RequestValidator; UNAVAILABLE if the model
+  // closes.
+  absl::Status Prepare();
+  // Takes them into flight. REQUIRES: Prepare succeeded.
+  Batch Issue() ABSL_LOCKS_EXCLUDED(mu_);
+  // Until all are released and answered. Errors that were answered, each followed by "; ".
+  std::string Wait() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
+  static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
+  absl::Status AddInputs(bool of_the_model, InferRequest* request) const;
+  // A pass of the model's lifetime gate for each request; its stream gives it back.
+  absl::Status EnterModel() const;
+
+  const std::shared_ptr<ServingModel> model_;
+  const Sample& sample_;
+  const HeapOutputAllocator allocator_{nullptr};
+  std::vector<std::unique_ptr<InferRequest>> requests_;
+  Mutex mu_;
+  CondVar changed_;
+  size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t unreleased_ ABSL_GUARDED_BY(mu_) = 0;
+  std::string errors_ ABSL_GUARDED_BY(mu_);
+};
+
+absl::Status Warmup::Execution::AddInputs(bool of_the_model, InferRequest* request) const {
+  for (const Input& input : sample_.inputs) {
+    if (input.of_the_model != of_the_model) continue;
+    ASSIGN_OR_RETURN(InferInput * added,
+                     request->AddInput(input.name, input.data_type, input.shape));
+    added->AppendBuffer({input.bytes.data(), input.bytes.size(), MemoryPlace{}});
+    added->set_shape(input.shape);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Warmup::Execution::Prepare() {
+  for (uint32_t i = 0; i < sample_.batch_size; ++i) {
+    auto request = std::make_unique<InferRequest>(model_, model_->config().version);
+    ReleaseTarget releases;
+    releases.fn = &Execution::OnRelease;
+    releases.userp = this;
+    request->set_release_target(releases);
+    ResponseTarget responses;
+    responses.fn = &Execution::OnResponse;
+    responses.userp = this;
+    responses.allocator = &allocator_;
+    request->set_response_target(responses);
+    RETURN_IF_ERROR(AddInputs(/*of_the_model=*/true, request.get()));
+    RETURN_IF_ERROR(request->lifecycle().MoveTo(RequestState::kInitialized, request->LogPrefix()));
+    RETURN_IF_ERROR(RequestValidator::Prepare(request.get()));
+    RETURN_IF_ERROR(AddInputs(/*of_the_model=*/false, request.get()));
+    requests_.push_back(std::move(request));
+  }
+  return EnterModel();
+}
+
+absl::Status Warmup::Execution::EnterModel() const {
+  for (size_t entered = 0; entered < requests_.size(); ++entered) {
+    if (model_->lifetime().Enter()) continue;
+    for (; entered > 0; --entered) model_->lifetime().Leave();
+    return absl::UnavailableError(
+        absl::StrCat("model '", model_->config().name, "' is being unloaded"));
+  }
+  return absl::OkStatus();
+}
+
+Batch Warmup::Execution::Issue() {
+  {
+    MutexLock lock(&mu_);
+    unanswered_ = unreleased_ = requests_.size();
+  }
+  const uint64_t now = ToNanos(model_->clock()->Now());
+  Batch batch;
+  for (const std::unique_ptr<InferRequest>& request : requests_) {
+    request->BeginFlight(now);
+    request->queue_start_ns = now;
+    request->lifecycle().MoveTo(RequestState::kPending, request->LogPrefix()).IgnoreError();
+    model_->statistics().AddPending(1);
+    batch.push_back(RequestPtr(request.get()));
+  }
+  return batch;
+}
+
+std::string Warmup::Execution::Wait() {
+  MutexLock lock(&mu_);
+  while (unanswered_ > 0 || unreleased_ > 0) changed_.Wait(&mu_);
+  return errors_;
+}
+
+void Warmup::Execution::OnResponse(InferResponse* response, uint32_t flags,
+                                   const ResponseTarget& target) {
+  absl::Status status;
+  if (response != nullptr) {
+    status = response->status();
+    delete response;  // its buffers are the allocator's, which may go with the last answer
+  }
+  auto* const self = static_cast<Execution*>(target.userp);
+  MutexLock lock(&self->mu_);
+  if (!status.ok()) absl::StrAppend(&self->errors_, status.message(), "; ");
+  if ((flags & kResponseCompleteFinal) == 0) return;
+  --self->unanswered_;
+  self->changed_.NotifyAll();
+}
+
+void Warmup::Execution::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& target) {
+  auto* const self = static_cast<Execution*>(target.userp);
+  MutexLock lock(&self->mu_);
+  --self->unreleased_;
+  self->changed_.NotifyAll();
+}
+
+absl::StatusOr<Warmup::Sample> Warmup::MakeSample(const CompiledModel& model,
+                                                  const WarmupSpec& spec, const FileSystem& fs,
+                                                  const std::string& model_dir) {
+  Sample sample{spec.name, spec.batch_size, spec.count, {}};
+  for (const WarmupInput& input : spec.inputs) {
+    Input made;
+    made.name = input.name;
+    made.data_type = input.data_type;
+    const int index = model.FindInput(input.name);
+    made.of_the_model = index >= 0;
+    const bool batched = model.max_batch_size > 0 &&
+                         !(index >= 0 && model.inputs[static_cast<size_t>(index)].is_shape_tensor);
+    if (batched) made.shape.push_back(1);
+    made.shape.insert(made.shape.end(), input.dims.begin(), input.dims.end());
+    ASSIGN_OR_RETURN(made.bytes, WarmupBytes(input, fs, model_dir));
+    sample.inputs.push_back(std::move(made));
+  }
+  return sample;
+}
+
+absl::StatusOr<Warmup> Warmup::Make(const CompiledModel& model, const FileSystem& fs,
+                                    const std::string& model_dir) {
+  Warmup warmup;
+  for (const WarmupSpec& spec : model.warmup) {
+    if (spec.batch_size == 0) {
+      LOG_VERBOSE(1) << "Skipping batch 0 warmup sample '" << spec.name << "'";
+      continue;
+    }
+    ASSIGN_OR_RETURN(Sample sample, MakeSample(model, spec, fs, model_dir));
+    warmup.samples_.push_back(std::move(sample));
+  }
+  return warmup;
+}
+
+absl::Status Warmup::Run(const std::shared_ptr<ServingModel>& model, const std::string& name,
+                         Instance* instance) const {
+  for (const Sample& sample : samples_) {
+    for (uint32_t iteration = 1; iteration <= sample.count; ++iteration) {
+      LOG_VERBOSE(1) << "model '" << model->config().name << "' instance " << name
+                     << " is running warmup sample '" << sample.name << "' for iteration "
+                     << iteration;
+      Execution execution(model, sample);
+      RETURN_IF_ERROR(execution.Prepare());
+      instance->Execute(execution.Issue());
+      const std::string errors = execution.Wait();
+      if (errors.empty()) continue;
+      LOG_VERBOSE(1) << "model '" << model->config().name << "' instance " << name
+                     << " failed to run warmup sample '" << sample.name << "'";
+      return absl::InvalidArgumentError(
+          absl::StrCat("failed to run warmup sample '", sample.name, "': ", errors));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nereid

@@ -1,0 +1,89 @@
+#include "frontends/codec/generate_response_writer.h"
+
+#include <absl/container/inlined_vector.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/string_view.h>
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "base/json_writer.h"
+#include "base/status_macros.h"
+#include "frontends/codec/json_tensor_writer.h"
+
+namespace nereid {
+namespace {
+
+// One member of the object: a text, a parameter or a tensor.
+struct Member {
+  absl::string_view key;
+  std::variant<absl::string_view, const ParameterValue*, const ResponseOutput*> value;
+};
+using Members = absl::InlinedVector<Member, 8>;
+
+void WriteParameter(const ParameterValue& value, JsonWriter* json) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    json->String(*text);
+  } else if (const auto* number = std::get_if<int64_t>(&value)) {
+    json->Int(*number);
+  } else if (const auto* truth = std::get_if<bool>(&value)) {
+    json->Bool(*truth);
+  } else {
+    json->Double(std::get<double>(value));
+  }
+}
+
+absl::Status WriteOutput(const ResponseOutput& output, JsonWriter* json, std::string* out) {
+  json->Raw("");  // the value follows, written straight into the text
+  const size_t start = out->size();
+  const OutputBuffer& buffer = output.buffer();
+  RETURN_IF_ERROR(AppendJsonOutput(
+      output.name(), output.data_type(), output.shape(),
+      absl::string_view(static_cast<const char*>(buffer.base), buffer.byte_size), out));
+  if (ElementCount(output.shape()) != 1) return absl::OkStatus();
+  out->pop_back();
+  out->erase(start, 1);
+  return absl::OkStatus();
+}
+
+// In the order of the keys; the first of several of one name counts.
+void Sort(Members* members) {
+  const auto by_key = [](const Member& a, const Member& b) { return a.key < b.key; };
+  std::stable_sort(members->begin(), members->end(), by_key);
+  const auto same_key = [](const Member& a, const Member& b) { return a.key == b.key; };
+  members->erase(std::unique(members->begin(), members->end(), same_key), members->end());
+}
+
+}  // namespace
+
+absl::Status AppendGenerateResponse(const InferResponse& response, std::string* out) {
+  const std::string version = absl::StrCat(response.model_version());
+  Members members;
+  if (!response.id().empty()) members.push_back({"id", absl::string_view(response.id())});
+  members.push_back({"model_name", absl::string_view(response.model_name())});
+  members.push_back({"model_version", absl::string_view(version)});
+  for (const Parameter& parameter : response.parameters()) {
+    members.push_back({parameter.name, &parameter.value});
+  }
+  for (const ResponseOutput& output : response.outputs()) {
+    members.push_back({output.name(), &output});
+  }
+  Sort(&members);
+  JsonWriter json(out);
+  json.BeginObject();
+  for (const Member& member : members) {
+    json.Key(member.key);
+    if (const auto* text = std::get_if<absl::string_view>(&member.value)) {
+      json.String(*text);
+    } else if (const auto* parameter = std::get_if<const ParameterValue*>(&member.value)) {
+      WriteParameter(**parameter, &json);
+    } else {
+      RETURN_IF_ERROR(WriteOutput(*std::get<const ResponseOutput*>(member.value), &json, out));
+    }
+  }
+  json.EndObject();
+  return absl::OkStatus();
+}
+
+}  // namespace nereid

@@ -1,0 +1,21 @@
+// Writes an InferResponse as the JSON object of the generate extension: id, model, response
+// parameters and outputs side by side, by name. Pure function, thread-safe.
+#ifndef NEREID_FRONTENDS_CODEC_GENERATE_RESPONSE_WRITER_H_
+#define NEREID_FRONTENDS_CODEC_GENERATE_RESPONSE_WRITER_H_
+
+#include <absl/status/status.h>
+
+#include <string>
+
+#include "infer/response.h"
+
+namespace nereid {
+
+// Appends the object, keys in alphabetical order; a tensor of one element is a scalar, any other a
+// flat array. Errors of AppendJsonOutput, with rubbish appended. REQUIRES: response.status().ok();
+// buffers in CPU memory.
+absl::Status AppendGenerateResponse(const InferResponse& response, std::string* out);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_GENERATE_RESPONSE_WRITER_H_

@@ -1,0 +1,18 @@
+// A request parameter out of parsed JSON. Pure function.
+#ifndef NEREID_FRONTENDS_CODEC_JSON_PARAMETER_H_
+#define NEREID_FRONTENDS_CODEC_JSON_PARAMETER_H_
+
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include "frontends/codec/json_access.h"
+#include "model/parameter.h"
+
+namespace nereid {
+
+// INVALID_ARGUMENT where the value is no string, boolean or number.
+absl::StatusOr<Parameter> ReadJsonParameter(absl::string_view key, const JsonValue& value);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_JSON_PARAMETER_H_

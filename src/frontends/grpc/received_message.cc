@@ -1,0 +1,50 @@
+#include "frontends/grpc/received_message.h"
+
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+constexpr size_t kKeptHeaderBytes = 16384;  // larger messages leave no memory behind
+constexpr size_t kKeptSlices = 1024;
+
+}  // namespace
+
+absl::Status ReceivedMessage::Parse(Budget* budget) {
+  if (!bytes_.Dump(&slices_).ok()) return absl::InternalError("Unable to read request");
+  slice_views_.reserve(slices_.size());
+  for (const grpc::Slice& slice : slices_) {
+    slice_views_.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  if (!message_.has_value()) message_.emplace();
+  if (!SplitMessage(slice_views_, &split_) ||
+      !message_->ParseFromArray(split_.header.data(), static_cast<int>(split_.header.size()))) {
+    return absl::InvalidArgumentError("Unable to parse request");
+  }
+  parsed_ = true;
+  if (const uint64_t typed_bytes = TypedContentBytes(*message_); typed_bytes > 0) {
+    ASSIGN_OR_RETURN(typed_units_, budget->Take(typed_bytes));
+  }
+  return absl::OkStatus();
+}
+
+void ReceivedMessage::Clear() {
+  const bool large = split_.header.size() > kKeptHeaderBytes;
+  if (large) {
+    message_.reset();
+  } else if (message_.has_value()) {
+    message_->Clear();
+  }
+  parsed_ = false;
+  split_.Clear();
+  slice_views_.clear();
+  slices_.clear();
+  if (slices_.capacity() > kKeptSlices) {
+    slices_ = {};
+    slice_views_ = {};
+  }
+  bytes_.Clear();
+  typed_units_.Return();
+}
+
+}  // namespace nereid

@@ -1,0 +1,30 @@
+// The messages of a stream that carry no tensors: errors, and the end of a request that ends
+// without a response. Pure functions, thread-safe.
+#ifndef NEREID_FRONTENDS_GRPC_STREAM_MESSAGES_H_
+#define NEREID_FRONTENDS_GRPC_STREAM_MESSAGES_H_
+
+#include <absl/strings/string_view.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <string>
+
+namespace nereid {
+
+// What names a request to its client, as the client wrote it.
+struct RequestNames {
+  std::string id;
+  std::string model;
+  std::string version;
+};
+
+// A request that the model never had.
+grpc::ByteBuffer MakeRefusal(absl::string_view error, absl::string_view id);
+// An error of the model. `is_final`: nothing more follows for the request.
+grpc::ByteBuffer MakeErrorResponse(absl::string_view error, const RequestNames& names,
+                                   bool is_final);
+// The end of a request, for clients that ask to be told.
+grpc::ByteBuffer MakeEmptyFinalResponse(const RequestNames& names);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_GRPC_STREAM_MESSAGES_H_

@@ -1,0 +1,51 @@
+#include "frontends/http/generate_endpoint.h"
+
+#include <absl/strings/match.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "frontends/http/generate_inference.h"
+#include "frontends/http/model_endpoints.h"
+#include "frontends/http/status_map.h"
+
+namespace nereid {
+namespace {
+
+absl::Status CheckEncoding(const HttpRequest& request) {
+  const absl::string_view coding = request.FindHeader("Content-Encoding").value_or("");
+  if (coding.empty() || absl::EqualsIgnoreCase(coding, "identity")) return absl::OkStatus();
+  return absl::InvalidArgumentError("Unsupported content-encoding, only 'identity' is supported.");
+}
+
+absl::StatusOr<std::shared_ptr<GenerateInference>> ReadInference(const Server& server,
+                                                                 const Route& route,
+                                                                 const HttpRequest& request,
+                                                                 const RequestLimits& limits) {
+  ASSIGN_OR_RETURN(const int64_t version, RouteVersion(route));
+  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model, server.FindModel(route.model, version));
+  RETURN_IF_ERROR(CheckEncoding(request));
+  auto inference = std::make_shared<GenerateInference>(std::move(model), version);
+  RETURN_IF_ERROR(inference->Read(request.body(), limits));
+  return inference;
+}
+
+}  // namespace
+
+GenerateEndpoint::GenerateEndpoint(Server* server, const RequestLimits& limits,
+                                   uint64_t max_waiting_bytes)
+    : server_(server),
+      limits_(limits),
+      max_waiting_bytes_(max_waiting_bytes),
+      allocator_(server->in_flight_bytes()) {}
+
+void GenerateEndpoint::Handle(const Route& route, const HttpRequest& request, bool streamed,
+                              HttpResponder responder) {
+  const auto inference = ReadInference(*server_, route, request, limits_);
+  if (!inference.ok()) return responder.Complete(StatusResponse(inference.status()));
+  const auto body = streamed ? std::make_shared<HttpBodyStream>(max_waiting_bytes_) : nullptr;
+  (*inference)->Issue(server_, &allocator_, body, std::move(responder));
+}
+
+}  // namespace nereid

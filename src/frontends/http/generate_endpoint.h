@@ -1,0 +1,36 @@
+// GenerateEndpoint: POST /v2/models/M[/versions/V]/generate and generate_stream, from the received
+// body to the server and back. Thread-safe.
+#ifndef NEREID_FRONTENDS_HTTP_GENERATE_ENDPOINT_H_
+#define NEREID_FRONTENDS_HTTP_GENERATE_ENDPOINT_H_
+
+#include <cstdint>
+
+#include "frontends/codec/request_limits.h"
+#include "frontends/http/http_message.h"
+#include "frontends/http/router.h"
+#include "memory/output_allocator.h"
+#include "server/server.h"
+
+namespace nereid {
+
+class GenerateEndpoint {
+ public:
+  // `server` must outlive this, and this every request: it goes after the server has stopped.
+  // `max_waiting_bytes`: of one stream, beyond which the model's thread that sends is held back.
+  GenerateEndpoint(Server* server, const RequestLimits& limits, uint64_t max_waiting_bytes);
+
+  // Answers at once when the request cannot be issued, otherwise as its responses come: all of
+  // them as events if `streamed`, else the only one. Runs on an I/O thread; never blocks.
+  void Handle(const Route& route, const HttpRequest& request, bool streamed,
+              HttpResponder responder);
+
+ private:
+  Server* const server_;
+  const RequestLimits limits_;
+  const uint64_t max_waiting_bytes_;
+  const HeapOutputAllocator allocator_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_GENERATE_ENDPOINT_H_

@@ -1,0 +1,265 @@
+// The generate extension over real sockets, with a real server.
+#include "frontends/http/generate_endpoint.h"
+
+#include <absl/strings/str_cat.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "frontends/http/http_frontend.h"
+#include "frontends/http/transport/testing/loopback_client.h"
+
+namespace nereid {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kEchoConfig[] = R"(
+backend: "identity"
+input [ { name: "INPUT0" data_type: TYPE_STRING dims: [ -1 ] } ]
+output [ { name: "OUTPUT0" data_type: TYPE_STRING dims: [ -1 ] } ]
+)";
+constexpr char kRepeatConfig[] = R"(
+backend: "repeat"
+model_transaction_policy { decoupled: true }
+input [ { name: "IN" data_type: TYPE_INT32 dims: [ -1 ] },
+        { name: "DELAY" data_type: TYPE_UINT32 dims: [ -1 ] },
+        { name: "WAIT" data_type: TYPE_UINT32 dims: [ 1 ] } ]
+output [ { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] },
+         { name: "IDX" data_type: TYPE_UINT32 dims: [ 1 ] } ]
+)";
+constexpr char kFailsConfig[] = R"(
+backend: "testing"
+input [ { name: "INPUT0" data_type: TYPE_INT32 dims: [ 1 ] } ]
+output [ { name: "OUTPUT0" data_type: TYPE_INT32 dims: [ 1 ] } ]
+parameters { key: "behaviour" value { string_value: "fails_some" } }
+)";
+// 100 responses of whatever was sent.
+constexpr char kFloodConfig[] = R"(
+backend: "testing"
+model_transaction_policy { decoupled: true }
+input [ { name: "INPUT0" data_type: TYPE_STRING dims: [ 1 ] } ]
+output [ { name: "OUTPUT0" data_type: TYPE_STRING dims: [ 1 ] } ]
+parameters { key: "behaviour" value { string_value: "decoupled" } }
+parameters { key: "responses" value { string_value: "100" } }
+)";
+constexpr char kNotOneResponse[] =
+    R"({"error":"generate expects model to produce exactly 1 response, use generate stream for )"
+    R"(model that generates various number of responses"})";
+
+class GenerateEndpointTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kMaxWaitingBytes = 1 << 20;
+
+  static void SetUpTestSuite() {
+    std::string name = testing::TempDir() + "generate_test.XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    repository_ = new std::filesystem::path(name);
+    AddModel("echo", kEchoConfig);
+    AddModel("repeat", kRepeatConfig);
+    AddModel("fails", kFailsConfig);
+    AddModel("flood", kFloodConfig);
+    ServerOptions options;
+    options.model_repositories = {repository_->string()};
+    options.backend_directory = NEREID_TEST_BACKENDS;
+    auto server = Server::Create(options);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = server->release();
+    frontend_ =
+        new HttpFrontend(server_, RequestLimits{/*max_input_size=*/4 << 20}, kMaxWaitingBytes);
+    HttpServerOptions http = InferencePortOptions(server_);
+    http.address = "127.0.0.1";
+    auto listening = HttpServer::Start(http, frontend_);
+    ASSERT_TRUE(listening.ok()) << listening.status();
+    http_ = listening->release();
+  }
+  static void TearDownTestSuite() {
+    delete http_;
+    if (server_ != nullptr) {
+      EXPECT_TRUE(server_->Stop().ok());
+    }
+    delete frontend_;
+    delete server_;
+    std::filesystem::remove_all(*repository_);
+    delete repository_;
+  }
+  // No request leaves anything behind.
+  void TearDown() override { EXPECT_TRUE(BecomesIdle()); }
+
+  static void AddModel(const std::string& name, const std::string& config) {
+    std::filesystem::create_directories(*repository_ / name / "1");
+    std::ofstream(*repository_ / name / "config.pbtxt") << "name: \"" << name << "\"" << config;
+  }
+  static bool Eventually(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  static bool BecomesIdle() {
+    return Eventually([] { return server_->in_flight_bytes()->used() == 0; });
+  }
+  static StatisticsSnapshot RepeatStatistics() {
+    return (*server_->Statistics("repeat", 1))[0].statistics;
+  }
+  // Requests of model `repeat` that ended by a cancellation.
+  static uint64_t Cancelled() {
+    uint64_t count = 0;
+    for (const auto& [index, response] : RepeatStatistics().responses) {
+      count += response.cancel.count;
+    }
+    return count;
+  }
+
+  static std::string Request(const std::string& path, const std::string& body,
+                             const std::string& headers = "") {
+    return absl::StrCat("POST /v2/models/", path, " HTTP/1.1\r\n", headers,
+                        "Content-Length: ", body.size(), "\r\n\r\n", body);
+  }
+  static ReceivedResponse Post(const std::string& path, const std::string& body,
+                               const std::string& headers = "") {
+    return LoopbackClient(http_->port()).RoundTrip(Request(path, body, headers));
+  }
+
+  static std::filesystem::path* repository_;
+  static Server* server_;
+  static HttpFrontend* frontend_;
+  static HttpServer* http_;
+};
+std::filesystem::path* GenerateEndpointTest::repository_ = nullptr;
+Server* GenerateEndpointTest::server_ = nullptr;
+HttpFrontend* GenerateEndpointTest::frontend_ = nullptr;
+HttpServer* GenerateEndpointTest::http_ = nullptr;
+
+TEST_F(GenerateEndpointTest, TheOnlyResponseAsJson) {
+  const auto response = Post("echo/generate", R"({"INPUT0":"hello","id":"7","stream":false})");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.Header("content-type"), "application/json");
+  EXPECT_EQ(response.body,
+            R"({"OUTPUT0":"hello","id":"7","model_name":"echo","model_version":"1"})");
+  EXPECT_EQ(Post("echo/versions/1/generate", R"({"INPUT0":["a","b"]})").body,
+            R"({"OUTPUT0":["a","b"],"model_name":"echo","model_version":"1"})");
+  EXPECT_EQ(Post("repeat/generate", R"({"IN":[7],"DELAY":[0],"WAIT":0})").body,
+            R"({"IDX":0,"OUT":7,"model_name":"repeat","model_version":"1"})");
+}
+
+TEST_F(GenerateEndpointTest, NotOneResponse) {
+  for (const char* body :
+       {R"({"IN":[],"DELAY":[],"WAIT":0})", R"({"IN":[1,2],"DELAY":[0,0],"WAIT":0})"}) {
+    const auto response = Post("repeat/generate", body);
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.body, kNotOneResponse);
+  }
+}
+
+TEST_F(GenerateEndpointTest, ErrorsBeforeTheModel) {
+  for (const char* endpoint : {"generate", "generate_stream"}) {
+    const auto unknown = Post(absl::StrCat("nobody/", endpoint), "{}");
+    EXPECT_EQ(unknown.status, 404);
+    EXPECT_EQ(unknown.Header("content-type"), "application/json");
+    EXPECT_EQ(unknown.body, R"({"error":"Request for unknown model: 'nobody' is not found"})");
+    const auto coding = Post(absl::StrCat("echo/", endpoint), "{}", "Content-Encoding: gzip\r\n");
+    EXPECT_EQ(coding.status, 400);
+    EXPECT_EQ(coding.body,
+              R"({"error":"Unsupported content-encoding, only 'identity' is supported."})");
+    const auto missing = Post(absl::StrCat("echo/", endpoint), "{}");
+    EXPECT_EQ(missing.status, 400);
+    EXPECT_EQ(missing.Header("content-type"), "application/json");
+    EXPECT_THAT(missing.body, HasSubstr("expected 1 inputs but got 0 inputs for model 'echo'"));
+    EXPECT_EQ(Post(absl::StrCat("echo/", endpoint), "").status, 400);
+    EXPECT_EQ(Post(absl::StrCat("echo/versions/9/", endpoint), "{}").status, 404);
+  }
+  EXPECT_EQ(Post("echo/generate", R"({"INPUT0":"x"})", "Content-Encoding: identity\r\n").status,
+            200);
+}
+
+TEST_F(GenerateEndpointTest, ErrorsOfTheModel) {
+  const auto whole = Post("fails/generate", R"({"INPUT0":-1})");
+  EXPECT_EQ(whole.status, 400);
+  EXPECT_EQ(whole.Header("content-type"), "application/json");
+  EXPECT_EQ(whole.body, R"({"error":"testing backend: refused the value -1 on purpose"})");
+  const auto streamed = Post("fails/generate_stream", R"({"INPUT0":-1})");
+  EXPECT_EQ(streamed.status, 400);
+  EXPECT_EQ(streamed.Header("content-type"), "text/event-stream; charset=utf-8");
+  EXPECT_EQ(streamed.body,
+            "data: {\"error\":\"testing backend: refused the value -1 on purpose\"}\n\n");
+}
+
+TEST_F(GenerateEndpointTest, EventsArriveAsTheyAreMadeAndLeavingCancels) {
+  const uint64_t cancelled = Cancelled();
+  LoopbackClient client(http_->port());
+  client.Send(Request("repeat/generate_stream", R"({"IN":[4,2],"DELAY":[0,60000],"WAIT":0})"));
+  const auto head = client.ReadHead();
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.Header("content-type"), "text/event-stream; charset=utf-8");
+  EXPECT_EQ(client.ReadChunk(),
+            "data: {\"IDX\":0,\"OUT\":4,\"model_name\":\"repeat\",\"model_version\":\"1\"}\n\n");
+  // The second one is a minute away.
+  client.Close();
+  EXPECT_TRUE(Eventually([&] { return Cancelled() == cancelled + 1; }));
+}
+
+TEST_F(GenerateEndpointTest, AWholeStream) {
+  LoopbackClient client(http_->port());
+  std::string expected;
+  std::string values, delays;
+  for (int i = 0; i < 500; ++i) {
+    absl::StrAppend(&expected, "data: {\"IDX\":", i, ",\"OUT\":", 7 * i,
+                    ",\"id\":\"x\",\"model_name\":\"repeat\",\"model_version\":\"1\"}\n\n");
+    absl::StrAppend(&values, i > 0 ? "," : "", 7 * i);
+    absl::StrAppend(&delays, i > 0 ? "," : "", 0);
+  }
+  const std::string body =
+      absl::StrCat(R"({"id":"x","WAIT":0,"IN":[)", values, R"(],"DELAY":[)", delays, "]}");
+  for (int i = 0; i < 3; ++i) {  // on one connection
+    const auto response = client.RoundTrip(Request("repeat/generate_stream", body));
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.body, expected);
+  }
+}
+
+TEST_F(GenerateEndpointTest, AStreamWithoutResponses) {
+  const auto response = Post("repeat/generate_stream", R"({"IN":[],"DELAY":[],"WAIT":0})");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.Header("content-type"), "text/event-stream; charset=utf-8");
+  EXPECT_EQ(response.body, "");
+}
+
+TEST_F(GenerateEndpointTest, LeavingBeforeTheFirstEventCancels) {
+  const uint64_t cancelled = Cancelled();
+  const uint64_t executed = RepeatStatistics().execution_count;
+  LoopbackClient client(http_->port());
+  client.Send(Request("repeat/generate_stream", R"({"IN":[4],"DELAY":[60000],"WAIT":0})"));
+  EXPECT_TRUE(Eventually([&] { return RepeatStatistics().execution_count > executed; }));
+  client.Reset();
+  EXPECT_TRUE(Eventually([&] { return Cancelled() == cancelled + 1; }));
+}
+
+TEST_F(GenerateEndpointTest, ASlowReaderHoldsTheModelBack) {
+  LoopbackClient client(http_->port());
+  const std::string text(1'000'000, 'x');
+  client.Send(Request("flood/generate_stream", absl::StrCat("{\"INPUT0\":\"", text, "\"}")));
+  EXPECT_EQ(client.ReadHead().status, 200);
+  uint64_t most = 0;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Post("echo/generate", R"({"INPUT0":"x"})").status, 200);
+    most = std::max(most, server_->in_flight_bytes()->used());
+  }
+  // The request, what may wait, and what is being made and sent.
+  EXPECT_LT(most, 8'000'000u);
+  for (int i = 0; i < 100; ++i) ASSERT_GT(client.ReadChunk().size(), text.size()) << i;
+  EXPECT_EQ(client.ReadChunk(), "");
+}
+
+}  // namespace
+}  // namespace nereid

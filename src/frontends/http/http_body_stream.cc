@@ -1,0 +1,93 @@
+#include "frontends/http/http_body_stream.h"
+
+#include <utility>
+
+#include "base/io_thread.h"
+
+namespace nereid {
+namespace {
+
+// What one Take gives: one vectored write, and not more than a socket's buffer takes.
+constexpr size_t kMaxTakenPieces = 128;
+constexpr uint64_t kMaxTakenBytes = 512 << 10;
+
+}  // namespace
+
+void HttpBodyStream::Append(Piece piece) {
+  if (piece.text.empty()) return;
+  std::shared_ptr<Reader> reader;
+  {
+    MutexLock lock(&mu_);
+    if (aborted_) return;
+    waiting_bytes_ += piece.text.size();
+    pieces_.push_back(std::move(piece));
+    reader = ReaderToWake();
+  }
+  if (reader != nullptr) reader->OnBodyPieces();
+}
+
+void HttpBodyStream::End() {
+  std::shared_ptr<Reader> reader;
+  {
+    MutexLock lock(&mu_);
+    ended_ = true;
+    reader = ReaderToWake();
+  }
+  if (reader != nullptr) reader->OnBodyPieces();
+}
+
+bool HttpBodyStream::aborted() const {
+  MutexLock lock(&mu_);
+  return aborted_;
+}
+
+void HttpBodyStream::AwaitRoom() {
+  if (OnIoThread()) return;
+  MutexLock lock(&mu_);
+  if (waiting_bytes_ <= max_waiting_bytes_) return;
+  ++held_back_;
+  // Half of it, so that a slow client does not wake a thread for every piece.
+  while (!aborted_ && waiting_bytes_ > max_waiting_bytes_ / 2) room_.Wait(&mu_);
+  --held_back_;
+}
+
+void HttpBodyStream::Attach(std::shared_ptr<Reader> reader) {
+  MutexLock lock(&mu_);
+  reader_ = std::move(reader);
+}
+
+HttpBodyStream::Taken HttpBodyStream::Take() {
+  Taken taken;
+  MutexLock lock(&mu_);
+  waiting_bytes_ -= std::exchange(taken_bytes_, 0);
+  while (!pieces_.empty() && taken.pieces.size() < kMaxTakenPieces &&
+         taken_bytes_ < kMaxTakenBytes) {
+    taken_bytes_ += pieces_.front().text.size();
+    taken.pieces.push_back(std::move(pieces_.front()));
+    pieces_.pop_front();
+  }
+  taken.ended = ended_ && pieces_.empty();
+  reader_waits_ = taken.pieces.empty() && !taken.ended;
+  if (held_back_ > 0 && waiting_bytes_ <= max_waiting_bytes_ / 2) room_.NotifyAll();
+  return taken;
+}
+
+void HttpBodyStream::Abort() {
+  // These go after the lock.
+  std::shared_ptr<Reader> reader;
+  std::deque<Piece> dropped;
+  MutexLock lock(&mu_);
+  aborted_ = true;
+  pieces_.swap(dropped);
+  waiting_bytes_ = taken_bytes_ = 0;
+  reader_.swap(reader);
+  reader_waits_ = false;
+  if (held_back_ > 0) room_.NotifyAll();
+}
+
+std::shared_ptr<HttpBodyStream::Reader> HttpBodyStream::ReaderToWake() {
+  if (!std::exchange(reader_waits_, false)) return nullptr;
+  return reader_;
+}
+
+}  // namespace nereid

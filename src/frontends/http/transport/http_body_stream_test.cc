@@ -1,0 +1,111 @@
+#include "frontends/http/http_body_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "base/io_thread.h"
+
+namespace nereid {
+namespace {
+
+class CountingReader final : public HttpBodyStream::Reader {
+ public:
+  void OnBodyPieces() override { ++wakes; }
+  std::atomic<int> wakes{0};
+};
+
+class HttpBodyStreamTest : public testing::Test {
+ protected:
+  HttpBodyStreamTest() { body_.Attach(reader_); }
+  std::string Taken() {
+    std::string text;
+    const HttpBodyStream::Taken taken = body_.Take();
+    for (const HttpBodyStream::Piece& piece : taken.pieces) text += piece.text + "|";
+    return taken.ended ? text + "end" : text;
+  }
+
+  const std::shared_ptr<CountingReader> reader_ = std::make_shared<CountingReader>();
+  HttpBodyStream body_{/*max_waiting_bytes=*/10};
+};
+
+TEST_F(HttpBodyStreamTest, PiecesComeOutInOrderAndThenTheEnd) {
+  body_.Append({"a", nullptr});
+  body_.Append({"", nullptr});
+  body_.Append({"b", nullptr});
+  EXPECT_EQ(Taken(), "a|b|");
+  EXPECT_EQ(Taken(), "");
+  body_.Append({"c", nullptr});
+  body_.End();
+  EXPECT_EQ(Taken(), "c|end");
+}
+
+TEST_F(HttpBodyStreamTest, TheReaderIsWokenOnceAfterItFoundNothing) {
+  body_.Append({"a", nullptr});
+  EXPECT_EQ(reader_->wakes, 0) << "it has not looked yet";
+  EXPECT_EQ(Taken(), "a|");
+  body_.Append({"b", nullptr});
+  EXPECT_EQ(reader_->wakes, 0) << "it looks again when a is sent";
+  EXPECT_EQ(Taken(), "b|");
+  EXPECT_EQ(Taken(), "");
+  body_.Append({"c", nullptr});
+  body_.Append({"d", nullptr});
+  EXPECT_EQ(reader_->wakes, 1);
+  EXPECT_EQ(Taken(), "c|d|");
+  EXPECT_EQ(Taken(), "");
+  body_.End();
+  EXPECT_EQ(reader_->wakes, 2);
+}
+
+TEST_F(HttpBodyStreamTest, ManyPiecesAreTakenBitByBit) {
+  for (int i = 0; i < 1000; ++i) body_.Append({"x", nullptr});
+  body_.End();
+  size_t pieces = 0;
+  int takes = 0;
+  for (bool ended = false; !ended; ++takes) {
+    const HttpBodyStream::Taken taken = body_.Take();
+    pieces += taken.pieces.size();
+    ended = taken.ended;
+  }
+  EXPECT_EQ(pieces, 1000u);
+  EXPECT_GT(takes, 3);
+}
+
+TEST_F(HttpBodyStreamTest, AProducerWaitsUntilHalfIsSent) {
+  body_.AwaitRoom();
+  body_.Append({"12345678", nullptr});
+  body_.AwaitRoom();
+  body_.Append({"12345678", nullptr});
+  std::future<void> held = std::async(std::launch::async, [this] { body_.AwaitRoom(); });
+  EXPECT_EQ(Taken(), "12345678|12345678|") << "taken is not sent";
+  EXPECT_EQ(held.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_EQ(Taken(), "");
+  held.get();
+}
+
+TEST_F(HttpBodyStreamTest, NobodyIsHeldForAReaderThatIsGone) {
+  const auto owner = std::make_shared<int>();
+  body_.Append({std::string(100, 'x'), owner});
+  std::future<void> held = std::async(std::launch::async, [this] { body_.AwaitRoom(); });
+  body_.Abort();
+  held.get();
+  EXPECT_EQ(owner.use_count(), 1);
+  body_.Append({std::string(100, 'x'), owner});
+  EXPECT_EQ(owner.use_count(), 1);
+  body_.AwaitRoom();
+  body_.End();
+  EXPECT_EQ(reader_->wakes, 0);
+}
+
+TEST_F(HttpBodyStreamTest, AnIoThreadIsNeverHeld) {
+  body_.Append({std::string(100, 'x'), nullptr});
+  std::thread io_thread([this] {
+    MarkIoThread();
+    body_.AwaitRoom();
+  });
+  io_thread.join();
+}
+
+}  // namespace
+}  // namespace nereid

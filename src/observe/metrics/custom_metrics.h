@@ -1,0 +1,100 @@
+// CustomMetrics: metric families that backends, caches and embedding programs make through the C
+// API, shown after those of the server. Thread-safe.
+//
+// Who makes a family or a metric holds a reference. Whoever asks for the same one gets the same
+// one, and it disappears when the last reference does.
+#ifndef NEREID_OBSERVE_METRICS_CUSTOM_METRICS_H_
+#define NEREID_OBSERVE_METRICS_CUSTOM_METRICS_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/export.h"
+#include "base/mutex.h"
+
+namespace nereid {
+
+// Values equal TRITONSERVER_MetricKind.
+enum class MetricKind : int { kCounter = 0, kGauge = 1, kHistogram = 2 };
+
+// By label name.
+using MetricLabels = std::map<std::string, std::string>;
+
+// One metric of a family. UNIMPLEMENTED for what its kind does not support.
+class NEREID_API CustomMetric {
+ public:
+  // `buckets`: upper bounds, for a histogram.
+  CustomMetric(MetricKind kind, std::vector<double> buckets);
+
+  MetricKind kind() const { return kind_; }
+  absl::StatusOr<double> Value() const ABSL_LOCKS_EXCLUDED(mu_);
+  // INVALID_ARGUMENT for a counter and a negative value.
+  absl::Status Increment(double value) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Set(double value) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Observe(double value) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Its samples, under the family's `name` and with these labels.
+  void AppendTo(const std::string& name, const std::string& labels, std::string* out) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  absl::Status Unsupported(const char* operation) const;
+
+  const MetricKind kind_;
+  const std::vector<double> buckets_;
+  mutable Mutex mu_;
+  double value_ ABSL_GUARDED_BY(mu_) = 0;              // of a histogram: the sum
+  std::vector<uint64_t> counts_ ABSL_GUARDED_BY(mu_);  // of each bucket; the last has no bound
+};
+
+class NEREID_API CustomFamily {
+ public:
+  CustomFamily(MetricKind kind, std::string name, std::string help)
+      : kind_(kind), name_(std::move(name)), help_(std::move(help)) {}
+
+  MetricKind kind() const { return kind_; }
+  const std::string& help() const { return help_; }
+  // The metric with these labels, made if there is none. INVALID_ARGUMENT for a bad label name, or
+  // for buckets that do not ascend; the buckets of a metric that is there stay as they are.
+  absl::StatusOr<std::shared_ptr<CustomMetric>> Metric(const MetricLabels& labels,
+                                                       std::vector<double> buckets)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // Nothing for a family without metrics.
+  void AppendTo(std::string* out) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  const MetricKind kind_;
+  const std::string name_;
+  const std::string help_;
+  Mutex mu_;
+  // By labels as they are written.
+  std::map<std::string, std::weak_ptr<CustomMetric>> metrics_ ABSL_GUARDED_BY(mu_);
+};
+
+class NEREID_API CustomMetrics {
+ public:
+  // That of the process, as the C API wants it: families belong to no server.
+  static CustomMetrics* Global();
+
+  // The family of that name, made if there is none. INVALID_ARGUMENT for a bad name, or if there is
+  // one of another kind or help text.
+  absl::StatusOr<std::shared_ptr<CustomFamily>> Family(MetricKind kind, const std::string& name,
+                                                       const std::string& help)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // All families in the Prometheus text format, by name.
+  std::string Text() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  Mutex mu_;
+  std::map<std::string, std::weak_ptr<CustomFamily>> families_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_OBSERVE_METRICS_CUSTOM_METRICS_H_

@@ -1,0 +1,37 @@
+// CacheKeys: under which key the response to a request is kept: 128 bits over the model, the inputs
+// (name, type, shape, bytes), the requested outputs and the parameters. Immutable.
+//
+// Not in the key, because they do not change the answer of a stateless model: id, priority,
+// timeout, sequence. Inputs and parameters count in the order of their names, requested outputs as
+// given.
+#ifndef NEREID_SCHEDULING_CACHED_CACHE_KEY_H_
+#define NEREID_SCHEDULING_CACHED_CACHE_KEY_H_
+
+#include <absl/strings/string_view.h>
+
+#include <string>
+
+#include "base/blake2b.h"
+#include "infer/infer_request.h"
+
+namespace nereid {
+
+class CacheKeys {
+ public:
+  // `fingerprint` stands for what the model is made of (configuration, files): where it differs, no
+  // key is the same.
+  CacheKeys(const CompiledModel& model, absl::string_view fingerprint);
+
+  // Whether Of can tell this request from every other one: its inputs lie in memory of the CPU, and
+  // are the same for every instance.
+  static bool CanName(const InferRequest& request);
+  // 32 hexadecimal digits. REQUIRES: prepared, CanName(request).
+  std::string Of(const InferRequest& request) const;
+
+ private:
+  Blake2b128 prefix_;  // what all keys of this model begin with
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_CACHED_CACHE_KEY_H_

@@ -1,0 +1,217 @@
+#include "scheduling/cached/cached_scheduler.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "cache/packed_response.h"
+#include "infer/response.h"
+
+namespace nereid {
+namespace {
+
+constexpr uint64_t kMaxWaitingInsertBytes = 64 << 20;
+constexpr std::chrono::seconds kLogInterval(1);
+
+absl::Status Stopping(const InferRequest& request) {
+  return absl::UnavailableError(absl::StrCat(
+      request.LogPrefix(),
+      "Server is stopping, scheduler for model has stopped accepting new inference requests"));
+}
+
+}  // namespace
+
+// Waits for the response to a request that was not in the cache.
+class CachedScheduler::Tap final : public ResponseTap {
+ public:
+  Tap(CachedScheduler* scheduler, std::string key, Duration looked_up)
+      : scheduler_(scheduler), key_(std::move(key)), looked_up_(looked_up) {}
+
+  void OnResponse(const InferResponse* response, uint32_t flags) override {
+    // Only a response that is the whole answer, and no error.
+    const bool whole = (flags & kResponseCompleteFinal) != 0 && !others_.load();
+    if (response == nullptr || !whole || !response->status().ok()) {
+      others_.store(true);
+      return;
+    }
+    if (scheduler_->cache_->answers_at_once()) {
+      scheduler_->Keep(*response, key_, looked_up_, response->model());
+    } else {
+      scheduler_->KeepLater(*response, key_, looked_up_, response->model());
+    }
+  }
+
+ private:
+  CachedScheduler* const scheduler_;  // lives as long as the model, which the stream keeps
+  const std::string key_;
+  const Duration looked_up_;
+  std::atomic<bool> others_{false};
+};
+
+CachedScheduler::CachedScheduler(Scheduler* inner, ResponseCache* cache, Executor* executor,
+                                 const CompiledModel& model, absl::string_view fingerprint,
+                                 Clock* clock)
+    : inner_(inner),
+      cache_(cache),
+      executor_(executor),
+      model_name_(model.name),
+      keys_(model, fingerprint),
+      clock_(clock),
+      waiting_inserts_("responses waiting for the cache", kMaxWaitingInsertBytes) {}
+
+absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
+  InferRequest& r = **request;
+  if (closed_.load(std::memory_order_acquire)) return Stopping(r);
+  if (r.queue_start_ns == 0) r.queue_start_ns = ToNanos(clock_->Now());
+  if (!CacheKeys::CanName(r)) return inner_->Enqueue(request);
+  if (cache_->answers_at_once()) {
+    return LookUp(request) == Found::kHit ? absl::OkStatus() : inner_->Enqueue(request);
+  }
+  if (!looking_up_.Enter()) return Stopping(r);
+  InlineTurn* const turn = std::exchange(r.inline_turn, nullptr);  // it ends with this call
+  InferRequest* const raw = request->release();
+  // The model keeps this object; the request may be gone before the job has ended.
+  const bool taken = executor_->TryRun([this, raw, model = r.model()] {
+    LookUpAndEnqueue(RequestPtr(raw));
+    looking_up_.Leave();
+  });
+  if (taken) return absl::OkStatus();
+  // More look-ups than the cache can answer: computing is faster than waiting for it.
+  looking_up_.Leave();
+  request->reset(raw);
+  r.inline_turn = turn;
+  return inner_->Enqueue(request);
+}
+
+void CachedScheduler::LookUpAndEnqueue(RequestPtr request) {
+  const std::shared_ptr<ResponseStream> stream = request->stream();
+  if (!stream->IsCancelled() && LookUp(&request) == Found::kHit) return;
+  if (stream->IsCancelled()) {
+    request->RespondError(absl::CancelledError(""), FailureReason::kCanceled);
+    return;
+  }
+  if (const absl::Status queued = inner_->Enqueue(&request); !queued.ok()) {
+    if (closed_.load(std::memory_order_acquire)) {
+      request->RespondError(queued, FailureReason::kOther);
+    } else {
+      request->stream()->SendFinalError(queued);  // a full queue, which was counted below
+    }
+  }
+}
+
+CachedScheduler::Found CachedScheduler::LookUp(RequestPtr* request) {
+  InferRequest& r = **request;
+  const TimePoint asked = clock_->Now();
+  std::string key = keys_.Of(r);
+  std::unique_ptr<InferResponse> response;
+  const absl::Status found = cache_->Lookup(key, [&](absl::string_view bytes) {
+    response = r.stream()->NewResponse();
+    return UnpackResponse(bytes, response.get());
+  });
+  if (found.ok()) {
+    Answer(std::move(*request), std::move(response), asked);
+    return Found::kHit;
+  }
+  response.reset();
+  if (!absl::IsNotFound(found)) {
+    LogFailure("Failed to look up", found);
+    return Found::kNothing;
+  }
+  r.stream()->SetTap(std::make_unique<Tap>(this, std::move(key), clock_->Now() - asked));
+  return Found::kMiss;
+}
+
+void CachedScheduler::Answer(RequestPtr request, std::unique_ptr<InferResponse> response,
+                             TimePoint asked) {
+  const uint64_t now = ToNanos(clock_->Now());
+  CacheHitTimes times;
+  times.request_start = request->request_start_ns;
+  times.queue_start = request->queue_start_ns;
+  times.lookup_start = ToNanos(asked);
+  times.lookup_end = now;
+  times.request_end = now;
+  // Counted first: a client that has its answer finds it in the statistics.
+  request->model()->statistics().RecordCacheHit(times);
+  const std::shared_ptr<ResponseStream> stream = request->stream();
+  const absl::Status sent = stream->Send(std::move(response), kResponseCompleteFinal);
+  if (!sent.ok()) LOG_ERROR << sent.message();
+}
+
+void CachedScheduler::Keep(const InferResponse& response, const std::string& key,
+                           Duration looked_up, const std::shared_ptr<ServingModel>& model) {
+  if (const absl::Status packable = CheckPackable(response); !packable.ok()) {
+    return LogFailure("Failed to insert", packable);
+  }
+  const TimePoint start = clock_->Now();
+  const absl::Status inserted =
+      cache_->Insert(key, PackedSize(response), [&](char* to) { PackResponse(response, to); });
+  NoteInserted(inserted, start, looked_up, model.get());
+}
+
+void CachedScheduler::KeepLater(const InferResponse& response, const std::string& key,
+                                Duration looked_up, const std::shared_ptr<ServingModel>& model) {
+  if (const absl::Status packable = CheckPackable(response); !packable.ok()) {
+    return LogFailure("Failed to insert", packable);
+  }
+  struct Waiting {
+    std::vector<char> bytes;  // a copy: the response is about to leave
+    BudgetUnits units;
+  };
+  const auto waiting = std::make_shared<Waiting>();
+  const size_t size = PackedSize(response);
+  absl::StatusOr<BudgetUnits> units = waiting_inserts_.Take(size);
+  if (!units.ok()) return LogFailure("Failed to insert", units.status());
+  waiting->units = *std::move(units);
+  waiting->bytes.resize(size);
+  PackResponse(response, waiting->bytes.data());
+  const bool taken = executor_->TryRun([this, key, looked_up, model, waiting] {
+    const TimePoint start = clock_->Now();
+    const std::vector<char>& bytes = waiting->bytes;
+    const absl::Status inserted = cache_->Insert(
+        key, bytes.size(), [&](char* to) { std::copy(bytes.begin(), bytes.end(), to); });
+    NoteInserted(inserted, start, looked_up, model.get());
+    waiting->units.Return();  // while the budget is there
+  });
+  if (!taken) LogFailure("Failed to insert", absl::UnavailableError("the cache does not keep up"));
+}
+
+void CachedScheduler::NoteInserted(const absl::Status& inserted, TimePoint start,
+                                   Duration looked_up, ServingModel* model) {
+  // Somebody else asked the same at the same time.
+  if (absl::IsAlreadyExists(inserted)) return;
+  const Duration took = looked_up + (clock_->Now() - start);
+  model->statistics().RecordCacheMiss(static_cast<uint64_t>(took.count()));
+  if (!inserted.ok()) LogFailure("Failed to insert", inserted);
+}
+
+void CachedScheduler::CloseAdmission() {
+  closed_.store(true, std::memory_order_release);
+  // What was taken is served, so the inner door stays open for it.
+  looking_up_.Close([this] { inner_->CloseAdmission(); });
+}
+
+void CachedScheduler::Shutdown() {
+  closed_.store(true, std::memory_order_release);
+  inner_->Shutdown();
+}
+
+void CachedScheduler::LogFailure(absl::string_view what, const absl::Status& error) {
+  uint64_t unlogged;
+  {
+    MutexLock lock(&log_mu_);
+    const TimePoint now = clock_->Now();
+    if (now < log_again_at_) {
+      ++unlogged_;
+      return;
+    }
+    log_again_at_ = now + kLogInterval;
+    unlogged = std::exchange(unlogged_, 0);
+  }
+  LOG_ERROR << what << " a response of model '" << model_name_ << "' in cache '" << cache_->name()
+            << "': " << error.message()
+            << (unlogged > 0 ? absl::StrCat(" (", unlogged, " more since the last message)") : "");
+}
+
+}  // namespace nereid

@@ -1,0 +1,78 @@
+// CachedScheduler: a scheduler in front of another one that answers from a response cache what was
+// asked before, and keeps the responses to what was not. Thread-safe. Owned by its model.
+//
+// A cache that answers at once is asked by the thread that brings the request and given responses
+// by the thread that sends them. Any other is used on the threads of an Executor; when these do not
+// keep up, requests go past the cache. Whatever fails in a cache is logged, and the request is
+// served as if there were none.
+#ifndef NEREID_SCHEDULING_CACHED_CACHED_SCHEDULER_H_
+#define NEREID_SCHEDULING_CACHED_CACHED_SCHEDULER_H_
+
+#include <absl/strings/string_view.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/budget.h"
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/gate.h"
+#include "base/mutex.h"
+#include "cache/response_cache.h"
+#include "infer/infer_request.h"
+#include "scheduling/cached/cache_key.h"
+#include "scheduling/scheduler.h"
+
+namespace nereid {
+
+class CachedScheduler final : public Scheduler {
+ public:
+  // All but `fingerprint` (cache_key.h) outlive this. `executor` may be null for a cache that
+  // answers at once. REQUIRES: the model is not decoupled: its requests have one response.
+  CachedScheduler(Scheduler* inner, ResponseCache* cache, Executor* executor,
+                  const CompiledModel& model, absl::string_view fingerprint, Clock* clock);
+
+  absl::Status Enqueue(RequestPtr* request) override;
+  void CloseAdmission() override;
+  void OnCancel(InferRequest* request) override { inner_->OnCancel(request); }
+  void Shutdown() override;
+
+ private:
+  class Tap;
+  enum class Found { kHit, kMiss, kNothing };  // kNothing: the cache failed
+
+  // Asks the cache. After kHit the request is answered and released, after kMiss its response will
+  // be kept.
+  Found LookUp(RequestPtr* request);
+  void Answer(RequestPtr request, std::unique_ptr<InferResponse> response, TimePoint asked);
+  // The rest of Enqueue on a thread of the executor; the request was taken already.
+  void LookUpAndEnqueue(RequestPtr request);
+  void Keep(const InferResponse& response, const std::string& key, Duration looked_up,
+            const std::shared_ptr<ServingModel>& model);
+  void KeepLater(const InferResponse& response, const std::string& key, Duration looked_up,
+                 const std::shared_ptr<ServingModel>& model);
+  // After an insertion that began at `start`: counts and logs.
+  void NoteInserted(const absl::Status& inserted, TimePoint start, Duration looked_up,
+                    ServingModel* model);
+  // Logs at most once a second.
+  void LogFailure(absl::string_view what, const absl::Status& error) ABSL_LOCKS_EXCLUDED(log_mu_);
+
+  Scheduler* const inner_;
+  ResponseCache* const cache_;
+  Executor* const executor_;
+  const std::string model_name_;
+  const CacheKeys keys_;
+  Clock* const clock_;
+  std::atomic<bool> closed_{false};
+  Gate looking_up_;         // look-ups on the executor; the inner scheduler stays open for them
+  Budget waiting_inserts_;  // bytes of responses that wait for the executor
+  Mutex log_mu_;
+  TimePoint log_again_at_ ABSL_GUARDED_BY(log_mu_){};
+  uint64_t unlogged_ ABSL_GUARDED_BY(log_mu_) = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_CACHED_CACHED_SCHEDULER_H_

@@ -1,0 +1,95 @@
+#include "scheduling/dynamic/batch_former.h"
+
+#include <utility>
+
+#include "infer/infer_request.h"
+#include "scheduling/dynamic/compatibility.h"
+
+namespace nereid {
+
+// The queue as the policy sees it: only what has been judged, if that has to be.
+class BatchFormer::View final : public QueueView {
+ public:
+  explicit View(const BatchFormer& former)
+      : former_(former), size_(former.judges_ ? former.judged_ : former.queue_.size()) {}
+  size_t size() const override { return size_; }
+  uint32_t units(size_t index) const override { return At(index).request->units_in_batch(); }
+  TimePoint queued_at(size_t index) const override { return At(index).queued_at; }
+  // REQUIRES: a is 0.
+  bool Compatible(size_t, size_t b) const override {
+    const QueueEntry& candidate = At(b);
+    return &candidate != former_.refused_ &&
+           MayShareBatch(*former_.config_, *former_.queue_.front().request, *candidate.request);
+  }
+
+ private:
+  const QueueEntry& At(size_t index) const { return former_.queue_.At(index); }
+
+  const BatchFormer& former_;
+  const size_t size_;
+};
+
+BatchFormer::BatchFormer(const CompiledModel* config, bool judged)
+    : config_(config), policy_(*config), judges_(judged), queue_(&config->batching) {}
+
+bool BatchFormer::Push(RequestPtr* request, TimePoint now) {
+  if (!queue_.Push(request, now)) return false;
+  // It may have come in front of what was looked at.
+  if (!queue_.pushed_last()) StartOver();
+  return true;
+}
+
+RequestPtr BatchFormer::Remove(InferRequest* request) {
+  if (request->queue_entry == nullptr) return nullptr;
+  StartOver();
+  return queue_.Remove(request->queue_entry);
+}
+
+bool BatchFormer::Expire(TimePoint now, std::vector<RequestPtr>* rejected) {
+  const bool changed = queue_.Expire(now, rejected);
+  if (changed) StartOver();
+  return changed;
+}
+
+BatchDecision BatchFormer::Decide(TimePoint now) {
+  return policy_.Decide(View(*this), now, &cursor_);
+}
+
+Batch BatchFormer::Take(size_t count) {
+  Batch batch;
+  batch.reserve(count);
+  for (size_t i = 0; i < count; ++i) batch.push_back(queue_.PopFront());
+  StartOver();
+  return batch;
+}
+
+InferRequest* BatchFormer::NextToJudge() {
+  if (refused_ != nullptr || judged_ >= queue_.size()) return nullptr;
+  const QueueEntry& next = queue_.At(judged_);
+  InferRequest* const request = next.request.get();
+  const bool fits =
+      judged_ == 0 || (judged_units_ + request->units_in_batch() <= policy_.max_units() &&
+                       MayShareBatch(*config_, *queue_.front().request, *request));
+  if (fits) return request;
+  // Whatever is thought of it.
+  refused_ = &next;
+  ++judged_;
+  return nullptr;
+}
+
+void BatchFormer::Judge(bool joins) {
+  const QueueEntry& entry = queue_.At(judged_);
+  if (!joins && judged_ > 0) refused_ = &entry;
+  judged_units_ += entry.request->units_in_batch();
+  ++judged_;
+}
+
+void BatchFormer::StartOver() {
+  cursor_ = BatchCursor{};
+  judged_ = 0;
+  judged_units_ = 0;
+  refused_ = nullptr;
+  ++forming_;
+}
+
+}  // namespace nereid

@@ -1,0 +1,73 @@
+// BatchFormer: the queue of one model and the batch that forms at its head: RequestQueue and
+// BatchPolicy together. Thread-compatible; owned by a scheduler. Takes no lock and reads no clock.
+#ifndef NEREID_SCHEDULING_DYNAMIC_BATCH_FORMER_H_
+#define NEREID_SCHEDULING_DYNAMIC_BATCH_FORMER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "config/compiled_model.h"
+#include "infer/request_ptr.h"
+#include "scheduling/dynamic/batch_policy.h"
+#include "scheduling/queue/request_queue.h"
+#include "scheduling/scheduler.h"
+
+namespace nereid {
+
+class BatchFormer {
+ public:
+  // `config` outlives this. `judged`: requests are judged one by one (see below) before they may
+  // join a batch.
+  explicit BatchFormer(const CompiledModel* config, bool judged = false);
+
+  const BatchPolicy& policy() const { return policy_; }
+  size_t size() const { return queue_.size(); }
+  bool empty() const { return queue_.empty(); }
+
+  // Takes `*request` if and only if it returns true; false: its level of the queue is full.
+  bool Push(RequestPtr* request, TimePoint now);
+  // Takes a request out of the middle. Null if it is not in this queue.
+  RequestPtr Remove(InferRequest* request);
+  // See RequestQueue.
+  bool Expire(TimePoint now, std::vector<RequestPtr>* rejected);
+  std::optional<TimePoint> earliest_deadline() const { return queue_.earliest_deadline(); }
+
+  // What becomes of the head of the queue at `now`. What has timed out counts unless Expire was
+  // called.
+  BatchDecision Decide(TimePoint now);
+  // Takes the first `count` <= size() requests out.
+  Batch Take(size_t count);
+
+  // ---- Where requests are judged.
+  // The next one to be judged, in the order of the queue; null if there is none: all are, or the
+  // batch is closed.
+  InferRequest* NextToJudge();
+  // Whether that one joins. The first one of a batch joins whatever is said.
+  void Judge(bool joins);
+  // How many of the batch that forms have been judged.
+  size_t judged() const { return judged_; }
+  // Changes when another batch begins to form at the head: what was judged counts no more.
+  uint64_t forming() const { return forming_; }
+
+ private:
+  class View;
+
+  void StartOver();
+
+  const CompiledModel* const config_;
+  const BatchPolicy policy_;
+  const bool judges_;
+  RequestQueue queue_;
+  BatchCursor cursor_;
+  size_t judged_ = 0;
+  uint64_t judged_units_ = 0;
+  const QueueEntry* refused_ = nullptr;  // the last one that was judged; null: it joins
+  uint64_t forming_ = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_DYNAMIC_BATCH_FORMER_H_

@@ -1,0 +1,77 @@
+#include "scheduling/ordered/response_orderer.h"
+
+#include <utility>
+
+namespace nereid {
+
+// Owned by a stream, which relays one response after the other or several at a time.
+class ResponseOrderer::Place final : public ResponseRelay {
+ public:
+  Place(std::shared_ptr<ResponseOrderer> orderer, uint64_t number)
+      : orderer_(std::move(orderer)), number_(number) {}
+  ~Place() override {
+    if (!ended_) orderer_->End(number_);
+  }
+
+  void Relay(std::unique_ptr<InferResponse> response, uint32_t flags,
+             const ResponseTarget& target) override {
+    // After the final one the stream relays nothing more.
+    if ((flags & kResponseCompleteFinal) != 0) ended_ = true;
+    orderer_->Relay(number_, {std::move(response), flags, target});
+  }
+
+ private:
+  const std::shared_ptr<ResponseOrderer> orderer_;
+  const uint64_t number_;
+  bool ended_ = false;
+};
+
+std::unique_ptr<ResponseRelay> ResponseOrderer::Reserve(
+    const std::shared_ptr<ResponseOrderer>& orderer) {
+  MutexLock lock(&orderer->mu_);
+  orderer->places_.emplace_back();
+  return std::make_unique<Place>(orderer, orderer->first_ + orderer->places_.size() - 1);
+}
+
+size_t ResponseOrderer::kept() const {
+  MutexLock lock(&mu_);
+  size_t count = 0;
+  for (const PlaceState& place : places_) count += place.kept.size();
+  return count;
+}
+
+void ResponseOrderer::Relay(uint64_t number, Kept kept) {
+  MutexLock lock(&mu_);
+  PlaceState& place = places_[number - first_];
+  place.ended = (kept.flags & kResponseCompleteFinal) != 0;
+  place.kept.push_back(std::move(kept));
+  Flush();
+}
+
+void ResponseOrderer::End(uint64_t number) {
+  MutexLock lock(&mu_);
+  places_[number - first_].ended = true;
+  Flush();
+}
+
+void ResponseOrderer::Flush() {
+  if (flushing_) return;
+  flushing_ = true;
+  while (!places_.empty()) {
+    PlaceState& place = places_.front();
+    if (place.kept.empty()) {
+      if (!place.ended) break;
+      places_.pop_front();
+      ++first_;
+      continue;
+    }
+    std::vector<Kept> kept = std::exchange(place.kept, {});
+    mu_.Unlock();
+    for (Kept& k : kept) k.target.fn(k.response.release(), k.flags, k.target);
+    kept.clear();
+    mu_.Lock();
+  }
+  flushing_ = false;
+}
+
+}  // namespace nereid

@@ -1,0 +1,55 @@
+// ResponseOrderer: lets the responses to requests leave in the order in which places were reserved
+// for them. Thread-safe. Shared by the places.
+//
+// A response that is ready before its turn is kept. Whoever ends the turn of the first request
+// delivers what the next ones have kept, one thread at a time and without a lock; responses that
+// come meanwhile are left to that thread, so that nobody waits for another.
+#ifndef NEREID_SCHEDULING_ORDERED_RESPONSE_ORDERER_H_
+#define NEREID_SCHEDULING_ORDERED_RESPONSE_ORDERER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "infer/response.h"
+#include "infer/response_stream.h"
+
+namespace nereid {
+
+class ResponseOrderer {
+ public:
+  // The next place. Whoever has it relays responses; the final one, or its end, gives it up.
+  static std::unique_ptr<ResponseRelay> Reserve(const std::shared_ptr<ResponseOrderer>& orderer);
+
+  // Responses that wait for their turn.
+  size_t kept() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Kept {
+    std::unique_ptr<InferResponse> response;
+    uint32_t flags;
+    ResponseTarget target;
+  };
+  struct PlaceState {
+    std::vector<Kept> kept;
+    bool ended = false;  // nothing more will come
+  };
+  class Place;
+
+  void Relay(uint64_t number, Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
+  void End(uint64_t number) ABSL_LOCKS_EXCLUDED(mu_);
+  // Delivers what has its turn, unless another thread does, letting go of the mutex meanwhile.
+  void Flush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  mutable Mutex mu_;
+  std::deque<PlaceState> places_ ABSL_GUARDED_BY(mu_);
+  uint64_t first_ ABSL_GUARDED_BY(mu_) = 0;  // number of places_[0], whose turn it is
+  bool flushing_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_ORDERED_RESPONSE_ORDERER_H_

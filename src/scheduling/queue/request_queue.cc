@@ -1,0 +1,211 @@
+#include "scheduling/queue/request_queue.h"
+
+#include <utility>
+
+#include "infer/infer_request.h"
+#include "scheduling/queue/queue_policy.h"
+
+namespace nereid {
+namespace {
+
+// An empty queue keeps the memory of this many entries.
+constexpr size_t kKeptEntries = 1024;
+
+}  // namespace
+
+RequestQueue::RequestQueue(const BatchingOptions* batching) : batching_(batching) {
+  const auto add = [this](uint64_t level) {
+    levels_[level].policy = &batching_->PolicyOf(level);
+    levels_[level].permanent = true;
+  };
+  add(batching_->LevelOf(0));
+  for (const auto& [level, policy] : batching_->priority_queue_policy) add(level);
+}
+
+RequestQueue::~RequestQueue() {
+  while (!empty()) PopFront().reset();
+}
+
+const QueueEntry& RequestQueue::At(size_t index) const {
+  if (seen_ == nullptr || index < seen_index_ / 2) {
+    seen_ = head_;
+    seen_index_ = 0;
+  }
+  for (; seen_index_ < index; ++seen_index_) seen_ = seen_->next;
+  for (; seen_index_ > index; --seen_index_) seen_ = seen_->previous;
+  return *seen_;
+}
+
+QueueEntry* RequestQueue::NewEntry() {
+  if (spare_ == nullptr) return &storage_.emplace_back();
+  return std::exchange(spare_, spare_->next);
+}
+
+void RequestQueue::Recycle(QueueEntry* entry) {
+  if (empty() && storage_.size() > kKeptEntries) {
+    // After a backlog: its memory is not kept for the next one.
+    storage_.clear();
+    storage_.shrink_to_fit();
+    heap_.shrink_to_fit();
+    spare_ = nullptr;
+    return;
+  }
+  entry->next = std::exchange(spare_, entry);
+}
+
+RequestQueue::Levels::iterator RequestQueue::FindLevel(uint64_t level) {
+  const auto [it, is_new] = levels_.try_emplace(level);
+  if (is_new) it->second.policy = &batching_->PolicyOf(level);
+  return it;
+}
+
+QueueEntry* RequestQueue::TailBefore(Levels::iterator level) {
+  while (level != levels_.begin()) {
+    --level;
+    if (level->second.delayed_tail != nullptr) return level->second.delayed_tail;
+    if (level->second.live_tail != nullptr) return level->second.live_tail;
+  }
+  return nullptr;
+}
+
+void RequestQueue::Link(QueueEntry* entry, QueueEntry* previous) {
+  entry->previous = previous;
+  entry->next = previous == nullptr ? head_ : previous->next;
+  (previous == nullptr ? head_ : previous->next) = entry;
+  (entry->next == nullptr ? tail_ : entry->next->previous) = entry;
+  ++size_;
+  if (entry->next != nullptr) seen_ = nullptr;
+}
+
+void RequestQueue::Unlink(QueueEntry* entry) {
+  const auto it = levels_.find(entry->level);
+  Level& level = it->second;
+  QueueEntry*& tail = entry->delayed ? level.delayed_tail : level.live_tail;
+  size_t& count = entry->delayed ? level.delayed : level.live;
+  --count;
+  if (tail == entry) tail = count == 0 ? nullptr : entry->previous;
+  if (level.live + level.delayed == 0 && !level.permanent) levels_.erase(it);
+
+  (entry->previous == nullptr ? head_ : entry->previous->next) = entry->next;
+  (entry->next == nullptr ? tail_ : entry->next->previous) = entry->previous;
+  --size_;
+  seen_ = nullptr;
+}
+
+bool RequestQueue::Push(RequestPtr* request, TimePoint now) {
+  const uint64_t number = (*request)->priority();
+  const auto it = FindLevel(number);
+  Level& level = it->second;
+  const QueuePolicy& policy = *level.policy;
+  // A level that is full is not empty: it need not be dropped again.
+  if (policy.max_queue_size != 0 && level.live + level.delayed >= policy.max_queue_size) {
+    return false;
+  }
+  QueueEntry* const entry = NewEntry();
+  *entry = QueueEntry{};
+  entry->queued_at = now;
+  entry->number = pushed_++;
+  entry->level = number;
+  entry->deadline = Deadline(policy, (*request)->timeout_us(), now).value_or(TimePoint::max());
+  if (entry->deadline != TimePoint::max()) HeapInsert(entry);
+  (*request)->queue_entry = entry;
+  entry->request = std::move(*request);
+  Link(entry, level.live_tail != nullptr ? level.live_tail : TailBefore(it));
+  level.live_tail = entry;
+  ++level.live;
+  pushed_last_ = entry == tail_;
+  return true;
+}
+
+RequestPtr RequestQueue::Remove(QueueEntry* entry) {
+  if (entry->deadline != TimePoint::max()) HeapErase(entry);
+  Unlink(entry);
+  RequestPtr request = std::move(entry->request);
+  request->queue_entry = nullptr;
+  Recycle(entry);
+  return request;
+}
+
+std::optional<TimePoint> RequestQueue::earliest_deadline() const {
+  if (heap_.empty()) return std::nullopt;
+  return heap_.front()->deadline;
+}
+
+bool RequestQueue::Expire(TimePoint now, std::vector<RequestPtr>* rejected) {
+  bool changed = false;
+  while (!heap_.empty() && heap_.front()->deadline <= now) {
+    QueueEntry* const entry = heap_.front();
+    changed = true;
+    if (batching_->PolicyOf(entry->level).timeout_action == QueuePolicy::TimeoutAction::kReject) {
+      rejected->push_back(Remove(entry));
+    } else {
+      MoveBack(entry);
+    }
+  }
+  return changed;
+}
+
+void RequestQueue::MoveBack(QueueEntry* entry) {
+  HeapErase(entry);
+  entry->deadline = TimePoint::max();
+  Unlink(entry);
+  const auto it = FindLevel(entry->level);
+  Level& level = it->second;
+  QueueEntry* previous = level.delayed_tail;
+  if (previous == nullptr) previous = level.live_tail;
+  if (previous == nullptr) previous = TailBefore(it);
+  entry->delayed = true;
+  Link(entry, previous);
+  level.delayed_tail = entry;
+  ++level.delayed;
+}
+
+// ---- The heap.
+
+bool RequestQueue::Before(const QueueEntry* a, const QueueEntry* b) {
+  return a->deadline != b->deadline ? a->deadline < b->deadline : a->number < b->number;
+}
+
+void RequestQueue::HeapPut(size_t index, QueueEntry* entry) {
+  heap_[index] = entry;
+  entry->heap_index = index;
+}
+
+void RequestQueue::HeapInsert(QueueEntry* entry) {
+  heap_.push_back(entry);
+  entry->heap_index = heap_.size() - 1;
+  SiftUp(entry->heap_index);
+}
+
+void RequestQueue::HeapErase(QueueEntry* entry) {
+  const size_t index = entry->heap_index;
+  QueueEntry* const last = heap_.back();
+  heap_.pop_back();
+  if (last == entry) return;
+  HeapPut(index, last);
+  SiftUp(index);
+  SiftDown(last->heap_index);
+}
+
+void RequestQueue::SiftUp(size_t index) {
+  QueueEntry* const entry = heap_[index];
+  for (; index > 0; index = (index - 1) / 2) {
+    QueueEntry* const parent = heap_[(index - 1) / 2];
+    if (!Before(entry, parent)) break;
+    HeapPut(index, parent);
+  }
+  HeapPut(index, entry);
+}
+
+void RequestQueue::SiftDown(size_t index) {
+  QueueEntry* const entry = heap_[index];
+  for (size_t child = 2 * index + 1; child < heap_.size(); child = 2 * index + 1) {
+    if (child + 1 < heap_.size() && Before(heap_[child + 1], heap_[child])) ++child;
+    if (!Before(heap_[child], entry)) break;
+    HeapPut(index, heap_[child]);
+    index = child;
+  }
+  HeapPut(index, entry);
+}
+
+}  // namespace nereid

@@ -1,0 +1,249 @@
+"""The generate extension over HTTP."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conftest import ServerFactory
+from support import raw_http
+from support.infer import assert_serving
+from support.metrics import metric
+from support.nereid import start_nereid
+from support.poll import poll_until
+from support.raw_http import RawConnection
+from support.repository import ModelRepository
+from support.server_process import ServerProcess
+from support.streaming import CANCELLED_LINE, DECOUPLED, add_repeat, add_testing
+
+NOT_ONE_RESPONSE = (
+    "generate expects model to produce exactly 1 response, use generate stream for model that "
+    "generates various number of responses"
+)
+EVENTS = "text/event-stream; charset=utf-8"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    folder = tmp_path_factory.mktemp("generate")
+    models = ModelRepository(folder / "models")
+    add_repeat(models)
+    models.add_identity("echo")
+    models.add_identity("text", "STRING")
+    models.add_identity("matrix", "INT32", (2, -1))
+    add_testing(models, "fails_some", "fails_some")
+    server = start_nereid(models.root, folder / "log", ["--http-max-input-size=1000000"])
+    try:
+        server.wait_for()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def url(server: ServerProcess) -> Iterator[str]:
+    """The address; after each test nothing is in flight any more, and the server answers."""
+    yield server.http_url
+    assert server.is_alive(), server.log_text()[-2000:]
+    assert_serving(server.http_url)
+    poll_until(
+        "all bytes given back", lambda: metric(server.metrics_url, "nereid_in_flight_bytes") == 0
+    )
+
+
+def generate(url: str, model: str, document: Any, stream: bool = False) -> raw_http.HttpAnswer:
+    endpoint = "generate_stream" if stream else "generate"
+    return raw_http.post_json(url, f"/v2/models/{model}/{endpoint}", document)
+
+
+def repeat(values: list[int], delays: list[int] | None = None, **members: Any) -> dict[str, Any]:
+    return {"IN": values, "DELAY": delays or [0] * len(values), "WAIT": 0, **members}
+
+
+def events(answer: raw_http.HttpAnswer) -> list[Any]:
+    """The events of a whole stream; each has to be one line of JSON."""
+    text = answer.body.decode()
+    assert text == "" or text.endswith("\n\n")
+    lines = text.split("\n\n")[:-1]
+    assert all(line.startswith("data: ") and "\n" not in line for line in lines)
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
+
+
+def test_scalars_lists_and_parameters(url: str) -> None:
+    answer = generate(url, "text", {"INPUT0": "a\nb", "temperature": 0.5, "stop": "x", "id": "7"})
+    assert answer.status == 200
+    assert answer.header("Content-Type") == "application/json"
+    assert answer.body == rb'{"OUTPUT0":"a\nb","id":"7","model_name":"text","model_version":"1"}'
+    assert generate(url, "text", {"INPUT0": ["a", "b"]}).json()["OUTPUT0"] == ["a", "b"]
+    assert generate(url, "echo", {"INPUT0": []}).json()["OUTPUT0"] == []
+    nested = {"parameters": {"INPUT0": 1.5, "n": 3}}
+    assert generate(url, "echo", nested).json() == {
+        "OUTPUT0": 1.5,
+        "model_name": "echo",
+        "model_version": "1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("model", "document", "status", "error"),
+    [
+        ("nobody", {}, 404, "Request for unknown model: 'nobody' is not found"),
+        ("echo", [], 400, "attempt to get members for non-object"),
+        (
+            "echo",
+            {"INPUT0": 1, "PARAMS": {}},
+            400,
+            "parameter 'PARAMS' has invalid type. It should be either 'int', 'bool', or 'string'.",
+        ),
+        (
+            "echo",
+            {"INPUT0": 1, "parameters": "x"},
+            400,
+            "Expected JSON object for keyword: 'parameters': attempt to access JSON non-object as "
+            "object",
+        ),
+        (
+            "echo",
+            {"INPUT0": 1, "parameters": {"nested": {}}},
+            400,
+            "Converting keyword: 'parameters': parameter 'nested' has invalid type. It should be "
+            "either 'int', 'bool', or 'string'.",
+        ),
+        (
+            "text",
+            {"INPUT0": 1},
+            400,
+            "Unable to parse JSON bytes array: attempt to access JSON non-string as string",
+        ),
+        (
+            "matrix",
+            {"INPUT0": [1, 2, 3]},
+            400,
+            "The schema can not convert input 'INPUT0' to tensor with proper shape",
+        ),
+        (
+            "fails_some",
+            {"INPUT0": -1},
+            400,
+            "testing backend: refused the value -1 on purpose",
+        ),
+    ],
+)
+def test_errors(url: str, model: str, document: Any, status: int, error: str) -> None:
+    answer = generate(url, model, document)
+    assert answer.status == status
+    assert answer.header("Content-Type") == "application/json"
+    assert answer.error() == error
+
+
+def test_input_size(url: str) -> None:
+    answer = generate(url, "text", {"INPUT0": "x" * 1_000_000})
+    assert answer.status == 400
+    assert "exceeds the maximum allowed input size of 1000000 bytes" in answer.error()
+    answer = generate(url, "echo", {"INPUT0": [1] * 300_000})
+    assert answer.status == 400
+    assert "with input 'INPUT0' of size 1200000 bytes exceeds the maximum" in answer.error()
+
+
+def test_not_exactly_one_response(url: str) -> None:
+    for values in ([], [1, 2]):
+        assert generate(url, "repeat", repeat(values)).error() == NOT_ONE_RESPONSE
+    assert generate(url, "repeat", repeat([5])).json()["OUT"] == 5
+
+
+def test_whole_stream(url: str) -> None:
+    answer = generate(url, "repeat", repeat([4, 2, 0], id="x"), stream=True)
+    assert answer.status == 200
+    assert answer.header("Content-Type") == EVENTS
+    assert events(answer) == [
+        {"IDX": index, "OUT": value, "id": "x", "model_name": "repeat", "model_version": "1"}
+        for index, value in enumerate([4, 2, 0])
+    ]
+    assert events(generate(url, "repeat", repeat([]), stream=True)) == []
+    assert events(generate(url, "echo", {"INPUT0": 2}, stream=True))[0]["OUTPUT0"] == 2.0
+
+
+def test_error_as_an_event(url: str) -> None:
+    answer = generate(url, "repeat", repeat([1], [0, 0]), stream=True)
+    assert answer.status == 400
+    assert answer.header("Content-Type") == EVENTS
+    assert events(answer) == [{"error": "expected IN and DELAY shape to match, got [1] and [2]"}]
+
+
+def stream_request(document: dict[str, Any], model: str = "repeat") -> bytes:
+    body = json.dumps(document).encode()
+    return (
+        b"POST /v2/models/%s/generate_stream HTTP/1.1\r\nHost: test\r\n"
+        b"Content-Length: %d\r\n\r\n%s" % (model.encode(), len(body), body)
+    )
+
+
+def read_until(client: RawConnection, end: bytes) -> bytes:
+    seen = b""
+    while end not in seen:
+        piece = client.socket.recv(65536)
+        assert piece, seen
+        seen += piece
+    return seen
+
+
+def test_events_are_sent_at_once_and_leaving_cancels(url: str, server: ServerProcess) -> None:
+    before = server.log_text().count(CANCELLED_LINE)
+    with RawConnection(url) as client:
+        started = time.monotonic()
+        client.send(stream_request(repeat([1, 2, 3], [0, 200, 60_000])))
+        read_until(client, b'"OUT":1,')
+        assert time.monotonic() - started < 20
+        read_until(client, b'"OUT":2,')
+        assert time.monotonic() - started >= 0.2
+    poll_until("the model saw it", lambda: server.log_text().count(CANCELLED_LINE) == before + 1)
+
+
+def test_leaving_before_the_first_event_cancels(url: str, server: ServerProcess) -> None:
+    before = server.log_text().count(CANCELLED_LINE)
+    executed = metric(server.metrics_url, "nv_inference_count", model="repeat")
+    with RawConnection(url) as client:
+        client.send(stream_request(repeat([1], [60_000])))
+        poll_until(
+            "it runs",
+            lambda: metric(server.metrics_url, "nv_inference_count", model="repeat") > executed,
+        )
+    poll_until("the model saw it", lambda: server.log_text().count(CANCELLED_LINE) == before + 1)
+
+
+def test_slow_reader(server_factory: ServerFactory, model_repository: ModelRepository) -> None:
+    """A client that asks for 100 MB of events and does not read: little waits, others are served."""
+    add_testing(
+        model_repository, "flood", "decoupled", DECOUPLED, data_type="STRING", responses="100"
+    )
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository, "--max-waiting-stream-bytes=4000000")
+
+    def waiting() -> float:
+        return metric(server.metrics_url, "nereid_in_flight_bytes")
+
+    with RawConnection(server.http_url) as client:
+        client.send(stream_request({"INPUT0": "x" * 1_000_000}, "flood"))
+        poll_until("events wait", lambda: waiting() > 3_000_000)
+        for _ in range(50):
+            assert_serving(server.http_url)
+        assert waiting() < 16_000_000
+        assert len(events(client.read_answer("POST"))) == 100
+    poll_until("all is given back", lambda: waiting() == 0)
+
+
+def test_stop_lets_a_stream_finish(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_repeat(model_repository)
+    server = server_factory(model_repository)
+    with RawConnection(server.http_url) as client:
+        client.send(stream_request(repeat([1, 2], [0, 1000])))
+        read_until(client, b'"OUT":1,')
+        server.process.terminate()
+        read_until(client, b'"OUT":2,')
+        server.wait_exit(20)

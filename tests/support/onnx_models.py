@@ -1,0 +1,36 @@
+"""Small ONNX models, built where a test needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
+
+# (name, element type, dims): a name among the dims is a variable one.
+Tensor = tuple[str, int, Sequence[int | str]]
+
+FLOAT = TensorProto.FLOAT
+INT32 = TensorProto.INT32
+INT64 = TensorProto.INT64
+
+
+def save_model(
+    folder: Path,
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    initializers: Sequence[onnx.TensorProto] = (),
+) -> None:
+    """Writes version 1 of the model in `folder`."""
+    graph = helper.make_graph(
+        nodes,
+        folder.name,
+        [helper.make_tensor_value_info(*tensor) for tensor in inputs],
+        [helper.make_tensor_value_info(*tensor) for tensor in outputs],
+        initializers,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    onnx.save(model, str(folder / "1" / "model.onnx"))
