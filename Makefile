@@ -6,15 +6,17 @@ METRICS_PORT ?= 8002
 MODELS ?= examples/models
 ARGS ?=
 
-.PHONY: help run test setup stage bench soak lint format fuzz clean
+.PHONY: help run vad test setup stage bench bench-adaptive soak lint format fuzz clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
 	@echo "             (HTTP_PORT=, GRPC_PORT=, METRICS_PORT=, MODELS=, ARGS='more server options')"
+	@echo "make vad     the same for the speech detector, examples/vad (same variables)"
 	@echo "make test    all tests; ends with 'N passed, N failed'   (ARGS='--only release python')"
 	@echo "make stage   build/stage: what an installation looks like"
 	@echo "make setup   install what is missing, no more"
 	@echo "make bench   the race against the original server       (ARGS='--quick', see bench/README.md)"
+	@echo "make bench-adaptive   adaptive batching against fixed delays"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
@@ -23,6 +25,11 @@ help:
 
 run:
 	@tools/stage.sh && exec .venv/bin/python tools/run_example.py --models "$(MODELS)" \
+	  --http-port $(HTTP_PORT) --grpc-port $(GRPC_PORT) --metrics-port $(METRICS_PORT) -- $(ARGS)
+
+vad:
+	@tools/setup.sh --vad && tools/stage.sh && .venv/bin/python examples/vad/make_repository.py && \
+	  exec .venv/bin/python tools/run_example.py --models build/vad-models \
 	  --http-port $(HTTP_PORT) --grpc-port $(GRPC_PORT) --metrics-port $(METRICS_PORT) -- $(ARGS)
 
 test:
@@ -37,6 +44,10 @@ stage:
 bench:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench && \
 	  PYTHONPATH=build/deps/bench .venv/bin/python bench/run.py $(ARGS)
+
+bench-adaptive:
+	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
+	  PYTHONPATH=build/deps/bench .venv/bin/python bench/adaptive.py $(ARGS)
 
 soak:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \

@@ -4,7 +4,8 @@
     bench/run.py [--quick] [--rows TEXT] [--placements pinned,unpinned] [--tools BUILD] [--out DIR]
 
 Needs build/stage (NEREID_STAGE names another), the target bench_tools, and tools/setup.sh --bench.
-Writes DATE-HOST.json and .md and the plot into bench/results.
+Writes DATE-HOST.json and .md and the plot into bench/results; other groups of rows than the race
+GROUP-DATE-HOST.json and .md.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from racetrack import machine, perf_analyzer, table  # noqa: E402
+from racetrack import compute, machine, perf_analyzer, table  # noqa: E402
 from racetrack.contestants import NAMES, Contestant, start  # noqa: E402
 from racetrack.load import Tools, load, measure_limit  # noqa: E402
 from racetrack.machine import Placement  # noqa: E402
@@ -81,6 +82,7 @@ class Track:
         self.work = work
         self.settings = settings
         self.tools = Tools(build, settings.seconds, settings.warmup)
+        self.group = group
         self.repository = group.write_repository(work / "models")
         self.bare_repository = write_bare_repository(work / "bare")
         self.placements = machine.placements()
@@ -182,6 +184,19 @@ class Track:
             memory[name] |= {"peak": found["peak"], "after": found["rss"]}
         return results, memory
 
+    def compare_compute(self, running: Mapping[str, Contestant]) -> list[dict[str, Any]]:
+        """What a batch computes in each server, beside the bare runtime (compute.py)."""
+        found = []
+        pinned = self.placements["pinned"]
+        turns = min(3, self.settings.alternations)
+        for row in self.group.compute_rows:
+            files = write_files(self.work / "requests", self.repository, row)
+            found.append(
+                compute.compare(self.tools, row, files, self.repository, running, pinned, turns)
+            )
+            say(f"compute time: {', '.join(table.compute_line(found[-1]))}")
+        return found
+
     def cross_check(
         self, running: Mapping[str, Contestant], notes: list[str]
     ) -> list[dict[str, Any]]:
@@ -228,6 +243,7 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
             found, memory[placement] = track.race_all(rows, placement, running)
         results += found
     with track.contestants("pinned") as running:
+        compute_rows = track.compare_compute(running)
         checks = track.cross_check(running, notes)
     host["load_average_after"] = list(os.getloadavg())
     settings = track.settings
@@ -252,15 +268,19 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
             for name in NAMES
         },
         "rows": results,
+        "compute": compute_rows,
         "cross_check": checks,
         "notes": notes,
     }
 
 
-def write(result: Mapping[str, Any], folder: Path, complete: bool) -> None:
+def write(
+    result: Mapping[str, Any], folder: Path, complete: bool, group: str = "race"
+) -> None:
     """JSON and Markdown; the plot only where all its points were measured."""
     folder.mkdir(parents=True, exist_ok=True)
-    stem = folder / f"{result['when']}-{result['host']['kind']}"
+    prefix = "" if group == "race" else f"{group}-"
+    stem = folder / f"{prefix}{result['when']}-{result['host']['kind']}"
     json_file, markdown_file = Path(f"{stem}.json"), Path(f"{stem}.md")
     json_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     markdown_file.write_text(table.render(result), encoding="utf-8")
@@ -300,7 +320,7 @@ def main() -> int:
         result = run(track, rows)
     whole = arguments.group == "race" and len(rows) == len(group.rows)
     complete = whole and "pinned" in settings.placements
-    write(result, arguments.out, complete)
+    write(result, arguments.out, complete, arguments.group)
     return 0
 
 

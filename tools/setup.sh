@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running Nereid needs; what is there already is left alone.
 #
-#   tools/setup.sh [--test] [--lint] [--bench]
-#     --test   also the original server, which tests/differential compares with
+#   tools/setup.sh [--test] [--lint] [--bench] [--vad]
+#     --test   also the original server, which tests/differential compares with, and --vad
+#     --vad    also what examples/vad needs: the model file of silero-vad, espeak-ng
 #     --lint   also the clang tools of `make lint` and `make fuzz`
 #     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
 #
@@ -18,12 +19,14 @@ fail() { echo "setup: $*" >&2; exit 1; }
 sections=(apt)
 with_original=false
 with_bench=false
+with_vad=false
 for argument in "$@"; do
   case $argument in
     --lint) sections+=(apt-lint) ;;
-    --test) with_original=true ;;
+    --test) sections+=(apt-vad) with_original=true with_vad=true ;;
+    --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
-    *) fail "unknown argument '$argument' (known: --test, --lint, --bench)" ;;
+    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad)" ;;
   esac
 done
 
@@ -126,6 +129,9 @@ install_pip
 install_onnxruntime
 if $with_original; then
   install_aside "the original server" original "$(section pip-differential)"
+fi
+if $with_vad; then
+  install_aside "the speech detector" vad "$(section pip-vad)"
 fi
 if $with_bench; then
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"

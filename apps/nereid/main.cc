@@ -45,6 +45,8 @@ Settings DefaultSettings(const std::string& program) {
     settings.server.server_version = kOriginalVersion;
   }
   settings.server.hold_until_queued = HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
+  settings.server.hold_until_backlogged =
+      HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));
   const char* escape = std::getenv("TRITON_SERVER_ESCAPE_LOG_MESSAGES");
   if (escape != nullptr) {
     const std::string value = escape;
@@ -74,6 +76,8 @@ int Serve(const Settings& settings, ShutdownSignals* signals) {
   LOG_INFO << "signal " << signal << " received: stopping";
   const Clock& clock = *(*server)->clock();
   const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
+  // Their next requests come by the frontends, which therefore go on until then.
+  (*server)->FinishSequences(deadline);
   services.Drain(deadline);
   // Rounded up: a rest below a second is still time to unload in.
   const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - clock.Now()).count();

@@ -6,6 +6,7 @@ namespace nereid_backend {
 namespace {
 
 constexpr int64_t kMaxDelayMs = int64_t{24} * 3600 * 1000;
+constexpr int64_t kMaxRowDelayUs = int64_t{60} * 1000 * 1000;
 
 Json TensorJson(const char* name) {
   Json tensor;
@@ -44,6 +45,8 @@ Result<ExecuteDelay> ExecuteDelay::FromConfig(const ModelConfig& config) {
     NB_ASSIGN_OR_RETURN(delay.max_ms,
                         ParseInt(what, text.substr(dash + 1), delay.min_ms, kMaxDelayMs));
   }
+  NB_ASSIGN_OR_RETURN(delay.row_us,
+                      config.IntParameter("execute_delay_row_us", 0, 0, kMaxRowDelayUs));
   NB_ASSIGN_OR_RETURN(delay.seed,
                       config.IntParameter("execute_delay_seed", 0, INT64_MIN / 2, INT64_MAX / 2));
   return delay;
@@ -66,21 +69,25 @@ Result<std::unique_ptr<IdentityInstance>> IdentityInstance::Create(TRITONBACKEND
   return std::unique_ptr<IdentityInstance>(new IdentityInstance(model));
 }
 
-std::chrono::milliseconds IdentityInstance::NextDelay() {
+std::chrono::microseconds IdentityInstance::NextDelay(int64_t rows) {
   const ExecuteDelay& delay = model_.delay();
-  if (delay.max_ms == delay.min_ms) return std::chrono::milliseconds(delay.min_ms);
+  const std::chrono::microseconds of_rows(rows * delay.row_us);
+  if (delay.max_ms == delay.min_ms) return std::chrono::milliseconds(delay.min_ms) + of_rows;
   std::uniform_int_distribution<int64_t> distribution(delay.min_ms, delay.max_ms);
-  return std::chrono::milliseconds(distribution(random_));
+  return std::chrono::milliseconds(distribution(random_)) + of_rows;
 }
 
 Error IdentityInstance::Execute(Batch* batch) {
+  int64_t all_rows = 0;
   for (size_t i = 0; i < batch->size(); ++i) {
     const Result<int64_t> rows = RequestRows(model_.config(), batch->request(i));
-    if (rows.ok()) batch->set_rows(i, *rows);
+    if (!rows.ok()) continue;
+    batch->set_rows(i, *rows);
+    all_rows += *rows;
   }
   batch->MarkComputeStart();
   // The delay stands for the computation; the copy is the output phase.
-  if (model_.delay().max_ms > 0) std::this_thread::sleep_for(NextDelay());
+  if (model_.delay().any()) std::this_thread::sleep_for(NextDelay(all_rows));
   batch->MarkComputeEnd();
   for (size_t i = 0; i < batch->size(); ++i) {
     const Error error = model_.echo().Echo(batch, i);

@@ -14,11 +14,15 @@
 
 namespace nereid_backend {
 
-// Parameters execute_delay_ms ("5" or "1-5") and execute_delay_seed. Immutable.
+// Parameters execute_delay_ms ("5" or "1-5"), execute_delay_row_us and execute_delay_seed.
+// Immutable.
 struct ExecuteDelay {
   int64_t min_ms = 0;
   int64_t max_ms = 0;
+  int64_t row_us = 0;  // more for each row of the batch
   int64_t seed = 0;
+
+  bool any() const { return max_ms > 0 || row_us > 0; }
 
   static Result<ExecuteDelay> FromConfig(const ModelConfig& config);
 };
@@ -55,7 +59,7 @@ class IdentityInstance {
   explicit IdentityInstance(const IdentityModel& model)
       : model_(model), random_(static_cast<uint64_t>(model.NextSeed())) {}
 
-  std::chrono::milliseconds NextDelay();
+  std::chrono::microseconds NextDelay(int64_t rows);
 
   const IdentityModel& model_;
   std::mt19937_64 random_;

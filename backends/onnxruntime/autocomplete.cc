@@ -102,7 +102,7 @@ Result<Json> CompleteList(const ModelConfig& config, const char* key,
 // Tensors that the server provides or keeps itself.
 void CollectServerTensors(const ModelConfig& config, std::set<std::string>* inputs,
                           std::set<std::string>* outputs) {
-  inputs->insert(config.control_inputs.begin(), config.control_inputs.end());
+  for (const ControlConfig& control : config.controls) inputs->insert(control.input);
   for (const StateConfig& state : config.states) {
     inputs->insert(state.input_name);
     outputs->insert(state.output_name);

@@ -84,9 +84,10 @@ TEST(AutoCompleteTest, TensorsOfTheSequenceBatcherAreNotAdded) {
   signature.inputs.push_back(Tensor("START", TRITONSERVER_TYPE_INT32, {-1, 1}));
   signature.inputs.push_back(Tensor("SI", TRITONSERVER_TYPE_INT32, {-1, 1}));
   signature.outputs.push_back(Tensor("SO", TRITONSERVER_TYPE_INT32, {-1, 1}));
-  const std::string text = Completed(R"({"sequence_batching":{"control_input":[{"name":"START"}],)"
-                                     R"("state":[{"input_name":"SI","output_name":"SO"}]}})",
-                                     signature);
+  const std::string text =
+      Completed(R"({"sequence_batching":{"control_input":[{"name":"START","control":[{}]}],)"
+                R"("state":[{"input_name":"SI","output_name":"SO"}]}})",
+                signature);
   EXPECT_NE(text.find(R"("input":[{"name":"X","data_type":"TYPE_FP32","dims":[1]}])"),
             std::string::npos)
       << text;

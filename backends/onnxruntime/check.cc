@@ -11,7 +11,8 @@ namespace {
 // One tensor of the configuration against the model's, which may be missing.
 struct Pairing {
   const ModelConfig& config;
-  const char* kind;  // "input", "output", "state input", "state output", "batch input"
+  // "input", "output", "state input", "state output", "batch input", "CONTROL_... input"
+  std::string kind;
   std::string_view name;
   TRITONSERVER_DataType type;
   const Shape& dims;  // as the model sees them, without batch dimension
@@ -76,8 +77,7 @@ Error CheckType(const Pairing& pairing) {
 Error CheckPairing(const Pairing& pairing) {
   NB_RETURN_IF_ERROR(CheckType(pairing));
   // An output without dims may have any shape: the model does not say.
-  const bool unknown_output =
-      pairing.tensor->dims.empty() && std::string_view(pairing.kind) == "output";
+  const bool unknown_output = pairing.tensor->dims.empty() && pairing.kind == "output";
   if (unknown_output) return Error();
   NB_RETURN_IF_ERROR(CheckBatchDim(pairing));
   return CheckDims(pairing);
@@ -91,6 +91,16 @@ Error CheckStates(const ModelConfig& config, const Signature& signature) {
     NB_RETURN_IF_ERROR(
         CheckPairing({config, "state output", state.output_name, state.type, state.dims,
                       signature.FindOutput(state.output_name), signature.outputs}));
+  }
+  return Error();
+}
+
+// One element for each request.
+Error CheckControls(const ModelConfig& config, const Signature& signature) {
+  const Shape shape = {1};
+  for (const ControlConfig& control : config.controls) {
+    NB_RETURN_IF_ERROR(CheckPairing({config, control.kind + " input", control.input, control.type,
+                                     shape, signature.FindInput(control.input), signature.inputs}));
   }
   return Error();
 }
@@ -138,9 +148,9 @@ bool IsTarget(const std::vector<BatchInput>& batch_inputs, const std::string& in
 }
 
 bool HasSource(const ModelConfig& config, const std::string& input) {
-  const auto& controls = config.control_inputs;
   return config.FindInput(input) != nullptr ||
-         std::find(controls.begin(), controls.end(), input) != controls.end() ||
+         std::any_of(config.controls.begin(), config.controls.end(),
+                     [&](const ControlConfig& control) { return control.input == input; }) ||
          std::any_of(config.states.begin(), config.states.end(),
                      [&](const StateConfig& state) { return state.input_name == input; });
 }
@@ -173,6 +183,7 @@ Error CheckConfig(const ModelConfig& config, const Signature& signature) {
                                                                : CheckPairing(pairing));
   }
   NB_RETURN_IF_ERROR(CheckBatchInputs(config, signature, batch_inputs));
+  NB_RETURN_IF_ERROR(CheckControls(config, signature));
   NB_RETURN_IF_ERROR(CheckStates(config, signature));
   for (const OnnxTensor& tensor : signature.inputs) {
     if (HasSource(config, tensor.name) || IsTarget(batch_inputs, tensor.name)) continue;

@@ -79,9 +79,32 @@ TEST(CheckConfigTest, EveryInputOfTheModelNeedsASource) {
   EXPECT_EQ(Check(kA, kY),
             "unable to load model 'm': input 'B' of the model (TYPE_STRING, shape [-1,-1]) is not "
             "in the configuration");
-  EXPECT_EQ(
-      Check(kA, kY, TwoInputs(), 8, R"(,"sequence_batching":{"control_input":[{"name":"B"}]})"),
-      "");
+}
+
+TEST(CheckConfigTest, ControlsAreInputsOfTheModel) {
+  const auto check = [](const std::string& control, Signature signature) {
+    return Check(
+        Both(kA, kB), kY, signature, 8,
+        R"(,"sequence_batching":{"control_input":[{"name":"S","control":[)" + control + "]}]}");
+  };
+  const auto with = [](TRITONSERVER_DataType type, Shape dims) {
+    Signature signature = TwoInputs();
+    signature.inputs.push_back(Tensor("S", type, std::move(dims)));
+    return signature;
+  };
+  const std::string start = R"({"int32_false_true":[0,1]})";
+  const std::string id = R"({"kind":"CONTROL_SEQUENCE_CORRID","data_type":"TYPE_UINT64"})";
+  EXPECT_EQ(check(start, with(TRITONSERVER_TYPE_INT32, {-1, 1})), "");
+  EXPECT_EQ(check(id, with(TRITONSERVER_TYPE_UINT64, {-1, -1})), "");
+  EXPECT_EQ(check(start, TwoInputs()),
+            "unable to load model 'm': CONTROL_SEQUENCE_START input 'S' is not in the model, which "
+            "has: A, B");
+  EXPECT_EQ(check(start, with(TRITONSERVER_TYPE_FP32, {-1, 1})),
+            "unable to load model 'm': CONTROL_SEQUENCE_START input 'S' is configured as "
+            "TYPE_INT32, the model has TYPE_FP32");
+  EXPECT_EQ(check(id, with(TRITONSERVER_TYPE_UINT64, {-1})),
+            "unable to load model 'm': CONTROL_SEQUENCE_CORRID input 'S' is configured with shape "
+            "[-1,1] (the batch dimension included), the model has [-1]");
 }
 
 TEST(CheckConfigTest, BatchingNeedsAnOpenFirstDimension) {

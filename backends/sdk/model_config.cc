@@ -34,6 +34,23 @@ Result<Json> ReadMessage(TRITONSERVER_Message* message, bool owned) {
   return json;
 }
 
+// The kind is that of the first value of its enumeration where it is left out.
+ControlConfig ReadControl(std::string input, const Json& control) {
+  ControlConfig config;
+  config.input = std::move(input);
+  config.kind = control["kind"].AsString("CONTROL_SEQUENCE_START");
+  if (!control["int32_false_true"].items().empty()) {
+    config.type = TRITONSERVER_TYPE_INT32;
+  } else if (!control["fp32_false_true"].items().empty()) {
+    config.type = TRITONSERVER_TYPE_FP32;
+  } else if (!control["bool_false_true"].items().empty()) {
+    config.type = TRITONSERVER_TYPE_BOOL;
+  } else {
+    config.type = ConfigTypeFromName(control["data_type"].AsString());
+  }
+  return config;
+}
+
 void ReadFields(const Json& json, ModelConfig* config) {
   config->name = json["name"].AsString();
   config->max_batch_size = json["max_batch_size"].AsInt();
@@ -41,8 +58,10 @@ void ReadFields(const Json& json, ModelConfig* config) {
   for (const Json& input : json["input"].items()) config->inputs.push_back(ReadTensor(input));
   for (const Json& output : json["output"].items()) config->outputs.push_back(ReadTensor(output));
   const Json& sequence = json["sequence_batching"];
-  for (const Json& control : sequence["control_input"].items()) {
-    config->control_inputs.push_back(control["name"].AsString());
+  for (const Json& input : sequence["control_input"].items()) {
+    for (const Json& control : input["control"].items()) {
+      config->controls.push_back(ReadControl(input["name"].AsString(), control));
+    }
   }
   for (const Json& state : sequence["state"].items()) {
     config->states.push_back(

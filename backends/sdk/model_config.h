@@ -31,6 +31,13 @@ struct TensorConfig {
   const Shape& model_dims() const { return reshape ? *reshape : dims; }
 };
 
+// One control of a `sequence_batching.control_input`: one element for each request.
+struct ControlConfig {
+  std::string input;
+  std::string kind;  // "CONTROL_SEQUENCE_START"
+  TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
+};
+
 // One `sequence_batching.state`.
 struct StateConfig {
   std::string input_name;
@@ -48,7 +55,7 @@ struct ModelConfig {
   std::string default_model_filename;
   std::vector<TensorConfig> inputs;
   std::vector<TensorConfig> outputs;
-  std::vector<std::string> control_inputs;  // of the sequence batcher
+  std::vector<ControlConfig> controls;  // of the sequence batcher
   std::vector<StateConfig> states;
   bool decoupled = false;
   Json json;  // the whole configuration

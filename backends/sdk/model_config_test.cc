@@ -13,7 +13,8 @@ constexpr const char* kConfig = R"({
             {"name": "O", "data_type": "TYPE_STRING", "dims": [1], "optional": true}],
   "output": [{"name": "Y", "data_type": "TYPE_BF16", "dims": [2]}],
   "sequence_batching": {
-    "control_input": [{"name": "START"}],
+    "control_input": [{"name": "START", "control": [{"fp32_false_true": [0, 1]}]},
+                      {"name": "ID", "control": [{"kind": "CONTROL_SEQUENCE_CORRID", "data_type": "TYPE_UINT64"}]}],
     "state": [{"input_name": "SI", "output_name": "SO", "data_type": "TYPE_INT32", "dims": [4]}]},
   "model_transaction_policy": {"decoupled": true},
   "parameters": {"n": {"string_value": "5"}, "on": {"string_value": "True"},
@@ -33,7 +34,13 @@ TEST(ModelConfigTest, ReadsTheFields) {
   EXPECT_TRUE(config->inputs[1].optional);
   EXPECT_EQ(config->FindOutput("Y")->type, TRITONSERVER_TYPE_BF16);
   EXPECT_EQ(config->FindOutput("X"), nullptr);
-  EXPECT_EQ(config->control_inputs, std::vector<std::string>{"START"});
+  ASSERT_EQ(config->controls.size(), 2u);
+  EXPECT_EQ(config->controls[0].input, "START");
+  EXPECT_EQ(config->controls[0].kind, "CONTROL_SEQUENCE_START");
+  EXPECT_EQ(config->controls[0].type, TRITONSERVER_TYPE_FP32);
+  EXPECT_EQ(config->controls[1].input, "ID");
+  EXPECT_EQ(config->controls[1].kind, "CONTROL_SEQUENCE_CORRID");
+  EXPECT_EQ(config->controls[1].type, TRITONSERVER_TYPE_UINT64);
   ASSERT_EQ(config->states.size(), 1u);
   EXPECT_EQ(config->states[0].output_name, "SO");
   EXPECT_TRUE(config->decoupled);

@@ -1,68 +1,101 @@
 // ONNX Runtime called in-process in a loop, with one thread: what a model costs without a server.
 //
-//   ort_loop MODEL.onnx INPUT OUTPUT BATCH SECONDS
+//   ort_loop MODEL.onnx INPUT OUTPUT SHAPE SECONDS [PAUSE_US]
 //
-// The input has the shape [BATCH, 64]. Prints {"batch":N,"runs":N,"us_per_run":X} and a newline.
+// SHAPE is that of the FP32 input with the batch in front, for instance 16,64. With PAUSE_US the
+// thread sleeps so long after each run, as that of a server does which waits for the next request:
+// only the runs are timed. Prints {"shape":"S","runs":N,"us_per_run":X} and a newline.
 #include <absl/strings/numbers.h>
+#include <absl/strings/str_split.h>
 #include <onnxruntime_cxx_api.h>
+#include <sys/prctl.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <numeric>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kFeatures = 64;
+// Empty for what is no shape.
+std::vector<int64_t> ParseShape(const char* text) {
+  std::vector<int64_t> shape;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    int64_t dim = 0;
+    if (!absl::SimpleAtoi(part, &dim) || dim < 1) return {};
+    shape.push_back(dim);
+  }
+  return shape;
+}
 
-int Loop(const char* model, const char* input_name, const char* output_name, int64_t batch,
-         double seconds) {
+// The input that the load generator sends, too: small whole numbers.
+std::vector<float> Values(const std::vector<int64_t>& shape) {
+  size_t count = 1;
+  for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 17);
+  return values;
+}
+
+int Loop(char** words, double seconds, std::chrono::microseconds pause) {
+  const char* const input_name = words[2];
+  const char* const output_name = words[3];
+  const std::vector<int64_t> shape = ParseShape(words[4]);
   Ort::InitApi();
   Ort::Env environment(ORT_LOGGING_LEVEL_WARNING, "ort_loop");
   Ort::SessionOptions options;
   options.SetIntraOpNumThreads(1);
   options.SetInterOpNumThreads(1);
-  Ort::Session session(environment, model, options);
+  Ort::Session session(environment, words[1], options);
 
-  const std::vector<int64_t> shape = {batch, kFeatures};
-  std::vector<float> values(static_cast<size_t>(batch * kFeatures));
-  std::iota(values.begin(), values.end(), 0.0f);
+  std::vector<float> values = Values(shape);
   const Ort::MemoryInfo memory = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
   const Ort::Value input = Ort::Value::CreateTensor<float>(memory, values.data(), values.size(),
                                                            shape.data(), shape.size());
-  const auto run = [&] {
-    session.Run(Ort::RunOptions{nullptr}, &input_name, &input, 1, &output_name, 1);
+  prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds; otherwise a pause is 50 us longer
+  struct Found {
+    int64_t runs = 0;
+    std::chrono::duration<double> in_runs{0};
   };
-  for (int i = 0; i < 100; ++i) run();
-  int64_t runs = 0;
-  const Clock::time_point start = Clock::now();
-  std::chrono::duration<double> elapsed{0};
-  while (elapsed.count() < seconds) {
-    for (int i = 0; i < 100; ++i) run();
-    runs += 100;
-    elapsed = Clock::now() - start;
-  }
-  std::printf("{\"batch\":%lld,\"runs\":%lld,\"us_per_run\":%.3f}\n", static_cast<long long>(batch),
-              static_cast<long long>(runs), elapsed.count() * 1e6 / static_cast<double>(runs));
+  const auto run_for = [&](double length) {
+    Found found;
+    const Clock::time_point start = Clock::now();
+    Clock::time_point before = start;
+    while (before < start + std::chrono::duration<double>(length)) {
+      session.Run(Ort::RunOptions{nullptr}, &input_name, &input, 1, &output_name, 1);
+      const Clock::time_point after = Clock::now();
+      ++found.runs;
+      found.in_runs += after - before;
+      if (pause.count() > 0) std::this_thread::sleep_for(pause);
+      before = pause.count() > 0 ? Clock::now() : after;
+    }
+    return found;
+  };
+  run_for(seconds / 5);
+  const Found found = run_for(seconds);
+  std::printf("{\"shape\":\"%s\",\"runs\":%lld,\"us_per_run\":%.3f}\n", words[4],
+              static_cast<long long>(found.runs),
+              found.in_runs.count() * 1e6 / static_cast<double>(found.runs));
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int64_t batch = 0;
   double seconds = 0;
-  if (argc != 6 || !absl::SimpleAtoi(argv[4], &batch) || !absl::SimpleAtod(argv[5], &seconds) ||
-      batch < 1) {
-    std::fprintf(stderr, "usage: %s MODEL.onnx INPUT OUTPUT BATCH SECONDS\n", argv[0]);
+  int pause_us = 0;
+  if (argc < 6 || argc > 7 || ParseShape(argv[4]).empty() || !absl::SimpleAtod(argv[5], &seconds) ||
+      (argc == 7 && !absl::SimpleAtoi(argv[6], &pause_us))) {
+    std::fprintf(stderr, "usage: %s MODEL.onnx INPUT OUTPUT SHAPE SECONDS [PAUSE_US]\n", argv[0]);
     return 2;
   }
   try {
-    return Loop(argv[1], argv[2], argv[3], batch, seconds);
+    return Loop(argv, seconds, std::chrono::microseconds(pause_us));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ort_loop: %s\n", error.what());
     return 1;

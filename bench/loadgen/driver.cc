@@ -106,36 +106,36 @@ absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration le
   return measured;
 }
 
-absl::StatusOr<Measured> RunOpen(Transport* transport, double rate, BenchClock::duration length) {
+absl::StatusOr<Measured> RunOpen(Transport* transport, const std::vector<nanoseconds>& due,
+                                 nanoseconds within) {
   Measured measured;
-  const double interval_ns = 1e9 / rate;
-  const auto total = static_cast<uint64_t>(std::chrono::duration<double>(length).count() * rate);
+  if (due.empty()) return measured;
+  const size_t total = due.size();
   const BenchTime start = BenchClock::now();
-  const auto due = [&](uint64_t index) {
-    return start + nanoseconds(static_cast<int64_t>(interval_ns * static_cast<double>(index)));
-  };
-  const BenchTime give_up = start + length + kDrain;
+  const BenchTime give_up = start + due.back() + kDrain;
 
   std::vector<BenchTime> begun(static_cast<size_t>(transport->slots()));
   std::vector<int> idle;
   for (int slot = transport->slots(); slot-- > 0;) idle.push_back(slot);
   Completions done;
-  uint64_t sent = 0;
-  uint64_t answered = 0;
+  size_t sent = 0;
+  size_t answered = 0;
   BenchTime now = start;
   while (answered < total && now < give_up) {
-    for (; sent < total && !idle.empty() && due(sent) <= now; ++sent) {
+    for (; sent < total && !idle.empty() && start + due[sent] <= now; ++sent) {
       const int slot = idle.back();
       idle.pop_back();
-      begun[static_cast<size_t>(slot)] = due(sent);
+      begun[static_cast<size_t>(slot)] = start + due[sent];
       RETURN_IF_ERROR(transport->Send(slot));
     }
     done.clear();
     const bool may_send = sent < total && !idle.empty();
-    RETURN_IF_ERROR(transport->Poll(may_send ? due(sent) : give_up, &done));
+    RETURN_IF_ERROR(transport->Poll(may_send ? start + due[sent] : give_up, &done));
     now = BenchClock::now();
     for (const Transport::Completion& completion : done) {
-      Record(completion, begun[static_cast<size_t>(completion.slot)], now, &measured);
+      const BenchTime began = begun[static_cast<size_t>(completion.slot)];
+      Record(completion, began, now, &measured);
+      if (completion.ok && now - began <= within) ++measured.in_time;
       idle.push_back(completion.slot);
     }
     answered += done.size();

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/loadgen/arrivals.h"
+
 namespace nereid::bench {
 namespace {
 
@@ -101,10 +103,12 @@ TEST(ClosedLoopTest, CountsErrors) {
 
 TEST(OpenLoopTest, SendsWhatFallsDueAndNoMore) {
   FakeTransport transport(2);
-  const auto measured = RunOpen(&transport, 10'000, milliseconds(20));
+  const auto measured =
+      RunOpen(&transport, DueTimes(Arrivals::kUniform, 10'000, 0.02, 1), std::chrono::seconds(1));
   ASSERT_TRUE(measured.ok());
   EXPECT_EQ(transport.sent, 200);
   EXPECT_EQ(measured->latency.count(), 200u);
+  EXPECT_EQ(measured->in_time, 200u);
 }
 
 // A pause of 20 ms at 1,000 requests a second makes 20 requests late. A load generator that only
@@ -113,11 +117,13 @@ TEST(OpenLoopTest, AStallIsChargedToAllThatFellDueMeanwhile) {
   FakeTransport transport(1);
   transport.pause_at = 10;
   transport.pause = milliseconds(20);
-  const auto measured = RunOpen(&transport, 1'000, milliseconds(40));
+  const auto measured =
+      RunOpen(&transport, DueTimes(Arrivals::kUniform, 1'000, 0.04, 1), milliseconds(10));
   ASSERT_TRUE(measured.ok());
   EXPECT_EQ(measured->latency.count(), 40u);
   EXPECT_GE(measured->latency.max(), 20'000'000);
   EXPECT_GE(measured->latency.Percentile(0.75), 5'000'000);
+  EXPECT_LE(measured->in_time, 31u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "bench/loadgen/sockets.h"
@@ -35,10 +36,10 @@ GrpcCall* CallOf(nghttp2_session* session, int32_t stream) {
 
 }  // namespace
 
-bool GrpcCall::Succeeded() const {
-  if (!http_ok || !grpc_ok || reset || received < kGrpcPrefixBytes) return false;
-  const absl::StatusOr<uint64_t> length = GrpcMessageLength({prefix.data(), prefix.size()});
-  return length.ok() && received == kGrpcPrefixBytes + *length;
+bool GrpcCall::Succeeded(const GrpcMethod& method) const {
+  if (!http_ok || !grpc_ok || reset || received.compressed() || !received.complete()) return false;
+  if (method.responses == 0) return received.whole() == 1;
+  return received.whole() == method.responses && received.stream_errors() == 0 && !surplus;
 }
 
 // The last parameter of each is the GrpcConnection.
@@ -55,28 +56,41 @@ struct GrpcConnection::Callbacks {
   }
 
   static int OnData(nghttp2_session* session, uint8_t, int32_t stream, const uint8_t* data,
-                    size_t size, void*) {
+                    size_t size, void* self) {
     GrpcCall* call = CallOf(session, stream);
     if (call == nullptr) return 0;
-    size_t prefix = 0;
-    if (call->received < kGrpcPrefixBytes) {
-      prefix = std::min<size_t>(size, kGrpcPrefixBytes - call->received);
-      std::copy_n(data, prefix, call->prefix.data() + call->received);
+    const absl::string_view text = AsText(data, size);
+    call->surplus = call->surplus || !call->waiting;
+    if (call->keep) call->answer.append(text.data(), text.size());
+    call->received.Add(text);
+    auto* connection = static_cast<GrpcConnection*>(self);
+    if (connection->streams() && call->received.whole() >= connection->method_.responses) {
+      connection->Complete(call);
     }
-    if (call->keep) {
-      const absl::string_view text = AsText(data + prefix, size - prefix);
-      call->message.append(text.data(), text.size());
-    }
-    call->received += size;
     return 0;
+  }
+
+  // The server has ended a stream that should stay open: the call is over, though we have not ended
+  // it.
+  static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* self) {
+    auto* connection = static_cast<GrpcConnection*>(self);
+    const int32_t stream = frame->hd.stream_id;
+    if (!connection->streams() || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+    if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) return 0;
+    if (CallOf(session, stream) == nullptr) return 0;
+    return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream, NGHTTP2_CANCEL) == 0
+               ? OnClose(session, stream, NGHTTP2_CANCEL, self)
+               : NGHTTP2_ERR_CALLBACK_FAILURE;
   }
 
   static int OnClose(nghttp2_session* session, int32_t stream, uint32_t error, void* self) {
     GrpcCall* call = CallOf(session, stream);
     auto* connection = static_cast<GrpcConnection*>(self);
-    if (call == nullptr || connection->done_ == nullptr) return 0;
-    call->reset = error != NGHTTP2_NO_ERROR;
-    connection->done_->push_back(call);
+    if (call == nullptr) return 0;
+    nghttp2_session_set_stream_user_data(session, stream, nullptr);
+    call->stream = 0;
+    call->reset = error != NGHTTP2_NO_ERROR || connection->streams();
+    connection->Complete(call);
     return 0;
   }
 
@@ -85,8 +99,10 @@ struct GrpcConnection::Callbacks {
                           nghttp2_data_source* source, void* self) {
     const uint64_t left = static_cast<GrpcConnection*>(self)->request_.size() -
                           static_cast<GrpcCall*>(source->ptr)->sent;
+    const bool streams = static_cast<GrpcConnection*>(self)->streams();
+    if (streams && left == 0) return NGHTTP2_ERR_DEFERRED;
     *flags = NGHTTP2_DATA_FLAG_NO_COPY;
-    if (left <= size) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (!streams && left <= size) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(std::min<uint64_t>(left, size));
   }
 
@@ -113,15 +129,18 @@ struct GrpcConnection::Callbacks {
     nghttp2_session_callbacks_set_on_header_callback(callbacks, OnHeader);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnClose);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
     nghttp2_session_callbacks_set_send_data_callback(callbacks, WriteData);
     nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks, FrameSize);
     return callbacks;
   }
 };
 
-GrpcConnection::GrpcConnection(const std::string& address, absl::string_view request)
+GrpcConnection::GrpcConnection(const std::string& address, const GrpcMethod& method,
+                               absl::string_view request)
     : address_(address),
-      headers_(GrpcHeaders::ForModelInfer(address)),
+      method_(method),
+      headers_(GrpcHeaders::Make(address, method.path)),
       request_(request),
       input_(new uint8_t[kInputBytes]) {}
 
@@ -131,8 +150,9 @@ GrpcConnection::~GrpcConnection() {
 }
 
 absl::StatusOr<std::unique_ptr<GrpcConnection>> GrpcConnection::Connect(const std::string& address,
+                                                                        const GrpcMethod& method,
                                                                         absl::string_view request) {
-  std::unique_ptr<GrpcConnection> connection(new GrpcConnection(address, request));
+  std::unique_ptr<GrpcConnection> connection(new GrpcConnection(address, method, request));
   RETURN_IF_ERROR(connection->Open());
   return connection;
 }
@@ -156,15 +176,28 @@ absl::Status GrpcConnection::Open() {
 }
 
 absl::Status GrpcConnection::Start(GrpcCall* call) {
-  call->message.clear();
-  call->http_ok = call->grpc_ok = call->reset = false;
-  call->received = call->sent = 0;
+  call->answer.clear();
+  call->received = GrpcMessageCounter();
+  call->sent = 0;
+  call->waiting = true;
+  if (call->stream != 0) {
+    const int code = nghttp2_session_resume_data(session_, call->stream);
+    return code == 0 ? absl::OkStatus() : ProtocolError("request on a stream", code);
+  }
+  call->http_ok = call->reset = false;
+  call->grpc_ok = streams();
   nghttp2_data_provider data{};
   data.source.ptr = call;
   data.read_callback = Callbacks::NextData;
   // No headers: QueueFrame puts them in.
   const int32_t stream = nghttp2_submit_request(session_, nullptr, nullptr, 0, &data, call);
-  return stream >= 0 ? absl::OkStatus() : ProtocolError("request", stream);
+  if (stream < 0) return ProtocolError("request", stream);
+  if (streams()) call->stream = stream;
+  return absl::OkStatus();
+}
+
+void GrpcConnection::Complete(GrpcCall* call) {
+  if (done_ != nullptr && std::exchange(call->waiting, false)) done_->push_back(call);
 }
 
 absl::Status GrpcConnection::Flush() {

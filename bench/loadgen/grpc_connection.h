@@ -1,6 +1,6 @@
-// GrpcConnection: unary calls of one method over one HTTP/2 connection. nghttp2 does the framing,
-// the header compression and the flow control; this owns the socket and knows gRPC: the message
-// prefix, and the status in the trailers. Used by one thread.
+// GrpcConnection: calls of one method over one HTTP/2 connection, unary or streams that stay open.
+// nghttp2 does the framing, the header compression and the flow control; this owns the socket and
+// knows gRPC: the message prefix, and the status in the trailers. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_GRPC_CONNECTION_H_
 #define NEREID_BENCH_LOADGEN_GRPC_CONNECTION_H_
 
@@ -9,7 +9,6 @@
 #include <absl/strings/string_view.h>
 #include <nghttp2/nghttp2.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,22 +20,32 @@
 
 namespace nereid::bench {
 
-// One call at a time. The owner reads it when it is done; between Start and that it must stay.
+// Which method is called, and how its calls end.
+struct GrpcMethod {
+  absl::string_view path;
+  // 0: unary. Otherwise a call is a stream that stays open: each Start sends one request on it, and
+  // is done when so many messages have come.
+  uint64_t responses = 0;
+};
+
+// One request at a time. The owner reads it when it is done; between Start and that it must stay.
 struct GrpcCall {
-  bool keep = false;    // the message of the answer
-  std::string message;  // the answer, when kept
+  bool keep = false;   // the answer
+  std::string answer;  // its messages with their prefixes, when kept
 
   // Of the answer, as far as it has come.
-  bool http_ok = false;   // :status 200
-  bool grpc_ok = false;   // grpc-status 0
-  bool reset = false;     // the stream ended with an error
-  uint64_t received = 0;  // bytes, prefix included
-  std::array<char, kGrpcPrefixBytes> prefix{};
+  bool http_ok = false;  // :status 200
+  bool grpc_ok = false;  // grpc-status 0; of a stream: not another one
+  bool reset = false;    // ended with an error, or, a stream, at all
+  GrpcMessageCounter received;
 
-  uint64_t sent = 0;  // bytes of the request
+  uint64_t sent = 0;     // bytes of the request
+  int32_t stream = 0;    // of HTTP/2, while it is open
+  bool waiting = false;  // the answer is not complete
+  bool surplus = false;  // something came when nothing was waited for
 
-  // True when the answer is a success, and one whole uncompressed message.
-  bool Succeeded() const;
+  // True when the answer is a success: whole uncompressed messages, as many as there should be.
+  bool Succeeded(const GrpcMethod& method) const;
 };
 
 class GrpcConnection {
@@ -44,6 +53,7 @@ class GrpcConnection {
   // Connects to the IPv4 address "a.b.c.d:port". `request` is the message of all calls with its
   // prefix, and outlives the connection. UNAVAILABLE when nobody listens.
   static absl::StatusOr<std::unique_ptr<GrpcConnection>> Connect(const std::string& address,
+                                                                 const GrpcMethod& method,
                                                                  absl::string_view request);
   ~GrpcConnection();
   GrpcConnection(const GrpcConnection&) = delete;
@@ -51,7 +61,7 @@ class GrpcConnection {
 
   int fd() const { return fd_; }
 
-  // Queues a call; Flush sends it.
+  // Queues a request, on the call's stream if it is open; Flush sends it.
   absl::Status Start(GrpcCall* call);
 
   // Writes all that flow control and the socket let through. UNAVAILABLE when the connection is
@@ -67,12 +77,15 @@ class GrpcConnection {
  private:
   struct Callbacks;  // what nghttp2 calls
 
-  GrpcConnection(const std::string& address, absl::string_view request);
+  GrpcConnection(const std::string& address, const GrpcMethod& method, absl::string_view request);
   absl::Status Open();
+  bool streams() const { return method_.responses > 0; }
+  void Complete(GrpcCall* call);
   // Takes a frame of nghttp2's; a request's head gets its headers here.
   absl::Status QueueFrame(absl::string_view frame);
 
   const std::string address_;
+  const GrpcMethod method_;
   const GrpcHeaders headers_;
   bool headers_sent_ = false;
   const absl::string_view request_;

@@ -24,9 +24,9 @@ void AppendText(absl::string_view text, std::string* block) {
 
 }  // namespace
 
-GrpcHeaders GrpcHeaders::ForModelInfer(absl::string_view authority) {
+GrpcHeaders GrpcHeaders::Make(absl::string_view authority, absl::string_view path) {
   const std::array<std::pair<absl::string_view, absl::string_view>, 6> fields = {{
-      {":path", "/inference.GRPCInferenceService/ModelInfer"},
+      {":path", path},
       {":authority", authority},
       {"content-type", "application/grpc"},
       {"te", "trailers"},

@@ -14,8 +14,8 @@ struct GrpcHeaders {
   std::string first;  // the block of the first request on a connection
   std::string later;  // of the others
 
-  // For ModelInfer on the server `authority`. REQUIRES: shorter than 127 bytes.
-  static GrpcHeaders ForModelInfer(absl::string_view authority);
+  // For the method `path` on the server `authority`. REQUIRES: each shorter than 127 bytes.
+  static GrpcHeaders Make(absl::string_view authority, absl::string_view path);
 };
 
 }  // namespace nereid::bench

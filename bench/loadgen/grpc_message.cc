@@ -3,12 +3,18 @@
 #include <absl/status/status.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/status_macros.h"
 
 namespace nereid::bench {
 namespace {
 
 constexpr uint64_t kRawOutputContents = 6;
+// Of ModelStreamInferResponse.
+constexpr char kErrorMessageTag = 1 << 3 | 2;
+constexpr uint64_t kInferResponse = 2;
 
 absl::Status Broken() { return absl::DataLossError("an answer of another type"); }
 
@@ -68,6 +74,50 @@ absl::StatusOr<uint64_t> GrpcMessageLength(absl::string_view prefix) {
     length = length << 8 | static_cast<unsigned char>(prefix[i]);
   }
   return length;
+}
+
+void GrpcMessageCounter::Add(absl::string_view bytes) {
+  while (!bytes.empty()) {
+    if (prefix_bytes_ < kGrpcPrefixBytes) {
+      prefix_[prefix_bytes_++] = bytes.front();
+      bytes.remove_prefix(1);
+      if (prefix_bytes_ == kGrpcPrefixBytes) EndOfPrefix();
+      continue;
+    }
+    // Protobuf writes fields by their numbers: an error comes first.
+    if (std::exchange(at_first_byte_, false) && bytes.front() == kErrorMessageTag) ++stream_errors_;
+    const size_t taken = std::min<uint64_t>(left_, bytes.size());
+    bytes.remove_prefix(taken);
+    left_ -= taken;
+    if (left_ > 0) continue;
+    ++whole_;
+    prefix_bytes_ = 0;
+  }
+}
+
+void GrpcMessageCounter::EndOfPrefix() {
+  const absl::StatusOr<uint64_t> length = GrpcMessageLength({prefix_.data(), prefix_.size()});
+  compressed_ = compressed_ || !length.ok();
+  left_ = length.value_or(0);
+  at_first_byte_ = left_ > 0;
+  if (left_ > 0) return;
+  ++whole_;
+  prefix_bytes_ = 0;
+}
+
+absl::StatusOr<std::string> JoinedRawOutputs(absl::string_view stream) {
+  std::string joined;
+  while (!stream.empty()) {
+    ASSIGN_OR_RETURN(const absl::string_view prefix, Take(kGrpcPrefixBytes, &stream));
+    ASSIGN_OR_RETURN(const uint64_t length, GrpcMessageLength(prefix));
+    ASSIGN_OR_RETURN(absl::string_view message, Take(length, &stream));
+    ASSIGN_OR_RETURN(const uint64_t tag, TakeVarint(&message));
+    if (tag != (kInferResponse << 3 | 2)) return Broken();
+    ASSIGN_OR_RETURN(const absl::string_view response, TakeValue(tag & 7, &message));
+    ASSIGN_OR_RETURN(const absl::string_view output, SoleRawOutput(response));
+    joined.append(output.data(), output.size());
+  }
+  return joined;
 }
 
 absl::StatusOr<absl::string_view> SoleRawOutput(absl::string_view response) {

@@ -5,6 +5,7 @@
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,9 +22,40 @@ std::string WithGrpcPrefix(absl::string_view message);
 // REQUIRES: kGrpcPrefixBytes bytes.
 absl::StatusOr<uint64_t> GrpcMessageLength(absl::string_view prefix);
 
+// Counts the messages in the bytes of a call's answer, which come in pieces of any size. A plain
+// value.
+class GrpcMessageCounter {
+ public:
+  void Add(absl::string_view bytes);
+
+  uint64_t whole() const { return whole_; }
+  // True between two messages: nothing is missing of the last one.
+  bool complete() const { return prefix_bytes_ == 0; }
+  // A message was compressed, which nobody asked for.
+  bool compressed() const { return compressed_; }
+  // How many were a ModelStreamInferResponse with an error. Means nothing for other types.
+  uint64_t stream_errors() const { return stream_errors_; }
+
+ private:
+  void EndOfPrefix();
+
+  uint64_t whole_ = 0;
+  uint64_t stream_errors_ = 0;
+  uint64_t left_ = 0;        // bytes of the message behind the prefix
+  size_t prefix_bytes_ = 0;  // of the message that has begun
+  bool at_first_byte_ = false;
+  bool compressed_ = false;
+  std::array<char, kGrpcPrefixBytes> prefix_{};
+};
+
 // The one element of raw_output_contents in a serialized inference.ModelInferResponse. DATA_LOSS
 // when the bytes are something else, or have none or several.
 absl::StatusOr<absl::string_view> SoleRawOutput(absl::string_view response);
+
+// The answer of a stream: messages with their prefixes, each a ModelStreamInferResponse with one
+// raw output. Returns these outputs one after the other; DATA_LOSS when the bytes are something
+// else.
+absl::StatusOr<std::string> JoinedRawOutputs(absl::string_view stream);
 
 }  // namespace nereid::bench
 

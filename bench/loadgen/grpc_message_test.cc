@@ -63,5 +63,38 @@ TEST(SoleRawOutputTest, RefusesWhatIsNoMessage) {
   EXPECT_FALSE(SoleRawOutput("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01").ok()) << "too long";
 }
 
+// Two messages of four bytes and one without any, in pieces of every size.
+TEST(GrpcMessageCounterTest, CountsInPiecesOfAnySize) {
+  const std::string bytes =
+      WithGrpcPrefix("\x12\x02ok") + WithGrpcPrefix("") + WithGrpcPrefix("\x0a\x02no");
+  for (size_t size = 1; size <= bytes.size(); ++size) {
+    GrpcMessageCounter counter;
+    for (size_t at = 0; at < bytes.size(); at += size) {
+      EXPECT_EQ(counter.complete(), at == 0 || at == 9 || at == 14) << at;
+      counter.Add(absl::string_view(bytes).substr(at, size));
+    }
+    EXPECT_EQ(counter.whole(), 3u);
+    EXPECT_TRUE(counter.complete());
+    EXPECT_EQ(counter.stream_errors(), 1u);
+    EXPECT_FALSE(counter.compressed());
+  }
+  GrpcMessageCounter counter;
+  counter.Add("\1\0\0\0\0"s);
+  EXPECT_TRUE(counter.compressed());
+}
+
+// A ModelStreamInferResponse with these raw outputs, and its prefix.
+std::string Streamed(const std::string& data) {
+  const std::string response = kFields + "\x32"s + static_cast<char>(data.size()) + data;
+  return WithGrpcPrefix("\x12"s + static_cast<char>(response.size()) + response);
+}
+
+TEST(JoinedRawOutputsTest, AreThoseOfAllMessages) {
+  EXPECT_EQ(JoinedRawOutputs(Streamed("one") + Streamed("") + Streamed("two")).value(), "onetwo");
+  EXPECT_FALSE(JoinedRawOutputs(Streamed("one") + "\0\0\0"s).ok()) << "half a prefix";
+  EXPECT_FALSE(JoinedRawOutputs(WithGrpcPrefix("\x0a\x02no")).ok()) << "an error";
+  EXPECT_FALSE(JoinedRawOutputs(WithGrpcPrefix("")).ok());
+}
+
 }  // namespace
 }  // namespace nereid::bench

@@ -12,8 +12,16 @@
 
 namespace nereid::bench {
 
-GrpcTransport::GrpcTransport(const std::string& request, int calls)
+namespace {
+
+constexpr absl::string_view kModelInfer = "/inference.GRPCInferenceService/ModelInfer";
+constexpr absl::string_view kModelStreamInfer = "/inference.GRPCInferenceService/ModelStreamInfer";
+
+}  // namespace
+
+GrpcTransport::GrpcTransport(const std::string& request, int calls, int responses)
     : request_(WithGrpcPrefix(request)),
+      method_{responses > 0 ? kModelStreamInfer : kModelInfer, static_cast<uint64_t>(responses)},
       calls_(static_cast<size_t>(calls)),
       tensors_(static_cast<size_t>(calls)) {}
 
@@ -23,8 +31,9 @@ GrpcTransport::~GrpcTransport() {
 
 absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Connect(const std::string& address,
                                                                   const std::string& request,
-                                                                  int calls, int channels) {
-  std::unique_ptr<GrpcTransport> transport(new GrpcTransport(request, calls));
+                                                                  int calls, int channels,
+                                                                  int responses) {
+  std::unique_ptr<GrpcTransport> transport(new GrpcTransport(request, calls, responses));
   RETURN_IF_ERROR(transport->Open(address, channels));
   return transport;
 }
@@ -33,7 +42,7 @@ absl::Status GrpcTransport::Open(const std::string& address, int channels) {
   ASSIGN_OR_RETURN(epoll_, MakeEpoll());
   for (int i = 0; i < channels; ++i) {
     ASSIGN_OR_RETURN(std::unique_ptr<GrpcConnection> connection,
-                     GrpcConnection::Connect(address, request_));
+                     GrpcConnection::Connect(address, method_, request_));
     RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection->fd(), EPOLLIN, i));
     channels_.push_back({std::move(connection)});
   }
@@ -86,11 +95,21 @@ absl::Status GrpcTransport::Read(int channel, std::vector<Completion>* done) {
   RETURN_IF_ERROR(channels_[static_cast<size_t>(channel)].connection->Read(&completed_));
   for (const GrpcCall* call : completed_) {
     const auto index = static_cast<size_t>(call - calls_.data());
-    const bool ok = call->Succeeded();
-    if (ok && call->keep) {
-      ASSIGN_OR_RETURN(tensors_[index], SoleRawOutput(call->message));
-    }
+    const bool ok = call->Succeeded(method_);
+    if (ok && call->keep) RETURN_IF_ERROR(TakeTensor(index));
     done->push_back({static_cast<int>(index), ok});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GrpcTransport::TakeTensor(size_t slot) {
+  const absl::string_view answer = calls_[slot].answer;
+  if (method_.responses > 0) {
+    ASSIGN_OR_RETURN(tensors_[slot], JoinedRawOutputs(answer));
+  } else {
+    ASSIGN_OR_RETURN(const absl::string_view tensor,
+                     SoleRawOutput(answer.substr(kGrpcPrefixBytes)));
+    tensors_[slot] = std::string(tensor);
   }
   return absl::OkStatus();
 }

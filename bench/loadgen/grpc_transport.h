@@ -1,6 +1,6 @@
-// GrpcTransport: unary calls over HTTP/2 connections of our own (raw sockets, epoll, nghttp2),
-// since gRPC's client costs more than the servers that are measured. The request is sent as the
-// bytes it came as; answers are parsed only while they are kept. Used by one thread.
+// GrpcTransport: calls over HTTP/2 connections of our own (raw sockets, epoll, nghttp2), unary or
+// on streams, since gRPC's client costs more than the servers that are measured. The request is
+// sent as the bytes it came as; answers are parsed only while they are kept. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_GRPC_TRANSPORT_H_
 #define NEREID_BENCH_LOADGEN_GRPC_TRANSPORT_H_
 
@@ -18,10 +18,12 @@ namespace nereid::bench {
 class GrpcTransport final : public Transport {
  public:
   // `request` is a serialized inference.ModelInferRequest; `calls` may be in flight at a time, in
-  // turn on `channels` TCP connections. UNAVAILABLE when nobody listens at `address`.
+  // turn on `channels` TCP connections. With `responses` each slot has a stream (ModelStreamInfer),
+  // and a request is done when so many responses have come. UNAVAILABLE when nobody listens at
+  // `address`.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
                                                             const std::string& request, int calls,
-                                                            int channels);
+                                                            int channels, int responses = 0);
   ~GrpcTransport() override;
 
   int slots() const override { return static_cast<int>(calls_.size()); }
@@ -36,17 +38,21 @@ class GrpcTransport final : public Transport {
     bool writing = false;  // waits for the socket to take more
   };
 
-  GrpcTransport(const std::string& request, int calls);
+  GrpcTransport(const std::string& request, int calls, int responses);
   absl::Status Open(const std::string& address, int channels);
   absl::Status Flush(int channel);
   absl::Status Read(int channel, std::vector<Completion>* done);
 
+  // Of an answer that was kept.
+  absl::Status TakeTensor(size_t slot);
+
   const std::string request_;
+  const GrpcMethod method_;
   int epoll_ = -1;
   std::vector<Channel> channels_;
   std::vector<GrpcCall> calls_;
-  std::vector<absl::string_view> tensors_;  // of the answers that are kept
-  std::vector<GrpcCall*> completed_;        // in Read
+  std::vector<std::string> tensors_;  // of the answers that are kept
+  std::vector<GrpcCall*> completed_;  // in Read
 };
 
 }  // namespace nereid::bench

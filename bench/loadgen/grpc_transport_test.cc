@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/loadgen/grpc_message.h"
+
 namespace nereid::bench {
 namespace {
 
@@ -24,6 +26,7 @@ struct Behaviour {
   std::string body;               // with prefix; empty: the request's bytes
   std::string status = "200";     // HTTP
   std::string grpc_status = "0";  // empty: no trailers
+  int streamed = 0;               // so many bodies for each request on a stream; 0: unary
 };
 
 // One connection of a server that answers each request when it is whole. It is stepped by the
@@ -66,6 +69,7 @@ class FakeServer {
   struct Stream {
     std::string body;
     size_t sent = 0;
+    bool answering = false;
   };
 
   static int OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_size,
@@ -78,8 +82,12 @@ class FakeServer {
 
   static int OnData(nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size,
                     void* self) {
-    static_cast<FakeServer*>(self)->streams_[id].body.append(reinterpret_cast<const char*>(data),
-                                                             size);
+    auto* server = static_cast<FakeServer*>(self);
+    if (server->behaviour_->streamed > 0) {
+      server->AnswerOnStream(id);
+    } else {
+      server->streams_[id].body.append(reinterpret_cast<const char*>(data), size);
+    }
     return 0;
   }
 
@@ -109,12 +117,30 @@ class FakeServer {
     nghttp2_submit_response(session_, id, &header, 1, &data);
   }
 
+  // A request is one DATA frame here.
+  void AnswerOnStream(int32_t id) {
+    Stream& stream = streams_[id];
+    for (int i = 0; i < behaviour_->streamed; ++i) stream.body += behaviour_->body;
+    if (std::exchange(stream.answering, true)) {
+      ++answered;
+      nghttp2_session_resume_data(session_, id);
+    } else {
+      const std::string whole = std::exchange(stream.body, "");
+      Answer(id);
+      stream.body = whole;
+    }
+  }
+
   static ssize_t NextData(nghttp2_session* session, int32_t id, uint8_t* to, size_t size,
                           uint32_t* flags, nghttp2_data_source* source, void* self) {
     auto* stream = static_cast<Stream*>(source->ptr);
     const size_t taken = stream->body.copy(reinterpret_cast<char*>(to), size, stream->sent);
     stream->sent += taken;
     if (stream->sent < stream->body.size()) return static_cast<ssize_t>(taken);
+    const Behaviour& behaviour = *static_cast<FakeServer*>(self)->behaviour_;
+    if (behaviour.streamed > 0 && behaviour.grpc_status.empty()) {
+      return taken > 0 ? static_cast<ssize_t>(taken) : ssize_t{NGHTTP2_ERR_DEFERRED};
+    }
     *flags = NGHTTP2_DATA_FLAG_EOF;
     const std::string& status = static_cast<FakeServer*>(self)->behaviour_->grpc_status;
     if (!status.empty()) {
@@ -147,8 +173,8 @@ class GrpcTransportTest : public ::testing::Test {
   }
   void TearDown() override { close(listener_); }
 
-  void Connect(const std::string& request, int calls, int channels = 1) {
-    auto transport = GrpcTransport::Connect(address_, request, calls, channels);
+  void Connect(const std::string& request, int calls, int channels = 1, int responses = 0) {
+    auto transport = GrpcTransport::Connect(address_, request, calls, channels, responses);
     ASSERT_TRUE(transport.ok()) << transport.status();
     transport_ = *std::move(transport);
     for (int fd = accept(listener_, nullptr, nullptr); fd >= 0;
@@ -239,6 +265,47 @@ TEST_F(GrpcTransportTest, CallsTakeTurnsOnTheChannels) {
   ASSERT_EQ(servers_.size(), 2u);
   EXPECT_EQ(servers_[0]->answered, 3u);
   EXPECT_EQ(servers_[1]->answered, 2u);
+}
+
+constexpr char kStreamed[] =
+    "\x12\x06\x32\x04"
+    "data";
+constexpr char kStreamedError[] =
+    "\x0a\x02"
+    "no";
+
+// A stream without trailers: it stays open.
+TEST_F(GrpcTransportTest, StreamsStayOpenFromRequestToRequest) {
+  behaviour_ = {WithGrpcPrefix(kStreamed), "200", "", 3};
+  Connect("request", 2, 1, 3);
+  transport_->KeepAnswers(true);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(RoundTrip(), (std::map<int, bool>{{0, true}, {1, true}}));
+    for (int slot = 0; slot < 2; ++slot) EXPECT_EQ(transport_->answer(slot), "datadatadata");
+  }
+  ASSERT_EQ(servers_.size(), 1u);
+  EXPECT_EQ(servers_[0]->answered, 6u);
+  EXPECT_EQ(servers_[0]->last_headers.at(":path"),
+            "/inference.GRPCInferenceService/ModelStreamInfer");
+}
+
+TEST_F(GrpcTransportTest, AnErrorOnAStreamIsAFailure) {
+  behaviour_ = {WithGrpcPrefix(kStreamedError), "200", "", 1};
+  Connect("request", 1, 1, 1);
+  EXPECT_EQ(RoundTrip(), (std::map<int, bool>{{0, false}}));
+}
+
+TEST_F(GrpcTransportTest, MoreMessagesThanThereShouldBeAreAFailure) {
+  behaviour_ = {WithGrpcPrefix(kStreamed), "200", "", 3};
+  Connect("request", 1, 1, 2);
+  RoundTrip();
+  EXPECT_EQ(RoundTrip(), (std::map<int, bool>{{0, false}}));
+}
+
+TEST_F(GrpcTransportTest, AStreamThatEndsIsAFailure) {
+  behaviour_ = {WithGrpcPrefix(kStreamed), "200", "0", 1};
+  Connect("request", 1, 1, 2);
+  EXPECT_EQ(RoundTrip(), (std::map<int, bool>{{0, false}}));
 }
 
 TEST_F(GrpcTransportTest, AStatusOtherThanOkIsAFailure) {

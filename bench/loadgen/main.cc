@@ -28,16 +28,20 @@ absl::StatusOr<std::string> ReadFile(const std::string& name) {
 absl::StatusOr<std::unique_ptr<Transport>> Connect(const Options& options) {
   ASSIGN_OR_RETURN(std::string body, ReadFile(options.body_file));
   if (options.grpc) {
-    return GrpcTransport::Connect(options.address, body, options.concurrency, options.channels);
+    return GrpcTransport::Connect(options.address, body, options.concurrency, options.channels,
+                                  options.responses);
   }
   return HttpTransport::Connect(
       options.address, {options.path, std::move(body), options.header_length}, options.concurrency);
 }
 
 absl::StatusOr<Measured> Load(const Options& options, Transport* transport, double seconds) {
-  const auto length =
-      std::chrono::duration_cast<BenchClock::duration>(std::chrono::duration<double>(seconds));
-  return options.rate > 0 ? RunOpen(transport, options.rate, length) : RunClosed(transport, length);
+  if (options.rate > 0) {
+    return RunOpen(transport, DueTimes(options.arrivals, options.rate, seconds, options.seed),
+                   std::chrono::microseconds(options.within_us));
+  }
+  return RunClosed(transport, std::chrono::duration_cast<BenchClock::duration>(
+                                  std::chrono::duration<double>(seconds)));
 }
 
 absl::StatusOr<double> ServerCpuSeconds(const Options& options) {
@@ -66,6 +70,10 @@ std::string Report(const Options& options, const Measured& measured, const CpuUs
   json.Uint(measured.latency.count());
   json.Key("errors");
   json.Uint(measured.errors);
+  if (options.within_us > 0) {
+    json.Key("in_time");
+    json.Uint(measured.in_time);
+  }
   json.Key("throughput");
   json.Double(static_cast<double>(measured.latency.count()) / measured.seconds);
   json.Key("latency_us");

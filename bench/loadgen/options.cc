@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "base/status_macros.h"
 
@@ -22,7 +23,11 @@ const char kUsage[] =
   --expect-form=binary|json
   --concurrency=N       requests in flight at most (1)
   --channels=N          gRPC: TCP connections (1)
+  --responses=N         gRPC: ModelStreamInfer, one stream a slot, N responses a request; 0: ModelInfer (0)
   --rate=R              open loop: so many requests a second; 0: closed loop (0)
+  --arrivals=uniform|poisson|bursty|step   open loop: when requests fall due (uniform)
+  --seed=N              of the arrivals (1)
+  --within-us=T         open loop: report how many answers came within T
   --seconds=S           that are measured (2)
   --warmup=S            that are not (0.5)
   --repeat=N            measurements one after the other (1)
@@ -65,7 +70,16 @@ std::map<std::string, Setter> Setters(Options* o) {
        }},
       {"concurrency", integer(&o->concurrency, 1)},
       {"channels", integer(&o->channels, 1)},
+      {"responses", integer(&o->responses, 0)},
       {"rate", number(&o->rate)},
+      {"arrivals",
+       [o](const std::string& value) {
+         const std::optional<Arrivals> arrivals = ParseArrivals(value);
+         o->arrivals = arrivals.value_or(Arrivals::kUniform);
+         return arrivals.has_value();
+       }},
+      {"seed", integer(&o->seed, 0)},
+      {"within-us", integer(&o->within_us, 0)},
       {"seconds", number(&o->seconds)},
       {"warmup", number(&o->warmup_seconds)},
       {"repeat", integer(&o->repeat, 1)},
@@ -80,6 +94,9 @@ absl::Status CheckComplete(const Options& options) {
   if (options.expect_file.empty()) return absl::InvalidArgumentError("--expect is missing");
   if (!options.grpc && options.path.empty()) {
     return absl::InvalidArgumentError("--path is missing");
+  }
+  if (!options.grpc && options.responses > 0) {
+    return absl::InvalidArgumentError("--responses is for gRPC");
   }
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bench/loadgen/answer.h"
+#include "bench/loadgen/arrivals.h"
 
 namespace nereid::bench {
 
@@ -19,10 +20,14 @@ struct Options {
   int64_t header_length = -1;  // HTTP: bytes of JSON in front of the binary part
   std::string expect_file;     // FP32 values of the one output
   AnswerForm expect_form = AnswerForm::kBinary;
-  int concurrency = 1;  // slots: connections, or calls in flight
-  int channels = 1;     // gRPC: TCP connections
-  double rate = 0;      // requests a second; 0: closed loop
-  double seconds = 2;   // that are measured
+  int concurrency = 1;                     // slots: connections, or calls in flight
+  int channels = 1;                        // gRPC: TCP connections
+  int responses = 0;                       // gRPC: of one request on a stream; 0: unary calls
+  double rate = 0;                         // requests a second; 0: closed loop
+  Arrivals arrivals = Arrivals::kUniform;  // open loop: when requests fall due
+  uint64_t seed = 1;                       // of those
+  int64_t within_us = 0;                   // open loop: answers that come within count as in time
+  double seconds = 2;                      // that are measured
   double warmup_seconds = 0.5;
   int repeat = 1;      // measurements, one after the other on the same connections
   int checks = 2;      // requests on each slot whose answers are compared

@@ -13,10 +13,11 @@ absl::StatusOr<Options> Parse(std::vector<const char*> words) {
 }
 
 TEST(LoadgenOptionsTest, ReadsThemAll) {
-  const auto options = Parse({"--protocol=grpc", "--address=127.0.0.1:1", "--body=b", "--expect=e",
-                              "--expect-form=json", "--concurrency=64", "--channels=2",
-                              "--rate=1e3", "--seconds=3", "--warmup=0", "--checks=5", "--repeat=6",
-                              "--server-pid=7", "--path=/p", "--header-length=9"});
+  const auto options =
+      Parse({"--protocol=grpc", "--address=127.0.0.1:1", "--body=b", "--expect=e",
+             "--expect-form=json", "--concurrency=64", "--channels=2", "--rate=1e3", "--seconds=3",
+             "--warmup=0", "--checks=5", "--repeat=6", "--server-pid=7", "--responses=8",
+             "--path=/p", "--header-length=9", "--arrivals=bursty", "--seed=8", "--within-us=10"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_TRUE(options->grpc);
   EXPECT_EQ(options->expect_form, AnswerForm::kJson);
@@ -28,8 +29,12 @@ TEST(LoadgenOptionsTest, ReadsThemAll) {
   EXPECT_EQ(options->checks, 5);
   EXPECT_EQ(options->repeat, 6);
   EXPECT_EQ(options->server_pid, 7);
+  EXPECT_EQ(options->responses, 8);
   EXPECT_EQ(options->path, "/p");
   EXPECT_EQ(options->header_length, 9);
+  EXPECT_EQ(options->arrivals, Arrivals::kBursty);
+  EXPECT_EQ(options->seed, 8u);
+  EXPECT_EQ(options->within_us, 10);
 }
 
 TEST(LoadgenOptionsTest, RefusesWhatIsMissing) {
@@ -38,11 +43,14 @@ TEST(LoadgenOptionsTest, RefusesWhatIsMissing) {
   EXPECT_FALSE(Parse({"--address=a:1", "--body=b", "--path=/p"}).ok());
   EXPECT_FALSE(Parse({"--address=a:1", "--body=b", "--expect=e"}).ok());
   EXPECT_TRUE(Parse({"--address=a:1", "--body=b", "--expect=e", "--path=/p"}).ok());
+  EXPECT_FALSE(
+      Parse({"--address=a:1", "--body=b", "--expect=e", "--path=/p", "--responses=2"}).ok());
 }
 
 TEST(LoadgenOptionsTest, RefusesWhatIsWrong) {
-  for (const char* word : {"--protocol=smtp", "--concurrency=0", "--seconds=-1", "--rate=fast",
-                           "--checks", "checks=1", "--nonesuch=1", "--path="}) {
+  for (const char* word :
+       {"--protocol=smtp", "--concurrency=0", "--seconds=-1", "--rate=fast", "--arrivals=never",
+        "--responses=-1", "--checks", "checks=1", "--nonesuch=1", "--path="}) {
     EXPECT_FALSE(Parse({"--address=a:1", "--body=b", "--expect=e", "--path=/p", word}).ok())
         << word;
   }

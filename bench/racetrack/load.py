@@ -14,7 +14,7 @@ from typing import Any
 
 from differential.original_server import free_ports
 from racetrack.machine import Placement, on_cores
-from racetrack.workloads import MAX_BATCH, Files, Model, Row
+from racetrack.workloads import MAX_BATCH, Files, Row
 from support.poll import poll_until
 from support.server_process import LOOPBACK
 
@@ -62,7 +62,8 @@ def loadgen_command(
         f"--expect-form={row.form}",
         f"--concurrency={row.concurrency}",
         f"--rate={row.rate}",
-        f"--seconds={tools.seconds}",
+        f"--responses={row.responses}",
+        f"--seconds={max(tools.seconds, row.seconds)}",
         f"--warmup={tools.warmup}",
         *more,
     ]
@@ -129,7 +130,13 @@ def measure_limit(
     """How fast the row could be at all; None where there is nothing to compare with: JSON, and loads
     at a fixed rate."""
     if row.model.onnx_file is not None:
-        return _onnx_limit(tools, row.model, row.concurrency, repository, placement)
+        batch = min(row.concurrency, MAX_BATCH) if row.model.batched else 1
+        us_per_run = onnx_us_per_run(tools, row, batch, repository, placement)
+        return {
+            "what": f"ONNX Runtime in a loop, batch {batch}",
+            "throughput": 1e6 * batch / us_per_run,
+            "cpu_us": us_per_run / batch,
+        }
     if files.echo_head is None or row.rate:
         return None
     with _echo_server(tools, row, files, placement) as (address, pid):
@@ -166,11 +173,17 @@ def _accepts(port: int) -> bool:
         return False
 
 
-def _onnx_limit(
-    tools: Tools, model: Model, concurrency: int, repository: Path, placement: Placement
-) -> dict[str, Any]:
-    """The model in a loop, in batches as large as the load allows."""
-    batch = min(concurrency, MAX_BATCH) if model.batched else 1
+def onnx_us_per_run(
+    tools: Tools,
+    row: Row,
+    batch: int,
+    repository: Path,
+    placement: Placement,
+    pause_us: int = 0,
+) -> float:
+    """The model in a loop in the same ONNX Runtime, with one thread, `batch` rows a run. With a pause
+    after each run, which does not count, it finds caches as cold as a server does that waits."""
+    model = row.model
     assert model.onnx_file is not None
     found = run_json(
         [
@@ -178,13 +191,10 @@ def _onnx_limit(
             repository / model.onnx_file,
             model.input_name,
             model.output_name,
-            str(batch),
-            str(min(tools.seconds, 1.0)),
+            ",".join(str(dim) for dim in (batch, *model.shape[1:])),
+            str(max(tools.seconds, row.seconds)),
+            str(pause_us),
         ],
         placement.server,
     )
-    return {
-        "what": f"ONNX Runtime in a loop, batch {batch}",
-        "throughput": 1e6 * batch / found["us_per_run"],
-        "cpu_us": found["us_per_run"] / batch,
-    }
+    return float(found["us_per_run"])

@@ -58,6 +58,22 @@ def memory_mib(pid: int) -> dict[str, float]:
     }
 
 
+def busy_seconds() -> float:
+    """Processor time of all processes and of the hypervisor's other guests, on all cores, since the
+    machine was started."""
+    first = Path("/proc/stat").read_text().splitlines()[0].split()
+    user, nice, system, _, _, irq, softirq, steal = (int(word) for word in first[1:9])
+    ticks = user + nice + system + irq + softirq + steal
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time of one process so far."""
+    # The name, in parentheses, may hold spaces.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):

@@ -9,27 +9,28 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 MLP_LAYERS = (64, 256, 256, 10)
+WIDE_MLP_LAYERS = (64, 2048, 2048, 10)  # about 0.3 ms, and 0.1 ms for each further row
 RESNET_IMAGE = (3, 224, 224)
 RESNET_CLASSES = 1000
 _RESNET_STAGES = (64, 128, 256, 512)
 _BLOCKS = 2  # in a stage, as in ResNet-18
 
 
-def mlp() -> onnx.ModelProto:
+def mlp(layers: Sequence[int] = MLP_LAYERS) -> onnx.ModelProto:
     """Dense layers with ReLU between them."""
     random = np.random.default_rng(4)
     nodes, weights = [], []
     value = "x"
-    for layer, (wide, narrow) in enumerate(zip(MLP_LAYERS, MLP_LAYERS[1:])):
+    for layer, (wide, narrow) in enumerate(zip(layers, layers[1:])):
         matrix = random.standard_normal((wide, narrow), dtype=np.float32) / np.sqrt(wide)
         weights.append(numpy_helper.from_array(matrix.astype(np.float32), f"w{layer}"))
         weights.append(numpy_helper.from_array(np.zeros(narrow, np.float32), f"b{layer}"))
-        last = layer == len(MLP_LAYERS) - 2
+        last = layer == len(layers) - 2
         out = "y" if last else f"h{layer}"
         nodes.append(helper.make_node("Gemm", [value, f"w{layer}", f"b{layer}"], [f"g{layer}"]))
         nodes.append(helper.make_node("Identity" if last else "Relu", [f"g{layer}"], [out]))
         value = out
-    return _model("mlp", nodes, weights, (MLP_LAYERS[0],), (MLP_LAYERS[-1],))
+    return _model("mlp", nodes, weights, (layers[0],), (layers[-1],))
 
 
 def resnet18() -> onnx.ModelProto:

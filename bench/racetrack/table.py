@@ -146,6 +146,30 @@ def cross_check_table(checks: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
+COMPUTE_HEAD = (
+    "| model | rows | ONNX Runtime in a loop, µs | with pauses "
+    "| in Nereid | ratio | in the original | ratio |"
+)
+
+
+def compute_line(row: Mapping[str, Any]) -> list[str]:
+    """The ratios are to the runtime with pauses, which has to warm its caches as a server has."""
+    loop, paused, ours, peer = (
+        statistics.median(row["us_per_batch"][who])
+        for who in ("loop", "paused", "nereid", "original")
+    )
+    return [
+        row["title"],
+        str(row["batch"]),
+        number(loop),
+        number(paused),
+        number(ours),
+        f"{ours / paused:.3f}×",
+        number(peer),
+        f"{peer / paused:.3f}×",
+    ]
+
+
 def render(result: Result) -> str:
     """The whole Markdown page of a result file."""
     host, settings = result["host"], result["settings"]
@@ -165,6 +189,9 @@ def render(result: Result) -> str:
         parts.append(markdown_table(HEAD, [row_line(row) for row in rows]))
         if any(row.get("limit") for row in rows):
             parts.append("### How far from the limit\n\n" + limits_table(rows))
+    if result.get("compute"):
+        lines = [compute_line(row) for row in result["compute"]]
+        parts.append("## Compute time of a batch\n\n" + markdown_table(COMPUTE_HEAD, lines))
     parts.append("## Start and memory\n\n" + server_table(result["servers"]))
     if result.get("cross_check"):
         parts.append("## The load generator, cross-checked\n\n")

@@ -19,6 +19,7 @@ from tritonclient.grpc import service_pb2
 from racetrack import networks
 from support.repository import ModelRepository, parameters_text, tensor_text
 from support.stage import EXAMPLE_MODELS
+from support.streaming import add_repeat
 
 SMALL, LARGE = 16, 1 << 20  # floats of the identity models
 MAX_BATCH = 64  # of the networks that batch
@@ -35,7 +36,7 @@ class Model:
     input_name: str
     output_name: str
     shape: tuple[int, ...]
-    onnx_file: str | None = None  # in the repository; None: identity
+    onnx_file: str | None = None  # in the repository; None: identity, repeat
     batched: bool = False  # requests are put together
 
 
@@ -74,6 +75,9 @@ RESNET = Model(
 )
 SCHEDULING_MODELS = (IDENTITY_SMALL, MLP_TWO, RESNET)
 
+# Of the group "streams": as many responses as a request has elements.
+REPEAT = Model("repeat", "repeat", "IN", "OUT", (1,))
+
 
 @dataclass(frozen=True)
 class Row:
@@ -84,17 +88,24 @@ class Row:
     form: str  # binary, json
     concurrency: int
     rate: int = 0  # open loop: requests a second; 0: closed loop
+    responses: int = 0  # to a request on a stream; 0: unary
+    batch: int = 1  # rows of one request, for models that batch
+    seconds: float = 0  # that a measurement takes at least; for models that answer a few times in one
 
     @property
     def title(self) -> str:
         suffix = " (JSON)" if self.form == "json" else ""
         pace = f", {self.rate:,}/s (open loop)" if self.rate else ""
-        return f"{self.model.title}{suffix}{pace}"
+        many = f", {self.responses:,} response{'s'[:self.responses > 1]}" if self.responses else ""
+        rows = f", {self.batch} rows" if self.batch > 1 else ""
+        return f"{self.model.title}{suffix}{pace}{many}{rows}"
 
     @property
     def key(self) -> str:
         at = f"/at-{self.rate}" if self.rate else ""
-        return f"{self.model.name}/{self.protocol}/{self.form}/{self.concurrency}{at}"
+        many = f"/responses-{self.responses}" if self.responses else ""
+        rows = f"/rows-{self.batch}" if self.batch > 1 else ""
+        return f"{self.model.name}/{self.protocol}/{self.form}/{self.concurrency}{at}{many}{rows}"
 
 
 def _rows(
@@ -117,7 +128,20 @@ ROWS = (
 
 SCHEDULING_ROWS = (
     *_rows(MLP_TWO, BOTH, (1, 16, 64, 256)),
-    *_rows(RESNET, BOTH, (1, 4)),
+    Row(RESNET, "http", "binary", 1, seconds=3),
+    Row(RESNET, "http", "binary", 4, seconds=3),
+    Row(RESNET, "grpc", "binary", 1, seconds=3),
+)
+# What a batch computes inside of a server: one request at a time, so that nothing else runs.
+SCHEDULING_COMPUTE_ROWS = (
+    *(Row(MLP_TWO, "http", "binary", 1, batch=batch) for batch in (1, 16, MAX_BATCH)),
+    Row(RESNET, "http", "binary", 1, seconds=3),
+)
+
+STREAM_ROWS = tuple(
+    Row(REPEAT, "grpc", "binary", concurrency, responses=responses)
+    for responses in (1, 10, 100, 1000)
+    for concurrency in (1, 16)
 )
 
 
@@ -136,8 +160,21 @@ def write_scheduling_repository(root: Path) -> Path:
     """Writes all models of the group "scheduling" below `root`."""
     models = ModelRepository(root)
     models.add_identity("identity_small", "FP32", (SMALL,))
-    _add_network(models, "mlp_two", networks.mlp(), _mlp_config(instances=2))
+    _add_network(
+        models,
+        "mlp_two",
+        networks.mlp(),
+        _mlp_config(2, "priority_levels: 2 default_priority_level: 2"),
+    )
     _add_network(models, "resnet18", networks.resnet18(), _resnet_config())
+    return root
+
+
+def write_streams_repository(root: Path) -> Path:
+    """Writes all models of the group "streams" below `root`."""
+    models = ModelRepository(root)
+    models.add_identity("identity_small", "FP32", (SMALL,))
+    add_repeat(models)
     return root
 
 
@@ -161,15 +198,17 @@ class Group:
 
     rows: tuple[Row, ...]
     write_repository: Callable[[Path], Path]
+    compute_rows: tuple[Row, ...] = ()  # whose compute time is compared (compute.py)
 
 
 GROUPS = {
     "race": Group(ROWS, write_repository),
-    "scheduling": Group(SCHEDULING_ROWS, write_scheduling_repository),
+    "scheduling": Group(SCHEDULING_ROWS, write_scheduling_repository, SCHEDULING_COMPUTE_ROWS),
+    "streams": Group(STREAM_ROWS, write_streams_repository),
 }
 
 
-def _mlp_config(instances: int = 1) -> str:
+def _mlp_config(instances: int = 1, batching: str = "") -> str:
     layers = networks.MLP_LAYERS
     return f"""
 backend: "onnxruntime"
@@ -177,7 +216,7 @@ max_batch_size: {MAX_BATCH}
 input [ {tensor_text("x", "FP32", (layers[0],))} ]
 output [ {tensor_text("y", "FP32", (layers[-1],))} ]
 instance_group [ {{ count: {instances} kind: KIND_CPU }} ]
-dynamic_batching {{ }}
+dynamic_batching {{ {batching} }}
 {parameters_text(ONE_THREAD)}"""
 
 
@@ -206,31 +245,42 @@ class Files:
 def write_files(folder: Path, repository: Path, row: Row) -> Files:
     """Writes the row's request and answer into `folder`; rows that differ in load only share."""
     folder.mkdir(parents=True, exist_ok=True)
-    stem = f"{row.model.name}-{row.protocol}-{row.form}"
-    values = _input_values(row.model)
-    expect = folder / f"{row.model.name}.expect"
+    variant = f"-responses{row.responses}" if row.responses else f"-rows{row.batch}"
+    stem = f"{row.model.name}-{row.protocol}-{row.form}{variant}"
+    values = _input_values(row)
+    expect = folder / f"{row.model.name}{variant}.expect"
     expect.write_bytes(_expected(row.model, repository, values).tobytes())
     body = folder / f"{stem}.body"
     header_length = None
-    if row.protocol == "grpc":
+    if row.responses:
+        body.write_bytes(repeat_body(row.model, values))
+    elif row.protocol == "grpc":
         body.write_bytes(grpc_body(row.model, values))
     else:
         header_length = write_http_body(body, row, values)
     head = None
-    if row.model.onnx_file is None and row.form == "binary":
+    if row.model.onnx_file is None and row.form == "binary" and not row.responses:
         head = folder / f"{stem}.head"
         head.write_bytes(_echo_head(row, values.nbytes))
     return Files(body, expect, header_length, head, values.nbytes)
 
 
-def _input_values(model: Model) -> np.ndarray:
-    """Whole numbers for the networks (their pixels are), fractions for the identity."""
-    count = int(np.prod(model.shape))
-    if model.onnx_file is None:
+def input_shape(row: Row) -> tuple[int, ...]:
+    """Of the tensor that a request brings."""
+    if row.responses:
+        return (row.responses,)
+    return (row.batch, *row.model.shape[1:]) if row.batch > 1 else row.model.shape
+
+
+def _input_values(row: Row) -> np.ndarray:
+    """Whole numbers for the networks (their pixels are), fractions for the others."""
+    shape = input_shape(row)
+    count = int(np.prod(shape))
+    if row.model.onnx_file is None:
         values = np.arange(count, dtype=np.float32) * np.float32(0.37) - np.float32(3)
     else:
         values = (np.arange(count) % 17).astype(np.float32)
-    return values.reshape(model.shape)
+    return values.reshape(shape)
 
 
 def _expected(model: Model, repository: Path, values: np.ndarray) -> np.ndarray:
@@ -265,6 +315,21 @@ def grpc_body(model: Model, values: np.ndarray) -> bytes:
     request.inputs.add(name=model.input_name, datatype="FP32", shape=values.shape)
     request.outputs.add(name=model.output_name)
     request.raw_input_contents.append(values.tobytes())
+    return request.SerializeToString()
+
+
+def repeat_body(model: Model, values: np.ndarray) -> bytes:
+    """One response for each value, without a pause. The model's type is INT32: it gets the bits of
+    the floats that the load generator expects."""
+    request = service_pb2.ModelInferRequest(model_name=model.name)
+    for name, datatype, tensor in (
+        (model.input_name, "INT32", values),
+        ("DELAY", "UINT32", np.zeros(values.shape, np.uint32)),
+        ("WAIT", "UINT32", np.zeros(1, np.uint32)),
+    ):
+        request.inputs.add(name=name, datatype=datatype, shape=tensor.shape)
+        request.raw_input_contents.append(tensor.tobytes())
+    request.outputs.add(name=model.output_name)
     return request.SerializeToString()
 
 

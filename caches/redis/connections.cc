@@ -64,8 +64,13 @@ void ReplyDeleter::operator()(redisReply* reply) const { freeReplyObject(reply);
 Result<Reply> Connections::Run(const std::vector<std::string_view>& command) {
   const NoSigpipe no_sigpipe;
   NB_ASSIGN_OR_RETURN(Context context, Take());
+  const Clock::time_point sent = Clock::now();
   Reply reply = Send(context.get(), command);
   Error error = ErrorOf(*context, reply.get());
+  const bool timed = options_.socket_timeout.count() > 0;
+  if (reply == nullptr && timed && Clock::now() - sent >= options_.socket_timeout) {
+    GiveUp(error.message());
+  }
   Return(reply == nullptr ? nullptr : std::move(context));
   if (!error.ok()) return error;
   return reply;
@@ -95,10 +100,21 @@ Result<Context> Connections::Take() {
   if (opened.ok()) return opened;
   lock.lock();
   --open_;
-  down_until_ = Clock::now() + kDownTime;
-  down_because_ = opened.error().message();
+  SetDown(opened.error().message());
   returned_.notify_one();
   return opened;
+}
+
+void Connections::SetDown(const std::string& because) {
+  down_until_ = Clock::now() + kDownTime;
+  down_because_ = because;
+}
+
+void Connections::GiveUp(const std::string& because) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  SetDown(because);
+  open_ -= idle_.size();
+  idle_.clear();
 }
 
 void Connections::Return(Context context) {

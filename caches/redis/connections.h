@@ -1,7 +1,8 @@
 // Connections: a few connections to one Redis server, each for one command at a time. Thread-safe.
 //
-// A connection that fails is closed, and the next command opens another. When opening one fails,
-// commands fail at once for a second, so that a server that is down delays nobody.
+// A connection that fails is closed, and the next command opens another. When opening one fails, or
+// an answer does not come in time, commands fail at once for a second, so that a server that is
+// down or hangs delays few.
 #ifndef NEREID_CACHES_REDIS_CONNECTIONS_H_
 #define NEREID_CACHES_REDIS_CONNECTIONS_H_
 
@@ -45,6 +46,9 @@ class Connections {
 
   nereid_backend::Result<Context> Take();
   void Return(Context context);
+  // The server does not answer: its idle connections are closed, and for a while none is opened.
+  void GiveUp(const std::string& because);
+  void SetDown(const std::string& because);  // holds mu_
   nereid_backend::Result<Context> Open() const;
   nereid_backend::Error LogIn(redisContext* context) const;
   // Null is a connection that failed; its error is in the context.

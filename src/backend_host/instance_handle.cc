@@ -51,6 +51,7 @@ std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
   auto lent = std::make_shared<LentBatch>(batch->size());
   pointers->clear();
   ModelStatistics& statistics = model_->serving_model()->statistics();
+  int64_t counted = 0;
   for (RequestPtr& owned : *batch) {
     InferRequest* const request = owned.release();
     if (absl::Status moved =
@@ -58,11 +59,12 @@ std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
         !moved.ok()) {
       LOG_ERROR << moved.message();
     }
+    if (!request->filler) ++counted;
     request->lent_batch = lent;
     request->lent_slot = static_cast<uint32_t>(pointers->size());
     pointers->push_back(reinterpret_cast<TRITONBACKEND_Request*>(request));
   }
-  statistics.AddPending(-static_cast<int64_t>(pointers->size()));
+  statistics.AddPending(-counted);
   return lent;
 }
 

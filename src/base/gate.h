@@ -28,6 +28,20 @@ class Gate {
     return true;
   }
 
+  // As Enter, but also through a closed gate as long as anybody is inside.
+  [[nodiscard]] bool Join() ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    if (closed_ && inside_ == 0) return false;
+    ++inside_;
+    return true;
+  }
+
+  // Another pass for somebody who holds one. Needs a Leave(), too.
+  void Share() ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    ++inside_;
+  }
+
   void Leave() ABSL_LOCKS_EXCLUDED(mu_) {
     std::function<void()> on_empty;
     {

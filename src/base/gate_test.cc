@@ -70,6 +70,23 @@ TEST(GateTest, TheCallMayUseTheGate) {
   EXPECT_EQ(seen, 0);
 }
 
+TEST(GateTest, WhoeverIsInsideKeepsAClosedGateOpenForThoseWhoJoin) {
+  Gate gate;
+  int calls = 0;
+  ASSERT_TRUE(gate.Join());  // open as it is, everybody may
+  gate.Close([&] { ++calls; });
+  EXPECT_FALSE(gate.Enter());
+  EXPECT_TRUE(gate.Join());
+  gate.Share();
+  EXPECT_EQ(gate.inside(), 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(calls, 0);
+    gate.Leave();
+  }
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(gate.Join());
+}
+
 TEST(GateTest, WithManyThreadsTheCallComesOnceAndLast) {
   Gate gate;
   std::atomic<int> inside{0}, calls{0};

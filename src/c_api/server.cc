@@ -54,6 +54,8 @@ TRITONSERVER_Error* TRITONSERVER_ServerNew(TRITONSERVER_Server** server,
   nereid::ServerOptions all = options->options;
   // Tests of the original's users set it for the whole process.
   all.hold_until_queued = nereid::HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
+  all.hold_until_backlogged =
+      nereid::HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));
   absl::StatusOr<std::unique_ptr<Server>> created = Server::Create(all);
   if (!created.ok()) return ToCError(created.status());
   *server = nereid::Wrap(created->release());

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "config/json.h"
+#include "config/states.h"
 
 namespace nereid {
 namespace {
@@ -59,19 +60,29 @@ QueuePolicy ToPolicy(const inference::ModelQueuePolicy& policy) {
   return result;
 }
 
-BatchingOptions ToOptions(const inference::ModelConfig& config) {
+// What dynamic batching and the oldest strategy of sequences have in common.
+template <typename Batching>
+BatchingOptions ToCommonOptions(const Batching& batching) {
   BatchingOptions options;
-  options.enabled = config.has_dynamic_batching();
-  if (!options.enabled) return options;
-  const auto& sizes = config.dynamic_batching().preferred_batch_size();
+  options.enabled = true;
+  const auto& sizes = batching.preferred_batch_size();
   options.preferred_batch_sizes.assign(sizes.begin(), sizes.end());
   absl::c_sort(options.preferred_batch_sizes);
   options.preferred_batch_sizes.erase(
       std::unique(options.preferred_batch_sizes.begin(), options.preferred_batch_sizes.end()),
       options.preferred_batch_sizes.end());
-  const inference::ModelDynamicBatching& batching = config.dynamic_batching();
   options.max_queue_delay = ToDuration(batching.max_queue_delay_microseconds());
   options.preserve_ordering = batching.preserve_ordering();
+  return options;
+}
+
+BatchingOptions ToOptions(const inference::ModelConfig& config) {
+  if (config.sequence_batching().has_oldest()) {
+    return ToCommonOptions(config.sequence_batching().oldest());
+  }
+  if (!config.has_dynamic_batching()) return {};
+  const inference::ModelDynamicBatching& batching = config.dynamic_batching();
+  BatchingOptions options = ToCommonOptions(batching);
   options.priority_levels = batching.priority_levels();
   options.default_priority_level = batching.default_priority_level();
   options.default_queue_policy = ToPolicy(batching.default_queue_policy());
@@ -79,6 +90,69 @@ BatchingOptions ToOptions(const inference::ModelConfig& config) {
   if (batching.priority_levels() > 0) {
     for (const auto& [level, policy] : batching.priority_queue_policy()) {
       options.priority_queue_policy[level] = ToPolicy(policy);
+    }
+  }
+  return options;
+}
+
+using SequenceBatching = inference::ModelSequenceBatching;
+
+// The element's bytes for the values `values` = [ false, true ].
+template <typename Element, typename Values>
+void SetElements(DataType type, const Values& values, SequenceControl* control) {
+  const auto bytes_of = [](Element value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
+  };
+  control->data_type = type;
+  control->false_value = bytes_of(static_cast<Element>(values.Get(0)));
+  control->true_value = bytes_of(static_cast<Element>(values.Get(1)));
+}
+
+SequenceControl ToControl(const std::string& input, const SequenceBatching::Control& control) {
+  SequenceControl result;
+  result.input = input;
+  switch (control.kind()) {
+    case SequenceBatching::Control::CONTROL_SEQUENCE_START:
+      result.kind = SequenceControl::Kind::kStart;
+      break;
+    case SequenceBatching::Control::CONTROL_SEQUENCE_READY:
+      result.kind = SequenceControl::Kind::kReady;
+      break;
+    case SequenceBatching::Control::CONTROL_SEQUENCE_END:
+      result.kind = SequenceControl::Kind::kEnd;
+      break;
+    default:
+      result.kind = SequenceControl::Kind::kCorrelationId;
+      result.data_type = ToDataType(control.data_type());
+      return result;
+  }
+  if (control.int32_false_true_size() == 2) {
+    SetElements<int32_t>(DataType::kInt32, control.int32_false_true(), &result);
+  } else if (control.fp32_false_true_size() == 2) {
+    SetElements<float>(DataType::kFp32, control.fp32_false_true(), &result);
+  } else if (control.bool_false_true_size() == 2) {
+    SetElements<uint8_t>(DataType::kBool, control.bool_false_true(), &result);
+  }
+  return result;
+}
+
+SequenceOptions ToSequence(const inference::ModelConfig& config) {
+  SequenceOptions options;
+  options.enabled = config.has_sequence_batching();
+  if (!options.enabled) return options;
+  const SequenceBatching& batching = config.sequence_batching();
+  options.oldest = batching.has_oldest();
+  options.iterative = batching.iterative_sequence();
+  options.slots = static_cast<uint32_t>(std::max(1, config.max_batch_size()));
+  if (options.oldest && batching.oldest().max_candidate_sequences() > 0) {
+    options.slots = static_cast<uint32_t>(batching.oldest().max_candidate_sequences());
+  }
+  options.max_idle = ToDuration(batching.max_sequence_idle_microseconds());
+  options.max_queue_delay = ToDuration(batching.direct().max_queue_delay_microseconds());
+  options.minimum_slot_utilization = batching.direct().minimum_slot_utilization();
+  for (const SequenceBatching::ControlInput& input : batching.control_input()) {
+    for (const SequenceBatching::Control& control : input.control()) {
+      options.controls.push_back(ToControl(input.name(), control));
     }
   }
   return options;
@@ -168,6 +242,8 @@ CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version
     model.outputs.push_back(ToSpec(output));
   }
   model.batching = ToOptions(config);
+  model.sequence = ToSequence(config);
+  model.states = ToStates(config);
   model.instances = ToInstances(config);
   model.warmup = ToWarmup(config);
   for (const auto& [key, parameter] : config.parameters()) {

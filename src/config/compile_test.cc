@@ -108,6 +108,60 @@ TEST(CompileTest, QueuePolicies) {
   EXPECT_TRUE(own.allow_timeout_override);
 }
 
+TEST(CompileTest, DirectSequences) {
+  const CompiledModel model = Compile(
+      "max_batch_size: 4 sequence_batching { max_sequence_idle_microseconds: 7 "
+      "direct { max_queue_delay_microseconds: 5 minimum_slot_utilization: 0.5 } "
+      "control_input { name: 'S' control { kind: CONTROL_SEQUENCE_START int32_false_true: [ 2, 3 ] "
+      "} } control_input { name: 'E' control { kind: CONTROL_SEQUENCE_END fp32_false_true: [ 0, 1 "
+      "] "
+      "} } control_input { name: 'R' control { kind: CONTROL_SEQUENCE_READY "
+      "bool_false_true: [ false, true ] } } "
+      "control_input { name: 'I' control { kind: CONTROL_SEQUENCE_CORRID data_type: TYPE_STRING } "
+      "} }");
+  const SequenceOptions& options = model.sequence;
+  EXPECT_TRUE(options.enabled);
+  EXPECT_FALSE(options.oldest);
+  EXPECT_FALSE(options.iterative);
+  EXPECT_EQ(options.slots, 4u);
+  EXPECT_EQ(options.max_idle, std::chrono::microseconds(7));
+  EXPECT_EQ(options.max_queue_delay, std::chrono::microseconds(5));
+  EXPECT_EQ(options.minimum_slot_utilization, 0.5f);
+  EXPECT_FALSE(model.batching.enabled);
+  ASSERT_EQ(options.controls.size(), 4u);
+  EXPECT_EQ(options.controls[0].input, "S");
+  EXPECT_EQ(options.controls[0].kind, SequenceControl::Kind::kStart);
+  EXPECT_EQ(options.controls[0].data_type, DataType::kInt32);
+  EXPECT_EQ(options.controls[0].false_value, std::string("\2\0\0\0", 4));
+  EXPECT_EQ(options.controls[0].true_value, std::string("\3\0\0\0", 4));
+  EXPECT_EQ(options.controls[1].kind, SequenceControl::Kind::kEnd);
+  EXPECT_EQ(options.controls[1].data_type, DataType::kFp32);
+  EXPECT_EQ(options.controls[1].true_value, std::string("\0\0\x80\x3f", 4));
+  EXPECT_EQ(options.controls[2].kind, SequenceControl::Kind::kReady);
+  EXPECT_EQ(options.controls[2].data_type, DataType::kBool);
+  EXPECT_EQ(options.controls[2].true_value, std::string("\1", 1));
+  EXPECT_EQ(options.controls[3].kind, SequenceControl::Kind::kCorrelationId);
+  EXPECT_EQ(options.controls[3].data_type, DataType::kBytes);
+}
+
+TEST(CompileTest, OldestSequences) {
+  const CompiledModel model = Compile(
+      "max_batch_size: 4 sequence_batching { iterative_sequence: true oldest { "
+      "max_candidate_sequences: 9 preferred_batch_size: [ 4, 2, 4 ] "
+      "max_queue_delay_microseconds: 5 preserve_ordering: true } }");
+  EXPECT_TRUE(model.sequence.oldest);
+  EXPECT_TRUE(model.sequence.iterative);
+  EXPECT_EQ(model.sequence.slots, 9u);
+  EXPECT_TRUE(model.batching.enabled);
+  EXPECT_TRUE(model.batching.preserve_ordering);
+  EXPECT_THAT(model.batching.preferred_batch_sizes, ElementsAre(2, 4));
+  EXPECT_EQ(model.batching.max_queue_delay, std::chrono::microseconds(5));
+  // As many candidates as fit into a batch; one where there are no batches.
+  EXPECT_EQ(Compile("max_batch_size: 4 sequence_batching { oldest { } }").sequence.slots, 4u);
+  EXPECT_EQ(Compile("sequence_batching { oldest { } }").sequence.slots, 1u);
+  EXPECT_EQ(Compile("sequence_batching { }").sequence.slots, 1u);
+}
+
 TEST(CompileTest, Warmup) {
   const CompiledModel model = Compile(
       "model_warmup { name: 's' batch_size: 2 inputs { key: 'B' value { data_type: TYPE_FP32 "

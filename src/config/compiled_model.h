@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "config/state_spec.h"
 #include "config/warmup_spec.h"
 #include "model/data_type.h"
 #include "model/shape.h"
@@ -53,7 +54,7 @@ struct QueuePolicy {
 };
 
 struct BatchingOptions {
-  bool enabled = false;                        // dynamic_batching is configured
+  bool enabled = false;  // dynamic_batching is configured, or the oldest strategy of sequences
   std::vector<int32_t> preferred_batch_sizes;  // ascending, distinct, within max_batch_size
   Duration max_queue_delay{0};
   bool preserve_ordering = false;
@@ -71,6 +72,31 @@ struct BatchingOptions {
     const auto own = priority_queue_policy.find(level);
     return own == priority_queue_policy.end() ? default_queue_policy : own->second;
   }
+};
+
+// A tensor by which the model learns where in its sequence a request stands. Clients do not send
+// it.
+struct SequenceControl {
+  enum class Kind : uint8_t { kStart, kReady, kEnd, kCorrelationId };
+  std::string input;  // of the model
+  Kind kind = Kind::kStart;
+  DataType data_type = DataType::kInvalid;
+  // The bytes of one element; empty for the correlation id.
+  std::string false_value;
+  std::string true_value;
+};
+
+// How sequences of requests are scheduled.
+struct SequenceOptions {
+  bool enabled = false;    // sequence_batching is configured
+  bool oldest = false;     // otherwise the direct strategy; batches are formed as `batching` says
+  bool iterative = false;  // the backend may ask to be given a request again
+  uint32_t slots = 1;      // sequences that an instance works on at a time; at least 1
+  Duration max_idle{0};    // then a sequence without a request ends
+  // Of the direct strategy: a batch waits so long for that share of its slots.
+  Duration max_queue_delay{0};
+  float minimum_slot_utilization = 0;
+  std::vector<SequenceControl> controls;
 };
 
 // Values equal TRITONSERVER_InstanceGroupKind.
@@ -125,6 +151,8 @@ struct CompiledModel {
   // ragged has a variable dimension.
   bool needs_shape_equality = false;
   BatchingOptions batching;
+  SequenceOptions sequence;
+  std::vector<StateSpec> states;        // what the server carries along each sequence
   std::vector<InstanceSpec> instances;  // at least one
   std::vector<WarmupSpec> warmup;       // what each of them executes before the model is ready
   std::map<std::string, std::string> parameters;

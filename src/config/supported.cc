@@ -24,11 +24,6 @@ class Unsupported {
   Diagnostics& diagnostics_;
 };
 
-void ReportBatching(const inference::ModelConfig& config, Unsupported* unsupported) {
-  unsupported->Report("sequence_batching", config.has_sequence_batching());
-  unsupported->Report("ensemble_scheduling", config.has_ensemble_scheduling());
-}
-
 void ReportTensors(const inference::ModelConfig& config, Unsupported* unsupported) {
   for (int i = 0; i < config.input_size(); ++i) {
     const inference::ModelInput& input = config.input(i);
@@ -58,7 +53,7 @@ void ReportInstanceGroups(const inference::ModelConfig& config, Unsupported* uns
 void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnostics) {
   Unsupported unsupported(config, diagnostics);
   ReportTensors(config, &unsupported);
-  ReportBatching(config, &unsupported);
+  unsupported.Report("ensemble_scheduling", config.has_ensemble_scheduling());
   ReportInstanceGroups(config, &unsupported);
   unsupported.Report("metric_tags", !config.metric_tags().empty());
   unsupported.Report("model_operations.op_library_filename",
@@ -69,10 +64,12 @@ void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnosti
 
 std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& config) {
   std::vector<std::string> lines;
-  const auto note = [&](absl::string_view field, bool set) {
+  const auto add = [&](absl::string_view field, bool set, absl::string_view why) {
     if (!set) return;
-    lines.push_back(absl::StrCat("model '", config.name(), "': '", field,
-                                 "' has no effect on this server, which computes on CPUs"));
+    lines.push_back(absl::StrCat("model '", config.name(), "': '", field, "' has no effect ", why));
+  };
+  const auto note = [&](absl::string_view field, bool set) {
+    add(field, set, "on this server, which computes on CPUs");
   };
   const inference::ModelOptimizationPolicy& optimization = config.optimization();
   note("optimization.priority",
@@ -84,6 +81,13 @@ std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& confi
        optimization.gather_kernel_buffer_threshold() != 0);
   note("optimization.eager_batching", optimization.eager_batching());
   note("cc_model_filenames", !config.cc_model_filenames().empty());
+  const inference::ModelDynamicBatching& batching = config.dynamic_batching();
+  const bool has_levels = batching.priority_levels() != 0;
+  constexpr absl::string_view kNoLevels = "without priority_levels";
+  add("dynamic_batching.default_priority_level",
+      !has_levels && batching.default_priority_level() != 0, kNoLevels);
+  add("dynamic_batching.priority_queue_policy",
+      !has_levels && !batching.priority_queue_policy().empty(), kNoLevels);
   return lines;
 }
 

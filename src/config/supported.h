@@ -15,8 +15,8 @@ namespace nereid {
 // way than its configuration says.
 void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnostics);
 
-// One line for each field that is set, means something on other machines (with GPUs, say) and is
-// ignored here. Call before defaults are written.
+// One line for each field that is set and ignored: it means something on other machines (with GPUs,
+// say), or together with another field. Call before defaults are written.
 std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& config);
 
 }  // namespace nereid

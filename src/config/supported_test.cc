@@ -39,7 +39,9 @@ TEST(SupportedTest, WhatIsSupportedIsNotReported) {
 }
 
 TEST(SupportedTest, Schedulers) {
-  EXPECT_EQ(Field("sequence_batching { }"), "sequence_batching");
+  EXPECT_EQ(Field("max_batch_size: 2 sequence_batching { oldest { max_candidate_sequences: 4 } "
+                  "iterative_sequence: true control_input { name: 'S' } }"),
+            "");
   EXPECT_EQ(Field("ensemble_scheduling { }"), "ensemble_scheduling");
 }
 
@@ -73,6 +75,21 @@ TEST(SupportedTest, FieldsWithoutEffectAreNotedEachOnce) {
   ASSERT_EQ(lines.size(), 7u);
   EXPECT_EQ(lines[1],
             "model 'm': 'optimization.cuda' has no effect on this server, which computes on CPUs");
+}
+
+TEST(SupportedTest, SettingsOfPriorityLevelsNeedLevels) {
+  const std::string settings =
+      "default_priority_level: 1 priority_queue_policy { key: 1 value { max_queue_size: 1 } } }";
+  const auto lines = [&](const std::string& levels) {
+    return FieldsWithoutEffect(ConfigFromText("name: 'm' dynamic_batching { " + levels + settings));
+  };
+  EXPECT_THAT(lines("priority_levels: 1 "), IsEmpty());
+  EXPECT_THAT(
+      lines(""),
+      ElementsAre("model 'm': 'dynamic_batching.default_priority_level' has no effect without "
+                  "priority_levels",
+                  "model 'm': 'dynamic_batching.priority_queue_policy' has no effect without "
+                  "priority_levels"));
 }
 
 }  // namespace

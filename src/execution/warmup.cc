@@ -11,6 +11,7 @@
 #include "infer/infer_request.h"
 #include "infer/request_validator.h"
 #include "infer/response.h"
+#include "infer/sequence_states.h"
 #include "memory/output_allocator.h"
 
 namespace nereid {
@@ -75,6 +76,7 @@ absl::Status Warmup::Execution::Prepare() {
     RETURN_IF_ERROR(request->lifecycle().MoveTo(RequestState::kInitialized, request->LogPrefix()));
     RETURN_IF_ERROR(RequestValidator::Prepare(request.get()));
     RETURN_IF_ERROR(AddInputs(/*of_the_model=*/false, request.get()));
+    RETURN_IF_ERROR(SequenceStates::AttachFiller(model_->config(), request.get()));
     requests_.push_back(std::move(request));
   }
   return EnterModel();

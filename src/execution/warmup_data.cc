@@ -82,6 +82,10 @@ absl::StatusOr<std::string> FilePath(const WarmupInput& input, const std::string
 
 absl::StatusOr<std::string> WarmupBytes(const WarmupInput& input, const FileSystem& fs,
                                         const std::string& model_dir) {
+  if (input.data_type == DataType::kInvalid) {
+    return absl::InvalidArgumentError(absl::StrCat(kLogPrefix, "warmup setting expects input '",
+                                                   input.name, "' to have data_type set"));
+  }
   ASSIGN_OR_RETURN(const uint64_t size, ByteSize(input));
   if (input.data == WarmupData::kNone) {
     return absl::InvalidArgumentError(absl::StrCat(kLogPrefix, "warmup setting expects input '",

@@ -114,6 +114,9 @@ TEST_F(WarmupDataTest, AFileThatIsNotThereOrElsewhere) {
 }
 
 TEST_F(WarmupDataTest, WhatIsMissing) {
+  EXPECT_EQ(Bytes(Input(DataType::kInvalid, {1}, WarmupData::kZero)).status(),
+            absl::InvalidArgumentError("[request id: <id_unknown>] warmup setting expects input "
+                                       "'in' to have data_type set"));
   EXPECT_EQ(
       Bytes(Input(DataType::kInt8, {1}, WarmupData::kNone)).status(),
       absl::InvalidArgumentError("[request id: <id_unknown>] warmup setting expects input 'in' to "

@@ -3,9 +3,11 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "infer/lent_batch.h"
+#include "infer/release_watcher.h"
 #include "infer/response.h"
 
 namespace nereid {
@@ -62,6 +64,22 @@ InferInput* InferRequest::FindInput(absl::string_view name) {
     if (input.name() == name) return &input;
   }
   return nullptr;
+}
+
+InferInput* InferRequest::FindBackendInput(absl::string_view name) {
+  for (InferInput& input : override_inputs_) {
+    if (input.name() == name) return &input;
+  }
+  return FindInput(name);
+}
+
+void InferRequest::AddOverrideInput(InferInput input) {
+  for (InferInput& present : override_inputs_) {
+    if (present.name() != input.name()) continue;
+    present = std::move(input);
+    return;
+  }
+  override_inputs_.push_back(std::move(input));
 }
 
 absl::Status InferRequest::AddRequestedOutput(std::string name) {
@@ -124,23 +142,41 @@ void InferRequest::BeginFlight(uint64_t now_ns) {
 }
 
 void InferRequest::AbortFlight() {
+  ClearOverrideInputs();
+  sequence_states = nullptr;
   stream_->Abandon();
   stream_.reset();
   issued_ = false;
 }
 
 void InferRequest::RespondError(const absl::Status& error, FailureReason reason) {
-  model_->statistics().RecordFailure(ModelStatistics::kModelShard, reason,
-                                     ToNanos(model_->clock()->Now()) - request_start_ns);
+  if (!filler) {
+    model_->statistics().RecordFailure(ModelStatistics::kModelShard, reason,
+                                       ToNanos(model_->clock()->Now()) - request_start_ns);
+  }
   stream_->SendFinalError(error);
 }
 
+void InferRequest::Reschedule() {
+  if (absl::Status moved = lifecycle_.MoveTo(RequestState::kPending, LogPrefix()); !moved.ok()) {
+    LOG_ERROR << moved.message();
+  }
+  model_->statistics().AddPending(1);
+  lent_batch.reset();
+  std::exchange(release_watcher, nullptr)->OnReschedule(RequestPtr(this));
+}
+
 void InferRequest::Release(uint32_t flags) {
-  if (lifecycle_.state() == RequestState::kPending) model_->statistics().AddPending(-1);
+  if (lifecycle_.state() == RequestState::kPending && !filler) {
+    model_->statistics().AddPending(-1);
+  }
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, LogPrefix()); !moved.ok()) {
     LOG_ERROR << moved.message();
   }
   lent_batch.reset();
+  ClearOverrideInputs();
+  sequence_states = nullptr;
+  if (release_watcher != nullptr) std::exchange(release_watcher, nullptr)->OnRelease(this);
   units_.Return();
   // May be the last reference, and then answers the client; so it comes before the callback, after
   // which the request is its maker's.

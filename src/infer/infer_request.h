@@ -36,6 +36,9 @@ inline constexpr uint32_t kRequestReleaseReschedule = 2;
 
 class InlineTurn;
 class LentBatch;
+class ReleaseWatcher;
+class SequenceStates;
+struct LiveSequence;
 struct QueueEntry;
 
 // Who gets the request back. `fn` runs on any thread and must not block; after it the core never
@@ -96,6 +99,18 @@ class NEREID_API InferRequest {
   // "[request id: <id>] ", the prefix of errors about this request.
   std::string LogPrefix() const;
 
+  // ---- What a backend sees: the inputs above, then those that the core added.
+  size_t backend_input_count() const { return inputs_.size() + override_inputs_.size(); }
+  // REQUIRES: index < backend_input_count().
+  InferInput& backend_input(size_t index) {
+    return index < inputs_.size() ? inputs_[index] : override_inputs_[index - inputs_.size()];
+  }
+  // Null when there is none; the added one where both have the name.
+  InferInput* FindBackendInput(absl::string_view name);
+  const InferInput* FindBackendInput(absl::string_view name) const {
+    return const_cast<InferRequest*>(this)->FindBackendInput(name);
+  }
+
   // ---- After Issue.
   // Batch dimension of the inputs; 0 for a model without batching.
   uint32_t batch_size() const { return batch_size_; }
@@ -115,13 +130,21 @@ class NEREID_API InferRequest {
   RequestLifecycle& lifecycle() { return lifecycle_; }
   // Binds the request to a newer version of its model. REQUIRES: not in flight.
   void Rebind(std::shared_ptr<ServingModel> model) { model_ = std::move(model); }
+  // Adds an input that only the backend sees, until the flight ends: a control tensor or a state.
+  // Its shape is set. Replaces one that was added under the same name. Not a declared input's.
+  void AddOverrideInput(InferInput input);
+  void ClearOverrideInputs() { override_inputs_.clear(); }
   // Takes the request into flight: fresh stream, priority resolved, start time noted.
   void BeginFlight(uint64_t now_ns);
   // Undoes BeginFlight for a request that never entered a queue; its maker keeps it.
   void AbortFlight();
   // Answers with an error and counts the failure; the request still has to be released.
   void RespondError(const absl::Status& error, FailureReason reason);
-  // Ends the flight: drops the stream, returns the units, calls the release callback.
+  // The backend, which gives the request back, shall be given it again: pending once more, it goes
+  // to the release watcher. REQUIRES: there is one.
+  void Reschedule();
+  // Ends the flight: tells the release watcher, drops the stream, returns the units, calls the
+  // release callback.
   void Release(uint32_t flags);
 
   // The turn of the I/O thread that issues the request, which may execute it; null: none may.
@@ -130,11 +153,24 @@ class NEREID_API InferRequest {
   // Where the queue that holds the request has it; null while none does. Its scheduler's own, and
   // guarded by that one's mutex.
   QueueEntry* queue_entry = nullptr;
+  // The sequence that it belongs to, while its scheduler has it or waits for its release; null
+  // otherwise. Guarded by that scheduler's mutex.
+  LiveSequence* sequence = nullptr;
+  // Told when a backend gives the request back; null: nobody wants to know.
+  ReleaseWatcher* release_watcher = nullptr;
+  // Nobody's request: it fills a place of a batch, or tells the model that a sequence has ended.
+  // Nothing about it is counted.
+  bool filler = false;
   uint64_t request_start_ns = 0;  // steady clock
   uint64_t queue_start_ns = 0;
   // While a backend has the request: which slot of which lent batch it is in.
   std::shared_ptr<LentBatch> lent_batch;
   uint32_t lent_slot = 0;
+  // The states of its sequence, while it may be executed; null where the model has none. Not owned.
+  SequenceStates* sequence_states = nullptr;
+  // The throw-away states of a request that only fills a place of a batch, kept for its next
+  // flight.
+  std::shared_ptr<SequenceStates> filler_states;
 
  private:
   friend class RequestValidator;
@@ -149,6 +185,7 @@ class NEREID_API InferRequest {
   uint64_t asked_priority_ = 0;
   uint64_t timeout_us_ = 0;
   absl::InlinedVector<InferInput, 2> inputs_;
+  std::vector<InferInput> override_inputs_;  // the core's, not the maker's
   bool raw_input_ = false;
   std::vector<std::string> asked_outputs_;
   std::vector<Parameter> parameters_;

@@ -156,6 +156,49 @@ TEST_F(InferRequestTest, AnAbortedFlightLeavesNoTrace) {
   again->RespondError(absl::InternalError("end"), FailureReason::kOther);
 }
 
+// ---- What only the backend sees
+
+InferInput Control(absl::string_view name, uint64_t byte_size) {
+  InferInput input(std::string(name), DataType::kInt32, {1});
+  input.set_shape({1});
+  static const char kZeros[8] = {};
+  input.AppendBuffer({kZeros, byte_size, MemoryPlace{}});
+  return input;
+}
+
+TEST_F(InferRequestTest, OverrideInputsComeAfterTheOwnAndOnlyForTheBackend) {
+  ASSERT_TRUE(request_->AddInput("a", DataType::kFp32, {4}).ok());
+  request_->AddOverrideInput(Control("START", 4));
+  request_->AddOverrideInput(Control("END", 4));
+  EXPECT_EQ(request_->inputs().size(), 1u);
+  EXPECT_EQ(request_->FindInput("START"), nullptr);
+  ASSERT_EQ(request_->backend_input_count(), 3u);
+  EXPECT_EQ(request_->backend_input(0).name(), "a");
+  EXPECT_EQ(request_->backend_input(2).name(), "END");
+  EXPECT_EQ(request_->FindBackendInput("START"), &request_->backend_input(1));
+  EXPECT_EQ(request_->FindBackendInput("a"), request_->FindInput("a"));
+  EXPECT_EQ(request_->FindBackendInput("b"), nullptr);
+}
+
+TEST_F(InferRequestTest, AnOverrideInputReplacesTheOneOfItsName) {
+  request_->AddOverrideInput(Control("START", 4));
+  request_->AddOverrideInput(Control("START", 8));
+  ASSERT_EQ(request_->backend_input_count(), 1u);
+  EXPECT_EQ(request_->FindBackendInput("START")->byte_size(), 8u);
+}
+
+TEST_F(InferRequestTest, OverrideInputsGoWithTheFlight) {
+  RequestPtr owned = request_.Issue();
+  owned->AddOverrideInput(Control("START", 4));
+  owned->RespondError(absl::InternalError("end"), FailureReason::kOther);
+  owned.reset();
+  EXPECT_EQ(request_->backend_input_count(), 0u);
+  owned = request_.Issue();
+  owned->AddOverrideInput(Control("START", 4));
+  request_.TakeBack(std::move(owned));
+  EXPECT_EQ(request_->backend_input_count(), 0u);
+}
+
 // ---- Lifetime of the model
 
 TEST_F(InferRequestTest, AFlightHoldsAPassOfTheModelUntilItsStreamIsGone) {

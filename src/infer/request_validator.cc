@@ -113,7 +113,23 @@ absl::Status RequestValidator::Prepare(InferRequest* request) {
   for (InferInput& input : request->inputs_) {
     if (absl::Status s = CheckInput(model, *request, &input); !s.ok()) return s;
   }
-  return CheckRequiredInputs(model, *request);
+  if (absl::Status s = CheckRequiredInputs(model, *request); !s.ok()) return s;
+  return CheckCorrelationId(model, *request);
+}
+
+absl::Status RequestValidator::CheckCorrelationId(const CompiledModel& model,
+                                                  const InferRequest& request) {
+  const CorrelationId& id = request.correlation_id();
+  if (!id.present()) return absl::OkStatus();  // whether it may be absent is the scheduler's say
+  for (const SequenceControl& control : model.sequence.controls) {
+    if (control.kind != SequenceControl::Kind::kCorrelationId) continue;
+    if (id.is_string() == (control.data_type == DataType::kBytes)) continue;
+    return Invalid(request, "sequence batching control '", control.input, "' data-type is '",
+                   DataTypeName(id.is_string() ? DataType::kBytes : DataType::kUint64),
+                   "', but model '", model.name, "' expects '", DataTypeName(control.data_type),
+                   "'");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, InferRequest* request) {

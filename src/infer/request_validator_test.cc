@@ -566,5 +566,32 @@ TEST_F(RawInputTest, DataForAHostPolicyIsRefused) {
                 "supported");
 }
 
+TEST(CorrelationIdTest, IsOfTheKindThatItsControlTensorTakes) {
+  const auto prepare = [](DataType control_type, CorrelationId id) {
+    CompiledModel model = Pair().Build();
+    SequenceControl control;
+    control.input = "CORRID";
+    control.kind = SequenceControl::Kind::kCorrelationId;
+    control.data_type = control_type;
+    model.sequence.controls = {control};
+    TestRequest request(std::make_shared<FakeModel>(std::move(model)));
+    request->set_id("7");
+    request->set_correlation_id(std::move(id));
+    request.Input("a", DataType::kFp32, {4});
+    request.Input("b", DataType::kFp32, {4});
+    return RequestValidator::Prepare(request.get());
+  };
+  const CorrelationId number(5), text(std::string("5"));
+  EXPECT_EQ(prepare(DataType::kInt32, number), absl::OkStatus());
+  EXPECT_EQ(prepare(DataType::kBytes, text), absl::OkStatus());
+  EXPECT_EQ(prepare(DataType::kBytes, CorrelationId()), absl::OkStatus());
+  EXPECT_EQ(prepare(DataType::kInt32, text),
+            absl::InvalidArgumentError("[request id: 7] sequence batching control 'CORRID' "
+                                       "data-type is 'BYTES', but model 'm' expects 'INT32'"));
+  EXPECT_EQ(prepare(DataType::kBytes, number),
+            absl::InvalidArgumentError("[request id: 7] sequence batching control 'CORRID' "
+                                       "data-type is 'UINT64', but model 'm' expects 'BYTES'"));
+}
+
 }  // namespace
 }  // namespace nereid

@@ -87,6 +87,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // Responses go through `relay` from now on. REQUIRES: nothing was sent, and nobody else who may
   // send has the stream yet.
   void SetRelay(std::unique_ptr<ResponseRelay> relay) { relay_ = std::move(relay); }
+  // REQUIRES: nobody may be setting one.
+  bool has_relay() const { return relay_ != nullptr; }
 
   // How much time the calling thread has spent in the receivers of responses so far. Lets whoever
   // measures a model leave out how its answers are sent.

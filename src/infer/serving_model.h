@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,16 @@
 #include "base/gate.h"
 #include "config/compiled_model.h"
 #include "infer/request_ptr.h"
+#include "model/correlation_id.h"
 #include "observe/stats/model_statistics.h"
 
 namespace nereid {
+
+// What adaptive batching has chosen for a model (nereid.target_p99_us).
+struct AdaptiveBatching {
+  Duration delay{0};        // the longest that a request waits for others beside an idle instance
+  uint64_t batch_size = 0;  // the most rows of a batch
+};
 
 // Class labels of an output, one a line of its label file.
 using OutputLabels = std::map<std::string, std::vector<std::string>>;
@@ -48,8 +56,12 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual bool AdmissionOpen() const = 0;
   // Asks the backend whether the model can serve now; OK where it offers no such check.
   virtual absl::Status CheckReady() = 0;
+  // Whether a sequence of requests lives here that has this id, and further requests may join.
+  virtual bool HasSequence(const CorrelationId& id) const { return false; }
   // Executions by I/O threads so far.
   virtual uint64_t inline_executions() const { return 0; }
+  // None where the configuration says how to batch.
+  virtual std::optional<AdaptiveBatching> adaptive_batching() const { return std::nullopt; }
   // `request`, which the caller keeps alive, was cancelled: its scheduler drops it if it is queued.
   // Never blocks.
   virtual void OnCancel(InferRequest* request) = 0;

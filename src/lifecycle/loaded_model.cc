@@ -1,5 +1,6 @@
 #include "lifecycle/loaded_model.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
@@ -8,7 +9,9 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "config/states.h"
 #include "lifecycle/model_fingerprint.h"
+#include "scheduling/adaptive/adaptive_target.h"
 
 namespace nereid {
 namespace {
@@ -71,6 +74,7 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   RETURN_IF_ERROR(model->Initialize());
 
   ASSIGN_OR_RETURN(CompiledModel compiled, model->config().Compile(version));
+  RETURN_IF_ERROR(LoadInitialStates(*context.file_system, model_dir, &compiled));
   ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
   std::shared_ptr<LoadedModel> loaded(
       new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)), std::move(labels),
@@ -106,13 +110,47 @@ absl::StatusOr<Duration> LoadedModel::InlineLimit(const LoadContext& context) co
   return allowed ? context.inline_limit : Duration(0);
 }
 
+absl::Status LoadedModel::MakeScheduler(const LoadContext& context) {
+  const auto active =
+      absl::c_count_if(config().instances, [](const InstanceSpec& spec) { return !spec.passive; });
+  if (active == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "model '", config().name, "' has no instance that takes requests: all are passive"));
+  }
+  ASSIGN_OR_RETURN(const Duration inline_limit, InlineLimit(context));
+  if (config().sequence.enabled) {
+    RETURN_IF_ERROR(AdaptiveTarget(config(), {}).status());
+    sequences_ = std::make_unique<SequenceScheduler>(
+        &config(), static_cast<uint32_t>(active), clock(),
+        SequenceSchedulerOptions{context.timer, context.hold_until_queued,
+                                 context.hold_until_backlogged});
+    front_ = sequences_.get();
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<BatchStrategy> strategy, model_->MakeBatchStrategy(config()));
+  ASSIGN_OR_RETURN(
+      const Duration target,
+      AdaptiveTarget(config(), {strategy != nullptr, context.rate_limiter != nullptr}));
+  scheduler_ = std::make_unique<DynamicScheduler>(
+      &config(), std::move(strategy), clock(), inline_limit,
+      DynamicSchedulerOptions{context.timer, context.hold_until_queued, target});
+  front_ = scheduler_.get();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<BatchSource*> LoadedModel::MakeSource(const LoadContext& context,
-                                                     const InstanceSpec& spec) {
+                                                     const InstanceSpec& spec, uint32_t active) {
   // A passive instance never pulls.
-  if (context.rate_limiter == nullptr || spec.passive) return scheduler_.get();
+  if (spec.passive) return nullptr;
+  BatchSource* source = scheduler_.get();
+  StagedSource* staged = scheduler_.get();
+  if (sequences_ != nullptr) {
+    source = sequences_->source(active);
+    staged = sequences_->source(active);
+  }
+  if (context.rate_limiter == nullptr) return source;
   ASSIGN_OR_RETURN(std::unique_ptr<RateLimiter::Seat> seat, context.rate_limiter->Register(spec));
-  limited_sources_.push_back(
-      std::make_unique<RateLimitedSource>(scheduler_.get(), std::move(seat)));
+  limited_sources_.push_back(std::make_unique<RateLimitedSource>(staged, std::move(seat)));
   return limited_sources_.back().get();
 }
 
@@ -120,24 +158,16 @@ absl::Status LoadedModel::StartInstances(const LoadContext& context, const std::
   static const HostPolicySettings kNoPolicies;
   const HostPolicySettings& policies =
       context.host_policies == nullptr ? kNoPolicies : *context.host_policies;
-  if (std::all_of(config().instances.begin(), config().instances.end(),
-                  [](const InstanceSpec& instance) { return instance.passive; })) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "model '", config().name, "' has no instance that takes requests: all are passive"));
-  }
-  ASSIGN_OR_RETURN(const Duration inline_limit, InlineLimit(context));
+  RETURN_IF_ERROR(MakeScheduler(context));
   ASSIGN_OR_RETURN(Warmup samples, Warmup::Make(config(), *context.file_system, model_dir));
   const auto warmup = std::make_shared<const Warmup>(std::move(samples));
-  ASSIGN_OR_RETURN(std::unique_ptr<BatchStrategy> strategy, model_->MakeBatchStrategy(config()));
-  scheduler_ = std::make_unique<DynamicScheduler>(
-      &config(), std::move(strategy), clock(), inline_limit,
-      DynamicSchedulerOptions{context.timer, context.hold_until_queued});
-  front_ = scheduler_.get();
+  uint32_t active = 0;
   const bool parallel = model_->backend()->attributes().parallel_instance_loading;
   for (size_t i = 0; i < config().instances.size(); ++i) {
     const InstanceSpec& spec = config().instances[i];
     ASSIGN_OR_RETURN(HostPolicy policy, HostPolicy::Make(policies, spec.host_policy_name));
-    ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, spec));
+    ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, spec, active));
+    if (!spec.passive) ++active;
     auto instance =
         std::make_unique<InstanceHandle>(model_.get(), spec, static_cast<int>(i), policy.ToJson());
     instances_.push_back(instance.get());
@@ -179,7 +209,8 @@ void LoadedModel::UseCache(const LoadContext& context, const std::string& model_
 }
 
 void LoadedModel::PreserveOrdering() {
-  if (!config().batching.preserve_ordering) return;
+  // In a sequence model it is the matter of each instance.
+  if (!config().batching.preserve_ordering || sequences_ != nullptr) return;
   ordered_ = std::make_unique<OrderedScheduler>(front_);
   front_ = ordered_.get();
 }
@@ -192,6 +223,19 @@ absl::Status LoadedModel::CheckReady() {
   for (InstanceHandle* instance : instances_) status.Update(instance->CheckReady());
   lifetime().Leave();
   return status;
+}
+
+int64_t LoadedModel::InFlight() {
+  const int64_t inside = lifetime().inside();
+  if (sequences_ == nullptr || inside == 0) return inside;
+  return std::max<int64_t>(1, static_cast<int64_t>(sequences_->sequences_in_slots()));
+}
+
+std::optional<AdaptiveBatching> LoadedModel::adaptive_batching() const {
+  if (scheduler_ == nullptr) return std::nullopt;
+  const std::optional<BatchPlan> plan = scheduler_->adaptive_plan();
+  if (!plan.has_value()) return std::nullopt;
+  return AdaptiveBatching{plan->delay, plan->max_units};
 }
 
 void LoadedModel::CloseAdmission() {
@@ -213,6 +257,7 @@ void LoadedModel::Close(std::function<void()> on_done) {
 
 void LoadedModel::TearDown() {
   if (scheduler_ != nullptr) scheduler_->Shutdown();
+  if (sequences_ != nullptr) sequences_->Shutdown();
   for (const auto& source : limited_sources_) source->Close();
   runners_.clear();  // joins, and finalises each instance on its own thread
   limited_sources_.clear();

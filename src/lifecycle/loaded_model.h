@@ -24,6 +24,7 @@
 #include "scheduling/cached/cached_scheduler.h"
 #include "scheduling/dynamic/dynamic_scheduler.h"
 #include "scheduling/ordered/ordered_scheduler.h"
+#include "scheduling/sequence/sequence_scheduler.h"
 
 namespace nereid {
 
@@ -40,7 +41,8 @@ struct LoadContext {
   Duration inline_limit{0};                           // of executions by I/O threads; 0: none
   Timer* timer = nullptr;        // for time-outs in queues; null: noticed when an instance is idle
   size_t hold_until_queued = 0;  // see DynamicSchedulerOptions
-  void* server = nullptr;        // TRITONSERVER_Server*, for the backends
+  size_t hold_until_backlogged = 0;  // see SequenceSchedulerOptions
+  void* server = nullptr;            // TRITONSERVER_Server*, for the backends
 };
 
 class LoadedModel final : public ServingModel {
@@ -57,9 +59,20 @@ class LoadedModel final : public ServingModel {
   bool AdmissionOpen() const override { return admission_open_.load(std::memory_order_acquire); }
   absl::Status CheckReady() override;
   void OnCancel(InferRequest* request) override { front_->OnCancel(request); }
-  uint64_t inline_executions() const override { return scheduler_->inline_executions(); }
+  bool HasSequence(const CorrelationId& id) const override {
+    return sequences_ != nullptr && sequences_->Has(id);
+  }
+  uint64_t inline_executions() const override {
+    return scheduler_ == nullptr ? 0 : scheduler_->inline_executions();
+  }
 
-  // Refuses new requests; those in flight go on.
+  std::optional<AdaptiveBatching> adaptive_batching() const override;
+
+  // Whether a sequence lives here.
+  bool HasSequences() const { return sequences_ != nullptr && sequences_->live_sequences() > 0; }
+  // What keeps it from being torn down: its requests, or its sequences.
+  int64_t InFlight();
+  // Refuses new requests; those in flight go on, and so do the sequences that live.
   void CloseAdmission();
   // CloseAdmission, and tears the model down once nothing is in flight, on a thread of its own;
   // `on_done` runs there afterwards. REQUIRES: called once, on a model held by a shared_ptr.
@@ -74,8 +87,11 @@ class LoadedModel final : public ServingModel {
               std::unique_ptr<ModelHandle> model);
   // Makes the scheduler and the instances, which initialise and warm up; then they serve.
   absl::Status StartInstances(const LoadContext& context, const std::string& model_dir);
-  // Where instance `spec` takes its batches.
-  absl::StatusOr<BatchSource*> MakeSource(const LoadContext& context, const InstanceSpec& spec);
+  // The scheduler that the configuration asks for.
+  absl::Status MakeScheduler(const LoadContext& context);
+  // Where instance `spec` takes its batches, the `active`th that is not passive.
+  absl::StatusOr<BatchSource*> MakeSource(const LoadContext& context, const InstanceSpec& spec,
+                                          uint32_t active);
   // context.inline_limit, or zero if no I/O thread may execute this model. INVALID_ARGUMENT for a
   // bad parameter.
   absl::StatusOr<Duration> InlineLimit(const LoadContext& context) const;
@@ -87,7 +103,9 @@ class LoadedModel final : public ServingModel {
   void TearDown();
 
   std::unique_ptr<ModelHandle> model_;  // null once torn down
+  // One of these two; the other is null.
   std::unique_ptr<DynamicScheduler> scheduler_;
+  std::unique_ptr<SequenceScheduler> sequences_;
   std::unique_ptr<CachedScheduler> cached_;    // null if the model does not use the response cache
   std::unique_ptr<OrderedScheduler> ordered_;  // null unless responses leave in order
   Scheduler* front_ = nullptr;                 // the first that sees a request

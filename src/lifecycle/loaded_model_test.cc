@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <memory>
 #include <string>
 
 #include "infer/testing/test_request.h"
+#include "lifecycle/model_directory.h"
 #include "lifecycle/testing/fake_repository.h"
 
 namespace nereid {
@@ -145,6 +147,53 @@ TEST_F(LoadedModelTest, ClosedAdmissionRefusesNewRequests) {
   Close(model);
 }
 
+TEST_F(LoadedModelTest, SequencesGoOnUntilTheyEnd) {
+  auto model = *Load("m", "sequence_batching { } instance_group { kind: KIND_CPU count: 1 }");
+  std::deque<TestRequest> requests;
+  const auto send = [&](uint64_t sequence, uint32_t flags) {
+    TestRequest& request = requests.emplace_back(model);
+    request->set_correlation_id(CorrelationId(sequence));
+    request->set_flags(flags);
+    request.Input("in", DataType::kInt8, {1});
+    RequestPtr owned = request.Issue();
+    const absl::Status status = model->Enqueue(&owned);
+    if (!status.ok()) {
+      request.TakeBack(std::move(owned));
+      return status;
+    }
+    request.WaitDone();
+    return request.final_status();
+  };
+  EXPECT_EQ(send(1, kRequestFlagSequenceStart), absl::OkStatus());
+  EXPECT_TRUE(model->HasSequence(CorrelationId(1)));
+  EXPECT_FALSE(model->HasSequence(CorrelationId(2)));
+  EXPECT_EQ(model->InFlight(), 1);
+  model->CloseAdmission();
+  EXPECT_EQ(send(2, kRequestFlagSequenceStart).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(send(1, 0), absl::OkStatus());
+  // Both doors closed, it lives until its sequences have ended.
+  Signal closed;
+  model->Close([&closed] { closed.Set(); });
+  EXPECT_FALSE(closed.IsSet());
+  ModelDirectory directory;
+  directory.models["m"].draining.push_back(model);
+  EXPECT_EQ(directory.FindSequence("m", -1, CorrelationId(1)), model);
+  EXPECT_EQ(directory.FindSequence("m", 1, CorrelationId(1)), model);
+  EXPECT_EQ(directory.FindSequence("m", 2, CorrelationId(1)), nullptr);
+  EXPECT_EQ(directory.FindSequence("m", -1, CorrelationId(2)), nullptr);
+  EXPECT_EQ(directory.FindSequence("other", -1, CorrelationId(1)), nullptr);
+  TestRequest last(model);
+  last->set_correlation_id(CorrelationId(1));
+  last->set_flags(kRequestFlagSequenceEnd);
+  last.Input("in", DataType::kInt8, {1});
+  ASSERT_TRUE(model->lifetime().Join());
+  RequestPtr owned = last.IssueInside();
+  EXPECT_EQ(model->Enqueue(&owned), absl::OkStatus());
+  last.WaitDone();
+  closed.Await();
+  EXPECT_EQ(model->InFlight(), 0);
+}
+
 TEST_F(LoadedModelTest, WhoeverKeepsAClosedModelKeepsNoBackend) {
   auto model = *Load("m");
   Close(model);
@@ -162,6 +211,17 @@ TEST_F(LoadedModelTest, TheInlineParameterIsTrueOrFalse) {
             "'false'");
   auto model = *Load("m", parameter("true"));
   Close(model);
+}
+
+TEST_F(LoadedModelTest, ALatencyTargetIsCheckedAndSwitchesAdaptiveBatchingOn) {
+  constexpr char kTarget[] =
+      "parameters { key: 'nereid.target_p99_us' value: { string_value: '5000' } }";
+  EXPECT_EQ(Load("m", kTarget).status().message(),
+            "parameter 'nereid.target_p99_us' of model 'm' needs dynamic_batching and a "
+            "max_batch_size of 2 or more");
+  auto plain = *Load("m");
+  EXPECT_FALSE(plain->adaptive_batching().has_value());
+  Close(plain);
 }
 
 // ---- Instances

@@ -42,4 +42,21 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> ModelDirectory::Find(absl::string_v
   return entry->second.model;
 }
 
+std::shared_ptr<LoadedModel> ModelDirectory::FindSequence(absl::string_view name, int64_t version,
+                                                          const CorrelationId& id) const {
+  const auto it = models.find(std::string_view(name.data(), name.size()));
+  if (it == models.end()) return nullptr;
+  const auto lives_in = [&](const std::shared_ptr<LoadedModel>& model) {
+    return model != nullptr && (version < 0 || model->config().version == version) &&
+           model->HasSequence(id);
+  };
+  for (const auto& [number, entry] : it->second.versions) {
+    if (lives_in(entry.model)) return entry.model;
+  }
+  for (const std::weak_ptr<LoadedModel>& draining : it->second.draining) {
+    if (std::shared_ptr<LoadedModel> model = draining.lock(); lives_in(model)) return model;
+  }
+  return nullptr;
+}
+
 }  // namespace nereid

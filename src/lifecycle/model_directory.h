@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lifecycle/loaded_model.h"
 
@@ -32,6 +33,8 @@ struct VersionEntry {
 struct ModelEntry {
   std::map<int64_t, VersionEntry> versions;
   std::string reason;  // why there are no versions, when there are none
+  // Versions that were replaced, and in which sequences may live on.
+  std::vector<std::weak_ptr<LoadedModel>> draining;
 };
 
 struct ModelDirectory {
@@ -40,6 +43,10 @@ struct ModelDirectory {
   // Version `version`, or the highest ready one for a negative number. The errors are those of
   // spec/scheduling.md 8.6.
   absl::StatusOr<std::shared_ptr<LoadedModel>> Find(absl::string_view name, int64_t version) const;
+  // Version `version`, or any for a negative number, in which sequence `id` lives, although another
+  // has taken its place; null if there is none.
+  std::shared_ptr<LoadedModel> FindSequence(absl::string_view name, int64_t version,
+                                            const CorrelationId& id) const;
 };
 
 }  // namespace nereid

@@ -17,6 +17,10 @@
 namespace nereid {
 namespace {
 
+// Nobody signals the end of the last request or sequence (that would cost every one): it is looked
+// for.
+constexpr auto kIdleStep = std::chrono::milliseconds(10);
+
 // "<Code text>: <message>", as reasons are written.
 std::string Describe(const absl::Status& status) {
   absl::string_view code = "Unknown";
@@ -242,6 +246,7 @@ absl::Status ModelManager::Commit(const std::string& name, std::vector<VersionRe
   Update([&](ModelDirectory* directory) {
     ModelEntry& entry = directory->models[name];
     entry.reason.clear();
+    std::erase_if(entry.draining, [](const auto& model) { return model.expired(); });
     if (reasons.empty()) {
       std::map<int64_t, VersionEntry> served;
       for (VersionResult& result : results) {
@@ -250,6 +255,7 @@ absl::Status ModelManager::Commit(const std::string& name, std::vector<VersionRe
       for (auto& [version, old] : entry.versions) {
         if (old.model == nullptr || old.state != ModelState::kReady) continue;
         retired.push_back({version, old.model});
+        if (old.model->config().sequence.enabled) entry.draining.push_back(old.model);
         if (served.count(version) == 0) served[version] = {ModelState::kUnloading, "", old.model};
       }
       entry.versions = std::move(served);
@@ -307,6 +313,11 @@ void ModelManager::CloseVersion(const std::string& name, int64_t version,
   });
 }
 
+std::shared_ptr<LoadedModel> ModelManager::FindSequence(absl::string_view name, int64_t version,
+                                                        const CorrelationId& id) const {
+  return Directory().FindSequence(name, version, id);
+}
+
 absl::Status ModelManager::Unload(const std::string& name) {
   {
     MutexLock lock(&mu_);
@@ -350,7 +361,7 @@ std::vector<std::string> ModelManager::InFlight() const {
   std::vector<std::string> texts;
   for (const auto& [name, entry] : Directory().models) {
     for (const auto& [version, v] : entry.versions) {
-      const int64_t count = v.model == nullptr ? 0 : v.model->lifetime().inside();
+      const int64_t count = v.model == nullptr ? 0 : v.model->InFlight();
       if (count == 0) continue;
       texts.push_back(absl::StrCat("Model '", name, "' (version ", version, ") has ", count,
                                    " in-flight inferences"));
@@ -359,9 +370,30 @@ std::vector<std::string> ModelManager::InFlight() const {
   return texts;
 }
 
+bool ModelManager::HasSequences() const {
+  for (const auto& [name, entry] : Directory().models) {
+    for (const auto& [version, v] : entry.versions) {
+      if (v.model != nullptr && v.model->HasSequences()) return true;
+    }
+    for (const std::weak_ptr<LoadedModel>& draining : entry.draining) {
+      const std::shared_ptr<LoadedModel> model = draining.lock();
+      if (model != nullptr && model->HasSequences()) return true;
+    }
+  }
+  return false;
+}
+
+bool ModelManager::WaitSequencesEnded(TimePoint deadline) {
+  while (HasSequences()) {
+    const TimePoint now = context_.clock->Now();
+    if (now >= deadline) return false;
+    MutexLock lock(&mu_);
+    context_.clock->Wait(&changed_, &mu_, std::min(deadline, now + kIdleStep));
+  }
+  return true;
+}
+
 bool ModelManager::WaitIdle(TimePoint deadline) {
-  // Nobody signals the end of the last request (that would cost every request): it is looked for.
-  constexpr auto kStep = std::chrono::milliseconds(10);
   TimePoint next_report = context_.clock->Now() + std::chrono::seconds(1);
   while (true) {
     const std::vector<std::string> busy = InFlight();
@@ -376,7 +408,7 @@ bool ModelManager::WaitIdle(TimePoint deadline) {
     }
     if (now >= deadline) return false;
     MutexLock lock(&mu_);
-    context_.clock->Wait(&changed_, &mu_, std::min(deadline, now + kStep));
+    context_.clock->Wait(&changed_, &mu_, std::min(deadline, now + kIdleStep));
   }
 }
 

@@ -50,6 +50,9 @@ class ModelManager {
   absl::StatusOr<std::shared_ptr<LoadedModel>> Find(absl::string_view name, int64_t version) const {
     return directory_.Get()->Find(name, version);
   }
+  // See ModelDirectory.
+  std::shared_ptr<LoadedModel> FindSequence(absl::string_view name, int64_t version,
+                                            const CorrelationId& id) const;
   // The picture of this moment.
   const ModelDirectory& Directory() const { return *directory_.Get(); }
   // Model names in the repositories, loaded or not.
@@ -57,6 +60,10 @@ class ModelManager {
 
   // Closes the admission of every model.
   void CloseAdmission();
+  // Whether a sequence of requests lives in some model, also in one that was replaced.
+  bool HasSequences() const;
+  // Waits until none does; false if `deadline` comes first.
+  bool WaitSequencesEnded(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
   // Waits until no request is in flight; false, and a log line for each model that still has some,
   // if `deadline` comes first.
   bool WaitIdle(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);

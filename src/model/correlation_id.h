@@ -29,6 +29,8 @@ class CorrelationId {
   std::string ToString() const { return is_string() ? string_value() : absl::StrCat(uint_value()); }
 
   friend bool operator==(const CorrelationId&, const CorrelationId&) = default;
+  // Some order.
+  friend bool operator<(const CorrelationId& a, const CorrelationId& b) { return a.id_ < b.id_; }
 
  private:
   std::variant<uint64_t, std::string> id_ = uint64_t{0};

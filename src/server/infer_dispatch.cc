@@ -3,6 +3,7 @@
 
 #include "base/status_macros.h"
 #include "infer/request_validator.h"
+#include "lifecycle/model_manager.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -21,7 +22,24 @@ absl::Status CheckCallbacks(const InferRequest& request) {
 
 }  // namespace
 
+std::shared_ptr<ServingModel> Server::HomeOfSequence(const InferRequest& request) const {
+  const std::shared_ptr<ServingModel>& model = request.model();
+  const CorrelationId& id = request.correlation_id();
+  if (!model->config().sequence.enabled || !id.present() ||
+      (request.flags() & kRequestFlagSequenceStart) != 0) {
+    return nullptr;
+  }
+  if (model->HasSequence(id)) return model;
+  return models_->FindSequence(model->config().name, request.requested_version(), id);
+}
+
 absl::Status Server::EnterModel(InferRequest* request) const {
+  // A sequence goes on where it has begun, also while that is being unloaded.
+  if (std::shared_ptr<ServingModel> home = HomeOfSequence(*request);
+      home != nullptr && home->lifetime().Join()) {
+    if (home != request->model()) request->Rebind(std::move(home));
+    return absl::OkStatus();
+  }
   if (request->model()->AdmissionOpen() && request->model()->lifetime().Enter()) {
     return absl::OkStatus();
   }

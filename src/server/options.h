@@ -42,6 +42,9 @@ struct ServerOptions {
   // Models with dynamic batching hold work until so many requests have been in their queue at a
   // time: TRITONSERVER_DELAY_SCHEDULER, by which clients' tests build up a queue. 0: no holding.
   uint32_t hold_until_queued = 0;
+  // Models with sequence batching do so, too, and besides until so many requests are in their
+  // backlog: TRITONSERVER_BACKLOG_DELAY_SCHEDULER.
+  uint32_t hold_until_backlogged = 0;
   std::string backend_directory;  // default: ../backends beside the library
   BackendSettings backend_settings;
   std::string cache_directory;  // default: ../caches beside the library
@@ -59,7 +62,7 @@ struct ServerOptions {
   uint64_t max_in_flight_bytes = 4ull << 30;  // input and output bytes of requests; 0: no limit
 };
 
-// ServerOptions::hold_until_queued from the text of that variable; null: it is not set.
+// ServerOptions::hold_until_* from the text of the variable; null: it is not set.
 inline uint32_t HoldFromText(const char* text) {
   if (text == nullptr) return 0;
   const long value = std::strtol(text, nullptr, 10);

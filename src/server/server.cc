@@ -101,6 +101,7 @@ absl::Status Server::Start() {
   context.cache_executor = parts_->cache_executor.get();
   context.timer = parts_->timer.get();
   context.hold_until_queued = options_.hold_until_queued;
+  context.hold_until_backlogged = options_.hold_until_backlogged;
   RETURN_IF_ERROR(SetUpInstances(&context));
   context.server = this;
   parts_->models = std::make_unique<ModelManager>(std::move(manager), context);
@@ -156,6 +157,15 @@ Server::~Server() {
   if (models_ != nullptr && state_.load() != State::kStopped) {
     if (absl::Status stopped = Stop(); !stopped.ok()) LOG_ERROR << stopped.message();
   }
+}
+
+void Server::FinishSequences(TimePoint deadline) {
+  if (!models_->HasSequences()) return;
+  State expected = State::kReady;
+  state_.compare_exchange_strong(expected, State::kExiting);
+  LOG_INFO << "Waiting for live sequences to end.";
+  models_->CloseAdmission();
+  models_->WaitSequencesEnded(deadline);
 }
 
 absl::Status Server::Stop() {

@@ -39,6 +39,9 @@ class NEREID_API Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  // Where sequences live, refuses all but their requests, and waits until they have ended or for
+  // `deadline`. For the time before the frontends refuse requests and Stop is called.
+  void FinishSequences(TimePoint deadline);
   // Refuses new requests, lets those in flight finish, unloads the models. INTERNAL "Exit timeout
   // expired. Exiting immediately." when that takes longer than the exit timeout.
   absl::Status Stop();
@@ -100,7 +103,11 @@ class NEREID_API Server {
   absl::Status CheckReadyForControl() const;
   // One attempt of Infer.
   absl::Status TryInfer(InferRequest* request) const;
-  // Takes a pass of the lifetime gate of the request's model, or of its successor.
+  // The model version in which the sequence lives that the request goes on with; null if it begins
+  // one, belongs to none, or to one that does not live.
+  std::shared_ptr<ServingModel> HomeOfSequence(const InferRequest& request) const;
+  // Takes a pass of the lifetime gate of the request's model, of its successor, or of the one where
+  // its sequence lives.
   absl::Status EnterModel(InferRequest* request) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;
   // Writes a table of all models with state and reason to the log.

@@ -54,7 +54,7 @@ ModelStatisticsReport Report(LoadedModel* model) {
 ServerMetadata Server::Metadata() const {
   return {options_.server_id,
           options_.server_version.empty() ? kVersion : options_.server_version,
-          {"classification", "model_configuration", "binary_tensor_data", "parameters",
+          {"classification", "sequence", "model_configuration", "binary_tensor_data", "parameters",
            "statistics", "schedule_policy"}};
 }
 

@@ -86,6 +86,16 @@ class ServerTest : public ::testing::Test {
                        outputs[0].buffer().byte_size);
   }
 
+  // What becomes of a request of sequence `id` to model "m".
+  absl::Status Send(uint64_t id, uint32_t flags) {
+    std::unique_ptr<TestRequest> request = Request("m");
+    (*request)->set_correlation_id(CorrelationId(id));
+    (*request)->set_flags(flags);
+    if (absl::Status issued = server_->Infer(request->get()); !issued.ok()) return issued;
+    request->WaitDone();
+    return request->final_status();
+  }
+
   std::string StartError(const ServerOptions& options) {
     return std::string(Server::Create(options).status().message());
   }
@@ -386,6 +396,48 @@ TEST_F(ServerTest, AnExitTimeoutEndsTheWait) {
   EXPECT_EQ(server_->Stop(), absl::InternalError("Exit timeout expired. Exiting immediately."));
   request->WaitDone();
   server_->SetExitTimeout(30);  // so that destroying the server waits for its models
+}
+
+// ---- Sequences
+
+// Two sequences at a time.
+constexpr char kSequences[] =
+    "sequence_batching { max_sequence_idle_microseconds: 60000000 } "
+    "instance_group { kind: KIND_CPU count: 2 }";
+constexpr uint32_t kStart = kRequestFlagSequenceStart;
+constexpr uint32_t kEnd = kRequestFlagSequenceEnd;
+
+TEST_F(ServerTest, AfterAReloadSequencesGoOnWhereTheyBegan) {
+  AddModel("m", IdentityConfig(kSequences));
+  StartExplicit({"m"});
+  EXPECT_EQ(Send(1, kStart), absl::OkStatus());
+  AddModel("m", IdentityConfig(std::string(kSequences) +
+                               " parameters { key: \"k\" value { string_value: \"v\" } }"));
+  ASSERT_EQ(server_->LoadModel("m"), absl::OkStatus());
+  EXPECT_THAT(*server_->ModelConfigJson("m", -1), HasSubstr("\"k\""));
+  EXPECT_EQ(Send(1, 0), absl::OkStatus());
+  EXPECT_EQ(Send(2, kStart | kEnd), absl::OkStatus());
+  EXPECT_EQ(Send(1, kEnd), absl::OkStatus());
+  EXPECT_EQ(Send(1, 0).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ServerTest, BeforeItStopsSequencesMayBeFinished) {
+  AddModel("m", IdentityConfig(kSequences));
+  Start(Options());
+  server_->FinishSequences(server_->clock()->Now());  // there are none: nothing changes
+  EXPECT_EQ(Send(1, kStart), absl::OkStatus());
+  std::thread finish(
+      [&] { server_->FinishSequences(server_->clock()->Now() + std::chrono::minutes(1)); });
+  while (server_->IsLive().ok()) std::this_thread::yield();
+  absl::Status refused;
+  // The doors of the models close a moment later.
+  while (refused.ok()) refused = Send(2, kStart | kEnd);
+  EXPECT_EQ(refused, absl::UnavailableError("Server is stopping, scheduler for model has stopped "
+                                            "accepting new inference requests"));
+  EXPECT_EQ(Send(1, 0), absl::OkStatus());
+  EXPECT_EQ(Send(1, kEnd), absl::OkStatus());
+  finish.join();
+  EXPECT_EQ(server_->Stop(), absl::OkStatus());
 }
 
 }  // namespace

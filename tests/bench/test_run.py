@@ -27,4 +27,6 @@ def test_it_writes_both_files(tmp_path: Path, result: dict[str, Any]) -> None:
     written = sorted(path.name for path in (tmp_path / "results").iterdir())
     assert written == ["2026-01-02-2x-cpu.json", "2026-01-02-2x-cpu.md"]
     assert json.loads((tmp_path / "results" / written[0]).read_text()) == result
+    run.write(result, tmp_path / "results", complete=False, group="streams")
+    assert (tmp_path / "results" / "streams-2026-01-02-2x-cpu.md").exists()
     assert "3.00×" in (tmp_path / "results" / written[1]).read_text()

@@ -18,6 +18,7 @@ from racetrack.workloads import (
     IDENTITY_SMALL,
     MLP,
     MLP_TWO,
+    REPEAT,
     RESNET,
     Model,
     Row,
@@ -46,9 +47,45 @@ def assert_has_models(repository: Path, models: Sequence[Model]) -> None:
         assert model.onnx_file is None or (repository / model.onnx_file).is_file()
 
 
-def test_every_model_is_in_the_repository(repository: Path, scheduling: Path) -> None:
+def test_every_model_is_in_the_repository(
+    repository: Path, scheduling: Path, tmp_path: Path
+) -> None:
     assert_has_models(repository, workloads.MODELS)
     assert_has_models(scheduling, workloads.SCHEDULING_MODELS)
+    assert_has_models(workloads.write_streams_repository(tmp_path), [IDENTITY_SMALL, REPEAT])
+
+
+def test_the_network_with_two_instances_has_priorities(scheduling: Path) -> None:
+    config = (scheduling / "mlp_two" / "config.pbtxt").read_text()
+    assert "priority_levels: 2 default_priority_level: 2" in config
+    assert "count: 2" in config
+
+
+def test_a_request_for_many_responses(tmp_path: Path, repository: Path) -> None:
+    files = write_files(tmp_path, repository, Row(REPEAT, "grpc", "binary", 16, responses=3))
+    request = service_pb2.ModelInferRequest.FromString(files.body.read_bytes())
+    assert [(tensor.name, list(tensor.shape)) for tensor in request.inputs] == [
+        ("IN", [3]),
+        ("DELAY", [3]),
+        ("WAIT", [1]),
+    ]
+    expected = np.frombuffer(files.expect.read_bytes(), np.float32)
+    assert len(set(expected)) == 3
+    assert request.raw_input_contents[0] == expected.tobytes()
+    assert not np.frombuffer(request.raw_input_contents[1], np.uint32).any()
+    assert files.echo_head is None
+
+
+def test_a_request_of_many_rows(tmp_path: Path, scheduling: Path) -> None:
+    one = write_files(tmp_path, scheduling, Row(MLP_TWO, "http", "binary", 1))
+    many = write_files(tmp_path, scheduling, Row(MLP_TWO, "http", "binary", 1, batch=16))
+    assert many.tensor_bytes == 16 * one.tensor_bytes
+    assert len(many.expect.read_bytes()) == 16 * len(one.expect.read_bytes())
+    # Rows differ in values, the first is the same.
+    expected = np.frombuffer(many.expect.read_bytes(), np.float32).reshape(16, -1)
+    first = np.frombuffer(one.expect.read_bytes(), np.float32)
+    np.testing.assert_allclose(expected[0], first, rtol=1e-5)
+    assert not np.allclose(expected[1], first)
 
 
 def test_the_large_network(tmp_path: Path, scheduling: Path) -> None:

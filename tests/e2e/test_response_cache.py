@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import threading
 import time
@@ -468,6 +469,29 @@ def test_redis_that_goes_away_and_comes_back(
         assert after["executions"] == before["executions"] + 1
     finally:
         redis.stop()
+
+
+def test_redis_that_hangs_delays_few(
+    server_factory: ServerFactory, model_repository: ModelRepository, redis: RedisServer
+) -> None:
+    add_models(model_repository)
+    server = server_factory(model_repository, *redis_options(redis, socket_timeout="500"))
+    echo(server.http_url)
+    poll_until("the response in Redis", lambda: kept(redis) == 1)
+    redis.process.send_signal(signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        for _ in range(20):
+            assert echo(server.http_url).status == 200
+        assert time.monotonic() - started < 5.0, "20 time-outs take 10 seconds"
+    finally:
+        redis.process.send_signal(signal.SIGCONT)
+
+    def hit_again() -> bool:
+        assert echo(server.http_url).status == 200
+        return statistics(server, "echo")["cache_hit"] > 0
+
+    poll_until("a hit", hit_again, 10)
 
 
 def redis_keys(redis: RedisServer) -> list[str]:

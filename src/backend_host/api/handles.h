@@ -9,6 +9,7 @@
 #include "backend_host/model_handle.h"
 #include "infer/infer_request.h"
 #include "infer/response.h"
+#include "infer/sequence_states.h"
 #include "triton/core/tritonbackend.h"
 
 namespace nereid {
@@ -25,9 +26,7 @@ inline ModelHandle* Unwrap(TRITONBACKEND_Model* p) { return reinterpret_cast<Mod
 inline InstanceHandle* Unwrap(TRITONBACKEND_ModelInstance* p) {
   return reinterpret_cast<InstanceHandle*>(p);
 }
-inline InferRequest* Unwrap(TRITONBACKEND_Request* p) {
-  return reinterpret_cast<InferRequest*>(p);
-}
+inline InferRequest* Unwrap(TRITONBACKEND_Request* p) { return reinterpret_cast<InferRequest*>(p); }
 inline InferInput* Unwrap(TRITONBACKEND_Input* p) { return reinterpret_cast<InferInput*>(p); }
 inline InferResponse* Unwrap(TRITONBACKEND_Response* p) {
   return reinterpret_cast<InferResponse*>(p);
@@ -35,6 +34,7 @@ inline InferResponse* Unwrap(TRITONBACKEND_Response* p) {
 inline ResponseOutput* Unwrap(TRITONBACKEND_Output* p) {
   return reinterpret_cast<ResponseOutput*>(p);
 }
+inline SequenceState* Unwrap(TRITONBACKEND_State* p) { return reinterpret_cast<SequenceState*>(p); }
 inline ResponseFactory* Unwrap(TRITONBACKEND_ResponseFactory* p) {
   return reinterpret_cast<ResponseFactory*>(p);
 }

@@ -17,9 +17,8 @@ namespace {
 
 TRITONSERVER_Error* OutOfBounds(const InferRequest& request, uint32_t index, size_t count,
                                 const char* what) {
-  return ToCError(absl::InvalidArgumentError(
-      absl::StrCat(request.LogPrefix(), "out of bounds index ", index, ": request has ", count,
-                   " ", what)));
+  return ToCError(absl::InvalidArgumentError(absl::StrCat(
+      request.LogPrefix(), "out of bounds index ", index, ": request has ", count, " ", what)));
 }
 
 void InputProperties(const InferInput& input, const InputBuffers& buffers, const char** name,
@@ -66,8 +65,8 @@ TRITONSERVER_Error* TRITONBACKEND_InputPropertiesForHostPolicy(
     TRITONSERVER_DataType* datatype, const int64_t** shape, uint32_t* dims_count,
     uint64_t* byte_size, uint32_t* buffer_count) {
   const InferInput& in = *Unwrap(input);
-  InputProperties(in, in.BuffersFor(host_policy_name), name, datatype, shape, dims_count,
-                  byte_size, buffer_count);
+  InputProperties(in, in.BuffersFor(host_policy_name), name, datatype, shape, dims_count, byte_size,
+                  buffer_count);
   return nullptr;
 }
 
@@ -84,8 +83,8 @@ TRITONSERVER_Error* TRITONBACKEND_InputBufferForHostPolicy(
     TRITONBACKEND_Input* input, const char* host_policy_name, const uint32_t index,
     const void** buffer, uint64_t* buffer_byte_size, TRITONSERVER_MemoryType* memory_type,
     int64_t* memory_type_id) {
-  GiveBuffer(BufferAt(Unwrap(input)->BuffersFor(host_policy_name), index), buffer,
-             buffer_byte_size, memory_type, memory_type_id);
+  GiveBuffer(BufferAt(Unwrap(input)->BuffersFor(host_policy_name), index), buffer, buffer_byte_size,
+             memory_type, memory_type_id);
   return nullptr;
 }
 
@@ -167,7 +166,7 @@ TRITONSERVER_Error* TRITONBACKEND_RequestParameter(TRITONBACKEND_Request* reques
 
 TRITONSERVER_Error* TRITONBACKEND_RequestInputCount(TRITONBACKEND_Request* request,
                                                     uint32_t* count) {
-  *count = static_cast<uint32_t>(Unwrap(request)->inputs().size());
+  *count = static_cast<uint32_t>(Unwrap(request)->backend_input_count());
   return nullptr;
 }
 
@@ -175,19 +174,20 @@ TRITONSERVER_Error* TRITONBACKEND_RequestInputName(TRITONBACKEND_Request* reques
                                                    const uint32_t index, const char** input_name) {
   *input_name = nullptr;
   InferRequest& r = *Unwrap(request);
-  if (index >= r.inputs().size()) return OutOfBounds(r, index, r.inputs().size(), "inputs");
-  *input_name = r.inputs()[index].name().c_str();
+  if (index >= r.backend_input_count())
+    return OutOfBounds(r, index, r.backend_input_count(), "inputs");
+  *input_name = r.backend_input(index).name().c_str();
   return nullptr;
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestInput(TRITONBACKEND_Request* request, const char* name,
                                                TRITONBACKEND_Input** input) {
   InferRequest& r = *Unwrap(request);
-  InferInput* const found = r.FindInput(name);
+  InferInput* const found = r.FindBackendInput(name);
   *input = reinterpret_cast<TRITONBACKEND_Input*>(found);
   if (found != nullptr) return nullptr;
-  return ToCError(absl::InvalidArgumentError(
-      absl::StrCat(r.LogPrefix(), "unknown request input name ", name)));
+  return ToCError(
+      absl::InvalidArgumentError(absl::StrCat(r.LogPrefix(), "unknown request input name ", name)));
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestInputByIndex(TRITONBACKEND_Request* request,
@@ -195,8 +195,9 @@ TRITONSERVER_Error* TRITONBACKEND_RequestInputByIndex(TRITONBACKEND_Request* req
                                                       TRITONBACKEND_Input** input) {
   *input = nullptr;
   InferRequest& r = *Unwrap(request);
-  if (index >= r.inputs().size()) return OutOfBounds(r, index, r.inputs().size(), "inputs");
-  *input = reinterpret_cast<TRITONBACKEND_Input*>(&r.inputs()[index]);
+  if (index >= r.backend_input_count())
+    return OutOfBounds(r, index, r.backend_input_count(), "inputs");
+  *input = reinterpret_cast<TRITONBACKEND_Input*>(&r.backend_input(index));
   return nullptr;
 }
 
@@ -242,19 +243,24 @@ TRITONSERVER_Error* TRITONBACKEND_RequestTrace(TRITONBACKEND_Request* request,
 
 TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request,
                                                  uint32_t release_flags) {
-  if ((release_flags & TRITONSERVER_REQUEST_RELEASE_RESCHEDULE) != 0) {
+  InferRequest* const r = Unwrap(request);
+  const bool again = (release_flags & TRITONSERVER_REQUEST_RELEASE_RESCHEDULE) != 0;
+  if (again && !(r->model()->config().sequence.iterative && r->release_watcher != nullptr)) {
     return ToCError(absl::InvalidArgumentError(
         "Request is released with TRITONSERVER_REQUEST_RELEASE_RESCHEDULE, while the model is not "
         "configured to handle such a flag."));
   }
-  InferRequest* const r = Unwrap(request);
   // Copied out first: once claimed, the request belongs to this call alone.
   const std::shared_ptr<nereid::LentBatch> lent = r->lent_batch;
   if (lent != nullptr && !lent->Claim(r->lent_slot)) {
     return ToCError(absl::InternalError(
         "the request was taken back by the server because execution of its batch failed"));
   }
-  r->Release(release_flags);
+  if (again && !r->filler) {
+    r->Reschedule();
+  } else {
+    r->Release(release_flags);
+  }
   return nullptr;
 }
 

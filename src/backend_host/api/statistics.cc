@@ -65,6 +65,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
     const uint64_t exec_end_ns) {
   InstanceHandle* const handle = Unwrap(instance);
   const InferRequest& r = *Unwrap(request);
+  if (r.filler) return nullptr;
   ModelStatistics& statistics = StatisticsOf(handle);
   const uint64_t now = nereid::ToNanos(handle->model()->serving_model()->clock()->Now());
   if (!success) {

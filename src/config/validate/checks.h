@@ -14,6 +14,8 @@ namespace nereid {
 void CheckGeneral(const inference::ModelConfig& config, Diagnostics* diagnostics);
 void CheckDynamicBatching(const inference::ModelConfig& config, Diagnostics* diagnostics);
 void CheckSequenceBatching(const inference::ModelConfig& config, Diagnostics* diagnostics);
+// sequence_batching.state.
+void CheckStates(const inference::ModelConfig& config, Diagnostics* diagnostics);
 // Of an ensemble, what can be told without its composing models.
 void CheckEnsemble(const inference::ModelConfig& config, Diagnostics* diagnostics);
 void CheckMetrics(const inference::ModelConfig& config, Diagnostics* diagnostics);
@@ -31,6 +33,7 @@ inline void CheckConfig(const inference::ModelConfig& config, Diagnostics* diagn
   CheckGeneral(config, diagnostics);
   CheckDynamicBatching(config, diagnostics);
   CheckSequenceBatching(config, diagnostics);
+  CheckStates(config, diagnostics);
   CheckEnsemble(config, diagnostics);
   CheckMetrics(config, diagnostics);
 }

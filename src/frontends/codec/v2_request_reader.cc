@@ -82,7 +82,13 @@ class BinaryPart {
   RequestBuffers* const buffers_;
 };
 
-void FillOptions(V2Document* document, InferRequest* request) {
+// UNIMPLEMENTED for a correlation id that is too long, as for other protocols.
+absl::Status FillOptions(V2Document* document, InferRequest* request) {
+  const CorrelationId& id = document->correlation_id;
+  if (id.is_string() && id.string_value().size() > kMaxCorrelationIdLength) {
+    return absl::UnimplementedError(absl::StrCat("string correlation ID cannot be longer than ",
+                                                 kMaxCorrelationIdLength, " characters"));
+  }
   if (!document->id.empty()) request->set_id(document->id);
   request->set_flags((document->sequence_start ? kRequestFlagSequenceStart : 0) |
                      (document->sequence_end ? kRequestFlagSequenceEnd : 0));
@@ -90,6 +96,7 @@ void FillOptions(V2Document* document, InferRequest* request) {
   request->set_priority(document->priority);
   request->set_timeout_us(document->timeout_us);
   for (Parameter& parameter : document->parameters) request->AddParameter(std::move(parameter));
+  return absl::OkStatus();
 }
 
 absl::Status FillInputs(absl::string_view binary_part, RequestBuffers* buffers,
@@ -124,7 +131,7 @@ absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limit
   V2Document document;
   RETURN_IF_ERROR(
       ReadDocument(absl::string_view(body.data, json_size), limits, buffers, &document));
-  FillOptions(&document, request);
+  RETURN_IF_ERROR(FillOptions(&document, request));
   RETURN_IF_ERROR(FillInputs(absl::string_view(body.data + json_size, body.size - json_size),
                              buffers, &document, request));
   for (const OutputFormats::Named& output : document.outputs.named) {

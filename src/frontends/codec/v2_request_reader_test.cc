@@ -180,6 +180,16 @@ TEST_F(V2RequestReaderTest, OptionsAndParameters) {
   EXPECT_EQ(request_->flags(), kRequestFlagSequenceEnd);
 }
 
+TEST_F(V2RequestReaderTest, TheIdOfASequenceHasALimit) {
+  const auto read = [&](size_t length) {
+    return ReadJson(R"({"inputs":[],"parameters":{"sequence_id":")" + std::string(length, 'a') +
+                    R"("}})");
+  };
+  EXPECT_TRUE(read(128).ok());
+  EXPECT_EQ(read(129), absl::UnimplementedError(
+                           "string correlation ID cannot be longer than 128 characters"));
+}
+
 TEST_F(V2RequestReaderTest, OutputsAndTheirFormats) {
   ASSERT_TRUE(ReadJson(R"({"inputs":[],"parameters":{"binary_data_output":true},"outputs":[
       {"name":"A"},{"name":"B","parameters":{"binary_data":true}},

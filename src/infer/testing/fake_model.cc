@@ -43,6 +43,16 @@ ModelBuilder& ModelBuilder::Output(std::string name, DataType type, Shape dims) 
   return Output(std::move(spec));
 }
 
+ModelBuilder& ModelBuilder::State(StateSpec spec) {
+  if (model_.max_batch_size > 0) spec.start_shape.push_back(1);
+  for (int64_t dim : spec.dims) spec.start_shape.push_back(dim == kVariableDim ? 1 : dim);
+  const uint64_t element =
+      spec.data_type == DataType::kBytes ? 4 : DataTypeByteSize(spec.data_type);
+  spec.start_byte_size = static_cast<uint64_t>(*ElementCount(spec.start_shape)) * element;
+  model_.states.push_back(std::move(spec));
+  return *this;
+}
+
 ModelBuilder& ModelBuilder::Batching(std::vector<int32_t> preferred, Duration max_delay) {
   model_.batching.enabled = true;
   model_.batching.preferred_batch_sizes = std::move(preferred);

@@ -27,6 +27,8 @@ class ModelBuilder {
   ModelBuilder& Input(std::string name, DataType type, Shape dims);
   ModelBuilder& Output(OutputSpec spec);
   ModelBuilder& Output(std::string name, DataType type, Shape dims);
+  // Start shape and bytes follow from the dimensions. REQUIRES: MaxBatch was called before.
+  ModelBuilder& State(StateSpec spec);
   // Dynamic batching; no preferred sizes mean the largest batch, as in a configuration.
   ModelBuilder& Batching(std::vector<int32_t> preferred = {}, Duration max_delay = Duration{0});
   // `levels` priority levels, the last of which is the default.

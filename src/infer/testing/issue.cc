@@ -8,9 +8,13 @@
 namespace nereid {
 
 RequestPtr TestRequest::Issue() {
+  Require(request_->model()->lifetime().Enter(), "the model is closed");
+  return IssueInside();
+}
+
+RequestPtr TestRequest::IssueInside() {
   InferRequest& request = *request_;
   Require(request.lifecycle().MoveTo(RequestState::kInitialized, "").ok(), "still in flight");
-  Require(request.model()->lifetime().Enter(), "the model is closed");
   const absl::Status prepared = RequestValidator::Prepare(&request);
   Require(prepared.ok(), prepared.message());
   request.BeginFlight(ToNanos(request.model()->clock()->Now()));

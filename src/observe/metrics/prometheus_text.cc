@@ -1,6 +1,7 @@
 #include "observe/metrics/prometheus_text.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/types/span.h>
 
 #include <algorithm>
 #include <charconv>
@@ -74,6 +75,15 @@ constexpr Family kCacheFamilies[] = {
      [](const ModelMetricsSample& m) { return Micros(m.statistics.cache_miss); }},
 };
 
+// Of models with adaptive batching.
+constexpr Family kAdaptiveFamilies[] = {
+    {"nereid_adaptive_batch_delay_us", Kind::kGauge,
+     "Longest wait for a batch to grow that adaptive batching has chosen, in microseconds",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.adaptive->delay_us); }},
+    {"nereid_adaptive_batch_size", Kind::kGauge, "Largest batch that adaptive batching has chosen",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.adaptive->batch_size); }},
+};
+
 // By FailureReason.
 constexpr const char* kFailureReasons[kFailureReasonCount] = {"REJECTED", "CANCELED", "BACKEND",
                                                               "OTHER"};
@@ -105,13 +115,15 @@ void AppendModelSample(const Family& family, const ModelMetricsSample& m, std::s
       family.read(m), out);
 }
 
-void AppendCacheFamilies(const std::vector<ModelMetricsSample>& models, std::string* out) {
-  const auto uses_cache = [](const ModelMetricsSample& m) { return m.response_cache; };
-  if (std::none_of(models.begin(), models.end(), uses_cache)) return;
-  for (const Family& family : kCacheFamilies) {
+// Of those models only that `has` says yes to.
+void AppendFamilies(absl::Span<const Family> families,
+                    const std::vector<ModelMetricsSample>& models,
+                    bool (*has)(const ModelMetricsSample&), std::string* out) {
+  if (std::none_of(models.begin(), models.end(), has)) return;
+  for (const Family& family : families) {
     AppendHeader(family.name, family.kind, family.help, out);
     for (const ModelMetricsSample& m : models) {
-      if (m.response_cache) AppendModelSample(family, m, out);
+      if (has(m)) AppendModelSample(family, m, out);
     }
   }
 }
@@ -172,7 +184,11 @@ std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
       for (const ModelMetricsSample& m : models) AppendModelSample(family, m, &out);
       if (&family == &kModelFamilies[0]) AppendFailures(models, &out);
     }
-    AppendCacheFamilies(models, &out);
+    AppendFamilies(
+        kCacheFamilies, models, [](const ModelMetricsSample& m) { return m.response_cache; }, &out);
+    AppendFamilies(
+        kAdaptiveFamilies, models,
+        [](const ModelMetricsSample& m) { return m.adaptive.has_value(); }, &out);
   }
   // There is no pinned memory without a GPU; dashboards still look for the pool.
   AppendPlainGauge("nv_pinned_memory_pool_total_bytes",

@@ -15,12 +15,18 @@
 
 namespace nereid {
 
+struct AdaptiveBatchingSample {
+  int64_t delay_us = 0;
+  uint64_t batch_size = 0;
+};
+
 struct ModelMetricsSample {
   std::string model;
   int64_t version = 0;
   double load_seconds = 0;
   uint64_t inline_executions = 0;
   bool response_cache = false;  // the model's configuration asks for it: it has the cache families
+  std::optional<AdaptiveBatchingSample> adaptive;  // none: batches are as configured
   StatisticsSnapshot statistics;
 };
 

@@ -118,6 +118,22 @@ nv_cache_miss_duration_per_model{model="cached",version="1"} 5
   EXPECT_THAT(PrometheusText({Model("plain", 1)}, std::nullopt, {}), Not(HasSubstr("nv_cache")));
 }
 
+TEST(PrometheusTextTest, WhatAdaptiveBatchingChoseOnlyOfModelsThatUseIt) {
+  ModelMetricsSample adaptive = Model("adaptive", 1);
+  adaptive.adaptive = AdaptiveBatchingSample{250, 32};
+  const std::string text = PrometheusText({adaptive, Model("plain", 1)}, std::nullopt, {});
+  EXPECT_THAT(text,
+              HasSubstr("# TYPE nereid_adaptive_batch_delay_us gauge\n"
+                        "nereid_adaptive_batch_delay_us{model=\"adaptive\",version=\"1\"} 250\n"
+                        "# HELP nereid_adaptive_batch_size Largest batch that adaptive "
+                        "batching has chosen\n"
+                        "# TYPE nereid_adaptive_batch_size gauge\n"
+                        "nereid_adaptive_batch_size{model=\"adaptive\",version=\"1\"} 32\n"
+                        "# HELP nv_pinned"));
+  EXPECT_THAT(PrometheusText({Model("plain", 1)}, std::nullopt, {}),
+              Not(HasSubstr("nereid_adaptive")));
+}
+
 TEST(PrometheusTextTest, WithoutModelsThereAreNoModelFamilies) {
   EXPECT_EQ(PrometheusText({}, std::nullopt, {}), kNoPool);
 }

@@ -1,11 +1,27 @@
 #include "scheduling/dynamic/batch_former.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "infer/infer_request.h"
 #include "scheduling/dynamic/compatibility.h"
 
 namespace nereid {
+namespace {
+
+std::unique_ptr<AdaptivePolicy> MakeAdaptive(const CompiledModel& config, const BatchPolicy& policy,
+                                             Duration target) {
+  if (target == Duration(0)) return nullptr;
+  AdaptiveOptions options;
+  options.target = target;
+  options.max_units = std::max<uint64_t>(1, policy.max_units());
+  const auto active = std::count_if(config.instances.begin(), config.instances.end(),
+                                    [](const InstanceSpec& instance) { return !instance.passive; });
+  options.instances = static_cast<size_t>(std::max<int64_t>(1, active));
+  return std::make_unique<AdaptivePolicy>(options);
+}
+
+}  // namespace
 
 // The queue as the policy sees it: only what has been judged, if that has to be.
 class BatchFormer::View final : public QueueView {
@@ -29,11 +45,17 @@ class BatchFormer::View final : public QueueView {
   const size_t size_;
 };
 
-BatchFormer::BatchFormer(const CompiledModel* config, bool judged)
-    : config_(config), policy_(*config), judges_(judged), queue_(&config->batching) {}
+BatchFormer::BatchFormer(const CompiledModel* config, bool judged, Duration target)
+    : config_(config),
+      policy_(*config),
+      adaptive_(MakeAdaptive(*config, policy_, target)),
+      judges_(judged),
+      queue_(&config->batching) {}
 
 bool BatchFormer::Push(RequestPtr* request, TimePoint now) {
+  const uint32_t units = (*request)->units_in_batch();
   if (!queue_.Push(request, now)) return false;
+  if (adaptive_ != nullptr) adaptive_->OnArrival(now, units);
   // It may have come in front of what was looked at.
   if (!queue_.pushed_last()) StartOver();
   return true;
@@ -52,7 +74,12 @@ bool BatchFormer::Expire(TimePoint now, std::vector<RequestPtr>* rejected) {
 }
 
 BatchDecision BatchFormer::Decide(TimePoint now) {
+  if (adaptive_ != nullptr) return adaptive_->Decide(policy_, View(*this), now, &cursor_);
   return policy_.Decide(View(*this), now, &cursor_);
+}
+
+void BatchFormer::OnExecuted(uint64_t units, Duration took) {
+  if (adaptive_ != nullptr) adaptive_->OnExecuted(units, took);
 }
 
 Batch BatchFormer::Take(size_t count) {

@@ -5,12 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "config/compiled_model.h"
 #include "infer/request_ptr.h"
+#include "scheduling/adaptive/adaptive_policy.h"
 #include "scheduling/dynamic/batch_policy.h"
 #include "scheduling/queue/request_queue.h"
 #include "scheduling/scheduler.h"
@@ -21,9 +23,14 @@ class BatchFormer {
  public:
   // `config` outlives this. `judged`: requests are judged one by one (see below) before they may
   // join a batch.
-  explicit BatchFormer(const CompiledModel* config, bool judged = false);
+  // `target`: when and how large batches are is decided by an AdaptivePolicy; zero: by the
+  // configuration. REQUIRES: judged or a target, not both.
+  explicit BatchFormer(const CompiledModel* config, bool judged = false,
+                       Duration target = Duration(0));
 
   const BatchPolicy& policy() const { return policy_; }
+  // Null unless there is a target.
+  const AdaptivePolicy* adaptive() const { return adaptive_.get(); }
   size_t size() const { return queue_.size(); }
   bool empty() const { return queue_.empty(); }
 
@@ -38,6 +45,8 @@ class BatchFormer {
   // What becomes of the head of the queue at `now`. What has timed out counts unless Expire was
   // called.
   BatchDecision Decide(TimePoint now);
+  // A batch of `units` has kept an instance busy for `took`.
+  void OnExecuted(uint64_t units, Duration took);
   // Takes the first `count` <= size() requests out.
   Batch Take(size_t count);
 
@@ -59,6 +68,7 @@ class BatchFormer {
 
   const CompiledModel* const config_;
   const BatchPolicy policy_;
+  const std::unique_ptr<AdaptivePolicy> adaptive_;
   const bool judges_;
   RequestQueue queue_;
   BatchCursor cursor_;

@@ -27,7 +27,7 @@ bool BatchPolicy::IsPreferred(uint64_t units) const {
          preferred_.end();
 }
 
-void BatchPolicy::Extend(const QueueView& queue, BatchCursor* cursor) const {
+void BatchPolicy::Examine(const QueueView& queue, BatchCursor* cursor) const {
   while (!cursor->closed && cursor->examined < queue.size()) {
     const size_t candidate = cursor->examined;
     const uint64_t units = queue.units(candidate);
@@ -59,7 +59,7 @@ BatchDecision BatchPolicy::Decide(const QueueView& queue, TimePoint now,
                                   BatchCursor* cursor) const {
   BatchDecision decision;
   if (queue.size() == 0) return decision;
-  Extend(queue, cursor);
+  Examine(queue, cursor);
   const bool delays = max_delay_ > Duration{0};
   const TimePoint deadline = Later(cursor->oldest, max_delay_);
   const bool exceeded = delays && now >= deadline;

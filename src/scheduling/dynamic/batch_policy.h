@@ -53,13 +53,15 @@ class BatchPolicy {
   // REQUIRES: the queue holds no expired or cancelled request; `cursor` describes its head.
   BatchDecision Decide(const QueueView& queue, TimePoint now, BatchCursor* cursor) const;
 
+  // Looks at what has come to the queue since the last time: what may join is in `cursor`.
+  void Examine(const QueueView& queue, BatchCursor* cursor) const;
+
   // A batch of more than one request never has more units than this.
   uint64_t max_units() const { return max_units_; }
   // Whether a request may have to wait for others although an instance is idle.
   bool delays() const { return max_delay_ > Duration(0); }
 
  private:
-  void Extend(const QueueView& queue, BatchCursor* cursor) const;
   bool IsPreferred(uint64_t units) const;
 
   const uint64_t max_units_;

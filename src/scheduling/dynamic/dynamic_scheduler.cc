@@ -43,12 +43,13 @@ DynamicScheduler::DynamicScheduler(const CompiledModel* config,
                                    std::unique_ptr<BatchStrategy> strategy, Clock* clock,
                                    Duration inline_limit, const DynamicSchedulerOptions& options)
     : clock_(clock),
-      delays_(BatchPolicy(*config).delays()),
+      delays_(BatchPolicy(*config).delays() || options.target > Duration(0)),
       batches_(BatchPolicy(*config).max_units() > 1),
       strategy_(std::move(strategy)),
-      queue_(config, strategy_ != nullptr),
+      queue_(config, strategy_ != nullptr, options.target),
       hold_until_queued_(config->batching.enabled ? options.hold_until_queued : 0),
       inline_(inline_limit) {
+  if (queue_.adaptive() != nullptr) executions_.reserve(config->instances.size());
   if (options.timer != nullptr && MayTimeOut(config->batching)) {
     alarm_ = std::make_unique<Timer::Alarm>(options.timer, [this] { Expire(); });
   }
@@ -215,8 +216,11 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
     bool due = false;
     {
       MutexLock lock(&mu_);
-      if (took.has_value() && inline_.enabled()) inline_.Record(*took);
-      took.reset();
+      if (took.has_value()) {
+        if (inline_.enabled()) inline_.Record(*took);
+        EndExecution(self);
+        took.reset();
+      }
       while (true) {
         if (shut_down_) return Batch();
         if (strategy_ != nullptr && !asking_ && !Holding()) AskStrategy();
@@ -232,6 +236,7 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
         if (step == Step::kTry) return std::nullopt;
         Wait(self, wake_at);
       }
+      if (batch.has_value()) BeginExecution(self, *batch);
       // What is left may be a batch for another idle instance, or needs a new leader.
       if (batch.has_value() && !queue_.empty()) WakeOne();
       if (batch.has_value() && begun_) {
@@ -255,6 +260,29 @@ std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at
   const size_t count = CountDue(wake_at);
   if (count == 0) return std::nullopt;
   return queue_.Take(count);
+}
+
+void DynamicScheduler::BeginExecution(const BatchExecutor* self, const Batch& batch) {
+  if (queue_.adaptive() == nullptr || self == nullptr) return;
+  auto mine = std::find_if(executions_.begin(), executions_.end(),
+                           [&](const Execution& one) { return one.by == self; });
+  if (mine == executions_.end()) mine = executions_.insert(mine, Execution{self, 0, TimePoint()});
+  mine->units = 0;
+  for (const RequestPtr& request : batch) mine->units += request->units_in_batch();
+  mine->begun = clock_->Now();
+}
+
+void DynamicScheduler::EndExecution(const BatchExecutor* self) {
+  for (const Execution& one : executions_) {
+    // Sending the answers counts: the next batch had to wait for that too.
+    if (one.by == self) queue_.OnExecuted(one.units, clock_->Now() - one.begun);
+  }
+}
+
+std::optional<BatchPlan> DynamicScheduler::adaptive_plan() const {
+  MutexLock lock(&mu_);
+  if (queue_.adaptive() == nullptr) return std::nullopt;
+  return queue_.adaptive()->plan();
 }
 
 void DynamicScheduler::AskStrategy() {

@@ -36,6 +36,9 @@ struct DynamicSchedulerOptions {
   // A model with dynamic batching gives nothing to its instances until so many requests have been
   // in its queue at a time, or its admission is closed. A help for tests.
   size_t hold_until_queued = 0;
+  // Batches are formed by an AdaptivePolicy with this target; zero: as the configuration says. Not
+  // with a strategy, and only for instances that call Pull.
+  Duration target{0};
 };
 
 class DynamicScheduler final : public Scheduler, public BatchSource, public StagedSource {
@@ -64,6 +67,9 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   }
   // Executions by I/O threads so far.
   uint64_t inline_executions() const { return inline_executions_.load(std::memory_order_relaxed); }
+
+  // What adaptive batching has chosen; none without a target.
+  std::optional<BatchPlan> adaptive_plan() const ABSL_LOCKS_EXCLUDED(mu_);
 
   // Ends the model's own batching before the model itself goes. REQUIRES: shut down, and no thread
   // is inside Pull.
@@ -99,6 +105,16 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   // Pull, AwaitDue or TryPull. An empty batch: shut down; none: due (kAwait), or not (kTry).
   std::optional<Batch> Next(Step step, BatchExecutor* self, std::optional<Duration> took)
       ABSL_LOCKS_EXCLUDED(mu_);
+  // A batch that an instance executes; kept while adaptive batching wants to know how long it
+  // takes.
+  struct Execution {
+    const BatchExecutor* by = nullptr;
+    uint64_t units = 0;
+    TimePoint begun;
+  };
+  void BeginExecution(const BatchExecutor* self, const Batch& batch)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndExecution(const BatchExecutor* self) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // How many requests are due as a batch now; if none, in `wake_at`, when to ask again.
   size_t CountDue(std::optional<TimePoint>* wake_at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A batch if one is due now, otherwise none and, in `wake_at`, when to ask again.
@@ -157,6 +173,7 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   std::vector<Waiter*> deferred_ ABSL_GUARDED_BY(mu_);  // on loan until the end of a turn
   std::vector<std::unique_ptr<Waiter>> spare_waiters_ ABSL_GUARDED_BY(mu_);
   InlinePolicy inline_ ABSL_GUARDED_BY(mu_);
+  std::vector<Execution> executions_ ABSL_GUARDED_BY(mu_);  // of each instance; empty: no target
   std::atomic<uint64_t> inline_executions_{0};
   bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;

@@ -1,5 +1,7 @@
 #include "frontends/http/transport/connection.h"
 
+#include <poll.h>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <utility>
@@ -292,6 +294,20 @@ void Connection::ArmWrite() {
                        self->write_armed_ = false;
                        self->Pump();
                      });
+}
+
+void Connection::Sweep(TimePoint now) {
+  const bool runs = state_ == State::kRunning || state_ == State::kStreaming;
+  if (runs && !read_armed_ && on_cancel_) LookForHangup();
+  CheckDeadline(now);
+}
+
+void Connection::LookForHangup() {
+  pollfd look{socket_.native_handle(), POLLRDHUP, 0};
+  if (poll(&look, 1, 0) <= 0) return;
+  // What was sent before a half-close is still read, after the answer.
+  if ((look.revents & (POLLERR | POLLHUP)) != 0) return OnPeerGone(/*orderly=*/false);
+  CallOnCancel();
 }
 
 void Connection::CheckDeadline(TimePoint now) {

@@ -44,8 +44,8 @@ class Connection final : public HttpResponseSink,
 
   // What Complete or CompleteWith left is there, or more of a body that is being made.
   void OnResponse();
-  // Answers 408 or closes when the present deadline has passed.
-  void CheckDeadline(TimePoint now);
+  // Once in a while: looks after what no event tells.
+  void Sweep(TimePoint now);
   // The server stops: closes if idle, otherwise after the present request.
   void OnDrain();
   // Closes now; a running request is cancelled.
@@ -82,6 +82,10 @@ class Connection final : public HttpResponseSink,
   void OnRead(const boost::system::error_code& error, size_t size, bool direct);
   void OnPeerGone(bool orderly);
   void ArmWrite();
+  // Answers 408 or closes when the present deadline has passed.
+  void CheckDeadline(TimePoint now);
+  // Whether the client has left, where enough is read ahead and reading does not tell.
+  void LookForHangup();
   void CallOnCancel();
   // Lets go of the response: of a body that is still being made nobody takes any more.
   void DropResponse();

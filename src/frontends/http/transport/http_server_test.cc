@@ -256,6 +256,33 @@ TEST_F(HttpServerTest, NoticesAClientThatLeaves) {
   EXPECT_EQ(held.request->body_text(), "x");  // still there
 }
 
+TEST_F(HttpServerTest, NoticesAClientThatLeavesBehindMoreThanIsReadAhead) {
+  options_.idle_timeout = milliseconds(1000);  // and so looked at every 250 ms
+  StartServer();
+  const std::string hold = "POST /hold HTTP/1.1\r\nContent-Length: 50000\r\n\r\n";
+  const std::string body(50000, 'x');
+  for (const bool reset : {true, false}) {
+    LoopbackClient client(port());
+    client.Send(hold + body + hold + body);
+    auto held = handler_.Take();
+    if (reset) {
+      client.Reset();
+    } else {
+      client.ShutdownSend();
+    }
+    EXPECT_TRUE(handler_.WaitCancelled(reset ? 1 : 2));
+    held.responder.Complete(MakeErrorResponse(499, "cancelled"));
+    if (reset) continue;
+    EXPECT_EQ(client.Read().status, 499);
+    // The request behind was sent before, and is answered, too.
+    auto behind = handler_.Take();
+    EXPECT_EQ(behind.request->body_text(), body);
+    EXPECT_TRUE(handler_.WaitCancelled(3));
+    behind.responder.Complete(MakeErrorResponse(499, "cancelled"));
+    EXPECT_EQ(client.Read().status, 499);
+  }
+}
+
 TEST_F(HttpServerTest, HalfClosedClientCancelsAndStillGetsTheAnswer) {
   StartServer();
   LoopbackClient client(port());

@@ -100,7 +100,7 @@ void IoLoop::ArmSweep() {
 
 void IoLoop::Sweep() {
   const TimePoint now = Now();
-  for (const auto& connection : Snapshot()) connection->CheckDeadline(now);
+  for (const auto& connection : Snapshot()) connection->Sweep(now);
 }
 
 // Connections come and go while they are visited, so a copy is visited.

@@ -1,0 +1,29 @@
+// When the requests of an open loop fall due. Pure functions.
+#ifndef NEREID_BENCH_LOADGEN_ARRIVALS_H_
+#define NEREID_BENCH_LOADGEN_ARRIVALS_H_
+
+#include <absl/strings/string_view.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace nereid::bench {
+
+// Uniform: equal gaps. The others are Poisson processes: at one rate; in bursts, where of each
+// tenth of a second a fifth has 16 times the rate of the rest; in steps, a third of the time each
+// at 0.4, 1.5 and 1.1 times the rate. The mean rate is about the same for all.
+enum class Arrivals { kUniform, kPoisson, kBursty, kStep };
+
+// None for a name that is none of "uniform", "poisson", "bursty", "step".
+std::optional<Arrivals> ParseArrivals(absl::string_view name);
+
+// Times from the start of the run, ascending, at `rate` a second for `seconds`. The same seed gives
+// the same times, on every machine.
+std::vector<std::chrono::nanoseconds> DueTimes(Arrivals arrivals, double rate, double seconds,
+                                               uint64_t seed);
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_BENCH_LOADGEN_ARRIVALS_H_

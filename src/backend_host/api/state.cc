@@ -1,0 +1,56 @@
+// TRITONBACKEND_State* functions: the state that a backend gives a sequence.
+#include <absl/strings/str_cat.h>
+
+#include "backend_host/api/handles.h"
+#include "c_objects/error.h"
+
+using nereid::InferRequest;
+using nereid::SequenceState;
+using nereid::ToCError;
+using nereid::Unwrap;
+
+extern "C" {
+
+TRITONSERVER_Error* TRITONBACKEND_StateNew(TRITONBACKEND_State** state,
+                                           TRITONBACKEND_Request* request, const char* name,
+                                           const TRITONSERVER_DataType datatype,
+                                           const int64_t* shape, const uint32_t dims_count) {
+  *state = nullptr;
+  const InferRequest& r = *Unwrap(request);
+  if (r.sequence_states == nullptr) {
+    return ToCError(absl::InvalidArgumentError(
+        absl::StrCat("unable to add state '", name, "'. State configuration is missing for model '",
+                     r.model()->config().name, "'.")));
+  }
+  const absl::StatusOr<SequenceState*> made = r.sequence_states->NewOutput(
+      name, static_cast<nereid::DataType>(datatype), absl::MakeConstSpan(shape, dims_count));
+  if (made.ok()) *state = reinterpret_cast<TRITONBACKEND_State*>(*made);
+  return ToCError(made.status());
+}
+
+TRITONSERVER_Error* TRITONBACKEND_StateUpdate(TRITONBACKEND_State* state) {
+  Unwrap(state)->Update();
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_StateBuffer(TRITONBACKEND_State* state, void** buffer,
+                                              const uint64_t buffer_byte_size,
+                                              TRITONSERVER_MemoryType* memory_type,
+                                              int64_t* memory_type_id) {
+  *buffer = nullptr;
+  const absl::StatusOr<char*> bytes = Unwrap(state)->Buffer(buffer_byte_size);
+  if (!bytes.ok()) return ToCError(bytes.status());
+  *buffer = *bytes;
+  // Whatever the backend would like: states lie in the memory of the process.
+  *memory_type = TRITONSERVER_MEMORY_CPU;
+  *memory_type_id = 0;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_StateBufferAttributes(
+    TRITONBACKEND_State* state, TRITONSERVER_BufferAttributes** buffer_attributes) {
+  *buffer_attributes = Unwrap(state)->Attributes();
+  return nullptr;
+}
+
+}  // extern "C"

@@ -1,0 +1,24 @@
+// ReleaseWatcher: a scheduler that has to know when a backend gives a request back, because the
+// place that the request has taken is free only then. Thread-safe.
+//
+// It is told by whatever thread releases the request, perhaps inside Execute and under a lock of
+// the backend's. So it must not block, and calls nobody back.
+#ifndef NEREID_INFER_RELEASE_WATCHER_H_
+#define NEREID_INFER_RELEASE_WATCHER_H_
+
+#include "infer/request_ptr.h"
+
+namespace nereid {
+
+class ReleaseWatcher {
+ public:
+  virtual ~ReleaseWatcher() = default;
+  // The flight of `request` ends; afterwards its maker has it back.
+  virtual void OnRelease(InferRequest* request) = 0;
+  // The backend asks to be given `request`, which is pending again, once more.
+  virtual void OnReschedule(RequestPtr request) = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_RELEASE_WATCHER_H_

@@ -1,0 +1,158 @@
+#include "infer/sequence_states.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/status_macros.h"
+#include "infer/infer_request.h"
+
+namespace nereid {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kLargest = uint64_t{1} << 40;  // not worth asking for more
+constexpr uint64_t kEmptyTextSize = 4;            // of BYTES: its length
+
+absl::Status OutOfMemory(const StateSpec& spec, uint64_t byte_size) {
+  return absl::ResourceExhaustedError(absl::StrCat("out of memory: cannot allocate ", byte_size,
+                                                   " bytes for state '", spec.input_name, "'"));
+}
+
+}  // namespace
+
+bool StateBuffer::Resize(uint64_t size, StateBuffer* retired) {
+  if (size > capacity_) {
+    if (size > kLargest) return false;
+    const uint64_t capacity = (size + kAlignment - 1) / kAlignment * kAlignment;
+    StateBuffer larger;
+    larger.data_.reset(static_cast<char*>(std::aligned_alloc(kAlignment, capacity)));
+    if (larger.data_ == nullptr) return false;
+    larger.capacity_ = capacity;
+    swap(*this, larger);
+    if (retired != nullptr) swap(*retired, larger);
+  }
+  size_ = size;
+  return true;
+}
+
+absl::Status SequenceState::Start() {
+  retired_ = StateBuffer();
+  in_.data_type = spec_->data_type;
+  in_.shape = spec_->start_shape;
+  const bool from_file = spec_->initial == InitialState::kFile;
+  const uint64_t size = from_file ? spec_->initial_bytes.size() : spec_->start_byte_size;
+  if (!in_.bytes.Resize(size)) return OutOfMemory(*spec_, size);
+  if (size == 0) return absl::OkStatus();
+  if (from_file) {
+    std::memcpy(in_.bytes.data(), spec_->initial_bytes.data(), size);
+  } else {
+    std::memset(in_.bytes.data(), 0, size);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SequenceState::StartLike(const InferInput& like) {
+  in_.data_type = like.data_type();
+  in_.shape = like.shape();
+  // The shape is that of a state that exists, so that its bytes can be counted.
+  const uint64_t size =
+      in_.data_type == DataType::kBytes
+          ? static_cast<uint64_t>(ElementCount(in_.shape).value_or(0)) * kEmptyTextSize
+          : like.byte_size();
+  if (!in_.bytes.Resize(size)) return OutOfMemory(*spec_, size);
+  if (size > 0) std::memset(in_.bytes.data(), 0, size);
+  return absl::OkStatus();
+}
+
+void SequenceState::Describe(DataType data_type, absl::Span<const int64_t> shape) {
+  out_.data_type = data_type;
+  out_.shape.assign(shape.begin(), shape.end());
+  attributes_ = {};
+  if (!spec_->same_buffer) out_.bytes.Resize(0);
+}
+
+absl::StatusOr<char*> SequenceState::Buffer(uint64_t byte_size) {
+  StateBuffer& bytes = spec_->same_buffer ? in_.bytes : out_.bytes;
+  if (spec_->same_buffer) {
+    const uint64_t kept = std::min(bytes.size(), byte_size);
+    StateBuffer old;
+    if (!bytes.Resize(byte_size, &old)) return OutOfMemory(*spec_, byte_size);
+    if (old.data() != nullptr) {
+      std::memcpy(bytes.data(), old.data(), kept);
+      // The one that the request's input shows is the first that is left behind.
+      if (retired_.data() == nullptr) swap(retired_, old);
+    }
+  } else if (!bytes.Resize(byte_size)) {
+    return OutOfMemory(*spec_, byte_size);
+  }
+  attributes_.byte_size = byte_size;
+  return bytes.data();
+}
+
+void SequenceState::Update() {
+  in_.data_type = out_.data_type;
+  std::swap(in_.shape, out_.shape);
+  if (!spec_->same_buffer) swap(in_.bytes, out_.bytes);
+}
+
+SequenceStates::SequenceStates(const CompiledModel& model) {
+  states_.reserve(model.states.size());
+  for (const StateSpec& spec : model.states) states_.emplace_back(&spec);
+}
+
+std::unique_ptr<SequenceStates> SequenceStates::Create(const CompiledModel& model) {
+  if (model.states.empty()) return nullptr;
+  return std::unique_ptr<SequenceStates>(new SequenceStates(model));
+}
+
+void SequenceStates::AddInputs(InferRequest* request) {
+  for (SequenceState& state : states_) {
+    state.DropRetired();
+    const std::string& name = state.spec().input_name;
+    if (request->FindInput(name) != nullptr) continue;
+    InferInput input(name, state.data_type(), state.shape());
+    input.set_shape(state.shape());
+    input.AppendBuffer({state.bytes().data(), state.bytes().size(), MemoryPlace{}});
+    request->AddOverrideInput(std::move(input));
+  }
+  request->sequence_states = this;
+}
+
+absl::Status SequenceStates::AttachTo(InferRequest* request) {
+  if (!started_) {
+    for (SequenceState& state : states_) RETURN_IF_ERROR(state.Start());
+    started_ = true;
+  }
+  AddInputs(request);
+  return absl::OkStatus();
+}
+
+absl::Status SequenceStates::AttachFiller(const CompiledModel& model, InferRequest* filler,
+                                          const InferRequest* like) {
+  if (model.states.empty()) return absl::OkStatus();
+  if (filler->filler_states == nullptr) filler->filler_states = Create(model);
+  SequenceStates& states = *filler->filler_states;
+  for (SequenceState& state : states.states_) {
+    const InferInput* const shown =
+        like == nullptr ? nullptr : like->FindBackendInput(state.spec().input_name);
+    RETURN_IF_ERROR(shown == nullptr ? state.Start() : state.StartLike(*shown));
+  }
+  states.AddInputs(filler);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SequenceState*> SequenceStates::NewOutput(const std::string& output_name,
+                                                         DataType data_type,
+                                                         absl::Span<const int64_t> shape) {
+  for (SequenceState& state : states_) {
+    if (state.spec().output_name != output_name) continue;
+    state.Describe(data_type, shape);
+    return &state;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("state '", output_name, "' is not a valid state name."));
+}
+
+}  // namespace nereid

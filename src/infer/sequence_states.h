@@ -1,0 +1,138 @@
+// SequenceStates: the tensors that one sequence carries from request to request ("implicit
+// state"). SequenceState: one of them; also what a TRITONBACKEND_State* points to.
+//
+// The model reads the state as an input and writes the next one into a second buffer; Update swaps
+// the two, so that the bytes of a state are never copied. A sequence has two buffers for each
+// state, which it uses in turn for as long as it lives.
+//
+// Owned by the scheduler's entry for the sequence, which outlives the flight of its requests.
+// Thread-compatible: one request of a sequence is in flight at a time.
+#ifndef NEREID_INFER_SEQUENCE_STATES_H_
+#define NEREID_INFER_SEQUENCE_STATES_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+#include <absl/types/span.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_objects/buffer_attributes.h"
+#include "config/compiled_model.h"
+#include "model/data_type.h"
+#include "model/shape.h"
+
+namespace nereid {
+
+class InferInput;
+class InferRequest;
+
+// Bytes on a 64-byte boundary, which keeps its memory when it shrinks.
+class StateBuffer {
+ public:
+  char* data() const { return data_.get(); }
+  uint64_t size() const { return size_; }
+  // Makes room for `size` bytes, of unspecified content where it had to grow; false without
+  // memory. What it had before goes to `retired` if that is not null, and is freed otherwise.
+  bool Resize(uint64_t size, StateBuffer* retired = nullptr);
+
+  friend void swap(StateBuffer& a, StateBuffer& b) noexcept {
+    std::swap(a.data_, b.data_);
+    std::swap(a.size_, b.size_);
+    std::swap(a.capacity_, b.capacity_);
+  }
+
+ private:
+  struct Free {
+    void operator()(char* data) const { std::free(data); }
+  };
+  std::unique_ptr<char, Free> data_;
+  uint64_t size_ = 0;
+  uint64_t capacity_ = 0;
+};
+
+class SequenceState {
+ public:
+  // `spec` outlives this. Holds nothing before the first Start.
+  explicit SequenceState(const StateSpec* spec) : spec_(spec) {}
+
+  const StateSpec& spec() const { return *spec_; }
+  DataType data_type() const { return in_.data_type; }
+  // Of what the next request reads: batch dimension included.
+  const Shape& shape() const { return in_.shape; }
+  const StateBuffer& bytes() const { return in_.bytes; }
+
+  // Takes the value that a sequence starts with. RESOURCE_EXHAUSTED without memory.
+  absl::Status Start();
+  // Takes zeros in type and shape of `like`. The same error.
+  absl::Status StartLike(const InferInput& like);
+
+  // ---- What a backend does with the state of a request that it executes.
+  // Announces the next value. It has no bytes until Buffer is called.
+  void Describe(DataType data_type, absl::Span<const int64_t> shape);
+  // Memory of the next value, owned by this; its content is unspecified. With `same_buffer` it is
+  // the memory of the present value with the bytes that this has, as far as they fit; what the
+  // request's input pointed to stays valid until the next request. RESOURCE_EXHAUSTED without
+  // memory.
+  absl::StatusOr<char*> Buffer(uint64_t byte_size);
+  // Of the memory that Buffer gave last. Owned by this.
+  TRITONSERVER_BufferAttributes* Attributes() { return &attributes_; }
+  // What was described and written is the state from now on. Without it the state stays.
+  void Update();
+  // Frees what the last request may still have pointed to.
+  void DropRetired() { retired_ = StateBuffer(); }
+
+ private:
+  struct Value {
+    DataType data_type = DataType::kInvalid;
+    Shape shape;
+    StateBuffer bytes;
+  };
+
+  const StateSpec* const spec_;
+  Value in_;
+  Value out_;  // `bytes` is unused with `same_buffer`
+  StateBuffer retired_;
+  TRITONSERVER_BufferAttributes attributes_;
+};
+
+class SequenceStates {
+ public:
+  // For one sequence of `model`, which outlives it; null if the model has no state.
+  static std::unique_ptr<SequenceStates> Create(const CompiledModel& model);
+
+  // At START, when no request of the sequence is in flight: the next one is to see all states as a
+  // sequence starts with. New ones need none.
+  void Reset() { started_ = false; }
+
+  // Just before `request`, one of this sequence, is executed: adds the state inputs as override
+  // inputs, but for those it has, and sets InferRequest::sequence_states until its release.
+  // RESOURCE_EXHAUSTED without memory.
+  absl::Status AttachTo(InferRequest* request);
+
+  // The same for a request that only fills a place of a batch: throw-away states. They are what
+  // sequences start with, or zeros in the shape of those that `like` has if that is not null (a
+  // request of the batch, after AttachTo). Nothing is done where the model has no state.
+  // RESOURCE_EXHAUSTED without memory.
+  static absl::Status AttachFiller(const CompiledModel& model, InferRequest* filler,
+                                   const InferRequest* like = nullptr);
+
+  // The state that the model calls `output_name`, with its next value described. Not owned.
+  // INVALID_ARGUMENT for a name that no state has.
+  absl::StatusOr<SequenceState*> NewOutput(const std::string& output_name, DataType data_type,
+                                           absl::Span<const int64_t> shape);
+
+ private:
+  explicit SequenceStates(const CompiledModel& model);
+  void AddInputs(InferRequest* request);
+  std::vector<SequenceState> states_;
+  bool started_ = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_SEQUENCE_STATES_H_

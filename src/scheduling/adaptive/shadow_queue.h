@@ -1,0 +1,64 @@
+// ShadowQueue: what would become of the requests that arrive if a given plan were followed: a queue
+// without requests, and instances that take as long as the service curve says. Its cost tells how
+// good the plan is. Takes no lock, reads no clock, allocates only when it is made.
+// Thread-compatible; owned by an AdaptivePolicy.
+#ifndef NEREID_SCHEDULING_ADAPTIVE_SHADOW_QUEUE_H_
+#define NEREID_SCHEDULING_ADAPTIVE_SHADOW_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "scheduling/adaptive/arrival_log.h"
+#include "scheduling/adaptive/batch_plan.h"
+#include "scheduling/adaptive/service_curve.h"
+
+namespace nereid {
+
+class ShadowQueue {
+ public:
+  // `log` and `curve` outlive this. REQUIRES: instances >= 1, target > 0.
+  ShadowQueue(const ArrivalLog* log, const ServiceCurve* curve, Duration target, size_t instances);
+
+  // The plan from now on. What was found with the one before still counts, and fades.
+  void set_plan(const BatchPlan& plan) { plan_ = plan; }
+  const BatchPlan& plan() const { return plan_; }
+
+  // The last of the log has just arrived. REQUIRES: called for each, and the curve is known.
+  void Arrive();
+
+  // Smaller is better: the part of the requests that is late and, far less, how long requests take
+  // and whether the instances are close to being busy all the time.
+  double cost() const;
+  // The part of the requests that is late, a mean over about the last 2,000.
+  double late() const { return late_; }
+  size_t waiting() const { return static_cast<size_t>(tail_ - head_); }
+
+ private:
+  std::vector<TimePoint>::iterator NextFree();
+  // When the batch at the head starts if nothing more arrives. REQUIRES: something waits.
+  TimePoint Due(TimePoint free) const;
+  // An instance that is free at `now` takes a batch; sets until when it is busy.
+  void Start(TimePoint* instance, TimePoint now);
+  void CountLatency(Duration latency, bool late);
+
+  const ArrivalLog* const log_;
+  const ServiceCurve* const curve_;
+  const Duration target_;
+  BatchPlan plan_;
+  uint64_t head_ = 0;               // index in the log of the first that waits
+  uint64_t tail_ = 0;               // behind the last that waits
+  uint64_t units_ = 0;              // of those that wait
+  std::vector<TimePoint> free_at_;  // of each instance
+  TimePoint last_arrival_;
+  // Decaying means over requests.
+  double late_ = 0;
+  double latency_ = 0;  // as a part of the target, twice at most
+  double busy_ = 0;     // nanoseconds of an instance for each request
+  double gap_ = 0;      // nanoseconds between two arrivals
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_ADAPTIVE_SHADOW_QUEUE_H_

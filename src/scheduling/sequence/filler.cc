@@ -1,0 +1,85 @@
+#include "scheduling/sequence/filler.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/log.h"
+#include "infer/response.h"
+#include "memory/output_allocator.h"
+
+namespace nereid {
+namespace {
+
+// A filler with the bytes that its inputs share.
+struct OwnedFiller {
+  explicit OwnedFiller(std::shared_ptr<ServingModel> model, uint64_t bytes)
+      : zeros(std::make_unique<char[]>(bytes)),
+        request(std::move(model), /*requested_version=*/-1) {}
+
+  const std::unique_ptr<char[]> zeros;
+  InferRequest request;
+};
+
+void DropResponse(InferResponse* response, uint32_t, const ResponseTarget&) { delete response; }
+
+void DeleteFiller(InferRequest*, uint32_t, const ReleaseTarget& target) {
+  delete static_cast<OwnedFiller*>(target.userp);
+}
+
+// Elements of BYTES of length zero.
+uint64_t SizeOf(const InferInput& input) {
+  if (input.data_type() != DataType::kBytes) return input.byte_size();
+  const std::optional<int64_t> count = ElementCount(input.shape());
+  return sizeof(uint32_t) * static_cast<uint64_t>(std::max<int64_t>(0, count.value_or(0)));
+}
+
+}  // namespace
+
+FillerShape FillerShape::Of(const InferRequest& request) {
+  FillerShape shape;
+  for (const InferInput& input : request.inputs()) {
+    shape.inputs.push_back(
+        {input.name(), input.data_type(), input.sent_shape(), input.shape(), SizeOf(input)});
+  }
+  return shape;
+}
+
+RequestPtr MakeFiller(const std::shared_ptr<ServingModel>& model, const FillerShape& shape,
+                      TimePoint now) {
+  // Without state, so that responses may outlive everything else.
+  static const HeapOutputAllocator* const allocator = new HeapOutputAllocator(nullptr);
+  uint64_t most = 0;
+  for (const FillerShape::Input& input : shape.inputs) most = std::max(most, input.byte_size);
+  auto* const owned = new OwnedFiller(model, most);
+  InferRequest& request = owned->request;
+  request.filler = true;
+  ReleaseTarget released;
+  released.fn = &DeleteFiller;
+  released.userp = owned;
+  request.set_release_target(released);
+  ResponseTarget responses;
+  responses.fn = &DropResponse;
+  responses.allocator = allocator;
+  request.set_response_target(responses);
+  for (const FillerShape::Input& input : shape.inputs) {
+    absl::StatusOr<InferInput*> added =
+        request.AddInput(input.name, input.data_type, input.sent_shape);
+    if (!added.ok()) {  // the names are those of a request
+      LOG_ERROR << added.status().message();
+      continue;
+    }
+    (*added)->set_shape(input.shape);
+    (*added)->AppendBuffer({owned->zeros.get(), input.byte_size, MemoryPlace{}});
+  }
+  model->lifetime().Share();  // the stream's
+  request.BeginFlight(ToNanos(now));
+  request.queue_start_ns = ToNanos(now);
+  if (absl::Status moved = request.lifecycle().MoveTo(RequestState::kPending, request.LogPrefix());
+      !moved.ok()) {
+    LOG_ERROR << moved.message();
+  }
+  return RequestPtr(&request);
+}
+
+}  // namespace nereid

@@ -1,0 +1,37 @@
+// Filler requests: requests of nobody that fill a place of a batch, or tell the model that a
+// sequence has ended. What the model answers is dropped, and nothing about them is counted.
+#ifndef NEREID_SCHEDULING_SEQUENCE_FILLER_H_
+#define NEREID_SCHEDULING_SEQUENCE_FILLER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "infer/infer_request.h"
+#include "infer/serving_model.h"
+
+namespace nereid {
+
+// Names, types, shapes and sizes of inputs, taken from a request of the model. A plain value.
+struct FillerShape {
+  struct Input {
+    std::string name;
+    DataType data_type;
+    Shape sent_shape;
+    Shape shape;
+    uint64_t byte_size;
+  };
+  std::vector<Input> inputs;
+
+  static FillerShape Of(const InferRequest& request);
+};
+
+// A pending request with inputs like that, all zeros, that owns itself until it is released.
+// REQUIRES: the caller is inside the lifetime gate of `model`.
+RequestPtr MakeFiller(const std::shared_ptr<ServingModel>& model, const FillerShape& shape,
+                      TimePoint now);
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_SEQUENCE_FILLER_H_

@@ -1,0 +1,63 @@
+// LiveSequence: a sequence from its first request to the release of its last one.
+// Thread-compatible; owned by SequenceScheduler and guarded by its mutex, but for the marked
+// members.
+#ifndef NEREID_SCHEDULING_SEQUENCE_LIVE_SEQUENCE_H_
+#define NEREID_SCHEDULING_SEQUENCE_LIVE_SEQUENCE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "infer/infer_request.h"
+#include "infer/sequence_states.h"
+#include "model/correlation_id.h"
+#include "scheduling/sequence/filler.h"
+#include "scheduling/sequence/slot_table.h"
+
+namespace nereid {
+
+struct QueuedRequest {
+  RequestPtr request;
+  TimePoint queued_at;
+};
+
+struct LiveSequence {
+  // Holds a pass of the model's lifetime gate, which the caller is inside, until destroyed.
+  LiveSequence(uint64_t number_in, std::shared_ptr<ServingModel> model_in)
+      : number(number_in), model(std::move(model_in)) {
+    model->lifetime().Share();
+  }
+  ~LiveSequence() { model->lifetime().Leave(); }
+  LiveSequence(const LiveSequence&) = delete;
+  LiveSequence& operator=(const LiveSequence&) = delete;
+
+  // ---- Constant.
+  const uint64_t number;  // never used twice
+  const std::shared_ptr<ServingModel> model;
+  CorrelationId id;
+  std::string id_tensor;  // of SequenceControls
+  FillerShape shape;      // of its first request
+  bool generated_id = false;
+
+  // Of whoever prepares or executes the request in flight. Null if the model has no state.
+  std::unique_ptr<SequenceStates> states;
+
+  std::optional<SlotLease> lease;   // none: in the backlog
+  std::deque<QueuedRequest> queue;  // oldest first
+  // The strategy of its instance knows that there is a request to take; Oldest has it already.
+  bool offered = false;
+  InferRequest* taken_over = nullptr;  // by Oldest, while offered
+  bool in_flight = false;              // an instance, or the backend, has a request
+  bool started = false;                // the model has seen it
+  bool ending = false;  // nothing will be added to `queue`: it ends when that is empty
+  // Flags of the first request that is not released, as its maker set them, if they are not what
+  // they were.
+  std::optional<uint32_t> maker_flags;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_SEQUENCE_LIVE_SEQUENCE_H_

@@ -1,0 +1,49 @@
+#include "scheduling/sequence/oldest_strategy.h"
+
+#include <utility>
+
+namespace nereid {
+
+OldestStrategy::OldestStrategy(const CompiledModel* config)
+    : former_(config),
+      orderer_(config->batching.preserve_ordering ? std::make_shared<ResponseOrderer>() : nullptr) {
+}
+
+void OldestStrategy::Offer(LiveSequence* sequence, TimePoint now) {
+  RequestPtr request = std::move(sequence->queue.front().request);
+  sequence->queue.pop_front();
+  InferRequest* const bare = request.get();
+  if (orderer_ != nullptr && !bare->filler && !bare->stream()->has_relay()) {
+    bare->stream()->SetRelay(ResponseOrderer::Reserve(orderer_));
+  }
+  sequence->offered = true;
+  sequence->taken_over = bare;
+  former_.Push(&request, now);  // its queue has no limit
+}
+
+void OldestStrategy::Withdraw(LiveSequence* sequence) {
+  sequence->offered = false;
+  RequestPtr request = former_.Remove(std::exchange(sequence->taken_over, nullptr));
+  sequence->queue.push_front({std::move(request), TimePoint()});
+}
+
+size_t OldestStrategy::Due(TimePoint now, std::optional<TimePoint>* wake_at) {
+  if (former_.empty()) return 0;
+  const BatchDecision decision = former_.Decide(now);
+  if (decision.take == 0) *wake_at = decision.wake_at;
+  return decision.take;
+}
+
+std::vector<SequencePick> OldestStrategy::Take(size_t places) {
+  std::vector<SequencePick> picks;
+  picks.reserve(places);
+  for (RequestPtr& request : former_.Take(places)) {
+    LiveSequence* const sequence = request->sequence;
+    sequence->offered = false;
+    sequence->taken_over = nullptr;
+    picks.push_back({sequence, std::move(request)});
+  }
+  return picks;
+}
+
+}  // namespace nereid

@@ -1,0 +1,101 @@
+// The parts of the sequence scheduler that decide: slot table, backlog, reaper.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scheduling/sequence/backlog.h"
+#include "scheduling/sequence/idle_reaper.h"
+#include "scheduling/sequence/slot_table.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TimePoint At(int64_t ns) { return TimePoint(Duration(ns)); }
+
+TEST(SlotTableTest, LowestSlotFirstThenLowestInstance) {
+  SlotTable table(2, 2);
+  EXPECT_EQ(table.capacity(), 4u);
+  std::vector<std::pair<uint32_t, uint32_t>> given;  // instance, slot
+  std::vector<SlotLease> leases;
+  while (const std::optional<SlotLease> lease = table.Take()) {
+    given.push_back({lease->instance, lease->slot});
+    leases.push_back(*lease);
+  }
+  EXPECT_THAT(given,
+              ElementsAre(std::pair(0, 0), std::pair(1, 0), std::pair(0, 1), std::pair(1, 1)));
+  EXPECT_EQ(table.in_use(), 4u);
+  EXPECT_TRUE(table.Free(leases[3]));
+  EXPECT_TRUE(table.Free(leases[1]));
+  EXPECT_EQ(table.in_use(), 2u);
+  const SlotLease next = *table.Take();
+  EXPECT_EQ(next.instance, 1u);
+  EXPECT_EQ(next.slot, 0u);
+}
+
+TEST(SlotTableTest, ALeaseThatEndedFreesNothing) {
+  SlotTable table(1, 1);
+  const SlotLease first = *table.Take();
+  EXPECT_TRUE(table.Free(first));
+  const SlotLease second = *table.Take();
+  EXPECT_NE(first, second);
+  EXPECT_FALSE(table.Free(first));
+  EXPECT_TRUE(table.Holds(second));
+  EXPECT_FALSE(table.Free(SlotLease{7, 0, 1}));
+}
+
+TEST(SlotTableTest, ManySlotsCostNothingBeforeTheyAreUsed) {
+  SlotTable table(8, 1u << 31);
+  EXPECT_EQ(table.capacity(), uint64_t{8} << 31);
+  EXPECT_EQ(table.Take()->instance, 0u);
+  EXPECT_EQ(table.Take()->instance, 1u);
+}
+
+TEST(BacklogTest, FirstComeFirstServed) {
+  Backlog backlog;
+  EXPECT_EQ(backlog.PopFront(), std::nullopt);
+  backlog.Add(5, TimePoint::max());
+  backlog.Add(3, TimePoint::max());
+  backlog.Add(5, TimePoint::max());
+  EXPECT_EQ(backlog.sequences(), 2u);
+  EXPECT_EQ(backlog.requests(), 3u);
+  EXPECT_EQ(backlog.earliest_deadline(), std::nullopt);
+  EXPECT_EQ(backlog.PopFront(), 5u);
+  EXPECT_EQ(backlog.requests(), 1u);
+  EXPECT_TRUE(backlog.Remove(3));
+  EXPECT_FALSE(backlog.Remove(3));
+  EXPECT_TRUE(backlog.empty());
+}
+
+TEST(BacklogTest, TheEarliestDeadlineOfASequenceCounts) {
+  Backlog backlog;
+  backlog.Add(1, TimePoint::max());
+  backlog.Add(2, At(50));
+  backlog.Add(1, At(40));
+  backlog.Add(1, At(90));
+  backlog.Add(3, At(60));
+  EXPECT_EQ(backlog.earliest_deadline(), At(40));
+  EXPECT_THAT(backlog.TakeExpired(At(39)), IsEmpty());
+  EXPECT_THAT(backlog.TakeExpired(At(50)), ElementsAre(1, 2));
+  EXPECT_EQ(backlog.requests(), 1u);
+  EXPECT_EQ(backlog.earliest_deadline(), At(60));
+}
+
+TEST(IdleReaperTest, TellsWhoIsIdle) {
+  IdleReaper reaper(Duration(10));
+  EXPECT_EQ(reaper.next(), std::nullopt);
+  reaper.Watch(1, At(0));
+  reaper.Watch(2, At(5));
+  reaper.Watch(3, At(6));
+  EXPECT_EQ(reaper.next(), At(10));
+  reaper.Watch(1, At(7));  // it had a request meanwhile
+  EXPECT_TRUE(reaper.Forget(3));
+  EXPECT_FALSE(reaper.Forget(3));
+  EXPECT_THAT(reaper.TakeIdle(At(14)), IsEmpty());
+  EXPECT_THAT(reaper.TakeIdle(At(17)), ElementsAre(2, 1));
+  EXPECT_EQ(reaper.watched(), 0u);
+}
+
+}  // namespace
+}  // namespace nereid

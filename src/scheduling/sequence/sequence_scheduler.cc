@@ -1,0 +1,493 @@
+#include "scheduling/sequence/sequence_scheduler.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "scheduling/queue/queue_policy.h"
+#include "scheduling/sequence/direct_strategy.h"
+#include "scheduling/sequence/oldest_strategy.h"
+
+namespace nereid {
+namespace {
+
+constexpr char kStopping[] =
+    "Server is stopping, scheduler for model has stopped accepting new inference requests";
+constexpr char kExpiredText[] = "timeout of the corresponding sequence has been expired";
+
+std::unique_ptr<SequenceStrategy> MakeStrategy(const CompiledModel* config) {
+  if (config->sequence.oldest) return std::make_unique<OldestStrategy>(config);
+  return std::make_unique<DirectStrategy>(config);
+}
+
+void AnswerAll(Batch requests, const absl::Status& error, FailureReason reason) {
+  for (RequestPtr& request : requests) {
+    if (!request->filler) request->RespondError(error, reason);
+    request.reset();
+  }
+}
+
+bool HasFlag(const InferRequest& request, uint32_t flag) { return (request.flags() & flag) != 0; }
+
+}  // namespace
+
+void SequenceScheduler::Aftermath::Settle() {
+  AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
+  AnswerAll(std::exchange(expired, {}), absl::UnavailableError(kExpiredText),
+            FailureReason::kRejected);
+  AnswerAll(std::exchange(stopped, {}), absl::UnavailableError(kStopping), FailureReason::kOther);
+  ended.clear();
+}
+
+SequenceScheduler::SequenceScheduler(const CompiledModel* config, uint32_t instances, Clock* clock,
+                                     const SequenceSchedulerOptions& options)
+    : config_(config),
+      clock_(clock),
+      controls_(config),
+      slots_(instances, config->sequence.slots),
+      reaper_(config->sequence.max_idle),
+      hold_until_queued_(options.hold_until_queued),
+      hold_until_backlogged_(options.hold_until_backlogged) {
+  for (uint32_t i = 0; i < instances; ++i) {
+    lanes_.push_back(std::make_unique<Lane>(this, i, MakeStrategy(config)));
+  }
+  if (options.timer != nullptr) {
+    alarm_ = std::make_unique<Timer::Alarm>(options.timer, [this] { OnTimer(); });
+  }
+}
+
+SequenceScheduler::~SequenceScheduler() { Shutdown(); }
+
+// ---- The queue's end.
+
+absl::Status SequenceScheduler::CheckRequest(const InferRequest& request) const {
+  if (request.batch_size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("inference request to model '", config_->name,
+                     "' must specify batch-size 1 due to requirements of sequence batcher"));
+  }
+  if (!request.correlation_id().present() && !config_->sequence.iterative) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("inference request to model '", config_->name,
+                     "' must specify a non-zero or non-empty correlation ID"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
+  InferRequest& request = **owned;
+  RETURN_IF_ERROR(CheckRequest(request));
+  const TimePoint now = clock_->Now();
+  Aftermath aftermath;
+  {
+    MutexLock lock(&mu_);
+    const bool nameless = !request.correlation_id().present();
+    const bool starts = nameless || HasFlag(request, kRequestFlagSequenceStart);
+    if (starts && admission_closed_) return absl::UnavailableError(kStopping);
+    LiveSequence* sequence = nameless ? nullptr : Find(request.correlation_id());
+    if (sequence == nullptr && !starts) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "inference request for sequence ", request.correlation_id().ToString(), " to model '",
+          config_->name, "' must specify the START flag on the first request of the sequence"));
+    }
+    if (sequence == nullptr) {
+      const uint32_t maker_flags = request.flags();
+      if (nameless) GenerateId(&request);
+      sequence = Begin(&request);
+      sequence->generated_id = nameless;
+      if (nameless) sequence->maker_flags = maker_flags;
+    } else if (starts) {
+      LOG_WARNING << "model '" << config_->name << "': sequence " << sequence->id.ToString()
+                  << " begins anew before it has ended";
+    }
+    request.queue_start_ns = ToNanos(now);
+    const bool cancelled = request.stream()->IsCancelled();
+    const bool ends = HasFlag(request, kRequestFlagSequenceEnd);
+    Append(sequence, std::move(*owned), now);
+    if (ends) Close(sequence);
+    if (cancelled) Drop(sequence, Why::kCancelled, now, &aftermath);
+    ArmTimer();
+    // What was held back may be due now for any of the instances.
+    if ((hold_until_queued_ > 0 || hold_until_backlogged_ > 0) && !Holding()) WakeAll();
+  }
+  aftermath.Settle();
+  return absl::OkStatus();
+}
+
+LiveSequence* SequenceScheduler::Find(const CorrelationId& id) const {
+  const auto found = open_.find(id);
+  return found == open_.end() ? nullptr : found->second;
+}
+
+bool SequenceScheduler::Has(const CorrelationId& id) const {
+  MutexLock lock(&mu_);
+  return Find(id) != nullptr;
+}
+
+size_t SequenceScheduler::live_sequences() const {
+  MutexLock lock(&mu_);
+  return sequences_.size();
+}
+
+size_t SequenceScheduler::sequences_in_slots() const {
+  MutexLock lock(&mu_);
+  return slots_.in_use();
+}
+
+size_t SequenceScheduler::backlogged_sequences() const {
+  MutexLock lock(&mu_);
+  return backlog_.sequences();
+}
+
+void SequenceScheduler::GenerateId(InferRequest* request) {
+  do {
+    ++last_generated_;
+  } while (Find(CorrelationId(last_generated_)) != nullptr);
+  request->set_correlation_id(CorrelationId(last_generated_));
+  request->set_flags(request->flags() | kRequestFlagSequenceStart);
+}
+
+LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
+  auto owned = std::make_unique<LiveSequence>(++last_number_, first->model());
+  LiveSequence* const sequence = owned.get();
+  sequence->id = first->correlation_id();
+  sequence->id_tensor = controls_.EncodeId(sequence->id);
+  sequence->shape = FillerShape::Of(*first);
+  sequence->states = SequenceStates::Create(*config_);
+  // Whoever waits in the backlog comes first.
+  if (backlog_.empty()) sequence->lease = slots_.Take();
+  sequences_.emplace(sequence->number, std::move(owned));
+  open_.emplace(sequence->id, sequence);
+  return sequence;
+}
+
+void SequenceScheduler::Append(LiveSequence* sequence, RequestPtr request, TimePoint now) {
+  request->sequence = sequence;
+  const uint64_t timeout_us = request->timeout_us();
+  sequence->queue.push_back({std::move(request), now});
+  if (sequence->lease.has_value()) {
+    reaper_.Forget(sequence->number);
+    Offer(sequence, now);
+    return;
+  }
+  constexpr uint64_t kLongest = static_cast<uint64_t>(Duration::max().count()) / 1000;
+  backlog_.Add(sequence->number,
+               timeout_us == 0
+                   ? TimePoint::max()
+                   : Later(now, std::chrono::microseconds(std::min(timeout_us, kLongest))));
+}
+
+void SequenceScheduler::Offer(LiveSequence* sequence, TimePoint now) {
+  if (sequence->offered || sequence->in_flight || sequence->queue.empty()) return;
+  Lane& lane = LaneOf(*sequence);
+  lane.strategy->Offer(sequence, now);
+  lane.wake.NotifyOne();
+}
+
+// ---- How a sequence ends.
+
+void SequenceScheduler::Close(LiveSequence* sequence) {
+  sequence->ending = true;
+  if (Find(sequence->id) == sequence) open_.erase(sequence->id);
+}
+
+void SequenceScheduler::QueueEnd(LiveSequence* sequence, TimePoint now) {
+  RequestPtr end = MakeFiller(sequence->model, sequence->shape, now);
+  end->set_correlation_id(sequence->id);
+  end->set_flags(kRequestFlagSequenceEnd);
+  end->sequence = sequence;
+  sequence->queue.push_back({std::move(end), now});
+  Offer(sequence, now);
+}
+
+void SequenceScheduler::End(LiveSequence* sequence, TimePoint now, Aftermath* aftermath) {
+  Close(sequence);
+  reaper_.Forget(sequence->number);
+  if (sequence->lease.has_value()) slots_.Free(*sequence->lease);
+  const auto entry = sequences_.find(sequence->number);
+  aftermath->ended.push_back(std::move(entry->second));
+  sequences_.erase(entry);
+  while (!backlog_.empty()) {
+    const std::optional<SlotLease> lease = slots_.Take();
+    if (!lease.has_value()) return;
+    LiveSequence* const next = sequences_.at(*backlog_.PopFront()).get();
+    next->lease = lease;
+    Offer(next, now);
+  }
+}
+
+void SequenceScheduler::Drop(LiveSequence* sequence, Why why, TimePoint now, Aftermath* aftermath) {
+  Close(sequence);
+  reaper_.Forget(sequence->number);
+  backlog_.Remove(sequence->number);
+  if (sequence->offered) LaneOf(*sequence).strategy->Withdraw(sequence);
+  Batch& dropped = why == Why::kCancelled ? aftermath->cancelled
+                   : why == Why::kExpired ? aftermath->expired
+                                          : aftermath->stopped;
+  if (!sequence->in_flight && !sequence->queue.empty()) {
+    Restore(sequence, sequence->queue.front().request.get());
+  }
+  for (QueuedRequest& queued : sequence->queue) {
+    queued.request->sequence = nullptr;
+    dropped.push_back(std::move(queued.request));
+  }
+  sequence->queue.clear();
+  if (why == Why::kStopped || !sequence->started || config_->sequence.iterative) {
+    if (!sequence->in_flight) End(sequence, now, aftermath);
+    return;
+  }
+  QueueEnd(sequence, now);
+}
+
+void SequenceScheduler::Restore(LiveSequence* sequence, InferRequest* request) {
+  if (!sequence->maker_flags.has_value() || request->filler) return;
+  request->set_flags(*std::exchange(sequence->maker_flags, std::nullopt));
+  if (sequence->generated_id) request->set_correlation_id(CorrelationId());
+}
+
+void SequenceScheduler::OnRelease(InferRequest* request) {
+  const TimePoint now = clock_->Now();
+  // Nobody misses an answer to it.
+  if (request->filler && !request->stream()->final_sent()) request->stream()->Abandon();
+  Aftermath aftermath;
+  {
+    MutexLock lock(&mu_);
+    LiveSequence* const sequence = std::exchange(request->sequence, nullptr);
+    if (sequence == nullptr) return;  // it filled a gap
+    sequence->in_flight = false;
+    Restore(sequence, request);
+    if (!sequence->queue.empty()) {
+      Offer(sequence, now);
+    } else if (sequence->ending || shut_down_ || config_->sequence.iterative) {
+      End(sequence, now, &aftermath);
+    } else {
+      reaper_.Watch(sequence->number, now);
+      ArmTimer();
+    }
+  }
+  aftermath.Settle();
+}
+
+void SequenceScheduler::OnReschedule(RequestPtr owned) {
+  const TimePoint now = clock_->Now();
+  owned->ClearOverrideInputs();
+  owned->queue_start_ns = ToNanos(now);
+  MutexLock lock(&mu_);
+  LiveSequence* const sequence = owned->sequence;
+  sequence->in_flight = false;
+  if (!sequence->maker_flags.has_value()) sequence->maker_flags = owned->flags();
+  owned->set_flags(owned->flags() & ~(kRequestFlagSequenceStart | kRequestFlagSequenceEnd));
+  const bool cancelled = owned->stream()->IsCancelled();
+  // Before what came after it.
+  sequence->queue.push_front({std::move(owned), now});
+  Lane& lane = LaneOf(*sequence);
+  if (cancelled || shut_down_) {
+    Drop(sequence, cancelled ? Why::kCancelled : Why::kStopped, now, &left_);
+    lane.wake.NotifyOne();
+  } else {
+    Offer(sequence, now);
+  }
+}
+
+void SequenceScheduler::OnCancel(InferRequest* request) {
+  Aftermath aftermath;
+  {
+    MutexLock lock(&mu_);
+    LiveSequence* const sequence = request->sequence;
+    if (sequence == nullptr || !request->stream()->IsCancelled()) return;
+    const auto is_it = [&](const QueuedRequest& queued) { return queued.request.get() == request; };
+    const bool queued = sequence->taken_over == request ||
+                        std::any_of(sequence->queue.begin(), sequence->queue.end(), is_it);
+    if (!queued) return;  // the backend has it, and is told by the stream
+    Drop(sequence, Why::kCancelled, clock_->Now(), &aftermath);
+  }
+  aftermath.Settle();
+}
+
+void SequenceScheduler::CloseAdmission() {
+  MutexLock lock(&mu_);
+  admission_closed_ = true;
+  hold_until_queued_ = hold_until_backlogged_ = 0;
+  WakeAll();
+}
+
+void SequenceScheduler::Shutdown() {
+  Aftermath aftermath;
+  std::unique_ptr<Timer::Alarm> alarm;
+  {
+    MutexLock lock(&mu_);
+    admission_closed_ = true;
+    shut_down_ = true;
+    const TimePoint now = clock_->Now();
+    std::vector<LiveSequence*> all;
+    for (const auto& [number, sequence] : sequences_) all.push_back(sequence.get());
+    // Those that wait go first, so that none of them is given a slot.
+    std::sort(all.begin(), all.end(), [](const LiveSequence* a, const LiveSequence* b) {
+      return std::pair(a->lease.has_value(), a->number) <
+             std::pair(b->lease.has_value(), b->number);
+    });
+    for (LiveSequence* sequence : all) Drop(sequence, Why::kStopped, now, &aftermath);
+    alarm = std::move(alarm_);
+    WakeAll();
+  }
+  alarm.reset();  // outside the mutex, which its call takes
+  aftermath.Settle();
+  {
+    MutexLock lock(&mu_);
+    aftermath = std::exchange(left_, {});
+  }
+  aftermath.Settle();
+}
+
+// ---- Time.
+
+void SequenceScheduler::OnTimer() {
+  Aftermath aftermath;
+  {
+    MutexLock lock(&mu_);
+    armed_for_ = TimePoint::max();
+    if (shut_down_) return;
+    const TimePoint now = clock_->Now();
+    for (const uint64_t number : backlog_.TakeExpired(now)) {
+      Drop(sequences_.at(number).get(), Why::kExpired, now, &aftermath);
+    }
+    for (const uint64_t number : reaper_.TakeIdle(now)) {
+      LiveSequence* const sequence = sequences_.at(number).get();
+      LOG_VERBOSE(1) << "model '" << config_->name << "': sequence " << sequence->id.ToString()
+                     << " has been idle for too long and is ended";
+      Close(sequence);
+      QueueEnd(sequence, now);
+    }
+    ArmTimer();
+  }
+  aftermath.Settle();
+}
+
+void SequenceScheduler::ArmTimer() {
+  if (alarm_ == nullptr) return;
+  std::optional<TimePoint> next = backlog_.earliest_deadline();
+  if (const std::optional<TimePoint> idle = reaper_.next(); idle.has_value()) {
+    next = std::min(*idle, next.value_or(*idle));
+  }
+  // When a deadline goes before it has come the timer calls for nothing, once.
+  if (!next.has_value() || *next >= armed_for_) return;
+  armed_for_ = *next;
+  alarm_->Set(*next);
+}
+
+bool SequenceScheduler::Holding() {
+  if (hold_until_queued_ == 0 && hold_until_backlogged_ == 0) return false;
+  size_t queued = 0;
+  for (const auto& [number, sequence] : sequences_) {
+    if (!sequence->lease.has_value()) continue;
+    queued += sequence->queue.size() + (sequence->taken_over != nullptr ? 1 : 0);
+  }
+  if (queued < hold_until_queued_ || backlog_.requests() < hold_until_backlogged_) return true;
+  hold_until_queued_ = hold_until_backlogged_ = 0;
+  return false;
+}
+
+void SequenceScheduler::WakeAll() {
+  for (const std::unique_ptr<Lane>& lane : lanes_) lane->wake.NotifyOne();
+}
+
+// ---- The instances' end.
+
+Batch SequenceScheduler::Source::Pull(BatchExecutor*, std::optional<Duration>) {
+  return *scheduler_->Next(instance_, Step::kPull);
+}
+
+bool SequenceScheduler::Source::AwaitDue() {
+  return !scheduler_->Next(instance_, Step::kAwait).has_value();
+}
+
+std::optional<Batch> SequenceScheduler::Source::TryPull() {
+  return scheduler_->Next(instance_, Step::kTry);
+}
+
+std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
+                                                     std::optional<TimePoint>* wake_at, bool* due) {
+  if (Holding()) return {};
+  const size_t places = lane->strategy->Due(clock_->Now(), wake_at);
+  if (places == 0) return {};
+  *due = true;
+  if (step == Step::kAwait) return {};
+  std::vector<SequencePick> picks = lane->strategy->Take(places);
+  for (const SequencePick& pick : picks) {
+    if (pick.sequence != nullptr) pick.sequence->in_flight = pick.sequence->started = true;
+  }
+  return picks;
+}
+
+std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step) {
+  Lane* const lane = lanes_[instance].get();
+  while (true) {
+    std::vector<SequencePick> picks;
+    Aftermath aftermath;
+    bool due = false;
+    {
+      MutexLock lock(&mu_);
+      while (true) {
+        if (shut_down_) return Batch();
+        aftermath = std::exchange(left_, {});
+        std::optional<TimePoint> wake_at;
+        picks = TakeDue(lane, step, &wake_at, &due);
+        if (due || !aftermath.empty()) break;
+        if (step == Step::kTry) return std::nullopt;
+        clock_->Wait(&lane->wake, &mu_, wake_at);
+      }
+    }
+    aftermath.Settle();
+    if (!due) continue;
+    if (step == Step::kAwait) return std::nullopt;
+    Batch batch = Prepare(std::move(picks));
+    if (!batch.empty()) return batch;
+  }
+}
+
+absl::Status SequenceScheduler::PrepareRequest(const SequencePick& pick) const {
+  InferRequest* const request = pick.request.get();
+  SequenceControls::Values values;
+  values.start = HasFlag(*request, kRequestFlagSequenceStart);
+  values.end = HasFlag(*request, kRequestFlagSequenceEnd);
+  values.ready = !request->filler;
+  values.id = pick.sequence->id_tensor;
+  controls_.Attach(values, request);
+  if (pick.sequence->states == nullptr) return absl::OkStatus();
+  if (request->filler) return SequenceStates::AttachFiller(*config_, request);
+  if (values.start) pick.sequence->states->Reset();
+  return pick.sequence->states->AttachTo(request);
+}
+
+Batch SequenceScheduler::Prepare(std::vector<SequencePick> picks) {
+  absl::Status status;
+  const SequencePick* first = nullptr;
+  for (SequencePick& pick : picks) {
+    if (pick.sequence == nullptr) continue;
+    if (first == nullptr) first = &pick;
+    pick.request->release_watcher = this;
+    status.Update(PrepareRequest(pick));
+  }
+  Batch batch;
+  batch.reserve(picks.size());
+  std::optional<FillerShape> gap;
+  for (SequencePick& pick : picks) {
+    if (pick.sequence == nullptr) {
+      if (!gap.has_value()) gap = FillerShape::Of(*first->request);
+      pick.request = MakeFiller(first->sequence->model, *gap, clock_->Now());
+      pick.request->release_watcher = this;
+      controls_.Attach({}, pick.request.get());
+      status.Update(
+          SequenceStates::AttachFiller(*config_, pick.request.get(), first->request.get()));
+    }
+  }
+  for (SequencePick& pick : picks) batch.push_back(std::move(pick.request));
+  if (status.ok()) return batch;
+  AnswerAll(std::move(batch), status, FailureReason::kOther);
+  return {};
+}
+
+}  // namespace nereid

@@ -1,0 +1,184 @@
+// SequenceScheduler: the scheduler of a model that keeps state between the requests of a sequence.
+// Thread-safe. Owned by its model, which outlives it.
+//
+// A sequence is given a slot of an instance when it begins, or waits in the backlog for one; that
+// is decided at Enqueue, by the slot table. Every instance pulls from a source of its own. One
+// mutex guards table, backlog and sources. A slot is free again when the last request of its
+// sequence is released, not when it is answered: the backend may go on with it for long.
+//
+// A live sequence is inside its model's lifetime gate: a model that is unloaded waits for its
+// sequences, whose requests still pass when admission is closed.
+#ifndef NEREID_SCHEDULING_SEQUENCE_SEQUENCE_SCHEDULER_H_
+#define NEREID_SCHEDULING_SEQUENCE_SEQUENCE_SCHEDULER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/timer.h"
+#include "infer/release_watcher.h"
+#include "scheduling/scheduler.h"
+#include "scheduling/sequence/backlog.h"
+#include "scheduling/sequence/controls.h"
+#include "scheduling/sequence/idle_reaper.h"
+#include "scheduling/sequence/live_sequence.h"
+#include "scheduling/sequence/sequence_strategy.h"
+#include "scheduling/sequence/slot_table.h"
+
+namespace nereid {
+
+struct SequenceSchedulerOptions {
+  // Tells when a sequence was idle for too long or has waited too long in the backlog; null: none
+  // ever is or has. Outlives the scheduler's Shutdown.
+  Timer* timer = nullptr;
+  // Nothing goes to an instance until so many requests have been in the slots' queues, and so many
+  // in the backlog, at a time, or admission is closed. A help for tests.
+  size_t hold_until_queued = 0;
+  size_t hold_until_backlogged = 0;
+};
+
+class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
+ public:
+  // Where one instance takes its batches. Owned by the scheduler.
+  class Source final : public BatchSource, public StagedSource {
+   public:
+    Source(SequenceScheduler* scheduler, uint32_t instance)
+        : scheduler_(scheduler), instance_(instance) {}
+    // The instance is never lent: state is the instance's.
+    Batch Pull(BatchExecutor* self, std::optional<Duration> took) override;
+    bool AwaitDue() override;
+    std::optional<Batch> TryPull() override;
+    // Its sequences are this instance's: no other can take their requests.
+    void PassOn() override {}
+
+   private:
+    SequenceScheduler* const scheduler_;
+    const uint32_t instance_;
+  };
+
+  // For `instances` >= 1 instances that take requests. `config` outlives this.
+  SequenceScheduler(const CompiledModel* config, uint32_t instances, Clock* clock,
+                    const SequenceSchedulerOptions& options = {});
+  ~SequenceScheduler() override;
+
+  // INVALID_ARGUMENT: the request belongs to no sequence, or to one that has not begun.
+  // UNAVAILABLE: it begins one, and admission is closed.
+  absl::Status Enqueue(RequestPtr* request) override ABSL_LOCKS_EXCLUDED(mu_);
+  // New sequences are refused from now on; those that live go on.
+  void CloseAdmission() override ABSL_LOCKS_EXCLUDED(mu_);
+  // The whole sequence ends: what is queued of it is answered CANCELLED.
+  void OnCancel(InferRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Shutdown() override ABSL_LOCKS_EXCLUDED(mu_);
+
+  Source* source(uint32_t instance) { return &lanes_[instance]->source; }
+  // Whether further requests of `id` belong to a sequence that lives here.
+  bool Has(const CorrelationId& id) const ABSL_LOCKS_EXCLUDED(mu_);
+  // Sequences that have a slot, and those in the backlog.
+  size_t live_sequences() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Sequences that have a slot.
+  size_t sequences_in_slots() const ABSL_LOCKS_EXCLUDED(mu_);
+  size_t backlogged_sequences() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  // What has to wait until the mutex is let go of.
+  struct Aftermath {
+    std::vector<std::unique_ptr<LiveSequence>> ended;
+    Batch cancelled;
+    Batch expired;
+    Batch stopped;
+
+    bool empty() const {
+      return ended.empty() && cancelled.empty() && expired.empty() && stopped.empty();
+    }
+    // Answers and releases the requests, lets go of the sequences.
+    void Settle();
+  };
+  // One instance.
+  struct Lane {
+    Lane(SequenceScheduler* scheduler, uint32_t instance,
+         std::unique_ptr<SequenceStrategy> strategy_in)
+        : source(scheduler, instance), strategy(std::move(strategy_in)) {}
+
+    Source source;
+    const std::unique_ptr<SequenceStrategy> strategy;  // guarded by the scheduler's mutex
+    CondVar wake;                                      // its thread waits inside Pull
+  };
+  enum class Step { kPull, kAwait, kTry };
+  enum class Why { kCancelled, kExpired, kStopped };
+
+  // ---- ReleaseWatcher.
+  void OnRelease(InferRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
+  void OnReschedule(RequestPtr request) override ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Pull, AwaitDue or TryPull of an instance. An empty batch: shut down; none: due (kAwait), or not
+  // (kTry).
+  std::optional<Batch> Next(uint32_t instance, Step step) ABSL_LOCKS_EXCLUDED(mu_);
+  // Takes the batch that is due at `now`; otherwise none and, in `wake_at`, when to ask again.
+  // kAwait: takes nothing, says in `due` whether there is one.
+  std::vector<SequencePick> TakeDue(Lane* lane, Step step, std::optional<TimePoint>* wake_at,
+                                    bool* due) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Makes a batch: fills gaps, attaches controls and states. Empty if that failed; then all
+  // requests are answered.
+  Batch Prepare(std::vector<SequencePick> picks) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status PrepareRequest(const SequencePick& pick) const;
+
+  absl::Status CheckRequest(const InferRequest& request) const;
+  LiveSequence* Find(const CorrelationId& id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Gives the request an id of its own, as the first of a sequence.
+  void GenerateId(InferRequest* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  LiveSequence* Begin(InferRequest* first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Append(LiveSequence* sequence, RequestPtr request, TimePoint now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // `sequence` has a slot, and may have a request that its instance can take.
+  void Offer(LiveSequence* sequence, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Nothing more of `sequence` is let in.
+  void Close(LiveSequence* sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Queues a request of nobody that tells the model of the end. REQUIRES: it was closed.
+  void QueueEnd(LiveSequence* sequence, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Ends `sequence`, all of whose requests are released, and gives its slot to the next one.
+  void End(LiveSequence* sequence, TimePoint now, Aftermath* aftermath)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Ends `sequence` early: what it has queued is answered, and the model told if it has seen it.
+  void Drop(LiveSequence* sequence, Why why, TimePoint now, Aftermath* aftermath)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Undoes what the scheduler has changed of a request that goes back to its maker.
+  void Restore(LiveSequence* sequence, InferRequest* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What the timer calls.
+  void OnTimer() ABSL_LOCKS_EXCLUDED(mu_);
+  void ArmTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool Holding() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WakeAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Lane& LaneOf(const LiveSequence& sequence) { return *lanes_[sequence.lease->instance]; }
+
+  const CompiledModel* const config_;
+  Clock* const clock_;
+  const SequenceControls controls_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+
+  mutable Mutex mu_;
+  SlotTable slots_ ABSL_GUARDED_BY(mu_);
+  Backlog backlog_ ABSL_GUARDED_BY(mu_);
+  IdleReaper reaper_ ABSL_GUARDED_BY(mu_);
+  std::unordered_map<uint64_t, std::unique_ptr<LiveSequence>> sequences_ ABSL_GUARDED_BY(mu_);
+  std::map<CorrelationId, LiveSequence*> open_ ABSL_GUARDED_BY(mu_);  // not closed
+  uint64_t last_number_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t last_generated_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t hold_until_queued_ ABSL_GUARDED_BY(mu_);
+  size_t hold_until_backlogged_ ABSL_GUARDED_BY(mu_);
+  // Left by a thread that must not answer requests; the next instance that looks does.
+  Aftermath left_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<Timer::Alarm> alarm_ ABSL_GUARDED_BY(mu_);     // null: no timer, or shut down
+  TimePoint armed_for_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // max: not armed
+  bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;
+  bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_SEQUENCE_SEQUENCE_SCHEDULER_H_

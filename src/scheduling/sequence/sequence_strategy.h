@@ -1,0 +1,41 @@
+// SequenceStrategy: which requests of its sequences an instance executes next. No lock, no clock.
+// Thread-compatible; owned by a scheduler, one for each instance.
+#ifndef NEREID_SCHEDULING_SEQUENCE_SEQUENCE_STRATEGY_H_
+#define NEREID_SCHEDULING_SEQUENCE_SEQUENCE_STRATEGY_H_
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "infer/request_ptr.h"
+#include "scheduling/sequence/live_sequence.h"
+
+namespace nereid {
+
+// One place of a batch. Without a sequence it is a gap, and there is no request.
+struct SequencePick {
+  LiveSequence* sequence = nullptr;
+  RequestPtr request;
+};
+
+class SequenceStrategy {
+ public:
+  virtual ~SequenceStrategy() = default;
+
+  // `sequence`, which has a slot of this instance and none of whose requests is in flight, has a
+  // request in its queue. Marks it offered. REQUIRES: it is not.
+  virtual void Offer(LiveSequence* sequence, TimePoint now) = 0;
+  // Undoes Offer: what was taken over is back in the queue. REQUIRES: `sequence` is offered.
+  virtual void Withdraw(LiveSequence* sequence) = 0;
+  // How many places the batch has that is due at `now`; if none, in `wake_at`, when to ask again
+  // if nothing is offered meanwhile (none: not then).
+  virtual size_t Due(TimePoint now, std::optional<TimePoint>* wake_at) = 0;
+  // Takes the batch of `places` places that Due has announced. Its sequences are not offered any
+  // more.
+  virtual std::vector<SequencePick> Take(size_t places) = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_SEQUENCE_SEQUENCE_STRATEGY_H_

@@ -1,0 +1,59 @@
+// SlotTable: which places of a model's instances are taken by sequences. No lock, no clock.
+// Thread-compatible; owned by a scheduler.
+//
+// Every instance has the same number of slots. A new sequence gets the free slot with the lowest
+// number of all instances, of those the one of the lowest instance, which spreads sequences over
+// the instances. Who has a slot holds a lease; a lease that has ended cannot free the slot of its
+// successor.
+#ifndef NEREID_SCHEDULING_SEQUENCE_SLOT_TABLE_H_
+#define NEREID_SCHEDULING_SEQUENCE_SLOT_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <vector>
+
+namespace nereid {
+
+struct SlotLease {
+  uint32_t instance = 0;
+  uint32_t slot = 0;
+  uint64_t generation = 0;
+
+  friend bool operator==(const SlotLease&, const SlotLease&) = default;
+};
+
+class SlotTable {
+ public:
+  SlotTable(uint32_t instances, uint32_t slots_per_instance)
+      : instances_(instances), capacity_(uint64_t{instances} * slots_per_instance) {}
+
+  // None: all slots are taken.
+  std::optional<SlotLease> Take();
+  // Ends a lease. False, and nothing changes, if it has ended before.
+  bool Free(const SlotLease& lease);
+  bool Holds(const SlotLease& lease) const;
+
+  size_t in_use() const { return in_use_; }
+  uint64_t capacity() const { return capacity_; }
+
+ private:
+  // A slot's place in the order in which slots are given out.
+  uint64_t IndexOf(const SlotLease& lease) const {
+    return uint64_t{lease.slot} * instances_ + lease.instance;
+  }
+
+  const uint64_t instances_;
+  const uint64_t capacity_;
+  size_t in_use_ = 0;
+  // Of the slots that were ever taken, by index. Odd: taken; each step changes it.
+  std::vector<uint64_t> generations_;
+  // Those of them that are free; all slots behind generations_ are free, too.
+  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> free_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_SEQUENCE_SLOT_TABLE_H_

@@ -1,0 +1,136 @@
+// One request of the storm, from its creation to its end, and the ledger in which all of them are
+// counted. What is asserted here holds whatever happens to a request: it is released once, answered
+// finally once, nothing comes after that, and each answer is right or an error that the request
+// may have.
+#ifndef NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_CALL_H_
+#define NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_CALL_H_
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/capi/harness.h"
+#include "triton/core/tritonserver.h"
+
+namespace nereid_test {
+
+struct StormInput {
+  std::string name;
+  TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
+  std::vector<int64_t> shape;
+  std::string bytes;
+};
+
+// What is asked of a model, and which answers are right. A plain value.
+struct StormRequest {
+  std::string model;
+  std::vector<StormInput> inputs;
+  std::string output;                 // the one that is compared
+  std::vector<std::string> expected;  // its bytes in each response, in order
+  bool decoupled = false;             // otherwise: exactly one response
+  bool fails = false;                 // must be answered with INVALID_ARG
+  bool may_be_refused = false;        // UNAVAILABLE is no failure: full queues, time-outs
+  uint64_t priority = 0;
+  uint64_t timeout_us = 0;
+};
+
+// Counts over all threads. Thread-safe. Outlives its calls' flights and the server.
+class StormLedger {
+ public:
+  StormLedger();
+  ~StormLedger();
+  StormLedger(const StormLedger&) = delete;
+  StormLedger& operator=(const StormLedger&) = delete;
+
+  TRITONSERVER_ResponseAllocator* allocator() const { return allocator_; }
+
+  std::atomic<int64_t> issued{0};    // accepted by TRITONSERVER_ServerInferAsync
+  std::atomic<int64_t> refused{0};   // not accepted: these come back at once
+  std::atomic<int64_t> released{0};  // release callbacks
+  std::atomic<int64_t> finals{0};    // response callbacks with the final flag
+  std::atomic<int64_t> right{0};     // requests answered as expected
+  std::atomic<int64_t> buffers{0};   // of the allocator, not yet given back
+  // Error responses by TRITONSERVER_Error_Code.
+  std::array<std::atomic<int64_t>, 16> errors{};
+  // From here on UNAVAILABLE is a right answer to everything.
+  std::atomic<bool> stopping{false};
+
+  // A call has come to its end. Keeps the record for a while, so that a callback that comes once
+  // more meets its counts and not freed memory.
+  void Bury(std::shared_ptr<void> call);
+  // Until every issued call has come to its end.
+  void WaitForAll();
+
+ private:
+  TRITONSERVER_ResponseAllocator* allocator_ = nullptr;
+  std::mutex mu_;
+  std::condition_variable changed_;
+  int64_t buried_ = 0;
+  std::deque<std::shared_ptr<void>> graveyard_;
+};
+
+// Thread-safe where nothing else is said. Held by std::shared_ptr; in flight it holds itself.
+class StormCall : public std::enable_shared_from_this<StormCall> {
+ public:
+  enum class Deletion {
+    kByOwner,     // the owner waits, then deletes, or issues once more
+    kByCallback,  // by the release callback, each response by the callback that brings it
+  };
+
+  // Null when the server does not know the model (any more). `ledger` outlives it.
+  static std::shared_ptr<StormCall> New(TRITONSERVER_Server* server, StormRequest request,
+                                        Deletion deletion, StormLedger* ledger);
+  ~StormCall();
+
+  // False when the server refuses it; then no callback comes. Only the owner issues.
+  bool Issue();
+  // As a frontend does: at any time, from any thread. REQUIRES: kByOwner.
+  void Cancel();
+  // Until it is released and finally answered. REQUIRES: kByOwner, issued.
+  void Wait();
+  bool done() const;
+
+ private:
+  StormCall(TRITONSERVER_Server* server, StormRequest request, Deletion deletion,
+            StormLedger* ledger)
+      : server_(server), asked_(std::move(request)), deletion_(deletion), ledger_(ledger) {}
+  bool Build();
+  // Deletes `error`.
+  void CheckRefusal(TRITONSERVER_Error* error) const;
+  static void OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* userp);
+  static void OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* userp);
+  // Checks one response and counts it.
+  void Take(TRITONSERVER_InferenceResponse* response);
+  void TakeError(TRITONSERVER_Error* error);
+  // After a release or a final response. Unlocks `lock`.
+  void AfterEvent(std::unique_lock<std::mutex> lock);
+
+  TRITONSERVER_Server* const server_;
+  const StormRequest asked_;
+  const Deletion deletion_;
+  StormLedger* const ledger_;
+
+  std::mutex request_mu_;  // Issue, Cancel and the owner's deletion
+  TRITONSERVER_InferenceRequest* request_ = nullptr;
+  bool refused_ = false;  // when it was issued last: there is nothing to cancel
+  std::atomic<bool> cancelled_{false};
+
+  mutable std::mutex mu_;
+  std::condition_variable changed_;
+  std::shared_ptr<StormCall> self_;  // in flight
+  int flights_ = 0;                  // how often it was issued
+  int released_ = 0;
+  int finals_ = 0;
+  size_t responses_ = 0;  // of this flight, errors included
+  bool failed_ = false;   // this flight
+};
+
+}  // namespace nereid_test
+
+#endif  // NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_CALL_H_

@@ -1,0 +1,286 @@
+// A mixed storm on one server through the C API, meant for ThreadSanitizer and AddressSanitizer:
+// several threads send random requests to models of every kind, others cancel them, read statistics
+// and metrics, and load and unload models; then the server stops while requests are in flight.
+//
+//   capi_storm_test [--seconds=S] [--seed=N]
+//
+// Every thread draws from a generator of its own, started from the seed; how the threads interleave
+// is left to the machine.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/conformance/capi/harness.h"
+#include "tests/conformance/capi/storm/storm_call.h"
+#include "tests/conformance/capi/storm/storm_models.h"
+
+namespace nereid_test {
+namespace {
+
+double storm_seconds = 3;
+uint64_t storm_seed = 1;
+
+constexpr int kSenders = 6;
+constexpr size_t kInFlight = 24;  // of one sender, those apart that delete themselves
+
+// Requests that any thread may cancel. Thread-safe.
+class Cancellable {
+ public:
+  void Add(const std::shared_ptr<StormCall>& call) {
+    const std::lock_guard<std::mutex> lock(mu_);
+    calls_[next_++ % calls_.size()] = call;
+  }
+
+  // Null where there is none.
+  std::shared_ptr<StormCall> Take(size_t number) {
+    const std::lock_guard<std::mutex> lock(mu_);
+    return std::exchange(calls_[number % calls_.size()], {}).lock();
+  }
+
+ private:
+  std::mutex mu_;
+  size_t next_ = 0;
+  std::array<std::weak_ptr<StormCall>, 64> calls_;
+};
+
+class Storm {
+ public:
+  Storm() : models_(AddStormModels(&repository_)) {
+    Options options(repository_, TRITONSERVER_MODEL_CONTROL_EXPLICIT);
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetCacheDirectory(options.get(), NEREID_TEST_CACHES)));
+    EXPECT_TRUE(Ok(
+        TRITONSERVER_ServerOptionsSetCacheConfig(options.get(), "local", R"({"size": "2000"})")));
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetRateLimiterMode(
+        options.get(), TRITONSERVER_RATE_LIMIT_EXEC_COUNT)));
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsAddRateLimiterResource(options.get(), "R", 3, -1)));
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetLogWarn(options.get(), false)));
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetLogError(options.get(), false)));
+    for (const std::string& model : models_) {
+      EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStartupModel(options.get(), model.c_str())));
+    }
+    server_ = std::make_unique<TestServer>(options);
+  }
+
+  void Run();
+
+ private:
+  // One thread each.
+  void Send(uint64_t number);
+  void CancelFromOutside();
+  void Observe();
+  void ChangeModels();
+
+  // One request; false when it was not accepted.
+  bool SendOne(StormRandom* random, std::vector<std::shared_ptr<StormCall>>* in_flight);
+  void ObserveModel(const std::string& model);
+  // False when the storm is over. Lets the others work for a moment.
+  bool Pause(std::chrono::microseconds length);
+
+  Repository repository_;
+  StormLedger ledger_;
+  const std::vector<std::string> models_;
+  std::unique_ptr<TestServer> server_;
+  Cancellable cancellable_;
+
+  std::mutex mu_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  // By model, how many requests were sent.
+  std::map<std::string, int64_t> sent_;
+  std::atomic<int64_t> observed_{0};
+  std::atomic<int64_t> changes_{0};
+};
+
+bool Storm::Pause(std::chrono::microseconds length) {
+  std::unique_lock<std::mutex> lock(mu_);
+  return !ended_.wait_for(lock, length, [this] { return over_; });
+}
+
+bool Storm::SendOne(StormRandom* random, std::vector<std::shared_ptr<StormCall>>* in_flight) {
+  const std::string& model =
+      models_[static_cast<size_t>(Draw(random, 0, static_cast<int>(models_.size()) - 1))];
+  const bool alone = Draw(random, 0, 2) == 0;
+  const std::shared_ptr<StormCall> call = StormCall::New(
+      server_->get(), RandomRequest(model, random),
+      alone ? StormCall::Deletion::kByCallback : StormCall::Deletion::kByOwner, &ledger_);
+  if (call == nullptr || !call->Issue()) return false;
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    ++sent_[model];
+  }
+  if (alone) return true;
+  if (Draw(random, 0, 9) == 0) call->Cancel();
+  if (Draw(random, 0, 4) == 0) cancellable_.Add(call);
+  in_flight->push_back(call);
+  return true;
+}
+
+void Storm::Send(uint64_t number) {
+  StormRandom random(storm_seed * 1000 + number);
+  std::vector<std::shared_ptr<StormCall>> in_flight;
+  int refused_in_a_row = 0;
+  // Goes on while the server stops, until it takes nothing more.
+  while (refused_in_a_row < 200 || !ledger_.stopping) {
+    refused_in_a_row = SendOne(&random, &in_flight) ? 0 : refused_in_a_row + 1;
+    // Those that delete themselves have no other bound.
+    while (ledger_.issued - ledger_.finals > 400 && Pause(std::chrono::milliseconds(1))) {
+    }
+    if (in_flight.size() < kInFlight) continue;
+    const auto any = static_cast<size_t>(Draw(&random, 0, kInFlight - 1));
+    const std::shared_ptr<StormCall> call = std::exchange(in_flight[any], in_flight.back());
+    in_flight.pop_back();
+    call->Wait();
+    if (Draw(&random, 0, 3) == 0 && call->Issue()) in_flight.push_back(call);
+  }
+  // Some are waited for, the others are dropped while they are in flight.
+  while (in_flight.size() > kInFlight / 2) {
+    in_flight.back()->Wait();
+    in_flight.pop_back();
+  }
+}
+
+void Storm::CancelFromOutside() {
+  StormRandom random(storm_seed * 1000 + 900);
+  while (Pause(std::chrono::microseconds(200))) {
+    const std::shared_ptr<StormCall> call =
+        cancellable_.Take(static_cast<size_t>(Draw(&random, 0, 63)));
+    if (call != nullptr) call->Cancel();
+  }
+}
+
+void Storm::ObserveModel(const std::string& model) {
+  TRITONSERVER_Message* message = nullptr;
+  bool ready = false;
+  if (model == kChangingModel) {
+    // What it says depends on the moment.
+    TRITONSERVER_ErrorDelete(
+        TRITONSERVER_ServerModelStatistics(server_->get(), model.c_str(), -1, &message));
+    if (message != nullptr) TakeJson(message);
+    TRITONSERVER_ErrorDelete(
+        TRITONSERVER_ServerModelIsReady(server_->get(), model.c_str(), -1, &ready));
+    return;
+  }
+  EXPECT_NE(server_->Statistics(model).find("\"inference_count\""), std::string::npos);
+  EXPECT_TRUE(Ok(TRITONSERVER_ServerModelIsReady(server_->get(), model.c_str(), -1, &ready)));
+  EXPECT_TRUE(ready) << model;
+  EXPECT_TRUE(Ok(TRITONSERVER_ServerModelMetadata(server_->get(), model.c_str(), -1, &message)));
+  TakeJson(message);
+  EXPECT_TRUE(Ok(TRITONSERVER_ServerModelConfig(server_->get(), model.c_str(), -1, 1, &message)));
+  TakeJson(message);
+}
+
+void Storm::Observe() {
+  size_t number = 0;
+  while (Pause(std::chrono::microseconds(500))) {
+    ObserveModel(models_[++number % models_.size()]);
+    server_->Statistics("");
+    server_->Index();
+    TRITONSERVER_Metrics* metrics = nullptr;
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerMetrics(server_->get(), &metrics)));
+    const char* text = nullptr;
+    size_t size = 0;
+    EXPECT_TRUE(
+        Ok(TRITONSERVER_MetricsFormatted(metrics, TRITONSERVER_METRIC_PROMETHEUS, &text, &size)));
+    EXPECT_NE(std::string(text, size).find("nv_inference_count{model=\"plain\""),
+              std::string::npos);
+    EXPECT_TRUE(Ok(TRITONSERVER_MetricsDelete(metrics)));
+    ++observed_;
+  }
+}
+
+void Storm::ChangeModels() {
+  TRITONSERVER_Server* const server = server_->get();
+  for (int round = 0; Pause(std::chrono::milliseconds(5)); ++round) {
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerUnloadModel(server, kChangingModel)));
+    // As a rule while it is still unloading, and sometimes again while it is loaded.
+    for (int loads = round % 3 == 0 ? 2 : 1; loads > 0; --loads) {
+      EXPECT_TRUE(Ok(TRITONSERVER_ServerLoadModel(server, kChangingModel)));
+    }
+    TRITONSERVER_Error* const error = TRITONSERVER_ServerLoadModel(server, kBrokenModel);
+    EXPECT_NE(error, nullptr);
+    TRITONSERVER_ErrorDelete(error);
+    ++changes_;
+  }
+}
+
+void Storm::Run() {
+  std::vector<std::thread> senders, others;
+  for (uint64_t i = 0; i < kSenders; ++i) senders.emplace_back([this, i] { Send(i); });
+  others.emplace_back([this] { CancelFromOutside(); });
+  others.emplace_back([this] { Observe(); });
+  others.emplace_back([this] { ChangeModels(); });
+  {
+    std::unique_lock<std::mutex> lock(mu_);
+    // Nobody ends it: this is how long it lasts.
+    ended_.wait_for(lock, std::chrono::duration<double>(storm_seconds), [this] { return over_; });
+    over_ = true;
+  }
+  ended_.notify_all();
+  for (std::thread& thread : others) thread.join();
+  // The senders go on.
+  ledger_.stopping = true;
+  EXPECT_TRUE(Ok(TRITONSERVER_ServerStop(server_->get())));
+  for (std::thread& thread : senders) thread.join();
+  ledger_.WaitForAll();
+  EXPECT_EQ(ledger_.released, ledger_.issued);
+  EXPECT_EQ(ledger_.finals, ledger_.issued);
+  EXPECT_EQ(ledger_.buffers, 0);
+  server_->Delete();
+
+  // It was a storm.
+  const int64_t cancelled = ledger_.errors[TRITONSERVER_ERROR_CANCELLED];
+  std::printf(
+      "seed %llu: %lld requests, %lld right, %lld cancelled, %lld unavailable, "
+      "%lld invalid, %lld refused; %lld observations, %lld changes of models\n",
+      static_cast<unsigned long long>(storm_seed), static_cast<long long>(ledger_.issued),
+      static_cast<long long>(ledger_.right), static_cast<long long>(cancelled),
+      static_cast<long long>(ledger_.errors[TRITONSERVER_ERROR_UNAVAILABLE]),
+      static_cast<long long>(ledger_.errors[TRITONSERVER_ERROR_INVALID_ARG]),
+      static_cast<long long>(ledger_.refused), static_cast<long long>(observed_),
+      static_cast<long long>(changes_));
+  EXPECT_GT(ledger_.right, 100);
+  EXPECT_GT(cancelled, 0);
+  EXPECT_GT(ledger_.errors[TRITONSERVER_ERROR_UNAVAILABLE], 0);
+  EXPECT_GT(ledger_.errors[TRITONSERVER_ERROR_INVALID_ARG], 0);
+  EXPECT_GT(observed_, 0);
+  EXPECT_GT(changes_, 0);
+  for (const std::string& model : models_) EXPECT_GT(sent_[model], 0) << model;
+}
+
+TEST(CApiStorm, EveryRequestIsReleasedOnceAndAnsweredOnce) {
+  Storm storm;
+  storm.Run();
+}
+
+}  // namespace
+}  // namespace nereid_test
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    char* end = nullptr;
+    if (word.rfind("--seconds=", 0) == 0) {
+      nereid_test::storm_seconds = std::strtod(word.c_str() + 10, &end);
+    } else if (word.rfind("--seed=", 0) == 0) {
+      nereid_test::storm_seed = std::strtoull(word.c_str() + 7, &end, 10);
+    }
+    if (end == nullptr || *end != '\0') {
+      std::fprintf(stderr, "usage: %s [--seconds=S] [--seed=N]\n", argv[0]);
+      return 2;
+    }
+  }
+  return RUN_ALL_TESTS();
+}
