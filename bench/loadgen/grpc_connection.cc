@@ -97,8 +97,8 @@ struct GrpcConnection::Callbacks {
   // How much of the request the next DATA frame takes; WriteData queues it.
   static ssize_t NextData(nghttp2_session*, int32_t, uint8_t*, size_t size, uint32_t* flags,
                           nghttp2_data_source* source, void* self) {
-    const uint64_t left = static_cast<GrpcConnection*>(self)->request_.size() -
-                          static_cast<GrpcCall*>(source->ptr)->sent;
+    const auto* const call = static_cast<const GrpcCall*>(source->ptr);
+    const uint64_t left = call->request.size() - call->sent;
     const bool streams = static_cast<GrpcConnection*>(self)->streams();
     if (streams && left == 0) return NGHTTP2_ERR_DEFERRED;
     *flags = NGHTTP2_DATA_FLAG_NO_COPY;
@@ -111,7 +111,7 @@ struct GrpcConnection::Callbacks {
     auto* connection = static_cast<GrpcConnection*>(self);
     auto* call = static_cast<GrpcCall*>(source->ptr);
     connection->output_.Append(AsText(head, kFrameHeadBytes));
-    connection->output_.AppendLasting(connection->request_.substr(call->sent, size));
+    connection->output_.AppendLasting(call->request.substr(call->sent, size));
     call->sent += size;
     return 0;
   }
@@ -136,12 +136,10 @@ struct GrpcConnection::Callbacks {
   }
 };
 
-GrpcConnection::GrpcConnection(const std::string& address, const GrpcMethod& method,
-                               absl::string_view request)
+GrpcConnection::GrpcConnection(const std::string& address, const GrpcMethod& method)
     : address_(address),
       method_(method),
       headers_(GrpcHeaders::Make(address, method.path)),
-      request_(request),
       input_(new uint8_t[kInputBytes]) {}
 
 GrpcConnection::~GrpcConnection() {
@@ -150,9 +148,8 @@ GrpcConnection::~GrpcConnection() {
 }
 
 absl::StatusOr<std::unique_ptr<GrpcConnection>> GrpcConnection::Connect(const std::string& address,
-                                                                        const GrpcMethod& method,
-                                                                        absl::string_view request) {
-  std::unique_ptr<GrpcConnection> connection(new GrpcConnection(address, method, request));
+                                                                        const GrpcMethod& method) {
+  std::unique_ptr<GrpcConnection> connection(new GrpcConnection(address, method));
   RETURN_IF_ERROR(connection->Open());
   return connection;
 }
@@ -175,7 +172,8 @@ absl::Status GrpcConnection::Open() {
   return absl::OkStatus();
 }
 
-absl::Status GrpcConnection::Start(GrpcCall* call) {
+absl::Status GrpcConnection::Start(GrpcCall* call, absl::string_view request) {
+  call->request = request;
   call->answer.clear();
   call->received = GrpcMessageCounter();
   call->sent = 0;

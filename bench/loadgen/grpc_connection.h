@@ -39,10 +39,11 @@ struct GrpcCall {
   bool reset = false;    // ended with an error, or, a stream, at all
   GrpcMessageCounter received;
 
-  uint64_t sent = 0;     // bytes of the request
-  int32_t stream = 0;    // of HTTP/2, while it is open
-  bool waiting = false;  // the answer is not complete
-  bool surplus = false;  // something came when nothing was waited for
+  absl::string_view request;  // message with its prefix; not owned
+  uint64_t sent = 0;          // bytes of it
+  int32_t stream = 0;         // of HTTP/2, while it is open
+  bool waiting = false;       // the answer is not complete
+  bool surplus = false;       // something came when nothing was waited for
 
   // True when the answer is a success: whole uncompressed messages, as many as there should be.
   bool Succeeded(const GrpcMethod& method) const;
@@ -50,19 +51,18 @@ struct GrpcCall {
 
 class GrpcConnection {
  public:
-  // Connects to the IPv4 address "a.b.c.d:port". `request` is the message of all calls with its
-  // prefix, and outlives the connection. UNAVAILABLE when nobody listens.
+  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE when nobody listens.
   static absl::StatusOr<std::unique_ptr<GrpcConnection>> Connect(const std::string& address,
-                                                                 const GrpcMethod& method,
-                                                                 absl::string_view request);
+                                                                 const GrpcMethod& method);
   ~GrpcConnection();
   GrpcConnection(const GrpcConnection&) = delete;
   GrpcConnection& operator=(const GrpcConnection&) = delete;
 
   int fd() const { return fd_; }
 
-  // Queues a request, on the call's stream if it is open; Flush sends it.
-  absl::Status Start(GrpcCall* call);
+  // Queues `request`, a message with its prefix, which outlives the connection, on the call's
+  // stream if it is open; Flush sends it.
+  absl::Status Start(GrpcCall* call, absl::string_view request);
 
   // Writes all that flow control and the socket let through. UNAVAILABLE when the connection is
   // lost.
@@ -77,7 +77,7 @@ class GrpcConnection {
  private:
   struct Callbacks;  // what nghttp2 calls
 
-  GrpcConnection(const std::string& address, const GrpcMethod& method, absl::string_view request);
+  GrpcConnection(const std::string& address, const GrpcMethod& method);
   absl::Status Open();
   bool streams() const { return method_.responses > 0; }
   void Complete(GrpcCall* call);
@@ -88,7 +88,6 @@ class GrpcConnection {
   const GrpcMethod method_;
   const GrpcHeaders headers_;
   bool headers_sent_ = false;
-  const absl::string_view request_;
   int fd_ = -1;
   nghttp2_session* session_ = nullptr;
   OutputQueue output_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "bench/loadgen/grpc_message.h"
@@ -19,8 +20,15 @@ constexpr absl::string_view kModelStreamInfer = "/inference.GRPCInferenceService
 
 }  // namespace
 
-GrpcTransport::GrpcTransport(const std::string& request, int calls, int responses)
-    : request_(WithGrpcPrefix(request)),
+RequestScript GrpcTransport::Script(const std::string& message, int slots, int sequence_length) {
+  if (sequence_length == 0) return RequestScript(WithGrpcPrefix(message));
+  return RequestScript(slots, sequence_length, [&](const SequenceStep& step) {
+    return WithGrpcPrefix(GrpcMessageOfStep(message, step));
+  });
+}
+
+GrpcTransport::GrpcTransport(RequestScript script, int calls, int responses)
+    : script_(std::move(script)),
       method_{responses > 0 ? kModelStreamInfer : kModelInfer, static_cast<uint64_t>(responses)},
       calls_(static_cast<size_t>(calls)),
       tensors_(static_cast<size_t>(calls)) {}
@@ -30,10 +38,9 @@ GrpcTransport::~GrpcTransport() {
 }
 
 absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Connect(const std::string& address,
-                                                                  const std::string& request,
-                                                                  int calls, int channels,
-                                                                  int responses) {
-  std::unique_ptr<GrpcTransport> transport(new GrpcTransport(request, calls, responses));
+                                                                  RequestScript script, int calls,
+                                                                  int channels, int responses) {
+  std::unique_ptr<GrpcTransport> transport(new GrpcTransport(std::move(script), calls, responses));
   RETURN_IF_ERROR(transport->Open(address, channels));
   return transport;
 }
@@ -42,7 +49,7 @@ absl::Status GrpcTransport::Open(const std::string& address, int channels) {
   ASSIGN_OR_RETURN(epoll_, MakeEpoll());
   for (int i = 0; i < channels; ++i) {
     ASSIGN_OR_RETURN(std::unique_ptr<GrpcConnection> connection,
-                     GrpcConnection::Connect(address, method_, request_));
+                     GrpcConnection::Connect(address, method_));
     RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection->fd(), EPOLLIN, i));
     channels_.push_back({std::move(connection)});
   }
@@ -60,7 +67,7 @@ absl::string_view GrpcTransport::answer(int slot) const {
 absl::Status GrpcTransport::Send(int slot) {
   const auto index = static_cast<size_t>(slot);
   // What falls due together leaves together: Poll writes it.
-  return channels_[index % channels_.size()].connection->Start(&calls_[index]);
+  return channels_[index % channels_.size()].connection->Start(&calls_[index], script_.Next(slot));
 }
 
 absl::Status GrpcTransport::Poll(BenchTime until, std::vector<Completion>* done) {

@@ -11,19 +11,22 @@
 #include <vector>
 
 #include "bench/loadgen/grpc_connection.h"
+#include "bench/loadgen/request_script.h"
 #include "bench/loadgen/transport.h"
 
 namespace nereid::bench {
 
 class GrpcTransport final : public Transport {
  public:
-  // `request` is a serialized inference.ModelInferRequest; `calls` may be in flight at a time, in
-  // turn on `channels` TCP connections. With `responses` each slot has a stream (ModelStreamInfer),
+  // `script` gives messages with their prefixes; `calls` may be in flight at a time, in turn on
+  // `channels` TCP connections. With `responses` each slot has a stream (ModelStreamInfer),
   // and a request is done when so many responses have come. UNAVAILABLE when nobody listens at
   // `address`.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
-                                                            const std::string& request, int calls,
+                                                            RequestScript script, int calls,
                                                             int channels, int responses = 0);
+  // Of a serialized inference.ModelInferRequest; with `sequence_length` each slot sends sequences.
+  static RequestScript Script(const std::string& message, int slots, int sequence_length = 0);
   ~GrpcTransport() override;
 
   int slots() const override { return static_cast<int>(calls_.size()); }
@@ -38,7 +41,7 @@ class GrpcTransport final : public Transport {
     bool writing = false;  // waits for the socket to take more
   };
 
-  GrpcTransport(const std::string& request, int calls, int responses);
+  GrpcTransport(RequestScript script, int calls, int responses);
   absl::Status Open(const std::string& address, int channels);
   absl::Status Flush(int channel);
   absl::Status Read(int channel, std::vector<Completion>* done);
@@ -46,7 +49,7 @@ class GrpcTransport final : public Transport {
   // Of an answer that was kept.
   absl::Status TakeTensor(size_t slot);
 
-  const std::string request_;
+  RequestScript script_;
   const GrpcMethod method_;
   int epoll_ = -1;
   std::vector<Channel> channels_;

@@ -174,7 +174,8 @@ class GrpcTransportTest : public ::testing::Test {
   void TearDown() override { close(listener_); }
 
   void Connect(const std::string& request, int calls, int channels = 1, int responses = 0) {
-    auto transport = GrpcTransport::Connect(address_, request, calls, channels, responses);
+    auto transport = GrpcTransport::Connect(address_, GrpcTransport::Script(request, calls), calls,
+                                            channels, responses);
     ASSERT_TRUE(transport.ok()) << transport.status();
     transport_ = *std::move(transport);
     for (int fd = accept(listener_, nullptr, nullptr); fd >= 0;
@@ -349,7 +350,7 @@ TEST_F(GrpcTransportTest, ALostConnectionEndsTheRun) {
 
 TEST_F(GrpcTransportTest, NobodyListens) {
   close(std::exchange(listener_, -1));
-  EXPECT_EQ(GrpcTransport::Connect(address_, "", 1, 1).status().code(),
+  EXPECT_EQ(GrpcTransport::Connect(address_, GrpcTransport::Script("", 1), 1, 1).status().code(),
             absl::StatusCode::kUnavailable);
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "bench/loadgen/sockets.h"
@@ -34,6 +35,20 @@ std::string RenderRequest(const std::string& address, const HttpRequestText& req
   return text;
 }
 
+absl::StatusOr<RequestScript> MakeScript(const std::string& address, const HttpRequestText& request,
+                                         int connections) {
+  if (request.sequence_length == 0) return RequestScript(RenderRequest(address, request));
+  RETURN_IF_ERROR(HttpBodyOfStep(request.body, {}).status());
+  return RequestScript(connections, request.sequence_length, [&](const SequenceStep& step) {
+    HttpRequestText of_step = request;
+    of_step.body = *HttpBodyOfStep(request.body, step);
+    if (request.header_length >= 0) {
+      of_step.header_length += static_cast<int64_t>(of_step.body.size() - request.body.size());
+    }
+    return RenderRequest(address, of_step);
+  });
+}
+
 // Value of the header `name` in a head, whatever its case; `missing` when it is not there.
 absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view name,
                                       uint64_t missing) {
@@ -53,8 +68,8 @@ absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view 
 
 }  // namespace
 
-HttpTransport::HttpTransport(const std::string& address, const HttpRequestText& request)
-    : request_(RenderRequest(address, request)), scratch_(new char[kScratchBytes]) {}
+HttpTransport::HttpTransport(RequestScript script)
+    : script_(std::move(script)), scratch_(new char[kScratchBytes]) {}
 
 HttpTransport::~HttpTransport() {
   for (const Connection& connection : connections_) {
@@ -66,7 +81,8 @@ HttpTransport::~HttpTransport() {
 absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Connect(const std::string& address,
                                                                   const HttpRequestText& request,
                                                                   int connections) {
-  std::unique_ptr<HttpTransport> transport(new HttpTransport(address, request));
+  ASSIGN_OR_RETURN(RequestScript script, MakeScript(address, request, connections));
+  std::unique_ptr<HttpTransport> transport(new HttpTransport(std::move(script)));
   RETURN_IF_ERROR(transport->Open(address, connections));
   return transport;
 }
@@ -84,6 +100,7 @@ absl::Status HttpTransport::Open(const std::string& address, int connections) {
 
 absl::Status HttpTransport::Send(int slot) {
   Connection& connection = connections_[static_cast<size_t>(slot)];
+  connection.request = script_.Next(slot);
   connection.sent = 0;
   connection.have_head = false;
   connection.head.clear();
@@ -93,15 +110,16 @@ absl::Status HttpTransport::Send(int slot) {
 
 absl::Status HttpTransport::Write(int slot) {
   Connection& connection = connections_[static_cast<size_t>(slot)];
-  while (connection.sent < request_.size()) {
-    const ssize_t written = send(connection.fd, request_.data() + connection.sent,
-                                 request_.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const absl::string_view request = connection.request;
+  while (connection.sent < request.size()) {
+    const ssize_t written = send(connection.fd, request.data() + connection.sent,
+                                 request.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) break;
     if (written < 0) return SystemError("send");
     connection.sent += static_cast<size_t>(written);
   }
-  const bool writing = connection.sent < request_.size();
+  const bool writing = connection.sent < request.size();
   if (writing == connection.writing) return absl::OkStatus();
   connection.writing = writing;
   return Watch(epoll_, EPOLL_CTL_MOD, connection.fd, writing ? EPOLLIN | EPOLLOUT : EPOLLIN, slot);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/loadgen/request_script.h"
 #include "bench/loadgen/transport.h"
 
 namespace nereid::bench {
@@ -19,11 +20,14 @@ struct HttpRequestText {
   std::string body;
   // Value of Inference-Header-Content-Length; negative: no such header, the body is JSON.
   int64_t header_length = -1;
+  // Requests of a sequence on each connection; 0: they belong to none.
+  int sequence_length = 0;
 };
 
 class HttpTransport final : public Transport {
  public:
-  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE when that fails.
+  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE when that fails, INVALID_ARGUMENT for
+  // a body that cannot be a part of a sequence but has to.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
                                                             const HttpRequestText& request,
                                                             int connections);
@@ -38,9 +42,10 @@ class HttpTransport final : public Transport {
  private:
   struct Connection {
     int fd = -1;
-    size_t sent = 0;         // bytes of the request written
-    bool writing = false;    // waits for the socket to take more
-    bool have_head = false;  // of the answer that arrives
+    absl::string_view request;  // that is sent or answered
+    size_t sent = 0;            // bytes of the request written
+    bool writing = false;       // waits for the socket to take more
+    bool have_head = false;     // of the answer that arrives
     bool ok = false;
     uint64_t body_left = 0;    // bytes of its body still to come
     size_t header_length = 0;  // of the JSON in front of the binary part
@@ -48,14 +53,14 @@ class HttpTransport final : public Transport {
     std::string body;          // when answers are kept
   };
 
-  explicit HttpTransport(const std::string& address, const HttpRequestText& request);
+  explicit HttpTransport(RequestScript script);
   absl::Status Open(const std::string& address, int connections);
   absl::Status Write(int slot);
   // Reads once; sets `complete` when the answer is whole.
   absl::Status Read(Connection* connection, bool* complete);
   absl::Status TakeHead(Connection* connection, absl::string_view* arrived);
 
-  std::string request_;
+  RequestScript script_;
   int epoll_ = -1;
   bool keep_ = false;
   std::vector<Connection> connections_;

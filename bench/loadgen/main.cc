@@ -28,11 +28,14 @@ absl::StatusOr<std::string> ReadFile(const std::string& name) {
 absl::StatusOr<std::unique_ptr<Transport>> Connect(const Options& options) {
   ASSIGN_OR_RETURN(std::string body, ReadFile(options.body_file));
   if (options.grpc) {
-    return GrpcTransport::Connect(options.address, body, options.concurrency, options.channels,
-                                  options.responses);
+    return GrpcTransport::Connect(
+        options.address, GrpcTransport::Script(body, options.concurrency, options.sequence_length),
+        options.concurrency, options.channels, options.responses);
   }
   return HttpTransport::Connect(
-      options.address, {options.path, std::move(body), options.header_length}, options.concurrency);
+      options.address,
+      {options.path, std::move(body), options.header_length, options.sequence_length},
+      options.concurrency);
 }
 
 absl::StatusOr<Measured> Load(const Options& options, Transport* transport, double seconds) {

@@ -24,6 +24,7 @@ const char kUsage[] =
   --concurrency=N       requests in flight at most (1)
   --channels=N          gRPC: TCP connections (1)
   --responses=N         gRPC: ModelStreamInfer, one stream a slot, N responses a request; 0: ModelInfer (0)
+  --sequence-length=N   a sequence on each slot, begun anew after N requests; 0: no sequences (0)
   --rate=R              open loop: so many requests a second; 0: closed loop (0)
   --arrivals=uniform|poisson|bursty|step   open loop: when requests fall due (uniform)
   --seed=N              of the arrivals (1)
@@ -71,6 +72,7 @@ std::map<std::string, Setter> Setters(Options* o) {
       {"concurrency", integer(&o->concurrency, 1)},
       {"channels", integer(&o->channels, 1)},
       {"responses", integer(&o->responses, 0)},
+      {"sequence-length", integer(&o->sequence_length, 0)},
       {"rate", number(&o->rate)},
       {"arrivals",
        [o](const std::string& value) {
@@ -97,6 +99,9 @@ absl::Status CheckComplete(const Options& options) {
   }
   if (!options.grpc && options.responses > 0) {
     return absl::InvalidArgumentError("--responses is for gRPC");
+  }
+  if (options.sequence_length == 1) {
+    return absl::InvalidArgumentError("--sequence-length must be 2 or more, or 0");
   }
   return absl::OkStatus();
 }

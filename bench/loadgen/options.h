@@ -23,6 +23,7 @@ struct Options {
   int concurrency = 1;                     // slots: connections, or calls in flight
   int channels = 1;                        // gRPC: TCP connections
   int responses = 0;                       // gRPC: of one request on a stream; 0: unary calls
+  int sequence_length = 0;                 // requests of a sequence, one a slot; 0: none
   double rate = 0;                         // requests a second; 0: closed loop
   Arrivals arrivals = Arrivals::kUniform;  // open loop: when requests fall due
   uint64_t seed = 1;                       // of those

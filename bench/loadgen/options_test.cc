@@ -13,11 +13,26 @@ absl::StatusOr<Options> Parse(std::vector<const char*> words) {
 }
 
 TEST(LoadgenOptionsTest, ReadsThemAll) {
-  const auto options =
-      Parse({"--protocol=grpc", "--address=127.0.0.1:1", "--body=b", "--expect=e",
-             "--expect-form=json", "--concurrency=64", "--channels=2", "--rate=1e3", "--seconds=3",
-             "--warmup=0", "--checks=5", "--repeat=6", "--server-pid=7", "--responses=8",
-             "--path=/p", "--header-length=9", "--arrivals=bursty", "--seed=8", "--within-us=10"});
+  const auto options = Parse({"--protocol=grpc",
+                              "--address=127.0.0.1:1",
+                              "--body=b",
+                              "--expect=e",
+                              "--expect-form=json",
+                              "--concurrency=64",
+                              "--channels=2",
+                              "--rate=1e3",
+                              "--seconds=3",
+                              "--warmup=0",
+                              "--checks=5",
+                              "--repeat=6",
+                              "--server-pid=7",
+                              "--responses=8",
+                              "--sequence-length=4",
+                              "--path=/p",
+                              "--header-length=9",
+                              "--arrivals=bursty",
+                              "--seed=8",
+                              "--within-us=10"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_TRUE(options->grpc);
   EXPECT_EQ(options->expect_form, AnswerForm::kJson);
@@ -30,6 +45,7 @@ TEST(LoadgenOptionsTest, ReadsThemAll) {
   EXPECT_EQ(options->repeat, 6);
   EXPECT_EQ(options->server_pid, 7);
   EXPECT_EQ(options->responses, 8);
+  EXPECT_EQ(options->sequence_length, 4);
   EXPECT_EQ(options->path, "/p");
   EXPECT_EQ(options->header_length, 9);
   EXPECT_EQ(options->arrivals, Arrivals::kBursty);
@@ -48,9 +64,9 @@ TEST(LoadgenOptionsTest, RefusesWhatIsMissing) {
 }
 
 TEST(LoadgenOptionsTest, RefusesWhatIsWrong) {
-  for (const char* word :
-       {"--protocol=smtp", "--concurrency=0", "--seconds=-1", "--rate=fast", "--arrivals=never",
-        "--responses=-1", "--checks", "checks=1", "--nonesuch=1", "--path="}) {
+  for (const char* word : {"--protocol=smtp", "--concurrency=0", "--seconds=-1", "--rate=fast",
+                           "--arrivals=never", "--responses=-1", "--sequence-length=1", "--checks",
+                           "checks=1", "--nonesuch=1", "--path="}) {
     EXPECT_FALSE(Parse({"--address=a:1", "--body=b", "--expect=e", "--path=/p", word}).ok())
         << word;
   }

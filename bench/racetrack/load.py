@@ -63,6 +63,7 @@ def loadgen_command(
         f"--concurrency={row.concurrency}",
         f"--rate={row.rate}",
         f"--responses={row.responses}",
+        f"--sequence-length={row.sequence_length}",
         f"--seconds={max(tools.seconds, row.seconds)}",
         f"--warmup={tools.warmup}",
         *more,

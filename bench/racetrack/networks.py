@@ -33,6 +33,28 @@ def mlp(layers: Sequence[int] = MLP_LAYERS) -> onnx.ModelProto:
     return _model("mlp", nodes, weights, (layers[0],), (layers[-1],))
 
 
+def keeper(width: int) -> onnx.ModelProto:
+    """y, and the next state kept_on, is x where START is 1, and the state otherwise: what a sequence
+    has begun with."""
+    row = ["batch", width]
+    tensor = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [
+            helper.make_node("Cast", ["START"], ["starts"], to=TensorProto.BOOL),
+            helper.make_node("Where", ["starts", "x", "kept"], ["y"]),
+            helper.make_node("Identity", ["y"], ["kept_on"]),
+        ],
+        "keeper",
+        [
+            tensor("x", TensorProto.FLOAT, row),
+            tensor("START", TensorProto.INT32, ["batch", 1]),
+            tensor("kept", TensorProto.FLOAT, row),
+        ],
+        [tensor("y", TensorProto.FLOAT, row), tensor("kept_on", TensorProto.FLOAT, row)],
+    )
+    return _made(graph)
+
+
 def resnet18() -> onnx.ModelProto:
     """A network of ResNet-18's size: 11.7 million weights, 1.8 GFLOP an image. The normalisation is
     folded into the convolutions, as it is in a model that is made for serving."""
@@ -118,4 +140,8 @@ def _model(
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", *output_dims])],
         weights,
     )
+    return _made(graph)
+
+
+def _made(graph: onnx.GraphProto) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

@@ -18,6 +18,7 @@ from tritonclient.grpc import service_pb2
 
 from racetrack import networks
 from support.repository import ModelRepository, parameters_text, tensor_text
+from support.sequences import state_text
 from support.stage import EXAMPLE_MODELS
 from support.streaming import add_repeat
 
@@ -36,7 +37,8 @@ class Model:
     input_name: str
     output_name: str
     shape: tuple[int, ...]
-    onnx_file: str | None = None  # in the repository; None: identity, repeat
+    # In the repository, of a network whose answer is computed; None: what comes back is what was sent.
+    onnx_file: str | None = None
     batched: bool = False  # requests are put together
 
 
@@ -75,6 +77,21 @@ RESNET = Model(
 )
 SCHEDULING_MODELS = (IDENTITY_SMALL, MLP_TWO, RESNET)
 
+# Of the group "sequences": the answer to every request is the tensor of the sequence's first one, which
+# the server keeps as its state.
+SEQUENCE_WIDTH = 64
+SEQUENCE_SLOTS = 64
+SEQUENCE_MODELS = tuple(
+    Model(
+        f"sequence_{strategy}",
+        f"sequences, {strategy.title()}",
+        "x",
+        "y",
+        (1, SEQUENCE_WIDTH),
+    )
+    for strategy in ("direct", "oldest")
+)
+
 # Of the group "streams": as many responses as a request has elements.
 REPEAT = Model("repeat", "repeat", "IN", "OUT", (1,))
 
@@ -89,6 +106,7 @@ class Row:
     concurrency: int
     rate: int = 0  # open loop: requests a second; 0: closed loop
     responses: int = 0  # to a request on a stream; 0: unary
+    sequence_length: int = 0  # requests of a sequence; 0: no sequences
     batch: int = 1  # rows of one request, for models that batch
     seconds: float = 0  # that a measurement takes at least; for models that answer a few times in one
 
@@ -138,6 +156,13 @@ SCHEDULING_COMPUTE_ROWS = (
     Row(RESNET, "http", "binary", 1, seconds=3),
 )
 
+SEQUENCE_ROWS = tuple(
+    Row(model, protocol, "binary", concurrency, sequence_length=16)
+    for model in SEQUENCE_MODELS
+    for protocol in BOTH
+    for concurrency in (8, 64)
+)
+
 STREAM_ROWS = tuple(
     Row(REPEAT, "grpc", "binary", concurrency, responses=responses)
     for responses in (1, 10, 100, 1000)
@@ -178,6 +203,19 @@ def write_streams_repository(root: Path) -> Path:
     return root
 
 
+def write_sequences_repository(root: Path) -> Path:
+    """Writes all models of the group "sequences" below `root`."""
+    models = ModelRepository(root)
+    models.add_identity("identity_small", "FP32", (SMALL,))
+    network = networks.keeper(SEQUENCE_WIDTH)
+    for model, strategy in zip(
+        SEQUENCE_MODELS,
+        ("direct { }", f"oldest {{ max_candidate_sequences: {SEQUENCE_SLOTS} }}"),
+    ):
+        _add_network(models, model.name, network, _sequence_config(strategy))
+    return root
+
+
 def _add_network(
     models: ModelRepository, name: str, network: onnx.ModelProto, config: str
 ) -> None:
@@ -205,6 +243,7 @@ GROUPS = {
     "race": Group(ROWS, write_repository),
     "scheduling": Group(SCHEDULING_ROWS, write_scheduling_repository, SCHEDULING_COMPUTE_ROWS),
     "streams": Group(STREAM_ROWS, write_streams_repository),
+    "sequences": Group(SEQUENCE_ROWS, write_sequences_repository),
 }
 
 
@@ -217,6 +256,22 @@ input [ {tensor_text("x", "FP32", (layers[0],))} ]
 output [ {tensor_text("y", "FP32", (layers[-1],))} ]
 instance_group [ {{ count: {instances} kind: KIND_CPU }} ]
 dynamic_batching {{ {batching} }}
+{parameters_text(ONE_THREAD)}"""
+
+
+def _sequence_config(strategy: str) -> str:
+    return f"""
+backend: "onnxruntime"
+max_batch_size: {SEQUENCE_SLOTS}
+input [ {tensor_text("x", "FP32", (SEQUENCE_WIDTH,))} ]
+output [ {tensor_text("y", "FP32", (SEQUENCE_WIDTH,))} ]
+instance_group [ {{ count: 1 kind: KIND_CPU }} ]
+sequence_batching {{
+  {strategy}
+  control_input {{ name: "START" control {{
+    kind: CONTROL_SEQUENCE_START int32_false_true: [ 0, 1 ] }} }}
+  {state_text("kept", "kept_on", (SEQUENCE_WIDTH,), data_type="FP32")}
+}}
 {parameters_text(ONE_THREAD)}"""
 
 
@@ -259,7 +314,8 @@ def write_files(folder: Path, repository: Path, row: Row) -> Files:
     else:
         header_length = write_http_body(body, row, values)
     head = None
-    if row.model.onnx_file is None and row.form == "binary" and not row.responses:
+    plain = not row.responses and not row.sequence_length
+    if row.model.onnx_file is None and row.form == "binary" and plain:
         head = folder / f"{stem}.head"
         head.write_bytes(_echo_head(row, values.nbytes))
     return Files(body, expect, header_length, head, values.nbytes)

@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 from tritonclient.grpc import service_pb2
 
-from racetrack import workloads
+from racetrack import networks, workloads
 from racetrack.workloads import (
     DIGITS,
     GROUPS,
@@ -52,7 +52,22 @@ def test_every_model_is_in_the_repository(
 ) -> None:
     assert_has_models(repository, workloads.MODELS)
     assert_has_models(scheduling, workloads.SCHEDULING_MODELS)
-    assert_has_models(workloads.write_streams_repository(tmp_path), [IDENTITY_SMALL, REPEAT])
+    assert_has_models(
+        workloads.write_streams_repository(tmp_path / "streams"), [IDENTITY_SMALL, REPEAT]
+    )
+    assert_has_models(
+        workloads.write_sequences_repository(tmp_path / "sequences"),
+        [IDENTITY_SMALL, *workloads.SEQUENCE_MODELS],
+    )
+
+
+def test_the_network_of_the_sequences_gives_back_what_it_keeps() -> None:
+    session = onnxruntime.InferenceSession(networks.keeper(2).SerializeToString())
+    x, kept = np.array([[1, 2], [3, 4]], np.float32), np.array([[5, 6], [7, 8]], np.float32)
+    start = np.array([[1], [0]], np.int32)
+    y, kept_on = session.run(["y", "kept_on"], {"x": x, "kept": kept, "START": start})
+    np.testing.assert_array_equal(y, [[1, 2], [7, 8]])
+    np.testing.assert_array_equal(kept_on, y)
 
 
 def test_the_network_with_two_instances_has_priorities(scheduling: Path) -> None:

@@ -20,7 +20,8 @@ def original_target(folder: Path) -> Target:
     repository = write_repository(folder / "models")
     logs = folder / "original-log"
     return Target(
-        lambda: start_original(layout, repository, logs, backend_directory(), None, OPTIONS)
+        lambda: start_original(layout, repository, logs, backend_directory(), None, OPTIONS),
+        asks_again=True,
     )
 
 

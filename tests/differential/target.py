@@ -13,15 +13,26 @@ from support.server_process import LOOPBACK, ServerProcess
 
 
 class Target:
-    """Owns the server process that `start` makes. Not thread-safe."""
+    """Owns the server process that `start` makes. Not thread-safe.
 
-    def __init__(self, start: Callable[[], ServerProcess]) -> None:
+    `asks_again`: a case that finds its server dead is sent to a fresh one too, since a server may die
+    of the case before a moment after it has answered that.
+    """
+
+    def __init__(self, start: Callable[[], ServerProcess], asks_again: bool = False) -> None:
         self._start = start
+        self._asks_again = asks_again
         self._server: ServerProcess | None = None
         self._channel: grpc.Channel | None = None
 
     def send(self, case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
         """The answer. A server that dies of the case gives status 0 or code 'crash'."""
+        reply = self._send(case)
+        if self._asks_again and self._server is None:
+            reply = self._send(case)
+        return reply
+
+    def _send(self, case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
         server = self._running()
         if isinstance(case, HttpCase):
             for one in case.before:

@@ -321,9 +321,11 @@ void SequenceScheduler::Shutdown() {
     MutexLock lock(&mu_);
     admission_closed_ = true;
     shut_down_ = true;
-    const TimePoint now = clock_->Now();
     std::vector<LiveSequence*> all;
     for (const auto& [number, sequence] : sequences_) all.push_back(sequence.get());
+    // The second call, from the destructor, may come when the clock is gone: a model's last
+    // reference may outlive its server.
+    const TimePoint now = all.empty() ? TimePoint() : clock_->Now();
     // Those that wait go first, so that none of them is given a slot.
     std::sort(all.begin(), all.end(), [](const LiveSequence* a, const LiveSequence* b) {
       return std::pair(a->lease.has_value(), a->number) <
