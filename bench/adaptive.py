@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import importlib
 import json
 import os
 import sys
@@ -203,6 +204,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse_arguments()
+    importlib.import_module("racetrack.adaptive_plot")  # fails now rather than after the run
     result: dict[str, Any] = {
         "format": 1,
         "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
