@@ -104,3 +104,17 @@ function(nereid_cache name)
     SKIP_BUILD_RPATH ON)
   set_property(GLOBAL APPEND PROPERTY NEREID_CACHES ${name})
 endfunction()
+
+# nereid_repoagent(NAME SOURCES ... [LIBS ...]): repoagents/NAME/libtritonrepoagent_NAME.so, a
+# repository agent, which sees only include/ and backends/sdk.
+function(nereid_repoagent name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_library(tritonrepoagent_${name} SHARED ${ARG_SOURCES})
+  target_include_directories(tritonrepoagent_${name} PRIVATE
+    ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
+  target_link_libraries(tritonrepoagent_${name} PRIVATE nereid::options tritonserver ${ARG_LIBS})
+  set_target_properties(tritonrepoagent_${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/repoagents/${name}
+    SKIP_BUILD_RPATH ON)
+  set_property(GLOBAL APPEND PROPERTY NEREID_REPOAGENTS ${name})
+endfunction()

@@ -5,7 +5,7 @@
 #   backends/NAME/libtriton_NAME.so            resolved against the library that loads it: no RUNPATH
 #   include/triton/core/                       the public C headers
 #   caches/NAME/libtritoncache_NAME.so         likewise
-#   repoagents/                                for plug-ins of others
+#   repoagents/NAME/libtritonrepoagent_NAME.so likewise
 #
 # `make stage` installs everything into build/stage. A package takes only the component `nereid`,
 # which leaves out the backends and caches made for tests.
@@ -47,7 +47,11 @@ foreach(cache IN LISTS caches)
   install(TARGETS tritoncache_${cache}
     LIBRARY DESTINATION caches/${cache} COMPONENT ${component} NAMELINK_SKIP)
 endforeach()
-install(DIRECTORY DESTINATION repoagents COMPONENT nereid)
+get_property(repoagents GLOBAL PROPERTY NEREID_REPOAGENTS)
+foreach(agent IN LISTS repoagents)
+  install(TARGETS tritonrepoagent_${agent}
+    LIBRARY DESTINATION repoagents/${agent} COMPONENT nereid NAMELINK_SKIP)
+endforeach()
 
 # What has to be built before anything can be installed; leaves out the tests.
 add_custom_target(staged)
@@ -60,4 +64,7 @@ foreach(backend IN LISTS backends)
 endforeach()
 foreach(cache IN LISTS caches)
   add_dependencies(staged tritoncache_${cache})
+endforeach()
+foreach(agent IN LISTS repoagents)
+  add_dependencies(staged tritonrepoagent_${agent})
 endforeach()

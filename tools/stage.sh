@@ -14,7 +14,7 @@ fi
 
 # Files that an earlier stage laid there and this one does not.
 comm -13 <(sort build/release/install_manifest.txt) \
-  <(cd build/stage && find "$PWD/bin" "$PWD/lib" "$PWD/backends" "$PWD/caches" "$PWD/include" ! -type d | sort) |
+  <(cd build/stage && find "$PWD/bin" "$PWD/lib" "$PWD/backends" "$PWD/caches" "$PWD/repoagents" "$PWD/include" ! -type d | sort) |
   while IFS= read -r stale; do
     echo "stage: removing $stale"
     rm -f -- "$stale"

@@ -12,6 +12,7 @@
 #include "base/crash_context.h"
 #include "base/log.h"
 #include "base/version.h"
+#include "check.h"
 #include "flags/command_line.h"
 #include "server/server.h"
 #include "services.h"
@@ -25,6 +26,7 @@ namespace {
 constexpr char kOriginalProgram[] = "tritonserver";
 constexpr char kOriginalId[] = "triton";
 constexpr char kOriginalVersion[] = "2.73.0";
+constexpr char kCheckCommand[] = "check";
 
 // ../<name> beside the executable.
 std::string DefaultDirectory(const char* name) {
@@ -38,6 +40,7 @@ Settings DefaultSettings(const std::string& program) {
   Settings settings;
   settings.server.backend_directory = DefaultDirectory("backends");
   settings.server.cache_directory = DefaultDirectory("caches");
+  settings.server.repoagent_directory = DefaultDirectory("repoagents");
   settings.server.server_version = kVersion;
   settings.server.log_model_table = true;
   if (program == kOriginalProgram) {
@@ -94,6 +97,9 @@ int Main(int argc, char** argv) {
   const std::string program = std::filesystem::path(argv[0]).filename().string();
   Settings settings = DefaultSettings(program);
   const std::vector<std::string> args(argv + 1, argv + argc);
+  if (!args.empty() && args[0] == kCheckCommand) {
+    return CheckCommand({args.begin() + 1, args.end()}, std::cout, std::cerr);
+  }
   if (const absl::Status parsed = ParseCommandLine(args, &settings); !parsed.ok()) {
     std::cerr << program << ": " << parsed.message() << "\n"
               << "Usage: " << program << " --model-repository=DIR [options]; " << program

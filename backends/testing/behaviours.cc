@@ -266,6 +266,7 @@ constexpr NamedBehaviour kBehaviours[] = {
     {"wait_for_cancel", &WaitForCancel},
     {"reschedule", &Reschedule},
     {"accumulate_state", &ExecuteAccumulateState},
+    {"meet", &ExecuteMeet},
     {"crash_on_load", &Echo},
     {"fail_on_load", &Echo},
     {"fail_first_loads", &Echo},

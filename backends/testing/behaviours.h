@@ -20,6 +20,10 @@ void EchoAndRelease(const TestingModel& model, TRITONBACKEND_ModelInstance* inst
 TRITONSERVER_Error* ExecuteAccumulateState(TestingInstance& instance,
                                            TRITONBACKEND_Request** requests, uint32_t count);
 
+// Behaviour meet (meeting.cc).
+TRITONSERVER_Error* ExecuteMeet(TestingInstance& instance, TRITONBACKEND_Request** requests,
+                                uint32_t count);
+
 }  // namespace nereid_backend
 
 #endif  // NEREID_BACKENDS_TESTING_BEHAVIOURS_H_

@@ -16,7 +16,11 @@ TRITONBACKEND_ModelInstance* Handle(InstanceHandle* instance) {
 
 InstanceHandle::InstanceHandle(ModelHandle* model, InstanceSpec spec, int index,
                                std::string host_policy)
-    : model_(model), spec_(std::move(spec)), index_(index), host_policy_{std::move(host_policy)} {}
+    : model_(model), spec_(std::move(spec)), index_(index), host_policy_{std::move(host_policy)} {
+  const auto promise = std::make_shared<std::promise<void>>();
+  all_back_ = promise->get_future();
+  lender_ = std::shared_ptr<const void>(this, [promise](const void*) { promise->set_value(); });
+}
 
 absl::Status InstanceHandle::Initialize() {
   const BackendHandle& backend = *model_->backend();
@@ -27,6 +31,8 @@ absl::Status InstanceHandle::Initialize() {
 }
 
 void InstanceHandle::Finalize() {
+  lender_.reset();
+  all_back_.wait();
   const BackendHandle& backend = *model_->backend();
   const auto finalize = backend.entry_points().instance_finalize;
   if (finalize == nullptr) return;
@@ -48,7 +54,7 @@ absl::Status InstanceHandle::CheckReady() {
 
 std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
                                                 std::vector<TRITONBACKEND_Request*>* pointers) {
-  auto lent = std::make_shared<LentBatch>(batch->size());
+  auto lent = std::make_shared<LentBatch>(batch->size(), lender_);
   pointers->clear();
   ModelStatistics& statistics = model_->serving_model()->statistics();
   int64_t counted = 0;

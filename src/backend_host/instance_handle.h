@@ -5,6 +5,7 @@
 #define NEREID_BACKEND_HOST_INSTANCE_HANDLE_H_
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ class InstanceHandle final : public Instance {
 
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;
+  // Waits until the backend has given all requests back.
   void Finalize() override;
 
   // TRITONBACKEND_ModelInstanceReady; OK where the backend has none. Any thread.
@@ -53,6 +55,9 @@ class InstanceHandle final : public Instance {
   const int index_;
   TRITONSERVER_Message host_policy_;
   std::vector<TRITONBACKEND_Request*> pointers_;  // reused from batch to batch
+  // Held by every batch that is out; the last one to let go of it keeps the promise.
+  std::future<void> all_back_;
+  std::shared_ptr<const void> lender_;
   mutable Mutex mu_;
   std::vector<TRITONSERVER_BufferAttributes> memory_ ABSL_GUARDED_BY(mu_);
 };

@@ -2,9 +2,14 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstdlib>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "c_api/handles.h"
 #include "c_api/message.h"
+#include "c_api/parameter.h"
 #include "c_api/server_options.h"
 #include "c_objects/error.h"
 
@@ -43,6 +48,24 @@ TRITONSERVER_Error* ReturnFlag(TRITONSERVER_Server* server, const char* model_na
   if (!model.ok()) return ToCError(model.status());
   *flags = property((*model)->config()) ? yes : no;
   return nullptr;
+}
+
+nereid::LoadParameter ToLoadParameter(const TRITONSERVER_Parameter& parameter) {
+  using Type = nereid::LoadParameter::Type;
+  switch (parameter.type()) {
+    case TRITONSERVER_PARAMETER_STRING:
+      return {parameter.name, Type::kString, std::get<std::string>(parameter.value)};
+    case TRITONSERVER_PARAMETER_INT:
+      return {parameter.name, Type::kInt, ""};
+    case TRITONSERVER_PARAMETER_BOOL:
+      return {parameter.name, Type::kBool, ""};
+    case TRITONSERVER_PARAMETER_DOUBLE:
+      return {parameter.name, Type::kDouble, ""};
+    case TRITONSERVER_PARAMETER_BYTES:
+      break;
+  }
+  const auto bytes = std::get<absl::Span<const char>>(parameter.value);
+  return {parameter.name, Type::kBytes, std::string(bytes.data(), bytes.size())};
 }
 
 }  // namespace
@@ -161,9 +184,50 @@ TRITONSERVER_Error* TRITONSERVER_ServerLoadModel(TRITONSERVER_Server* server,
   return ToCError(Unwrap(server)->LoadModel(Text(model_name)));
 }
 
+TRITONSERVER_Error* TRITONSERVER_ServerLoadModelWithParameters(
+    TRITONSERVER_Server* server, const char* model_name, const TRITONSERVER_Parameter** parameters,
+    const uint64_t parameter_count) {
+  if (parameters == nullptr && parameter_count > 0) {
+    return ToCError(absl::InvalidArgumentError(
+        "load parameters are not provided while parameter count is non-zero"));
+  }
+  std::vector<nereid::LoadParameter> load;
+  for (uint64_t i = 0; i < parameter_count; ++i) load.push_back(ToLoadParameter(*parameters[i]));
+  return ToCError(Unwrap(server)->LoadModel(Text(model_name), load));
+}
+
 TRITONSERVER_Error* TRITONSERVER_ServerUnloadModel(TRITONSERVER_Server* server,
                                                    const char* model_name) {
   return ToCError(Unwrap(server)->UnloadModel(Text(model_name)));
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerUnloadModelAndDependents(TRITONSERVER_Server* server,
+                                                                const char* model_name) {
+  return ToCError(Unwrap(server)->UnloadModel(Text(model_name), /*with_members=*/true));
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerRegisterModelRepository(
+    TRITONSERVER_Server* server, const char* repository_path,
+    const TRITONSERVER_Parameter** name_mapping, const uint32_t mapping_count) {
+  std::map<std::string, std::string> names;
+  for (uint32_t i = 0; i < mapping_count; ++i) {
+    const TRITONSERVER_Parameter& mapping = *name_mapping[i];
+    if (mapping.type() != TRITONSERVER_PARAMETER_STRING) {
+      return ToCError(absl::InvalidArgumentError(
+          absl::StrCat("the name of the model in '", mapping.name, "' must be a string")));
+    }
+    names[mapping.name] = std::get<std::string>(mapping.value);
+  }
+  return ToCError(Unwrap(server)->RegisterRepository(Text(repository_path), names));
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerUnregisterModelRepository(TRITONSERVER_Server* server,
+                                                                 const char* repository_path) {
+  return ToCError(Unwrap(server)->UnregisterRepository(Text(repository_path)));
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerPollModelRepository(TRITONSERVER_Server* server) {
+  return ToCError(Unwrap(server)->PollRepository());
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerInferAsync(TRITONSERVER_Server* server,

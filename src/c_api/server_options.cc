@@ -16,9 +16,11 @@ using nereid::ToCError;
 TRITONSERVER_ServerOptions::TRITONSERVER_ServerOptions() {
   options.server_id = "triton";
   options.control_mode = ModelControlMode::kPoll;
+  options.repository_poll_secs = 0;  // the application polls
   options.auto_complete_config = false;
   options.backend_directory = "/opt/tritonserver/backends";
   options.cache_directory = "/opt/tritonserver/caches";
+  options.repoagent_directory = "/opt/tritonserver/repoagents";
 }
 
 extern "C" {
@@ -111,6 +113,18 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadThreadCount(
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadRetryCount(
     TRITONSERVER_ServerOptions* options, unsigned int retry_count) {
   options->options.model_load_retries = retry_count;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelNamespacing(
+    TRITONSERVER_ServerOptions* options, bool enable_namespace) {
+  options->options.model_namespacing = enable_namespace;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetRepoAgentDirectory(
+    TRITONSERVER_ServerOptions* options, const char* repoagent_dir) {
+  options->options.repoagent_directory = std::string(Text(repoagent_dir));
   return nullptr;
 }
 

@@ -180,6 +180,28 @@ std::vector<InstanceSpec> ToInstances(const inference::ModelConfig& config) {
   return instances;
 }
 
+// Protobuf maps have no order: the result is ordered by name.
+std::vector<TensorMapping> ToMappings(const google::protobuf::Map<std::string, std::string>& map) {
+  std::vector<TensorMapping> mappings;
+  for (const auto& [name, tensor] : map) mappings.push_back({name, tensor});
+  absl::c_sort(mappings,
+               [](const TensorMapping& a, const TensorMapping& b) { return a.name < b.name; });
+  return mappings;
+}
+
+EnsembleSpec ToEnsemble(const inference::ModelEnsembling& ensembling) {
+  EnsembleSpec spec;
+  spec.max_inflight_requests = ensembling.max_inflight_requests();
+  for (const inference::ModelEnsembling::Step& step : ensembling.step()) {
+    EnsembleStep& compiled = spec.steps.emplace_back();
+    compiled.model_name = step.model_name();
+    compiled.model_version = step.model_version();
+    compiled.inputs = ToMappings(step.input_map());
+    compiled.outputs = ToMappings(step.output_map());
+  }
+  return spec;
+}
+
 WarmupInput ToWarmupInput(const std::string& name, const inference::ModelWarmup::Input& input) {
   using Input = inference::ModelWarmup::Input;
   WarmupInput spec;
@@ -242,6 +264,7 @@ CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version
     model.outputs.push_back(ToSpec(output));
   }
   model.batching = ToOptions(config);
+  model.ensemble = ToEnsemble(config.ensemble_scheduling());
   model.sequence = ToSequence(config);
   model.states = ToStates(config);
   model.instances = ToInstances(config);

@@ -222,5 +222,28 @@ TEST(CompileTest, RateLimiter) {
   EXPECT_TRUE(instance.resources[1].global);
 }
 
+TEST(CompileTest, Ensemble) {
+  const EnsembleSpec ensemble =
+      Compile(
+          "platform: 'ensemble' ensemble_scheduling { max_inflight_requests: 5 "
+          "step { model_name: 'x' model_version: -1 "
+          "input_map { key: 'J' value: 'b' } input_map { key: 'I' value: 'a' } "
+          "output_map { key: 'O' value: 'c' } } step { model_name: 'y' model_version: 2 } }")
+          .ensemble;
+  EXPECT_EQ(ensemble.max_inflight_requests, 5u);
+  ASSERT_EQ(ensemble.steps.size(), 2u);
+  const EnsembleStep& step = ensemble.steps[0];
+  EXPECT_EQ(step.model_name, "x");
+  EXPECT_EQ(step.model_version, -1);
+  ASSERT_EQ(step.inputs.size(), 2u);
+  EXPECT_EQ(step.inputs[0].name, "I");
+  EXPECT_EQ(step.inputs[0].tensor, "a");
+  EXPECT_EQ(step.inputs[1].name, "J");
+  ASSERT_EQ(step.outputs.size(), 1u);
+  EXPECT_EQ(step.outputs[0].tensor, "c");
+  EXPECT_EQ(ensemble.steps[1].model_version, 2);
+  EXPECT_TRUE(Compile("name: 'm'").ensemble.steps.empty());
+}
+
 }  // namespace
 }  // namespace nereid

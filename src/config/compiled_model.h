@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "config/ensemble_spec.h"
 #include "config/state_spec.h"
 #include "config/warmup_spec.h"
 #include "model/data_type.h"
@@ -151,6 +152,7 @@ struct CompiledModel {
   // ragged has a variable dimension.
   bool needs_shape_equality = false;
   BatchingOptions batching;
+  EnsembleSpec ensemble;                // of an ensemble, which has no instances
   SequenceOptions sequence;
   std::vector<StateSpec> states;        // what the server carries along each sequence
   std::vector<InstanceSpec> instances;  // at least one

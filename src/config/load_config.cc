@@ -49,9 +49,16 @@ absl::StatusOr<bool> ReadConfig(const FileSystem& fs, const ConfigSource& source
 
 }  // namespace
 
+absl::StatusOr<ParsedConfig> ReadModelConfig(const FileSystem& fs, const ConfigSource& source) {
+  auto config = std::make_unique<inference::ModelConfig>();
+  ASSIGN_OR_RETURN(const bool provided, ReadConfig(fs, source, config.get()));
+  return ParsedConfig(std::move(config), provided);
+}
+
 absl::StatusOr<ParsedConfig> LoadModelConfig(const FileSystem& fs, const ConfigSource& source) {
   auto config = std::make_unique<inference::ModelConfig>();
   ASSIGN_OR_RETURN(const bool provided, ReadConfig(fs, source, config.get()));
+  if (source.rename) config->set_name(source.expected_name);
   RETURN_IF_ERROR(AutocompleteBackend(fs, source.model_dir, source.expected_name, config.get()));
   ParsedConfig parsed(std::move(config), provided);
 

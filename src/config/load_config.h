@@ -16,6 +16,7 @@ namespace nereid {
 struct ConfigSource {
   std::string model_dir;      // full path of the model's directory
   std::string expected_name;  // what the configuration must call the model: the directory's name
+  bool rename = false;        // the model is called expected_name whatever the configuration says
   bool auto_complete = true;  // a missing file stands for an empty configuration
   std::string model_config_name;  // prefer configs/<this>.pbtxt where it exists; empty: do not
   std::optional<std::string> override_json;  // use this instead of any file
@@ -26,6 +27,10 @@ struct ConfigSource {
 // also fields that this server does not implement. Error of the file system where there is no
 // file and auto_complete is off.
 absl::StatusOr<ParsedConfig> LoadModelConfig(const FileSystem& fs, const ConfigSource& source);
+
+// The configuration as it is written, without anything completed or checked but its syntax. Not
+// provided where there is no file and auto_complete is on. Errors as above.
+absl::StatusOr<ParsedConfig> ReadModelConfig(const FileSystem& fs, const ConfigSource& source);
 
 }  // namespace nereid
 

@@ -100,7 +100,7 @@ TEST_F(LoadConfigTest, FiveMistakesAreFiveProblems) {
                 "backend: 'b' max_batch_size: -1 "
                 "dynamic_batching { preferred_batch_size: [ 0 ] } "
                 "input { name: 'I' dims: [ 0 ] } "
-                "model_repository_agents { }");
+                "metric_tags { key: 'k' value: 'v' }");
   EXPECT_EQ(
       Load().status().message(),
       "the configuration of model 'm' has 5 problems:\n"
@@ -112,8 +112,7 @@ TEST_F(LoadConfigTest, FiveMistakesAreFiveProblems) {
       "TYPE_FP32)\n"
       "  4. model input 'I' dimension must be integer >= 1, or -1 to indicate a variable-size "
       "dimension for m (input[0].dims[0]: got 0)\n"
-      "  5. 'model_repository_agents' is not supported yet by this server for m "
-      "(model_repository_agents: remove it)");
+      "  5. 'metric_tags' is not supported yet by this server for m (metric_tags: remove it)");
 }
 
 }  // namespace

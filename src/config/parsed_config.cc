@@ -54,6 +54,12 @@ VersionPolicy ParsedConfig::version_policy() const {
   return policy;
 }
 
+bool ParsedConfig::is_ensemble() const { return proto_->platform() == kEnsemblePlatform; }
+
+void ParsedConfig::SetDecoupled() {
+  proto_->mutable_model_transaction_policy()->set_decoupled(true);
+}
+
 std::string ParsedConfig::Json() const { return ModelConfigToJson(*proto_); }
 
 absl::Status ParsedConfig::NormalizeInstanceGroups(absl::Span<const PreferredGroup> preferred) {

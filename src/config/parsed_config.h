@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ class ParsedConfig {
   const std::string& runtime() const;
   const std::string& default_model_filename() const;
   VersionPolicy version_policy() const;
+  bool is_ensemble() const;
 
   // The configuration as JSON (configuration version 1), as clients and backends read it.
   std::string Json() const;
@@ -70,6 +72,9 @@ class ParsedConfig {
   // an unknown `config_version`, INTERNAL for a different scheduling choice; this is then
   // unchanged.
   absl::Status MergeBackendUpdate(uint32_t config_version, absl::string_view json);
+
+  // Notes that requests may have any number of responses: a step of this ensemble is such a model.
+  void SetDecoupled();
 
   // All checks once more, now that the backend has had its say. NOT_FOUND when neither file nor
   // backend gave a configuration, INVALID_ARGUMENT naming every problem otherwise.

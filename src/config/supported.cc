@@ -53,12 +53,10 @@ void ReportInstanceGroups(const inference::ModelConfig& config, Unsupported* uns
 void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnostics) {
   Unsupported unsupported(config, diagnostics);
   ReportTensors(config, &unsupported);
-  unsupported.Report("ensemble_scheduling", config.has_ensemble_scheduling());
   ReportInstanceGroups(config, &unsupported);
   unsupported.Report("metric_tags", !config.metric_tags().empty());
   unsupported.Report("model_operations.op_library_filename",
                      !config.model_operations().op_library_filename().empty());
-  unsupported.Report("model_repository_agents", config.has_model_repository_agents());
   unsupported.Report("model_metrics", config.has_model_metrics());
 }
 
@@ -71,6 +69,12 @@ std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& confi
   const auto note = [&](absl::string_view field, bool set) {
     add(field, set, "on this server, which computes on CPUs");
   };
+  bool names_namespace = false;
+  for (const auto& step : config.ensemble_scheduling().step()) {
+    names_namespace = names_namespace || !step.model_namespace().empty();
+  }
+  add("ensemble_scheduling.step.model_namespace", names_namespace,
+      "because it is reserved: an ensemble takes models of its own namespace first");
   const inference::ModelOptimizationPolicy& optimization = config.optimization();
   note("optimization.priority",
        optimization.priority() != inference::ModelOptimizationPolicy::PRIORITY_DEFAULT);

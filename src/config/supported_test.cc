@@ -42,7 +42,7 @@ TEST(SupportedTest, Schedulers) {
   EXPECT_EQ(Field("max_batch_size: 2 sequence_batching { oldest { max_candidate_sequences: 4 } "
                   "iterative_sequence: true control_input { name: 'S' } }"),
             "");
-  EXPECT_EQ(Field("ensemble_scheduling { }"), "ensemble_scheduling");
+  EXPECT_EQ(Field("ensemble_scheduling { }"), "");
 }
 
 TEST(SupportedTest, Tensors) {
@@ -62,7 +62,6 @@ TEST(SupportedTest, Others) {
   EXPECT_EQ(Field("metric_tags { key: 'k' value: 'v' }"), "metric_tags");
   EXPECT_EQ(Field("model_operations { op_library_filename: 'f' }"),
             "model_operations.op_library_filename");
-  EXPECT_EQ(Field("model_repository_agents { }"), "model_repository_agents");
   EXPECT_EQ(Field("model_metrics { }"), "model_metrics");
 }
 
@@ -75,6 +74,15 @@ TEST(SupportedTest, FieldsWithoutEffectAreNotedEachOnce) {
   ASSERT_EQ(lines.size(), 7u);
   EXPECT_EQ(lines[1],
             "model 'm': 'optimization.cuda' has no effect on this server, which computes on CPUs");
+}
+
+TEST(SupportedTest, TheNamespaceOfAStepIsReserved) {
+  EXPECT_THAT(FieldsWithoutEffect(ConfigFromText("name: 'm' platform: 'ensemble' "
+                                                 "ensemble_scheduling { step { model_namespace: "
+                                                 "'n' } step { model_namespace: 'n' } }")),
+              ElementsAre("model 'm': 'ensemble_scheduling.step.model_namespace' has no effect "
+                          "because it is reserved: an ensemble takes models of its own namespace "
+                          "first"));
 }
 
 TEST(SupportedTest, SettingsOfPriorityLevelsNeedLevels) {

@@ -17,9 +17,11 @@ InstanceRunner::InstanceRunner(std::string name, std::unique_ptr<Instance> insta
   pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str());
 }
 
-InstanceRunner::~InstanceRunner() {
+InstanceRunner::~InstanceRunner() { Join(); }
+
+void InstanceRunner::Join() {
   Command(Order::kQuit);
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 absl::Status InstanceRunner::WaitInitialized() {

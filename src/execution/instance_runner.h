@@ -39,6 +39,8 @@ class InstanceRunner {
   // Lets an initialised instance pull. Not calling it before destruction makes the thread finalise
   // without pulling.
   void Serve() ABSL_LOCKS_EXCLUDED(mu_);
+  // Waits until the thread has ended, as the destructor does.
+  void Join() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   enum class Order { kNone, kServe, kQuit };

@@ -6,7 +6,11 @@ namespace nereid {
 
 Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
   if (std::exchange(holding_, false)) seat_->Release(/*used=*/true);
-  while (inner_->AwaitDue()) {
+  while (!closed_.load(std::memory_order_acquire) && inner_->AwaitDue()) {
+    if (closed_.load(std::memory_order_acquire)) {
+      inner_->PassOn();  // what is due is another's
+      return {};
+    }
     if (!seat_->Stage()) {
       inner_->PassOn();
       if (!seat_->Await()) return {};

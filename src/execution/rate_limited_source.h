@@ -7,6 +7,7 @@
 #ifndef NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_
 #define NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -23,13 +24,18 @@ class RateLimitedSource final : public BatchSource {
 
   // Never lends `self`. What the last batch needed is given back.
   Batch Pull(BatchExecutor* self, std::optional<Duration> took) override;
-  // An instance that waits for resources stops waiting, with an empty batch. Thread-safe.
-  void Close() { seat_->Close(); }
+  // An instance that waits for resources stops waiting, with an empty batch, and so does one that
+  // waits for work as soon as `inner` lets it look again. Thread-safe.
+  void Close() {
+    closed_.store(true, std::memory_order_release);
+    seat_->Close();
+  }
 
  private:
   StagedSource* const inner_;
   const std::unique_ptr<RateLimiter::Seat> seat_;
   bool holding_ = false;  // for the batch that is being executed
+  std::atomic<bool> closed_{false};
 };
 
 }  // namespace nereid

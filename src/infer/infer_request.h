@@ -34,10 +34,12 @@ inline constexpr uint32_t kRequestFlagSequenceEnd = 2;
 inline constexpr uint32_t kRequestReleaseAll = 1;
 inline constexpr uint32_t kRequestReleaseReschedule = 2;
 
+class EnsembleRun;
 class InlineTurn;
 class LentBatch;
 class ReleaseWatcher;
 class SequenceStates;
+struct ComputeTimes;
 struct LiveSequence;
 struct QueueEntry;
 
@@ -87,6 +89,8 @@ class NEREID_API InferRequest {
   const CorrelationId& correlation_id() const { return correlation_id_; }
   // Level of the model's queue; 0 where the model has no levels.
   uint64_t priority() const { return priority_; }
+  // As its maker has set it, whatever levels the model has.
+  uint64_t asked_priority() const { return asked_priority_; }
   uint64_t timeout_us() const { return timeout_us_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::shared_ptr<ServingModel>& model() const { return model_; }
@@ -153,6 +157,12 @@ class NEREID_API InferRequest {
   // Where the queue that holds the request has it; null while none does. Its scheduler's own, and
   // guarded by that one's mutex.
   QueueEntry* queue_entry = nullptr;
+  // The run of an ensemble that works on the request. Its scheduler's own, as queue_entry is.
+  EnsembleRun* ensemble_run = nullptr;
+  // Part of a request that was let in: schedulers take it although their admission is closed.
+  bool passes_closed_admission = false;
+  // Where to add the times of its execution, too; null: nowhere. Outlives the flight.
+  ComputeTimes* compute_times = nullptr;
   // The sequence that it belongs to, while its scheduler has it or waits for its release; null
   // otherwise. Guarded by that scheduler's mutex.
   LiveSequence* sequence = nullptr;

@@ -7,6 +7,8 @@
 namespace nereid {
 namespace {
 
+thread_local InlineTurn* ending = nullptr;
+
 long Preemptions() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -18,14 +20,18 @@ long Preemptions() {
 InlineTurn::~InlineTurn() { assert(deferred_.empty()); }
 
 void InlineTurn::End() {
+  ending = this;
   // What runs may bring further requests, which begin a turn of their own.
   while (!deferred_.empty()) {
     running_.swap(deferred_);
     for (Loan* loan : running_) loan->RunInline(this);
     running_.clear();
   }
+  ending = nullptr;
   spent_ = Duration(0);
 }
+
+InlineTurn* InlineTurn::Ending() { return ending; }
 
 void InlineTurn::Spend(Duration time) {
   spent_ += time;

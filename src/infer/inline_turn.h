@@ -36,6 +36,8 @@ class NEREID_API InlineTurn {
   bool HasDeferred() const { return !deferred_.empty(); }
   // Runs what was deferred and starts the next turn.
   void End();
+  // The turn that this thread is ending, whose requests may bring others; null: none.
+  static InlineTurn* Ending();
 
   // ---- For schedulers.
   // False once models have taken as much of this turn as they may.

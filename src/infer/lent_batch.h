@@ -9,19 +9,24 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace nereid {
 
 class LentBatch {
  public:
-  explicit LentBatch(size_t size) : taken_(size) {}
+  // `lender` is let go of when the last request is back.
+  explicit LentBatch(size_t size, std::shared_ptr<const void> lender = nullptr)
+      : lender_(std::move(lender)), taken_(size) {}
 
   // Claims request `slot`, for the backend that releases it or for the server that takes it back.
   // True for the first caller only.
   bool Claim(uint32_t slot) { return !taken_[slot].exchange(true, std::memory_order_acq_rel); }
 
  private:
+  const std::shared_ptr<const void> lender_;
   std::vector<std::atomic<bool>> taken_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "base/status_macros.h"
 #include "infer/response_stream.h"
 
@@ -55,6 +57,17 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
   allocated_ = true;
   attributes_.reset();
   return absl::OkStatus();
+}
+
+void ResponseOutput::Adopt(const OutputBuffer& buffer) {
+  buffer_ = buffer;
+  allocated_ = true;
+  attributes_.reset();
+}
+
+OutputBuffer ResponseOutput::TakeBuffer() {
+  attributes_.reset();
+  return std::exchange(buffer_, OutputBuffer{});
 }
 
 TRITONSERVER_BufferAttributes* ResponseOutput::Attributes() {

@@ -40,6 +40,12 @@ class NEREID_API ResponseOutput {
 
   // Asks the request's allocator for the buffer. ALREADY_EXISTS on a second call.
   absl::Status Allocate(size_t byte_size, MemoryPlace wish);
+  // Lets `buffer`, of a HeapOutputAllocator, be the output's, without a copy. REQUIRES: not
+  // allocated(), and the allocator of the response takes such buffers.
+  void Adopt(const OutputBuffer& buffer);
+  // Hands the buffer to the caller, who releases it by the response's allocator unless its base is
+  // null. The output is empty then.
+  OutputBuffer TakeBuffer();
   // Description of the buffer, owned by this. REQUIRES: allocated().
   TRITONSERVER_BufferAttributes* Attributes();
 

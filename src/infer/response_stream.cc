@@ -96,12 +96,14 @@ void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t f
   if (response != nullptr) response->TakeStream().reset();
   const Clock* const clock = model_->clock();
   const TimePoint start = clock->Now();
+  const Duration before = time_in_receivers;
   if (relay_ != nullptr) {
     relay_->Relay(std::move(response), flags, target_);
   } else {
     target_.fn(response.release(), flags, target_);
   }
-  time_in_receivers += clock->Now() - start;
+  // Responses that were sent by the receiver are part of this.
+  time_in_receivers = before + (clock->Now() - start);
 }
 
 Duration ResponseStream::TimeInReceivers() { return time_in_receivers; }

@@ -48,6 +48,11 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   // Label of class `index` of `output`; null when there is none. The text lives as long as this.
   const char* Label(const std::string& output, size_t index) const;
 
+  const OutputLabels& labels() const { return labels_; }
+  // Differs where the files or the configuration differ, of this or of the models that it uses.
+  // Empty where the server has no response cache.
+  const std::string& fingerprint() const { return fingerprint_; }
+
   // Hands a prepared request to the model's scheduler, which owns it from then on; on an error
   // `*request` is untouched and stays with the caller. UNAVAILABLE: stopping, or queue full.
   // Never blocks.
@@ -77,11 +82,13 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
 
   // REQUIRES: no request has come yet.
   void set_reads_pieces(bool reads_pieces) { reads_pieces_ = reads_pieces; }
+  void set_fingerprint(std::string fingerprint) { fingerprint_ = std::move(fingerprint); }
 
  private:
   const std::shared_ptr<const CompiledModel> config_;
   const std::unique_ptr<ModelStatistics> statistics_;
   const OutputLabels labels_;
+  std::string fingerprint_;  // constant once others see this
   Clock* const clock_;
   bool reads_pieces_ = false;
   Gate lifetime_;

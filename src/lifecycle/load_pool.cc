@@ -2,10 +2,14 @@
 
 #include <utility>
 
+#include "base/log.h"
+
 namespace nereid {
 
-LoadPool::LoadPool(uint32_t threads) {
-  for (uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+LoadPool::LoadPool(uint32_t threads, Clock* clock) : clock_(clock) {
+  MutexLock lock(&mu_);
+  for (uint32_t i = 0; i < threads; ++i) AddWorker();
+  watcher_ = std::thread([this] { Watch(); });
 }
 
 LoadPool::~LoadPool() {
@@ -14,7 +18,20 @@ LoadPool::~LoadPool() {
     closed_ = true;
   }
   changed_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
+  watch_.NotifyAll();
+  watcher_.join();
+  // Nobody adds workers any more.
+  std::list<Worker*> workers;
+  {
+    MutexLock lock(&mu_);
+    for (Worker& worker : workers_) workers.push_back(&worker);
+  }
+  for (Worker* worker : workers) worker->thread.join();
+}
+
+void LoadPool::AddWorker() {
+  Worker* const worker = &workers_.emplace_back();
+  worker->thread = std::thread([this, worker] { Work(worker); });
 }
 
 void LoadPool::Run(std::function<void()> task) {
@@ -23,19 +40,52 @@ void LoadPool::Run(std::function<void()> task) {
     tasks_.push_back(std::move(task));
   }
   changed_.NotifyOne();
+  watch_.NotifyAll();
 }
 
-void LoadPool::Work() {
+void LoadPool::Work(Worker* self) {
   while (true) {
     std::function<void()> task;
     {
       MutexLock lock(&mu_);
+      self->since.reset();
+      if (self->replaced) return;
       while (tasks_.empty() && !closed_) changed_.Wait(&mu_);
       if (tasks_.empty()) return;
       task = std::move(tasks_.front());
       tasks_.pop_front();
+      self->since = clock_->Now();
+      if (!tasks_.empty()) watch_.NotifyAll();
     }
     task();
+  }
+}
+
+LoadPool::Worker* LoadPool::Slowest() {
+  Worker* slowest = nullptr;
+  for (Worker& worker : workers_) {
+    if (!worker.since.has_value() || worker.replaced) continue;
+    if (slowest == nullptr || *worker.since < *slowest->since) slowest = &worker;
+  }
+  return slowest;
+}
+
+void LoadPool::Watch() {
+  MutexLock lock(&mu_);
+  while (!closed_) {
+    Worker* const slowest = tasks_.empty() ? nullptr : Slowest();
+    if (slowest == nullptr) {
+      watch_.Wait(&mu_);
+      continue;
+    }
+    const TimePoint deadline = *slowest->since + kPatience;
+    if (clock_->Now() < deadline) {
+      clock_->Wait(&watch_, &mu_, deadline);
+      continue;
+    }
+    LOG_WARNING << "a model takes long to load: others are loaded beside it";
+    slowest->replaced = true;
+    AddWorker();
   }
 }
 

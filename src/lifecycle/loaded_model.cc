@@ -2,15 +2,17 @@
 
 #include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/states.h"
 #include "lifecycle/model_fingerprint.h"
+#include "lifecycle/output_labels.h"
+#include "lifecycle/running_instance.h"
 #include "scheduling/adaptive/adaptive_target.h"
 
 namespace nereid {
@@ -19,35 +21,11 @@ namespace {
 // Model parameter: whether I/O threads may execute this model where it is found to be short.
 constexpr char kInlineParameter[] = "nereid.inline_execution";
 
-// One label a line; the line's index is the class. INVALID_ARGUMENT for a path out of the model's
-// directory.
-absl::StatusOr<OutputLabels> ReadLabels(const FileSystem& fs, const CompiledModel& model,
-                                        const std::string& model_dir) {
-  OutputLabels labels;
-  for (const OutputSpec& output : model.outputs) {
-    if (output.label_filename.empty()) continue;
-    const std::string path = absl::StrCat(model_dir, "/", output.label_filename);
-    absl::StatusOr<std::string> text = fs.ReadFile(path);
-    if (!text.ok()) {
-      return absl::Status(text.status().code(),
-                          absl::StrCat("labels of output '", output.name, "' of model '",
-                                       model.name, "': ", text.status().message()));
-    }
-    std::vector<std::string> lines = absl::StrSplit(*text, '\n');
-    for (std::string& line : lines) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-    }
-    if (!lines.empty() && lines.back().empty()) lines.pop_back();
-    labels[output.name] = std::move(lines);
-  }
-  return labels;
-}
-
 }  // namespace
 
 LoadedModel::LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels,
                          Clock* clock, std::unique_ptr<ModelHandle> model)
-    : ServingModel(std::move(config), std::move(labels), clock), model_(std::move(model)) {
+    : ManagedModel(std::move(config), std::move(labels), clock), model_(std::move(model)) {
   model_->set_serving_model(this);
   set_reads_pieces(model_->backend()->attributes().reads_pieces);
 }
@@ -84,7 +62,10 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
     loaded->TearDown();
     return started;
   }
-  loaded->UseCache(context, model_dir);
+  if (context.response_cache != nullptr) {
+    loaded->set_fingerprint(ModelFingerprint(*context.file_system, model_dir, loaded->config()));
+  }
+  loaded->UseCache(context);
   loaded->PreserveOrdering();
   loaded->load_seconds_ = std::chrono::duration<double>(context.clock->Now() - start).count();
   return loaded;
@@ -111,12 +92,9 @@ absl::StatusOr<Duration> LoadedModel::InlineLimit(const LoadContext& context) co
 }
 
 absl::Status LoadedModel::MakeScheduler(const LoadContext& context) {
+  RETURN_IF_ERROR(CheckNotAllPassive(config().name, config().instances));
   const auto active =
       absl::c_count_if(config().instances, [](const InstanceSpec& spec) { return !spec.passive; });
-  if (active == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "model '", config().name, "' has no instance that takes requests: all are passive"));
-  }
   ASSIGN_OR_RETURN(const Duration inline_limit, InlineLimit(context));
   if (config().sequence.enabled) {
     RETURN_IF_ERROR(AdaptiveTarget(config(), {}).status());
@@ -139,9 +117,9 @@ absl::Status LoadedModel::MakeScheduler(const LoadContext& context) {
 }
 
 absl::StatusOr<BatchSource*> LoadedModel::MakeSource(const LoadContext& context,
-                                                     const InstanceSpec& spec, uint32_t active) {
+                                                     RunningInstance* instance, uint32_t active) {
   // A passive instance never pulls.
-  if (spec.passive) return nullptr;
+  if (instance->spec.passive) return nullptr;
   BatchSource* source = scheduler_.get();
   StagedSource* staged = scheduler_.get();
   if (sequences_ != nullptr) {
@@ -149,52 +127,25 @@ absl::StatusOr<BatchSource*> LoadedModel::MakeSource(const LoadContext& context,
     staged = sequences_->source(active);
   }
   if (context.rate_limiter == nullptr) return source;
-  ASSIGN_OR_RETURN(std::unique_ptr<RateLimiter::Seat> seat, context.rate_limiter->Register(spec));
-  limited_sources_.push_back(std::make_unique<RateLimitedSource>(staged, std::move(seat)));
-  return limited_sources_.back().get();
+  ASSIGN_OR_RETURN(std::unique_ptr<RateLimiter::Seat> seat,
+                   context.rate_limiter->Register(instance->spec));
+  instance->limited = std::make_unique<RateLimitedSource>(staged, std::move(seat));
+  return instance->limited.get();
 }
 
 absl::Status LoadedModel::StartInstances(const LoadContext& context, const std::string& model_dir) {
-  static const HostPolicySettings kNoPolicies;
-  const HostPolicySettings& policies =
-      context.host_policies == nullptr ? kNoPolicies : *context.host_policies;
   RETURN_IF_ERROR(MakeScheduler(context));
-  ASSIGN_OR_RETURN(Warmup samples, Warmup::Make(config(), *context.file_system, model_dir));
-  const auto warmup = std::make_shared<const Warmup>(std::move(samples));
-  uint32_t active = 0;
-  const bool parallel = model_->backend()->attributes().parallel_instance_loading;
-  for (size_t i = 0; i < config().instances.size(); ++i) {
-    const InstanceSpec& spec = config().instances[i];
-    ASSIGN_OR_RETURN(HostPolicy policy, HostPolicy::Make(policies, spec.host_policy_name));
-    ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, spec, active));
-    if (!spec.passive) ++active;
-    auto instance =
-        std::make_unique<InstanceHandle>(model_.get(), spec, static_cast<int>(i), policy.ToJson());
-    instances_.push_back(instance.get());
-    InstanceSetup setup;
-    if (!policy.empty()) {
-      setup.before = [policy = std::move(policy)] { return policy.ApplyToThread(); };
-    }
-    if (!warmup->empty() && !spec.passive) {
-      setup.after = [this, warmup, &spec](Instance* initialized) {
-        return warmup->Run(shared_from_this(), spec.name, initialized);
-      };
-    }
-    runners_.push_back(
-        std::make_unique<InstanceRunner>(spec.name, std::move(instance), source, std::move(setup)));
-    if (!parallel) RETURN_IF_ERROR(runners_.back()->WaitInitialized());
-  }
-  // All are waited for, also after a failure: none may still be initialising when it is torn down.
-  absl::Status first_error;
-  for (const auto& runner : runners_) first_error.Update(runner->WaitInitialized());
-  RETURN_IF_ERROR(first_error);
-  for (size_t i = 0; i < runners_.size(); ++i) {
-    if (!config().instances[i].passive) runners_[i]->Serve();
-  }
+  std::vector<int> places(config().instances.size());
+  std::iota(places.begin(), places.end(), 0);
+  ASSIGN_OR_RETURN(Instances started,
+                   MakeInstances(context, config().instances, places, model_dir));
+  for (const auto& instance : started) instance->Serve();
+  MutexLock lock(&mu_);
+  instances_ = std::move(started);
   return absl::OkStatus();
 }
 
-void LoadedModel::UseCache(const LoadContext& context, const std::string& model_dir) {
+void LoadedModel::UseCache(const LoadContext& context) {
   if (!config().response_cache) return;
   if (context.response_cache == nullptr) {
     LOG_WARNING << "model '" << config().name
@@ -204,7 +155,7 @@ void LoadedModel::UseCache(const LoadContext& context, const std::string& model_
   }
   cached_ = std::make_unique<CachedScheduler>(
       scheduler_.get(), context.response_cache, context.cache_executor, config(),
-      ModelFingerprint(*context.file_system, model_dir, config()), clock());
+      fingerprint(), clock());
   front_ = cached_.get();
 }
 
@@ -220,7 +171,11 @@ absl::Status LoadedModel::CheckReady() {
     return absl::UnavailableError(absl::StrCat("model '", config().name, "' is being unloaded"));
   }
   absl::Status status;
-  for (InstanceHandle* instance : instances_) status.Update(instance->CheckReady());
+  for (const auto& instance : instances()) {
+    if (!instance->in_use.Enter()) continue;  // it is going
+    status.Update(instance->handle->CheckReady());
+    instance->in_use.Leave();
+  }
   lifetime().Leave();
   return status;
 }
@@ -243,25 +198,16 @@ void LoadedModel::CloseAdmission() {
   front_->CloseAdmission();
 }
 
-void LoadedModel::Close(std::function<void()> on_done) {
-  CloseAdmission();
-  // The last request may end on a thread of the backend that TearDown has to join.
-  auto self = std::static_pointer_cast<LoadedModel>(shared_from_this());
-  lifetime().Close([self, on_done = std::move(on_done)] {
-    std::thread([self, on_done] {
-      self->TearDown();
-      on_done();
-    }).detach();
-  });
-}
-
 void LoadedModel::TearDown() {
   if (scheduler_ != nullptr) scheduler_->Shutdown();
   if (sequences_ != nullptr) sequences_->Shutdown();
-  for (const auto& source : limited_sources_) source->Close();
-  runners_.clear();  // joins, and finalises each instance on its own thread
-  limited_sources_.clear();
-  instances_.clear();
+  Instances last;
+  {
+    MutexLock lock(&mu_);
+    last.swap(instances_);
+  }
+  for (const auto& instance : last) instance->Close();
+  last.clear();  // joins, and finalises each instance on its own thread
   if (scheduler_ != nullptr) scheduler_->DropStrategy();
   // Finalises it. Also lets go of the backend: someone may keep this object for a long time, and
   // the backend is to be finalised with the server.
@@ -271,8 +217,12 @@ void LoadedModel::TearDown() {
 std::vector<TRITONSERVER_BufferAttributes> LoadedModel::memory() {
   if (!lifetime().Enter()) return {};
   std::vector<TRITONSERVER_BufferAttributes> all = model_->memory();
-  for (const InstanceHandle* instance : instances_) {
-    for (const TRITONSERVER_BufferAttributes& usage : instance->memory()) all.push_back(usage);
+  for (const auto& instance : instances()) {
+    if (!instance->in_use.Enter()) continue;  // it is going
+    for (const TRITONSERVER_BufferAttributes& usage : instance->handle->memory()) {
+      all.push_back(usage);
+    }
+    instance->in_use.Leave();
   }
   lifetime().Leave();
   return all;

@@ -7,7 +7,6 @@
 #include <absl/status/statusor.h>
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,14 +14,18 @@
 #include "backend_host/backend_registry.h"
 #include "backend_host/instance_handle.h"
 #include "backend_host/model_handle.h"
+#include "base/gate.h"
+#include "base/mutex.h"
 #include "execution/host_policy.h"
 #include "execution/instance_runner.h"
 #include "execution/rate_limited_source.h"
 #include "execution/warmup.h"
 #include "filesystem/file_system.h"
-#include "infer/serving_model.h"
+#include "lifecycle/managed_model.h"
+#include "memory/output_allocator.h"
 #include "scheduling/cached/cached_scheduler.h"
 #include "scheduling/dynamic/dynamic_scheduler.h"
+#include "scheduling/ensemble/model_resolver.h"
 #include "scheduling/ordered/ordered_scheduler.h"
 #include "scheduling/sequence/sequence_scheduler.h"
 
@@ -41,12 +44,18 @@ struct LoadContext {
   Duration inline_limit{0};                           // of executions by I/O threads; 0: none
   Timer* timer = nullptr;        // for time-outs in queues; null: noticed when an instance is idle
   size_t hold_until_queued = 0;  // see DynamicSchedulerOptions
+  ModelResolver* resolver = nullptr;  // for ensembles; null: there are none
+  // Of the tensors between the steps of ensembles; null: one without a limit.
+  const HeapOutputAllocator* step_allocator = nullptr;
   size_t hold_until_backlogged = 0;  // see SequenceSchedulerOptions
   void* server = nullptr;            // TRITONSERVER_Server*, for the backends
 };
 
-class LoadedModel final : public ServingModel {
+class LoadedModel final : public ManagedModel {
  public:
+  // Instances that are ready to take the place of others; see PrepareInstances.
+  class InstanceUpdate;
+
   // Loads version `version` of the model in `model_dir`: backend, model, scheduler, instances. The
   // instances serve from then on. Blocks as long as the backend does.
   static absl::StatusOr<std::shared_ptr<LoadedModel>> Load(const LoadContext& context,
@@ -68,39 +77,63 @@ class LoadedModel final : public ServingModel {
 
   std::optional<AdaptiveBatching> adaptive_batching() const override;
 
-  // Whether a sequence lives here.
-  bool HasSequences() const { return sequences_ != nullptr && sequences_->live_sequences() > 0; }
-  // What keeps it from being torn down: its requests, or its sequences.
-  int64_t InFlight();
-  // Refuses new requests; those in flight go on, and so do the sequences that live.
-  void CloseAdmission();
-  // CloseAdmission, and tears the model down once nothing is in flight, on a thread of its own;
-  // `on_done` runs there afterwards. REQUIRES: called once, on a model held by a shared_ptr.
-  void Close(std::function<void()> on_done);
+  bool HasSequences() const override {
+    return sequences_ != nullptr && sequences_->live_sequences() > 0;
+  }
+  int64_t InFlight() override;
+  // The sequences that live go on, too.
+  void CloseAdmission() override;
+  double load_seconds() const override { return load_seconds_; }
+  std::vector<TRITONSERVER_BufferAttributes> memory() override;
 
-  double load_seconds() const { return load_seconds_; }
-  // What backend and instances reported; empty once the model is closed and idle.
-  std::vector<TRITONSERVER_BufferAttributes> memory();
+  // Makes the instances that `wanted` asks for and this model has not, initialised and warmed up,
+  // but not yet serving; those that it has and `wanted` does not ask for are marked. `wanted`
+  // differs in place only (config/relations.h) from what this was loaded with. On an error nothing
+  // has changed. UNIMPLEMENTED where the model has to be loaded anew. Blocks as the backend does.
+  // One at a time.
+  absl::StatusOr<std::unique_ptr<InstanceUpdate>> PrepareInstances(const LoadContext& context,
+                                                                   const ParsedConfig& wanted,
+                                                                   const std::string& model_dir);
+  // The new instances serve; those that are not wanted any more finish what they have in the
+  // background, and go.
+  void Apply(std::unique_ptr<InstanceUpdate> update) ABSL_LOCKS_EXCLUDED(mu_);
+  std::string ConfigJson() const override ABSL_LOCKS_EXCLUDED(mu_);
+  size_t instance_count() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
               std::unique_ptr<ModelHandle> model);
+  struct RunningInstance;
+  using Instances = std::vector<std::shared_ptr<RunningInstance>>;
+
   // Makes the scheduler and the instances, which initialise and warm up; then they serve.
   absl::Status StartInstances(const LoadContext& context, const std::string& model_dir);
   // The scheduler that the configuration asks for.
   absl::Status MakeScheduler(const LoadContext& context);
-  // Where instance `spec` takes its batches, the `active`th that is not passive.
-  absl::StatusOr<BatchSource*> MakeSource(const LoadContext& context, const InstanceSpec& spec,
+  // The instances of `specs`, initialised; `places`: their numbers among the model's.
+  absl::StatusOr<Instances> MakeInstances(const LoadContext& context,
+                                          const std::vector<InstanceSpec>& specs,
+                                          const std::vector<int>& places,
+                                          const std::string& model_dir);
+  // `active`: how many of those made before are not passive.
+  absl::Status StartInstance(const LoadContext& context, int place, uint32_t active,
+                             const std::shared_ptr<const Warmup>& warmup,
+                             RunningInstance* instance);
+  // Where `instance` takes its batches, the `active`th that is not passive.
+  absl::StatusOr<BatchSource*> MakeSource(const LoadContext& context, RunningInstance* instance,
                                           uint32_t active);
+  Instances instances() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Takes `instance` out of service, waits until it has finished, and finalises it.
+  void Retire(RunningInstance* instance);
   // context.inline_limit, or zero if no I/O thread may execute this model. INVALID_ARGUMENT for a
   // bad parameter.
   absl::StatusOr<Duration> InlineLimit(const LoadContext& context) const;
   // Puts the response cache before the scheduler, if the configuration asks for it.
-  void UseCache(const LoadContext& context, const std::string& model_dir);
+  void UseCache(const LoadContext& context);
   // Puts the one who orders responses before all other schedulers, if the configuration asks for
   // it.
   void PreserveOrdering();
-  void TearDown();
+  void TearDown() override;
 
   std::unique_ptr<ModelHandle> model_;  // null once torn down
   // One of these two; the other is null.
@@ -109,11 +142,11 @@ class LoadedModel final : public ServingModel {
   std::unique_ptr<CachedScheduler> cached_;    // null if the model does not use the response cache
   std::unique_ptr<OrderedScheduler> ordered_;  // null unless responses leave in order
   Scheduler* front_ = nullptr;                 // the first that sees a request
-  std::vector<std::unique_ptr<RateLimitedSource>> limited_sources_;  // empty without rate limiter
-  std::vector<InstanceHandle*> instances_;                           // owned by the runners
-  std::vector<std::unique_ptr<InstanceRunner>> runners_;
   std::atomic<bool> admission_open_{true};
   double load_seconds_ = 0;
+  mutable Mutex mu_;
+  Instances instances_ ABSL_GUARDED_BY(mu_);
+  std::string config_json_ ABSL_GUARDED_BY(mu_);  // empty: that of config()
 };
 
 }  // namespace nereid

@@ -2,27 +2,72 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "base/status_macros.h"
+
 namespace nereid {
 
 const char* ModelStateName(ModelState state) {
   switch (state) {
-    case ModelState::kUnknown: return "UNKNOWN";
-    case ModelState::kReady: return "READY";
-    case ModelState::kUnavailable: return "UNAVAILABLE";
-    case ModelState::kLoading: return "LOADING";
-    case ModelState::kUnloading: return "UNLOADING";
+    case ModelState::kUnknown:
+      return "UNKNOWN";
+    case ModelState::kReady:
+      return "READY";
+    case ModelState::kUnavailable:
+      return "UNAVAILABLE";
+    case ModelState::kLoading:
+      return "LOADING";
+    case ModelState::kUnloading:
+      return "UNLOADING";
   }
   return "UNKNOWN";
 }
 
-absl::StatusOr<std::shared_ptr<LoadedModel>> ModelDirectory::Find(absl::string_view name,
-                                                                  int64_t version) const {
-  const auto it = models.find(std::string_view(name.data(), name.size()));
-  if (it == models.end()) {
+std::vector<const ModelEntry*> ModelDirectory::Named(absl::string_view name) const {
+  std::vector<const ModelEntry*> found;
+  for (const auto& [key, entry] : models) {
+    if (absl::string_view(entry.id.name) == name) found.push_back(&entry);
+  }
+  return found;
+}
+
+absl::StatusOr<const ModelEntry*> ModelDirectory::FindEntry(absl::string_view name) const {
+  if (!namespacing) {
+    const auto it = models.find(std::string_view(name.data(), name.size()));
+    if (it != models.end()) return &it->second;
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' is not found"));
   }
-  const auto& versions = it->second.versions;
+  const std::vector<const ModelEntry*> found = Named(name);
+  if (found.size() == 1) return found[0];
+  if (found.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Request for unknown model: '", name, "' is not found"));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("There are ", found.size(), " identifiers of model '", name,
+                   "' in global map, model namespace must be provided to resolve ambiguity."));
+}
+
+const ModelEntry* ModelDirectory::FindMember(absl::string_view space,
+                                             absl::string_view name) const {
+  const auto own = space.empty() ? models.find(std::string_view(name.data(), name.size()))
+                                 : models.find(absl::StrCat(space, "::", name));
+  if (own != models.end()) return &own->second;
+  if (!namespacing) return nullptr;
+  const std::vector<const ModelEntry*> found = Named(name);
+  return found.size() == 1 ? found[0] : nullptr;
+}
+
+absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::Find(absl::string_view name,
+                                                                  int64_t version) const {
+  ASSIGN_OR_RETURN(const ModelEntry* const entry, FindEntry(name));
+  return FindVersion(*entry, name, version);
+}
+
+absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::FindVersion(const ModelEntry& model,
+                                                                         absl::string_view name,
+                                                                         int64_t version) {
+  const auto& versions = model.versions;
   if (version < 0) {
     for (auto entry = versions.rbegin(); entry != versions.rend(); ++entry) {
       if (entry->second.state == ModelState::kReady) return entry->second.model;
@@ -32,8 +77,8 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> ModelDirectory::Find(absl::string_v
   }
   const auto entry = versions.find(version);
   if (entry == versions.end()) {
-    return absl::NotFoundError(absl::StrCat("Request for unknown model: '", name, "' version ",
-                                            version, " is not found"));
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' version ", version, " is not found"));
   }
   if (entry->second.state != ModelState::kReady) {
     return absl::UnavailableError(absl::StrCat("Request for unknown model: '", name, "' version ",
@@ -42,19 +87,25 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> ModelDirectory::Find(absl::string_v
   return entry->second.model;
 }
 
-std::shared_ptr<LoadedModel> ModelDirectory::FindSequence(absl::string_view name, int64_t version,
-                                                          const CorrelationId& id) const {
-  const auto it = models.find(std::string_view(name.data(), name.size()));
-  if (it == models.end()) return nullptr;
-  const auto lives_in = [&](const std::shared_ptr<LoadedModel>& model) {
-    return model != nullptr && (version < 0 || model->config().version == version) &&
-           model->HasSequence(id);
+std::shared_ptr<ManagedModel> ModelDirectory::FindSequence(absl::string_view name, int64_t version,
+                                                           const CorrelationId& id) const {
+  const absl::StatusOr<const ModelEntry*> entry = FindEntry(name);
+  return entry.ok() ? FindSequence(**entry, version, id) : nullptr;
+}
+
+std::shared_ptr<ManagedModel> ModelDirectory::FindSequence(const ModelEntry& model, int64_t version,
+                                                           const CorrelationId& id) {
+  const auto lives_in = [&](const std::shared_ptr<ManagedModel>& candidate) {
+    return candidate != nullptr && (version < 0 || candidate->config().version == version) &&
+           candidate->HasSequence(id);
   };
-  for (const auto& [number, entry] : it->second.versions) {
+  for (const auto& [number, entry] : model.versions) {
     if (lives_in(entry.model)) return entry.model;
   }
-  for (const std::weak_ptr<LoadedModel>& draining : it->second.draining) {
-    if (std::shared_ptr<LoadedModel> model = draining.lock(); lives_in(model)) return model;
+  for (const std::weak_ptr<ManagedModel>& draining : model.draining) {
+    if (std::shared_ptr<ManagedModel> replaced = draining.lock(); lives_in(replaced)) {
+      return replaced;
+    }
   }
   return nullptr;
 }

@@ -15,8 +15,11 @@
 #include <vector>
 
 #include "lifecycle/loaded_model.h"
+#include "model/model_id.h"
 
 namespace nereid {
+
+class AgentChain;
 
 enum class ModelState { kUnknown, kReady, kUnavailable, kLoading, kUnloading };
 const char* ModelStateName(ModelState state);
@@ -27,26 +30,47 @@ inline constexpr char kUnloadedReason[] = "unloaded";
 struct VersionEntry {
   ModelState state = ModelState::kUnknown;
   std::string reason;
-  std::shared_ptr<LoadedModel> model;  // null unless the version serves or drains
+  std::shared_ptr<ManagedModel> model;  // null unless the version serves or drains
+  std::shared_ptr<const void> source;  // what its files are in, if not in the repository
+  AgentChain* agents = nullptr;        // part of `source`; told when the version goes
 };
 
 struct ModelEntry {
+  ModelId id;
   std::map<int64_t, VersionEntry> versions;
   std::string reason;  // why there are no versions, when there are none
   // Versions that were replaced, and in which sequences may live on.
-  std::vector<std::weak_ptr<LoadedModel>> draining;
+  std::vector<std::weak_ptr<ManagedModel>> draining;
 };
 
 struct ModelDirectory {
-  std::map<std::string, ModelEntry, std::less<>> models;
+  std::map<std::string, ModelEntry, std::less<>> models;  // by ModelId::Text()
+  bool namespacing = false;
 
+  // The model that a client means by `name`. NOT_FOUND, with namespaces INVALID_ARGUMENT where
+  // there is none, or several.
+  absl::StatusOr<const ModelEntry*> FindEntry(absl::string_view name) const;
+  // The model that an ensemble in `space` means by it: the one there, else the only one. Null where
+  // there is none, or several.
+  const ModelEntry* FindMember(absl::string_view space, absl::string_view name) const;
   // Version `version`, or the highest ready one for a negative number. The errors are those of
   // spec/scheduling.md 8.6.
-  absl::StatusOr<std::shared_ptr<LoadedModel>> Find(absl::string_view name, int64_t version) const;
-  // Version `version`, or any for a negative number, in which sequence `id` lives, although another
+  absl::StatusOr<std::shared_ptr<ManagedModel>> Find(absl::string_view name, int64_t version) const;
+  // Version `version` of `entry`, or any for a negative number, in which sequence `id` lives, although another
   // has taken its place; null if there is none.
-  std::shared_ptr<LoadedModel> FindSequence(absl::string_view name, int64_t version,
-                                            const CorrelationId& id) const;
+  static std::shared_ptr<ManagedModel> FindSequence(const ModelEntry& entry, int64_t version,
+                                                    const CorrelationId& id);
+  // The same for the model that a client means by `name`.
+  std::shared_ptr<ManagedModel> FindSequence(absl::string_view name, int64_t version,
+                                             const CorrelationId& id) const;
+  // The same as Find of a model that was found.
+  static absl::StatusOr<std::shared_ptr<ManagedModel>> FindVersion(const ModelEntry& entry,
+                                                                  absl::string_view name,
+                                                                  int64_t version);
+
+ private:
+  // The models called `name`, in whichever namespace.
+  std::vector<const ModelEntry*> Named(absl::string_view name) const;
 };
 
 }  // namespace nereid

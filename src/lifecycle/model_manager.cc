@@ -5,128 +5,28 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "config/load_config.h"
-#include "config/version_policy.h"
+#include "lifecycle/load_job.h"
 
 namespace nereid {
 namespace {
 
-// Nobody signals the end of the last request or sequence (that would cost every one): it is looked
-// for.
-constexpr auto kIdleStep = std::chrono::milliseconds(10);
-
-// "<Code text>: <message>", as reasons are written.
-std::string Describe(const absl::Status& status) {
-  absl::string_view code = "Unknown";
-  switch (status.code()) {
-    case absl::StatusCode::kInternal: code = "Internal"; break;
-    case absl::StatusCode::kNotFound: code = "Not found"; break;
-    case absl::StatusCode::kInvalidArgument: code = "Invalid argument"; break;
-    case absl::StatusCode::kUnavailable: code = "Unavailable"; break;
-    case absl::StatusCode::kUnimplemented: code = "Unsupported"; break;
-    case absl::StatusCode::kAlreadyExists: code = "Already exists"; break;
-    default: break;
-  }
-  return absl::StrCat(code, ": ", status.message());
+ModelReader::Options ReaderOptions(const ModelManagerOptions& options, const LoadContext& context,
+                                   RepositoryAgents* agents) {
+  return {context.file_system, options.model_config_name, options.auto_complete_config, agents};
 }
 
-std::string JoinPath(const std::string& dir, absl::string_view name) {
-  return absl::StrCat(dir, absl::EndsWith(dir, "/") ? "" : "/", name);
+absl::Status PollFailed(const std::string& name) {
+  return absl::InternalError(
+      absl::StrCat("failed to load '", name, "', failed to poll from model repository"));
 }
 
-}  // namespace
-
-ModelManager::ModelManager(ModelManagerOptions options, LoadContext context)
-    : options_(std::move(options)),
-      context_(context),
-      directory_(std::make_shared<const ModelDirectory>()),
-      version_pool_(std::max<uint32_t>(1, options_.load_threads)) {}
-
-ModelManager::~ModelManager() = default;
-
-absl::Status ModelManager::CheckRepositories() const {
-  if (options_.repositories.empty()) {
-    return absl::InvalidArgumentError("--model-repository must be specified");
-  }
-  for (const std::string& path : options_.repositories) {
-    const absl::StatusOr<std::vector<DirEntry>> entries =
-        context_.file_system->ListDirectory(path);
-    if (!entries.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("repository path is not a valid directory: '",
-                                                     path, "': ", entries.status().message()));
-    }
-  }
-  return absl::OkStatus();
-}
-
-std::set<std::string> ModelManager::RepositoryModels() const {
-  std::set<std::string> names;
-  for (const std::string& repository : options_.repositories) {
-    const auto entries = context_.file_system->ListDirectory(repository);
-    if (!entries.ok()) continue;  // a repository that vanished has no models
-    for (const DirEntry& entry : *entries) {
-      if (entry.is_directory && !absl::StartsWith(entry.name, ".")) names.insert(entry.name);
-    }
-  }
-  return names;
-}
-
-absl::StatusOr<std::string> ModelManager::FindModelDir(const std::string& name) const {
-  std::string found;
-  for (const std::string& repository : options_.repositories) {
-    std::string dir = JoinPath(repository, name);
-    const auto stat = context_.file_system->Stat(dir);
-    if (!stat.ok() || !stat->is_directory) continue;
-    if (!found.empty()) {
-      return absl::InvalidArgumentError("model appears in two or more repositories");
-    }
-    found = std::move(dir);
-  }
-  if (found.empty()) {
-    return absl::InternalError(
-        absl::StrCat("failed to load '", name, "', failed to poll from model repository"));
-  }
-  return found;
-}
-
-template <typename Change>
-void ModelManager::Update(const Change& change) {
-  {
-    MutexLock lock(&mu_);
-    change(&current_);
-    directory_.Set(std::make_shared<const ModelDirectory>(current_));
-  }
-  changed_.NotifyAll();
-}
-
-std::vector<std::string> ModelManager::LoadAll() {
-  const std::set<std::string> found = RepositoryModels();
-  const std::vector<std::string> names(found.begin(), found.end());
-  std::vector<absl::Status> results(names.size());
-  // These threads read configurations and then wait; the work is done by the version pool.
-  std::atomic<size_t> next{0};
-  std::vector<std::thread> threads;
-  const size_t count = std::min<size_t>(names.size(), std::max<uint32_t>(1, options_.load_threads));
-  for (size_t t = 0; t < count; ++t) {
-    threads.emplace_back([&] {
-      for (size_t i = next++; i < names.size(); i = next++) results[i] = Load(names[i]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  std::vector<std::string> failed;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (!results[i].ok()) failed.push_back(names[i]);
-  }
-  return failed;
-}
-
-absl::Status ModelManager::Load(const std::string& name) {
+absl::Status CheckName(const std::string& name) {
   if (name.empty()) {
     return absl::InvalidArgumentError(
         "Model name cannot be empty. Please enter a valid name to deploy.");
@@ -135,303 +35,488 @@ absl::Status ModelManager::Load(const std::string& name) {
     return absl::InvalidArgumentError(absl::StrCat(
         "invalid model name '", name, "', model name must not contain path traversal characters"));
   }
-  {
-    MutexLock lock(&mu_);
-    while (busy_.count(name) > 0) changed_.Wait(&mu_);
-    busy_.insert(name);
-  }
-  absl::Status status;
-  const absl::StatusOr<std::string> dir = FindModelDir(name);
-  if (dir.ok()) {
-    status = LoadFrom(name, *dir);
-  } else {
-    status = dir.status();
-    // A name that is in no repository leaves no trace in the index.
-    if (status.code() != absl::StatusCode::kInternal) NoteFailure(name, status);
-  }
-  {
-    MutexLock lock(&mu_);
-    busy_.erase(name);
-    // Under the lock: WaitUnloaded waits for this, and whoever waits may destroy this object.
-    changed_.NotifyAll();
-  }
-  if (!status.ok()) LOG_ERROR << "failed to load '" << name << "': " << status.message();
-  return status;
-}
-
-absl::Status ModelManager::LoadFrom(const std::string& name, const std::string& model_dir) {
-  ConfigSource source;
-  source.model_dir = model_dir;
-  source.expected_name = name;
-  source.auto_complete = options_.auto_complete_config;
-  source.model_config_name = options_.model_config_name;
-  const absl::StatusOr<ParsedConfig> config = LoadModelConfig(*context_.file_system, source);
-  if (!config.ok()) {
-    NoteFailure(name, config.status());
-    return config.status();
-  }
-  const absl::StatusOr<std::vector<int64_t>> versions = ListServedVersions(
-      *context_.file_system, model_dir, name, config->version_policy());
-  if (!versions.ok()) {
-    NoteFailure(name, versions.status());
-    return versions.status();
-  }
-  Update([&](ModelDirectory* directory) {
-    for (const int64_t version : *versions) {
-      VersionEntry& entry = directory->models[name].versions[version];
-      if (entry.state == ModelState::kReady) continue;  // it serves on meanwhile
-      entry.state = ModelState::kLoading;
-      entry.reason.clear();
-    }
-  });
-  return Commit(name, LoadVersions(*config, model_dir, *versions));
-}
-
-std::vector<ModelManager::VersionResult> ModelManager::LoadVersions(
-    const ParsedConfig& config, const std::string& model_dir,
-    const std::vector<int64_t>& versions) {
-  std::vector<VersionResult> results;
-  for (const int64_t version : versions) {
-    results.push_back({version, absl::UnknownError("not loaded")});
-  }
-  Mutex mu;
-  CondVar done;
-  size_t left = results.size();
-  for (VersionResult& result : results) {
-    version_pool_.Run([&] {
-      result.model = LoadVersion(config, model_dir, result.version);
-      // Notified under the lock: the waiter's frame holds the condition variable.
-      MutexLock lock(&mu);
-      --left;
-      done.NotifyAll();
-    });
-  }
-  MutexLock lock(&mu);
-  while (left > 0) done.Wait(&mu);
-  return results;
-}
-
-absl::StatusOr<std::shared_ptr<LoadedModel>> ModelManager::LoadCaught(
-    const ParsedConfig& config, const std::string& model_dir, int64_t version) {
-  try {
-    return LoadedModel::Load(context_, config, model_dir, version);
-  } catch (const std::exception& e) {  // no memory, no threads: this model's problem only
-    return absl::InternalError(absl::StrCat("out of resources: ", e.what()));
-  }
-}
-
-absl::StatusOr<std::shared_ptr<LoadedModel>> ModelManager::LoadVersion(
-    const ParsedConfig& config, const std::string& model_dir, int64_t version) {
-  LOG_INFO << "loading: " << config.name() << ":" << version;
-  for (uint32_t attempt = 0;; ++attempt) {
-    absl::StatusOr<std::shared_ptr<LoadedModel>> model = LoadCaught(config, model_dir, version);
-    if (model.ok()) {
-      LOG_INFO << "successfully loaded '" << config.name() << "' version " << version;
-      return model;
-    }
-    LOG_ERROR << "failed to load '" << config.name() << "' version " << version << ": "
-              << Describe(model.status());
-    if (attempt >= options_.load_retries) return model;
-  }
-}
-
-absl::Status ModelManager::Commit(const std::string& name, std::vector<VersionResult> results) {
-  std::string reasons;
-  for (const VersionResult& result : results) {
-    if (result.model.ok()) continue;
-    absl::StrAppend(&reasons, "version ", result.version,
-                    " is at UNAVAILABLE state: ", Describe(result.model.status()), ";");
-  }
-  std::vector<std::pair<int64_t, std::shared_ptr<LoadedModel>>> retired;
-  Update([&](ModelDirectory* directory) {
-    ModelEntry& entry = directory->models[name];
-    entry.reason.clear();
-    std::erase_if(entry.draining, [](const auto& model) { return model.expired(); });
-    if (reasons.empty()) {
-      std::map<int64_t, VersionEntry> served;
-      for (VersionResult& result : results) {
-        served[result.version] = {ModelState::kReady, "", *result.model};
-      }
-      for (auto& [version, old] : entry.versions) {
-        if (old.model == nullptr || old.state != ModelState::kReady) continue;
-        retired.push_back({version, old.model});
-        if (old.model->config().sequence.enabled) entry.draining.push_back(old.model);
-        if (served.count(version) == 0) served[version] = {ModelState::kUnloading, "", old.model};
-      }
-      entry.versions = std::move(served);
-      return;
-    }
-    // All or nothing: what did load is let go again, what served before serves on.
-    for (VersionResult& result : results) {
-      VersionEntry& version = entry.versions[result.version];
-      if (result.model.ok()) retired.push_back({result.version, *result.model});
-      if (version.state == ModelState::kReady) continue;
-      version.state = ModelState::kUnavailable;
-      version.reason = result.model.ok() ? "unloaded because another version failed to load"
-                                         : Describe(result.model.status());
-    }
-  });
-  results.clear();
-  for (auto& [version, model] : retired) CloseVersion(name, version, std::move(model));
-  if (reasons.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(reasons);
-}
-
-void ModelManager::NoteFailure(const std::string& name, const absl::Status& error) {
-  Update([&](ModelDirectory* directory) {
-    ModelEntry& entry = directory->models[name];
-    const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(), [](auto& v) {
-      return v.second.state == ModelState::kReady;
-    });
-    if (!serves) entry.reason = std::string(error.message());
-  });
-}
-
-void ModelManager::CloseVersion(const std::string& name, int64_t version,
-                                std::shared_ptr<LoadedModel> model) {
-  {
-    MutexLock lock(&mu_);
-    ++closing_;
-  }
-  LoadedModel* const raw = model.get();
-  raw->Close([this, name, version, model = std::move(model)]() mutable {
-    LOG_INFO << "successfully unloaded '" << name << "' version " << version;
-    {
-      MutexLock lock(&mu_);
-      ModelEntry& entry = current_.models[name];
-      const auto it = entry.versions.find(version);
-      // A replaced version has a newer one in its place by now.
-      if (it != entry.versions.end() && it->second.model == model) {
-        it->second = {ModelState::kUnavailable, kUnloadedReason, nullptr};
-      }
-      directory_.Set(std::make_shared<const ModelDirectory>(current_));
-      model.reset();
-      --closing_;
-      // Under the lock: after the last decrement whoever waits may destroy this object.
-      changed_.NotifyAll();
-    }
-  });
-}
-
-std::shared_ptr<LoadedModel> ModelManager::FindSequence(absl::string_view name, int64_t version,
-                                                        const CorrelationId& id) const {
-  return Directory().FindSequence(name, version, id);
-}
-
-absl::Status ModelManager::Unload(const std::string& name) {
-  {
-    MutexLock lock(&mu_);
-    WaitNotBusy(name, TimePoint::max());
-  }
-  Retire(name);
   return absl::OkStatus();
 }
 
-bool ModelManager::WaitNotBusy(const std::string& name, TimePoint deadline) {
-  while (busy_.count(name) > 0) {
+bool IsLoad(const PlannedAction& action) { return action.kind == PlannedAction::Kind::kLoad; }
+
+}  // namespace
+
+ModelManager::ModelManager(ModelManagerOptions options, LoadContext context)
+    : options_(std::move(options)),
+      context_([&] {
+        context.resolver = this;
+        return context;
+      }()),
+      agents_(options_.repoagent_directory),
+      reader_(ReaderOptions(options_, context_, &agents_)),
+      directory_(std::make_shared<const ModelDirectory>()),
+      pool_(std::max<uint32_t>(1, options_.load_threads), context_.clock) {
+  layout_.repositories = options_.repositories;
+  layout_.namespacing = options_.namespacing;
+  Update([&](ModelDirectory* directory) { directory->namespacing = options_.namespacing; });
+}
+
+ModelManager::~ModelManager() = default;
+
+// ---- Repositories
+
+RepositoryLayout ModelManager::Layout() const {
+  MutexLock lock(&mu_);
+  return layout_;
+}
+
+absl::Status ModelManager::CheckRepositories() const {
+  if (options_.repositories.empty()) {
+    return absl::InvalidArgumentError("--model-repository must be specified");
+  }
+  for (const std::string& path : options_.repositories) {
+    const absl::StatusOr<std::vector<DirEntry>> entries = context_.file_system->ListDirectory(path);
+    if (!entries.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("repository path is not a valid directory: '",
+                                                     path, "': ", entries.status().message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::set<ModelId> ModelManager::RepositoryModels() const {
+  std::set<ModelId> ids;
+  const RepositoryLayout layout = Layout();
+  for (const std::string& repository : layout.repositories) {
+    RepositoryLayout one = layout;
+    one.repositories = {repository};
+    const auto directories = ListModelDirectories(*context_.file_system, one);
+    if (!directories.ok()) continue;
+    for (const auto& [id, paths] : *directories) ids.insert(id);
+  }
+  return ids;
+}
+
+absl::Status ModelManager::RegisterRepository(const std::string& path,
+                                              const std::map<std::string, std::string>& names) {
+  const auto stat = context_.file_system->Stat(path);
+  if (!stat.ok() || !stat->is_directory) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to register '", path, "', repository not found"));
+  }
+  MutexLock lock(&mu_);
+  if (layout_.repositories.count(path) > 0) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("model repository '", path, "' has already been registered"));
+  }
+  std::set<std::string> taken;
+  for (const auto& [repository, mapped] : layout_.names) {
+    if (layout_.namespacing) break;
+    for (const auto& [directory, name] : mapped) taken.insert(name);
+  }
+  for (const auto& [directory, name] : names) {
+    if (taken.insert(name).second) continue;
+    return absl::AlreadyExistsError(absl::StrCat(
+        "failed to register '", name, "', there is a conflicting mapping for '", name, "'"));
+  }
+  layout_.repositories.insert(path);
+  if (!names.empty()) layout_.names[path] = names;
+  return absl::OkStatus();
+}
+
+absl::Status ModelManager::UnregisterRepository(const std::string& path) {
+  MutexLock lock(&mu_);
+  if (layout_.repositories.erase(path) == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to unregister '", path, "', repository not found"));
+  }
+  layout_.names.erase(path);
+  return absl::OkStatus();
+}
+
+// ---- What is known
+
+bool ModelManager::Serves(const ModelId& id) const {
+  const auto entry = current_.models.find(id.Text());
+  if (entry == current_.models.end()) return false;
+  const auto& versions = entry->second.versions;
+  return std::any_of(versions.begin(), versions.end(),
+                     [](const auto& v) { return v.second.state == ModelState::kReady; });
+}
+
+std::map<ModelId, RunningModel> ModelManager::Running() const {
+  std::map<ModelId, RunningModel> running;
+  for (const auto& [id, record] : records_) {
+    RunningModel& model = running[id];
+    model.files = record.attempted->files;
+    model.members = record.attempted->MemberNames();
+    model.serving = Serves(id);
+    model.wanted = record.wanted;
+    model.on_request = record.on_request;
+    model.overridden = record.attempted->overridden;
+    model.failed = !record.error.empty();
+  }
+  return running;
+}
+
+std::shared_ptr<const PreparedModel> ModelManager::Read(const RepositoryLayout& layout,
+                                                        const ModelId& id, ModelFiles files,
+                                                        const LoadOverride& override) const {
+  bool mapped = false;
+  for (const auto& [repository, names] : layout.names) {
+    for (const auto& [directory, name] : names) {
+      mapped |= name == id.name && JoinPath(repository, directory) == files.directory;
+    }
+  }
+  return reader_.Read(id, std::move(files), mapped, override);
+}
+
+void ModelManager::Release(const ModelId& id) {
+  busy_.erase(id);
+  // Under the lock: WaitUnloaded waits for this, and whoever waits may destroy this object.
+  changed_.NotifyAll();
+}
+
+bool ModelManager::WaitNotBusy(const ModelId& id, TimePoint deadline) {
+  while (busy_.count(id) > 0) {
+    if (deadline == TimePoint::max()) {
+      changed_.Wait(&mu_);
+      continue;
+    }
     if (context_.clock->Now() >= deadline) return false;
     context_.clock->Wait(&changed_, &mu_, deadline);
   }
   return true;
 }
 
-void ModelManager::Retire(const std::string& name) {
-  std::vector<std::pair<int64_t, std::shared_ptr<LoadedModel>>> retired;
-  Update([&](ModelDirectory* directory) {
-    const auto it = directory->models.find(name);
-    if (it == directory->models.end()) return;
-    for (auto& [version, entry] : it->second.versions) {
-      if (entry.state != ModelState::kReady) continue;
-      entry.state = ModelState::kUnloading;
-      retired.push_back({version, entry.model});
-    }
-  });
-  for (auto& [version, model] : retired) CloseVersion(name, version, std::move(model));
-}
+// ---- One model, by name
 
-void ModelManager::CloseAdmission() {
-  for (const auto& [name, entry] : Directory().models) {
-    for (const auto& [version, v] : entry.versions) {
-      if (v.model != nullptr) v.model->CloseAdmission();
-    }
+absl::StatusOr<std::pair<ModelId, std::string>> ModelManager::Locate(
+    const RepositoryLayout& layout, const std::string& name) {
+  const ModelDirectories found = FindModelDirectories(*context_.file_system, layout, name);
+  if (found.empty()) return PollFailed(name);
+  if (found.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("There are ", found.size(), " identifiers of model '", name,
+                     "' in global map, model namespace must be provided to resolve ambiguity."));
   }
+  const auto& [id, directories] = *found.begin();
+  if (directories.size() == 1) return std::make_pair(id, directories[0]);
+  const absl::Status ambiguous = absl::InvalidArgumentError(kAmbiguousReason);
+  NoteFailure(id, ambiguous);
+  return ambiguous;
 }
 
-std::vector<std::string> ModelManager::InFlight() const {
-  std::vector<std::string> texts;
-  for (const auto& [name, entry] : Directory().models) {
-    for (const auto& [version, v] : entry.versions) {
-      const int64_t count = v.model == nullptr ? 0 : v.model->InFlight();
-      if (count == 0) continue;
-      texts.push_back(absl::StrCat("Model '", name, "' (version ", version, ") has ", count,
-                                   " in-flight inferences"));
-    }
+absl::Status ModelManager::Load(const std::string& name, const LoadOverride& override) {
+  absl::Status status = CheckName(name);
+  if (!status.ok()) return status;
+  const absl::StatusOr<std::pair<ModelId, std::string>> place = Locate(Layout(), name);
+  if (!place.ok()) {
+    LOG_ERROR << "failed to load '" << name << "': " << place.status().message();
+    return place.status();
   }
-  return texts;
-}
-
-bool ModelManager::HasSequences() const {
-  for (const auto& [name, entry] : Directory().models) {
-    for (const auto& [version, v] : entry.versions) {
-      if (v.model != nullptr && v.model->HasSequences()) return true;
-    }
-    for (const std::weak_ptr<LoadedModel>& draining : entry.draining) {
-      const std::shared_ptr<LoadedModel> model = draining.lock();
-      if (model != nullptr && model->HasSequences()) return true;
-    }
-  }
-  return false;
-}
-
-bool ModelManager::WaitSequencesEnded(TimePoint deadline) {
-  while (HasSequences()) {
-    const TimePoint now = context_.clock->Now();
-    if (now >= deadline) return false;
-    MutexLock lock(&mu_);
-    context_.clock->Wait(&changed_, &mu_, std::min(deadline, now + kIdleStep));
-  }
-  return true;
-}
-
-bool ModelManager::WaitIdle(TimePoint deadline) {
-  TimePoint next_report = context_.clock->Now() + std::chrono::seconds(1);
   while (true) {
-    const std::vector<std::string> busy = InFlight();
-    if (busy.empty()) return true;
-    const TimePoint now = context_.clock->Now();
-    if (now >= deadline || now >= next_report) {
-      const auto left = std::chrono::duration_cast<std::chrono::seconds>(deadline - now).count();
-      LOG_INFO << "Timeout " << std::max<int64_t>(0, left) << ": Found " << busy.size()
-               << " model versions that have in-flight inferences";
-      for (const std::string& text : busy) LOG_INFO << text;
-      next_report = now + std::chrono::seconds(1);
-    }
-    if (now >= deadline) return false;
-    MutexLock lock(&mu_);
-    context_.clock->Wait(&changed_, &mu_, std::min(deadline, now + kIdleStep));
+    const std::optional<absl::Status> ended = TryLoad(place->first, place->second, override);
+    if (ended.has_value()) return *ended;
   }
 }
 
-void ModelManager::UnloadAll(TimePoint deadline) {
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : Directory().models) names.push_back(name);
-  for (const std::string& name : names) {
-    bool idle;
+void ModelManager::ReadMembers(const RepositoryLayout& layout, const PreparedModel& model,
+                               Work* work) const {
+  for (const std::string& name : model.MemberNames()) {
+    const ModelDirectories found = FindModelDirectories(*context_.file_system, layout, name);
+    auto place = found.find(ModelId{model.id.space, name});
+    if (place == found.end() && found.size() == 1) place = found.begin();
+    if (place == found.end() || place->second.size() > 1) continue;  // the planner says so
+    const ModelId& id = place->first;
+    const auto running = work->input.running.find(id);
+    const bool serves = running != work->input.running.end() && running->second.serving;
+    if (serves || work->prepared.count(id) > 0) continue;
+    absl::StatusOr<ModelFiles> files = ScanModel(*context_.file_system, place->second[0]);
+    if (!files.ok()) continue;
+    const auto member = Read(layout, id, *std::move(files), {});
+    work->prepared[id] = member;
+    work->input.found[id] = {member->files, member->MemberNames()};
+    ReadMembers(layout, *member, work);
+  }
+}
+
+void ModelManager::ReadRest(const RepositoryLayout& layout,
+                            const std::vector<PlannedAction>& actions, Work* work) {
+  for (const PlannedAction& action : actions) {
+    if (!IsLoad(action) || work->prepared.count(action.model) > 0) continue;
+    std::shared_ptr<const PreparedModel> last;
     {
       MutexLock lock(&mu_);
-      idle = WaitNotBusy(name, deadline);
+      last = records_.at(action.model).attempted;
     }
-    if (idle) Retire(name);
+    // As it was: only its members change. A configuration that could not be read may be there now.
+    const bool whole = last->config.ok() && last->model_dir == last->files.directory;
+    work->prepared[action.model] = whole ? last : Read(layout, action.model, last->files, {});
   }
 }
 
-bool ModelManager::WaitUnloaded(TimePoint deadline) {
-  MutexLock lock(&mu_);
-  while (closing_ > 0 || !busy_.empty()) {
-    if (context_.clock->Now() >= deadline) return false;
-    context_.clock->Wait(&changed_, &mu_, deadline);
+std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::string& directory,
+                                                  const LoadOverride& override) {
+  Work work;
+  uint64_t seen = 0;
+  {
+    MutexLock lock(&mu_);
+    WaitNotBusy(id, TimePoint::max());
+    work.input.running = Running();
+    seen = changes_;
   }
-  return true;
+  const RepositoryLayout layout = Layout();
+  absl::StatusOr<ModelFiles> files = ScanModel(*context_.file_system, directory);
+  if (!files.ok()) return PollFailed(id.name);
+  work.input.intents = {{LoadIntent::Kind::kLoad, id, !override.empty(), false}};
+  const auto record = work.input.running.find(id);
+  work.input.found[id] = {*files, {}};
+  if (record != work.input.running.end()) {
+    work.input.found[id].members = record->second.members;
+    if (record->second.members.empty() && PlanLoads(work.input).empty()) {
+      MutexLock lock(&mu_);
+      records_.at(id).on_request = true;
+      return absl::OkStatus();
+    }
+  }
+  const auto model = Read(layout, id, *std::move(files), override);
+  work.prepared[id] = model;
+  work.input.found[id].members = model->MemberNames();
+  ReadMembers(layout, *model, &work);
+  std::vector<PlannedAction> actions = PlanLoads(work.input);
+  ReadRest(layout, actions, &work);
+  {
+    MutexLock lock(&mu_);
+    std::set<ModelId> others_work_on;
+    for (const PlannedAction& action : actions) {
+      const auto known = records_.find(action.model);
+      const bool ours = work.input.found.count(action.model) > 0;
+      if (busy_.count(action.model) > 0) {
+        if (ours) {
+          WaitNotBusy(action.model, TimePoint::max());
+          return std::nullopt;
+        }
+        others_work_on.insert(action.model);
+      } else if (ours && known != records_.end() && known->second.changed > seen) {
+        return std::nullopt;
+      }
+    }
+    actions = WithoutModels(std::move(actions), others_work_on);
+    for (const PlannedAction& action : actions) busy_.insert(action.model);
+    if (const auto known = records_.find(id); known != records_.end()) {
+      known->second.on_request = true;
+    }
+  }
+  const std::shared_ptr<PlanRun> run = Begin(std::move(actions), std::move(work.prepared));
+  run->Wait();
+  for (size_t i = 0; i < run->actions().size(); ++i) {
+    if (run->actions()[i].model == id) return run->result(i);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelManager::Unload(const std::string& name, bool with_members) {
+  ModelId id{"", name};
+  if (options_.namespacing) {
+    const auto entry = Directory().FindEntry(name);
+    if (!entry.ok()) {
+      const bool unknown = absl::EndsWith(entry.status().message(), "is not found");
+      return unknown ? absl::OkStatus() : entry.status();
+    }
+    id = (*entry)->id;
+  }
+  std::vector<PlannedAction> actions;
+  {
+    MutexLock lock(&mu_);
+    WaitNotBusy(id, TimePoint::max());
+    if (records_.count(id) == 0) {
+      LOG_ERROR << "Model to be unloaded has not been served: '" << name << "'";
+      return absl::OkStatus();
+    }
+    LoadInput input;
+    input.running = Running();
+    input.intents = {{LoadIntent::Kind::kUnload, id, false, with_members}};
+    // What is being loaded finds out for itself.
+    actions = WithoutModels(PlanLoads(input), busy_);
+    for (const PlannedAction& action : actions) busy_.insert(action.model);
+  }
+  Begin(std::move(actions), {})->Wait();
+  return absl::OkStatus();
+}
+
+// ---- All models
+
+std::shared_ptr<PlanRun> ModelManager::Begin(std::vector<PlannedAction> actions,
+                                             Prepared prepared) {
+  const auto progress = std::make_shared<Progress>(
+      context_.clock, std::count_if(actions.begin(), actions.end(), IsLoad));
+  // By value: the actions move into the run.
+  return PlanRun::Begin(actions, [this, actions, prepared = std::move(prepared), progress](
+                                     size_t index, PlanRun::Done done) {
+    const PlannedAction& action = actions[index];
+    if (!IsLoad(action)) {
+      Retire(action.model, action.reason);
+      {
+        MutexLock lock(&mu_);
+        Release(action.model);
+      }
+      done(absl::OkStatus());
+      return;
+    }
+    auto job = std::make_shared<LoadJob>();
+    job->model = prepared.at(action.model);
+    job->on_request = action.on_request;
+    job->cannot = action.reason;
+    job->done = [progress, done = std::move(done)](const absl::Status& status) {
+      progress->Count(status.ok());
+      done(status);
+    };
+    pool_.Run([this, job] { BeginLoad(job); });
+  });
+}
+
+std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) {
+  Work work;
+  const RepositoryLayout layout = Layout();
+  std::set<ModelId> skip;
+  {
+    MutexLock lock(&mu_);
+    work.input.running = Running();
+    skip = busy_;
+  }
+  work.input.ambiguous = snapshot.ambiguous;
+  work.input.intents = {LoadIntent{}};
+  for (const auto& [id, files] : snapshot.models) {
+    const auto running = work.input.running.find(id);
+    FoundModel& found = work.input.found[id];
+    found.files = files;
+    const bool known = running != work.input.running.end() && running->second.wanted &&
+                       running->second.files == files;
+    if (known || skip.count(id) > 0) {
+      if (running != work.input.running.end()) found.members = running->second.members;
+      continue;
+    }
+    work.prepared[id] = Read(layout, id, files, {});
+    found.members = work.prepared[id]->MemberNames();
+  }
+  std::vector<PlannedAction> actions = WithoutModels(PlanLoads(work.input), skip);
+  ReadRest(layout, actions, &work);
+  {
+    MutexLock lock(&mu_);
+    actions = WithoutModels(std::move(actions), busy_);
+    for (const PlannedAction& action : actions) busy_.insert(action.model);
+  }
+  Forget(snapshot);
+  for (const std::string& name : snapshot.ambiguous) {
+    LOG_ERROR << "failed to poll model '" << name << "': not unique across all model repositories";
+    NoteFailure({"", name}, absl::InvalidArgumentError(kAmbiguousReason));
+  }
+  return Begin(std::move(actions), std::move(work.prepared));
+}
+
+void ModelManager::Forget(const RepositorySnapshot& snapshot) {
+  Update([&](ModelDirectory* directory) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    std::erase_if(directory->models, [&](const auto& model) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      const ModelId& id = model.second.id;
+      return model.second.versions.empty() && busy_.count(id) == 0 &&
+             snapshot.models.count(id) == 0 && snapshot.ambiguous.count(id.name) == 0;
+    });
+  });
+}
+
+std::vector<std::string> ModelManager::LoadAll() {
+  const absl::StatusOr<RepositorySnapshot> snapshot =
+      ScanRepositories(*context_.file_system, Layout());
+  if (!snapshot.ok()) {
+    LOG_ERROR << "failed to look at the model repositories: " << snapshot.status().message();
+    return {std::string(snapshot.status().message())};
+  }
+  {
+    MutexLock lock(&mu_);
+    known_ = *snapshot;
+  }
+  const std::shared_ptr<PlanRun> run = Sync(*snapshot);
+  run->Wait();
+  std::set<std::string> failed = snapshot->ambiguous;
+  for (size_t i = 0; i < run->actions().size(); ++i) {
+    if (!run->result(i).ok()) failed.insert(run->actions()[i].model.Text());
+  }
+  return {failed.begin(), failed.end()};
+}
+
+std::vector<std::string> ModelManager::LoadEach(const std::set<std::string>& names) {
+  // These threads mostly wait; the work is done by the pool.
+  constexpr size_t kMaxThreads = 32;
+  const std::vector<std::string> all(names.begin(), names.end());
+  std::vector<absl::Status> results(all.size());
+  std::atomic<size_t> next{0};
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < std::min(kMaxThreads, all.size()); ++t) {
+    threads.emplace_back([&] {
+      for (size_t i = next++; i < all.size(); i = next++) results[i] = Load(all[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<std::string> failed;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!results[i].ok()) failed.push_back(all[i]);
+  }
+  return failed;
+}
+
+absl::Status ModelManager::WaitForScan(const RepositoryLayout& layout, RepositorySnapshot* scan) {
+  RepositorySnapshot known;
+  {
+    MutexLock lock(&mu_);
+    known = known_;
+  }
+  ASSIGN_OR_RETURN(*scan, ScanRepositories(*context_.file_system, layout));
+  if (ChangedModels(known, *scan).empty() || options_.settle_time <= Duration(0)) {
+    return absl::OkStatus();
+  }
+  {
+    MutexLock lock(&mu_);
+    const TimePoint deadline = context_.clock->Now() + options_.settle_time;
+    while (!polls_stopped_ && context_.clock->Now() < deadline) {
+      context_.clock->Wait(&changed_, &mu_, deadline);
+    }
+  }
+  ASSIGN_OR_RETURN(const RepositorySnapshot later, ScanRepositories(*context_.file_system, layout));
+  *scan = Settle(known, *scan, later);
+  return absl::OkStatus();
+}
+
+absl::Status ModelManager::Poll(bool wait) {
+  {
+    MutexLock lock(&mu_);
+    while (polling_) changed_.Wait(&mu_);
+    if (polls_stopped_) return absl::OkStatus();
+    polling_ = true;
+  }
+  RepositorySnapshot scan;
+  absl::Status status = WaitForScan(Layout(), &scan);
+  std::shared_ptr<PlanRun> run;
+  bool stopped;
+  {
+    MutexLock lock(&mu_);
+    stopped = polls_stopped_;
+    if (status.ok()) known_ = scan;
+  }
+  if (status.ok() && !stopped) run = Sync(scan);
+  {
+    MutexLock lock(&mu_);
+    polling_ = false;
+  }
+  changed_.NotifyAll();
+  if (run == nullptr || !wait) return status;
+  run->Wait();
+  for (size_t i = 0; i < run->actions().size(); ++i) status.Update(run->result(i));
+  return status;
+}
+
+void ModelManager::StopPolling() {
+  {
+    MutexLock lock(&mu_);
+    polls_stopped_ = true;
+  }
+  changed_.NotifyAll();
 }
 
 }  // namespace nereid

@@ -1,5 +1,10 @@
 // ModelManager: loads and unloads the models of the repositories and knows their states.
 // Thread-safe. Owned by the server.
+//
+// Everything goes the same way: the files are looked at and configurations read without a lock; the
+// load planner says what is to be done; the models concerned are marked as busy, all at once; then
+// each action runs as soon as those are done that it waits for. Who finds a model busy waits, and
+// looks again. Whoever waits holds nothing, so a load that hangs holds up that model only.
 #ifndef NEREID_LIFECYCLE_MODEL_MANAGER_H_
 #define NEREID_LIFECYCLE_MODEL_MANAGER_H_
 
@@ -8,55 +13,87 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/read_mostly.h"
+#include "lifecycle/load_planner.h"
 #include "lifecycle/load_pool.h"
 #include "lifecycle/loaded_model.h"
 #include "lifecycle/model_directory.h"
+#include "lifecycle/model_reader.h"
+#include "lifecycle/plan_run.h"
+#include "repository/load_override.h"
+#include "repository/snapshot.h"
+#include "scheduling/ensemble/model_resolver.h"
 
 namespace nereid {
 
 struct ModelManagerOptions {
   std::set<std::string> repositories;
+  bool namespacing = false;
   std::string model_config_name;
+  std::string repoagent_directory;
   bool auto_complete_config = true;
   uint32_t load_threads = 4;
   uint32_t load_retries = 0;
+  // How long the files of a model must have been at rest before a poll takes them up.
+  Duration settle_time{0};
 };
 
-class ModelManager {
+class ModelManager final : public ModelResolver {
  public:
   // `context` and what it points to outlive this.
   ModelManager(ModelManagerOptions options, LoadContext context);
   // REQUIRES: UnloadAll was called and every model is gone, or the process is ending.
-  ~ModelManager();
+  ~ModelManager() override;
 
   // INVALID_ARGUMENT unless every repository is a readable directory.
   absl::Status CheckRepositories() const;
   // Loads every model found, in parallel; blocks until each has loaded or failed. Returns the names
   // of those that failed; their states say why.
   std::vector<std::string> LoadAll();
-  // Loads one model, beside the version that serves meanwhile, and swaps. Blocks. On an error the
-  // versions that served before still serve.
-  absl::Status Load(const std::string& name);
-  // Stops serving a model; its requests in flight finish in the background. OK if it is unknown.
-  absl::Status Unload(const std::string& name);
+  // The same for the models of these names.
+  std::vector<std::string> LoadEach(const std::set<std::string>& names);
+  // Loads one model and the members that it needs, beside what serves meanwhile, and swaps. Blocks.
+  // Does nothing if the model serves and nothing has changed. On an error the versions that served
+  // before still serve.
+  absl::Status Load(const std::string& name, const LoadOverride& override = {});
+  // Stops serving a model; its requests in flight finish in the background. `with_members`: also
+  // the members that were loaded for it alone. OK if it is unknown.
+  absl::Status Unload(const std::string& name, bool with_members = false);
+  // Takes up what has changed in the repositories and is at rest. `wait`: until that is done.
+  // Models that are being loaded are left for the next time. One at a time.
+  absl::Status Poll(bool wait);
+  // A poll that waits for files to come to rest gives up, and so do those to come.
+  void StopPolling() ABSL_LOCKS_EXCLUDED(mu_);
 
-  absl::StatusOr<std::shared_ptr<LoadedModel>> Find(absl::string_view name, int64_t version) const {
+  // Adds a repository: its models can be loaded from now on. `names`: models that are called
+  // otherwise than their directory. INVALID_ARGUMENT, ALREADY_EXISTS.
+  absl::Status RegisterRepository(const std::string& path,
+                                  const std::map<std::string, std::string>& names);
+  // Forgets a repository. What is loaded stays. INVALID_ARGUMENT.
+  absl::Status UnregisterRepository(const std::string& path) ABSL_LOCKS_EXCLUDED(mu_);
+
+  absl::StatusOr<std::shared_ptr<ManagedModel>> Find(absl::string_view name, int64_t version) const {
     return directory_.Get()->Find(name, version);
   }
+  // For ensembles.
+  absl::StatusOr<std::shared_ptr<ServingModel>> Resolve(const EnsembleStep& step,
+                                                        const InferRequest* request) override;
+  Found LookUp(const EnsembleStep& step) override;
   // See ModelDirectory.
-  std::shared_ptr<LoadedModel> FindSequence(absl::string_view name, int64_t version,
+  std::shared_ptr<ManagedModel> FindSequence(absl::string_view name, int64_t version,
                                             const CorrelationId& id) const;
   // The picture of this moment.
   const ModelDirectory& Directory() const { return *directory_.Get(); }
-  // Model names in the repositories, loaded or not.
-  std::set<std::string> RepositoryModels() const;
+  // Models in the repositories, loaded or not. A repository that cannot be read has none.
+  std::set<ModelId> RepositoryModels() const ABSL_LOCKS_EXCLUDED(mu_);
 
   // Closes the admission of every model.
   void CloseAdmission();
@@ -75,49 +112,109 @@ class ModelManager {
   bool WaitUnloaded(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // Where a model's directory is, or why it cannot be loaded.
-  absl::StatusOr<std::string> FindModelDir(const std::string& name) const;
-  struct VersionResult {
-    int64_t version;
-    absl::StatusOr<std::shared_ptr<LoadedModel>> model;
+  // What is known of a model besides its versions. Does not keep what it is loaded from: its
+  // versions do.
+  struct Record {
+    std::shared_ptr<const PreparedModel> attempted;  // last
+    std::shared_ptr<const PreparedModel> served;     // what its versions are; null if none serves
+    bool wanted = false;
+    bool on_request = false;
+    std::string error;     // of the last attempt
+    uint64_t changed = 0;  // when: see changes_
   };
-  absl::Status LoadFrom(const std::string& name, const std::string& model_dir);
-  std::vector<VersionResult> LoadVersions(const ParsedConfig& config, const std::string& model_dir,
-                                          const std::vector<int64_t>& versions);
-  absl::StatusOr<std::shared_ptr<LoadedModel>> LoadVersion(const ParsedConfig& config,
-                                                           const std::string& model_dir,
+  struct VersionTask;
+  struct LoadJob;
+  class Progress;
+  using Prepared = std::map<ModelId, std::shared_ptr<const PreparedModel>>;
+  // Models to be worked on, and what there is to do.
+  struct Work {
+    LoadInput input;
+    Prepared prepared;
+  };
+
+  // ---- Planning (model_manager.cc).
+  RepositoryLayout Layout() const ABSL_LOCKS_EXCLUDED(mu_);
+  std::map<ModelId, RunningModel> Running() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool Serves(const ModelId& id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::shared_ptr<const PreparedModel> Read(const RepositoryLayout& layout, const ModelId& id,
+                                            ModelFiles files, const LoadOverride& override) const;
+  // The one model that a client means by `name`, and where it lies.
+  absl::StatusOr<std::pair<ModelId, std::string>> Locate(const RepositoryLayout& layout,
+                                                         const std::string& name);
+  // Reads the members of `model` that do not serve, and theirs.
+  void ReadMembers(const RepositoryLayout& layout, const PreparedModel& model, Work* work) const;
+  // One attempt of Load. None: something has changed meanwhile, or a model was busy (then this has
+  // waited for it).
+  std::optional<absl::Status> TryLoad(const ModelId& id, const std::string& directory,
+                                      const LoadOverride& override) ABSL_LOCKS_EXCLUDED(mu_);
+  // Makes the repositories' state ours. Returns what is under way.
+  std::shared_ptr<PlanRun> Sync(const RepositorySnapshot& snapshot) ABSL_LOCKS_EXCLUDED(mu_);
+  // Forgets models without versions that are in no repository any more.
+  void Forget(const RepositorySnapshot& snapshot) ABSL_LOCKS_EXCLUDED(mu_);
+  // What `actions` load that `work` has not read yet: ensembles whose members change.
+  void ReadRest(const RepositoryLayout& layout, const std::vector<PlannedAction>& actions,
+                Work* work) ABSL_LOCKS_EXCLUDED(mu_);
+  // Begins `actions`, whose models are marked as busy.
+  std::shared_ptr<PlanRun> Begin(std::vector<PlannedAction> actions, Prepared prepared);
+  absl::Status WaitForScan(const RepositoryLayout& layout, RepositorySnapshot* scan)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Loading (model_loading.cc).
+  void BeginLoad(std::shared_ptr<LoadJob> job) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<std::vector<VersionTask>> PlanVersions(const PreparedModel& model)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void RunTask(const PreparedModel& model, VersionTask* task);
+  absl::StatusOr<std::shared_ptr<ManagedModel>> LoadVersion(const PreparedModel& model,
                                                            int64_t version);
   // One try of LoadVersion. INTERNAL where the machine refuses a thread or memory.
-  absl::StatusOr<std::shared_ptr<LoadedModel>> LoadCaught(const ParsedConfig& config,
-                                                          const std::string& model_dir,
+  absl::StatusOr<std::shared_ptr<ManagedModel>> LoadCaught(const PreparedModel& model,
                                                           int64_t version);
-  // What became of loading `versions`: swaps all in, or none.
-  absl::Status Commit(const std::string& name, std::vector<VersionResult> results);
-  // Waits until nobody loads `name`; false if `deadline` comes first.
-  bool WaitNotBusy(const std::string& name, TimePoint deadline)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Stops serving what is ready of `name`.
-  void Retire(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
+  // What became of the tasks: all in, or none.
+  absl::Status Commit(LoadJob* job) ABSL_LOCKS_EXCLUDED(mu_);
+  void EndLoad(LoadJob* job, absl::Status status) ABSL_LOCKS_EXCLUDED(mu_);
+  // A model whose configuration or versions cannot even be read, or that does not fit its members.
+  void NoteFailure(const ModelId& id, const absl::Status& error) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Unloading (model_unloading.cc).
+  // Stops serving what is ready of a model. `reason`: unless on purpose.
+  void Retire(const ModelId& id, const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
+  // Retires an ensemble that serves, but not with the members that serve now.
+  void RetireMisfits(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
+  void CloseVersion(const ModelId& id, int64_t version, VersionEntry entry,
+                    const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
   // One text for each model version with requests in flight.
   std::vector<std::string> InFlight() const;
-  // A model whose configuration or versions cannot even be read.
-  void NoteFailure(const std::string& name, const absl::Status& error);
-  void CloseVersion(const std::string& name, int64_t version, std::shared_ptr<LoadedModel> model);
+  // Waits until nobody works on `id`; false if `deadline` comes first.
+  bool WaitNotBusy(const ModelId& id, TimePoint deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Release(const ModelId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   template <typename Change>
-  void Update(const Change& change) ABSL_LOCKS_EXCLUDED(mu_);
+  void Update(const Change& change) ABSL_LOCKS_EXCLUDED(mu_) {
+    {
+      MutexLock lock(&mu_);
+      change(&current_);
+      directory_.Set(std::make_shared<const ModelDirectory>(current_));
+    }
+    changed_.NotifyAll();
+  }
 
   const ModelManagerOptions options_;
   const LoadContext context_;
+  RepositoryAgents agents_;
+  const ModelReader reader_;
   ReadMostly<ModelDirectory> directory_;
-  // Serialises loads and unloads of the same model.
-  Mutex mu_;
+  mutable Mutex mu_;
   CondVar changed_;
+  RepositoryLayout layout_ ABSL_GUARDED_BY(mu_);
   ModelDirectory current_ ABSL_GUARDED_BY(mu_);  // directory_ is its last published copy
-  std::set<std::string> busy_ ABSL_GUARDED_BY(mu_);
+  std::map<ModelId, Record> records_ ABSL_GUARDED_BY(mu_);
+  uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
+  std::set<ModelId> busy_ ABSL_GUARDED_BY(mu_);
   int64_t closing_ ABSL_GUARDED_BY(mu_) = 0;  // versions being torn down
-  // A model being loaded takes a thread of its own only to wait for its versions.
-  LoadPool version_pool_;
+  bool polling_ ABSL_GUARDED_BY(mu_) = false;
+  bool polls_stopped_ ABSL_GUARDED_BY(mu_) = false;
+  RepositorySnapshot known_ ABSL_GUARDED_BY(mu_);  // what the last poll took up
+  LoadPool pool_;                                  // last: its tasks use all of the above
 };
 
 }  // namespace nereid

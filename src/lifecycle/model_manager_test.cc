@@ -21,14 +21,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+size_t InstanceCount(const std::shared_ptr<ManagedModel>& model) {
+  return static_cast<const LoadedModel&>(*model).instance_count();
+}
+
 class ModelManagerTest : public ::testing::Test {
  protected:
   ModelManagerTest() { Start({"/models"}); }
   ~ModelManagerTest() override { Stop(); }
 
-  void Start(std::set<std::string> repositories, uint32_t retries = 0) {
+  void Start(std::set<std::string> repositories, uint32_t retries = 0, bool namespacing = false) {
     Stop();
     ModelManagerOptions options;
+    options.namespacing = namespacing;
     options.repositories = std::move(repositories);
     options.load_threads = 2;
     options.load_retries = retries;
@@ -65,7 +70,7 @@ class ModelManagerTest : public ::testing::Test {
 
   // Issues a request that the fake backend holds until it is let go.
   TestRequest& Hold(const std::string& name) {
-    const std::shared_ptr<LoadedModel> model = *manager_->Find(name, -1);
+    const std::shared_ptr<ManagedModel> model = *manager_->Find(name, -1);
     requests_.push_back(std::make_unique<TestRequest>(model));
     TestRequest& request = *requests_.back();
     request.Input("in", DataType::kInt8, {1});
@@ -104,7 +109,7 @@ TEST_F(ModelManagerTest, ModelsAreTheDirectoriesOfTheRepositories) {
   repository_.fs.WriteFile("/models/README.md", "no model");
   repository_.fs.MakeDirectory("/models/.git");
   Start({"/models", "/other", "/nowhere"});
-  EXPECT_THAT(manager_->RepositoryModels(), ElementsAre("a", "b"));
+  EXPECT_THAT(manager_->RepositoryModels(), ElementsAre(ModelId{"", "a"}, ModelId{"", "b"}));
 }
 
 // ---- Loading
@@ -219,10 +224,11 @@ TEST_F(ModelManagerTest, AFailedLoadIsTriedAgainAsOftenAsAsked) {
 TEST_F(ModelManagerTest, AReloadSwapsAndLetsTheOldOneFinish) {
   repository_.Write("holds");
   ASSERT_TRUE(manager_->Load("holds").ok());
-  const std::shared_ptr<LoadedModel> old = *manager_->Find("holds", -1);
+  const std::shared_ptr<ManagedModel> old = *manager_->Find("holds", -1);
   TestRequest& running = Hold("holds");
+  repository_.fs.WriteFile("/models/holds/1/weights", "new");
   ASSERT_TRUE(manager_->Load("holds").ok());
-  const std::shared_ptr<LoadedModel> current = *manager_->Find("holds", -1);
+  const std::shared_ptr<ManagedModel> current = *manager_->Find("holds", -1);
   EXPECT_NE(current, old);
   EXPECT_TRUE(current->AdmissionOpen());
   EXPECT_FALSE(old->AdmissionOpen());
@@ -237,7 +243,7 @@ TEST_F(ModelManagerTest, AReloadSwapsAndLetsTheOldOneFinish) {
 TEST_F(ModelManagerTest, AFailedReloadLeavesWhatServes) {
   repository_.Write("m");
   ASSERT_TRUE(manager_->Load("m").ok());
-  const std::shared_ptr<LoadedModel> serving = *manager_->Find("m", -1);
+  const std::shared_ptr<ManagedModel> serving = *manager_->Find("m", -1);
   repository_.fs.WriteFile("/models/m/config.pbtxt", "no configuration");
   EXPECT_FALSE(manager_->Load("m").ok());
   EXPECT_EQ(*manager_->Find("m", -1), serving);
@@ -265,6 +271,7 @@ TEST_F(ModelManagerTest, LoadsAndUnloadsFromManyThreadsDoNotGetInEachOthersWay) 
     threads.emplace_back([this, t] {
       const std::string name = t % 2 == 0 ? "a" : "b";
       for (int i = 0; i < 10; ++i) {
+        repository_.fs.WriteFile("/models/" + name + "/1/weights", std::to_string(i + t));
         if ((i + t) % 3 == 0) {
           EXPECT_TRUE(manager_->Unload(name).ok());
         } else {
@@ -281,6 +288,203 @@ TEST_F(ModelManagerTest, LoadsAndUnloadsFromManyThreadsDoNotGetInEachOthersWay) 
   ASSERT_TRUE(manager_->Load("a").ok());
   EXPECT_TRUE(manager_->WaitUnloaded(Never()));
   EXPECT_THAT(States("a"), ElementsAre("1: READY"));
+}
+
+TEST_F(ModelManagerTest, AModelThatHasNotChangedIsLeftAlone) {
+  repository_.Write("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  const std::shared_ptr<ManagedModel> serving = *manager_->Find("m", -1);
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(*manager_->Find("m", -1), serving);
+  repository_.fs.MakeDirectory("/models/m/7");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_THAT(States("m"), Contains("7: READY"));
+}
+
+TEST_F(ModelManagerTest, AVersionThatHasNotChangedServesOnBesideANewOne) {
+  const std::string all = "version_policy { all {} }";
+  repository_.Write("m", {1}, all);
+  ASSERT_TRUE(manager_->Load("m").ok());
+  const std::shared_ptr<ManagedModel> first = *manager_->Find("m", 1);
+  repository_.Write("m", {1, 2}, all);
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(*manager_->Find("m", 1), first);
+  EXPECT_THAT(States("m"), ElementsAre("1: READY", "2: READY"));
+}
+
+TEST_F(ModelManagerTest, OtherParametersAreAnotherModel) {
+  repository_.Write("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  LoadOverride override;
+  override.config_json = R"({"backend":"fake","max_batch_size":2,)"
+                         R"("input":[{"name":"in","data_type":"TYPE_INT8","dims":[1]}],)"
+                         R"("output":[{"name":"out","data_type":"TYPE_INT8","dims":[1]}]})";
+  ASSERT_TRUE(manager_->Load("m", override).ok());
+  EXPECT_EQ((*manager_->Find("m", -1))->config().max_batch_size, 2);
+  ASSERT_TRUE(manager_->Load("m").ok()) << "the repository's configuration again";
+  EXPECT_EQ((*manager_->Find("m", -1))->config().max_batch_size, 0);
+  override.config_json = "{\"nonsense\": 1}";
+  EXPECT_THAT(std::string(manager_->Load("m", override).message()),
+              ::testing::StartsWith("Invalid config override: "));
+  EXPECT_EQ((*manager_->Find("m", -1))->config().max_batch_size, 0);
+}
+
+TEST_F(ModelManagerTest, InstancesComeAndGoWithoutAReload) {
+  const auto group = [](int count) {
+    return "instance_group { name: \"g\" count: " + std::to_string(count) + " kind: KIND_CPU }";
+  };
+  repository_.Write("m", {1}, group(2));
+  ASSERT_TRUE(manager_->Load("m").ok());
+  const std::shared_ptr<ManagedModel> model = *manager_->Find("m", -1);
+  repository_.backend.Forget();
+  repository_.Write("m", {1}, group(3));
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(*manager_->Find("m", -1), model);
+  EXPECT_EQ(InstanceCount(model), 3u);
+  EXPECT_THAT(repository_.backend.Journal(), ElementsAre("instance_initialize g_2"));
+  EXPECT_THAT(model->ConfigJson(), HasSubstr("\"count\":3"));
+  repository_.backend.Forget();
+  repository_.Write("m", {1}, group(1));
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(*manager_->Find("m", -1), model);
+  EXPECT_EQ(InstanceCount(model), 1u);
+  while (repository_.backend.Journal().size() < 2) std::this_thread::yield();
+  EXPECT_THAT(repository_.backend.Journal(),
+              ::testing::UnorderedElementsAre("instance_finalize g_1", "instance_finalize g_2"));
+  // The one that is left answers.
+  TestRequest request(model);
+  request.Input("in", DataType::kInt8, {1});
+  RequestPtr owned = request.Issue();
+  ASSERT_TRUE(model->Enqueue(&owned).ok());
+  request.WaitDone();
+  EXPECT_TRUE(request.final_status().ok());
+}
+
+TEST_F(ModelManagerTest, AnInstanceGoesWhenItsRequestsAreBack) {
+  const auto group = [](int count) {
+    return "instance_group { name: \"g\" count: " + std::to_string(count) + " kind: KIND_CPU }";
+  };
+  repository_.Write("holds", {1}, group(1));
+  ASSERT_TRUE(manager_->Load("holds").ok());
+  TestRequest& running = Hold("holds");
+  // Another host policy: none of the old instances can go on.
+  repository_.Write("holds", {1}, "instance_group { name: \"h\" count: 1 kind: KIND_MODEL }");
+  repository_.backend.Forget();
+  ASSERT_TRUE(manager_->Load("holds").ok());
+  EXPECT_THAT(repository_.backend.Journal(), ElementsAre("instance_initialize h_0"));
+  EXPECT_EQ(running.releases(), 0);
+  repository_.backend.LetGo();
+  running.WaitDone();
+  EXPECT_TRUE(running.final_status().ok());
+  while (repository_.backend.Journal().size() < 2) std::this_thread::yield();
+  EXPECT_THAT(repository_.backend.Journal(), Contains("instance_finalize g_0"));
+}
+
+TEST_F(ModelManagerTest, AnUpdateOfInstancesThatFailsChangesNothing) {
+  repository_.Write("instance_refused", {1}, "instance_group { name: \"g\" count: 1 }");
+  ASSERT_TRUE(manager_->Load("instance_refused").ok());
+  const std::shared_ptr<ManagedModel> model = *manager_->Find("instance_refused", -1);
+  repository_.Write("instance_refused", {1}, "instance_group { name: \"g\" count: 2 }");
+  EXPECT_EQ(manager_->Load("instance_refused").message(),
+            "version 1 is at READY state: Internal: the fake backend refuses this instance;");
+  EXPECT_EQ(*manager_->Find("instance_refused", -1), model);
+  EXPECT_EQ(InstanceCount(model), 1u);
+  EXPECT_THAT(States("instance_refused"), ElementsAre("1: READY"));
+}
+
+// ---- Polling
+
+TEST_F(ModelManagerTest, APollDoesWhatTheRepositorySays) {
+  for (const char* name : {"same", "changed", "gone"}) repository_.Write(name);
+  EXPECT_THAT(manager_->LoadAll(), IsEmpty());
+  const std::shared_ptr<ManagedModel> same = *manager_->Find("same", -1);
+  const std::shared_ptr<ManagedModel> changed = *manager_->Find("changed", -1);
+  repository_.Write("new");
+  repository_.fs.WriteFile("/models/changed/1/weights", "new");
+  repository_.fs.Remove("/models/gone");
+  ASSERT_TRUE(manager_->Poll(/*wait=*/true).ok());
+  EXPECT_EQ(*manager_->Find("same", -1), same);
+  EXPECT_NE(*manager_->Find("changed", -1), changed);
+  EXPECT_TRUE(manager_->Find("new", -1).ok());
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("gone"), ElementsAre("1: UNAVAILABLE unloaded"));
+}
+
+TEST_F(ModelManagerTest, APollForgivesWhenTheModelIsRepaired) {
+  repository_.fs.WriteFile("/models/m/config.pbtxt", "nonsense");
+  EXPECT_THAT(manager_->LoadAll(), ElementsAre("m"));
+  repository_.Write("m");
+  ASSERT_TRUE(manager_->Poll(/*wait=*/true).ok());
+  EXPECT_THAT(States("m"), ElementsAre("1: READY"));
+  EXPECT_EQ(Reason("m"), "");
+}
+
+TEST_F(ModelManagerTest, ARepositoryThatCannotBeReadIsNotTakenForEmpty) {
+  repository_.Write("m");
+  EXPECT_THAT(manager_->LoadAll(), IsEmpty());
+  repository_.fs.Fail("/models", absl::InternalError("the network is away"));
+  EXPECT_EQ(manager_->Poll(/*wait=*/true), absl::InternalError("the network is away"));
+  EXPECT_TRUE(manager_->Find("m", -1).ok());
+}
+
+TEST_F(ModelManagerTest, ANameThatComesASecondTimeIsServedNoMore) {
+  repository_.fs.MakeDirectory("/other");
+  Start({"/models", "/other"});
+  repository_.Write("m");
+  EXPECT_THAT(manager_->LoadAll(), IsEmpty());
+  repository_.Write("m", {1}, "", "/other");
+  ASSERT_TRUE(manager_->Poll(/*wait=*/true).ok());
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("m"), ElementsAre("1: UNAVAILABLE model appears in two or more repositories"));
+  repository_.fs.Remove("/models/m");
+  ASSERT_TRUE(manager_->Poll(/*wait=*/true).ok());
+  EXPECT_THAT(States("m"), ElementsAre("1: READY"));
+}
+
+// ---- Several repositories
+
+TEST_F(ModelManagerTest, NamespacesTellModelsOfTheSameNameApart) {
+  repository_.Write("m");
+  repository_.Write("m", {2}, "", "/other");
+  repository_.Write("only", {1}, "", "/other");
+  Start({"/models", "/other"}, 0, /*namespacing=*/true);
+  EXPECT_THAT(manager_->LoadAll(), IsEmpty());
+  EXPECT_TRUE(manager_->Find("only", -1).ok());
+  EXPECT_EQ(manager_->Find("m", -1).status(),
+            absl::InvalidArgumentError("There are 2 identifiers of model 'm' in global map, model "
+                                       "namespace must be provided to resolve ambiguity."));
+  EXPECT_EQ(manager_->Find("x", -1).status(),
+            absl::InvalidArgumentError("Request for unknown model: 'x' is not found"));
+  const ModelDirectory& directory = manager_->Directory();
+  EXPECT_EQ(directory.FindMember("/other", "m")->versions.begin()->first, 2);
+  EXPECT_EQ(directory.FindMember("/models", "m")->versions.begin()->first, 1);
+  EXPECT_EQ(directory.FindMember("/models", "only")->id.space, "/other");
+  EXPECT_EQ(directory.FindMember("/third", "m"), nullptr);
+  EXPECT_EQ(manager_->Load("m").code(), absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(manager_->Unload("only").ok());
+  EXPECT_TRUE(manager_->Unload("x").ok());
+  EXPECT_EQ(manager_->Unload("m").code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ModelManagerTest, RepositoriesComeAndGo) {
+  EXPECT_EQ(manager_->RegisterRepository("/more", {}),
+            absl::InvalidArgumentError("failed to register '/more', repository not found"));
+  repository_.Write("directory", {1}, "name: \"directory\"", "/more");
+  EXPECT_FALSE(manager_->Load("called").ok());
+  ASSERT_TRUE(manager_->RegisterRepository("/more", {{"directory", "called"}}).ok());
+  EXPECT_EQ(manager_->RegisterRepository("/more", {}),
+            absl::AlreadyExistsError("model repository '/more' has already been registered"));
+  repository_.fs.MakeDirectory("/third");
+  EXPECT_EQ(manager_->RegisterRepository("/third", {{"d", "called"}}),
+            absl::AlreadyExistsError(
+                "failed to register 'called', there is a conflicting mapping for 'called'"));
+  ASSERT_TRUE(manager_->Load("called").ok());
+  EXPECT_EQ((*manager_->Find("called", -1))->config().name, "called");
+  ASSERT_TRUE(manager_->UnregisterRepository("/more").ok());
+  EXPECT_EQ(manager_->UnregisterRepository("/more"),
+            absl::InvalidArgumentError("failed to unregister '/more', repository not found"));
+  EXPECT_TRUE(manager_->Find("called", -1).ok()) << "what is loaded stays";
+  EXPECT_FALSE(manager_->Load("directory").ok());
 }
 
 // ---- Unloading
@@ -312,6 +516,17 @@ TEST_F(ModelManagerTest, AModelUnloadsWhenItsLastRequestIsDone) {
   EXPECT_TRUE(running.final_status().ok());
   EXPECT_TRUE(manager_->WaitUnloaded(Never()));
   EXPECT_THAT(States("holds"), ElementsAre("1: UNAVAILABLE unloaded"));
+}
+
+TEST_F(ModelManagerTest, AModelThatFailedIsUnloadedToo) {
+  repository_.Write("refused");
+  EXPECT_FALSE(manager_->Load("refused").ok());
+  ASSERT_TRUE(manager_->Unload("refused").ok());
+  EXPECT_THAT(States("refused"), ElementsAre("1: UNAVAILABLE unloaded"));
+  repository_.fs.WriteFile("/models/m/config.pbtxt", "nonsense");
+  EXPECT_FALSE(manager_->Load("m").ok());
+  ASSERT_TRUE(manager_->Unload("m").ok());
+  EXPECT_EQ(Reason("m"), "unknown") << "it has no version to speak of";
 }
 
 TEST_F(ModelManagerTest, UnloadingWhatIsNotThereIsNoError) {

@@ -33,6 +33,8 @@ class NEREID_API OutputAllocator {
                                 OutputBuffer* buffer) const = 0;
   // Runs once for every buffer with a non-null base, when its response is destroyed.
   virtual void Release(const OutputBuffer& buffer) const = 0;
+  // Whether Release takes buffers of any HeapOutputAllocator, too.
+  virtual bool TakesHeapBuffers() const { return false; }
   // Where a buffer would lie; UNAVAILABLE when the allocator cannot tell. `tensor_name` and
   // `byte_size` may be null.
   virtual absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
@@ -47,6 +49,7 @@ class NEREID_API HeapOutputAllocator final : public OutputAllocator {
   absl::Status Allocate(const char* tensor_name, void* allocator_userp,
                         OutputBuffer* buffer) const override;
   void Release(const OutputBuffer& buffer) const override;
+  bool TakesHeapBuffers() const override { return true; }
 
  private:
   Budget* const budget_;

@@ -2,7 +2,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "base/status_macros.h"
-#include "infer/request_validator.h"
+#include "infer/issue.h"
 #include "lifecycle/model_manager.h"
 #include "server/server.h"
 
@@ -69,26 +69,7 @@ absl::Status Server::Infer(InferRequest* request) {
 absl::Status Server::TryInfer(InferRequest* request) const {
   RETURN_IF_ERROR(request->lifecycle().MoveTo(RequestState::kInitialized, request->LogPrefix()));
   RETURN_IF_ERROR(EnterModel(request));
-  if (absl::Status valid = RequestValidator::Prepare(request); !valid.ok()) {
-    request->model()->lifetime().Leave();
-    return valid;
-  }
-  // From here on the stream holds the pass of the model's gate.
-  request->BeginFlight(ToNanos(clock_->Now()));
-  ModelStatistics& statistics = request->model()->statistics();
-  // Cannot fail: the request is INITIALIZED.
-  request->lifecycle().MoveTo(RequestState::kPending, request->LogPrefix()).IgnoreError();
-  statistics.AddPending(1);
-  // The scheduler may finish with the request before Enqueue returns: only an error leaves it here.
-  const std::shared_ptr<ServingModel> model = request->model();
-  RequestPtr owned(request);
-  absl::Status enqueued = model->Enqueue(&owned);
-  if (enqueued.ok()) return enqueued;
-  InferRequest* const back = owned.release();
-  statistics.AddPending(-1);
-  back->lifecycle().MoveTo(RequestState::kFailedEnqueue, back->LogPrefix()).IgnoreError();
-  back->AbortFlight();
-  return enqueued;
+  return IssueRequest(request, ToNanos(clock_->Now()));
 }
 
 }  // namespace nereid

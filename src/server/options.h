@@ -29,7 +29,10 @@ struct ServerOptions {
   std::string server_id = "nereid";
   std::string server_version;  // default: this program's version
   std::set<std::string> model_repositories;
+  bool model_namespacing = false;  // models of the same name in several repositories
   ModelControlMode control_mode = ModelControlMode::kNone;
+  // kPoll: how often the repositories are looked at. 0: only when PollRepository is called.
+  uint32_t repository_poll_secs = 15;
   std::set<std::string> startup_models;  // kExplicit only; "*" alone: all
   bool auto_complete_config = true;
   std::string model_config_name;
@@ -47,7 +50,8 @@ struct ServerOptions {
   uint32_t hold_until_backlogged = 0;
   std::string backend_directory;  // default: ../backends beside the library
   BackendSettings backend_settings;
-  std::string cache_directory;  // default: ../caches beside the library
+  std::string repoagent_directory;  // default: ../repoagents beside the library
+  std::string cache_directory;      // default: ../caches beside the library
   // The response cache's name and its configuration as JSON; none: no cache. More than one is an
   // error of the start.
   std::map<std::string, std::string> cache_configs;

@@ -5,17 +5,14 @@
 
 #include <algorithm>
 
-#include "backend_host/backend_registry.h"
-#include "base/executor.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "base/timer.h"
 #include "cache/plugin_cache.h"
 #include "execution/host_policy.h"
-#include "execution/rate_limiter.h"
-#include "filesystem/local_file_system.h"
 #include "lifecycle/model_manager.h"
 #include "observe/metrics/machine_usage.h"
+#include "server/parts.h"
 
 namespace nereid {
 namespace {
@@ -27,21 +24,13 @@ constexpr std::chrono::seconds kUnloadGrace(5);
 constexpr int kCacheThreads = 4;
 constexpr size_t kMaxWaitingCacheCalls = 1024;
 
+// Files that were changed this long ago are taken to be complete.
+constexpr std::chrono::seconds kSettleTime(1);
+
 absl::Status NotReady() { return absl::UnavailableError("Server not ready"); }
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 
 }  // namespace
-
-// What the models need from the server; destroyed after them.
-struct Server::Parts {
-  LocalFileSystem file_system;
-  std::unique_ptr<ResponseCache> cache;      // null: none
-  std::unique_ptr<Executor> cache_executor;  // null unless the cache needs it; joins before it goes
-  std::unique_ptr<Timer> timer;              // the models' alarms are gone before it
-  std::unique_ptr<RateLimiter> rate_limiter;  // null: off
-  std::unique_ptr<BackendRegistry> backends;
-  std::unique_ptr<ModelManager> models;
-};
 
 Server::Server(const ServerOptions& options, Clock* clock)
     : options_(options),
@@ -52,7 +41,7 @@ Server::Server(const ServerOptions& options, Clock* clock)
                          ? std::make_unique<MachineUsage>(
                                clock, std::chrono::milliseconds(options.metrics_interval_ms))
                          : nullptr),
-      parts_(std::make_unique<Parts>()) {
+      parts_(std::make_unique<Parts>(&in_flight_bytes_)) {
   gauges_.Add("nereid_in_flight_bytes", "Bytes of requests and responses in flight",
               [this] { return static_cast<double>(in_flight_bytes_.used()); });
   gauges_.Add("nereid_in_flight_bytes_limit",
@@ -67,10 +56,6 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(const ServerOptions& opti
 }
 
 absl::Status Server::Start() {
-  if (options_.control_mode == ModelControlMode::kPoll) {
-    return absl::UnimplementedError(
-        "model control mode 'poll' is not supported yet by this server; use 'none' or 'explicit'");
-  }
   const bool wildcard = options_.startup_models.count("*") > 0;
   if (wildcard && options_.startup_models.size() > 1) {
     return absl::InvalidArgumentError(
@@ -87,6 +72,9 @@ absl::Status Server::Start() {
 
   ModelManagerOptions manager;
   manager.repositories = options_.model_repositories;
+  manager.namespacing = options_.model_namespacing;
+  manager.settle_time = kSettleTime;
+  manager.repoagent_directory = options_.repoagent_directory;
   manager.model_config_name = options_.model_config_name;
   manager.auto_complete_config = options_.auto_complete_config;
   manager.load_threads = options_.model_load_threads;
@@ -101,6 +89,7 @@ absl::Status Server::Start() {
   context.cache_executor = parts_->cache_executor.get();
   context.timer = parts_->timer.get();
   context.hold_until_queued = options_.hold_until_queued;
+  context.step_allocator = &parts_->step_allocator;
   context.hold_until_backlogged = options_.hold_until_backlogged;
   RETURN_IF_ERROR(SetUpInstances(&context));
   context.server = this;
@@ -109,16 +98,17 @@ absl::Status Server::Start() {
   RETURN_IF_ERROR(models_->CheckRepositories());
 
   std::vector<std::string> failed;
-  if (options_.control_mode == ModelControlMode::kNone || wildcard) {
+  if (options_.control_mode != ModelControlMode::kExplicit || wildcard) {
     failed = models_->LoadAll();
   } else {
-    for (const std::string& name : options_.startup_models) {
-      if (!models_->Load(name).ok()) failed.push_back(name);
-    }
+    failed = models_->LoadEach(options_.startup_models);
   }
   if (options_.log_model_table) LogModelTable();
   state_.store(State::kReady);
-  if (failed.empty() || !options_.exit_on_error) return absl::OkStatus();
+  if (failed.empty() || !options_.exit_on_error) {
+    StartPolling();
+    return absl::OkStatus();
+  }
   StopQuietly();
   return absl::InternalError(FailedModelsText(failed));
 }
@@ -174,6 +164,8 @@ absl::Status Server::Stop() {
     if (expected == State::kStopped) return absl::OkStatus();
   }
   const TimePoint deadline = clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load());
+  models_->StopPolling();
+  parts_->poller.reset();
   LOG_INFO << "Waiting for in-flight requests to complete.";
   models_->CloseAdmission();
   const bool idle = models_->WaitIdle(deadline);
@@ -207,13 +199,18 @@ absl::StatusOr<bool> Server::IsReady() const {
   if (state_.load() != State::kReady) return false;
   if (!options_.strict_readiness) return true;
   // Backends are asked afterwards: one that calls the server from there gets a newer directory.
-  std::vector<std::shared_ptr<LoadedModel>> models;
+  std::vector<std::shared_ptr<ManagedModel>> models;
   for (const auto& [name, entry] : models_->Directory().models) {
     if (entry.versions.empty()) return false;
+    const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(),
+                                    [](auto& v) { return v.second.state == ModelState::kReady; });
     for (const auto& [version, v] : entry.versions) {
       const bool gone_on_purpose =
-          v.state == ModelState::kUnavailable && v.reason == kUnloadedReason;
-      if (gone_on_purpose) continue;
+          v.state == ModelState::kUnloading ||
+          (v.state == ModelState::kUnavailable && v.reason == kUnloadedReason);
+      // A version that comes beside one that serves takes nothing away: traffic need not go.
+      const bool comes_besides = v.state == ModelState::kLoading && serves;
+      if (gone_on_purpose || comes_besides) continue;
       if (v.state != ModelState::kReady) return false;
       models.push_back(v.model);
     }
@@ -224,7 +221,7 @@ absl::StatusOr<bool> Server::IsReady() const {
 
 absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t version) const {
   RETURN_IF_ERROR(CheckReady());
-  ASSIGN_OR_RETURN(const std::shared_ptr<LoadedModel> model, models_->Find(name, version));
+  ASSIGN_OR_RETURN(const std::shared_ptr<ManagedModel> model, models_->Find(name, version));
   const absl::Status ready = model->CheckReady();
   if (!ready.ok()) LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();
   return ready.ok();
@@ -236,31 +233,20 @@ absl::Status Server::CheckReady() const {
 
 absl::StatusOr<std::shared_ptr<ServingModel>> Server::FindModel(absl::string_view name,
                                                                 int64_t version) const {
-  ASSIGN_OR_RETURN(std::shared_ptr<LoadedModel> model, models_->Find(name, version));
+  ASSIGN_OR_RETURN(std::shared_ptr<ManagedModel> model, models_->Find(name, version));
   return std::shared_ptr<ServingModel>(std::move(model));
 }
 
-absl::Status Server::LoadModel(absl::string_view name) {
-  RETURN_IF_ERROR(CheckReadyForControl());
-  const absl::Status loaded = models_->Load(std::string(name));
-  if (loaded.ok() || loaded.code() == absl::StatusCode::kInternal) return loaded;
-  if (name.empty() || absl::StartsWith(loaded.message(), "invalid model name")) return loaded;
-  return absl::InvalidArgumentError(
-      absl::StrCat("load failed for model '", name, "': ", loaded.message(), "\n"));
-}
-
-absl::Status Server::UnloadModel(absl::string_view name) {
-  RETURN_IF_ERROR(CheckReadyForControl());
-  return models_->Unload(std::string(name));
-}
-
-absl::Status Server::CheckReadyForControl() const {
-  RETURN_IF_ERROR(CheckReady());
-  if (options_.control_mode != ModelControlMode::kExplicit) {
-    return absl::UnavailableError(
-        "explicit model load / unload is not allowed if polling is enabled");
+void Server::StartPolling() {
+  if (options_.control_mode != ModelControlMode::kPoll || options_.repository_poll_secs == 0) {
+    return;
   }
-  return absl::OkStatus();
+  parts_->poller = std::make_unique<RepositoryPoller>(
+      clock_, std::chrono::seconds(options_.repository_poll_secs), [this] {
+        // A model that takes long to load does not keep the others waiting: nobody waits here.
+        const absl::Status polled = models_->Poll(/*wait=*/false);
+        if (!polled.ok()) LOG_ERROR << "failed to poll: " << polled.message();
+      });
 }
 
 }  // namespace nereid

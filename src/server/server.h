@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "base/export.h"
 #include "infer/infer_request.h"
 #include "observe/metrics/gauges.h"
+#include "repository/load_override.h"
 #include "server/options.h"
 #include "server/reports.h"
 
@@ -80,9 +83,23 @@ class NEREID_API Server {
 
   // ---- Model control (kExplicit only; otherwise UNAVAILABLE).
   // Blocks until the model is loaded, beside the version that serves meanwhile.
-  absl::Status LoadModel(absl::string_view name);
-  // Closes admission and returns; requests in flight finish in the background.
-  absl::Status UnloadModel(absl::string_view name);
+  absl::Status LoadModel(absl::string_view name, const std::vector<LoadParameter>& parameters = {});
+  // Closes admission and returns; requests in flight finish in the background. `with_members`: of
+  // an ensemble also the members that were loaded for it alone.
+  absl::Status UnloadModel(absl::string_view name, bool with_members = false);
+  // Runs LoadModel or UnloadModel on a thread of its own and hands the result to `done`, there or
+  // here. Never blocks. UNAVAILABLE if too many are under way.
+  using ControlDone = std::function<void(absl::Status)>;
+  void LoadModelAsync(std::string name, std::vector<LoadParameter> parameters, ControlDone done);
+  void UnloadModelAsync(std::string name, bool with_members, ControlDone done);
+  // Adds or removes a repository. UNIMPLEMENTED unless kExplicit. `names`: models that are called
+  // otherwise than their directory.
+  absl::Status RegisterRepository(absl::string_view path,
+                                  const std::map<std::string, std::string>& names);
+  absl::Status UnregisterRepository(absl::string_view path);
+  // Takes up what has changed in the repositories; blocks until that is done. UNAVAILABLE unless
+  // kPoll.
+  absl::Status PollRepository();
 
   const ServerOptions& options() const { return options_; }
   Clock* clock() const { return clock_; }
@@ -97,6 +114,7 @@ class NEREID_API Server {
   absl::Status LoadCache();
   // What the options say of all instances.
   absl::Status SetUpInstances(LoadContext* context);
+  void StartPolling();
   void StopQuietly();
   // UNAVAILABLE "Server not ready" unless the server has started and is not stopping.
   absl::Status CheckReady() const;

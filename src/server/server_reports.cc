@@ -26,9 +26,12 @@ TensorMetadata ToMetadata(const Spec& spec, bool batched) {
 
 const char* MemoryTypeText(TRITONSERVER_MemoryType type) {
   switch (type) {
-    case TRITONSERVER_MEMORY_CPU: return "CPU";
-    case TRITONSERVER_MEMORY_CPU_PINNED: return "CPU_PINNED";
-    case TRITONSERVER_MEMORY_GPU: return "GPU";
+    case TRITONSERVER_MEMORY_CPU:
+      return "CPU";
+    case TRITONSERVER_MEMORY_CPU_PINNED:
+      return "CPU_PINNED";
+    case TRITONSERVER_MEMORY_GPU:
+      return "GPU";
   }
   return "CPU";
 }
@@ -38,13 +41,13 @@ std::vector<MemoryUsage> SumUsage(const std::vector<TRITONSERVER_BufferAttribute
   for (const auto& r : reports) sums[{r.memory_type, r.memory_type_id}] += r.byte_size;
   std::vector<MemoryUsage> usage;
   for (const auto& [place, bytes] : sums) {
-    usage.push_back({MemoryTypeText(static_cast<TRITONSERVER_MemoryType>(place.first)),
-                     place.second, bytes});
+    usage.push_back(
+        {MemoryTypeText(static_cast<TRITONSERVER_MemoryType>(place.first)), place.second, bytes});
   }
   return usage;
 }
 
-ModelStatisticsReport Report(LoadedModel* model) {
+ModelStatisticsReport Report(ManagedModel* model) {
   return {model->config().name, model->config().version, model->statistics().Snapshot(),
           SumUsage(model->memory())};
 }
@@ -61,15 +64,18 @@ ServerMetadata Server::Metadata() const {
 absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,
                                                        int64_t version) const {
   RETURN_IF_ERROR(CheckReady());
-  ASSIGN_OR_RETURN(const std::shared_ptr<LoadedModel> model, models_->Find(name, version));
+  ASSIGN_OR_RETURN(const std::shared_ptr<ManagedModel> model, models_->Find(name, version));
   const CompiledModel& config = model->config();
   ModelMetadata metadata;
   metadata.name = config.name;
   if (version >= 0) {
     metadata.versions.push_back(version);
   } else {
-    for (const auto& [number, entry] : models_->Directory().models.find(name)->second.versions) {
-      if (entry.state == ModelState::kReady) metadata.versions.push_back(number);
+    // It may have gone since it was looked up.
+    const absl::StatusOr<const ModelEntry*> entry = models_->Directory().FindEntry(name);
+    if (!entry.ok()) return entry.status();
+    for (const auto& [number, v] : (*entry)->versions) {
+      if (v.state == ModelState::kReady) metadata.versions.push_back(number);
     }
   }
   metadata.platform = config.platform.empty() ? config.backend : config.platform;
@@ -83,11 +89,10 @@ absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,
   return metadata;
 }
 
-absl::StatusOr<std::string> Server::ModelConfigJson(absl::string_view name,
-                                                    int64_t version) const {
+absl::StatusOr<std::string> Server::ModelConfigJson(absl::string_view name, int64_t version) const {
   RETURN_IF_ERROR(CheckReady());
-  ASSIGN_OR_RETURN(const std::shared_ptr<LoadedModel> model, models_->Find(name, version));
-  return model->config().json;
+  ASSIGN_OR_RETURN(const std::shared_ptr<ManagedModel> model, models_->Find(name, version));
+  return model->ConfigJson();
 }
 
 absl::StatusOr<std::vector<ModelStatisticsReport>> Server::Statistics(absl::string_view name,
@@ -96,15 +101,14 @@ absl::StatusOr<std::vector<ModelStatisticsReport>> Server::Statistics(absl::stri
   const ModelDirectory& directory = models_->Directory();
   std::vector<ModelStatisticsReport> reports;
   for (const auto& [model_name, entry] : directory.models) {
-    if (!name.empty() && model_name != name) continue;
+    if (!name.empty() && entry.id.name != name) continue;
     for (const auto& [number, v] : entry.versions) {
       if (v.state != ModelState::kReady || (version >= 0 && number != version)) continue;
       reports.push_back(Report(v.model.get()));
     }
   }
   if (name.empty() || !reports.empty()) return reports;
-  if (directory.models.find(std::string_view(name.data(), name.size())) ==
-      directory.models.end()) {
+  if (!directory.FindEntry(name).ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("requested model '", name, "' is not available"));
   }
@@ -120,10 +124,11 @@ absl::StatusOr<std::vector<IndexEntry>> Server::RepositoryIndex(bool ready_only)
 std::vector<IndexEntry> Server::ListModels(bool ready_only) const {
   std::vector<IndexEntry> index;
   const ModelDirectory& directory = models_->Directory();
-  std::set<std::string> names = models_->RepositoryModels();
-  for (const auto& [name, entry] : directory.models) names.insert(name);
-  for (const std::string& name : names) {
-    const auto it = directory.models.find(name);
+  std::set<ModelId> ids = models_->RepositoryModels();
+  for (const auto& [key, entry] : directory.models) ids.insert(entry.id);
+  for (const ModelId& id : ids) {
+    const std::string& name = id.name;
+    const auto it = directory.models.find(id.Text());
     if (it == directory.models.end() || it->second.versions.empty()) {
       if (ready_only) continue;
       const bool tried = it != directory.models.end();

@@ -121,9 +121,20 @@ TEST_F(ServerTest, TheWildcardStandsAlone) {
             "Wildcard model name '*' must be the ONLY startup model if specified at all.");
 }
 
-TEST_F(ServerTest, PollingIsRefusedByName) {
-  EXPECT_EQ(Server::Create(Options(ModelControlMode::kPoll)).status().code(),
-            absl::StatusCode::kUnimplemented);
+TEST_F(ServerTest, APollTakesUpWhatHasChanged) {
+  AddModel("old", IdentityConfig());
+  ServerOptions options = Options(ModelControlMode::kPoll);
+  options.repository_poll_secs = 0;  // only when it is called
+  Start(options);
+  EXPECT_TRUE(*server_->IsModelReady("old", -1));
+  AddModel("new", IdentityConfig());
+  std::filesystem::remove_all(dir_.Path("old"));
+  ASSERT_TRUE(server_->PollRepository().ok());
+  EXPECT_TRUE(*server_->IsModelReady("new", -1));
+  EXPECT_FALSE(server_->FindModel("old", -1).ok());
+  EXPECT_EQ(
+      server_->LoadModel("new"),
+      absl::UnavailableError("explicit model load / unload is not allowed if polling is enabled"));
 }
 
 TEST_F(ServerTest, AModelThatFailsEndsTheStart) {
@@ -301,6 +312,13 @@ TEST_F(ServerTest, WithoutExplicitModeModelsAreNotControlled) {
   Start(Options());
   const absl::Status refused =
       absl::UnavailableError("explicit model load / unload is not allowed if polling is enabled");
+  EXPECT_EQ(server_->PollRepository(), absl::UnavailableError("polling is disabled"));
+  EXPECT_EQ(server_->RegisterRepository(dir_.path(), {}),
+            absl::UnimplementedError("repository registration is not allowed if model control mode "
+                                     "is not EXPLICIT"));
+  EXPECT_EQ(server_->UnregisterRepository(dir_.path()),
+            absl::UnimplementedError("repository unregistration is not allowed if model control "
+                                     "mode is not EXPLICIT"));
   EXPECT_EQ(server_->LoadModel("m"), refused);
   EXPECT_EQ(server_->UnloadModel("m"), refused);
 }
@@ -315,6 +333,26 @@ TEST_F(ServerTest, ModelsAreLoadedAndUnloaded) {
   EXPECT_EQ(server_->FindModel("m", -1).status(),
             absl::NotFoundError("Request for unknown model: 'm' has no available versions"));
   EXPECT_TRUE(server_->UnloadModel("unknown").ok());
+}
+
+TEST_F(ServerTest, AModelIsLoadedWithOtherFilesAndConfiguration) {
+  using Type = LoadParameter::Type;
+  AddModel("m", IdentityConfig());
+  StartExplicit({"m"});
+  const std::string config = R"({"backend":"identity","max_batch_size":3,)"
+                             R"("input":[{"name":"in","data_type":"TYPE_FP32","dims":[4]}],)"
+                             R"("output":[{"name":"out","data_type":"TYPE_FP32","dims":[4]}]})";
+  ASSERT_TRUE(server_
+                  ->LoadModel("m", {{"config", Type::kString, config},
+                                    {"file:5/weights", Type::kBytes, "bytes"}})
+                  .ok());
+  EXPECT_EQ((*server_->FindModel("m", -1))->config().version, 5);
+  EXPECT_EQ((*server_->FindModel("m", -1))->config().max_batch_size, 3);
+  EXPECT_EQ(server_->LoadModel("m", {{"config", Type::kString, "{"}}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ((*server_->FindModel("m", -1))->config().version, 5) << "what serves goes on";
+  ASSERT_TRUE(server_->LoadModel("m").ok());
+  EXPECT_EQ((*server_->FindModel("m", -1))->config().version, 1) << "as the repository has it";
 }
 
 TEST_F(ServerTest, LoadErrorsNameTheModel) {
@@ -336,6 +374,7 @@ TEST_F(ServerTest, ARequestMadeBeforeAReloadRunsOnTheNewModel) {
   StartExplicit({"m"});
   const auto request = Request("m");
   const std::shared_ptr<ServingModel> old = (*request)->model();
+  dir_.Write("m/1/weights", "new");
   ASSERT_TRUE(server_->LoadModel("m").ok());
   Run(*request);
   EXPECT_NE((*request)->model(), old);

@@ -115,7 +115,14 @@ TEST(CommandLineTest, ControlModeAndStartupModels) {
   EXPECT_THAT(s.server.startup_models, ElementsAre("a", "b"));
   EXPECT_THAT(ErrorOf({"--load-model=a"}), HasSubstr("Use of '--load-model' requires setting "
                                                      "'--model-control-mode=explicit' as well."));
-  EXPECT_THAT(ErrorOf({"--model-control-mode=poll"}), HasSubstr("polling is not supported"));
+  Settings poll;
+  ASSERT_TRUE(
+      Parse({"--model-control-mode=poll", "--repository-poll-secs=3", "--model-namespacing=true"},
+            &poll)
+          .ok());
+  EXPECT_EQ(poll.server.control_mode, ModelControlMode::kPoll);
+  EXPECT_EQ(poll.server.repository_poll_secs, 3u);
+  EXPECT_TRUE(poll.server.model_namespacing);
 }
 
 TEST(CommandLineTest, BackendConfig) {

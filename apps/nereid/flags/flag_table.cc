@@ -95,11 +95,10 @@ absl::Status SetControlMode(absl::string_view value, ServerOptions* options) {
   } else if (mode == "explicit") {
     options->control_mode = ModelControlMode::kExplicit;
   } else if (mode == "poll") {
-    return absl::InvalidArgumentError(
-        "polling is not supported by this version yet (use none or explicit)");
+    options->control_mode = ModelControlMode::kPoll;
   } else {
     return absl::InvalidArgumentError(absl::StrCat("invalid argument for --model-control-mode: '",
-                                                   value, "' (use none or explicit)"));
+                                                   value, "' (use none, poll or explicit)"));
   }
   return absl::OkStatus();
 }
@@ -133,9 +132,17 @@ FlagGroup RepositoryFlags(Settings* s) {
            {"strict-readiness", "<boolean>", "true",
             "The server is ready only if all its models are.", SetBool(&o->strict_readiness)},
            {"model-control-mode", "<string>", "none",
-            "none: all models are loaded at the start. explicit: those of --load-model; an "
-            "embedding application loads and unloads others.",
+            "none: all models are loaded at the start. poll: so they are, and what changes in the "
+            "repositories is taken up (--repository-poll-secs). explicit: those of --load-model; "
+            "clients load and unload models.",
             [o](absl::string_view value) { return SetControlMode(value, o); }},
+           {"repository-poll-secs", "<integer>", absl::StrCat(o->repository_poll_secs),
+            "Seconds between two looks at the repositories with --model-control-mode=poll. 0: "
+            "none.",
+            SetInteger(&o->repository_poll_secs, 0, kMaxInt)},
+           {"model-namespacing", "<boolean>", "false",
+            "Models of the same name in several repositories are different models.",
+            SetBool(&o->model_namespacing)},
            {"load-model", "<string>", "",
             "Model to load at the start with --model-control-mode=explicit; '*' alone: all. May "
             "be given several times.",
@@ -150,6 +157,15 @@ FlagGroup RepositoryFlags(Settings* s) {
                 return absl::InvalidArgumentError("Error: empty argument for --model-config-name");
               }
               o->model_config_name = std::string(value);
+              return absl::OkStatus();
+            }},
+           {"repoagent-directory", "<string>", "../repoagents beside the executable",
+            "Folder of repository agents: <name>/libtritonrepoagent_<name>.so.",
+            [o](absl::string_view value) {
+              if (value.empty()) {
+                return absl::InvalidArgumentError("--repoagent-directory can not be empty");
+              }
+              o->repoagent_directory = std::string(value);
               return absl::OkStatus();
             }},
            {"model-load-thread-count", "<integer>", "4", "Models loaded at a time.",
@@ -466,9 +482,7 @@ FlagGroup DeviceFlags(Settings* s) {
   return group;
 }
 
-constexpr std::array kLaterOptions = {"repository-poll-secs",
-                                      "model-namespacing",
-                                      "http-header-forward-pattern",
+constexpr std::array kLaterOptions = {"http-header-forward-pattern",
                                       "http-restricted-api",
                                       "grpc-header-forward-pattern",
                                       "grpc-restricted-protocol",
@@ -487,7 +501,6 @@ constexpr std::array kLaterOptions = {"repository-poll-secs",
                                       "trace-rate",
                                       "trace-count",
                                       "trace-log-frequency",
-                                      "repoagent-directory",
                                       "buffer-manager-thread-count",
                                       "allow-client-shm"};
 

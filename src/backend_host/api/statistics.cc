@@ -3,6 +3,7 @@
 
 #include "backend_host/api/handles.h"
 #include "c_objects/error.h"
+#include "infer/compute_times.h"
 #include "observe/stats/model_statistics.h"
 
 using nereid::FailureReason;
@@ -82,6 +83,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
   times.exec_end = exec_end_ns;
   times.request_end = now;
   statistics.RecordSuccess(handle->statistics_shard(), r.batch_size(), times);
+  if (r.compute_times != nullptr) r.compute_times->Add(times);
   return nullptr;
 }
 
@@ -142,8 +144,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseEnd(
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetError(
-    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
-    TRITONSERVER_Error* error) {
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics, TRITONSERVER_Error* error) {
   Report(response_statistics)->error = error;
   return nullptr;
 }

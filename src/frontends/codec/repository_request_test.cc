@@ -27,5 +27,41 @@ TEST(RepositoryRequestTest, RefusesEverythingElse) {
   EXPECT_FALSE(ReadIndexRequest(std::string(1'000'000, '[')).ok());
 }
 
+TEST(RepositoryRequestTest, ReadsLoadParameters) {
+  EXPECT_TRUE(ReadLoadRequest("")->empty());
+  EXPECT_TRUE(ReadLoadRequest("{}")->empty());
+  const auto load = ReadLoadRequest(R"({"parameters":{"config":"{}","file:1/a":"aGVsbG8="}})");
+  ASSERT_TRUE(load.ok()) << load.status();
+  ASSERT_EQ(load->size(), 2u);
+  EXPECT_EQ((*load)[0].name, "config");
+  EXPECT_EQ((*load)[0].type, LoadParameter::Type::kString);
+  EXPECT_EQ((*load)[1].name, "file:1/a");
+  EXPECT_EQ((*load)[1].type, LoadParameter::Type::kBytes);
+  EXPECT_EQ((*load)[1].value, "hello");
+}
+
+TEST(RepositoryRequestTest, RefusesOtherLoadParameters) {
+  const auto error = [](absl::string_view body) {
+    return std::string(ReadLoadRequest(body).status().message());
+  };
+  EXPECT_EQ(error(R"({"parameters":{"other":"x"}})"),
+            "unexpected error on creating Triton parameter");
+  EXPECT_EQ(error(R"({"parameters":{"config":{}}})"),
+            "attempt to access JSON non-string as string");
+  EXPECT_EQ(error(R"({"parameters":[]})"), "attempt to access JSON non-object as object");
+  EXPECT_EQ(error(R"({"parameters":{"file:1":"?"}})"),
+            "the value of load parameter 'file:1' is not in base64");
+}
+
+TEST(RepositoryRequestTest, ReadsUnloadDependents) {
+  EXPECT_FALSE(*ReadUnloadRequest(""));
+  EXPECT_FALSE(*ReadUnloadRequest(R"({"parameters":{}})"));
+  EXPECT_TRUE(*ReadUnloadRequest(R"({"parameters":{"unload_dependents":true}})"));
+  EXPECT_THAT(
+      std::string(
+          ReadUnloadRequest(R"({"parameters":{"unload_dependents":"x"}})").status().message()),
+      testing::StartsWith("Unable to parse 'unload_dependents': "));
+}
+
 }  // namespace
 }  // namespace nereid

@@ -1,5 +1,7 @@
 #include "frontends/grpc/admin_call.h"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -35,26 +37,37 @@ void AdminCall::OnArrived(bool ok) {
 }
 
 void AdminCall::OnRead(bool ok) {
-  std::string response;
-  const absl::Status status =
-      ok ? RunMethod(&response) : absl::InvalidArgumentError("Unable to parse request");
-  if (!status.ok()) return SendError(status);
+  if (!ok) return SendError(absl::InvalidArgumentError("Unable to parse request"));
+  RunMethod();
+}
+
+void AdminCall::RunMethod() {
+  absl::StatusOr<BudgetUnits> units = environment_->in_flight_bytes->Take(message_.Length());
+  if (!units.ok()) return SendError(units.status());
+  grpc::Slice request;
+  if (!message_.DumpToSingleSlice(&request).ok()) {
+    return SendError(absl::InternalError("Unable to read request"));
+  }
+  message_.Clear();
+  // Shared only because functions have to be copyable.
+  const auto held = std::make_shared<BudgetUnits>(*std::move(units));
+  (*method_)(absl::string_view(reinterpret_cast<const char*>(request.begin()), request.size()),
+             [this, held](const absl::Status& status, const std::string& response) {
+               held->Return();
+               if (status.ok()) {
+                 SendResponse(response);
+               } else {
+                 SendError(status);
+               }
+             });
+}
+
+void AdminCall::SendResponse(const std::string& response) {
   const grpc::Slice slice(response);
   const grpc::ByteBuffer bytes(&slice, 1);
   StartOperation([&](grpc::ServerCompletionQueue*) {
     stream_.WriteAndFinish(bytes, grpc::WriteOptions(), grpc::Status(), &finished_);
   });
-}
-
-absl::Status AdminCall::RunMethod(std::string* response) {
-  ASSIGN_OR_RETURN(const BudgetUnits units, environment_->in_flight_bytes->Take(message_.Length()));
-  grpc::Slice request;
-  if (!message_.DumpToSingleSlice(&request).ok()) {
-    return absl::InternalError("Unable to read request");
-  }
-  message_.Clear();
-  return (*method_)(
-      absl::string_view(reinterpret_cast<const char*>(request.begin()), request.size()), response);
 }
 
 void AdminCall::SendError(const absl::Status& error) {

@@ -1,7 +1,7 @@
 // AdminCall: one call of a method without an entry of its own, from the wait for it to its end.
 // Administration is rare, so these calls take the general way: read, answer, done.
 //
-// Owned by itself; lives on the thread of its queue.
+// Owned by itself; lives on the thread of its queue. A method may answer from another.
 #ifndef NEREID_FRONTENDS_GRPC_ADMIN_CALL_H_
 #define NEREID_FRONTENDS_GRPC_ADMIN_CALL_H_
 
@@ -46,7 +46,9 @@ class AdminCall {
   void OnRead(bool ok);
   void OnFinished(bool ok);
 
-  absl::Status RunMethod(std::string* response);
+  void RunMethod();
+  // Any thread, once.
+  void SendResponse(const std::string& response);
   void SendError(const absl::Status& error);
   // Runs `start`, or ends the call if the queue is stopped.
   template <typename Start>

@@ -1,5 +1,6 @@
 #include "frontends/grpc/admin_service.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
@@ -24,9 +25,7 @@ constexpr char kInferenceService[] = "/inference.GRPCInferenceService/";
 constexpr char kHealthCheck[] = "/grpc.health.v1.Health/Check";
 
 // Part of the protocol, but not of this release.
-constexpr std::array<absl::string_view, 10> kNotSupported = {
-    "RepositoryModelLoad",
-    "RepositoryModelUnload",
+constexpr std::array<absl::string_view, 8> kNotSupported = {
     "SystemSharedMemoryStatus",
     "SystemSharedMemoryRegister",
     "SystemSharedMemoryUnregister",
@@ -98,13 +97,61 @@ absl::Status GetStatistics(Server* server, const inference::ModelStatisticsReque
   return absl::OkStatus();
 }
 
+absl::Status CheckNoRepository(const std::string& repository_name) {
+  if (repository_name.empty()) return absl::OkStatus();
+  return absl::UnimplementedError("'repository_name' specification is not supported");
+}
+
 absl::Status GetIndex(Server* server, const inference::RepositoryIndexRequest& request,
                       inference::RepositoryIndexResponse* response) {
-  if (!request.repository_name().empty()) {
-    return absl::UnimplementedError("'repository_name' specification is not supported");
-  }
+  RETURN_IF_ERROR(CheckNoRepository(request.repository_name()));
   ASSIGN_OR_RETURN(const std::vector<IndexEntry> index, server->RepositoryIndex(request.ready()));
   ToProto(index, response);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LoadParameter> ToLoadParameter(const std::string& name,
+                                              const inference::ModelRepositoryParameter& value) {
+  const auto wrong_type = [&](absl::string_view expected) {
+    return absl::InvalidArgumentError(absl::StrCat("invalid value type for load parameter '", name,
+                                                   "', expected ", expected, "."));
+  };
+  if (name == "config") {
+    if (!value.has_string_param()) return wrong_type("string_param");
+    return LoadParameter{name, LoadParameter::Type::kString, value.string_param()};
+  }
+  if (!absl::StartsWith(name, "file:")) {
+    return absl::InvalidArgumentError(absl::StrCat("unrecognized load parameter '", name, "'."));
+  }
+  if (!value.has_bytes_param()) return wrong_type("bytes_param");
+  return LoadParameter{name, LoadParameter::Type::kBytes, value.bytes_param()};
+}
+
+absl::Status LoadModel(Server* server, const inference::RepositoryModelLoadRequest& request,
+                       const Server::ControlDone& done) {
+  RETURN_IF_ERROR(CheckNoRepository(request.repository_name()));
+  std::vector<LoadParameter> parameters;
+  for (const auto& [name, value] : request.parameters()) {
+    ASSIGN_OR_RETURN(LoadParameter parameter, ToLoadParameter(name, value));
+    parameters.push_back(std::move(parameter));
+  }
+  server->LoadModelAsync(request.model_name(), std::move(parameters), done);
+  return absl::OkStatus();
+}
+
+absl::Status UnloadModel(Server* server, const inference::RepositoryModelUnloadRequest& request,
+                         const Server::ControlDone& done) {
+  RETURN_IF_ERROR(CheckNoRepository(request.repository_name()));
+  bool with_members = false;
+  if (const auto it = request.parameters().find("unload_dependents");
+      it != request.parameters().end()) {
+    if (!it->second.has_bool_param()) {
+      return absl::InvalidArgumentError(
+          "invalid value type for 'unload_dependents' parameter, expected bool_param.");
+    }
+    with_members = it->second.bool_param();
+  }
+  server->UnloadModelAsync(request.model_name(), with_members, done);
   return absl::OkStatus();
 }
 
@@ -112,15 +159,31 @@ absl::Status GetIndex(Server* server, const inference::RepositoryIndexRequest& r
 template <typename Request, typename Response>
 AdminService::Method Bind(Server* server,
                           absl::Status (*method)(Server*, const Request&, Response*)) {
-  return [server, method](absl::string_view bytes, std::string* response_bytes) -> absl::Status {
+  return [server, method](absl::string_view bytes, const AdminService::Reply& reply) {
     Request request;
     if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-      return absl::InvalidArgumentError("Unable to parse request");
+      return reply(absl::InvalidArgumentError("Unable to parse request"), "");
     }
     Response response;
-    RETURN_IF_ERROR(method(server, request, &response));
-    response.SerializeToString(response_bytes);
-    return absl::OkStatus();
+    absl::Status status = method(server, request, &response);
+    reply(std::move(status), response.SerializeAsString());
+  };
+}
+
+// The same of a method whose result comes later, and whose response is an empty message. An error
+// that it returns is the result.
+template <typename Request>
+AdminService::Method BindControl(Server* server,
+                                 absl::Status (*method)(Server*, const Request&,
+                                                        const Server::ControlDone&)) {
+  return [server, method](absl::string_view bytes, const AdminService::Reply& reply) {
+    Request request;
+    if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return reply(absl::InvalidArgumentError("Unable to parse request"), "");
+    }
+    absl::Status begun =
+        method(server, request, [reply](absl::Status status) { reply(std::move(status), ""); });
+    if (!begun.ok()) reply(std::move(begun), "");
   };
 }
 
@@ -138,6 +201,10 @@ AdminService::AdminService(Server* server) {
   add("ModelConfig", &GetModelConfig);
   add("ModelStatistics", &GetStatistics);
   add("RepositoryIndex", &GetIndex);
+  methods_.emplace(absl::StrCat(kInferenceService, "RepositoryModelLoad"),
+                   BindControl(server, &LoadModel));
+  methods_.emplace(absl::StrCat(kInferenceService, "RepositoryModelUnload"),
+                   BindControl(server, &UnloadModel));
   methods_.emplace(kHealthCheck, Bind(server, &HealthCheck));
 }
 

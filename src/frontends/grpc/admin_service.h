@@ -1,4 +1,4 @@
-// AdminService: every RPC but inference: health, metadata, configuration, statistics, index. Works
+// AdminService: every RPC but inference: health, metadata, configuration, statistics, models. Works
 // on serialised messages and knows nothing of gRPC calls. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_ADMIN_SERVICE_H_
 #define NEREID_FRONTENDS_GRPC_ADMIN_SERVICE_H_
@@ -16,8 +16,10 @@ namespace nereid {
 
 class AdminService {
  public:
-  // Answers one request with a response, or an error for the client. Does not block.
-  using Method = std::function<absl::Status(absl::string_view request, std::string* response)>;
+  // To be called once, from any thread, with a response or an error for the client.
+  using Reply = std::function<void(absl::Status status, std::string response)>;
+  // Answers one request, now or later. Does not block. `request` is there for the call only.
+  using Method = std::function<void(absl::string_view request, Reply reply)>;
 
   // `server` must outlive this.
   explicit AdminService(Server* server);

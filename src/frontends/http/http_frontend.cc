@@ -28,9 +28,6 @@ const char* UnsupportedFeature(Endpoint endpoint) {
     case Endpoint::kCudaSharedMemoryRegister:
     case Endpoint::kCudaSharedMemoryUnregister:
       return "CUDA shared memory";
-    case Endpoint::kModelLoad:
-    case Endpoint::kModelUnload:
-      return "loading and unloading models over HTTP";
     default:
       return "this endpoint";
   }
@@ -64,6 +61,9 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
   if (route.endpoint == Endpoint::kGenerate || route.endpoint == Endpoint::kGenerateStream) {
     return generate_.Handle(route, *request, route.endpoint == Endpoint::kGenerateStream,
                             std::move(responder));
+  }
+  if (route.endpoint == Endpoint::kModelLoad || route.endpoint == Endpoint::kModelUnload) {
+    return ControlModel(server_, route, request->body_text(), std::move(responder));
   }
   responder.Complete(Respond(route, *request));
 }

@@ -62,6 +62,7 @@ class FakeModel final : public ServingModel {
   std::function<absl::Status(RequestPtr*)> on_enqueue;  // none: UNAVAILABLE
   std::function<void(InferRequest*)> on_cancel;
   absl::Status ready;
+  std::optional<CorrelationId> sequence;  // the one that lives here
   std::atomic<bool> admission_open{true};
 
   int cancels() const { return cancels_.load(); }
@@ -70,6 +71,7 @@ class FakeModel final : public ServingModel {
   bool AdmissionOpen() const override { return admission_open.load(); }
   absl::Status CheckReady() override { return ready; }
   void OnCancel(InferRequest* request) override;
+  bool HasSequence(const CorrelationId& id) const override { return sequence == id; }
 
  private:
   std::atomic<int> cancels_{0};

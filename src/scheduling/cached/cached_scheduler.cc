@@ -63,7 +63,10 @@ CachedScheduler::CachedScheduler(Scheduler* inner, ResponseCache* cache, Executo
 
 absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   InferRequest& r = **request;
-  if (closed_.load(std::memory_order_acquire)) return Stopping(r);
+  if (closed_.load(std::memory_order_acquire)) {
+    if (!r.passes_closed_admission) return Stopping(r);
+    return inner_->Enqueue(request);
+  }
   if (r.queue_start_ns == 0) r.queue_start_ns = ToNanos(clock_->Now());
   if (!CacheKeys::CanName(r)) return inner_->Enqueue(request);
   if (cache_->answers_at_once()) {

@@ -66,7 +66,7 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
   Dropped dropped;
   {
     MutexLock lock(&mu_);
-    if (admission_closed_) {
+    if (shut_down_ || (admission_closed_ && !(*request)->passes_closed_admission)) {
       return absl::UnavailableError(absl::StrCat((*request)->LogPrefix(), kStopping));
     }
     if ((*request)->queue_start_ns == 0) (*request)->queue_start_ns = ToNanos(now);
@@ -203,6 +203,28 @@ bool DynamicScheduler::AwaitDue() { return !Next(Step::kAwait, nullptr, std::nul
 
 std::optional<Batch> DynamicScheduler::TryPull() { return Next(Step::kTry, nullptr, std::nullopt); }
 
+void DynamicScheduler::Retire(const BatchExecutor* executor) {
+  MutexLock lock(&mu_);
+  retired_.push_back(executor);
+  WakeAll();
+}
+
+void DynamicScheduler::Nudge() {
+  MutexLock lock(&mu_);
+  ++nudges_;
+  WakeAll();
+}
+
+bool DynamicScheduler::TakeRetired(const BatchExecutor* executor) {
+  if (retired_.empty() || executor == nullptr) return false;
+  const auto it = std::find(retired_.begin(), retired_.end(), executor);
+  if (it == retired_.end()) return false;
+  retired_.erase(it);
+  // It may have been woken for work that is another's now.
+  if (!queue_.empty()) WakeOne();
+  return true;
+}
+
 void DynamicScheduler::PassOn() {
   MutexLock lock(&mu_);
   if (!queue_.empty()) WakeOne();
@@ -221,14 +243,15 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
         EndExecution(self);
         took.reset();
       }
+      const uint64_t nudges = nudges_;
       while (true) {
-        if (shut_down_) return Batch();
+        if (shut_down_ || TakeRetired(self)) return Batch();
         if (strategy_ != nullptr && !asking_ && !Holding()) AskStrategy();
         if (!asking_) TakeDropped(&dropped);
         if (!dropped.empty()) break;
         std::optional<TimePoint> wake_at;
         if (step == Step::kAwait) {
-          due = CountDue(&wake_at) > 0;
+          due = CountDue(&wake_at) > 0 || nudges_ != nudges;
         } else {
           batch = TryTake(&wake_at);
         }
@@ -417,7 +440,11 @@ void DynamicScheduler::GiveBack(Waiter* loan) {
   loan->on_loan = false;
   loan->turn = nullptr;
   idle_.push_back(loan);
-  if (!queue_.empty() || shut_down_) WakeOne();
+  if (!retired_.empty()) {
+    WakeAll();  // it may be this one
+  } else if (!queue_.empty() || shut_down_) {
+    WakeOne();
+  }
 }
 
 }  // namespace nereid

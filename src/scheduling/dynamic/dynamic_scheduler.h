@@ -60,6 +60,12 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   std::optional<Batch> TryPull() override ABSL_LOCKS_EXCLUDED(mu_);
   void PassOn() override ABSL_LOCKS_EXCLUDED(mu_);
 
+  // `executor` gets no more batches: its thread's Pull returns an empty one, once it has executed
+  // what it has. What is queued stays for the others.
+  void Retire(const BatchExecutor* executor) ABSL_LOCKS_EXCLUDED(mu_);
+  // AwaitDue returns in every thread that waits in it.
+  void Nudge() ABSL_LOCKS_EXCLUDED(mu_);
+
   // Instances that wait for work, leaving out those on loan.
   size_t idle_instances() const ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
@@ -144,6 +150,8 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   Waiter* TakeIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether `executor` is to pull no more; forgets it.
+  bool TakeRetired(const BatchExecutor* executor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // ---- Execution by I/O threads.
   bool MayRunInline(const InlineTurn* turn, TimePoint now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -172,6 +180,8 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   std::vector<Waiter*> idle_ ABSL_GUARDED_BY(mu_);      // wait, and nobody has woken them
   std::vector<Waiter*> deferred_ ABSL_GUARDED_BY(mu_);  // on loan until the end of a turn
   std::vector<std::unique_ptr<Waiter>> spare_waiters_ ABSL_GUARDED_BY(mu_);
+  std::vector<const BatchExecutor*> retired_ ABSL_GUARDED_BY(mu_);  // that have not pulled since
+  uint64_t nudges_ ABSL_GUARDED_BY(mu_) = 0;
   InlinePolicy inline_ ABSL_GUARDED_BY(mu_);
   std::vector<Execution> executions_ ABSL_GUARDED_BY(mu_);  // of each instance; empty: no target
   std::atomic<uint64_t> inline_executions_{0};

@@ -313,6 +313,18 @@ TEST_F(DynamicSchedulerTest, ClosedAdmissionLeavesTheRequestWithItsOwner) {
   refused.TakeBack(std::move(owned));
 }
 
+TEST_F(DynamicSchedulerTest, ClosedAdmissionLetsPartsOfOtherRequestsPass) {
+  Use(Model());
+  scheduler_->CloseAdmission();
+  TestRequest& part = NewRequest();
+  part->passes_closed_admission = true;
+  RequestPtr owned = part.Issue();
+  EXPECT_TRUE(scheduler_->Enqueue(&owned).ok());
+  Pull();
+  EXPECT_THAT(NextBatch(), ElementsAre("0"));
+  part.WaitDone();
+}
+
 TEST_F(DynamicSchedulerTest, ClosedAdmissionStillRunsWhatIsQueued) {
   Use(Model());
   Enqueue();

@@ -86,7 +86,9 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
     MutexLock lock(&mu_);
     const bool nameless = !request.correlation_id().present();
     const bool starts = nameless || HasFlag(request, kRequestFlagSequenceStart);
-    if (starts && admission_closed_) return absl::UnavailableError(kStopping);
+    if (starts && admission_closed_ && !request.passes_closed_admission) {
+      return absl::UnavailableError(kStopping);
+    }
     LiveSequence* sequence = nameless ? nullptr : Find(request.correlation_id());
     if (sequence == nullptr && !starts) {
       return absl::InvalidArgumentError(absl::StrCat(

@@ -116,6 +116,7 @@ TEST(ResponseCache, AChangedModelIsAskedAnew) {
   TestServer server(options);
   ASSERT_TRUE(Ok(TRITONSERVER_ServerLoadModel(server.get(), "m")));
   Ask(server, "m", 1);
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerUnloadModel(server.get(), "m")));
   ASSERT_TRUE(Ok(TRITONSERVER_ServerLoadModel(server.get(), "m")));
   Ask(server, "m", 1);
   EXPECT_THAT(server.Statistics("m"), Counts(1, 0, 0)) << "the same model loaded again";

@@ -39,16 +39,23 @@ void ExpectAnswers(const TestServer& server, const char* model) {
   EXPECT_EQ(Floats(Outputs(response).at(0)), std::vector<float>{3});
 }
 
-TEST(ServerStart, FreshOptionsAskForPollingWhichIsNotSupportedYet) {
+TEST(ServerStart, FreshOptionsAskForPolling) {
   Repository repository;
   TRITONSERVER_ServerOptions* options = nullptr;
-  TRITONSERVER_Server* server = nullptr;
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsNew(&options)));
   ASSERT_TRUE(
       Ok(TRITONSERVER_ServerOptionsSetModelRepositoryPath(options, repository.path().c_str())));
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerNew(&server, options), TRITONSERVER_ERROR_UNSUPPORTED,
-                    "use 'none' or 'explicit'"));
-  EXPECT_EQ(server, nullptr);
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetBackendDirectory(options, NEREID_TEST_BACKENDS)));
+  TRITONSERVER_Server* server = nullptr;
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerNew(&server, options)));
+  repository.AddModel("late", IdentityConfig());
+  bool ready = true;
+  EXPECT_TRUE(Ok(TRITONSERVER_ServerPollModelRepository(server)));
+  EXPECT_TRUE(Ok(TRITONSERVER_ServerModelIsReady(server, "late", 1, &ready)));
+  EXPECT_TRUE(ready);
+  EXPECT_TRUE(Fails(TRITONSERVER_ServerLoadModel(server, "late"), TRITONSERVER_ERROR_UNAVAILABLE,
+                    "explicit model load / unload is not allowed if polling is enabled"));
+  EXPECT_TRUE(Ok(TRITONSERVER_ServerDelete(server)));
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
 }
 
@@ -314,6 +321,7 @@ TEST(ServerModels, ARequestMovesToTheReloadedModel) {
   call.AddFloats("INPUT0", {1, 1}, {1});
   ASSERT_TRUE(Ok(call.Issue()));
   EXPECT_EQ(Outputs(call.TakeResponse()).size(), 1u);
+  repository.AddFile("a/1/weights", "new");
   ASSERT_TRUE(Ok(TRITONSERVER_ServerLoadModel(server.get(), "a")));
   ASSERT_TRUE(Ok(call.Issue()));
   EXPECT_EQ(Outputs(call.TakeResponse()).size(), 1u);

@@ -206,6 +206,9 @@ void Storm::ChangeModels() {
     EXPECT_TRUE(Ok(TRITONSERVER_ServerUnloadModel(server, kChangingModel)));
     // As a rule while it is still unloading, and sometimes again while it is loaded.
     for (int loads = round % 3 == 0 ? 2 : 1; loads > 0; --loads) {
+      // Otherwise the second load would find nothing to do.
+      repository_.AddFile(std::string(kChangingModel) + "/1/weights",
+                          std::to_string(2 * round + loads));
       EXPECT_TRUE(Ok(TRITONSERVER_ServerLoadModel(server, kChangingModel)));
     }
     TRITONSERVER_Error* const error = TRITONSERVER_ServerLoadModel(server, kBrokenModel);

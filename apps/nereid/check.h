@@ -1,0 +1,17 @@
+// `nereid check DIR...`: whether model repositories could be served, without serving them.
+#ifndef NEREID_APPS_NEREID_CHECK_H_
+#define NEREID_APPS_NEREID_CHECK_H_
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace nereid {
+
+// `args`: what follows "check". Writes the report to `out`, what is wrong with the arguments to
+// `err`. The exit status: 0: no problems; 1: problems; 2: it could not be checked.
+int CheckCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_CHECK_H_

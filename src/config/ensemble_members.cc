@@ -1,0 +1,209 @@
+#include "config/ensemble_members.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "config/diagnostics.h"
+
+namespace nereid {
+namespace {
+
+std::string StepField(size_t step) { return absl::StrCat("ensemble_scheduling.step[", step, "]"); }
+
+// What one model says about a tensor of the ensemble.
+struct TensorView {
+  const std::string* model;
+  DataType data_type;
+  Shape dims;
+  bool batched;
+
+  Shape FullDims() const {
+    Shape full;
+    if (batched) full.push_back(kVariableDim);
+    full.insert(full.end(), dims.begin(), dims.end());
+    return full;
+  }
+};
+
+bool DimsAgree(absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](int64_t x, int64_t y) {
+    return x == y || x == kVariableDim || y == kVariableDim;
+  });
+}
+
+// Lives for one check.
+class MemberCheck {
+ public:
+  MemberCheck(const CompiledModel& ensemble, absl::Span<const CompiledModel* const> members)
+      : ensemble_(ensemble), members_(members) {}
+
+  Diagnostics Run() {
+    const bool batched = ensemble_.max_batch_size > 0;
+    for (const InputSpec& input : ensemble_.inputs) {
+      views_[input.name] = {&ensemble_.name, input.data_type, input.dims, batched};
+    }
+    for (const OutputSpec& output : ensemble_.outputs) {
+      views_[output.name] = {&ensemble_.name, output.data_type, output.dims, batched};
+    }
+    for (size_t i = 0; i < members_.size(); ++i) {
+      CheckBatchSize(i);
+      CheckInputs(i);
+      CheckOutputs(i);
+    }
+    return std::move(diagnostics_);
+  }
+
+ private:
+  void CheckBatchSize(size_t i) {
+    const CompiledModel& member = *members_[i];
+    if (member.max_batch_size == 0 || member.max_batch_size >= ensemble_.max_batch_size) return;
+    diagnostics_.Add(
+        "max_batch_size",
+        absl::StrCat("ensemble ", ensemble_.name, " allows maximum batch size ",
+                     ensemble_.max_batch_size, ", but it contains model ", member.name,
+                     " which only allows maximum batch size to be ", member.max_batch_size),
+        absl::StrCat("at most ", member.max_batch_size));
+  }
+
+  void CheckInputs(size_t i) {
+    const CompiledModel& member = *members_[i];
+    std::set<std::string> mapped;
+    for (const TensorMapping& input : ensemble_.ensemble.steps[i].inputs) {
+      mapped.insert(input.name);
+      const int index = member.FindInput(input.name);
+      if (index < 0) {
+        Report(i, "input_map",
+               absl::StrCat("ensemble tensor ", input.tensor, " is mapping to non-existing input ",
+                            input.name, " in model ", member.name),
+               "name one of the model's inputs");
+        continue;
+      }
+      const InputSpec& spec = member.inputs[static_cast<size_t>(index)];
+      const bool batched = member.max_batch_size > 0 && !spec.is_shape_tensor;
+      Compare(i, "input_map", input.tensor, {&member.name, spec.data_type, spec.dims, batched});
+    }
+    for (const InputSpec& spec : member.inputs) {
+      if (spec.optional || mapped.count(spec.name) > 0) continue;
+      Report(i, "input_map",
+             absl::StrCat("input ", spec.name, " in model ", member.name,
+                          " is not mapped to any ensemble tensors"),
+             "map it, or make it optional in that model");
+    }
+  }
+
+  void CheckOutputs(size_t i) {
+    const CompiledModel& member = *members_[i];
+    std::set<std::string> tensors;
+    for (const TensorMapping& output : ensemble_.ensemble.steps[i].outputs) {
+      const int index = member.FindOutput(output.name);
+      if (index < 0) {
+        Report(
+            i, "output_map",
+            absl::StrCat("ensemble tensor ", output.tensor, " is mapped from non-existing output ",
+                         output.name, " in model ", member.name),
+            "name one of the model's outputs");
+        continue;
+      }
+      if (!tensors.insert(output.tensor).second) {
+        Report(i, "output_map",
+               absl::StrCat("multiple outputs in model ", member.name,
+                            " are mapped to the same ensemble tensor ", output.tensor),
+               "give each output a tensor of its own");
+      }
+      const OutputSpec& spec = member.outputs[static_cast<size_t>(index)];
+      Compare(i, "output_map", output.tensor,
+              {&member.name, spec.data_type, spec.dims, member.max_batch_size > 0});
+    }
+  }
+
+  // With what was said of the tensor first: by the ensemble, or by an earlier step.
+  void Compare(size_t step, const char* map, const std::string& tensor, const TensorView& view) {
+    const auto [it, is_new] = views_.emplace(tensor, view);
+    if (is_new) return;
+    const TensorView& first = it->second;
+    if (first.data_type != view.data_type) {
+      Report(step, map,
+             absl::StrCat("ensemble tensor ", tensor,
+                          ": inconsistent data type: ", DataTypeName(first.data_type),
+                          " is inferred from model ", *first.model, " while ",
+                          DataTypeName(view.data_type), " is inferred from model ", *view.model),
+             "both sides of a tensor have one type");
+    }
+    const Shape first_full = first.FullDims();
+    const Shape full = view.FullDims();
+    if (DimsAgree(first.dims, view.dims) || DimsAgree(first_full, full)) return;
+    Report(step, map,
+           absl::StrCat("ensemble tensor ", tensor, ": inconsistent shape: ",
+                        ShapeToString(first_full), " is inferred from model ", *first.model,
+                        " while ", ShapeToString(full), " is inferred from model ", *view.model),
+           "both sides of a tensor have one shape, the batch dimension included");
+  }
+
+  void Report(size_t step, const char* map, const std::string& text, std::string hint) {
+    diagnostics_.Add(absl::StrCat(StepField(step), ".", map),
+                     absl::StrCat("in ensemble ", ensemble_.name, ", ", text), std::move(hint));
+  }
+
+  const CompiledModel& ensemble_;
+  const absl::Span<const CompiledModel* const> members_;
+  Diagnostics diagnostics_;
+  std::map<std::string, TensorView> views_;  // by tensor: what was said of it first
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<uint32_t>> DecoupledOrigins(const CompiledModel& ensemble,
+                                                       const std::vector<bool>& decoupled) {
+  const std::vector<EnsembleStep>& steps = ensemble.ensemble.steps;
+  std::map<std::string, uint32_t> origin_of;  // of tensors that are known so far
+  for (const InputSpec& input : ensemble.inputs) origin_of[input.name] = 0;
+  std::vector<uint32_t> origins(steps.size(), 0);
+  std::vector<bool> done(steps.size(), false);
+  // Each round completes at least one step: the graph has no circles.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const auto known = [&](const TensorMapping& m) { return origin_of.count(m.tensor) > 0; };
+      if (done[i] || !std::all_of(steps[i].inputs.begin(), steps[i].inputs.end(), known)) continue;
+      for (const TensorMapping& input : steps[i].inputs) {
+        const uint32_t origin = origin_of[input.tensor];
+        if (origins[i] != 0 && origin != 0 && origin != origins[i]) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("in ensemble ", ensemble.name, ", step of model '", steps[i].model_name,
+                           "' receives inputs originated from different decoupled models"));
+        }
+        origins[i] = std::max(origins[i], origin);
+      }
+      const uint32_t own = decoupled[i] ? static_cast<uint32_t>(i) + 1 : origins[i];
+      for (const TensorMapping& output : steps[i].outputs) origin_of[output.tensor] = own;
+      done[i] = changed = true;
+    }
+  }
+  return origins;
+}
+
+Diagnostics FindMemberProblems(const CompiledModel& ensemble,
+                               absl::Span<const CompiledModel* const> members) {
+  Diagnostics problems = MemberCheck(ensemble, members).Run();
+  if (!problems.problems().empty()) return problems;
+  std::vector<bool> decoupled;
+  for (const CompiledModel* member : members) decoupled.push_back(member->decoupled);
+  const absl::Status origins = DecoupledOrigins(ensemble, decoupled).status();
+  if (!origins.ok()) {
+    problems.Add("ensemble_scheduling", std::string(origins.message()),
+                 "take the inputs of each step from at most one decoupled model");
+  }
+  return problems;
+}
+
+absl::Status CheckEnsembleMembers(const CompiledModel& ensemble,
+                                  absl::Span<const CompiledModel* const> members) {
+  return FindMemberProblems(ensemble, members).ToStatus(ensemble.name);
+}
+
+}  // namespace nereid

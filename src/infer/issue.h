@@ -1,0 +1,23 @@
+// IssueRequest: from a request whose model was found to one in the hands of that model's scheduler.
+// Stateless.
+#ifndef NEREID_INFER_ISSUE_H_
+#define NEREID_INFER_ISSUE_H_
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+
+#include "base/export.h"
+#include "infer/infer_request.h"
+
+namespace nereid {
+
+// Checks the request and queues it. On OK it belongs to the server until its release callback; on
+// an error it stays with the caller and no callback runs. Never blocks.
+// REQUIRES: the request is INITIALIZED, and the caller holds a pass of its model's lifetime gate
+// for it, which this takes over also on an error.
+NEREID_API absl::Status IssueRequest(InferRequest* request, uint64_t now_ns);
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_ISSUE_H_

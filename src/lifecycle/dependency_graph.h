@@ -1,0 +1,48 @@
+// DependencyGraph: which models use which others: ensembles and their members. Pure. Immutable.
+#ifndef NEREID_LIFECYCLE_DEPENDENCY_GRAPH_H_
+#define NEREID_LIFECYCLE_DEPENDENCY_GRAPH_H_
+
+#include <absl/status/status.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/model_id.h"
+
+namespace nereid {
+
+class DependencyGraph {
+ public:
+  // For every model the names that it uses, mostly none. A name stands for the model in the user's
+  // own repository, else for the only one of that name.
+  explicit DependencyGraph(const std::map<ModelId, std::vector<std::string>>& used_names);
+
+  // Models that `id` uses itself, and those that it uses through others.
+  const std::set<ModelId>& Members(const ModelId& id) const;
+  std::set<ModelId> AllMembers(const ModelId& id) const;
+  // The same for the models that use `id`.
+  const std::set<ModelId>& Users(const ModelId& id) const;
+  std::set<ModelId> AllUsers(const ModelId& id) const;
+
+  // INVALID_ARGUMENT where a model that `id` uses is unknown or ambiguous, or uses `id` in turn.
+  absl::Status Check(const ModelId& id) const;
+
+  // `ids` with members before their users, otherwise in the order of ids. Where models use one
+  // another in a circle their order is any.
+  std::vector<ModelId> InOrder(const std::set<ModelId>& ids) const;
+
+ private:
+  using Edges = std::map<ModelId, std::set<ModelId>>;
+  static const std::set<ModelId>& At(const Edges& edges, const ModelId& id);
+  static std::set<ModelId> Closure(const Edges& edges, const ModelId& id);
+
+  Edges members_;
+  Edges users_;
+  std::map<ModelId, std::set<std::string>> missing_;  // names that stand for no model, or several
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_DEPENDENCY_GRAPH_H_

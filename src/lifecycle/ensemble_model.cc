@@ -1,0 +1,191 @@
+#include "lifecycle/ensemble_model.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "config/ensemble_members.h"
+#include "lifecycle/model_fingerprint.h"
+#include "lifecycle/output_labels.h"
+
+namespace nereid {
+namespace {
+
+using Missing = ModelResolver::Missing;
+const HeapOutputAllocator kNoLimit(nullptr);
+
+using Members = std::vector<std::shared_ptr<ServingModel>>;  // by step
+
+std::string DescribeMissing(const std::string& ensemble, const EnsembleStep& step,
+                            const ModelResolver::Found& found) {
+  std::string text = absl::StrCat("ensemble '", ensemble, "' depends on '", step.model_name, "' ");
+  switch (found.missing) {
+    case Missing::kInvalid:
+      absl::StrAppend(&text, "which is not valid. Model '", step.model_name,
+                      "' failed with error: ", found.error.message());
+      break;
+    case Missing::kVersionNotReady:
+      absl::StrAppend(&text, "whose required version ", step.model_version, " is not loaded.");
+      break;
+    default:
+      absl::StrAppend(&text, "which has no loaded version.");
+      if (!found.error.ok()) {
+        absl::StrAppend(&text, " Model '", step.model_name,
+                        "' loading failed with error: ", found.error.message());
+      }
+  }
+  return text;
+}
+
+// The models of the steps. INVALID_ARGUMENT, with a line for each that is not there.
+absl::StatusOr<Members> FindMembers(const CompiledModel& ensemble, ModelResolver* resolver) {
+  Members members;
+  std::set<std::string> unknown;
+  std::set<std::string> problems;
+  for (const EnsembleStep& step : ensemble.ensemble.steps) {
+    ModelResolver::Found found = resolver->LookUp(step);
+    if (found.missing == Missing::kUnknown) {
+      unknown.insert(step.model_name);
+    } else if (found.missing != Missing::kNothing) {
+      problems.insert(DescribeMissing(ensemble.name, step, found));
+    }
+    members.push_back(std::move(found.model));
+  }
+  if (!unknown.empty()) {
+    problems.insert(absl::StrCat(
+        "ensemble ", ensemble.name,
+        " contains models that are not available or ambiguous: ", absl::StrJoin(unknown, ", ")));
+  }
+  if (problems.empty()) return members;
+  return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+}
+
+// An output without labels of its own has those of the member's output that it comes from.
+void InheritLabels(const CompiledModel& ensemble, const Members& members, OutputLabels* labels) {
+  for (const OutputSpec& output : ensemble.outputs) {
+    if (labels->count(output.name) > 0) continue;
+    for (size_t i = 0; i < members.size(); ++i) {
+      for (const TensorMapping& mapping : ensemble.ensemble.steps[i].outputs) {
+        if (mapping.tensor != output.name) continue;
+        const OutputLabels& theirs = members[i]->labels();
+        if (const auto it = theirs.find(mapping.name); it != theirs.end()) {
+          (*labels)[output.name] = it->second;
+        }
+      }
+    }
+  }
+}
+
+absl::StatusOr<CompiledModel> CompileEnsemble(const ParsedConfig& config, const std::string& space,
+                                              int64_t version) {
+  ASSIGN_OR_RETURN(CompiledModel compiled, config.Compile(version));
+  for (EnsembleStep& step : compiled.ensemble.steps) step.space = space;
+  return compiled;
+}
+
+// The models of the steps, which fit together.
+absl::StatusOr<Members> FittingMembers(const CompiledModel& ensemble, ModelResolver* resolver) {
+  ASSIGN_OR_RETURN(Members members, FindMembers(ensemble, resolver));
+  std::vector<const CompiledModel*> configs;
+  for (const auto& member : members) configs.push_back(&member->config());
+  RETURN_IF_ERROR(CheckEnsembleMembers(ensemble, configs));
+  return members;
+}
+
+// Over what the ensemble is made of, and its members.
+std::string Fingerprint(const LoadContext& context, const std::string& model_dir,
+                        const CompiledModel& ensemble, const Members& members) {
+  if (context.response_cache == nullptr) return "";
+  std::string text = ModelFingerprint(*context.file_system, model_dir, ensemble);
+  for (const auto& member : members) {
+    absl::StrAppend(&text, "\n", member->config().version, "\n", member->fingerprint());
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status EnsembleModel::Check(const LoadContext& context, const ParsedConfig& config,
+                                  const std::string& space) {
+  ASSIGN_OR_RETURN(const CompiledModel compiled, CompileEnsemble(config, space, 1));
+  return FittingMembers(compiled, context.resolver).status();
+}
+
+absl::StatusOr<std::shared_ptr<EnsembleModel>> EnsembleModel::Load(const LoadContext& context,
+                                                                   const ParsedConfig& parsed,
+                                                                   const std::string& model_dir,
+                                                                   const std::string& space,
+                                                                   int64_t version) {
+  ParsedConfig config = parsed;
+  for (const std::string& note : config.notes()) LOG_INFO << note;
+  ASSIGN_OR_RETURN(CompiledModel compiled, CompileEnsemble(config, space, version));
+  ASSIGN_OR_RETURN(const Members members, FittingMembers(compiled, context.resolver));
+  std::vector<bool> decoupled;
+  for (const auto& member : members) decoupled.push_back(member->config().decoupled);
+  ASSIGN_OR_RETURN(StepGraph graph, StepGraph::Make(compiled, decoupled));
+  if (graph.full_plan().decoupled && !compiled.decoupled) {
+    config.SetDecoupled();
+    ASSIGN_OR_RETURN(compiled, CompileEnsemble(config, space, version));
+  }
+  ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
+  InheritLabels(compiled, members, &labels);
+  std::string fingerprint = Fingerprint(context, model_dir, compiled, members);
+  if (const uint32_t limit = compiled.ensemble.max_inflight_requests; limit > 0) {
+    LOG_INFO << "Ensemble model '" << compiled.name
+             << "' configured with max_inflight_requests: " << limit;
+  }
+  std::shared_ptr<EnsembleModel> model(
+      new EnsembleModel(context, std::make_shared<const CompiledModel>(std::move(compiled)),
+                        std::move(labels), std::move(graph)));
+  model->set_fingerprint(std::move(fingerprint));
+  if (!model->config().response_cache) return model;
+  if (context.response_cache == nullptr) {
+    LOG_WARNING << "ensemble '" << model->config().name
+                << "' asks for the response cache, but the server was started without one "
+                   "(--cache-config)";
+    return model;
+  }
+  model->cached_ = std::make_unique<CachedScheduler>(
+      &model->scheduler_, context.response_cache, context.cache_executor, model->config(),
+      model->fingerprint(), context.clock);
+  model->front_ = model->cached_.get();
+  return model;
+}
+
+EnsembleModel::EnsembleModel(const LoadContext& context,
+                             std::shared_ptr<const CompiledModel> compiled, OutputLabels labels,
+                             StepGraph graph)
+    : ManagedModel(std::move(compiled), std::move(labels), context.clock),
+      resolver_(context.resolver),
+      scheduler_(&config(), std::move(graph), context.resolver,
+                 context.step_allocator != nullptr ? context.step_allocator : &kNoLimit,
+                 context.clock),
+      front_(&scheduler_) {
+  // Pieces that go to several models are joined once, here, and not by each.
+  set_reads_pieces(!scheduler_.shares_inputs());
+}
+
+absl::Status EnsembleModel::CheckReady() {
+  for (const EnsembleStep& step : config().ensemble.steps) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<ServingModel> member, resolver_->Resolve(step, nullptr));
+    RETURN_IF_ERROR(member->CheckReady());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EnsembleModel::CheckMembers() {
+  return FittingMembers(config(), resolver_).status();
+}
+
+void EnsembleModel::CloseAdmission() {
+  admission_open_.store(false, std::memory_order_release);
+  front_->CloseAdmission();
+}
+
+}  // namespace nereid

@@ -1,0 +1,202 @@
+#include "lifecycle/load_planner.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lifecycle/dependency_graph.h"
+
+namespace nereid {
+namespace {
+
+// The models as they will be: those found, and those that serve although they are not found.
+std::map<ModelId, std::vector<std::string>> UsedNames(const LoadInput& input) {
+  std::map<ModelId, std::vector<std::string>> names;
+  for (const auto& [id, model] : input.running) names[id] = model.members;
+  for (const auto& [id, model] : input.found) names[id] = model.members;
+  return names;
+}
+
+// Plans once.
+class Planner {
+ public:
+  explicit Planner(const LoadInput& input) : input_(input), graph_(UsedNames(input)) {}
+
+  std::vector<PlannedAction> Plan() {
+    for (const LoadIntent& intent : input_.intents) Apply(intent);
+    AddUsers();
+    std::vector<PlannedAction> actions;
+    AddUnloads(&actions);
+    AddLoads(&actions);
+    return actions;
+  }
+
+ private:
+  const RunningModel* Running(const ModelId& id) const {
+    const auto it = input_.running.find(id);
+    return it == input_.running.end() ? nullptr : &it->second;
+  }
+  bool Serves(const ModelId& id) const {
+    const RunningModel* running = Running(id);
+    return running != nullptr && running->serving;
+  }
+  bool Wanted(const ModelId& id) const {
+    const RunningModel* running = Running(id);
+    return running != nullptr && running->wanted;
+  }
+
+  void Apply(const LoadIntent& intent) {
+    switch (intent.kind) {
+      case LoadIntent::Kind::kSync:
+        Sync();
+        break;
+      case LoadIntent::Kind::kLoad:
+        Load(intent);
+        break;
+      case LoadIntent::Kind::kUnload:
+        Unload(intent);
+        break;
+    }
+  }
+
+  void Sync() {
+    for (const auto& [id, model] : input_.found) {
+      const RunningModel* running = Running(id);
+      if (running == nullptr || !running->wanted || !(running->files == model.files)) {
+        load_[id] = true;
+      }
+    }
+    for (const auto& [id, model] : input_.running) {
+      if (!model.wanted || input_.found.count(id) > 0) continue;
+      unload_[id] = input_.ambiguous.count(id.name) > 0 ? kAmbiguousReason : "";
+    }
+  }
+
+  void Load(const LoadIntent& intent) {
+    const RunningModel* running = Running(intent.model);
+    const auto found = input_.found.find(intent.model);
+    const bool same = running != nullptr && running->serving && !running->overridden &&
+                      !running->failed && !intent.overridden && found != input_.found.end() &&
+                      running->files == found->second.files;
+    if (!same) load_[intent.model] = true;
+    for (const ModelId& member : graph_.AllMembers(intent.model)) {
+      if (!Serves(member) && input_.found.count(member) > 0) load_.emplace(member, false);
+    }
+  }
+
+  void Unload(const LoadIntent& intent) {
+    unload_[intent.model] = "";
+    if (!intent.with_members) return;
+    // From the users down: a member goes when all that used it have gone.
+    const std::set<ModelId> all = graph_.AllMembers(intent.model);
+    std::vector<ModelId> order = graph_.InOrder(all);
+    std::reverse(order.begin(), order.end());
+    for (const ModelId& member : order) {
+      const RunningModel* running = Running(member);
+      if (running == nullptr || running->on_request) continue;
+      const std::set<ModelId>& users = graph_.Users(member);
+      const bool used = std::any_of(users.begin(), users.end(), [&](const ModelId& user) {
+        return Wanted(user) && unload_.count(user) == 0;
+      });
+      if (!used) unload_[member] = "";
+    }
+  }
+
+  // Ensembles whose members change.
+  void AddUsers() {
+    std::set<ModelId> users;
+    for (const auto& [id, on_request] : load_) users.merge(graph_.AllUsers(id));
+    for (const ModelId& user : users) {
+      if (Wanted(user) && unload_.count(user) == 0) load_.emplace(user, false);
+    }
+    users.clear();
+    for (const auto& [id, reason] : unload_) users.merge(graph_.AllUsers(id));
+    for (const ModelId& user : users) {
+      // One that is to be loaded anew finds out for itself what it lacks.
+      if (!Wanted(user) || unload_.count(user) > 0 || load_.count(user) > 0) continue;
+      broken_.insert(user);
+    }
+  }
+
+  void AddUnloads(std::vector<PlannedAction>* actions) {
+    std::set<ModelId> all = broken_;
+    for (const auto& [id, reason] : unload_) all.insert(id);
+    std::vector<ModelId> order = graph_.InOrder(all);
+    std::reverse(order.begin(), order.end());
+    for (const ModelId& id : order) {
+      const auto reason = unload_.find(id);
+      PlannedAction action;
+      action.kind = PlannedAction::Kind::kUnload;
+      action.model = id;
+      action.reason = reason == unload_.end() ? WhyBroken(id) : reason->second;
+      Add(std::move(action), graph_.Users(id), actions);
+    }
+  }
+
+  std::string WhyBroken(const ModelId& id) const {
+    for (const ModelId& member : graph_.Members(id)) {
+      if (unload_.count(member) == 0 && broken_.count(member) == 0) continue;
+      return absl::StrCat("ensemble '", id.name, "' depends on '", member.name,
+                          "' which has no loaded version.");
+    }
+    return "";
+  }
+
+  void AddLoads(std::vector<PlannedAction>* actions) {
+    std::set<ModelId> all;
+    for (const auto& [id, on_request] : load_) all.insert(id);
+    for (const ModelId& id : graph_.InOrder(all)) {
+      PlannedAction action;
+      action.model = id;
+      action.on_request = load_.at(id);
+      action.reason = std::string(graph_.Check(id).message());
+      Add(std::move(action), graph_.Members(id), actions);
+    }
+  }
+
+  // Appends `action`, after those of `others` that are there.
+  void Add(PlannedAction action, const std::set<ModelId>& others,
+           std::vector<PlannedAction>* actions) {
+    for (const ModelId& other : others) {
+      const auto it = index_.find(other);
+      if (it != index_.end()) action.after.push_back(it->second);
+    }
+    std::sort(action.after.begin(), action.after.end());
+    index_[action.model] = actions->size();
+    actions->push_back(std::move(action));
+  }
+
+  const LoadInput& input_;
+  const DependencyGraph graph_;
+  std::map<ModelId, bool> load_;           // value: asked for by its name
+  std::map<ModelId, std::string> unload_;  // value: why, unless on purpose
+  std::set<ModelId> broken_;               // unloaded because a member is
+  std::map<ModelId, size_t> index_;        // of the last action of each model
+};
+
+}  // namespace
+
+std::vector<PlannedAction> PlanLoads(const LoadInput& input) { return Planner(input).Plan(); }
+
+std::vector<PlannedAction> WithoutModels(std::vector<PlannedAction> actions,
+                                         const std::set<ModelId>& models) {
+  std::vector<PlannedAction> kept;
+  std::map<size_t, size_t> places;  // old to new
+  for (size_t i = 0; i < actions.size(); ++i) {
+    PlannedAction& action = actions[i];
+    if (models.count(action.model) > 0) continue;
+    std::vector<size_t> after;
+    for (const size_t other : action.after) {
+      if (const auto place = places.find(other); place != places.end()) {
+        after.push_back(place->second);
+      }
+    }
+    action.after = std::move(after);
+    places[i] = kept.size();
+    kept.push_back(std::move(action));
+  }
+  return kept;
+}
+
+}  // namespace nereid

@@ -1,0 +1,49 @@
+// ManagedModel: a version of a model as the ModelManager handles it, be it a backend's or an
+// ensemble. Thread-safe.
+#ifndef NEREID_LIFECYCLE_MANAGED_MODEL_H_
+#define NEREID_LIFECYCLE_MANAGED_MODEL_H_
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "c_objects/buffer_attributes.h"
+#include "infer/serving_model.h"
+
+namespace nereid {
+
+class ManagedModel : public ServingModel {
+ public:
+  // Refuses new requests; those in flight go on.
+  virtual void CloseAdmission() = 0;
+  // CloseAdmission, and tears the model down once nothing is in flight, on a thread of its own;
+  // `on_done` runs there afterwards. REQUIRES: called once, on a model held by a shared_ptr.
+  void Close(std::function<void()> on_done);
+
+  // Whether a sequence of requests lives here.
+  virtual bool HasSequences() const { return false; }
+  // What keeps it from being torn down: its requests, or its sequences.
+  virtual int64_t InFlight() { return lifetime().inside(); }
+
+  // Whether it fits the models that it uses, as they serve now. INVALID_ARGUMENT.
+  virtual absl::Status CheckMembers() { return absl::OkStatus(); }
+  // The configuration as it is at this moment.
+  virtual std::string ConfigJson() const { return config().json; }
+
+  // 0 for models that no backend has to load.
+  virtual double load_seconds() const { return 0; }
+  // What backend and instances reported; empty once the model is closed and idle.
+  virtual std::vector<TRITONSERVER_BufferAttributes> memory() { return {}; }
+
+ protected:
+  using ServingModel::ServingModel;
+  // Blocks until nothing of the model runs any more.
+  virtual void TearDown() = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_MANAGED_MODEL_H_

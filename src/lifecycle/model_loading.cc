@@ -1,0 +1,264 @@
+// How ModelManager loads one model: all its versions, or none.
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "config/version_policy.h"
+#include "lifecycle/ensemble_model.h"
+#include "lifecycle/load_job.h"
+#include "lifecycle/model_manager.h"
+
+namespace nereid {
+namespace {
+
+// "<Code text>: <message>", as reasons are written.
+std::string Describe(const absl::Status& status) {
+  absl::string_view code = "Unknown";
+  switch (status.code()) {
+    case absl::StatusCode::kInternal:
+      code = "Internal";
+      break;
+    case absl::StatusCode::kNotFound:
+      code = "Not found";
+      break;
+    case absl::StatusCode::kInvalidArgument:
+      code = "Invalid argument";
+      break;
+    case absl::StatusCode::kUnavailable:
+      code = "Unavailable";
+      break;
+    case absl::StatusCode::kUnimplemented:
+      code = "Unsupported";
+      break;
+    case absl::StatusCode::kAlreadyExists:
+      code = "Already exists";
+      break;
+    default:
+      break;
+  }
+  return absl::StrCat(code, ": ", status.message());
+}
+
+// `model` without what it is loaded from.
+std::shared_ptr<const PreparedModel> WithoutSource(const PreparedModel& model) {
+  auto copy = std::make_shared<PreparedModel>(model);
+  copy->source = nullptr;
+  copy->agents = nullptr;
+  return copy;
+}
+
+bool HasReady(const ModelEntry& entry) {
+  return std::any_of(entry.versions.begin(), entry.versions.end(),
+                     [](const auto& v) { return v.second.state == ModelState::kReady; });
+}
+
+}  // namespace
+
+void ModelManager::BeginLoad(std::shared_ptr<LoadJob> job) {
+  const PreparedModel& model = *job->model;
+  absl::Status status;
+  if (!job->cannot.empty()) {
+    status = absl::InvalidArgumentError(job->cannot);
+  } else if (!model.config.ok()) {
+    status = model.config.status();
+  } else if (model.config->is_ensemble()) {
+    status = EnsembleModel::Check(context_, *model.config, model.id.space);
+  }
+  if (status.ok()) {
+    absl::StatusOr<std::vector<VersionTask>> tasks = PlanVersions(model);
+    status = tasks.status();
+    if (tasks.ok()) job->tasks = *std::move(tasks);
+  }
+  if (!status.ok()) {
+    RetireMisfits(model.id);
+    NoteFailure(model.id, status);
+    return EndLoad(job.get(), std::move(status));
+  }
+  std::vector<VersionTask*> work;
+  for (VersionTask& task : job->tasks) {
+    if (task.step != VersionTask::Step::kKeep) work.push_back(&task);
+  }
+  if (work.empty()) return EndLoad(job.get(), Commit(job.get()));
+  {
+    MutexLock lock(&job->mu);
+    job->left = work.size();
+  }
+  for (VersionTask* task : work) {
+    pool_.Run([this, job, task] {
+      RunTask(*job->model, task);
+      if (job->OneLess()) EndLoad(job.get(), Commit(job.get()));
+    });
+  }
+}
+
+absl::StatusOr<std::vector<ModelManager::VersionTask>> ModelManager::PlanVersions(
+    const PreparedModel& model) {
+  ASSIGN_OR_RETURN(const std::vector<int64_t> versions,
+                   ListServedVersions(*context_.file_system, model.model_dir, model.id.name,
+                                      model.config->version_policy()));
+  std::vector<VersionTask> tasks;
+  Update([&](ModelDirectory* directory) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    const auto record = records_.find(model.id);
+    const PreparedModel* const served =
+        record == records_.end() ? nullptr : record->second.served.get();
+    ModelEntry& entry = directory->models[model.id.Text()];
+    entry.id = model.id;
+    // An ensemble has no instances of its own, and is checked again when its members have changed.
+    const bool may_go_on =
+        served != nullptr && model.members.empty() && served->model_dir == model.model_dir;
+    const ConfigChange change =
+        may_go_on ? CompareConfigs(*served->config, *model.config) : ConfigChange::kOther;
+    for (const int64_t version : versions) {
+      VersionTask& task = tasks.emplace_back();
+      task.version = version;
+      VersionEntry& present = entry.versions[version];
+      if (present.state != ModelState::kReady) {
+        present.state = ModelState::kLoading;
+        present.reason.clear();
+        continue;
+      }
+      task.present = present;
+      const bool same_files = may_go_on && SameVersionFiles(served->files, model.files, version);
+      if (!same_files || change == ConfigChange::kOther) continue;
+      task.step =
+          change == ConfigChange::kNone ? VersionTask::Step::kKeep : VersionTask::Step::kUpdate;
+    }
+  });
+  return tasks;
+}
+
+void ModelManager::RunTask(const PreparedModel& model, VersionTask* task) {
+  if (task->step == VersionTask::Step::kUpdate) {
+    absl::StatusOr<std::unique_ptr<LoadedModel::InstanceUpdate>> update =
+        task->updated().PrepareInstances(context_, *model.config, model.model_dir);
+    task->status = update.status();
+    if (update.ok()) task->update = *std::move(update);
+    if (!absl::IsUnimplemented(task->status)) return;
+    task->step = VersionTask::Step::kLoad;
+  }
+  task->loaded = LoadVersion(model, task->version);
+  task->status = task->loaded.status();
+}
+
+absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadCaught(const PreparedModel& model,
+                                                                      int64_t version) {
+  try {
+    if (model.config->is_ensemble()) {
+      return EnsembleModel::Load(context_, *model.config, model.model_dir, model.id.space, version);
+    }
+    return LoadedModel::Load(context_, *model.config, model.model_dir, version);
+  } catch (const std::exception& e) {  // no memory, no threads: this model's problem only
+    return absl::InternalError(absl::StrCat("out of resources: ", e.what()));
+  }
+}
+
+absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadVersion(const PreparedModel& model,
+                                                                       int64_t version) {
+  const std::string& name = model.id.name;
+  LOG_INFO << "loading: " << name << ":" << version;
+  for (uint32_t attempt = 0;; ++attempt) {
+    absl::StatusOr<std::shared_ptr<ManagedModel>> loaded = LoadCaught(model, version);
+    if (loaded.ok()) {
+      LOG_INFO << "successfully loaded '" << name << "' version " << version;
+      return loaded;
+    }
+    LOG_ERROR << "failed to load '" << name << "' version " << version << ": "
+              << Describe(loaded.status());
+    if (attempt >= options_.load_retries) return loaded;
+  }
+}
+
+absl::Status ModelManager::Commit(LoadJob* job) {
+  const PreparedModel& model = *job->model;
+  std::string reasons;
+  for (const VersionTask& task : job->tasks) {
+    if (task.status.ok()) continue;
+    const char* const state =
+        task.step == VersionTask::Step::kUpdate ? "READY" : "UNAVAILABLE";  // it serves on
+    absl::StrAppend(&reasons, "version ", task.version, " is at ", state,
+                    " state: ", Describe(task.status), ";");
+  }
+  std::vector<std::pair<int64_t, VersionEntry>> retired;
+  Update([&](ModelDirectory* directory) {
+    ModelEntry& entry = directory->models[model.id.Text()];
+    entry.reason.clear();
+    std::erase_if(entry.draining, [](const auto& draining) { return draining.expired(); });
+    if (reasons.empty()) {
+      std::map<int64_t, VersionEntry> served;
+      for (VersionTask& task : job->tasks) {
+        const bool loaded = task.step == VersionTask::Step::kLoad;
+        served[task.version] =
+            loaded ? VersionEntry{ModelState::kReady, "", *task.loaded, model.source, model.agents}
+                   : task.present;
+      }
+      for (auto& [version, old] : entry.versions) {
+        if (old.model == nullptr || old.state != ModelState::kReady) continue;
+        const auto successor = served.find(version);
+        if (successor != served.end() && successor->second.model == old.model) continue;
+        retired.push_back({version, old});
+        if (old.model->config().sequence.enabled) entry.draining.push_back(old.model);
+        if (successor == served.end()) {
+          served[version] = old;
+          served[version].state = ModelState::kUnloading;
+        }
+      }
+      entry.versions = std::move(served);
+      return;
+    }
+    // All or nothing: what did load is let go again, what served before serves on.
+    for (VersionTask& task : job->tasks) {
+      if (task.step != VersionTask::Step::kLoad) continue;
+      if (task.loaded.ok()) {
+        retired.push_back(
+            {task.version, {ModelState::kReady, "", *task.loaded, model.source, model.agents}});
+      }
+      VersionEntry& version = entry.versions[task.version];
+      if (version.state == ModelState::kReady) continue;
+      version.state = ModelState::kUnavailable;
+      version.reason = task.loaded.ok() ? "unloaded because another version failed to load"
+                                        : Describe(task.status);
+    }
+  });
+  if (reasons.empty()) {
+    for (VersionTask& task : job->tasks) {
+      if (task.update != nullptr) task.updated().Apply(std::move(task.update));
+    }
+  }
+  job->tasks.clear();
+  for (auto& [version, entry] : retired) CloseVersion(model.id, version, std::move(entry), "");
+  if (reasons.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(reasons);
+}
+
+void ModelManager::EndLoad(LoadJob* job, absl::Status status) {
+  const ModelId id = job->model->id;
+  if (job->model->agents != nullptr) job->model->agents->EndLoad(status.ok());
+  if (!status.ok()) LOG_ERROR << "failed to load '" << id.name << "': " << status.message();
+  {
+    MutexLock lock(&mu_);
+    Record& record = records_[id];
+    record.attempted = WithoutSource(*job->model);
+    if (status.ok()) record.served = record.attempted;
+    record.wanted = true;
+    record.on_request |= job->on_request;
+    record.error = std::string(status.message());
+    record.changed = ++changes_;
+    Release(id);
+  }
+  job->model.reset();  // so that agents of a model that failed see its end before the caller does
+  job->done(std::move(status));
+}
+
+void ModelManager::NoteFailure(const ModelId& id, const absl::Status& error) {
+  Update([&](ModelDirectory* directory) {
+    ModelEntry& entry = directory->models[id.Text()];
+    entry.id = id;
+    if (!HasReady(entry)) entry.reason = std::string(error.message());
+  });
+}
+
+}  // namespace nereid

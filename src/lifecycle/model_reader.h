@@ -1,0 +1,65 @@
+// Reads what is to be loaded of a model: its configuration, and where its files are. Blocks on file
+// I/O. Thread-safe.
+#ifndef NEREID_LIFECYCLE_MODEL_READER_H_
+#define NEREID_LIFECYCLE_MODEL_READER_H_
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/load_config.h"
+#include "config/relations.h"
+#include "filesystem/file_system.h"
+#include "model/model_id.h"
+#include "repository/agent_model.h"
+#include "repository/load_override.h"
+#include "repository/snapshot.h"
+
+namespace nereid {
+
+// A model as it is to be loaded. Immutable.
+struct PreparedModel {
+  ModelId id;
+  ModelFiles files;       // in the repository
+  std::string model_dir;  // where its files are: there, or in `source`
+  absl::StatusOr<ParsedConfig> config = absl::UnknownError("");  // or why there is none
+  std::vector<EnsembleMember> members;
+  bool overridden = false;
+  // Keeps model_dir. Held by every version that is loaded from it; may be null.
+  std::shared_ptr<const void> source;
+  // Agents that look after the model, part of `source`; null if there are none.
+  AgentChain* agents = nullptr;
+
+  std::vector<std::string> MemberNames() const;
+};
+
+class ModelReader {
+ public:
+  struct Options {
+    const FileSystem* file_system = nullptr;  // outlives this
+    std::string model_config_name;
+    bool auto_complete_config = true;
+    RepositoryAgents* agents = nullptr;  // outlives this
+  };
+
+  explicit ModelReader(Options options) : options_(std::move(options)) {}
+
+  // Repository agents that the configuration names prepare the model. `rename`: the model is called
+  // id.name whatever its configuration says.
+  std::shared_ptr<const PreparedModel> Read(const ModelId& id, ModelFiles files, bool rename,
+                                            const LoadOverride& override) const;
+
+ private:
+  struct Source;
+
+  absl::Status Prepare(const LoadOverride& override, ConfigSource* config_source,
+                       PreparedModel* model) const;
+
+  const Options options_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_MODEL_READER_H_

@@ -1,0 +1,44 @@
+// How ModelManager finds the models of ensembles.
+#include "infer/infer_request.h"
+#include "lifecycle/model_manager.h"
+
+namespace nereid {
+
+absl::StatusOr<std::shared_ptr<ServingModel>> ModelManager::Resolve(const EnsembleStep& step,
+                                                                    const InferRequest* request) {
+  const ModelDirectory& directory = Directory();
+  const ModelEntry* const entry = directory.FindMember(step.space, step.model_name);
+  absl::StatusOr<std::shared_ptr<ManagedModel>> model =
+      entry == nullptr ? directory.Find(step.model_name, step.model_version)  // says what is wrong
+                       : ModelDirectory::FindVersion(*entry, step.model_name, step.model_version);
+  // A sequence goes on where it has begun.
+  if (entry != nullptr && request != nullptr && request->correlation_id().present() &&
+      (request->flags() & kRequestFlagSequenceStart) == 0 &&
+      !(model.ok() && (*model)->HasSequence(request->correlation_id()))) {
+    std::shared_ptr<ManagedModel> home =
+        ModelDirectory::FindSequence(*entry, step.model_version, request->correlation_id());
+    if (home != nullptr) return std::shared_ptr<ServingModel>(std::move(home));
+  }
+  if (!model.ok()) return model.status();
+  return std::shared_ptr<ServingModel>(*std::move(model));
+}
+
+ModelResolver::Found ModelManager::LookUp(const EnsembleStep& step) {
+  const ModelEntry* const entry = Directory().FindMember(step.space, step.model_name);
+  if (entry == nullptr) return {nullptr, Missing::kUnknown, absl::OkStatus()};
+  auto found = ModelDirectory::FindVersion(*entry, step.model_name, step.model_version);
+  if (found.ok()) return {*std::move(found), Missing::kNothing, absl::OkStatus()};
+  if (entry->versions.empty()) {
+    return {nullptr, Missing::kInvalid, absl::InvalidArgumentError(entry->reason)};
+  }
+  if (ModelDirectory::FindVersion(*entry, step.model_name, -1).ok()) {
+    return {nullptr, Missing::kVersionNotReady, absl::OkStatus()};
+  }
+  MutexLock lock(&mu_);
+  const auto record = records_.find(entry->id);
+  const bool failed = record != records_.end() && !record->second.error.empty();
+  return {nullptr, Missing::kNotLoaded,
+          failed ? absl::InvalidArgumentError(record->second.error) : absl::OkStatus()};
+}
+
+}  // namespace nereid

@@ -1,0 +1,190 @@
+// How models of ModelManager go: by name, because they are replaced, and all of them at the end.
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "lifecycle/model_manager.h"
+#include "repository/agent_model.h"
+
+namespace nereid {
+namespace {
+
+// Nobody signals the end of the last request or sequence (that would cost every one): it is looked
+// for.
+constexpr auto kIdleStep = std::chrono::milliseconds(10);
+
+}  // namespace
+
+void ModelManager::CloseVersion(const ModelId& id, int64_t version, VersionEntry entry,
+                                const std::string& reason) {
+  {
+    MutexLock lock(&mu_);
+    ++closing_;
+  }
+  if (entry.agents != nullptr) entry.agents->Unload();
+  ManagedModel* const raw = entry.model.get();
+  raw->Close([this, id, version, reason, entry = std::move(entry)]() mutable {
+    LOG_INFO << "successfully unloaded '" << id.name << "' version " << version;
+    const std::shared_ptr<ManagedModel> model = std::move(entry.model);
+    entry.source.reset();
+    {
+      MutexLock lock(&mu_);
+      const auto known = current_.models.find(id.Text());
+      if (known != current_.models.end()) {
+        const auto it = known->second.versions.find(version);
+        // A replaced version has a newer one in its place by now.
+        if (it != known->second.versions.end() && it->second.model == model) {
+          it->second = {ModelState::kUnavailable, reason.empty() ? kUnloadedReason : reason,
+                        nullptr, nullptr, nullptr};
+        }
+      }
+      directory_.Set(std::make_shared<const ModelDirectory>(current_));
+      --closing_;
+      // Under the lock: after the last decrement whoever waits may destroy this object.
+      changed_.NotifyAll();
+    }
+  });
+}
+
+void ModelManager::Retire(const ModelId& id, const std::string& reason) {
+  std::vector<std::pair<int64_t, VersionEntry>> retired;
+  Update([&](ModelDirectory* directory) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (const auto record = records_.find(id); record != records_.end()) {
+      record->second.served = nullptr;
+      record->second.changed = ++changes_;
+      // An ensemble that has lost a member comes back with it.
+      record->second.wanted = !reason.empty() && reason != kAmbiguousReason;
+      if (!record->second.wanted) record->second.on_request = false;
+    }
+    const auto it = directory->models.find(id.Text());
+    if (it == directory->models.end()) return;
+    for (auto& [version, entry] : it->second.versions) {
+      if (entry.state == ModelState::kReady) {
+        entry.state = ModelState::kUnloading;
+        retired.push_back({version, entry});
+      } else if (entry.state == ModelState::kUnavailable) {
+        entry.reason = reason.empty() ? kUnloadedReason : reason;
+      }
+    }
+    // A model of which no version was ever found is as if nobody had tried.
+    if (it->second.versions.empty()) directory->models.erase(it);
+  });
+  for (auto& [version, entry] : retired) CloseVersion(id, version, std::move(entry), reason);
+}
+
+void ModelManager::RetireMisfits(const ModelId& id) {
+  std::vector<std::shared_ptr<ManagedModel>> ready;  // the look-up of members gets a newer directory
+  const ModelDirectory& directory = Directory();
+  const auto entry = directory.models.find(id.Text());
+  if (entry == directory.models.end()) return;
+  for (const auto& [number, version] : entry->second.versions) {
+    if (version.state == ModelState::kReady) ready.push_back(version.model);
+  }
+  for (const std::shared_ptr<ManagedModel>& model : ready) {
+    const absl::Status fits = model->CheckMembers();
+    if (!fits.ok()) return Retire(id, std::string(fits.message()));
+  }
+}
+
+void ModelManager::CloseAdmission() {
+  for (const auto& [name, entry] : Directory().models) {
+    for (const auto& [version, v] : entry.versions) {
+      if (v.model != nullptr) v.model->CloseAdmission();
+    }
+  }
+}
+
+std::vector<std::string> ModelManager::InFlight() const {
+  std::vector<std::string> texts;
+  for (const auto& [name, entry] : Directory().models) {
+    for (const auto& [version, v] : entry.versions) {
+      const int64_t count = v.model == nullptr ? 0 : v.model->InFlight();
+      if (count == 0) continue;
+      texts.push_back(absl::StrCat("Model '", entry.id.name, "' (version ", version, ") has ",
+                                   count, " in-flight inferences"));
+    }
+  }
+  return texts;
+}
+
+std::shared_ptr<ManagedModel> ModelManager::FindSequence(absl::string_view name, int64_t version,
+                                                        const CorrelationId& id) const {
+  return Directory().FindSequence(name, version, id);
+}
+
+bool ModelManager::HasSequences() const {
+  for (const auto& [name, entry] : Directory().models) {
+    for (const auto& [version, v] : entry.versions) {
+      if (v.model != nullptr && v.model->HasSequences()) return true;
+    }
+    for (const std::weak_ptr<ManagedModel>& draining : entry.draining) {
+      const std::shared_ptr<ManagedModel> model = draining.lock();
+      if (model != nullptr && model->HasSequences()) return true;
+    }
+  }
+  return false;
+}
+
+bool ModelManager::WaitSequencesEnded(TimePoint deadline) {
+  while (HasSequences()) {
+    const TimePoint now = context_.clock->Now();
+    if (now >= deadline) return false;
+    MutexLock lock(&mu_);
+    context_.clock->Wait(&changed_, &mu_, std::min(deadline, now + kIdleStep));
+  }
+  return true;
+}
+
+bool ModelManager::WaitIdle(TimePoint deadline) {
+  TimePoint next_report = context_.clock->Now() + std::chrono::seconds(1);
+  while (true) {
+    const std::vector<std::string> busy = InFlight();
+    if (busy.empty()) return true;
+    const TimePoint now = context_.clock->Now();
+    if (now >= deadline || now >= next_report) {
+      const auto left = std::chrono::duration_cast<std::chrono::seconds>(deadline - now).count();
+      LOG_INFO << "Timeout " << std::max<int64_t>(0, left) << ": Found " << busy.size()
+               << " model versions that have in-flight inferences";
+      for (const std::string& text : busy) LOG_INFO << text;
+      next_report = now + std::chrono::seconds(1);
+    }
+    if (now >= deadline) return false;
+    MutexLock lock(&mu_);
+    context_.clock->Wait(&changed_, &mu_, std::min(deadline, now + kIdleStep));
+  }
+}
+
+void ModelManager::UnloadAll(TimePoint deadline) {
+  std::vector<ModelId> ids;
+  for (const auto& [key, entry] : Directory().models) ids.push_back(entry.id);
+  // Those that are idle first: one whose load hangs must not keep the others.
+  for (const TimePoint until : {context_.clock->Now(), deadline}) {
+    std::vector<ModelId> busy;
+    for (const ModelId& id : ids) {
+      bool idle;
+      {
+        MutexLock lock(&mu_);
+        idle = WaitNotBusy(id, until);
+      }
+      if (idle) {
+        Retire(id, "");
+      } else {
+        busy.push_back(id);
+      }
+    }
+    ids = std::move(busy);
+  }
+}
+
+bool ModelManager::WaitUnloaded(TimePoint deadline) {
+  MutexLock lock(&mu_);
+  while (closing_ > 0 || !busy_.empty()) {
+    if (context_.clock->Now() >= deadline) return false;
+    context_.clock->Wait(&changed_, &mu_, deadline);
+  }
+  return true;
+}
+
+}  // namespace nereid

@@ -1,0 +1,296 @@
+#include "lifecycle/repository_check.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "base/status_macros.h"
+#include "config/ensemble_members.h"
+#include "config/relations.h"
+#include "config/version_policy.h"
+#include "lifecycle/dependency_graph.h"
+
+namespace nereid {
+namespace {
+
+// Backends whose models are a file (or a directory) of a known name in each version.
+bool NeedsModelFile(const std::string& backend) {
+  static const auto* const kBackends = new std::vector<std::string>{
+      "onnxruntime", "openvino", "python", "pytorch", "tensorflow", "tensorrt"};
+  return std::find(kBackends->begin(), kBackends->end(), backend) != kBackends->end();
+}
+
+void AddProblem(CheckedModel* model, const std::string& file, std::string text) {
+  ConfigProblem problem;
+  problem.file = file;
+  problem.text = std::move(text);
+  model->problems.push_back(std::move(problem));
+}
+
+void CheckVersions(const FileSystem& fs, const ParsedConfig& config, CheckedModel* model) {
+  const auto entries = fs.ListDirectory(model->directory);
+  if (!entries.ok()) return AddProblem(model, model->directory, entries.status().ToString());
+  std::vector<std::string> directories;
+  for (const DirEntry& entry : *entries) {
+    if (entry.is_directory) directories.push_back(entry.name);
+  }
+  VersionSelection selection = SelectVersions(model->name, directories, config.version_policy());
+  for (std::string& warning : selection.warnings) model->notes.push_back(std::move(warning));
+  for (std::string& error : selection.errors) AddProblem(model, model->directory, std::move(error));
+  model->versions = selection.versions;
+  if (model->versions.empty()) {
+    AddProblem(model, model->directory,
+               absl::StrCat("at least one version must be available under the version policy of "
+                            "model '",
+                            model->name, "'"));
+  }
+  const std::string& file = config.default_model_filename();
+  if (file.empty() || !NeedsModelFile(config.backend())) return;
+  for (const int64_t version : model->versions) {
+    const std::string path = JoinPath(JoinPath(model->directory, absl::StrCat(version)), file);
+    const absl::StatusOr<bool> exists = fs.Exists(path);
+    if (exists.ok() && *exists) continue;
+    AddProblem(model, path, absl::StrCat("version ", version, " has no file '", file, "'"));
+  }
+}
+
+// A model in the repositories, and what its configuration comes to.
+struct Candidate {
+  ModelId id;
+  ExplainedConfig explained;
+};
+
+// What is known without its backend about a member: null, and a note, if that is not enough.
+std::unique_ptr<CompiledModel> CompileMember(const ParsedConfig& config, CheckedModel* ensemble) {
+  absl::StatusOr<CompiledModel> compiled = config.Compile(1);
+  if (compiled.ok() && !compiled->inputs.empty() && !compiled->outputs.empty()) {
+    return std::make_unique<CompiledModel>(*std::move(compiled));
+  }
+  ensemble->notes.push_back(absl::StrCat("whether '", config.name(),
+                                         "' fits its step is seen when it loads: its inputs and "
+                                         "outputs are completed by the backend"));
+  return nullptr;
+}
+
+// Whether the steps of an ensemble fit its members, which were all found.
+class StepCheck {
+ public:
+  StepCheck(const std::vector<Candidate>& candidates, std::vector<CheckedModel>* models)
+      : candidates_(candidates), models_(*models) {}
+
+  void Run(size_t index) {
+    const ExplainedConfig& explained = candidates_[index].explained;
+    const absl::StatusOr<CompiledModel> ensemble = explained.config->Compile(1);
+    if (!ensemble.ok()) return;
+    std::vector<std::unique_ptr<CompiledModel>> members;
+    std::vector<const CompiledModel*> all;
+    bool known = true;
+    for (size_t step = 0; step < ensemble->ensemble.steps.size(); ++step) {
+      const EnsembleStep& spec = ensemble->ensemble.steps[step];
+      const size_t member = FindMember(candidates_[index].id.space, spec.model_name);
+      // Its own problems come first.
+      if (!models_[member].problems.empty()) return;
+      CheckVersion(index, step, spec, models_[member].versions);
+      members.push_back(CompileMember(*candidates_[member].explained.config, &models_[index]));
+      all.push_back(members.back().get());
+      known = known && all.back() != nullptr;
+    }
+    if (!known) return;
+    const Diagnostics diagnostics = FindMemberProblems(*ensemble, all);
+    for (const Problem& problem : diagnostics.problems()) {
+      Add(index, problem.field, problem.text, problem.hint);
+    }
+  }
+
+ private:
+  size_t FindMember(const std::string& space, const std::string& name) const {
+    size_t found = 0;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      if (candidates_[i].id.name != name) continue;
+      found = i;
+      if (candidates_[i].id.space == space) break;
+    }
+    return found;
+  }
+
+  void CheckVersion(size_t index, size_t step, const EnsembleStep& spec,
+                    const std::vector<int64_t>& versions) {
+    const int64_t wanted = spec.model_version;
+    if (wanted < 0 || std::find(versions.begin(), versions.end(), wanted) != versions.end()) return;
+    Add(index, absl::StrCat("ensemble_scheduling.step[", step, "].model_version"),
+        absl::StrCat("ensemble '", models_[index].name, "' depends on '", spec.model_name,
+                     "' whose required version ", wanted, " is not loaded."),
+        absl::StrCat("its versions are ", absl::StrJoin(versions, ", ")));
+  }
+
+  void Add(size_t index, const std::string& field, const std::string& text,
+           const std::string& hint) {
+    const ExplainedConfig& explained = candidates_[index].explained;
+    models_[index].problems.push_back(
+        {text, field, hint, explained.file, explained.line_of(field)});
+  }
+
+  const std::vector<Candidate>& candidates_;
+  std::vector<CheckedModel>& models_;
+};
+
+void WriteProblem(const ConfigProblem& problem, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("file");
+  json->String(problem.file);
+  if (problem.line > 0) {
+    json->Key("line");
+    json->Int(problem.line);
+  }
+  if (!problem.field.empty()) {
+    json->Key("field");
+    json->String(problem.field);
+  }
+  json->Key("text");
+  json->String(problem.text);
+  if (!problem.hint.empty()) {
+    json->Key("hint");
+    json->String(problem.hint);
+  }
+  json->EndObject();
+}
+
+void WriteModel(const CheckedModel& model, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("name");
+  json->String(model.name);
+  json->Key("directory");
+  json->String(model.directory);
+  json->Key("versions");
+  json->BeginArray();
+  for (const int64_t version : model.versions) json->Int(version);
+  json->EndArray();
+  json->Key("config");
+  json->BeginArray();
+  for (const EffectiveField& field : model.fields) {
+    json->BeginObject();
+    json->Key("field");
+    json->String(field.path);
+    json->Key("value");
+    json->String(field.value);
+    if (!field.why.empty()) {
+      json->Key("why");
+      json->String(field.why);
+    }
+    json->EndObject();
+  }
+  json->EndArray();
+  json->Key("problems");
+  json->BeginArray();
+  for (const ConfigProblem& problem : model.problems) WriteProblem(problem, json);
+  json->EndArray();
+  json->Key("notes");
+  json->BeginArray();
+  for (const std::string& note : model.notes) json->String(note);
+  json->EndArray();
+  json->EndObject();
+}
+
+std::string ProblemText(const ConfigProblem& problem) {
+  std::string text = problem.file;
+  if (problem.line > 0) absl::StrAppend(&text, ":", problem.line);
+  absl::StrAppend(&text, ": ", problem.text);
+  if (!problem.hint.empty()) absl::StrAppend(&text, " (", problem.field, ": ", problem.hint, ")");
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs,
+                                                            const CheckOptions& options) {
+  ASSIGN_OR_RETURN(const ModelDirectories found, ListModelDirectories(fs, options.layout));
+  std::vector<CheckedModel> models;
+  std::vector<Candidate> candidates;
+  std::map<ModelId, std::vector<std::string>> members;
+  for (const auto& [id, directories] : found) {
+    for (const std::string& directory : directories) {
+      ConfigSource source;
+      source.model_dir = directory;
+      source.expected_name = id.name;
+      source.auto_complete = options.auto_complete_config;
+      source.model_config_name = options.model_config_name;
+      ExplainedConfig explained = ExplainModelConfig(fs, source);
+      CheckedModel& model = models.emplace_back();
+      model.name = id.name;
+      model.directory = directory;
+      model.fields = std::move(explained.fields);
+      model.problems = std::move(explained.problems);
+      model.notes = std::move(explained.notes);
+      std::vector<std::string>& names = members[id];
+      if (directories.size() > 1) AddProblem(&model, directory, kAmbiguousReason);
+      if (explained.config.has_value()) {
+        for (const EnsembleMember& member : EnsembleMembersOf(*explained.config)) {
+          names.push_back(member.name);
+        }
+        CheckVersions(fs, *explained.config, &model);
+      }
+      candidates.push_back({id, std::move(explained)});
+    }
+  }
+  const DependencyGraph graph(members);
+  for (size_t i = 0; i < models.size(); ++i) {
+    const absl::Status status = graph.Check(candidates[i].id);
+    if (!status.ok())
+      AddProblem(&models[i], candidates[i].explained.file, std::string(status.message()));
+    if (models[i].problems.empty() && candidates[i].explained.config->is_ensemble()) {
+      StepCheck(candidates, &models).Run(i);
+    }
+  }
+  return models;
+}
+
+size_t CountProblems(const std::vector<CheckedModel>& models) {
+  size_t count = 0;
+  for (const CheckedModel& model : models) count += model.problems.size();
+  return count;
+}
+
+std::string ToText(const std::vector<CheckedModel>& models) {
+  std::string text;
+  size_t bad = 0;
+  for (const CheckedModel& model : models) {
+    absl::StrAppend(&text, model.name, "  (versions: ",
+                    model.versions.empty() ? "none" : absl::StrJoin(model.versions, ", "), ")\n");
+    for (const EffectiveField& field : model.fields) {
+      absl::StrAppend(&text, "  ", field.path, ": ", field.value);
+      if (!field.why.empty()) absl::StrAppend(&text, "  # ", field.why);
+      text += '\n';
+    }
+    for (const std::string& note : model.notes) absl::StrAppend(&text, "  note: ", note, "\n");
+    for (const ConfigProblem& problem : model.problems) {
+      absl::StrAppend(&text, "  PROBLEM ", ProblemText(problem), "\n");
+    }
+    if (!model.problems.empty()) ++bad;
+    text += '\n';
+  }
+  absl::StrAppend(&text, models.size(), " models, ", CountProblems(models), " problems in ", bad,
+                  " of them\n");
+  return text;
+}
+
+std::string ToJson(const std::vector<CheckedModel>& models) {
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginObject();
+  json.Key("models");
+  json.BeginArray();
+  for (const CheckedModel& model : models) WriteModel(model, &json);
+  json.EndArray();
+  json.Key("problems");
+  json.Uint(CountProblems(models));
+  json.EndObject();
+  return text;
+}
+
+}  // namespace nereid

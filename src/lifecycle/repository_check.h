@@ -1,0 +1,47 @@
+// Checks model repositories without loading anything: every configuration as it would be, and
+// everything that would keep a model from being served. Stateless; blocks on file I/O.
+#ifndef NEREID_LIFECYCLE_REPOSITORY_CHECK_H_
+#define NEREID_LIFECYCLE_REPOSITORY_CHECK_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/export.h"
+#include "config/explain.h"
+#include "filesystem/file_system.h"
+#include "repository/snapshot.h"
+
+namespace nereid {
+
+struct CheckedModel {
+  std::string name;
+  std::string directory;
+  std::vector<int64_t> versions;        // that would be served
+  std::vector<EffectiveField> fields;   // see config/explain.h
+  std::vector<ConfigProblem> problems;  // none: nothing speaks against it
+  std::vector<std::string> notes;
+};
+
+struct CheckOptions {
+  RepositoryLayout layout;
+  std::string model_config_name;
+  bool auto_complete_config = true;
+};
+
+// By name. Error of the file system where a repository cannot be read.
+NEREID_API absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs,
+                                                                       const CheckOptions& options);
+
+// For people: each model with its fields, those that nobody wrote marked by why they are there, and
+// its problems as "<file>:<line>: <text>"; then a line that sums up.
+NEREID_API std::string ToText(const std::vector<CheckedModel>& models);
+// For programs: {"models":[...],"problems":<how many>}.
+NEREID_API std::string ToJson(const std::vector<CheckedModel>& models);
+NEREID_API size_t CountProblems(const std::vector<CheckedModel>& models);
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_REPOSITORY_CHECK_H_

@@ -1,0 +1,104 @@
+#include "lifecycle/repository_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "filesystem/fake_file_system.h"
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class RepositoryCheckTest : public ::testing::Test {
+ protected:
+  RepositoryCheckTest() {
+    options_.layout.repositories = {"/r"};
+    fs_.WriteFile("/r/good/1/model.onnx", "");
+  }
+
+  std::vector<CheckedModel> Check() { return *CheckRepositories(fs_, options_); }
+
+  FakeFileSystem fs_;
+  CheckOptions options_;
+};
+
+TEST_F(RepositoryCheckTest, AGoodRepositoryHasNoProblems) {
+  const std::vector<CheckedModel> models = Check();
+  ASSERT_EQ(models.size(), 1u);
+  EXPECT_THAT(models[0].problems, IsEmpty());
+  EXPECT_THAT(models[0].versions, ElementsAre(1));
+  EXPECT_THAT(ToText(models), HasSubstr("good  (versions: 1)\n"));
+  EXPECT_THAT(ToText(models), HasSubstr("  backend: \"onnxruntime\"  # from the files of the first "
+                                        "version\n"));
+  EXPECT_THAT(ToText(models), ::testing::EndsWith("1 models, 0 problems in 0 of them\n"));
+}
+
+TEST_F(RepositoryCheckTest, FindsAllThatIsWrongAtOnce) {
+  fs_.WriteFile("/r/bad/config.pbtxt", "max_batch_size: -1\nbackend: \"python\"\n");
+  fs_.WriteFile("/r/bad/1/other.py", "");
+  fs_.WriteFile("/r/empty/config.pbtxt", "backend: \"identity\"");
+  fs_.WriteFile("/r/typo/config.pbtxt", "\nbackendd: \"identity\"");
+  const std::vector<CheckedModel> models = Check();
+  ASSERT_EQ(models.size(), 4u);
+  EXPECT_EQ(CountProblems(models), 4u);
+  const std::string text = ToText(models);
+  EXPECT_THAT(text, HasSubstr("PROBLEM /r/bad/config.pbtxt:1: 'max_batch_size' must be"));
+  EXPECT_THAT(text, HasSubstr("PROBLEM /r/bad/1/model.py: version 1 has no file 'model.py'"));
+  EXPECT_THAT(text, HasSubstr("PROBLEM /r/empty: at least one version must be available"));
+  EXPECT_THAT(text, HasSubstr("PROBLEM /r/typo/config.pbtxt:2: "));
+  EXPECT_THAT(text, HasSubstr("4 models, 4 problems in 3 of them\n"));
+  const std::string json = ToJson(models);
+  EXPECT_THAT(json, HasSubstr(R"("line":1,"field":"max_batch_size")"));
+  EXPECT_THAT(json, ::testing::EndsWith(R"("problems":4})"));
+}
+
+TEST_F(RepositoryCheckTest, StepsHaveToFitTheirMembers) {
+  const std::string tensors =
+      "input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] }\n"
+      "output { name: 'out' data_type: TYPE_FP32 dims: [ 1 ] }\n";
+  fs_.WriteFile("/r/floats/config.pbtxt", "backend: 'identity'\n" + tensors);
+  fs_.MakeDirectory("/r/floats/1");
+  fs_.MakeDirectory("/r/e/1");
+  const auto ensemble = [&](const std::string& step) {
+    fs_.WriteFile("/r/e/config.pbtxt", "platform: 'ensemble'\n" + tensors +
+                                           "ensemble_scheduling {\n step {\n" + step +
+                                           "output_map { key: 'out' value: 'out' }\n} }\n");
+    return ToText(Check());
+  };
+  EXPECT_THAT(ensemble("model_name: 'floats' model_version: -1\n"
+                       "input_map { key: 'in' value: 'in' }\n"),
+              HasSubstr(" 0 problems"));
+  EXPECT_THAT(ensemble("model_name: 'floats' model_version: 7\n"
+                       "input_map { key: 'on' value: 'in' }\n"),
+              ::testing::AllOf(
+                  HasSubstr("PROBLEM /r/e/config.pbtxt:6: ensemble 'e' depends on 'floats' whose "
+                            "required version 7 is not loaded."),
+                  HasSubstr("in ensemble e, ensemble tensor in is mapping to non-existing input on "
+                            "in model floats"),
+                  HasSubstr("in ensemble e, input in in model floats is not mapped to any ensemble "
+                            "tensors")));
+  EXPECT_THAT(ensemble("model_name: 'good' model_version: -1\n"
+                       "input_map { key: 'in' value: 'in' }\n"),
+              ::testing::AllOf(HasSubstr(" 0 problems"),
+                               HasSubstr("note: whether 'good' fits its step is seen when it "
+                                         "loads")));
+}
+
+TEST_F(RepositoryCheckTest, ANameInTwoRepositoriesIsAProblemOfBoth) {
+  fs_.WriteFile("/s/good/1/model.onnx", "");
+  options_.layout.repositories = {"/r", "/s"};
+  EXPECT_EQ(CountProblems(Check()), 2u);
+  options_.layout.namespacing = true;
+  EXPECT_EQ(CountProblems(Check()), 0u);
+}
+
+TEST_F(RepositoryCheckTest, ARepositoryThatIsNotThereIsAnError) {
+  options_.layout.repositories = {"/nowhere"};
+  EXPECT_FALSE(CheckRepositories(fs_, options_).ok());
+}
+
+}  // namespace
+}  // namespace nereid

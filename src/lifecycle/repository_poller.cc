@@ -1,0 +1,31 @@
+#include "lifecycle/repository_poller.h"
+
+#include <utility>
+
+namespace nereid {
+
+RepositoryPoller::RepositoryPoller(Clock* clock, Duration interval, std::function<void()> poll)
+    : clock_(clock), interval_(interval), poll_(std::move(poll)), thread_([this] { Run(); }) {}
+
+RepositoryPoller::~RepositoryPoller() {
+  {
+    MutexLock lock(&mu_);
+    stopped_ = true;
+  }
+  changed_.NotifyAll();
+  thread_.join();
+}
+
+void RepositoryPoller::Run() {
+  while (true) {
+    {
+      MutexLock lock(&mu_);
+      const TimePoint next = clock_->Now() + interval_;
+      while (!stopped_ && clock_->Now() < next) clock_->Wait(&changed_, &mu_, next);
+      if (stopped_) return;
+    }
+    poll_();
+  }
+}
+
+}  // namespace nereid

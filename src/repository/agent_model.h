@@ -1,0 +1,96 @@
+// AgentModel: one model as one of its repository agents sees it; what a TRITONREPOAGENT_AgentModel*
+// points to. AgentChain: all agents of a model, in the order of its configuration. Both
+// thread-compatible: one action at a time.
+#ifndef NEREID_REPOSITORY_AGENT_MODEL_H_
+#define NEREID_REPOSITORY_AGENT_MODEL_H_
+
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/relations.h"
+#include "repository/agent_library.h"
+#include "repository/temp_directory.h"
+
+namespace nereid {
+
+class AgentModel {
+ public:
+  // The model is at `location` and its configuration there is `config_json`. Calls ModelInitialize.
+  static absl::StatusOr<std::unique_ptr<AgentModel>> Make(std::shared_ptr<RepositoryAgent> agent,
+                                                          RepositoryAgentSpec spec,
+                                                          std::string location,
+                                                          std::string config_json);
+  // Takes the actions that are left, so that the agent sees the end of the model's life.
+  ~AgentModel();
+  AgentModel(const AgentModel&) = delete;
+  AgentModel& operator=(const AgentModel&) = delete;
+
+  // Calls the agent. INTERNAL where `action` does not follow the last one.
+  absl::Status Act(TRITONREPOAGENT_ActionType action);
+  bool ended_with(TRITONREPOAGENT_ActionType action) const { return last_ == action; }
+
+  // ---- What the agent may ask for, and do; see tritonrepoagent.h.
+  const std::string& location() const { return location_; }
+  const RepositoryAgentSpec& spec() const { return spec_; }
+  const std::string& config_json() const { return config_json_; }
+  absl::StatusOr<const char*> AcquireLocation();
+  absl::Status ReleaseLocation(const std::string& location);
+  absl::Status SetLocation(const std::string& location);
+  void* state = nullptr;  // the agent's own
+
+ private:
+  AgentModel(std::shared_ptr<RepositoryAgent> agent, RepositoryAgentSpec spec, std::string location,
+             std::string config_json)
+      : agent_(std::move(agent)),
+        spec_(std::move(spec)),
+        location_(std::move(location)),
+        config_json_(std::move(config_json)) {}
+
+  const std::shared_ptr<RepositoryAgent> agent_;
+  const RepositoryAgentSpec spec_;
+  std::string location_;
+  const std::string config_json_;
+  std::unique_ptr<TempDirectory> acquired_;
+  bool initialized_ = false;
+  std::optional<TRITONREPOAGENT_ActionType> last_;     // that was taken, or is being taken
+  std::optional<TRITONREPOAGENT_ActionType> current_;  // that is being taken
+};
+
+class AgentChain {
+ public:
+  // The configuration of the model that lies at a location, as JSON; empty if there is none.
+  using ReadConfig = std::function<std::string(const std::string& location)>;
+
+  // Lets each agent prepare the model at `location`, where the one before it has left it. The error
+  // of the first one that refuses; those before it have then seen the load fail.
+  static absl::StatusOr<std::unique_ptr<AgentChain>> Load(
+      RepositoryAgents* agents, const std::vector<RepositoryAgentSpec>& specs,
+      const std::string& location, const ReadConfig& read_config);
+
+  ~AgentChain();
+  AgentChain(const AgentChain&) = delete;
+  AgentChain& operator=(const AgentChain&) = delete;
+
+  // Where the last agent left the model.
+  const std::string& location() const { return location_; }
+
+  // How the load has ended. Once; a second call does nothing.
+  void EndLoad(bool ok);
+  // The unload begins. Does nothing the second time, or unless the load was a success.
+  void Unload();
+
+ private:
+  AgentChain() = default;
+
+  std::vector<std::unique_ptr<AgentModel>> models_;
+  std::string location_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_REPOSITORY_AGENT_MODEL_H_

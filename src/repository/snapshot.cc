@@ -1,0 +1,158 @@
+#include "repository/snapshot.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+constexpr int kMaxDepth = 16;  // a link may lead back up
+constexpr absl::string_view kIgnored = "__pycache__";
+
+void AddFiles(const FileSystem& fs, const std::string& directory, const std::string& prefix,
+              int depth, ModelFiles* files) {
+  const auto entries = fs.ListDirectory(directory);
+  if (!entries.ok() || depth > kMaxDepth) return;
+  for (const DirEntry& entry : *entries) {
+    if (entry.name == kIgnored) continue;
+    const std::string path = JoinPath(directory, entry.name);
+    const std::string name = prefix.empty() ? entry.name : absl::StrCat(prefix, "/", entry.name);
+    if (entry.is_directory) {
+      files->files[name] = FileStat{.is_directory = true, .size = 0, .mtime_ns = 0};
+      AddFiles(fs, path, name, depth + 1, files);
+    } else if (const auto stat = fs.Stat(path); stat.ok()) {
+      files->files[name] = *stat;
+    }
+  }
+}
+
+bool IsNumber(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+// What concerns version `version` of a model.
+std::map<std::string, FileStat> FilesOfVersion(const ModelFiles& model, int64_t version) {
+  const std::string own = absl::StrCat(version);
+  std::map<std::string, FileStat> files;
+  for (const auto& [path, stat] : model.files) {
+    const absl::string_view top = absl::string_view(path).substr(0, path.find('/'));
+    if (path.empty() || path == "config.pbtxt" || top == "configs") continue;
+    if (IsNumber(top) && top != own) continue;
+    files.emplace(path, stat);
+  }
+  return files;
+}
+
+// The model's name that `directory` of `repository` stands for.
+std::string NameOf(const RepositoryLayout& layout, const std::string& repository,
+                   const std::string& directory) {
+  const auto names = layout.names.find(repository);
+  if (names == layout.names.end()) return directory;
+  const auto name = names->second.find(directory);
+  return name == names->second.end() ? directory : name->second;
+}
+
+ModelId IdOf(const RepositoryLayout& layout, const std::string& repository,
+             const std::string& name) {
+  return {layout.namespacing ? repository : "", name};
+}
+
+}  // namespace
+
+ModelDirectories FindModelDirectories(const FileSystem& fs, const RepositoryLayout& layout,
+                                      const std::string& name) {
+  ModelDirectories found;
+  for (const std::string& repository : layout.repositories) {
+    std::set<std::string> directories;
+    if (NameOf(layout, repository, name) == name) directories.insert(name);
+    if (const auto names = layout.names.find(repository); names != layout.names.end()) {
+      for (const auto& [directory, mapped] : names->second) {
+        if (mapped == name) directories.insert(directory);
+      }
+    }
+    for (const std::string& directory : directories) {
+      const std::string path = JoinPath(repository, directory);
+      const auto stat = fs.Stat(path);
+      if (!stat.ok() || !stat->is_directory) continue;
+      found[IdOf(layout, repository, name)].push_back(path);
+    }
+  }
+  return found;
+}
+
+absl::StatusOr<ModelDirectories> ListModelDirectories(const FileSystem& fs,
+                                                      const RepositoryLayout& layout) {
+  ModelDirectories found;
+  for (const std::string& repository : layout.repositories) {
+    ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.ListDirectory(repository));
+    for (const DirEntry& entry : entries) {
+      if (!entry.is_directory || absl::StartsWith(entry.name, ".")) continue;
+      const std::string name = NameOf(layout, repository, entry.name);
+      found[IdOf(layout, repository, name)].push_back(JoinPath(repository, entry.name));
+    }
+  }
+  return found;
+}
+
+absl::StatusOr<ModelFiles> ScanModel(const FileSystem& fs, const std::string& directory) {
+  ASSIGN_OR_RETURN(const FileStat stat, fs.Stat(directory));
+  ModelFiles files;
+  files.directory = directory;
+  files.files[""] = stat;
+  AddFiles(fs, directory, "", 0, &files);
+  return files;
+}
+
+absl::StatusOr<RepositorySnapshot> ScanRepositories(const FileSystem& fs,
+                                                    const RepositoryLayout& layout) {
+  RepositorySnapshot snapshot;
+  ASSIGN_OR_RETURN(const ModelDirectories directories, ListModelDirectories(fs, layout));
+  for (const auto& [id, paths] : directories) {
+    if (paths.size() > 1) {
+      snapshot.ambiguous.insert(id.name);
+      continue;
+    }
+    // One that went since it was listed is not there.
+    absl::StatusOr<ModelFiles> files = ScanModel(fs, paths[0]);
+    if (files.ok()) snapshot.models.emplace(id, *std::move(files));
+  }
+  return snapshot;
+}
+
+std::set<ModelId> ChangedModels(const RepositorySnapshot& before, const RepositorySnapshot& after) {
+  std::set<ModelId> changed;
+  for (const auto& [id, files] : after.models) {
+    const auto old = before.models.find(id);
+    if (old == before.models.end() || !(old->second == files)) changed.insert(id);
+  }
+  for (const auto& [id, files] : before.models) {
+    if (after.models.count(id) == 0) changed.insert(id);
+  }
+  return changed;
+}
+
+RepositorySnapshot Settle(const RepositorySnapshot& known, const RepositorySnapshot& earlier,
+                          const RepositorySnapshot& later) {
+  RepositorySnapshot settled = later;
+  for (const ModelId& id : ChangedModels(earlier, later)) {
+    settled.models.erase(id);
+    const auto old = known.models.find(id);
+    if (old != known.models.end() && later.ambiguous.count(id.name) == 0) {
+      settled.models.insert(*old);
+    }
+  }
+  return settled;
+}
+
+bool SameVersionFiles(const ModelFiles& before, const ModelFiles& after, int64_t version) {
+  return before.directory == after.directory &&
+         FilesOfVersion(before, version) == FilesOfVersion(after, version);
+}
+
+}  // namespace nereid

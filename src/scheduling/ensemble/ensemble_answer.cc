@@ -1,0 +1,141 @@
+#include "scheduling/ensemble/ensemble_answer.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "infer/response.h"
+#include "scheduling/ensemble/child_request.h"
+
+namespace nereid {
+namespace {
+
+void CopyBytes(const EnsembleAnswer::Output& output, char* to) {
+  const TensorValue& value = output.value;
+  if (value.input != nullptr) {
+    for (const InputBuffer& buffer : value.input->buffers()) {
+      std::memcpy(to, buffer.base, buffer.byte_size);
+      to += buffer.byte_size;
+    }
+    return;
+  }
+  const OutputBuffer& buffer = output.in_pool ? output.kept : value.bytes.buffer();
+  if (buffer.byte_size > 0) std::memcpy(to, buffer.base, buffer.byte_size);
+}
+
+absl::Status AddOutput(const CompiledModel& config, EnsembleAnswer::Output* output,
+                       InferResponse* response) {
+  TensorValue& value = output->value;
+  if (value.absent) return absl::OkStatus();  // an optional input that is an output, too
+  const OutputSpec& spec = config.outputs[output->index];
+  ASSIGN_OR_RETURN(ResponseOutput* const to,
+                   response->AddClientOutput(
+                       spec.name, value.data_type,
+                       BridgeShape(value.shape, config.max_batch_size > 0, spec.dims.size())));
+  if (value.sequence != nullptr) AddSequenceParameters(*value.sequence, response);
+  if (value.input == nullptr && !output->in_pool && response->allocator()->TakesHeapBuffers()) {
+    to->Adopt(value.bytes.Take());
+    return absl::OkStatus();
+  }
+  const size_t byte_size =
+      output->in_pool && value.input == nullptr ? output->kept.byte_size : value.byte_size();
+  RETURN_IF_ERROR(to->Allocate(byte_size, MemoryPlace{}));
+  CopyBytes(*output, static_cast<char*>(to->buffer().base));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+EnsembleAnswer CollectAnswer(const StepGraph& graph, const StepPlan& plan, uint32_t iteration,
+                             TensorPool* pool) {
+  EnsembleAnswer answer;
+  for (const uint32_t index : plan.outputs) {
+    EnsembleAnswer::Output& output = answer.outputs.emplace_back();
+    output.index = index;
+    output.tensor = graph.outputs()[index];
+    output.iteration = graph.tensors()[output.tensor].iterated ? iteration : 0;
+    TensorValue* const value = pool->Find(output.tensor, output.iteration);
+    output.in_pool = value->uses != 1;
+    output.kept = value->bytes.buffer();
+    output.value.data_type = value->data_type;
+    output.value.shape = value->shape;
+    output.value.input = value->input;
+    output.value.sequence = value->sequence;
+    output.value.absent = value->absent;
+    if (!output.in_pool) output.value.bytes = pool->EndUse(output.tensor, output.iteration);
+  }
+  return answer;
+}
+
+absl::Status SendAnswer(const EnsembleContext& context, InferRequest* request,
+                        EnsembleAnswer* answer) {
+  if (!answer->error.ok()) {
+    request->RespondError(answer->error, answer->reason);
+    return absl::OkStatus();
+  }
+  const std::shared_ptr<ResponseStream> stream = request->stream();
+  std::unique_ptr<InferResponse> response;
+  if (!answer->outputs.empty()) {
+    response = stream->NewResponse();
+    for (EnsembleAnswer::Output& output : answer->outputs) {
+      const absl::Status added = AddOutput(*context.config, &output, response.get());
+      if (added.ok()) continue;
+      response.reset();
+      if (answer->is_final) {
+        request->RespondError(EnsembleError(context, added, -1), FailureReason::kOther);
+      }
+      return added;
+    }
+  }
+  const absl::Status sent =
+      stream->Send(std::move(response), answer->is_final ? kResponseCompleteFinal : 0);
+  if (!sent.ok()) LOG_ERROR << sent.message();
+  return absl::OkStatus();
+}
+
+absl::Status EnsembleError(const EnsembleContext& context, const absl::Status& error, int step) {
+  std::string text = absl::StrCat("in ensemble '", context.config->name, "', ", error.message());
+  if (step >= 0) {
+    absl::StrAppend(&text, " (step ", step, ", model '",
+                    context.graph.steps()[static_cast<size_t>(step)].spec.model_name, "')");
+  }
+  return absl::Status(error.code(), text);
+}
+
+absl::Status MissingOutputError(const EnsembleContext& context, const InferRequest& request,
+                                const StepPlan& plan, const RunProgress& progress) {
+  std::string text = absl::StrCat(request.LogPrefix(),
+                                  "unexpected deadlock, at least one output is not set while no "
+                                  "more ensemble steps can be made");
+  for (uint32_t i = 0; i < plan.outputs.size(); ++i) {
+    if (!progress.Lacks(plan, i)) continue;
+    absl::StrAppend(&text, ": Composing models did not output tensor ",
+                    context.config->outputs[plan.outputs[i]].name);
+    break;
+  }
+  return EnsembleError(context, absl::InvalidArgumentError(text), -1);
+}
+
+void RecordEnsembleSuccess(const EnsembleContext& context, const InferRequest& request,
+                           const ComputeTimes& times) {
+  SuccessTimes sums;
+  sums.request_start = request.request_start_ns;
+  sums.queue_start = request.queue_start_ns;
+  sums.exec_start = sums.queue_start + times.queue.load();
+  sums.compute_start = sums.exec_start + times.input.load();
+  sums.compute_end = sums.compute_start + times.infer.load();
+  sums.exec_end = sums.compute_end + times.output.load();
+  sums.request_end = ToNanos(context.clock->Now());
+  ModelStatistics& statistics = request.model()->statistics();
+  statistics.RecordSuccess(ModelStatistics::kModelShard, request.batch_size(), sums);
+  statistics.RecordBatch(ModelStatistics::kModelShard, request.units_in_batch(), sums.exec_start,
+                         sums.compute_start, sums.compute_end, sums.exec_end,
+                         context.clock->WallMillis());
+  if (request.compute_times != nullptr) request.compute_times->Add(sums);
+}
+
+}  // namespace nereid

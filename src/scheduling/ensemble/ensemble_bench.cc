@@ -1,0 +1,125 @@
+// What an ensemble adds to its models: requests through chains of fake ones that answer at once,
+// all on one thread. The difference between two lengths is the cost of a step, its model's part
+// (request, answer, allocation of an output) included; `direct` is that part alone.
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "infer/issue.h"
+#include "infer/response.h"
+#include "infer/testing/fake_model.h"
+#include "infer/testing/test_request.h"
+#include "scheduling/ensemble/ensemble_scheduler.h"
+
+namespace nereid {
+namespace {
+
+// Answers every request at once with one output of 16 bytes.
+std::shared_ptr<FakeModel> EchoModel() {
+  ModelBuilder builder("m");
+  builder.Input("I", DataType::kInt8, {16}).Output("O", DataType::kInt8, {16});
+  auto model = FakeModel::Make(builder);
+  model->on_enqueue = [](RequestPtr* request) {
+    RequestPtr owned = std::move(*request);
+    owned->lifecycle().MoveTo(RequestState::kExecuting, "").IgnoreError();
+    owned->model()->statistics().AddPending(-1);
+    std::unique_ptr<InferResponse> response = owned->stream()->NewResponse();
+    ResponseOutput* const output = *response->AddOutput("O", DataType::kInt8, {16});
+    output->Allocate(16, MemoryPlace{}).IgnoreError();
+    owned->stream()->Send(std::move(response), kResponseCompleteFinal).IgnoreError();
+    return absl::OkStatus();
+  };
+  return model;
+}
+
+class OneModel final : public ModelResolver {
+ public:
+  explicit OneModel(std::shared_ptr<ServingModel> model) : model_(std::move(model)) {}
+  absl::StatusOr<std::shared_ptr<ServingModel>> Resolve(const EnsembleStep&,
+                                                        const InferRequest*) override {
+    return model_;
+  }
+  Found LookUp(const EnsembleStep&) override { return {}; }
+
+ private:
+  const std::shared_ptr<ServingModel> model_;
+};
+
+// "chain": each step reads what the one before wrote. "fan": all read the input of the ensemble.
+CompiledModel Ensemble(int steps, bool chain) {
+  CompiledModel config = ModelBuilder("e").Input("t0", DataType::kInt8, {16}).Build();
+  for (int i = 0; i < steps; ++i) {
+    EnsembleStep step;
+    step.model_name = "m";
+    step.inputs = {{"I", "t" + std::to_string(chain ? i : 0)}};
+    step.outputs = {{"O", "t" + std::to_string(i + 1)}};
+    config.ensemble.steps.push_back(std::move(step));
+    if (chain && i + 1 < steps) continue;
+    OutputSpec output;
+    output.name = "t" + std::to_string(i + 1);
+    output.data_type = DataType::kInt8;
+    output.dims = {16};
+    config.outputs.push_back(std::move(output));
+  }
+  return config;
+}
+
+// A client whose request is issued again and again.
+class Client {
+ public:
+  explicit Client(const std::shared_ptr<ServingModel>& model, const char* input)
+      : request_(model, -1) {
+    InferInput* const tensor = *request_.AddInput(input, DataType::kInt8, {16});
+    tensor->AppendBuffer({bytes_, sizeof(bytes_), MemoryPlace{}});
+    request_.set_release_target(
+        {[](InferRequest*, uint32_t, const ReleaseTarget&) {}, nullptr, nullptr});
+    request_.set_response_target(
+        {[](InferResponse* response, uint32_t, const ResponseTarget&) { delete response; }, nullptr,
+         nullptr, &allocator_, nullptr});
+  }
+  bool Run() {
+    request_.lifecycle().MoveTo(RequestState::kInitialized, "").IgnoreError();
+    if (!request_.model()->lifetime().Enter()) return false;
+    return IssueRequest(&request_, ToNanos(Clock::Real()->Now())).ok();
+  }
+
+ private:
+  const char bytes_[16] = {};
+  const HeapOutputAllocator allocator_{nullptr};
+  InferRequest request_;
+};
+
+void BM_Direct(benchmark::State& state) {
+  Client client(EchoModel(), "I");
+  for (auto _ : state) {
+    if (!client.Run()) state.SkipWithError("refused");
+  }
+}
+BENCHMARK(BM_Direct)->Name("direct");
+
+void RunSteps(benchmark::State& state, bool chain) {
+  const int steps = static_cast<int>(state.range(0));
+  OneModel resolver(EchoModel());
+  auto ensemble = std::make_shared<FakeModel>(Ensemble(steps, chain));
+  const HeapOutputAllocator allocator(nullptr);
+  EnsembleScheduler scheduler(
+      &ensemble->config(),
+      *StepGraph::Make(ensemble->config(), std::vector<bool>(static_cast<size_t>(steps))),
+      &resolver, &allocator, Clock::Real());
+  ensemble->on_enqueue = [&](RequestPtr* request) { return scheduler.Enqueue(request); };
+  Client client(ensemble, "t0");
+  for (auto _ : state) {
+    if (!client.Run()) state.SkipWithError("refused");
+  }
+  // Items are steps.
+  state.SetItemsProcessed(state.iterations() * steps);
+}
+void BM_Chain(benchmark::State& state) { RunSteps(state, true); }
+void BM_Fan(benchmark::State& state) { RunSteps(state, false); }
+BENCHMARK(BM_Chain)->Name("chain")->Arg(1)->Arg(2)->Arg(4)->Arg(16);
+BENCHMARK(BM_Fan)->Name("fan")->Arg(2)->Arg(16);
+
+}  // namespace
+}  // namespace nereid

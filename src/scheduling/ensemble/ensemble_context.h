@@ -1,0 +1,41 @@
+// EnsembleContext: what all requests to one version of an ensemble have in common. Constant but for
+// the members that say so. Owned by the EnsembleScheduler.
+#ifndef NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_CONTEXT_H_
+#define NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_CONTEXT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "config/compiled_model.h"
+#include "memory/output_allocator.h"
+#include "scheduling/ensemble/model_resolver.h"
+#include "scheduling/ensemble/step_graph.h"
+
+namespace nereid {
+
+struct EnsembleContext {
+  // All but the graph outlive this, and `allocator_in` the responses of the steps' models.
+  EnsembleContext(const CompiledModel* config_in, StepGraph graph_in, ModelResolver* resolver_in,
+                  const HeapOutputAllocator* allocator_in, Clock* clock_in)
+      : config(config_in),
+        graph(std::move(graph_in)),
+        resolver(resolver_in),
+        allocator(allocator_in),
+        clock(clock_in) {}
+
+  const CompiledModel* const config;
+  const StepGraph graph;
+  ModelResolver* const resolver;
+  const HeapOutputAllocator* const allocator;  // of what steps make
+  Clock* const clock;
+
+  Mutex runs_mu;                      // guards InferRequest::ensemble_run of its requests
+  std::atomic<size_t> peak_bytes{0};  // the most that tensors between steps took in one request
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_CONTEXT_H_

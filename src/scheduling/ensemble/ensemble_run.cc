@@ -1,0 +1,465 @@
+#include "scheduling/ensemble/ensemble_run.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "infer/issue.h"
+#include "scheduling/ensemble/child_request.h"
+#include "scheduling/ensemble/ensemble_answer.h"
+#include "scheduling/ensemble/step_queue.h"
+
+namespace nereid {
+
+// One execution of a step. Owns itself: freed when its final answer has come, its request was
+// released, and nobody has pinned it.
+struct EnsembleRun::Call {
+  Call(std::shared_ptr<EnsembleRun> run_in, StepRun step_in, std::shared_ptr<ServingModel> model,
+       int64_t version)
+      : run(std::move(run_in)), step(step_in), request(std::move(model), version) {}
+
+  const std::shared_ptr<EnsembleRun> run;
+  const StepRun step;
+  InferRequest request;
+  // Guarded by the run's mutex.
+  bool issued = false;  // may be cancelled
+  bool gave_outputs = false;
+  bool answered = false;
+  bool released = false;
+  int pins = 1;  // of whoever issues it
+};
+
+// What to do after the mutex was let go. Its destruction frees tensors and calls.
+struct EnsembleRun::Work {
+  StepRuns start;
+  absl::InlinedVector<Call*, 4> cancel;  // pinned
+  absl::InlinedVector<TensorBytes, 2> freed;
+  std::unique_ptr<Call> closed;
+  bool deliver = false;
+  bool end = false;
+};
+
+EnsembleRun::EnsembleRun(EnsembleContext* context, std::optional<StepPlan> own_plan)
+    : context_(context),
+      own_plan_(std::move(own_plan)),
+      plan_(own_plan_.has_value() ? *own_plan_ : context->graph.full_plan()),
+      models_(context->graph.steps().size()),
+      progress_(context->graph, plan_, context->config->ensemble.max_inflight_requests),
+      pool_(plan_),
+      answers_(context->graph.steps().size(), 0) {}
+
+EnsembleRun::~EnsembleRun() {
+  // Left only if the run never began.
+  for (const auto& model : models_) {
+    if (model != nullptr) model->lifetime().Leave();
+  }
+}
+
+absl::StatusOr<std::shared_ptr<EnsembleRun>> EnsembleRun::Make(EnsembleContext* context,
+                                                               const InferRequest& request) {
+  const CompiledModel& config = *context->config;
+  std::optional<StepPlan> own_plan;
+  if (!request.asked_outputs().empty() && request.asked_outputs().size() < config.outputs.size()) {
+    std::vector<uint32_t> outputs;
+    for (const std::string& name : request.asked_outputs()) {
+      outputs.push_back(static_cast<uint32_t>(config.FindOutput(name)));
+    }
+    std::sort(outputs.begin(), outputs.end());
+    own_plan = context->graph.PlanFor(outputs);
+  }
+  auto run = std::make_shared<EnsembleRun>(context, std::move(own_plan));
+  RETURN_IF_ERROR(run->HoldModels(request));
+  return run;
+}
+
+absl::StatusOr<std::shared_ptr<ServingModel>> EnsembleRun::EnterModel(
+    const EnsembleStep& step, const InferRequest& request) const {
+  // A version may go after it was looked up: then there is another, or none.
+  for (std::shared_ptr<ServingModel> last, model;; last = std::move(model)) {
+    ASSIGN_OR_RETURN(model, context_->resolver->Resolve(step, &request));
+    if (model == last) break;
+    // Also a closed one is entered for a sequence that lives there.
+    const bool entered = model->HasSequence(request.correlation_id()) ? model->lifetime().Join()
+                                                                      : model->lifetime().Enter();
+    if (entered) return model;
+  }
+  return absl::UnavailableError(
+      absl::StrCat("Request for unknown model: '", step.model_name, "' has no available versions"));
+}
+
+absl::Status EnsembleRun::HoldModels(const InferRequest& request) {
+  const std::vector<StepGraph::Step>& steps = context_->graph.steps();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (plan_.runs[i] == 0) continue;
+    absl::StatusOr<std::shared_ptr<ServingModel>> model = EnterModel(steps[i].spec, request);
+    if (!model.ok()) return EnsembleError(*context_, model.status(), static_cast<int>(i));
+    models_[i] = *std::move(model);
+    if (models_[i]->config().decoupled != steps[i].decoupled) {
+      return EnsembleError(
+          *context_,
+          absl::FailedPreconditionError(absl::StrCat(
+              "model '", steps[i].spec.model_name,
+              "' was reloaded with another transaction policy: the ensemble has to be reloaded")),
+          static_cast<int>(i));
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool EnsembleRun::HasSequence(const CorrelationId& id) const {
+  return std::any_of(models_.begin(), models_.end(),
+                     [&](const auto& model) { return model != nullptr && model->HasSequence(id); });
+}
+
+void EnsembleRun::Begin(RequestPtr request) {
+  request_ = std::move(request);
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    const std::vector<uint32_t>& inputs = context_->graph.inputs();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (plan_.uses[inputs[i]] == 0) continue;
+      const InferInput* const input = request_->FindInput(context_->config->inputs[i].name);
+      TensorValue value;
+      value.absent = input == nullptr;
+      if (input != nullptr) {
+        value.data_type = input->data_type();
+        value.shape = input->sent_shape();
+        value.input = input;
+      }
+      Put(inputs[i], 0, std::move(value), &work);
+    }
+    Settle(&work);  // the outputs may be inputs
+  }
+  {
+    // From now on it may be cancelled; whether it was before, each start of a step looks.
+    MutexLock lock(&context_->runs_mu);
+    request_->ensemble_run = this;
+  }
+  Do(std::move(work));
+}
+
+void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work) {
+  pool_.Put(tensor, iteration, std::move(value));
+  absl::InlinedVector<uint32_t, 1> complete;
+  progress_.Arrive(tensor, iteration, &work->start, &complete);
+  for (const uint32_t ready : complete) {
+    if (plan_.decoupled) {
+      to_send_.push_back(CollectAnswer(context_->graph, plan_, ready, &pool_));
+    } else {
+      outputs_complete_ = true;
+    }
+  }
+}
+
+void EnsembleRun::StartStep(StepRun step) {
+  Work work;
+  std::unique_ptr<Call> call;
+  {
+    MutexLock lock(&mu_);
+    absl::Status status;
+    if (status_.ok() && request_->stream()->IsCancelled()) FailCancelled(&work);
+    if (status_.ok()) call = MakeCall(step, &status);
+    if (!status.ok()) {
+      Fail(status, static_cast<int>(step.step), FailureReason::kOther, &work);
+      call.reset();
+    }
+    if (call == nullptr) {
+      progress_.Finish(step.step, &work.start);
+      Settle(&work);
+    } else {
+      calls_.push_back(call.get());
+    }
+  }
+  if (call != nullptr) Issue(std::move(call));
+  Do(std::move(work));
+}
+
+std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl::Status* status) {
+  const StepGraph::Step& step = context_->graph.steps()[step_run.step];
+  auto call = std::make_unique<Call>(shared_from_this(), step_run, models_[step_run.step],
+                                     step.spec.model_version);
+  InferRequest& child = call->request;
+  CopyHeader(*request_, &child);
+  for (const StepGraph::Port& input : step.inputs) {
+    const bool moving = context_->graph.tensors()[input.tensor].iterated;
+    const TensorValue* const value = pool_.Find(input.tensor, moving ? step_run.iteration : 0);
+    status->Update(AddChildInput(input.name, *value, &child));
+  }
+  size_t wanted = 0;
+  for (const StepGraph::Port& output : step.outputs) wanted += plan_.uses[output.tensor] > 0;
+  // Asking for nothing is asking for all.
+  if (wanted < child.model()->config().outputs.size()) {
+    for (const StepGraph::Port& output : step.outputs) {
+      if (plan_.uses[output.tensor] > 0) status->Update(child.AddRequestedOutput(output.name));
+    }
+  }
+  child.passes_closed_admission = true;
+  child.compute_times = &times_;
+  child.set_release_target({&EnsembleRun::OnRelease, call.get(), nullptr});
+  child.set_response_target(
+      {&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator, nullptr});
+  return call;
+}
+
+void EnsembleRun::Issue(std::unique_ptr<Call> owned) {
+  Call* const call = owned.release();  // pinned
+  if (!call->request.model()->config().decoupled) call->request.inline_turn = StepQueue::turn();
+  models_[call->step.step]->lifetime().Share();
+  const absl::Status issued = IssueRequest(&call->request, ToNanos(context_->clock->Now()));
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    if (issued.ok()) {
+      call->issued = true;
+      // It was too early to cancel it when another step failed.
+      if (!status_.ok() && !call->answered) {
+        ++call->pins;
+        work.cancel.push_back(call);
+      }
+    } else {
+      Fail(issued, static_cast<int>(call->step.step), FailureReason::kOther, &work);
+      DropInputs(*call, &work);
+      call->released = true;
+      EndCall(call, &work);
+    }
+    --call->pins;
+    CloseIfDone(call, &work);
+  }
+  Do(std::move(work));
+}
+
+void EnsembleRun::OnResponse(InferResponse* response, uint32_t flags,
+                             const ResponseTarget& target) {
+  Call* const call = static_cast<Call*>(target.userp);
+  std::unique_ptr<InferResponse> owned(response);
+  const std::shared_ptr<EnsembleRun> run = call->run;
+  Work work;
+  {
+    MutexLock lock(&run->mu_);
+    if (owned != nullptr && !owned->status().ok()) {
+      run->Fail(owned->status(), static_cast<int>(call->step.step), FailureReason::kOther, &work);
+    } else if (owned != nullptr && run->status_.ok()) {
+      run->TakeOutputs(call, owned.get(), &work);
+    }
+    if ((flags & kResponseCompleteFinal) != 0) {
+      run->EndCall(call, &work);
+      run->CloseIfDone(call, &work);
+    } else {
+      work.deliver = !run->to_send_.empty() && !std::exchange(run->sending_, true);
+    }
+  }
+  owned.reset();  // with the outputs that nobody uses
+  run->Do(std::move(work));
+}
+
+void EnsembleRun::TakeOutputs(Call* call, InferResponse* response, Work* work) {
+  const StepGraph::Step& step = context_->graph.steps()[call->step.step];
+  const int failed_step = static_cast<int>(call->step.step);
+  absl::StatusOr<std::shared_ptr<const SequenceOverride>> sequence =
+      ReadSequenceOverride(*response);
+  if (!sequence.ok()) return Fail(sequence.status(), failed_step, FailureReason::kOther, work);
+  if (response->outputs().empty()) return;
+  if (std::exchange(call->gave_outputs, true) && !step.decoupled) {
+    return Fail(absl::InternalError("several answers of a model that is not decoupled"),
+                failed_step, FailureReason::kOther, work);
+  }
+  const uint32_t iteration = step.decoupled ? answers_[call->step.step]++ : call->step.iteration;
+  for (ResponseOutput& output : response->outputs()) {
+    for (const StepGraph::Port& port : step.outputs) {
+      if (port.name != output.name() || plan_.uses[port.tensor] == 0) continue;
+      TensorValue value;
+      value.data_type = output.data_type();
+      value.shape = output.shape();
+      value.bytes = TensorBytes(output.TakeBuffer(), context_->allocator);
+      value.sequence = *sequence;
+      Put(port.tensor, iteration, std::move(value), work);
+      break;  // each output has one tensor
+    }
+  }
+}
+
+void EnsembleRun::OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target) {
+  Call* const call = static_cast<Call*>(target.userp);
+  const std::shared_ptr<EnsembleRun> run = call->run;
+  Work work;
+  {
+    MutexLock lock(&run->mu_);
+    run->DropInputs(*call, &work);
+    call->released = true;
+    run->CloseIfDone(call, &work);
+  }
+  run->Do(std::move(work));
+}
+
+void EnsembleRun::EndCall(Call* call, Work* work) {
+  call->answered = true;
+  progress_.Finish(call->step.step, &work->start);
+  Settle(work);
+}
+
+void EnsembleRun::DropInputs(const Call& call, Work* work) {
+  for (const StepGraph::Port& input : context_->graph.steps()[call.step.step].inputs) {
+    const bool moving = context_->graph.tensors()[input.tensor].iterated;
+    TensorBytes last = pool_.EndUse(input.tensor, moving ? call.step.iteration : 0);
+    if (last.buffer().base != nullptr) work->freed.push_back(std::move(last));
+  }
+}
+
+void EnsembleRun::CloseIfDone(Call* call, Work* work) {
+  if (!call->answered || !call->released || call->pins > 0) return;
+  calls_.erase(std::find(calls_.begin(), calls_.end(), call));
+  work->closed.reset(call);
+  work->end = MayEnd();
+}
+
+void EnsembleRun::Unpin(Call* call) {
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    --call->pins;
+    CloseIfDone(call, &work);
+  }
+  Do(std::move(work));
+}
+
+void EnsembleRun::Cancel() {
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    if (settled_ || !status_.ok()) return;
+    FailCancelled(&work);
+    Settle(&work);
+  }
+  Do(std::move(work));
+}
+
+void EnsembleRun::FailCancelled(Work* work) {
+  Fail(absl::CancelledError("the request was cancelled"), -1, FailureReason::kCanceled, work);
+}
+
+void EnsembleRun::Fail(const absl::Status& error, int step, FailureReason reason, Work* work) {
+  if (!status_.ok() || settled_) return;
+  status_ = EnsembleError(*context_, error, step);
+  reason_ = reason;
+  progress_.Abandon();
+  for (Call* const call : calls_) {
+    if (!call->issued || call->answered) continue;
+    ++call->pins;
+    work->cancel.push_back(call);
+  }
+}
+
+void EnsembleRun::Settle(Work* work) {
+  if (!settled_ && progress_.under_way() == 0) {
+    settled_ = true;
+    if (status_.ok() && !plan_.decoupled && !outputs_complete_) {
+      status_ = MissingOutputError(*context_, *request_, plan_, progress_);
+    }
+    succeeded_ = status_.ok();
+    if (succeeded_ && !plan_.decoupled) {
+      to_send_.push_back(CollectAnswer(context_->graph, plan_, 0, &pool_));
+    } else if (!succeeded_ || to_send_.empty()) {
+      to_send_.emplace_back();
+      to_send_.back().error = status_;
+      to_send_.back().reason = reason_;
+    }
+    to_send_.back().is_final = true;
+  }
+  if (!to_send_.empty() && !std::exchange(sending_, true)) work->deliver = true;
+}
+
+void EnsembleRun::Do(Work work) {
+  const std::shared_ptr<EnsembleRun> self = shared_from_this();
+  work.closed.reset();
+  work.freed.clear();
+  if (!work.start.empty()) StepQueue::Start(self, work.start);
+  for (Call* const call : work.cancel) {
+    if (absl::Status s = call->request.Cancel(); !s.ok()) LOG_ERROR << s.message();
+    Unpin(call);
+  }
+  if (work.deliver) Deliver();
+  if (work.end) End();
+}
+
+void EnsembleRun::Deliver() {
+  bool end = false;
+  for (bool more = true; more;) {
+    std::vector<EnsembleAnswer> answers;
+    {
+      MutexLock lock(&mu_);
+      answers.swap(to_send_);
+      if (answers.empty()) {
+        sending_ = more = false;
+        end = MayEnd();
+      }
+    }
+    for (EnsembleAnswer& answer : answers) DeliverOne(&answer);
+  }
+  if (end) End();
+}
+
+void EnsembleRun::DeliverOne(EnsembleAnswer* answer) {
+  bool skip = false;
+  {
+    MutexLock lock(&mu_);
+    skip = !send_error_.ok() && !answer->is_final;
+    if (answer->is_final && answer->error.ok()) answer->error = send_error_;
+  }
+  const absl::Status sent = skip ? absl::OkStatus() : SendAnswer(*context_, request_.get(), answer);
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    for (const EnsembleAnswer::Output& output : answer->outputs) {
+      if (!output.in_pool) continue;
+      TensorBytes last = pool_.EndUse(output.tensor, output.iteration);
+      if (last.buffer().base != nullptr) work.freed.push_back(std::move(last));
+    }
+    if (!sent.ok()) {
+      Fail(sent, -1, FailureReason::kOther, &work);
+      send_error_ = EnsembleError(*context_, sent, -1);
+    }
+    if (answer->is_final) {
+      final_sent_ = true;
+      succeeded_ = succeeded_ && sent.ok() && answer->error.ok();
+    }
+  }
+  Do(std::move(work));
+}
+
+bool EnsembleRun::MayEnd() {
+  if (!final_sent_ || sending_ || !calls_.empty() || ended_) return false;
+  ended_ = true;
+  return true;
+}
+
+void EnsembleRun::End() {
+  size_t peak = 0;
+  bool succeeded = false;
+  {
+    MutexLock lock(&mu_);
+    succeeded = succeeded_;
+    peak = pool_.peak_bytes();
+    pool_.Clear();
+  }
+  if (succeeded) RecordEnsembleSuccess(*context_, *request_, times_);
+  size_t seen = context_->peak_bytes.load(std::memory_order_relaxed);
+  while (seen < peak && !context_->peak_bytes.compare_exchange_weak(seen, peak)) {
+  }
+  for (std::shared_ptr<ServingModel>& model : models_) {
+    if (model == nullptr) continue;
+    model->lifetime().Leave();
+    model.reset();
+  }
+  {
+    MutexLock lock(&context_->runs_mu);
+    request_->ensemble_run = nullptr;
+  }
+  // The last: the context may go with it.
+  request_.reset();
+}
+
+}  // namespace nereid

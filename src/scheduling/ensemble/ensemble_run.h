@@ -1,0 +1,118 @@
+// EnsembleRun: one request to an ensemble on its way through the steps. It has no thread: whatever
+// thread brings an answer of a step takes its tensors in and starts what may start next.
+// Thread-safe.
+//
+// Kept alive by the executions under way and by who starts them; it lets go of its request, of the
+// tensors and of the models when the last execution has ended and the client has its answer.
+#ifndef NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_RUN_H_
+#define NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_RUN_H_
+
+#include <absl/container/inlined_vector.h>
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/mutex.h"
+#include "infer/compute_times.h"
+#include "infer/infer_request.h"
+#include "infer/response_stream.h"
+#include "scheduling/ensemble/ensemble_answer.h"
+#include "scheduling/ensemble/ensemble_context.h"
+#include "scheduling/ensemble/run_progress.h"
+#include "scheduling/ensemble/tensor_pool.h"
+
+namespace nereid {
+
+class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
+ public:
+  // Finds and holds the models that `request` needs. The error of the look-up, as the client shall
+  // see it. `context` outlives the run's request.
+  static absl::StatusOr<std::shared_ptr<EnsembleRun>> Make(EnsembleContext* context,
+                                                           const InferRequest& request);
+  // Use Make.
+  EnsembleRun(EnsembleContext* context, std::optional<StepPlan> own_plan);
+  ~EnsembleRun();
+
+  // Whether sequence `id` lives in a model of the request's steps.
+  bool HasSequence(const CorrelationId& id) const;
+  // Takes the request and starts what needs nothing but its inputs. REQUIRES: called once.
+  void Begin(RequestPtr request) ABSL_LOCKS_EXCLUDED(mu_);
+  // Starts one execution. For the StepQueue.
+  void StartStep(StepRun step) ABSL_LOCKS_EXCLUDED(mu_);
+  // The request was cancelled: nothing starts any more, and what runs is cancelled, too.
+  void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Call;
+  struct Work;
+
+  // Holds passes of the models of the steps that run. The error of the look-up.
+  absl::Status HoldModels(const InferRequest& request);
+  // The model of a step, with a pass of its gate for the caller.
+  absl::StatusOr<std::shared_ptr<ServingModel>> EnterModel(const EnsembleStep& step,
+                                                           const InferRequest& request) const;
+
+  // ---- An execution of a step, and what comes back from it. On any thread.
+  std::unique_ptr<Call> MakeCall(StepRun step, absl::Status* status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Issue(std::unique_ptr<Call> call) ABSL_LOCKS_EXCLUDED(mu_);
+  static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
+  static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
+  void TakeOutputs(Call* call, InferResponse* response, Work* work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // It has given its final answer.
+  void EndCall(Call* call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // It needs its inputs no more.
+  void DropInputs(const Call& call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Forgets it if nothing of it is to come and nobody looks at it.
+  void CloseIfDone(Call* call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Unpin(Call* call) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- The request as a whole.
+  // The first failure decides; what runs is cancelled. `step`: negative if it is of no step.
+  void Fail(const absl::Status& error, int step, FailureReason reason, Work* work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void FailCancelled(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Provides for the final answer once nothing is under way.
+  void Settle(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Does what was found to be done, outside the mutex.
+  void Do(Work work) ABSL_LOCKS_EXCLUDED(mu_);
+  // Sends the answers that are due, in order; one thread at a time.
+  void Deliver() ABSL_LOCKS_EXCLUDED(mu_);
+  void DeliverOne(EnsembleAnswer* answer) ABSL_LOCKS_EXCLUDED(mu_);
+  bool MayEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void End() ABSL_LOCKS_EXCLUDED(mu_);
+
+  EnsembleContext* const context_;
+  const std::optional<StepPlan> own_plan_;  // of a request for some of the outputs
+  const StepPlan& plan_;
+  ComputeTimes times_;
+  RequestPtr request_;                                            // from Begin to End
+  absl::InlinedVector<std::shared_ptr<ServingModel>, 4> models_;  // by step; null: does not run
+
+  Mutex mu_;
+  RunProgress progress_ ABSL_GUARDED_BY(mu_);
+  TensorPool pool_ ABSL_GUARDED_BY(mu_);
+  absl::InlinedVector<Call*, 4> calls_ ABSL_GUARDED_BY(mu_);  // own themselves
+  // By step: answers of a decoupled one so far.
+  absl::InlinedVector<uint32_t, 4> answers_ ABSL_GUARDED_BY(mu_);
+  absl::Status status_ ABSL_GUARDED_BY(mu_);
+  FailureReason reason_ ABSL_GUARDED_BY(mu_) = FailureReason::kOther;
+  std::vector<EnsembleAnswer> to_send_ ABSL_GUARDED_BY(mu_);
+  bool outputs_complete_ ABSL_GUARDED_BY(mu_) = false;  // not decoupled
+  bool settled_ ABSL_GUARDED_BY(mu_) = false;           // the final answer was provided for
+  bool sending_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status send_error_ ABSL_GUARDED_BY(mu_);  // of an answer that was not final
+  bool final_sent_ ABSL_GUARDED_BY(mu_) = false;
+  bool succeeded_ ABSL_GUARDED_BY(mu_) = false;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_RUN_H_

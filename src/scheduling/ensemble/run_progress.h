@@ -1,0 +1,75 @@
+// RunProgress: which steps of a request to an ensemble may start, given what has arrived. No lock,
+// no clock, no tensors. Thread-compatible. Owned by its EnsembleRun.
+#ifndef NEREID_SCHEDULING_ENSEMBLE_RUN_PROGRESS_H_
+#define NEREID_SCHEDULING_ENSEMBLE_RUN_PROGRESS_H_
+
+#include <absl/container/inlined_vector.h>
+
+#include <cstdint>
+#include <list>
+#include <map>
+
+#include "scheduling/ensemble/step_graph.h"
+
+namespace nereid {
+
+// One execution of a step.
+struct StepRun {
+  uint32_t step;
+  uint32_t iteration;
+};
+using StepRuns = absl::InlinedVector<StepRun, 4>;
+
+class RunProgress {
+ public:
+  // `graph` and `plan` outlive this. `max_inflight`: executions of a step at a time; 0: any number.
+  RunProgress(const StepGraph& graph, const StepPlan& plan, uint32_t max_inflight);
+
+  // A value of a tensor is there, for the first time. Appends what may start now to `start`, and to
+  // `complete` the iterations for which all wanted outputs are there now.
+  void Arrive(uint32_t tensor, uint32_t iteration, StepRuns* start,
+              absl::InlinedVector<uint32_t, 1>* complete);
+  // An execution that was to start has ended; one that waited for it may start.
+  void Finish(uint32_t step, StepRuns* start);
+  // Nothing starts any more.
+  void Abandon();
+
+  // Executions that were to start and have not ended, and those that wait for them.
+  uint32_t under_way() const { return under_way_; }
+  uint32_t parked() const { return parked_; }
+  // Whether wanted output `index` of the plan has never come.
+  bool Lacks(const StepPlan& plan, uint32_t index) const { return !came_[plan.outputs[index]]; }
+
+ private:
+  // What is missing until something can be done, once for all iterations and in each.
+  struct Gathering {
+    uint32_t fixed_missing = 0;
+    uint32_t moving_needed = 0;
+    std::map<uint32_t, uint32_t> moving_here = {};  // by iteration, of those not complete
+  };
+  struct StepState {
+    Gathering inputs;
+    uint32_t active = 0;
+    std::list<uint32_t> parked = {};  // iterations
+  };
+
+  template <typename Complete>
+  static void Gather(Gathering* gathering, bool moving, uint32_t iteration,
+                     const Complete& complete);
+  void Ready(uint32_t step, uint32_t iteration, StepRuns* start);
+
+  const StepGraph& graph_;
+  const uint32_t max_inflight_;
+  absl::InlinedVector<StepState, 4> steps_;
+  Gathering outputs_;
+  absl::InlinedVector<uint8_t, 4> runs_;    // by step
+  absl::InlinedVector<uint8_t, 4> wanted_;  // by output of the ensemble
+  absl::InlinedVector<uint8_t, 4> came_;    // by output of the ensemble
+  uint32_t under_way_ = 0;
+  uint32_t parked_ = 0;
+  bool abandoned_ = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_ENSEMBLE_RUN_PROGRESS_H_

@@ -1,0 +1,38 @@
+// StepQueue: the steps that a thread has to start. However many steps end within the start of
+// others, for they may be executed or answered from a cache at once, the thread starts them one
+// after the other from one place: its stack stays flat. One for each thread, used by it alone.
+#ifndef NEREID_SCHEDULING_ENSEMBLE_STEP_QUEUE_H_
+#define NEREID_SCHEDULING_ENSEMBLE_STEP_QUEUE_H_
+
+#include <memory>
+
+#include "scheduling/ensemble/run_progress.h"
+
+namespace nereid {
+
+class EnsembleRun;
+class InlineTurn;
+
+class StepQueue {
+ public:
+  // Starts `steps` of `run` on this thread: now, or once the one that it is starting has started.
+  static void Start(const std::shared_ptr<EnsembleRun>& run, const StepRuns& steps);
+
+  // What is started in its lifetime may be executed by this thread, in `turn`; null: no change.
+  class TurnScope {
+   public:
+    explicit TurnScope(InlineTurn* turn);
+    ~TurnScope();
+    TurnScope(const TurnScope&) = delete;
+    TurnScope& operator=(const TurnScope&) = delete;
+
+   private:
+    InlineTurn* const before_;
+  };
+  // The turn for what is started now; null: none.
+  static InlineTurn* turn();
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_ENSEMBLE_STEP_QUEUE_H_

@@ -1,0 +1,108 @@
+// TensorPool: the tensors of one request to an ensemble: each value lies where the step that made
+// it has written it, and is freed after its last use. Thread-compatible. Owned by its EnsembleRun.
+#ifndef NEREID_SCHEDULING_ENSEMBLE_TENSOR_POOL_H_
+#define NEREID_SCHEDULING_ENSEMBLE_TENSOR_POOL_H_
+
+#include <absl/container/inlined_vector.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "infer/infer_input.h"
+#include "memory/output_allocator.h"
+#include "model/correlation_id.h"
+#include "scheduling/ensemble/step_graph.h"
+
+namespace nereid {
+
+// A buffer and who takes it back. Move-only.
+class TensorBytes {
+ public:
+  TensorBytes() = default;
+  // `allocator` outlives this.
+  TensorBytes(const OutputBuffer& buffer, const OutputAllocator* allocator)
+      : buffer_(buffer), allocator_(allocator) {}
+  TensorBytes(TensorBytes&& other) noexcept
+      : buffer_(std::exchange(other.buffer_, OutputBuffer{})), allocator_(other.allocator_) {}
+  TensorBytes& operator=(TensorBytes&& other) noexcept {
+    if (this != &other) {
+      Free();
+      buffer_ = std::exchange(other.buffer_, OutputBuffer{});
+      allocator_ = other.allocator_;
+    }
+    return *this;
+  }
+  ~TensorBytes() { Free(); }
+
+  const OutputBuffer& buffer() const { return buffer_; }
+  // The buffer, which the caller releases.
+  OutputBuffer Take() { return std::exchange(buffer_, OutputBuffer{}); }
+
+ private:
+  void Free() {
+    if (buffer_.base != nullptr) allocator_->Release(buffer_);
+  }
+
+  OutputBuffer buffer_;
+  const OutputAllocator* allocator_ = nullptr;
+};
+
+// What an answer says of the sequence that the steps which read it belong to.
+struct SequenceOverride {
+  std::optional<CorrelationId> id;
+  std::optional<bool> start;
+  std::optional<bool> end;
+};
+
+// One value of a tensor. Exactly one of `input` and `bytes` says where it lies; neither, and
+// `absent`: the client left an optional input out.
+struct TensorValue {
+  DataType data_type = DataType::kInvalid;
+  Shape shape;                        // full, batch dimension included
+  const InferInput* input = nullptr;  // of the request to the ensemble
+  TensorBytes bytes;
+  std::shared_ptr<const SequenceOverride> sequence;  // null: none
+  bool absent = false;
+  uint32_t uses = 0;  // to come
+
+  size_t byte_size() const {
+    return input != nullptr ? input->byte_size() : bytes.buffer().byte_size;
+  }
+};
+
+class TensorPool {
+ public:
+  explicit TensorPool(const StepPlan& plan) : plan_(plan), tensors_(plan.uses.size()) {}
+
+  // REQUIRES: there is none; the plan uses the tensor.
+  void Put(uint32_t tensor, uint32_t iteration, TensorValue value);
+  // Null when there is none (any more). Valid until the value is freed.
+  TensorValue* Find(uint32_t tensor, uint32_t iteration);
+  // One use has ended. Returns what has to be freed, outside locks, if it was the last.
+  TensorBytes EndUse(uint32_t tensor, uint32_t iteration);
+
+  // Frees everything.
+  void Clear() { tensors_.clear(); }
+
+  // Bytes of all values that steps have made: now, and the most at a time.
+  size_t bytes() const { return bytes_; }
+  size_t peak_bytes() const { return peak_bytes_; }
+
+ private:
+  struct Values {
+    std::optional<TensorValue> first;         // of iteration 0
+    std::map<uint32_t, TensorValue> further;  // of the others
+  };
+
+  const StepPlan& plan_;
+  absl::InlinedVector<Values, 4> tensors_;
+  size_t bytes_ = 0;
+  size_t peak_bytes_ = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_ENSEMBLE_TENSOR_POOL_H_

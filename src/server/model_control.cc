@@ -1,0 +1,87 @@
+// What a Server does to its models on request.
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include "base/status_macros.h"
+#include "lifecycle/model_manager.h"
+#include "server/parts.h"
+#include "server/server.h"
+
+namespace nereid {
+namespace {
+
+absl::Status TooMany() {
+  return absl::UnavailableError(
+      absl::StrCat("more than ", ControlThreads::kLimit, " model control requests at a time"));
+}
+
+}  // namespace
+
+absl::Status Server::LoadModel(absl::string_view name,
+                               const std::vector<LoadParameter>& parameters) {
+  RETURN_IF_ERROR(CheckReadyForControl());
+  ASSIGN_OR_RETURN(const LoadOverride override, ReadLoadParameters(parameters));
+  const absl::Status loaded = models_->Load(std::string(name), override);
+  if (loaded.ok() || loaded.code() == absl::StatusCode::kInternal) return loaded;
+  if (name.empty() || absl::StartsWith(loaded.message(), "invalid model name")) return loaded;
+  return absl::InvalidArgumentError(
+      absl::StrCat("load failed for model '", name, "': ", loaded.message(), "\n"));
+}
+
+absl::Status Server::UnloadModel(absl::string_view name, bool with_members) {
+  RETURN_IF_ERROR(CheckReadyForControl());
+  return models_->Unload(std::string(name), with_members);
+}
+
+void Server::LoadModelAsync(std::string name, std::vector<LoadParameter> parameters,
+                            ControlDone done) {
+  const bool runs =
+      parts_->control.TryRun([this, name = std::move(name), parameters = std::move(parameters),
+                              done] { done(LoadModel(name, parameters)); });
+  if (!runs) done(TooMany());
+}
+
+void Server::UnloadModelAsync(std::string name, bool with_members, ControlDone done) {
+  const bool runs = parts_->control.TryRun([this, name = std::move(name), with_members, done] {
+    done(UnloadModel(name, with_members));
+  });
+  if (!runs) done(TooMany());
+}
+
+absl::Status Server::RegisterRepository(absl::string_view path,
+                                        const std::map<std::string, std::string>& names) {
+  RETURN_IF_ERROR(CheckReady());
+  if (options_.control_mode != ModelControlMode::kExplicit) {
+    return absl::UnimplementedError(
+        "repository registration is not allowed if model control mode is not EXPLICIT");
+  }
+  return models_->RegisterRepository(std::string(path), names);
+}
+
+absl::Status Server::UnregisterRepository(absl::string_view path) {
+  RETURN_IF_ERROR(CheckReady());
+  if (options_.control_mode != ModelControlMode::kExplicit) {
+    return absl::UnimplementedError(
+        "repository unregistration is not allowed if model control mode is not EXPLICIT");
+  }
+  return models_->UnregisterRepository(std::string(path));
+}
+
+absl::Status Server::PollRepository() {
+  if (options_.control_mode != ModelControlMode::kPoll) {
+    return absl::UnavailableError("polling is disabled");
+  }
+  if (!CheckReady().ok()) return absl::OkStatus();
+  return models_->Poll(/*wait=*/true);
+}
+
+absl::Status Server::CheckReadyForControl() const {
+  RETURN_IF_ERROR(CheckReady());
+  if (options_.control_mode != ModelControlMode::kExplicit) {
+    return absl::UnavailableError(
+        "explicit model load / unload is not allowed if polling is enabled");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nereid

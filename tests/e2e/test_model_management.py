@@ -1,0 +1,277 @@
+"""Models that come and go while the server runs, as the official client and the files ask for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tritonclient.grpc as grpc_client
+import tritonclient.http as http_client
+from tritonclient.utils import InferenceServerException
+
+from conftest import ServerFactory
+from support import raw_http
+from support.infer import InBackground, echo
+from support.model_control import EXPLICIT, Clients, group, index
+from support.poll import poll_until
+from support.repository import ModelRepository, tensor_text
+from support.stage import server_binary
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_load_and_unload(
+    server_factory: ServerFactory, model_repository: ModelRepository, protocol: str
+) -> None:
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository, EXPLICIT)
+    if protocol == "http":
+        client = http_client.InferenceServerClient(server.http_url)
+    else:
+        client = grpc_client.InferenceServerClient(server.grpc_url)
+    assert not client.is_model_ready("echo")
+    client.load_model("echo")
+    assert client.is_model_ready("echo")
+    assert index(server)["echo", "1"] == ("READY", "")
+    client.unload_model("echo")
+    client.unload_model("unknown")
+    poll_until("unloaded", lambda: index(server)["echo", "1"] == ("UNAVAILABLE", "unloaded"))
+    assert raw_http.get(server.http_url, "/v2/health/ready").status == 200, "it went on purpose"
+    with pytest.raises(InferenceServerException, match="failed to poll from model repository"):
+        client.load_model("nowhere")
+    with pytest.raises(InferenceServerException, match="path traversal"):
+        client.load_model("..")
+    client.close()
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_parameters(
+    server_factory: ServerFactory, model_repository: ModelRepository, protocol: str
+) -> None:
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository, EXPLICIT, "--load-model=echo")
+    if protocol == "http":
+        client = http_client.InferenceServerClient(server.http_url)
+    else:
+        client = grpc_client.InferenceServerClient(server.grpc_url)
+    tensor = {"data_type": "TYPE_INT32", "dims": [2]}
+    config = json.dumps(
+        {
+            "backend": "identity",
+            "max_batch_size": 3,
+            "input": [{"name": "INPUT0", **tensor}],
+            "output": [{"name": "OUTPUT0", **tensor}],
+        }
+    )
+
+    def served() -> dict[str, object]:
+        return raw_http.get(server.http_url, "/v2/models/echo/config").json()
+
+    client.load_model("echo", config=config)
+    assert served()["max_batch_size"] == 3
+    client.load_model("echo", config=config, files={"file:7/weights": b"\x00\xff bytes"})
+    assert ("echo", "7") in index(server)
+    poll_until("version 1 gone", lambda: index(server)["echo", "1"][1] == "unloaded")
+    for files, text in (
+        ({"file:../weights": b"x"}, "must stay within model directory"),
+        ({"file:1": b"x", "file:1/weights": b"x"}, "directory has been created as a file"),
+    ):
+        with pytest.raises(InferenceServerException, match=text):
+            client.load_model("echo", config=config, files=files)
+    with pytest.raises(InferenceServerException, match="Invalid config override"):
+        client.load_model("echo", config='{"nonsense": 1}')
+    with pytest.raises(InferenceServerException, match="'config' must be specified"):
+        client.load_model("echo", files={"file:1/weights": b"x"})
+    assert index(server)["echo", "7"] == ("READY", ""), "what failed has changed nothing"
+    client.load_model("echo")
+    assert served()["max_batch_size"] == 0, "as the repository has it"
+    client.close()
+
+
+def test_what_is_not_allowed(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository)
+    answer = raw_http.post(server.http_url, "/v2/repository/models/echo/load")
+    assert (answer.status, answer.error()) == (
+        503,
+        "explicit model load / unload is not allowed if polling is enabled",
+    )
+    answer = raw_http.post(server.http_url, "/v2/repository/mine/models/echo/unload")
+    assert (answer.status, answer.error()) == (
+        501,
+        "'repository_name' specification is not supported",
+    )
+
+
+def test_no_request_fails_while_its_model_changes(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    folder = model_repository.add_identity("echo", extra=group(1))
+    server = server_factory(model_repository, EXPLICIT, "--load-model=echo")
+    client = http_client.InferenceServerClient(server.http_url)
+    with Clients(server, "echo") as clients:
+        for version in (2, 3):
+            (folder / str(version)).mkdir()
+            client.load_model("echo")
+            clients.wait_for_more()
+            assert index(server)["echo", str(version)] == ("READY", "")
+        for count in (4, 1, 2):
+            model_repository.add_identity("echo", extra=group(count), versions=())
+            client.load_model("echo")
+            clients.wait_for_more()
+        (folder / "config.pbtxt").write_text("nonsense", encoding="utf-8")
+        with pytest.raises(InferenceServerException, match="load failed for model 'echo'"):
+            client.load_model("echo")
+        clients.wait_for_more()
+        model_repository.add_identity("echo", backend="nowhere", versions=(4,))
+        with pytest.raises(InferenceServerException, match="version 4 is at UNAVAILABLE state"):
+            client.load_model("echo")
+        clients.wait_for_more()
+    assert not clients.failures, clients.failures[:3]
+    assert index(server)["echo", "3"] == ("READY", ""), "it serves on"
+    assert raw_http.get(server.http_url, "/v2/models/echo/ready").status == 200
+    loads = server.log_text().count("successfully loaded 'echo'")
+    assert loads == 3, "other instance counts are no loads"
+    client.close()
+
+
+def test_a_load_that_takes_long_holds_up_nobody(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity(
+        "slow",
+        backend="testing",
+        parameters={"behaviour": "slow_load", "delay_ms": "4000"},
+    )
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository, EXPLICIT, "--model-load-thread-count=2")
+    answers = []
+    loading = threading.Thread(
+        target=lambda: answers.append(
+            raw_http.post(server.http_url, "/v2/repository/models/slow/load").status
+        )
+    )
+    loading.start()
+    poll_until("loading", lambda: index(server).get(("slow", "1"), ("",))[0] == "LOADING")
+    client = http_client.InferenceServerClient(server.http_url)
+    client.load_model("echo")
+    assert echo(server.http_url).status == 200
+    client.unload_model("echo")
+    assert index(server)["slow", "1"][0] == "LOADING", "the slow one is not even there yet"
+    loading.join(30)
+    assert answers == [200]
+    client.close()
+
+
+def test_polling(server_factory: ServerFactory, model_repository: ModelRepository) -> None:
+    model_repository.add_identity("echo")
+    model_repository.add_identity("gone")
+    server = server_factory(
+        model_repository, "--model-control-mode=poll", "--repository-poll-secs=1"
+    )
+    with Clients(server, "echo", count=1) as clients:
+        (model_repository.root / "echo" / "2").mkdir()
+        model_repository.add_identity("new")
+        shutil.rmtree(model_repository.root / "gone")
+        poll_until("the new version", lambda: index(server).get(("echo", "2")) == ("READY", ""))
+        poll_until("the new model", lambda: index(server).get(("new", "1")) == ("READY", ""))
+        poll_until("the end", lambda: index(server)["gone", "1"] == ("UNAVAILABLE", "unloaded"))
+    assert not clients.failures, clients.failures[:3]
+
+
+def test_two_repositories(server_factory: ServerFactory, tmp_path: Path) -> None:
+    one, two = ModelRepository(tmp_path / "one"), ModelRepository(tmp_path / "two")
+    for repository in (one, two):
+        repository.add_identity("both")
+    one.add_identity("echo")
+    server = server_factory(
+        [one.root, two.root], "--exit-on-error=false", wait_for="/v2/health/live"
+    )
+    assert index(server)["both", ""] == (
+        "UNAVAILABLE",
+        "model appears in two or more repositories",
+    )
+    assert echo(server.http_url).status == 200
+    named = server_factory([one.root, two.root], "--model-namespacing=true")
+    assert "There are 2 identifiers" in echo(named.http_url, "both").error()
+    assert echo(named.http_url).status == 200
+
+
+def test_checksum_agent(server_factory: ServerFactory, model_repository: ModelRepository) -> None:
+    weights = b"the weights"
+
+    def agent(sum_of: bytes) -> str:
+        digest = hashlib.sha256(sum_of).hexdigest()
+        parameter = f'parameters {{ key: "SHA256:1/weights" value: "{digest}" }}'
+        return f'model_repository_agents {{ agents {{ name: "checksum" {parameter} }} }}'
+
+    for name, content in (("good", weights), ("bad", b"other")):
+        folder = model_repository.add_identity(name, extra=agent(content))
+        (folder / "1" / "weights").write_bytes(weights)
+    server = server_factory(model_repository, EXPLICIT, "--load-model=good")
+    assert echo(server.http_url, "good").status == 200
+    answer = raw_http.post(server.http_url, "/v2/repository/models/bad/load")
+    assert answer.status == 400
+    assert "Mismatched SHA256 hash for file 1/weights" in answer.error()
+
+
+def test_in_flight_requests_outlive_their_version(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    folder = model_repository.add_identity("slow", parameters={"execute_delay_ms": "700"})
+    server = server_factory(model_repository, EXPLICIT, "--load-model=slow")
+    running = InBackground(server.http_url, "slow")
+    (folder / "2").mkdir()
+    client = http_client.InferenceServerClient(server.http_url)
+    client.load_model("slow")
+    client.unload_model("slow")
+    assert running.answer().status == 200
+    client.close()
+
+
+def check(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [server_binary(), "check", *arguments], capture_output=True, text=True, timeout=60
+    )
+
+
+def test_check_command(model_repository: ModelRepository) -> None:
+    model_repository.add_identity("echo")
+    good = check(model_repository.root)
+    assert good.returncode == 0, good.stdout + good.stderr
+    assert 'name: "echo"  # name of the directory' in good.stdout
+    tensor = tensor_text("INPUT0", "FP32", (0,))
+    model_repository.add("bad", f'backend: "identity"\nmax_batch_size: -1\ninput [ {tensor} ]\n')
+    bad = check("--json", model_repository.root)
+    assert bad.returncode == 1
+    report = json.loads(bad.stdout)
+    assert report["problems"] == 2
+    lines = {problem["line"] for model in report["models"] for problem in model["problems"]}
+    assert lines == {2, 3}
+    assert check(model_repository.root / "nowhere").returncode == 2
+    assert check("--nonsense", model_repository.root).returncode == 2
+
+
+def test_many_versions_of_numbers(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """A batch through the official client after the model was swapped under it."""
+    folder = model_repository.add_identity("batched", "FP32", (2,), max_batch_size=4)
+    server = server_factory(model_repository, EXPLICIT, "--load-model=*")
+    client = grpc_client.InferenceServerClient(server.grpc_url)
+    data = np.arange(4, dtype=np.float32).reshape(2, 2)
+    tensor = grpc_client.InferInput("INPUT0", data.shape, "FP32")
+    tensor.set_data_from_numpy(data)
+    for version in (1, 2, 3):
+        (folder / str(version)).mkdir(exist_ok=True)
+        client.load_model("batched")
+        result = client.infer("batched", [tensor])
+        assert result.get_response().model_version == str(version)
+        np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), data)
+    client.close()
