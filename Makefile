@@ -6,17 +6,19 @@ METRICS_PORT ?= 8002
 MODELS ?= examples/models
 ARGS ?=
 
-.PHONY: help run vad test setup stage bench bench-adaptive soak lint format fuzz clean
+.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-load soak lint format fuzz clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
 	@echo "             (HTTP_PORT=, GRPC_PORT=, METRICS_PORT=, MODELS=, ARGS='more server options')"
 	@echo "make vad     the same for the speech detector, examples/vad (same variables)"
+	@echo "make speech-lab   the same for the ensemble of examples/speech_lab, with a backend of its own"
 	@echo "make test    all tests; ends with 'N passed, N failed'   (ARGS='--only release python')"
 	@echo "make stage   build/stage: what an installation looks like"
 	@echo "make setup   install what is missing, no more"
 	@echo "make bench   the race against the original server       (ARGS='--quick', see bench/README.md)"
 	@echo "make bench-adaptive   adaptive batching against fixed delays"
+	@echo "make bench-load   500 small models: how long they load, how the server answers meanwhile"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
@@ -30,6 +32,13 @@ run:
 vad:
 	@tools/setup.sh --vad && tools/stage.sh && .venv/bin/python examples/vad/make_repository.py && \
 	  exec .venv/bin/python tools/run_example.py --models build/vad-models \
+	  --http-port $(HTTP_PORT) --grpc-port $(GRPC_PORT) --metrics-port $(METRICS_PORT) -- $(ARGS)
+
+speech-lab:
+	@tools/setup.sh --vad && tools/stage.sh && \
+	  cmake -S examples/speech_lab/backend -B build/speech-lab && cmake --build build/speech-lab && \
+	  .venv/bin/python examples/speech_lab/make_repository.py && \
+	  exec .venv/bin/python tools/run_example.py --models build/speech-lab-models \
 	  --http-port $(HTTP_PORT) --grpc-port $(GRPC_PORT) --metrics-port $(METRICS_PORT) -- $(ARGS)
 
 test:
@@ -48,6 +57,9 @@ bench:
 bench-adaptive:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
 	  PYTHONPATH=build/deps/bench .venv/bin/python bench/adaptive.py $(ARGS)
+
+bench-load:
+	@tools/setup.sh --bench && tools/stage.sh && .venv/bin/python bench/loading.py $(ARGS)
 
 soak:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \

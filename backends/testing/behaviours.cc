@@ -243,6 +243,22 @@ TRITONSERVER_Error* Reschedule(TestingInstance& instance, Requests requests, uin
   return nullptr;
 }
 
+// Adds the activity "testing" to the trace of each request, if it has one, and makes a child of it
+// that is used for nothing.
+TRITONSERVER_Error* Traces(TestingInstance& instance, Requests requests, uint32_t count) {
+  return ForEach(
+      instance, requests, count,
+      [&](TRITONBACKEND_Request* request, TRITONBACKEND_Response* response) -> Error {
+        TRITONSERVER_InferenceTrace* trace = nullptr;
+        NB_RETURN_IF_ERROR(TRITONBACKEND_RequestTrace(request, &trace));
+        NB_RETURN_IF_ERROR(TRITONSERVER_InferenceTraceReportActivity(trace, NowNs(), "testing"));
+        TRITONSERVER_InferenceTrace* child = nullptr;
+        NB_RETURN_IF_ERROR(TRITONSERVER_InferenceTraceSpawnChildTrace(trace, &child));
+        NB_RETURN_IF_ERROR(TRITONSERVER_InferenceTraceDelete(child));
+        return instance.model().echo().Echo(request, response);
+      });
+}
+
 struct NamedBehaviour {
   std::string_view name;
   ExecuteFn execute;
@@ -267,6 +283,7 @@ constexpr NamedBehaviour kBehaviours[] = {
     {"reschedule", &Reschedule},
     {"accumulate_state", &ExecuteAccumulateState},
     {"meet", &ExecuteMeet},
+    {"traces", &Traces},
     {"crash_on_load", &Echo},
     {"fail_on_load", &Echo},
     {"fail_first_loads", &Echo},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import onnx
@@ -14,6 +15,53 @@ RESNET_IMAGE = (3, 224, 224)
 RESNET_CLASSES = 1000
 _RESNET_STAGES = (64, 128, 256, 512)
 _BLOCKS = 2  # in a stage, as in ResNet-18
+LAYER_WIDTH = 64  # of what Layers take and give
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A dense layer with ReLU, of the sum of its inputs: a step of an ensemble."""
+
+    name: str
+    inputs: tuple[str, ...]
+    output: str
+    seed: int
+
+
+CHAIN = (Layer("chain_head", ("x",), "h", 21), Layer("chain_tail", ("h",), "y", 22))
+DIAMOND = (
+    Layer("diamond_source", ("x",), "s", 23),
+    Layer("diamond_left", ("s",), "l", 24),
+    Layer("diamond_right", ("s",), "r", 25),
+    Layer("diamond_join", ("l", "r"), "y", 26),
+)
+
+
+def layers(
+    name: str, parts: Sequence[Layer], inputs: Sequence[str], output: str
+) -> onnx.ModelProto:
+    """All these as one network: a single one to be a model of its own, or what an ensemble computes."""
+    nodes, weights = [], []
+    for part in parts:
+        random = np.random.default_rng(part.seed)
+        scale = np.sqrt(2 / LAYER_WIDTH)
+        matrix = random.standard_normal((LAYER_WIDTH, LAYER_WIDTH)) * scale
+        weights.append(numpy_helper.from_array(matrix.astype(np.float32), f"{part.name}_w"))
+        value = part.inputs[0]
+        if len(part.inputs) > 1:
+            value = f"{part.name}_sum"
+            nodes.append(helper.make_node("Sum", part.inputs, [value]))
+        nodes.append(helper.make_node("MatMul", [value, f"{part.name}_w"], [f"{part.name}_v"]))
+        nodes.append(helper.make_node("Relu", [f"{part.name}_v"], [part.output]))
+    row = ["batch", LAYER_WIDTH]
+
+    def tensor(tensor_name: str) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(tensor_name, TensorProto.FLOAT, row)
+
+    graph = helper.make_graph(
+        nodes, name, [tensor(one) for one in inputs], [tensor(output)], weights
+    )
+    return _made(graph)
 
 
 def mlp(layers: Sequence[int] = MLP_LAYERS) -> onnx.ModelProto:

@@ -17,6 +17,7 @@ import onnxruntime
 from tritonclient.grpc import service_pb2
 
 from racetrack import networks
+from support.ensembles import add_ensemble, step_text
 from support.repository import ModelRepository, parameters_text, tensor_text
 from support.sequences import state_text
 from support.stage import EXAMPLE_MODELS
@@ -95,6 +96,31 @@ SEQUENCE_MODELS = tuple(
 # Of the group "streams": as many responses as a request has elements.
 REPEAT = Model("repeat", "repeat", "IN", "OUT", (1,))
 
+# Of the group "ensembles". The networks' answers, and what they could reach, are those of the same layers
+# in one network, which lies beside the ensemble's configuration.
+IDENTITY_CHAIN = Model(
+    "identity_chain", "2 steps of identity", "INPUT0", "OUTPUT0", (1, SMALL)
+)
+CHAIN = Model(
+    "chain",
+    "2 steps, layers of 64",
+    "x",
+    "y",
+    (1, networks.LAYER_WIDTH),
+    "chain/whole.onnx",
+    batched=True,
+)
+DIAMOND = Model(
+    "diamond",
+    "diamond of 4 steps, layers of 64",
+    "x",
+    "y",
+    (1, networks.LAYER_WIDTH),
+    "diamond/whole.onnx",
+    batched=True,
+)
+ENSEMBLE_MODELS = (IDENTITY_CHAIN, CHAIN, DIAMOND)
+
 
 @dataclass(frozen=True)
 class Row:
@@ -169,6 +195,10 @@ STREAM_ROWS = tuple(
     for concurrency in (1, 16)
 )
 
+ENSEMBLE_ROWS = tuple(
+    row for model in ENSEMBLE_MODELS for row in _rows(model, BOTH, (1, 16, 64))
+)
+
 
 def write_repository(root: Path) -> Path:
     """Writes all models of the group "race" below `root`."""
@@ -216,6 +246,42 @@ def write_sequences_repository(root: Path) -> Path:
     return root
 
 
+def write_ensembles_repository(root: Path) -> Path:
+    """Writes all models of the group "ensembles" below `root`."""
+    models = ModelRepository(root)
+    models.add_identity("identity_small", "FP32", (SMALL,))
+    _add_identity_chain(models)
+    _add_layers(models, "chain", networks.CHAIN)
+    _add_layers(models, "diamond", networks.DIAMOND)
+    return root
+
+
+def _add_identity_chain(models: ModelRepository) -> None:
+    steps = []
+    for member, source, target in (("first", "INPUT0", "between"), ("second", "between", "OUTPUT0")):
+        name = f"identity_{member}"
+        models.add_identity(name, "FP32", (SMALL,), MAX_BATCH, extra="dynamic_batching { }")
+        steps.append(step_text(name, {"INPUT0": source}, {"OUTPUT0": target}))
+    tensors = [[tensor_text(name, "FP32", (SMALL,))] for name in ("INPUT0", "OUTPUT0")]
+    add_ensemble(models, "identity_chain", *tensors, steps, MAX_BATCH)
+
+
+def _add_layers(
+    models: ModelRepository, name: str, parts: tuple[networks.Layer, ...]
+) -> None:
+    """An ensemble with a model for each layer; tensors are called the same in both."""
+    steps = []
+    for part in parts:
+        network = networks.layers(part.name, [part], part.inputs, part.output)
+        _add_network(models, part.name, network, _layer_config(part))
+        same = {tensor: tensor for tensor in part.inputs}
+        steps.append(step_text(part.name, same, {part.output: part.output}))
+    shape = (networks.LAYER_WIDTH,)
+    ends = [[tensor_text(tensor, "FP32", shape)] for tensor in ("x", "y")]
+    folder = add_ensemble(models, name, *ends, steps, MAX_BATCH)
+    onnx.save(networks.layers(name, parts, ["x"], "y"), str(folder / "whole.onnx"))
+
+
 def _add_network(
     models: ModelRepository, name: str, network: onnx.ModelProto, config: str
 ) -> None:
@@ -244,6 +310,7 @@ GROUPS = {
     "scheduling": Group(SCHEDULING_ROWS, write_scheduling_repository, SCHEDULING_COMPUTE_ROWS),
     "streams": Group(STREAM_ROWS, write_streams_repository),
     "sequences": Group(SEQUENCE_ROWS, write_sequences_repository),
+    "ensembles": Group(ENSEMBLE_ROWS, write_ensembles_repository),
 }
 
 
@@ -256,6 +323,18 @@ input [ {tensor_text("x", "FP32", (layers[0],))} ]
 output [ {tensor_text("y", "FP32", (layers[-1],))} ]
 instance_group [ {{ count: {instances} kind: KIND_CPU }} ]
 dynamic_batching {{ {batching} }}
+{parameters_text(ONE_THREAD)}"""
+
+
+def _layer_config(part: networks.Layer) -> str:
+    width = (networks.LAYER_WIDTH,)
+    return f"""
+backend: "onnxruntime"
+max_batch_size: {MAX_BATCH}
+input [ {", ".join(tensor_text(name, "FP32", width) for name in part.inputs)} ]
+output [ {tensor_text(part.output, "FP32", width)} ]
+instance_group [ {{ count: 1 kind: KIND_CPU }} ]
+dynamic_batching {{ }}
 {parameters_text(ONE_THREAD)}"""
 
 

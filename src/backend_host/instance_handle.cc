@@ -4,6 +4,7 @@
 
 #include "backend_host/call.h"
 #include "base/log.h"
+#include "infer/request_trace.h"
 
 namespace nereid {
 namespace {
@@ -66,6 +67,7 @@ std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
       LOG_ERROR << moved.message();
     }
     if (!request->filler) ++counted;
+    if (request->trace() != nullptr) TraceBackendInputs(request);
     request->lent_batch = lent;
     request->lent_slot = static_cast<uint32_t>(pointers->size());
     pointers->push_back(reinterpret_cast<TRITONBACKEND_Request*>(request));

@@ -19,6 +19,9 @@ inline InferRequest* Unwrap(TRITONSERVER_InferenceRequest* p) {
 inline InferResponse* Unwrap(TRITONSERVER_InferenceResponse* p) {
   return reinterpret_cast<InferResponse*>(p);
 }
+inline InferenceTrace* Unwrap(TRITONSERVER_InferenceTrace* p) {
+  return reinterpret_cast<InferenceTrace*>(p);
+}
 
 inline TRITONSERVER_Server* Wrap(Server* p) { return reinterpret_cast<TRITONSERVER_Server*>(p); }
 inline TRITONSERVER_InferenceRequest* Wrap(InferRequest* p) {
@@ -26,6 +29,9 @@ inline TRITONSERVER_InferenceRequest* Wrap(InferRequest* p) {
 }
 inline TRITONSERVER_InferenceResponse* Wrap(InferResponse* p) {
   return reinterpret_cast<TRITONSERVER_InferenceResponse*>(p);
+}
+inline TRITONSERVER_InferenceTrace* Wrap(InferenceTrace* p) {
+  return reinterpret_cast<TRITONSERVER_InferenceTrace*>(p);
 }
 
 // A text argument; null reads as "".

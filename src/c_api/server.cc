@@ -233,12 +233,8 @@ TRITONSERVER_Error* TRITONSERVER_ServerPollModelRepository(TRITONSERVER_Server* 
 TRITONSERVER_Error* TRITONSERVER_ServerInferAsync(TRITONSERVER_Server* server,
                                                   TRITONSERVER_InferenceRequest* inference_request,
                                                   TRITONSERVER_InferenceTrace* trace) {
-  if (trace != nullptr) {
-    return ToCError(
-        absl::UnimplementedError("tracing is not supported yet by this server: the trace of "
-                                 "TRITONSERVER_ServerInferAsync must be NULL"));
-  }
-  return ToCError(Unwrap(server)->Infer(Unwrap(inference_request)));
+  std::unique_ptr<nereid::InferenceTrace> taken(Unwrap(trace));
+  return ToCError(Unwrap(server)->Infer(Unwrap(inference_request), HoldTrace(std::move(taken))));
 }
 
 }  // extern "C"

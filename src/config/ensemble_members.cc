@@ -13,6 +13,11 @@
 namespace nereid {
 namespace {
 
+// As configurations name it.
+std::string ConfigName(DataType type) {
+  return absl::StrCat("TYPE_", type == DataType::kBytes ? "STRING" : DataTypeName(type));
+}
+
 std::string StepField(size_t step) { return absl::StrCat("ensemble_scheduling.step[", step, "]"); }
 
 // What one model says about a tensor of the ensemble.
@@ -129,9 +134,9 @@ class MemberCheck {
     if (first.data_type != view.data_type) {
       Report(step, map,
              absl::StrCat("ensemble tensor ", tensor,
-                          ": inconsistent data type: ", DataTypeName(first.data_type),
+                          ": inconsistent data type: ", ConfigName(first.data_type),
                           " is inferred from model ", *first.model, " while ",
-                          DataTypeName(view.data_type), " is inferred from model ", *view.model),
+                          ConfigName(view.data_type), " is inferred from model ", *view.model),
              "both sides of a tensor have one type");
     }
     const Shape first_full = first.FullDims();

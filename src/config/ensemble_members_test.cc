@@ -103,9 +103,11 @@ TEST_F(EnsembleMembersTest, TypesAndShapes) {
   Step("x", "A", "b");
   Step("y", "b", "Z");
   members_[1].inputs[0].data_type = DataType::kInt32;
-  EXPECT_THAT(Problem(), HasSubstr("in ensemble e, ensemble tensor b: inconsistent data type: FP32 "
-                                   "is inferred from model x while INT32 is inferred from model "
-                                   "y"));
+  EXPECT_THAT(Problem(), HasSubstr("in ensemble e, ensemble tensor b: inconsistent data type: "
+                                   "TYPE_FP32 is inferred from model x while TYPE_INT32 is "
+                                   "inferred from model y"));
+  members_[1].inputs[0].data_type = DataType::kBytes;
+  EXPECT_THAT(Problem(), HasSubstr("while TYPE_STRING is inferred from model y"));
   members_[1].inputs[0].data_type = DataType::kFp32;
   members_[1].inputs[0].dims = {5};
   EXPECT_THAT(Problem(), HasSubstr("in ensemble e, ensemble tensor b: inconsistent shape: [4] is "

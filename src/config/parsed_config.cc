@@ -56,8 +56,8 @@ VersionPolicy ParsedConfig::version_policy() const {
 
 bool ParsedConfig::is_ensemble() const { return proto_->platform() == kEnsemblePlatform; }
 
-void ParsedConfig::SetDecoupled() {
-  proto_->mutable_model_transaction_policy()->set_decoupled(true);
+void ParsedConfig::SetDecoupled(bool decoupled) {
+  proto_->mutable_model_transaction_policy()->set_decoupled(decoupled);
 }
 
 std::string ParsedConfig::Json() const { return ModelConfigToJson(*proto_); }

@@ -73,8 +73,8 @@ class ParsedConfig {
   // unchanged.
   absl::Status MergeBackendUpdate(uint32_t config_version, absl::string_view json);
 
-  // Notes that requests may have any number of responses: a step of this ensemble is such a model.
-  void SetDecoupled();
+  // Notes whether requests may have any number of responses, as an ensemble's steps say.
+  void SetDecoupled(bool decoupled);
 
   // All checks once more, now that the backend has had its say. NOT_FOUND when neither file nor
   // backend gave a configuration, INVALID_ARGUMENT naming every problem otherwise.

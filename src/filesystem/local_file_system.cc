@@ -97,7 +97,11 @@ absl::StatusOr<std::vector<DirEntry>> LocalFileSystem::ListDirectory(
     }
     const absl::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    // d_type does not follow links and is unknown on some file systems.
+    if (entry->d_type == DT_DIR || entry->d_type == DT_REG) {
+      entries.push_back({std::string(name), entry->d_type == DT_DIR});
+      continue;
+    }
+    // Links are followed, and some file systems do not tell the type.
     absl::StatusOr<FileStat> stat = Stat(JoinPath(path, name));
     if (absl::IsNotFound(stat.status())) continue;
     if (!stat.ok()) return stat.status();

@@ -136,7 +136,7 @@ void InferRequest::BeginFlight(uint64_t now_ns) {
   priority_ = model_->config().batching.LevelOf(asked_priority_);
   request_start_ns = now_ns;
   queue_start_ns = 0;
-  stream_ = std::make_shared<ResponseStream>(model_, id_, target_);
+  stream_ = std::make_shared<ResponseStream>(model_, id_, target_, trace_);
   stream_handle_ = stream_;
   issued_ = true;
 }
@@ -163,6 +163,9 @@ void InferRequest::Reschedule() {
   }
   model_->statistics().AddPending(1);
   lent_batch.reset();
+  if (trace_ != nullptr) {
+    trace_->Report(TraceActivity::kQueueStart, ToNanos(model_->clock()->Now()));
+  }
   std::exchange(release_watcher, nullptr)->OnReschedule(RequestPtr(this));
 }
 
@@ -178,6 +181,10 @@ void InferRequest::Release(uint32_t flags) {
   sequence_states = nullptr;
   if (release_watcher != nullptr) std::exchange(release_watcher, nullptr)->OnRelease(this);
   units_.Return();
+  if (trace_ != nullptr) {
+    trace_->Report(TraceActivity::kRequestEnd, ToNanos(model_->clock()->Now()));
+    trace_.reset();
+  }
   // May be the last reference, and then answers the client; so it comes before the callback, after
   // which the request is its maker's.
   stream_.reset();

@@ -26,6 +26,7 @@
 #include "infer/serving_model.h"
 #include "model/correlation_id.h"
 #include "model/parameter.h"
+#include "observe/trace/inference_trace.h"
 
 namespace nereid {
 
@@ -82,6 +83,8 @@ class NEREID_API InferRequest {
   void set_response_target(const ResponseTarget& target) { target_ = target; }
   // Bytes of a limit that this request holds until it is released.
   void set_units(BudgetUnits units) { units_ = std::move(units); }
+  // Told of the next flight; null: nobody is. Let go of when that ends.
+  void set_trace(TracePtr trace) { trace_ = std::move(trace); }
 
   // ---- Read by anyone who has the request.
   const std::string& id() const { return id_; }
@@ -100,6 +103,8 @@ class NEREID_API InferRequest {
   const std::vector<std::string>& asked_outputs() const { return asked_outputs_; }
   const ResponseTarget& response_target() const { return target_; }
   const ReleaseTarget& release_target() const { return release_; }
+  // Null: nobody wants to know.
+  InferenceTrace* trace() const { return trace_.get(); }
   // "[request id: <id>] ", the prefix of errors about this request.
   std::string LogPrefix() const;
 
@@ -142,6 +147,8 @@ class NEREID_API InferRequest {
   void BeginFlight(uint64_t now_ns);
   // Undoes BeginFlight for a request that never entered a queue; its maker keeps it.
   void AbortFlight();
+  // The trace of a flight that was aborted, or never begun.
+  TracePtr TakeTrace() { return std::move(trace_); }
   // Answers with an error and counts the failure; the request still has to be released.
   void RespondError(const absl::Status& error, FailureReason reason);
   // The backend, which gives the request back, shall be given it again: pending once more, it goes
@@ -202,6 +209,7 @@ class NEREID_API InferRequest {
   ReleaseTarget release_;
   ResponseTarget target_;
   BudgetUnits units_;
+  TracePtr trace_;
 
   // Set by Issue.
   uint32_t batch_size_ = 0;

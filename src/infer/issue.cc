@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "infer/request_trace.h"
 #include "infer/request_validator.h"
 
 namespace nereid {
@@ -13,6 +14,7 @@ absl::Status IssueRequest(InferRequest* request, uint64_t now_ns) {
   }
   // From here on the stream holds the pass of the model's gate.
   request->BeginFlight(now_ns);
+  if (request->trace() != nullptr) TraceIssued(request);
   ModelStatistics& statistics = request->model()->statistics();
   // Cannot fail: the request is INITIALIZED.
   request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();

@@ -82,8 +82,10 @@ TRITONSERVER_BufferAttributes* ResponseOutput::Attributes() {
 
 InferResponse::InferResponse(std::shared_ptr<ResponseStream> stream,
                              std::shared_ptr<ServingModel> model, std::string id,
-                             const OutputAllocator* allocator, void* allocator_userp)
-    : stream_(std::move(stream)),
+                             const OutputAllocator* allocator, void* allocator_userp,
+                             TracePtr trace)
+    : trace_(std::move(trace)),
+      stream_(std::move(stream)),
       model_(std::move(model)),
       id_(std::move(id)),
       allocator_(allocator),

@@ -18,6 +18,7 @@
 #include "memory/output_allocator.h"
 #include "model/parameter.h"
 #include "model/shape.h"
+#include "observe/trace/inference_trace.h"
 
 namespace nereid {
 
@@ -62,9 +63,11 @@ class NEREID_API ResponseOutput {
 
 class NEREID_API InferResponse {
  public:
-  // Made through ResponseStream::NewResponse.
+  // Made through ResponseStream::NewResponse. Holds `trace`, which may be null, as long as it
+  // lives: its receiver may use the trace.
   InferResponse(std::shared_ptr<ResponseStream> stream, std::shared_ptr<ServingModel> model,
-                std::string id, const OutputAllocator* allocator, void* allocator_userp);
+                std::string id, const OutputAllocator* allocator, void* allocator_userp,
+                TracePtr trace = nullptr);
   ~InferResponse();  // releases the buffers
   InferResponse(const InferResponse&) = delete;
   InferResponse& operator=(const InferResponse&) = delete;
@@ -102,6 +105,7 @@ class NEREID_API InferResponse {
   // AddOutput.
   absl::StatusOr<const OutputSpec*> FindNewOutput(absl::string_view name) const;
 
+  const TracePtr trace_;  // mostly null
   std::shared_ptr<ResponseStream> stream_;
   const std::shared_ptr<ServingModel> model_;
   const std::string id_;

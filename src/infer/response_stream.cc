@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "infer/request_trace.h"
 #include "infer/response.h"
 #include "infer/serving_model.h"
 
@@ -16,8 +17,11 @@ thread_local Duration time_in_receivers{0};
 }  // namespace
 
 ResponseStream::ResponseStream(std::shared_ptr<ServingModel> model, std::string request_id,
-                               const ResponseTarget& target)
-    : model_(std::move(model)), request_id_(std::move(request_id)), target_(target) {}
+                               const ResponseTarget& target, TracePtr trace)
+    : model_(std::move(model)),
+      request_id_(std::move(request_id)),
+      target_(target),
+      trace_(std::move(trace)) {}
 
 ResponseStream::~ResponseStream() {
   if (!final_sent_.exchange(true)) {
@@ -27,12 +31,15 @@ ResponseStream::~ResponseStream() {
     LOG_ERROR << error.message();
     // No shared_ptr to this object can be made any more: the response goes out without one.
     auto response = std::make_unique<InferResponse>(nullptr, model_, request_id_, target_.allocator,
-                                                    target_.allocator_userp);
+                                                    target_.allocator_userp, trace_);
     response->set_status(error);
     Deliver(std::move(response), kResponseCompleteFinal);
   }
   // May deliver what waits for this one.
   relay_.reset();
+  // While the model is still there: who has waited for the server has all traces back, but for
+  // those of responses that he still has.
+  trace_.reset();
   model_->lifetime().Leave();
 }
 
@@ -44,7 +51,7 @@ std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
     }
   }
   return std::make_unique<InferResponse>(shared_from_this(), model_, request_id_, target_.allocator,
-                                         target_.allocator_userp);
+                                         target_.allocator_userp, trace_);
 }
 
 absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint32_t flags) {
@@ -90,6 +97,7 @@ void ResponseStream::SendFinalError(const absl::Status& error) {
 }
 
 void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
+  if (trace_ != nullptr && response != nullptr) TraceOutputs(trace_.get(), *response);
   if (tap_ != nullptr) tap_->OnResponse(response.get(), flags);
   // The receiver must not keep the stream alive: dropped here, which may be done safely because
   // whoever called Send holds a reference of their own.

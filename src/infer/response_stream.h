@@ -20,6 +20,7 @@
 #include "base/export.h"
 #include "base/mutex.h"
 #include "memory/output_allocator.h"
+#include "observe/trace/inference_trace.h"
 
 namespace nereid {
 
@@ -66,8 +67,10 @@ class ResponseRelay {
 class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseStream> {
  public:
   // Holds a pass of the model's lifetime gate, which the caller has entered, until destroyed.
+  // `trace`, which may be null, is held as long, and by the responses; it is told of the tensors
+  // that are delivered.
   ResponseStream(std::shared_ptr<ServingModel> model, std::string request_id,
-                 const ResponseTarget& target);
+                 const ResponseTarget& target, TracePtr trace = nullptr);
   ~ResponseStream();
 
   // REQUIRES: nothing was sent, and nobody else who may send has the stream yet.
@@ -117,6 +120,7 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   const std::shared_ptr<ServingModel> model_;
   const std::string request_id_;
   const ResponseTarget target_;
+  TracePtr trace_;                        // mostly null; constant until destroyed
   std::unique_ptr<ResponseTap> tap_;      // mostly null; constant once the stream is shared
   std::unique_ptr<ResponseRelay> relay_;  // mostly null; constant once the stream is shared
   std::atomic<bool> cancelled_{false};

@@ -67,6 +67,8 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual uint64_t inline_executions() const { return 0; }
   // None where the configuration says how to batch.
   virtual std::optional<AdaptiveBatching> adaptive_batching() const { return std::nullopt; }
+  // The most bytes that tensors between steps took in one request so far; none but of ensembles.
+  virtual std::optional<size_t> peak_step_bytes() const { return std::nullopt; }
   // `request`, which the caller keeps alive, was cancelled: its scheduler drops it if it is queued.
   // Never blocks.
   virtual void OnCancel(InferRequest* request) = 0;

@@ -129,10 +129,9 @@ absl::StatusOr<std::shared_ptr<EnsembleModel>> EnsembleModel::Load(const LoadCon
   std::vector<bool> decoupled;
   for (const auto& member : members) decoupled.push_back(member->config().decoupled);
   ASSIGN_OR_RETURN(StepGraph graph, StepGraph::Make(compiled, decoupled));
-  if (graph.full_plan().decoupled && !compiled.decoupled) {
-    config.SetDecoupled();
-    ASSIGN_OR_RETURN(compiled, CompileEnsemble(config, space, version));
-  }
+  // Clients learn it from the configuration, also where it does not say so itself.
+  config.SetDecoupled(compiled.decoupled || graph.full_plan().decoupled);
+  ASSIGN_OR_RETURN(compiled, CompileEnsemble(config, space, version));
   ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
   InheritLabels(compiled, members, &labels);
   std::string fingerprint = Fingerprint(context, model_dir, compiled, members);
@@ -151,9 +150,9 @@ absl::StatusOr<std::shared_ptr<EnsembleModel>> EnsembleModel::Load(const LoadCon
                    "(--cache-config)";
     return model;
   }
-  model->cached_ = std::make_unique<CachedScheduler>(
-      &model->scheduler_, context.response_cache, context.cache_executor, model->config(),
-      model->fingerprint(), context.clock);
+  model->cached_ = std::make_unique<CachedScheduler>(&model->scheduler_, context.response_cache,
+                                                     context.cache_executor, model->config(),
+                                                     model->fingerprint(), context.clock);
   model->front_ = model->cached_.get();
   return model;
 }
@@ -173,15 +172,20 @@ EnsembleModel::EnsembleModel(const LoadContext& context,
 
 absl::Status EnsembleModel::CheckReady() {
   for (const EnsembleStep& step : config().ensemble.steps) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<ServingModel> member, resolver_->Resolve(step, nullptr));
-    RETURN_IF_ERROR(member->CheckReady());
+    std::shared_ptr<ServingModel> member;
+    absl::Status ready;
+    do {
+      ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> current, resolver_->Resolve(step, nullptr));
+      if (current == member) break;  // nothing has taken its place
+      member = std::move(current);
+      ready = member->CheckReady();
+    } while (!ready.ok() && !member->AdmissionOpen());
+    RETURN_IF_ERROR(ready);
   }
   return absl::OkStatus();
 }
 
-absl::Status EnsembleModel::CheckMembers() {
-  return FittingMembers(config(), resolver_).status();
-}
+absl::Status EnsembleModel::CheckMembers() { return FittingMembers(config(), resolver_).status(); }
 
 void EnsembleModel::CloseAdmission() {
   admission_open_.store(false, std::memory_order_release);

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,7 @@ class EnsembleModel final : public ManagedModel {
   void OnCancel(InferRequest* request) override { front_->OnCancel(request); }
   void CloseAdmission() override;
 
-  // The most bytes that tensors between the steps took in one request so far.
-  size_t peak_bytes() const { return scheduler_.peak_bytes(); }
+  std::optional<size_t> peak_step_bytes() const override { return scheduler_.peak_bytes(); }
 
  private:
   EnsembleModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,

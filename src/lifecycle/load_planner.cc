@@ -199,4 +199,13 @@ std::vector<PlannedAction> WithoutModels(std::vector<PlannedAction> actions,
   return kept;
 }
 
+std::vector<PlannedAction> OnlyModels(std::vector<PlannedAction> actions,
+                                      const std::set<ModelId>& models) {
+  std::set<ModelId> others;
+  for (const PlannedAction& action : actions) {
+    if (models.count(action.model) == 0) others.insert(action.model);
+  }
+  return WithoutModels(std::move(actions), others);
+}
+
 }  // namespace nereid

@@ -72,6 +72,10 @@ std::vector<PlannedAction> PlanLoads(const LoadInput& input);
 std::vector<PlannedAction> WithoutModels(std::vector<PlannedAction> actions,
                                          const std::set<ModelId>& models);
 
+// Only the actions on `models`, which wait for one another as before.
+std::vector<PlannedAction> OnlyModels(std::vector<PlannedAction> actions,
+                                      const std::set<ModelId>& models);
+
 }  // namespace nereid
 
 #endif  // NEREID_LIFECYCLE_LOAD_PLANNER_H_

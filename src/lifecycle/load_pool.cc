@@ -1,7 +1,10 @@
 #include "lifecycle/load_pool.h"
 
+#include <pthread.h>
+
 #include <utility>
 
+#include "base/background_thread.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -44,6 +47,8 @@ void LoadPool::Run(std::function<void()> task) {
 }
 
 void LoadPool::Work(Worker* self) {
+  pthread_setname_np(pthread_self(), "model loading");
+  BecomeBackgroundThread();
   while (true) {
     std::function<void()> task;
     {

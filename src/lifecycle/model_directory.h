@@ -8,13 +8,13 @@
 #include <absl/strings/string_view.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "lifecycle/loaded_model.h"
+#include "lifecycle/sharing_map.h"
 #include "model/model_id.h"
 
 namespace nereid {
@@ -31,8 +31,8 @@ struct VersionEntry {
   ModelState state = ModelState::kUnknown;
   std::string reason;
   std::shared_ptr<ManagedModel> model;  // null unless the version serves or drains
-  std::shared_ptr<const void> source;  // what its files are in, if not in the repository
-  AgentChain* agents = nullptr;        // part of `source`; told when the version goes
+  std::shared_ptr<const void> source;   // what its files are in, if not in the repository
+  AgentChain* agents = nullptr;         // part of `source`; told when the version goes
 };
 
 struct ModelEntry {
@@ -44,7 +44,7 @@ struct ModelEntry {
 };
 
 struct ModelDirectory {
-  std::map<std::string, ModelEntry, std::less<>> models;  // by ModelId::Text()
+  SharingMap<ModelEntry> models;  // by ModelId::Text()
   bool namespacing = false;
 
   // The model that a client means by `name`. NOT_FOUND, with namespaces INVALID_ARGUMENT where
@@ -56,8 +56,8 @@ struct ModelDirectory {
   // Version `version`, or the highest ready one for a negative number. The errors are those of
   // spec/scheduling.md 8.6.
   absl::StatusOr<std::shared_ptr<ManagedModel>> Find(absl::string_view name, int64_t version) const;
-  // Version `version` of `entry`, or any for a negative number, in which sequence `id` lives, although another
-  // has taken its place; null if there is none.
+  // Version `version` of `entry`, or any for a negative number, in which sequence `id` lives,
+  // although another has taken its place; null if there is none.
   static std::shared_ptr<ManagedModel> FindSequence(const ModelEntry& entry, int64_t version,
                                                     const CorrelationId& id);
   // The same for the model that a client means by `name`.
@@ -65,8 +65,8 @@ struct ModelDirectory {
                                              const CorrelationId& id) const;
   // The same as Find of a model that was found.
   static absl::StatusOr<std::shared_ptr<ManagedModel>> FindVersion(const ModelEntry& entry,
-                                                                  absl::string_view name,
-                                                                  int64_t version);
+                                                                   absl::string_view name,
+                                                                   int64_t version);
 
  private:
   // The models called `name`, in whichever namespace.

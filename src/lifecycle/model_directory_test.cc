@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "lifecycle/testing/fake_repository.h"
@@ -38,6 +39,25 @@ class ModelDirectoryTest : public ::testing::Test {
   FakeRepository repository_;
   ModelDirectory directory_;
 };
+
+TEST_F(ModelDirectoryTest, AChangeLeavesCopiesAsTheyWere) {
+  Add(1, ModelState::kReady);
+  directory_.models["other"].reason = "why";
+  const ModelDirectory before = directory_;
+  directory_.models["m"].versions[1].state = ModelState::kUnloading;
+  directory_.models["new"];
+  EXPECT_EQ(before.models.at("m").versions.at(1).state, ModelState::kReady);
+  EXPECT_EQ(directory_.models.at("m").versions.at(1).state, ModelState::kUnloading);
+  EXPECT_EQ(before.models.size(), 2u);
+  EXPECT_EQ(&before.models.at("other"), &directory_.models.at("other"))
+      << "what is the same is shared";
+  directory_.models.EraseIf([](const ModelEntry& entry) { return entry.reason == "why"; });
+  EXPECT_EQ(directory_.models.find("other"), directory_.models.end());
+  EXPECT_NE(before.models.find("other"), before.models.end());
+  EXPECT_EQ(std::count_if(before.models.begin(), before.models.end(),
+                          [](const auto& model) { return model.first == "other"; }),
+            1);
+}
 
 TEST_F(ModelDirectoryTest, FindsTheVersionAskedFor) {
   Add(1, ModelState::kReady);

@@ -145,7 +145,7 @@ void ModelManager::RunTask(const PreparedModel& model, VersionTask* task) {
 }
 
 absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadCaught(const PreparedModel& model,
-                                                                      int64_t version) {
+                                                                       int64_t version) {
   try {
     if (model.config->is_ensemble()) {
       return EnsembleModel::Load(context_, *model.config, model.model_dir, model.id.space, version);
@@ -157,7 +157,7 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadCaught(const Pre
 }
 
 absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadVersion(const PreparedModel& model,
-                                                                       int64_t version) {
+                                                                        int64_t version) {
   const std::string& name = model.id.name;
   LOG_INFO << "loading: " << name << ":" << version;
   for (uint32_t attempt = 0;; ++attempt) {
@@ -196,14 +196,16 @@ absl::Status ModelManager::Commit(LoadJob* job) {
                    : task.present;
       }
       for (auto& [version, old] : entry.versions) {
-        if (old.model == nullptr || old.state != ModelState::kReady) continue;
+        if (old.model == nullptr) continue;
         const auto successor = served.find(version);
-        if (successor != served.end() && successor->second.model == old.model) continue;
-        retired.push_back({version, old});
-        if (old.model->config().sequence.enabled) entry.draining.push_back(old.model);
-        if (successor == served.end()) {
+        const bool replaced = successor != served.end();
+        if (replaced && successor->second.model == old.model) continue;
+        if (old.state == ModelState::kReady) retired.push_back({version, old});
+        if (!replaced) {
           served[version] = old;
           served[version].state = ModelState::kUnloading;
+        } else if (old.model->config().sequence.enabled) {
+          entry.draining.push_back(old.model);
         }
       }
       entry.versions = std::move(served);
@@ -238,6 +240,7 @@ void ModelManager::EndLoad(LoadJob* job, absl::Status status) {
   const ModelId id = job->model->id;
   if (job->model->agents != nullptr) job->model->agents->EndLoad(status.ok());
   if (!status.ok()) LOG_ERROR << "failed to load '" << id.name << "': " << status.message();
+  std::shared_ptr<const PreparedModel> again;
   {
     MutexLock lock(&mu_);
     Record& record = records_[id];
@@ -247,8 +250,13 @@ void ModelManager::EndLoad(LoadJob* job, absl::Status status) {
     record.on_request |= job->on_request;
     record.error = std::string(status.message());
     record.changed = ++changes_;
-    Release(id);
+    if (again_.erase(id) > 0) {
+      again = record.attempted;
+    } else {
+      Release(id);
+    }
   }
+  if (again != nullptr) BeginAgain(again);
   job->model.reset();  // so that agents of a model that failed see its end before the caller does
   job->done(std::move(status));
 }

@@ -51,20 +51,15 @@ ModelManager::ModelManager(ModelManagerOptions options, LoadContext context)
       agents_(options_.repoagent_directory),
       reader_(ReaderOptions(options_, context_, &agents_)),
       directory_(std::make_shared<const ModelDirectory>()),
+      layout_(std::make_shared<const RepositoryLayout>(
+          RepositoryLayout{options_.repositories, options_.namespacing, {}})),
       pool_(std::max<uint32_t>(1, options_.load_threads), context_.clock) {
-  layout_.repositories = options_.repositories;
-  layout_.namespacing = options_.namespacing;
   Update([&](ModelDirectory* directory) { directory->namespacing = options_.namespacing; });
 }
 
 ModelManager::~ModelManager() = default;
 
 // ---- Repositories
-
-RepositoryLayout ModelManager::Layout() const {
-  MutexLock lock(&mu_);
-  return layout_;
-}
 
 absl::Status ModelManager::CheckRepositories() const {
   if (options_.repositories.empty()) {
@@ -101,13 +96,14 @@ absl::Status ModelManager::RegisterRepository(const std::string& path,
         absl::StrCat("failed to register '", path, "', repository not found"));
   }
   MutexLock lock(&mu_);
-  if (layout_.repositories.count(path) > 0) {
+  RepositoryLayout layout = Layout();
+  if (layout.repositories.count(path) > 0) {
     return absl::AlreadyExistsError(
         absl::StrCat("model repository '", path, "' has already been registered"));
   }
   std::set<std::string> taken;
-  for (const auto& [repository, mapped] : layout_.names) {
-    if (layout_.namespacing) break;
+  for (const auto& [repository, mapped] : layout.names) {
+    if (layout.namespacing) break;
     for (const auto& [directory, name] : mapped) taken.insert(name);
   }
   for (const auto& [directory, name] : names) {
@@ -115,18 +111,21 @@ absl::Status ModelManager::RegisterRepository(const std::string& path,
     return absl::AlreadyExistsError(absl::StrCat(
         "failed to register '", name, "', there is a conflicting mapping for '", name, "'"));
   }
-  layout_.repositories.insert(path);
-  if (!names.empty()) layout_.names[path] = names;
+  layout.repositories.insert(path);
+  if (!names.empty()) layout.names[path] = names;
+  layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
   return absl::OkStatus();
 }
 
 absl::Status ModelManager::UnregisterRepository(const std::string& path) {
   MutexLock lock(&mu_);
-  if (layout_.repositories.erase(path) == 0) {
+  RepositoryLayout layout = Layout();
+  if (layout.repositories.erase(path) == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("failed to unregister '", path, "', repository not found"));
   }
-  layout_.names.erase(path);
+  layout.names.erase(path);
+  layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
   return absl::OkStatus();
 }
 
@@ -142,15 +141,32 @@ bool ModelManager::Serves(const ModelId& id) const {
 
 std::map<ModelId, RunningModel> ModelManager::Running() const {
   std::map<ModelId, RunningModel> running;
-  for (const auto& [id, record] : records_) {
-    RunningModel& model = running[id];
-    model.files = record.attempted->files;
-    model.members = record.attempted->MemberNames();
-    model.serving = Serves(id);
-    model.wanted = record.wanted;
-    model.on_request = record.on_request;
-    model.overridden = record.attempted->overridden;
-    model.failed = !record.error.empty();
+  for (const auto& [id, record] : records_) running[id] = RunningOf(id, record);
+  return running;
+}
+
+RunningModel ModelManager::RunningOf(const ModelId& id, const Record& record) const {
+  RunningModel model;
+  model.files = record.attempted->files;
+  model.members = record.attempted->MemberNames();
+  model.serving = Serves(id);
+  model.wanted = record.wanted;
+  model.on_request = record.on_request;
+  model.overridden = record.attempted->overridden;
+  model.failed = !record.error.empty();
+  return model;
+}
+
+std::map<ModelId, RunningModel> ModelManager::RunningAround(const ModelId& id) const {
+  std::set<absl::string_view> members;
+  for (const auto& [other, record] : records_) {
+    for (const EnsembleMember& member : record.attempted->members) members.insert(member.name);
+  }
+  std::map<ModelId, RunningModel> running;
+  for (const auto& [other, record] : records_) {
+    const bool matters =
+        other == id || !record.attempted->members.empty() || members.count(other.name) > 0;
+    if (matters) running[other] = RunningOf(other, record);
   }
   return running;
 }
@@ -187,8 +203,8 @@ bool ModelManager::WaitNotBusy(const ModelId& id, TimePoint deadline) {
 
 // ---- One model, by name
 
-absl::StatusOr<std::pair<ModelId, std::string>> ModelManager::Locate(
-    const RepositoryLayout& layout, const std::string& name) {
+absl::StatusOr<std::pair<ModelId, std::string>> ModelManager::Locate(const RepositoryLayout& layout,
+                                                                     const std::string& name) {
   const ModelDirectories found = FindModelDirectories(*context_.file_system, layout, name);
   if (found.empty()) return PollFailed(name);
   if (found.size() > 1) {
@@ -246,10 +262,15 @@ void ModelManager::ReadRest(const RepositoryLayout& layout,
       MutexLock lock(&mu_);
       last = records_.at(action.model).attempted;
     }
-    // As it was: only its members change. A configuration that could not be read may be there now.
-    const bool whole = last->config.ok() && last->model_dir == last->files.directory;
-    work->prepared[action.model] = whole ? last : Read(layout, action.model, last->files, {});
+    work->prepared[action.model] = ReadAgain(layout, last);
   }
+}
+
+std::shared_ptr<const PreparedModel> ModelManager::ReadAgain(
+    const RepositoryLayout& layout, const std::shared_ptr<const PreparedModel>& last) const {
+  // As it was: only its members change. A configuration that could not be read may be there now.
+  const bool whole = last->config.ok() && last->model_dir == last->files.directory;
+  return whole ? last : Read(layout, last->id, last->files, {});
 }
 
 std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::string& directory,
@@ -259,7 +280,7 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
   {
     MutexLock lock(&mu_);
     WaitNotBusy(id, TimePoint::max());
-    work.input.running = Running();
+    work.input.running = RunningAround(id);
     seen = changes_;
   }
   const RepositoryLayout layout = Layout();
@@ -279,9 +300,14 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
   const auto model = Read(layout, id, *std::move(files), override);
   work.prepared[id] = model;
   work.input.found[id].members = model->MemberNames();
+  if (!model->members.empty()) {
+    MutexLock lock(&mu_);
+    work.input.running = Running();
+  }
   ReadMembers(layout, *model, &work);
   std::vector<PlannedAction> actions = PlanLoads(work.input);
   ReadRest(layout, actions, &work);
+  std::vector<PlannedAction> skipped;
   {
     MutexLock lock(&mu_);
     std::set<ModelId> others_work_on;
@@ -298,6 +324,7 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
         return std::nullopt;
       }
     }
+    skipped = OnlyModels(actions, others_work_on);
     actions = WithoutModels(std::move(actions), others_work_on);
     for (const PlannedAction& action : actions) busy_.insert(action.model);
     if (const auto known = records_.find(id); known != records_.end()) {
@@ -306,6 +333,7 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
   }
   const std::shared_ptr<PlanRun> run = Begin(std::move(actions), std::move(work.prepared));
   run->Wait();
+  CheckAgain(std::move(skipped));
   for (size_t i = 0; i < run->actions().size(); ++i) {
     if (run->actions()[i].model == id) return run->result(i);
   }
@@ -323,6 +351,7 @@ absl::Status ModelManager::Unload(const std::string& name, bool with_members) {
     id = (*entry)->id;
   }
   std::vector<PlannedAction> actions;
+  std::vector<PlannedAction> skipped;
   {
     MutexLock lock(&mu_);
     WaitNotBusy(id, TimePoint::max());
@@ -333,11 +362,15 @@ absl::Status ModelManager::Unload(const std::string& name, bool with_members) {
     LoadInput input;
     input.running = Running();
     input.intents = {{LoadIntent::Kind::kUnload, id, false, with_members}};
-    // What is being loaded finds out for itself.
-    actions = WithoutModels(PlanLoads(input), busy_);
+    actions = PlanLoads(input);
+    // Ensembles that are being loaded are checked afterwards.
+    skipped = OnlyModels(actions, busy_);
+    std::erase_if(skipped, [](const PlannedAction& action) { return action.reason.empty(); });
+    actions = WithoutModels(std::move(actions), busy_);
     for (const PlannedAction& action : actions) busy_.insert(action.model);
   }
   Begin(std::move(actions), {})->Wait();
+  CheckAgain(std::move(skipped));
   return absl::OkStatus();
 }
 
@@ -347,29 +380,35 @@ std::shared_ptr<PlanRun> ModelManager::Begin(std::vector<PlannedAction> actions,
                                              Prepared prepared) {
   const auto progress = std::make_shared<Progress>(
       context_.clock, std::count_if(actions.begin(), actions.end(), IsLoad));
-  // By value: the actions move into the run.
-  return PlanRun::Begin(actions, [this, actions, prepared = std::move(prepared), progress](
-                                     size_t index, PlanRun::Done done) {
-    const PlannedAction& action = actions[index];
-    if (!IsLoad(action)) {
-      Retire(action.model, action.reason);
-      {
-        MutexLock lock(&mu_);
-        Release(action.model);
-      }
-      done(absl::OkStatus());
-      return;
-    }
-    auto job = std::make_shared<LoadJob>();
-    job->model = prepared.at(action.model);
-    job->on_request = action.on_request;
-    job->cannot = action.reason;
-    job->done = [progress, done = std::move(done)](const absl::Status& status) {
-      progress->Count(status.ok());
-      done(status);
-    };
-    pool_.Run([this, job] { BeginLoad(job); });
-  });
+  // Shared: the run copies what starts its actions.
+  struct Plan {
+    std::vector<PlannedAction> actions;
+    Prepared prepared;
+  };
+  const auto plan = std::make_shared<const Plan>(Plan{actions, std::move(prepared)});
+  return PlanRun::Begin(
+      std::move(actions), [this, plan, progress](size_t index, PlanRun::Done done) {
+        const PlannedAction& action = plan->actions[index];
+        if (!IsLoad(action)) {
+          Retire(action.model, action.reason);
+          {
+            MutexLock lock(&mu_);
+            again_.erase(action.model);
+            Release(action.model);
+          }
+          done(absl::OkStatus());
+          return;
+        }
+        auto job = std::make_shared<LoadJob>();
+        job->model = plan->prepared.at(action.model);
+        job->on_request = action.on_request;
+        job->cannot = action.reason;
+        job->done = [progress, done = std::move(done)](const absl::Status& status) {
+          progress->Count(status.ok());
+          done(status);
+        };
+        pool_.Run([this, job] { BeginLoad(job); });
+      });
 }
 
 std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) {
@@ -400,6 +439,10 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
   ReadRest(layout, actions, &work);
   {
     MutexLock lock(&mu_);
+    // What has changed is taken up by the next poll; ensembles whose members change are not.
+    for (const PlannedAction& action : OnlyModels(actions, busy_)) {
+      if (IsLoad(action) && skip.count(action.model) == 0) again_.insert(action.model);
+    }
     actions = WithoutModels(std::move(actions), busy_);
     for (const PlannedAction& action : actions) busy_.insert(action.model);
   }
@@ -413,10 +456,10 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
 
 void ModelManager::Forget(const RepositorySnapshot& snapshot) {
   Update([&](ModelDirectory* directory) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    std::erase_if(directory->models, [&](const auto& model) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      const ModelId& id = model.second.id;
-      return model.second.versions.empty() && busy_.count(id) == 0 &&
-             snapshot.models.count(id) == 0 && snapshot.ambiguous.count(id.name) == 0;
+    directory->models.EraseIf([&](const ModelEntry& model) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      const ModelId& id = model.id;
+      return model.versions.empty() && busy_.count(id) == 0 && snapshot.models.count(id) == 0 &&
+             snapshot.ambiguous.count(id.name) == 0;
     });
   });
 }

@@ -80,7 +80,8 @@ class ModelManager final : public ModelResolver {
   // Forgets a repository. What is loaded stays. INVALID_ARGUMENT.
   absl::Status UnregisterRepository(const std::string& path) ABSL_LOCKS_EXCLUDED(mu_);
 
-  absl::StatusOr<std::shared_ptr<ManagedModel>> Find(absl::string_view name, int64_t version) const {
+  absl::StatusOr<std::shared_ptr<ManagedModel>> Find(absl::string_view name,
+                                                     int64_t version) const {
     return directory_.Get()->Find(name, version);
   }
   // For ensembles.
@@ -89,11 +90,12 @@ class ModelManager final : public ModelResolver {
   Found LookUp(const EnsembleStep& step) override;
   // See ModelDirectory.
   std::shared_ptr<ManagedModel> FindSequence(absl::string_view name, int64_t version,
-                                            const CorrelationId& id) const;
+                                             const CorrelationId& id) const;
   // The picture of this moment.
   const ModelDirectory& Directory() const { return *directory_.Get(); }
   // Models in the repositories, loaded or not. A repository that cannot be read has none.
-  std::set<ModelId> RepositoryModels() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Takes no lock: whoever asks is not to wait for loads.
+  std::set<ModelId> RepositoryModels() const;
 
   // Closes the admission of every model.
   void CloseAdmission();
@@ -133,8 +135,13 @@ class ModelManager final : public ModelResolver {
   };
 
   // ---- Planning (model_manager.cc).
-  RepositoryLayout Layout() const ABSL_LOCKS_EXCLUDED(mu_);
+  RepositoryLayout Layout() const { return *layout_.Get(); }
   std::map<ModelId, RunningModel> Running() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Those that matter for `id` unless it is an ensemble: itself, ensembles and their members.
+  std::map<ModelId, RunningModel> RunningAround(const ModelId& id) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  RunningModel RunningOf(const ModelId& id, const Record& record) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Serves(const ModelId& id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::shared_ptr<const PreparedModel> Read(const RepositoryLayout& layout, const ModelId& id,
                                             ModelFiles files, const LoadOverride& override) const;
@@ -154,10 +161,19 @@ class ModelManager final : public ModelResolver {
   // What `actions` load that `work` has not read yet: ensembles whose members change.
   void ReadRest(const RepositoryLayout& layout, const std::vector<PlannedAction>& actions,
                 Work* work) ABSL_LOCKS_EXCLUDED(mu_);
+  std::shared_ptr<const PreparedModel> ReadAgain(
+      const RepositoryLayout& layout, const std::shared_ptr<const PreparedModel>& last) const;
   // Begins `actions`, whose models are marked as busy.
   std::shared_ptr<PlanRun> Begin(std::vector<PlannedAction> actions, Prepared prepared);
   absl::Status WaitForScan(const RepositoryLayout& layout, RepositorySnapshot* scan)
       ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Ensembles that others worked on while their members changed (model_rechecks.cc).
+  // Loads those of `actions` again that are wanted. Blocks, but not for those that others still
+  // work on: they follow afterwards.
+  void CheckAgain(std::vector<PlannedAction> actions) ABSL_LOCKS_EXCLUDED(mu_);
+  // Loads `last` again, which stays busy.
+  void BeginAgain(const std::shared_ptr<const PreparedModel>& last);
 
   // ---- Loading (model_loading.cc).
   void BeginLoad(std::shared_ptr<LoadJob> job) ABSL_LOCKS_EXCLUDED(mu_);
@@ -165,10 +181,10 @@ class ModelManager final : public ModelResolver {
       ABSL_LOCKS_EXCLUDED(mu_);
   void RunTask(const PreparedModel& model, VersionTask* task);
   absl::StatusOr<std::shared_ptr<ManagedModel>> LoadVersion(const PreparedModel& model,
-                                                           int64_t version);
+                                                            int64_t version);
   // One try of LoadVersion. INTERNAL where the machine refuses a thread or memory.
   absl::StatusOr<std::shared_ptr<ManagedModel>> LoadCaught(const PreparedModel& model,
-                                                          int64_t version);
+                                                           int64_t version);
   // What became of the tasks: all in, or none.
   absl::Status Commit(LoadJob* job) ABSL_LOCKS_EXCLUDED(mu_);
   void EndLoad(LoadJob* job, absl::Status status) ABSL_LOCKS_EXCLUDED(mu_);
@@ -205,12 +221,13 @@ class ModelManager final : public ModelResolver {
   ReadMostly<ModelDirectory> directory_;
   mutable Mutex mu_;
   CondVar changed_;
-  RepositoryLayout layout_ ABSL_GUARDED_BY(mu_);
+  ReadMostly<RepositoryLayout> layout_;          // replaced under mu_
   ModelDirectory current_ ABSL_GUARDED_BY(mu_);  // directory_ is its last published copy
   std::map<ModelId, Record> records_ ABSL_GUARDED_BY(mu_);
   uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<ModelId> busy_ ABSL_GUARDED_BY(mu_);
-  int64_t closing_ ABSL_GUARDED_BY(mu_) = 0;  // versions being torn down
+  std::set<ModelId> again_ ABSL_GUARDED_BY(mu_);  // busy ones to be loaded again afterwards
+  int64_t closing_ ABSL_GUARDED_BY(mu_) = 0;      // versions being torn down
   bool polling_ ABSL_GUARDED_BY(mu_) = false;
   bool polls_stopped_ ABSL_GUARDED_BY(mu_) = false;
   RepositorySnapshot known_ ABSL_GUARDED_BY(mu_);  // what the last poll took up

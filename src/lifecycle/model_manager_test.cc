@@ -240,6 +240,36 @@ TEST_F(ModelManagerTest, AReloadSwapsAndLetsTheOldOneFinish) {
   EXPECT_THAT(States("holds"), ElementsAre("1: READY")) << "the old one's end says nothing";
 }
 
+TEST_F(ModelManagerTest, AVersionStaysInSightUntilItHasDrained) {
+  repository_.Write("holds", {1});
+  ASSERT_TRUE(manager_->Load("holds").ok());
+  TestRequest& running = Hold("holds");
+  for (const int64_t version : {2, 3}) {
+    repository_.Write("holds", {version});
+    ASSERT_TRUE(manager_->Load("holds").ok());
+    EXPECT_THAT(States("holds"), Contains("1: UNLOADING"));
+  }
+  repository_.backend.LetGo();
+  running.WaitDone();
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_THAT(States("holds"), Contains("1: UNAVAILABLE unloaded"));
+}
+
+TEST_F(ModelManagerTest, TheEndOfAnOldVersionDoesNotHideWhyTheNewOneFailed) {
+  repository_.Write("holds");
+  ASSERT_TRUE(manager_->Load("holds").ok());
+  TestRequest& running = Hold("holds");
+  ASSERT_TRUE(manager_->Unload("holds").ok());
+  repository_.Write("holds", {1}, "runtime: \"nowhere.so\"");
+  EXPECT_FALSE(manager_->Load("holds").ok());
+  const std::vector<std::string> failed = States("holds");
+  EXPECT_THAT(failed, ElementsAre(HasSubstr("1: UNAVAILABLE ")));
+  repository_.backend.LetGo();
+  running.WaitDone();
+  EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+  EXPECT_EQ(States("holds"), failed);
+}
+
 TEST_F(ModelManagerTest, AFailedReloadLeavesWhatServes) {
   repository_.Write("m");
   ASSERT_TRUE(manager_->Load("m").ok());

@@ -31,13 +31,19 @@ void ModelManager::CloseVersion(const ModelId& id, int64_t version, VersionEntry
     entry.source.reset();
     {
       MutexLock lock(&mu_);
-      const auto known = current_.models.find(id.Text());
-      if (known != current_.models.end()) {
-        const auto it = known->second.versions.find(version);
-        // A replaced version has a newer one in its place by now.
-        if (it != known->second.versions.end() && it->second.model == model) {
-          it->second = {ModelState::kUnavailable, reason.empty() ? kUnloadedReason : reason,
-                        nullptr, nullptr, nullptr};
+      if (current_.models.find(id.Text()) != current_.models.end()) {
+        ModelEntry& known = current_.models[id.Text()];
+        const auto it = known.versions.find(version);
+        // A replaced version has a newer one in its place by now, or one that is being loaded.
+        if (it != known.versions.end() && it->second.model == model) {
+          VersionEntry& gone = it->second;
+          gone.model = nullptr;
+          gone.source = nullptr;
+          gone.agents = nullptr;
+          if (gone.state == ModelState::kUnloading) {
+            gone.state = ModelState::kUnavailable;
+            gone.reason = reason.empty() ? kUnloadedReason : reason;
+          }
         }
       }
       directory_.Set(std::make_shared<const ModelDirectory>(current_));
@@ -60,7 +66,9 @@ void ModelManager::Retire(const ModelId& id, const std::string& reason) {
     }
     const auto it = directory->models.find(id.Text());
     if (it == directory->models.end()) return;
-    for (auto& [version, entry] : it->second.versions) {
+    // A model of which no version was ever found is as if nobody had tried.
+    if (it->second.versions.empty()) return directory->models.erase(it);
+    for (auto& [version, entry] : directory->models[id.Text()].versions) {
       if (entry.state == ModelState::kReady) {
         entry.state = ModelState::kUnloading;
         retired.push_back({version, entry});
@@ -68,14 +76,13 @@ void ModelManager::Retire(const ModelId& id, const std::string& reason) {
         entry.reason = reason.empty() ? kUnloadedReason : reason;
       }
     }
-    // A model of which no version was ever found is as if nobody had tried.
-    if (it->second.versions.empty()) directory->models.erase(it);
   });
   for (auto& [version, entry] : retired) CloseVersion(id, version, std::move(entry), reason);
 }
 
 void ModelManager::RetireMisfits(const ModelId& id) {
-  std::vector<std::shared_ptr<ManagedModel>> ready;  // the look-up of members gets a newer directory
+  // Kept: the look-up of members gets a newer directory.
+  std::vector<std::shared_ptr<ManagedModel>> ready;
   const ModelDirectory& directory = Directory();
   const auto entry = directory.models.find(id.Text());
   if (entry == directory.models.end()) return;
@@ -110,7 +117,7 @@ std::vector<std::string> ModelManager::InFlight() const {
 }
 
 std::shared_ptr<ManagedModel> ModelManager::FindSequence(absl::string_view name, int64_t version,
-                                                        const CorrelationId& id) const {
+                                                         const CorrelationId& id) const {
   return Directory().FindSequence(name, version, id);
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/background_thread.h"
+
 namespace nereid {
 
 RepositoryPoller::RepositoryPoller(Clock* clock, Duration interval, std::function<void()> poll)
@@ -17,6 +19,7 @@ RepositoryPoller::~RepositoryPoller() {
 }
 
 void RepositoryPoller::Run() {
+  BecomeBackgroundThread();
   while (true) {
     {
       MutexLock lock(&mu_);

@@ -1,8 +1,12 @@
 #include "server/control_threads.h"
 
+#include <pthread.h>
+
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "base/background_thread.h"
 
 namespace nereid {
 
@@ -25,6 +29,8 @@ bool ControlThreads::TryRun(std::function<void()> job) {
   }
   try {
     std::thread([this, job = std::move(job)]() mutable {
+      pthread_setname_np(pthread_self(), "model control");
+      BecomeBackgroundThread();
       job();
       job = nullptr;
       End();

@@ -9,6 +9,10 @@
 namespace nereid {
 namespace {
 
+// How often a request is tried on a version that has taken the place of one that was going. Each
+// time takes another swap in the moment between look-up and entry.
+constexpr int kMostSwaps = 16;
+
 absl::Status CheckCallbacks(const InferRequest& request) {
   if (request.release_target().fn == nullptr || request.response_target().fn == nullptr ||
       request.response_target().allocator == nullptr) {
@@ -44,32 +48,43 @@ absl::Status Server::EnterModel(InferRequest* request) const {
     return absl::OkStatus();
   }
   // That version is going: a newer one may have taken its place since the request was made.
-  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
-                   FindModel(request->model()->config().name, request->requested_version()));
-  if (!model->lifetime().Enter()) {
-    return absl::UnavailableError(absl::StrCat("Request for unknown model: '", model->config().name,
-                                               "' version ", model->config().version,
-                                               " is not at ready state"));
+  const CompiledModel& going = request->model()->config();
+  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
+    ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
+                     FindModel(going.name, request->requested_version()));
+    if (!model->lifetime().Enter()) continue;
+    request->Rebind(std::move(model));
+    return absl::OkStatus();
   }
-  request->Rebind(std::move(model));
-  return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("Request for unknown model: '", going.name,
+                                             "' version ", going.version,
+                                             " is not at ready state"));
 }
 
-absl::Status Server::Infer(InferRequest* request) {
+absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
   if (state_.load(std::memory_order_acquire) == State::kStopped) {
     return absl::UnavailableError("Server not ready");
   }
   RETURN_IF_ERROR(CheckCallbacks(*request));
-  absl::Status issued = TryInfer(request);
+  absl::Status issued = TryInfer(request, &trace);
   // Its version began to unload after it was looked up: by now there may be another.
-  if (!issued.ok() && !request->model()->AdmissionOpen()) issued = TryInfer(request);
+  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
+    if (issued.ok() || request->model()->AdmissionOpen()) break;
+    const std::shared_ptr<ServingModel> going = request->model();
+    issued = TryInfer(request, &trace);
+    if (request->model() == going) break;  // nothing has taken its place
+  }
   return issued;
 }
 
-absl::Status Server::TryInfer(InferRequest* request) const {
+absl::Status Server::TryInfer(InferRequest* request, TracePtr* trace) const {
   RETURN_IF_ERROR(request->lifecycle().MoveTo(RequestState::kInitialized, request->LogPrefix()));
   RETURN_IF_ERROR(EnterModel(request));
-  return IssueRequest(request, ToNanos(clock_->Now()));
+  if (*trace == nullptr) return IssueRequest(request, ToNanos(clock_->Now()));
+  request->set_trace(std::move(*trace));
+  absl::Status issued = IssueRequest(request, ToNanos(clock_->Now()));
+  if (!issued.ok()) *trace = request->TakeTrace();
+  return issued;
 }
 
 }  // namespace nereid

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/log.h"
 #include "base/status_macros.h"
@@ -29,6 +30,31 @@ constexpr std::chrono::seconds kSettleTime(1);
 
 absl::Status NotReady() { return absl::UnavailableError("Server not ready"); }
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
+
+// How often models are looked at again that were swapped between look-up and question.
+constexpr int kMostSwaps = 16;
+
+// The models that have to be ready for the server to be; none if some model does not serve.
+std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelsToAsk(
+    const ModelDirectory& directory) {
+  std::vector<std::shared_ptr<ManagedModel>> models;
+  for (const auto& [name, entry] : directory.models) {
+    if (entry.versions.empty()) return std::nullopt;
+    const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(),
+                                    [](auto& v) { return v.second.state == ModelState::kReady; });
+    for (const auto& [version, v] : entry.versions) {
+      const bool gone_on_purpose =
+          v.state == ModelState::kUnloading ||
+          (v.state == ModelState::kUnavailable && v.reason == kUnloadedReason);
+      // A version that comes beside one that serves takes nothing away: traffic need not go.
+      const bool comes_besides = v.state == ModelState::kLoading && serves;
+      if (gone_on_purpose || comes_besides) continue;
+      if (v.state != ModelState::kReady) return std::nullopt;
+      models.push_back(v.model);
+    }
+  }
+  return models;
+}
 
 }  // namespace
 
@@ -198,31 +224,30 @@ absl::StatusOr<bool> Server::IsReady() const {
   if (state_.load() == State::kExiting) return Exiting();
   if (state_.load() != State::kReady) return false;
   if (!options_.strict_readiness) return true;
-  // Backends are asked afterwards: one that calls the server from there gets a newer directory.
-  std::vector<std::shared_ptr<ManagedModel>> models;
-  for (const auto& [name, entry] : models_->Directory().models) {
-    if (entry.versions.empty()) return false;
-    const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(),
-                                    [](auto& v) { return v.second.state == ModelState::kReady; });
-    for (const auto& [version, v] : entry.versions) {
-      const bool gone_on_purpose =
-          v.state == ModelState::kUnloading ||
-          (v.state == ModelState::kUnavailable && v.reason == kUnloadedReason);
-      // A version that comes beside one that serves takes nothing away: traffic need not go.
-      const bool comes_besides = v.state == ModelState::kLoading && serves;
-      if (gone_on_purpose || comes_besides) continue;
-      if (v.state != ModelState::kReady) return false;
-      models.push_back(v.model);
-    }
+  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
+    // Backends are asked afterwards: one that calls the server from there gets a newer directory.
+    const std::optional<std::vector<std::shared_ptr<ManagedModel>>> models =
+        ModelsToAsk(models_->Directory());
+    if (!models.has_value()) return false;
+    const auto unready = std::find_if(models->begin(), models->end(),
+                                      [](const auto& model) { return !model->CheckReady().ok(); });
+    if (unready == models->end()) return true;
+    if ((*unready)->AdmissionOpen()) return false;
+    // It has begun to unload since: by now there may be another.
   }
-  return std::all_of(models.begin(), models.end(),
-                     [](const auto& model) { return model->CheckReady().ok(); });
+  return false;
 }
 
 absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t version) const {
   RETURN_IF_ERROR(CheckReady());
-  ASSIGN_OR_RETURN(const std::shared_ptr<ManagedModel> model, models_->Find(name, version));
-  const absl::Status ready = model->CheckReady();
+  std::shared_ptr<ManagedModel> model;
+  absl::Status ready;
+  do {
+    ASSIGN_OR_RETURN(std::shared_ptr<ManagedModel> current, models_->Find(name, version));
+    if (current == model) break;  // nothing has taken its place
+    model = std::move(current);
+    ready = model->CheckReady();
+  } while (!ready.ok() && !model->AdmissionOpen());
   if (!ready.ok()) LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();
   return ready.ok();
 }

@@ -62,8 +62,9 @@ class NEREID_API Server {
   absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(absl::string_view name,
                                                           int64_t version) const;
   // Issues `request`. On OK the request belongs to the server until its release callback; on an
-  // error it stays with the caller and no callback runs. Never blocks.
-  absl::Status Infer(InferRequest* request);
+  // error it stays with the caller and no callback runs. `trace`, if there is one, is told what
+  // happens, and let go of in either case. Never blocks.
+  absl::Status Infer(InferRequest* request, TracePtr trace = nullptr);
   // The limit on bytes of requests and responses in flight.
   Budget* in_flight_bytes() { return &in_flight_bytes_; }
 
@@ -119,8 +120,8 @@ class NEREID_API Server {
   // UNAVAILABLE "Server not ready" unless the server has started and is not stopping.
   absl::Status CheckReady() const;
   absl::Status CheckReadyForControl() const;
-  // One attempt of Infer.
-  absl::Status TryInfer(InferRequest* request) const;
+  // One attempt of Infer. `*trace` goes with the request, and stays on an error.
+  absl::Status TryInfer(InferRequest* request, TracePtr* trace) const;
   // The model version in which the sequence lives that the request goes on with; null if it begins
   // one, belongs to none, or to one that does not live.
   std::shared_ptr<ServingModel> HomeOfSequence(const InferRequest& request) const;

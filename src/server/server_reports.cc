@@ -108,7 +108,13 @@ absl::StatusOr<std::vector<ModelStatisticsReport>> Server::Statistics(absl::stri
     }
   }
   if (name.empty() || !reports.empty()) return reports;
-  if (!directory.FindEntry(name).ok()) {
+  const auto is_served = [&](const auto& model) {
+    const auto& versions = model.second.versions;
+    return model.second.id.name == name &&
+           std::any_of(versions.begin(), versions.end(),
+                       [](const auto& v) { return v.second.state == ModelState::kReady; });
+  };
+  if (std::none_of(directory.models.begin(), directory.models.end(), is_served)) {
     return absl::InvalidArgumentError(
         absl::StrCat("requested model '", name, "' is not available"));
   }

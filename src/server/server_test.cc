@@ -234,6 +234,16 @@ TEST_F(ServerTest, StatisticsAskedForAModelThatIsNotThere) {
   EXPECT_EQ(server_->Statistics("", -1)->size(), 1u);
 }
 
+TEST_F(ServerTest, StatisticsAskedForAModelThatServesNoMore) {
+  AddModel("m", IdentityConfig());
+  StartExplicit({"m"});
+  ASSERT_TRUE(server_->UnloadModel("m").ok());
+  for (const int64_t version : {-1, 1}) {
+    EXPECT_EQ(server_->Statistics("m", version).status(),
+              absl::InvalidArgumentError("requested model 'm' is not available"));
+  }
+}
+
 TEST_F(ServerTest, MetricsAreThereUnlessSwitchedOff) {
   Start(Options());
   EXPECT_THAT(*server_->MetricsText(), HasSubstr("nereid_in_flight_bytes 0\n"));
@@ -456,6 +466,17 @@ TEST_F(ServerTest, AfterAReloadSequencesGoOnWhereTheyBegan) {
   EXPECT_THAT(*server_->ModelConfigJson("m", -1), HasSubstr("\"k\""));
   EXPECT_EQ(Send(1, 0), absl::OkStatus());
   EXPECT_EQ(Send(2, kStart | kEnd), absl::OkStatus());
+  EXPECT_EQ(Send(1, kEnd), absl::OkStatus());
+  EXPECT_EQ(Send(1, 0).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ServerTest, SequencesGoOnAlsoWhenTheModelWasAwayForAWhile) {
+  AddModel("m", IdentityConfig(kSequences));
+  StartExplicit({"m"});
+  EXPECT_EQ(Send(1, kStart), absl::OkStatus());
+  ASSERT_EQ(server_->UnloadModel("m"), absl::OkStatus());
+  ASSERT_EQ(server_->LoadModel("m"), absl::OkStatus());
+  EXPECT_EQ(Send(1, 0), absl::OkStatus());
   EXPECT_EQ(Send(1, kEnd), absl::OkStatus());
   EXPECT_EQ(Send(1, 0).code(), absl::StatusCode::kInvalidArgument);
 }

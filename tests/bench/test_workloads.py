@@ -59,6 +59,32 @@ def test_every_model_is_in_the_repository(
         workloads.write_sequences_repository(tmp_path / "sequences"),
         [IDENTITY_SMALL, *workloads.SEQUENCE_MODELS],
     )
+    assert_has_models(
+        workloads.write_ensembles_repository(tmp_path / "ensembles"),
+        [IDENTITY_SMALL, *workloads.ENSEMBLE_MODELS],
+    )
+
+
+def test_what_an_ensemble_answers_is_what_its_steps_do(tmp_path: Path) -> None:
+    repository = workloads.write_ensembles_repository(tmp_path / "models")
+
+    def ask(step: str, tensors: dict[str, np.ndarray]) -> np.ndarray:
+        session = onnxruntime.InferenceSession(str(repository / step / "1" / "model.onnx"))
+        return session.run(None, tensors)[0]
+
+    files = write_files(tmp_path, repository, Row(workloads.DIAMOND, "http", "binary", 1))
+    body = files.body.read_bytes()[files.header_length :]
+    x = np.frombuffer(body, np.float32).reshape(workloads.DIAMOND.shape)
+    source = ask("diamond_source", {"x": x})
+    branches = {name[0]: ask(f"diamond_{name}", {"s": source}) for name in ("left", "right")}
+    assert not np.array_equal(branches["l"], branches["r"])
+    expected = np.frombuffer(files.expect.read_bytes(), np.float32)
+    np.testing.assert_allclose(ask("diamond_join", branches).ravel(), expected, rtol=1e-5)
+    assert expected.std() > 0.1
+
+    config = (repository / "diamond" / "config.pbtxt").read_text()
+    assert config.count("step {") == 4
+    assert "dynamic_batching" in (repository / "diamond_left" / "config.pbtxt").read_text()
 
 
 def test_the_network_of_the_sequences_gives_back_what_it_keeps() -> None:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from differential import cases_grpc, cases_http_bad, cases_http_good, cases_streams
+from differential import (
+    cases_control,
+    cases_ensembles,
+    cases_grpc,
+    cases_http_bad,
+    cases_http_good,
+    cases_streams,
+)
 
 GOOD_CASES = [
     *cases_http_good.good_cases(),
     *cases_grpc.good_cases(),
     *cases_streams.good_cases(),
+    *cases_control.good_cases(),
+    *cases_ensembles.good_cases(),
 ]
-BAD_CASES = [*cases_http_bad.bad_cases(), *cases_grpc.bad_cases(), *cases_streams.bad_cases()]
+BAD_CASES = [
+    *cases_http_bad.bad_cases(),
+    *cases_grpc.bad_cases(),
+    *cases_streams.bad_cases(),
+    *cases_control.bad_cases(),
+    *cases_ensembles.bad_cases(),
+]
 ALL_CASES = [*GOOD_CASES, *BAD_CASES]
 # Those whose answers are kept as files. Floats that a model computed differ between processors.
 GOLDEN_CASES = [case for case in ALL_CASES if case.golden]

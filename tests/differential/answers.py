@@ -14,7 +14,7 @@ import grpc
 from google.protobuf.json_format import MessageToDict
 from tritonclient.grpc import service_pb2_grpc
 
-from differential.cases import GrpcCase, HttpCase
+from differential.cases import MAIN, GrpcCase, HttpCase
 from support import raw_http
 
 TIMEOUT_SECONDS = 20.0
@@ -114,20 +114,22 @@ def _message_to_json(message: Any) -> Any:
 
 def request_to_json(case: HttpCase | GrpcCase) -> dict[str, Any]:
     """The request of a case, for the golden files."""
+    more: dict[str, Any] = {"before": [request_to_json(one) for one in case.before]} if case.before else {}
+    if case.server != MAIN:
+        more["server"] = case.server
     if isinstance(case, HttpCase):
         body = {} if case.body is None else bytes_to_json(case.body)
-        before = {"before": [request_to_json(one) for one in case.before]} if case.before else {}
         return {
             "method": case.method,
             "path": case.path,
             "headers": [list(pair) for pair in case.headers],
             **body,
-            **before,
+            **more,
         }
     if isinstance(case.request, bytes):
-        return {"method": case.method, "hex": case.request.hex()}
+        return {"method": case.method, "hex": case.request.hex(), **more}
     if isinstance(case.request, tuple):
         messages = [_message_to_json(one) for one in case.request]
         metadata = {"metadata": [list(pair) for pair in case.metadata]} if case.metadata else {}
-        return {"method": case.method, "messages": messages, **metadata}
-    return {"method": case.method, "message": _message_to_json(case.request)}
+        return {"method": case.method, "messages": messages, **metadata, **more}
+    return {"method": case.method, "message": _message_to_json(case.request), **more}

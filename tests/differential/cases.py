@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
+# The servers that cases are sent to (servers.py): one that loads all it finds, one whose models are
+# loaded on demand, and another of these that nobody else disturbs.
+MAIN, ON_DEMAND, UNDISTURBED = "main", "on demand", "undisturbed"
+
+
 @dataclass(frozen=True)
 class HttpCase:
     """One HTTP request. `id` is unique and begins with http-good- or http-bad-.
@@ -23,6 +28,7 @@ class HttpCase:
     service: str = "http"  # or "metrics": the port it is sent to
     before: Sequence[HttpCase] = ()
     golden: bool = True
+    server: str = MAIN
 
 
 @dataclass(frozen=True)
@@ -37,3 +43,5 @@ class GrpcCase:
     request: Any  # its request message, or several
     golden: bool = True
     metadata: Sequence[tuple[str, str]] = ()
+    before: Sequence[HttpCase] = ()
+    server: str = MAIN

@@ -8,14 +8,13 @@ import pytest
 
 from differential.answers import GrpcReply, HttpReply
 from differential.cases import GrpcCase, HttpCase
-from differential.servers import nereid_target, original_target
-from differential.target import Target
+from differential.servers import Targets, nereid_targets, original_targets
 
 
 class Replies:
     """Asks a target each case once and remembers the answer."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Targets) -> None:
         self.target = target
         self._known: dict[str, HttpReply | GrpcReply] = {}
 
@@ -27,13 +26,13 @@ class Replies:
 
 @pytest.fixture(scope="session")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replies]:
-    target = original_target(tmp_path_factory.mktemp("original"))
+    target = original_targets(tmp_path_factory.mktemp("original"))
     yield Replies(target)
     target.stop(expect_clean_exit=False)
 
 
 @pytest.fixture(scope="session")
 def nereid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replies]:
-    target = nereid_target(tmp_path_factory.mktemp("nereid"))
+    target = nereid_targets(tmp_path_factory.mktemp("nereid"))
     yield Replies(target)
     target.stop(expect_clean_exit=True)

@@ -48,12 +48,12 @@ def _plain(document: Any) -> Any:
 
 def main() -> int:
     from differential.all_cases import GOLDEN_CASES
-    from differential.servers import original_target
+    from differential.servers import original_targets
 
     for stale in FOLDER.glob("*.json"):
         stale.unlink()
     with tempfile.TemporaryDirectory() as folder:
-        target = original_target(Path(folder))
+        target = original_targets(Path(folder))
         try:
             for case in GOLDEN_CASES:
                 store(case, target.send(case))

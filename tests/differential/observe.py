@@ -86,10 +86,13 @@ def _observe_grpc(reply: GrpcReply) -> dict[str, str]:
 
 
 def _without_volatile(value: Any) -> Any:
-    """Without members that vary; the JSON form of protobuf leaves them out when they are 0."""
+    """Without members that vary; the JSON form of protobuf leaves them out when they are 0.
+
+    Parameters are a map, which has no order.
+    """
     if isinstance(value, dict):
         return {
-            key: _without_volatile(member)
+            key: _without_volatile(dict(sorted(member.items())) if key == "parameters" else member)
             for key, member in value.items()
             if key not in _VOLATILE_MEMBERS
         }

@@ -1,32 +1,76 @@
-"""The two servers of the differential test, on the same repository with the same options."""
+"""The servers of the differential test: each kind of the original and of Nereid, on the same repository
+with the same options."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from differential.answers import GrpcReply, HttpReply
+from differential.cases import MAIN, ON_DEMAND, UNDISTURBED, GrpcCase, HttpCase
+from differential.managed_repository import LOADED, write_managed_repository
 from differential.original_server import prepare, start_original
 from differential.repository import write_repository
 from differential.target import Target
 from support.nereid import start_nereid
 from support.stage import backend_directory
 
+
+@dataclass(frozen=True)
+class Kind:
+    write: Callable[[Path], Path]
+    options: tuple[str, ...]
+
+
 # One model of the repository cannot load: the server has to serve the others.
-OPTIONS = ("--exit-on-error=false",)
+_GOES_ON = "--exit-on-error=false"
+_EXPLICIT = "--model-control-mode=explicit"
+_LOADS = tuple(f"--load-model={name}" for name in LOADED)
+KINDS = {
+    MAIN: Kind(write_repository, (_GOES_ON,)),
+    ON_DEMAND: Kind(write_managed_repository, (_GOES_ON, _EXPLICIT, *_LOADS)),
+    UNDISTURBED: Kind(write_managed_repository, (_GOES_ON, _EXPLICIT)),
+}
 
 
-def original_target(folder: Path) -> Target:
+class Targets:
+    """Sends each case to the server that it is for. Not thread-safe."""
+
+    def __init__(self, targets: Mapping[str, Target]) -> None:
+        self._targets = targets
+
+    def send(self, case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
+        return self._targets[case.server].send(case)
+
+    def stop(self, expect_clean_exit: bool) -> None:
+        for target in self._targets.values():
+            target.stop(expect_clean_exit)
+
+
+def original_targets(folder: Path) -> Targets:
     """The original with Nereid's backends."""
     layout = prepare(folder / "original")
-    repository = write_repository(folder / "models")
-    logs = folder / "original-log"
-    return Target(
-        lambda: start_original(layout, repository, logs, backend_directory(), None, OPTIONS),
-        asks_again=True,
-    )
+
+    def target(kind: str) -> Target:
+        repository = KINDS[kind].write(folder / kind / "models")
+        logs = folder / kind / "original-log"
+        options = KINDS[kind].options
+        return Target(
+            lambda: start_original(layout, repository, logs, backend_directory(), None, options),
+            asks_again=True,
+        )
+
+    return Targets({kind: target(kind) for kind in KINDS})
 
 
-def nereid_target(folder: Path) -> Target:
+def nereid_targets(folder: Path) -> Targets:
     """Nereid under the original's name, so that it gives the original's name in its metadata."""
-    repository = write_repository(folder / "models")
-    logs = folder / "nereid-log"
-    return Target(lambda: start_nereid(repository, logs, OPTIONS, binary="tritonserver"))
+
+    def target(kind: str) -> Target:
+        repository = KINDS[kind].write(folder / kind / "models")
+        logs = folder / kind / "nereid-log"
+        options = KINDS[kind].options
+        return Target(lambda: start_nereid(repository, logs, options, binary="tritonserver"))
+
+    return Targets({kind: target(kind) for kind in KINDS})

@@ -34,9 +34,9 @@ class Target:
 
     def _send(self, case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
         server = self._running()
+        for one in case.before:
+            send_http(server.http_url, one)
         if isinstance(case, HttpCase):
-            for one in case.before:
-                send_http(server.http_url, one)
             reply = send_http(f"{LOOPBACK}:{server.port(case.service)}", case)
             if reply.status == 0:
                 self._forget_if_dead(server)

@@ -190,6 +190,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     add_testing(models, "waits", "wait_for_cancel", delay_ms="20000")
     vector_ensemble(models, "chain", ["echo", "echo"])
     vector_ensemble(models, "nested", ["chain", "echo"])
+    vector_ensemble(models, "long", ["echo"] * 10)
     vector_ensemble(models, "failing", ["echo", "fails_some", "echo"])
     vector_ensemble(models, "waiting", ["echo", "waits", "echo"])
     vector_ensemble(models, "stream", ["echo", "three", "echo"], scheduling="max_inflight_requests: 1")
@@ -318,6 +319,17 @@ def test_ensembles_in_ensembles_and_their_statistics(server: ServerProcess) -> N
     assert statistics(server, "nested")["execution_count"] == before[0] + 1
 
 
+def test_tensors_between_steps_are_freed_at_their_last_use(server: ServerProcess) -> None:
+    """Nine tensors of 1 MB between ten steps: at any time there are two at the most."""
+    values = list(range(250_000))
+    assert infer_ints(server, "long", values) == values
+    poll_until(
+        "the peak",
+        lambda: metric(server.metrics_url, "nereid_ensemble_peak_bytes", model="long")
+        == 2 * 4 * len(values),
+    )
+
+
 def test_errors_name_the_step(server: ServerProcess) -> None:
     with pytest.raises(InferenceServerException) as caught:
         infer_ints(server, "failing", [-1])
@@ -415,8 +427,8 @@ BAD_ENSEMBLES = {
     ),
     "wrong_type": (
         [step_text("floats", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"})],
-        "in ensemble wrong_type, ensemble tensor INPUT0: inconsistent data type: INT32 is inferred "
-        "from model wrong_type while FP32 is inferred from model floats",
+        "in ensemble wrong_type, ensemble tensor INPUT0: inconsistent data type: TYPE_INT32 is "
+        "inferred from model wrong_type while TYPE_FP32 is inferred from model floats",
     ),
     "circle_a": (
         [step_text("circle_b", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"})],
@@ -451,7 +463,7 @@ def test_a_stop_lets_requests_finish(
     server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
 ) -> None:
     """The second step begins when the server takes no new requests any more."""
-    model_repository.add_identity("slow", "INT32", parameters={"execute_delay_ms": "700"})
+    model_repository.add_identity("slow", "INT32", parameters={"execute_delay_ms": "1500"})
     model_repository.add_identity("echo", "INT32")
     vector_ensemble(model_repository, "ensemble", ["slow", "echo"])
     server = server_factory(model_repository)

@@ -18,6 +18,7 @@ from tritonclient.utils import InferenceServerException
 from conftest import ServerFactory
 from support import raw_http
 from support.infer import InBackground, echo
+from support.metrics import metric
 from support.model_control import EXPLICIT, Clients, group, index
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
@@ -183,6 +184,76 @@ def test_polling(server_factory: ServerFactory, model_repository: ModelRepositor
         poll_until("the new model", lambda: index(server).get(("new", "1")) == ("READY", ""))
         poll_until("the end", lambda: index(server)["gone", "1"] == ("UNAVAILABLE", "unloaded"))
     assert not clients.failures, clients.failures[:3]
+
+
+def test_versions_that_went_before_the_last_load_are_forgotten(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    folder = model_repository.add_identity("echo")
+    server = server_factory(model_repository, EXPLICIT, "--load-model=echo")
+    for version in ("2", "3"):
+        (folder / version).mkdir()
+        assert raw_http.post(server.http_url, "/v2/repository/models/echo/load").status == 200
+        gone = ("echo", str(int(version) - 1))
+        poll_until("gone", lambda: index(server)[gone] == ("UNAVAILABLE", "unloaded"))
+    assert set(index(server)) == {("echo", "2"), ("echo", "3")}
+
+
+def test_what_a_poll_looks_at(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """Of directories further down only the names count: a file that came and went is no change."""
+    folder = model_repository.add_identity("echo")
+    assets = folder / "1" / "assets"
+    assets.mkdir()
+    server = server_factory(
+        model_repository, "--model-control-mode=poll", "--repository-poll-secs=1"
+    )
+    before = assets.stat().st_mtime_ns
+    (assets / "lock").touch()
+    (assets / "lock").unlink()
+    assert assets.stat().st_mtime_ns != before
+    model_repository.add_identity("new")
+    poll_until("a poll", lambda: index(server).get(("new", "1")) == ("READY", ""))
+    loaded = "successfully loaded 'echo'"
+    assert server.log_text().count(loaded) == 1
+    (assets / "vocabulary").touch()
+    poll_until("the change taken up", lambda: server.log_text().count(loaded) == 2)
+
+
+def test_strict_readiness_while_versions_come_and_go(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    folder = model_repository.add_identity(
+        "slow",
+        backend="testing",
+        parameters={"behaviour": "slow_load", "delay_ms": "1500"},
+    )
+    model_repository.add_identity("busy", parameters={"execute_delay_ms": "1500"})
+    server = server_factory(model_repository, EXPLICIT, "--load-model=slow", "--load-model=busy")
+
+    def ready() -> int:
+        return raw_http.get(server.http_url, "/v2/health/ready").status
+
+    (folder / "2").mkdir()
+    loading = threading.Thread(
+        target=lambda: raw_http.post(server.http_url, "/v2/repository/models/slow/load")
+    )
+    loading.start()
+    poll_until("loading", lambda: index(server).get(("slow", "2"), ("",))[0] == "LOADING")
+    assert ready() == 200
+    assert index(server)["slow", "2"][0] == "LOADING"
+    loading.join(30)
+    running = InBackground(server.http_url, "busy")
+    poll_until(
+        "the request under way",
+        lambda: metric(server.metrics_url, "nereid_in_flight_bytes") > 0,
+    )
+    (model_repository.root / "busy" / "2").mkdir()
+    assert raw_http.post(server.http_url, "/v2/repository/models/busy/load").status == 200
+    assert ready() == 200
+    assert index(server)["busy", "1"][0] == "UNLOADING"
+    assert running.answer().status == 200
 
 
 def test_two_repositories(server_factory: ServerFactory, tmp_path: Path) -> None:

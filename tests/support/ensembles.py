@@ -28,6 +28,7 @@ def add_ensemble(
     max_batch_size: int = 0,
     extra: str = "",
     scheduling: str = "",
+    versions: Sequence[int] = (1,),
 ) -> Path:
     """`inputs` and `outputs` are made by tensor_text, `steps` by step_text."""
     config = (
@@ -35,4 +36,4 @@ def add_ensemble(
         f"input [ {', '.join(inputs)} ]\noutput [ {', '.join(outputs)} ]\n"
         f"ensemble_scheduling {{ {scheduling}\n{''.join(steps)}}}\n{extra}\n"
     )
-    return repository.add(name, config)
+    return repository.add(name, config, versions)

@@ -22,8 +22,9 @@ def save_model(
     inputs: Sequence[Tensor],
     outputs: Sequence[Tensor],
     initializers: Sequence[onnx.TensorProto] = (),
+    version: int = 1,
 ) -> None:
-    """Writes version 1 of the model in `folder`."""
+    """Writes a version of the model in `folder`, which has a folder for it."""
     graph = helper.make_graph(
         nodes,
         folder.name,
@@ -33,4 +34,4 @@ def save_model(
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model)
-    onnx.save(model, str(folder / "1" / "model.onnx"))
+    onnx.save(model, str(folder / str(version) / "model.onnx"))

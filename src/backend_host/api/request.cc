@@ -237,7 +237,7 @@ TRITONSERVER_Error* TRITONBACKEND_RequestOutputBufferProperties(
 
 TRITONSERVER_Error* TRITONBACKEND_RequestTrace(TRITONBACKEND_Request* request,
                                                TRITONSERVER_InferenceTrace** trace) {
-  *trace = nullptr;  // no request carries a trace yet: there is no function to make one
+  *trace = reinterpret_cast<TRITONSERVER_InferenceTrace*>(Unwrap(request)->trace());
   return nullptr;
 }
 

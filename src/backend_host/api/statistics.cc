@@ -1,6 +1,8 @@
 // What backends report about executions and responses (spec/metrics.md section 5).
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "backend_host/api/handles.h"
 #include "c_objects/error.h"
 #include "infer/compute_times.h"
@@ -47,6 +49,20 @@ absl::Status CheckOrder(const ResponseReport& report) {
              : absl::InvalidArgumentError("Compute output start cannot happen after response end");
 }
 
+// Backends leave out the times of what a failed request has not reached: 0.
+void TraceExecution(nereid::InferenceTrace* trace, uint64_t exec_start, uint64_t compute_start,
+                    uint64_t compute_end, uint64_t exec_end) {
+  using nereid::TraceActivity;
+  const std::pair<TraceActivity, uint64_t> reached[] = {
+      {TraceActivity::kComputeStart, exec_start},
+      {TraceActivity::kComputeInputEnd, compute_start},
+      {TraceActivity::kComputeOutputStart, compute_end},
+      {TraceActivity::kComputeEnd, exec_end}};
+  for (const auto& [activity, time_ns] : reached) {
+    if (time_ns != 0) trace->Report(activity, time_ns);
+  }
+}
+
 ResponseOutcome OutcomeOf(const ResponseReport& report) {
   if (report.error == nullptr) {
     return report.output_start > 0 ? ResponseOutcome::kSuccess : ResponseOutcome::kEmpty;
@@ -67,6 +83,9 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
   InstanceHandle* const handle = Unwrap(instance);
   const InferRequest& r = *Unwrap(request);
   if (r.filler) return nullptr;
+  if (r.trace() != nullptr) {
+    TraceExecution(r.trace(), exec_start_ns, compute_start_ns, compute_end_ns, exec_end_ns);
+  }
   ModelStatistics& statistics = StatisticsOf(handle);
   const uint64_t now = nereid::ToNanos(handle->model()->serving_model()->clock()->Now());
   if (!success) {

@@ -84,6 +84,12 @@ constexpr Family kAdaptiveFamilies[] = {
      [](const ModelMetricsSample& m) { return static_cast<double>(m.adaptive->batch_size); }},
 };
 
+constexpr Family kEnsembleFamilies[] = {
+    {"nereid_ensemble_peak_bytes", Kind::kGauge,
+     "Most bytes that tensors between the steps of an ensemble took in one request so far",
+     [](const ModelMetricsSample& m) { return static_cast<double>(*m.peak_step_bytes); }},
+};
+
 // By FailureReason.
 constexpr const char* kFailureReasons[kFailureReasonCount] = {"REJECTED", "CANCELED", "BACKEND",
                                                               "OTHER"};
@@ -189,6 +195,9 @@ std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
     AppendFamilies(
         kAdaptiveFamilies, models,
         [](const ModelMetricsSample& m) { return m.adaptive.has_value(); }, &out);
+    AppendFamilies(
+        kEnsembleFamilies, models,
+        [](const ModelMetricsSample& m) { return m.peak_step_bytes.has_value(); }, &out);
   }
   // There is no pinned memory without a GPU; dashboards still look for the pool.
   AppendPlainGauge("nv_pinned_memory_pool_total_bytes",

@@ -4,6 +4,7 @@
 
 #include <absl/strings/string_view.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct ModelMetricsSample {
   uint64_t inline_executions = 0;
   bool response_cache = false;  // the model's configuration asks for it: it has the cache families
   std::optional<AdaptiveBatchingSample> adaptive;  // none: batches are as configured
+  std::optional<size_t> peak_step_bytes;  // none but of ensembles
   StatisticsSnapshot statistics;
 };
 

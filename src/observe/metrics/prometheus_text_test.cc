@@ -134,6 +134,17 @@ TEST(PrometheusTextTest, WhatAdaptiveBatchingChoseOnlyOfModelsThatUseIt) {
               Not(HasSubstr("nereid_adaptive")));
 }
 
+TEST(PrometheusTextTest, PeakBytesOnlyOfEnsembles) {
+  ModelMetricsSample ensemble = Model("ensemble", 1);
+  ensemble.peak_step_bytes = 2048;
+  EXPECT_THAT(PrometheusText({ensemble, Model("plain", 1)}, std::nullopt, {}),
+              HasSubstr("# TYPE nereid_ensemble_peak_bytes gauge\n"
+                        "nereid_ensemble_peak_bytes{model=\"ensemble\",version=\"1\"} 2048\n"
+                        "# HELP nv_pinned"));
+  EXPECT_THAT(PrometheusText({Model("plain", 1)}, std::nullopt, {}),
+              Not(HasSubstr("nereid_ensemble")));
+}
+
 TEST(PrometheusTextTest, WithoutModelsThereAreNoModelFamilies) {
   EXPECT_EQ(PrometheusText({}, std::nullopt, {}), kNoPool);
 }

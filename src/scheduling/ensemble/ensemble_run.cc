@@ -13,6 +13,12 @@
 #include "scheduling/ensemble/step_queue.h"
 
 namespace nereid {
+namespace {
+
+// How often a member is looked up again that went in the moment between look-up and entry.
+constexpr int kMostSwaps = 16;
+
+}  // namespace
 
 // One execution of a step. Owns itself: freed when its final answer has come, its request was
 // released, and nobody has pinned it.
@@ -78,9 +84,9 @@ absl::StatusOr<std::shared_ptr<EnsembleRun>> EnsembleRun::Make(EnsembleContext* 
 absl::StatusOr<std::shared_ptr<ServingModel>> EnsembleRun::EnterModel(
     const EnsembleStep& step, const InferRequest& request) const {
   // A version may go after it was looked up: then there is another, or none.
-  for (std::shared_ptr<ServingModel> last, model;; last = std::move(model)) {
-    ASSIGN_OR_RETURN(model, context_->resolver->Resolve(step, &request));
-    if (model == last) break;
+  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
+    ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
+                     context_->resolver->Resolve(step, &request));
     // Also a closed one is entered for a sequence that lives there.
     const bool entered = model->HasSequence(request.correlation_id()) ? model->lifetime().Join()
                                                                       : model->lifetime().Enter();
@@ -208,8 +214,12 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
 void EnsembleRun::Issue(std::unique_ptr<Call> owned) {
   Call* const call = owned.release();  // pinned
   if (!call->request.model()->config().decoupled) call->request.inline_turn = StepQueue::turn();
+  if (const InferenceTrace* const trace = request_->trace()) {
+    call->request.set_trace(HoldTrace(trace->MakeChild()));
+  }
   models_[call->step.step]->lifetime().Share();
   const absl::Status issued = IssueRequest(&call->request, ToNanos(context_->clock->Now()));
+  if (!issued.ok()) call->request.TakeTrace().reset();
   Work work;
   {
     MutexLock lock(&mu_);

@@ -576,6 +576,31 @@ TEST_F(EnsembleRunTest, WithoutAModelTheRequestIsRefused) {
   EXPECT_EQ(request.answer_count(), 0u);
 }
 
+// A member that is swapped each time between look-up and entry, for a while.
+class SwappedMemberTest : public EnsembleRunTest {
+ protected:
+  absl::StatusOr<std::shared_ptr<ServingModel>> Resolve(const EnsembleStep& step,
+                                                        const InferRequest* request) override {
+    if (swaps_ == 0) return EnsembleRunTest::Resolve(step, request);
+    --swaps_;
+    FakeStep& going = Model("going", {"I"}, {"O"});
+    going.model()->lifetime().Close([] {});
+    return std::shared_ptr<ServingModel>(going.model());
+  }
+
+  int swaps_ = 0;
+};
+
+TEST_F(SwappedMemberTest, TheLatestIsTaken) {
+  Chain();
+  swaps_ = 5;
+  TestRequest& request = Start({{"i", {1}}});
+  FakeStep::Finish(step("first").Take(), {{"O", {1}}});
+  FakeStep::Finish(step("second").Take(), {{"O", {1}}});
+  request.WaitDone();
+  EXPECT_TRUE(request.final_status().ok());
+}
+
 TEST_F(EnsembleRunTest, AClosedEnsembleTakesNoRequestsButThoseOfOthers) {
   Chain();
   scheduler_->CloseAdmission();

@@ -105,7 +105,7 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
       LOG_WARNING << "model '" << config_->name << "': sequence " << sequence->id.ToString()
                   << " begins anew before it has ended";
     }
-    request.queue_start_ns = ToNanos(now);
+    if (request.queue_start_ns == 0) request.queue_start_ns = ToNanos(now);
     const bool cancelled = request.stream()->IsCancelled();
     const bool ends = HasFlag(request, kRequestFlagSequenceEnd);
     Append(sequence, std::move(*owned), now);

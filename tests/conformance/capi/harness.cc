@@ -290,14 +290,14 @@ void Call::AddFloats(const std::string& name, const std::vector<int64_t>& shape,
                        values.size() * sizeof(float)));
 }
 
-TRITONSERVER_Error* Call::Issue() {
+TRITONSERVER_Error* Call::Issue(TRITONSERVER_InferenceTrace* trace) {
   {
     std::lock_guard<std::mutex> lock(mu_);
     in_flight_ = true;
     released_ = false;
     final_ = false;
   }
-  TRITONSERVER_Error* const error = TRITONSERVER_ServerInferAsync(server_, request_, nullptr);
+  TRITONSERVER_Error* const error = TRITONSERVER_ServerInferAsync(server_, request_, trace);
   if (error != nullptr) {
     std::lock_guard<std::mutex> lock(mu_);
     in_flight_ = false;

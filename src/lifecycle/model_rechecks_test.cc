@@ -1,0 +1,148 @@
+// Ensembles whose members change at the same time, one by one or not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lifecycle/model_manager.h"
+#include "lifecycle/testing/fake_repository.h"
+
+namespace nereid {
+namespace {
+
+// A file system that lets those wait who read certain files. Thread-safe.
+class HoldingFileSystem final : public FileSystem {
+ public:
+  explicit HoldingFileSystem(const FileSystem* files) : files_(files) {}
+
+  void Hold(const std::string& path) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    held_.insert(path);
+  }
+  void LetGo(const std::string& path) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    held_.erase(path);
+    changed_.NotifyAll();
+  }
+  // Until somebody reads a held `path`.
+  void AwaitReader(const std::string& path) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    while (readers_.count(path) == 0) changed_.Wait(&mu_);
+  }
+
+  absl::StatusOr<std::string> ReadFile(const std::string& path) const override
+      ABSL_LOCKS_EXCLUDED(mu_) {
+    {
+      MutexLock lock(&mu_);
+      while (held_.count(path) > 0) {
+        readers_.insert(path);
+        changed_.NotifyAll();
+        changed_.Wait(&mu_);
+      }
+    }
+    return files_->ReadFile(path);
+  }
+  absl::StatusOr<std::vector<DirEntry>> ListDirectory(const std::string& path) const override {
+    return files_->ListDirectory(path);
+  }
+  absl::StatusOr<FileStat> Stat(const std::string& path) const override {
+    return files_->Stat(path);
+  }
+
+ private:
+  const FileSystem* const files_;
+  mutable Mutex mu_;
+  mutable CondVar changed_;
+  std::set<std::string> held_ ABSL_GUARDED_BY(mu_);
+  mutable std::set<std::string> readers_ ABSL_GUARDED_BY(mu_);
+};
+
+// Models a and b, whose loads can be held, and ensemble e of both.
+class ModelRechecksTest : public ::testing::Test {
+ protected:
+  ModelRechecksTest() : files_(&repository_.fs) {
+    for (const std::string name : {"a", "b"}) {
+      Change(name);
+      repository_.fs.MakeDirectory("/models/" + name + "/1");
+    }
+    repository_.fs.WriteFile(
+        "/models/e/config.pbtxt",
+        "platform: 'ensemble' input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] } "
+        "output { name: 'out' data_type: TYPE_INT8 dims: [ 1 ] } ensemble_scheduling { " +
+            Step("a", "in", "t") + Step("b", "t", "out") + "}");
+    repository_.fs.MakeDirectory("/models/e/1");
+    ModelManagerOptions options;
+    options.repositories = {"/models"};
+    options.load_threads = 4;
+    LoadContext context = repository_.Context();
+    context.file_system = &files_;
+    manager_ = std::make_unique<ModelManager>(std::move(options), context);
+    EXPECT_TRUE(manager_->LoadAll().empty());
+  }
+  ~ModelRechecksTest() override {
+    manager_->UnloadAll();
+    EXPECT_TRUE(manager_->WaitUnloaded(repository_.clock.Now() + std::chrono::hours(1)));
+  }
+
+  static std::string Step(const std::string& model, const std::string& from,
+                          const std::string& to) {
+    return "step { model_name: '" + model + "' model_version: -1 input_map { key: 'in' value: '" +
+           from + "' } output_map { key: 'out' value: '" + to + "' } } ";
+  }
+  static std::string Labels(const std::string& model) { return "/models/" + model + "/labels"; }
+
+  // Every change of its files makes a model a new one.
+  void Change(const std::string& model) {
+    repository_.fs.WriteFile("/models/" + model + "/config.pbtxt",
+                             "backend: 'fake' "
+                             "input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] } "
+                             "output { name: 'out' data_type: TYPE_INT8 dims: [ 1 ] "
+                             "label_filename: 'labels' }");
+    repository_.fs.WriteFile(Labels(model), "label\n");
+  }
+  // Loads `model`, as far as its labels.
+  std::thread LoadHeld(const std::string& model) {
+    files_.Hold(Labels(model));
+    std::thread loading([this, model] { EXPECT_EQ(manager_->Load(model), absl::OkStatus()); });
+    files_.AwaitReader(Labels(model));
+    return loading;
+  }
+  void Finish(const std::string& model, std::thread* loading) {
+    files_.LetGo(Labels(model));
+    loading->join();
+  }
+  bool Serves() const { return manager_->Find("e", -1).ok(); }
+
+  FakeRepository repository_;
+  HoldingFileSystem files_;
+  std::unique_ptr<ModelManager> manager_;
+};
+
+TEST_F(ModelRechecksTest, AMemberThatComesLaterThanTheCheckBringsItsEnsembleBack) {
+  ASSERT_TRUE(manager_->Unload("b").ok());
+  ASSERT_FALSE(Serves());
+  Change("a");
+  std::thread a = LoadHeld("a");  // works on the ensemble, too
+  std::thread b = LoadHeld("b");
+  Finish("a", &a);
+  EXPECT_FALSE(Serves()) << "b is not there yet";
+  Finish("b", &b);
+  EXPECT_TRUE(Serves());
+}
+
+TEST_F(ModelRechecksTest, AMemberThatGoesMeanwhileTakesItsEnsembleWithIt) {
+  Change("a");
+  std::thread a = LoadHeld("a");
+  ASSERT_TRUE(manager_->Unload("b").ok()) << "does not wait for a";
+  Finish("a", &a);
+  EXPECT_FALSE(Serves());
+  ASSERT_TRUE(manager_->Load("b").ok());
+  while (!Serves()) std::this_thread::yield();  // what was to be done again may be under way
+}
+
+}  // namespace
+}  // namespace nereid

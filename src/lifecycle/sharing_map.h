@@ -1,0 +1,86 @@
+// SharingMap: entries by name. Copies of a map share them, so that a picture of many models costs
+// little; a change copies the one entry that it concerns. Thread-compatible; copies may be used by
+// different threads.
+#ifndef NEREID_LIFECYCLE_SHARING_MAP_H_
+#define NEREID_LIFECYCLE_SHARING_MAP_H_
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace nereid {
+
+// `Entry` is copyable.
+template <typename Entry>
+class SharingMap {
+  using Map = std::map<std::string, std::shared_ptr<const Entry>, std::less<>>;
+
+ public:
+  // Read as an element of std::map is.
+  struct Item {
+    const std::string& first;
+    const Entry& second;
+  };
+  class const_iterator {
+   public:
+    // For the standard algorithms.
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = Item;
+
+    Item operator*() const { return {it_->first, *it_->second}; }
+    auto operator->() const {
+      struct Arrow {
+        Item item;
+        const Item* operator->() const { return &item; }
+      };
+      return Arrow{**this};
+    }
+    const_iterator& operator++() {
+      ++it_;
+      return *this;
+    }
+    const_iterator operator++(int) { return const_iterator(it_++); }
+    friend bool operator==(const const_iterator&, const const_iterator&) = default;
+
+   private:
+    friend class SharingMap;
+    explicit const_iterator(typename Map::const_iterator it) : it_(it) {}
+    typename Map::const_iterator it_;
+  };
+
+  const_iterator begin() const { return const_iterator(map_.begin()); }
+  const_iterator end() const { return const_iterator(map_.end()); }
+  const_iterator find(std::string_view key) const { return const_iterator(map_.find(key)); }
+  size_t size() const { return map_.size(); }
+  // REQUIRES: it is there.
+  const Entry& at(std::string_view key) const { return *map_.find(key)->second; }
+
+  // A copy of the entry, or a new one, which takes the place of what other maps share. Valid until
+  // the next call for this key, and to be changed before this map is copied.
+  Entry& operator[](const std::string& key) {
+    std::shared_ptr<const Entry>& slot = map_[key];
+    auto changed = slot == nullptr ? std::make_shared<Entry>() : std::make_shared<Entry>(*slot);
+    slot = changed;
+    return *changed;
+  }
+  void erase(const_iterator it) { map_.erase(it.it_); }
+  template <typename Predicate>
+  void EraseIf(const Predicate& predicate) {
+    std::erase_if(map_, [&](const auto& element) { return predicate(*element.second); });
+  }
+
+ private:
+  Map map_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_SHARING_MAP_H_

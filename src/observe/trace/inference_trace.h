@@ -1,0 +1,139 @@
+// InferenceTrace: tells a receiver what happens to one request, as it happens. It is also what
+// TRITONSERVER_InferenceTrace* points to. Thread-safe, but for Begin; no lock is held while the
+// receiver is called.
+//
+// Ownership: whoever made it owns it until a request takes it (HoldTrace). From then on the request,
+// its way back and its responses hold it; when the last of them lets go, the receiver owns it again.
+#ifndef NEREID_OBSERVE_TRACE_INFERENCE_TRACE_H_
+#define NEREID_OBSERVE_TRACE_INFERENCE_TRACE_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+#include <absl/types/span.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "base/export.h"
+#include "base/mutex.h"
+#include "model/data_type.h"
+#include "model/memory_kind.h"
+
+namespace nereid {
+
+class InferenceTrace;
+
+// Values equal TRITONSERVER_InferenceTraceActivity.
+enum class TraceActivity : int {
+  kRequestStart = 0,
+  kQueueStart = 1,
+  kComputeStart = 2,
+  kComputeInputEnd = 3,
+  kComputeOutputStart = 4,
+  kComputeEnd = 5,
+  kRequestEnd = 6,
+  kTensorQueueInput = 7,
+  kTensorBackendInput = 8,
+  kTensorBackendOutput = 9,
+  kCustom = 10,
+};
+
+// Bits of a level; values equal TRITONSERVER_InferenceTraceLevel.
+inline constexpr uint32_t kTraceMin = 1;  // old names of kTraceTimestamps
+inline constexpr uint32_t kTraceMax = 2;
+inline constexpr uint32_t kTraceTimestamps = 4;
+inline constexpr uint32_t kTraceTensors = 8;
+
+// One tensor of a request or a response. All pointers are lent.
+struct TraceTensor {
+  const char* name = nullptr;
+  DataType data_type = DataType::kInvalid;
+  const void* base = nullptr;
+  size_t byte_size = 0;
+  absl::Span<const int64_t> shape;
+  MemoryPlace place;
+};
+
+// Who is told. Thread-safe; shared by a trace and its children. The calls may come from any thread,
+// several at a time, and must not block.
+class TraceReceiver {
+ public:
+  virtual ~TraceReceiver() = default;
+  // `time_ns`: steady clock.
+  virtual void OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) = 0;
+  virtual void OnTensor(InferenceTrace* trace, TraceActivity activity,
+                        const TraceTensor& tensor) = 0;
+  // Nobody holds `trace` any more. Once for each time that it was taken.
+  virtual void OnRelease(std::unique_ptr<InferenceTrace> trace) = 0;
+};
+
+// One of the holders of a trace.
+using TracePtr = std::shared_ptr<InferenceTrace>;
+
+class NEREID_API InferenceTrace {
+ public:
+  // `parent_id`: 0 for none.
+  InferenceTrace(uint32_t level, uint64_t parent_id, std::shared_ptr<TraceReceiver> receiver);
+  InferenceTrace(const InferenceTrace&) = delete;
+  InferenceTrace& operator=(const InferenceTrace&) = delete;
+
+  // A trace of a part of what this one is of: same level, same receiver, this as its parent.
+  std::unique_ptr<InferenceTrace> MakeChild() const;
+
+  // From 1 upward in the process.
+  uint64_t id() const { return id_; }
+  uint64_t parent_id() const { return parent_id_; }
+  // Of the request, since Begin. Before: "", -1, "".
+  const std::string& model_name() const { return model_name_; }
+  int64_t model_version() const { return model_version_; }
+  const std::string& request_id() const { return request_id_; }
+
+  bool wants_tensors() const { return (level_ & kTraceTensors) != 0; }
+  // Nothing happens where the level does not ask for it.
+  void Report(TraceActivity activity, uint64_t time_ns);
+  void ReportTensor(TraceActivity activity, const TraceTensor& tensor);
+  // Enters `name` into the context under the time, and reports kCustom. INVALID_ARGUMENT, and
+  // nothing happens, if the context is no JSON object.
+  absl::Status ReportCustom(uint64_t time_ns, absl::string_view name) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // A request has begun with it: names are set and kRequestStart is reported, which happens once,
+  // also if the request is tried on two versions of its model. REQUIRES: nobody else has it yet.
+  void Begin(absl::string_view model_name, int64_t model_version, absl::string_view request_id,
+             uint64_t time_ns);
+
+  // A text that travels with the trace, by convention a JSON object.
+  void SetContext(absl::string_view context) ABSL_LOCKS_EXCLUDED(mu_);
+  // "" if there is none. Valid as long as the trace, also after the context has changed.
+  const char* Context() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  friend TracePtr HoldTrace(std::unique_ptr<InferenceTrace> trace);
+
+  void ReplaceContext(std::string context) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const uint32_t level_;
+  const uint64_t id_;
+  const uint64_t parent_id_;
+  const std::shared_ptr<TraceReceiver> receiver_;
+  // Set by Begin.
+  std::string model_name_;
+  int64_t model_version_ = -1;
+  std::string request_id_;
+  bool begun_ = false;
+
+  Mutex mu_;
+  // The last one counts. Those before were lent to somebody.
+  std::deque<std::string> contexts_ ABSL_GUARDED_BY(mu_);
+  bool context_lent_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+// Takes `trace`, which may be null: it goes back to its receiver when the last copy of the result
+// is gone.
+NEREID_API TracePtr HoldTrace(std::unique_ptr<InferenceTrace> trace);
+
+}  // namespace nereid
+
+#endif  // NEREID_OBSERVE_TRACE_INFERENCE_TRACE_H_

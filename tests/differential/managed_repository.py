@@ -1,0 +1,112 @@
+"""The models of the differential test that are loaded and unloaded, and the ensembles.
+
+Each case has models of its own, so that none depends on what another has done.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.ensembles import add_ensemble, step_text
+from support.repository import ModelRepository, tensor_text
+from support.streaming import add_testing
+
+# Loaded at the start; what they consist of comes with them.
+LOADED = ("chain", "counted_chain", "fork", "batched_chain", "failing_chain", "nested")
+IN, OUT = {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"}
+# Each is for one case.
+FREE = [
+    f"{protocol}_{what}"
+    for protocol in ("http", "grpc")
+    for what in ("load", "again", "config", "files", "unload", "gone", "bad_override", "stats")
+]
+
+
+def _vector(name: str, data_type: str = "INT32") -> str:
+    return tensor_text(name, data_type, (-1,))
+
+
+def write_managed_repository(root: Path) -> Path:
+    models = ModelRepository(root)
+    for name in ("echo", "inner", *FREE):
+        models.add_identity(name, "INT32")
+    models.add_identity("floats", "FP32")
+    models.add_identity("batched", "FP32", (2,), max_batch_size=4)
+    models.add_identity("pair", "INT32", (2,), tensors=2)
+    models.add_identity("two_versions", "INT32", versions=(1, 2), extra=_ALL_VERSIONS)
+    add_testing(models, "fails_some", "fails_some")
+    models.add_identity("no_backend", "INT32", backend="nonesuch")
+    models.add("no_config", "nonsense {")
+    models.add("no_versions", _config("identity"), ())
+    _add_ensembles(models)
+    _add_bad_ensembles(models)
+    return models.root
+
+
+_ALL_VERSIONS = "version_policy { all { } }"
+
+
+def _config(backend: str) -> str:
+    return f'backend: "{backend}"\ninput [ {_vector("INPUT0")} ]\noutput [ {_vector("OUTPUT0")} ]\n'
+
+
+def _chain(models: ModelRepository, name: str, *members: str) -> None:
+    tensors = ["INPUT0", *(f"between_{i}" for i in range(1, len(members))), "OUTPUT0"]
+    steps = [
+        step_text(member, {"INPUT0": tensors[i]}, {"OUTPUT0": tensors[i + 1]})
+        for i, member in enumerate(members)
+    ]
+    add_ensemble(models, name, [_vector("INPUT0")], [_vector("OUTPUT0")], steps)
+
+
+def _add_ensembles(models: ModelRepository) -> None:
+    _chain(models, "chain", "echo", "echo")
+    _chain(models, "nested", "chain", "inner")
+    _chain(models, "failing_chain", "echo", "fails_some")
+    for name in ("counted", "counted_last"):
+        models.add_identity(name, "INT32")
+    _chain(models, "counted_chain", "counted", "counted_last")
+    for protocol in ("http", "grpc"):
+        for what in ("alone", "member"):
+            models.add_identity(f"{protocol}_{what}_part", "INT32")
+            _chain(models, f"{protocol}_{what}_chain", f"{protocol}_{what}_part")
+    add_ensemble(
+        models,
+        "fork",
+        [_vector("INPUT0")],
+        [_vector("OUTPUT0"), _vector("OUTPUT1")],
+        [step_text("echo", IN, OUT), step_text("inner", IN, {"OUTPUT0": "OUTPUT1"})],
+    )
+    add_ensemble(
+        models,
+        "batched_chain",
+        [tensor_text("INPUT0", "FP32", (2,))],
+        [tensor_text("OUTPUT0", "FP32", (2,))],
+        [step_text("batched", IN, OUT)],
+        4,
+    )
+
+
+def _add_bad_ensembles(models: ModelRepository) -> None:
+    def add(name: str, *steps: str, inputs: str = "", outputs: str = "") -> None:
+        add_ensemble(
+            models,
+            name,
+            [inputs or _vector("INPUT0")],
+            [outputs or _vector("OUTPUT0")],
+            list(steps),
+        )
+
+    add("bad_no_member", step_text("nobody", IN, OUT))
+    add("bad_no_input", step_text("echo", {"INPUT9": "INPUT0"}, OUT))
+    add("bad_no_output", step_text("echo", IN, {"OUTPUT9": "OUTPUT0"}))
+    add("bad_missing_input", step_text("pair", IN, OUT))
+    add("bad_type", step_text("floats", IN, OUT))
+    pair = step_text("pair", {**IN, "INPUT1": "INPUT0"}, OUT)
+    add("bad_shape", pair, inputs=tensor_text("INPUT0", "INT32", (3,)))
+    add("bad_batch", step_text("batched", IN, OUT), inputs=tensor_text("INPUT0", "FP32", (2,)))
+    add("bad_unused", step_text("echo", IN, {"OUTPUT0": "elsewhere"}))
+    add("bad_circle", step_text("bad_circle", IN, OUT))
+    add("bad_member_fails", step_text("no_backend", IN, OUT))
+    add("bad_twice", step_text("echo", IN, OUT), step_text("inner", IN, OUT))
+    add("bad_no_steps")
