@@ -1,0 +1,21 @@
+// Reads arbitrary bytes as the bodies of index, load and unload requests. What a load request brings
+// is a configuration or a file.
+#include <absl/strings/match.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "frontends/codec/repository_request.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // A copy without anything behind it, so that reading too far is seen.
+  const std::string json(reinterpret_cast<const char*>(data), size);
+  nereid::ReadIndexRequest(json).IgnoreError();
+  nereid::ReadUnloadRequest(json).IgnoreError();
+  const auto parameters = nereid::ReadLoadRequest(json);
+  if (!parameters.ok()) return 0;
+  for (const nereid::LoadParameter& parameter : *parameters) {
+    if (parameter.name != "config" && !absl::StartsWith(parameter.name, "file:")) std::abort();
+  }
+  return 0;
+}
