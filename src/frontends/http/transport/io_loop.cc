@@ -92,7 +92,8 @@ void IoLoop::Unregister(Connection* connection) {
 void IoLoop::ArmSweep() {
   sweep_timer_.expires_after(sweep_interval_);
   sweep_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error) return;
+    // A wait that was over before it was cancelled is not told of the cancellation.
+    if (error || ending_) return;
     Sweep();
     ArmSweep();
   });
@@ -129,7 +130,7 @@ bool IoLoop::WaitEmpty(TimePoint deadline) {
 
 void IoLoop::Join() {
   Post([this] {
-    draining_ = true;
+    draining_ = ending_ = true;
     for (const auto& connection : Snapshot()) connection->Abort();
     sweep_timer_.cancel();
     work_.reset();

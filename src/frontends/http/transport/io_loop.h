@@ -78,6 +78,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   // Owned by the loop's thread.
   absl::flat_hash_set<Connection*> connections_;
   bool draining_ = false;
+  bool ending_ = false;
   InlineTurn turn_;
 
   Mutex mu_;
