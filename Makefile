@@ -6,7 +6,7 @@ METRICS_PORT ?= 8002
 MODELS ?= examples/models
 ARGS ?=
 
-.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-load soak lint format fuzz clean
+.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-load soak ends lint format fuzz faults clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -20,9 +20,11 @@ help:
 	@echo "make bench-adaptive   adaptive batching against fixed delays"
 	@echo "make bench-load   500 small models: how long they load, how the server answers meanwhile"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
+	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
 	@echo "make fuzz    ten minutes of each fuzz target             (ARGS='--seconds 60 TARGET')"
+	@echo "make faults  each allocation and thread of the C API fails once; a storm with random faults"
 	@echo "make clean   remove what was built; .venv and build/deps stay"
 
 run:
@@ -65,6 +67,10 @@ soak:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
 	  .venv/bin/python bench/soak.py $(ARGS)
 
+ends:
+	@tools/stage.sh && NEREID_ENDS_ITERATIONS=$${NEREID_ENDS_ITERATIONS:-1000} .venv/bin/python -m pytest -q \
+	  tests/e2e/test_ends.py -k nothing_is_left $(ARGS)
+
 lint:
 	@tools/lint.sh
 
@@ -73,6 +79,9 @@ format:
 
 fuzz:
 	@tools/setup.sh --lint && tools/build.sh fuzz && .venv/bin/python tools/run_fuzzers.py $(ARGS)
+
+faults:
+	@tools/setup.sh && tools/run_faults.sh $(ARGS)
 
 clean:
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +

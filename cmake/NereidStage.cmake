@@ -8,7 +8,7 @@
 #   repoagents/NAME/libtritonrepoagent_NAME.so likewise
 #
 # `make stage` installs everything into build/stage. A package takes only the component `nereid`,
-# which leaves out the backends and caches made for tests.
+# which leaves out the backends, caches and agents made for tests.
 
 set_target_properties(tritonserver PROPERTIES INSTALL_RPATH "")
 install(TARGETS tritonserver LIBRARY DESTINATION lib COMPONENT nereid NAMELINK_SKIP)
@@ -49,8 +49,12 @@ foreach(cache IN LISTS caches)
 endforeach()
 get_property(repoagents GLOBAL PROPERTY NEREID_REPOAGENTS)
 foreach(agent IN LISTS repoagents)
+  set(component nereid)
+  if(agent STREQUAL "testing")
+    set(component testing)
+  endif()
   install(TARGETS tritonrepoagent_${agent}
-    LIBRARY DESTINATION repoagents/${agent} COMPONENT nereid NAMELINK_SKIP)
+    LIBRARY DESTINATION repoagents/${agent} COMPONENT ${component} NAMELINK_SKIP)
 endforeach()
 
 # What has to be built before anything can be installed; leaves out the tests.

@@ -3,6 +3,8 @@
 
     tools/run_fuzzers.py [--seconds N] [TARGET ...]       default: every target, ten minutes each
 
+Two run at a time.
+
 Seeds are the files of tests/fuzz/corpus/TARGET, with tests/fuzz/TARGET.dict as the dictionary
 where there is one. What a run finds on its way stays in build/fuzz/corpus/TARGET for the next one.
 An input that crashes the target is written to build/fuzz/crashes, and its path is printed: minimise
@@ -12,7 +14,6 @@ it, add it to the seeds, and fix the target.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FUZZERS = ROOT / "build" / "fuzz" / "fuzzers"
 SLOWEST_INPUT_SECONDS = 10
 MEMORY_MIB = 2048
+AT_A_TIME = 2
 
 
 def fuzz(name: str, seconds: int) -> bool:
@@ -73,7 +75,7 @@ def main() -> int:
         there = ", ".join(built) or "none (tools/build.sh fuzz)"
         print(f"fuzz: targets that are built: {there}", file=sys.stderr)
         return 2
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
         return 0 if all(list(pool.map(lambda name: fuzz(name, arguments.seconds), targets))) else 1
 
 

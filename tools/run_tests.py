@@ -7,8 +7,9 @@ Every step runs, whatever became of the others. The last line is `N passed, N fa
 programs, pytest cases, and one for each check that is a single thing (a build that fails, the
 include rules, the ABI, a fuzzer). Environment:
 
-    CI=true          also the clang build (-Wthread-safety -Werror), and one minute of each fuzzer
-    FUZZ_SECONDS=N   fuzz each target for N seconds
+    CI=true          also what builds the code once more: the sanitizers, the clang build
+                     (-Wthread-safety -Werror), and one minute of each fuzzer
+    FUZZ_SECONDS=N   fuzz each target for N seconds, also without CI=true; 0: none
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "logs"
 STAGE = ROOT / "build" / "stage"
 LOG_LINES_SHOWN = 80
+FUZZERS_AT_A_TIME = 2
 
 
 @dataclass
@@ -136,6 +139,11 @@ def include_rules() -> Outcome:
     return Outcome.of(ok, "include rules")
 
 
+def c_boundary() -> Outcome:
+    ok = run([sys.executable, "tools/check_c_boundary.py"], 60, "check_c_boundary")
+    return Outcome.of(ok, "C boundary")
+
+
 def stage() -> Outcome:
     return Outcome.of(run(["tools/stage.sh"], 3600, "stage"), "stage")
 
@@ -166,13 +174,14 @@ def fuzzers(seconds: int) -> Outcome:
     if not build("fuzz"):
         return Outcome.of(False, "fuzz: build")
     targets = sorted(path.name for path in (ROOT / "build/fuzz/fuzzers").iterdir())
-    outcome = Outcome()
-    for name in targets:
-        ok = run([*command, name], seconds + 120, f"fuzz-{name}")
-        outcome.passed += ok
-        outcome.failed += not ok
-        outcome.failures += [] if ok else [f"fuzz: {name}"]
-    return outcome if targets else Outcome.of(False, "fuzz: no targets")
+    if not targets:
+        return Outcome.of(False, "fuzz: no targets")
+    with ThreadPoolExecutor(FUZZERS_AT_A_TIME) as pool:
+        clean = pool.map(
+            lambda name: run([*command, name], seconds + 120, f"fuzz-{name}"), targets
+        )
+        failures = [f"fuzz: {name}" for name, ok in zip(targets, clean) if not ok]
+    return Outcome(len(targets) - len(failures), len(failures), failures=failures)
 
 
 def choose_steps(expression: str | None) -> dict[str, Callable[[], Outcome]]:
@@ -181,14 +190,15 @@ def choose_steps(expression: str | None) -> dict[str, Callable[[], Outcome]]:
     fuzz_seconds = int(os.environ.get("FUZZ_SECONDS") or (60 if in_ci else 0))
     steps: dict[str, Callable[[], Outcome]] = {
         "includes": include_rules,
+        "boundary": c_boundary,
         "release": lambda: unit_tests("release"),
         "stage": stage,
         "abi": abi,
         "python": lambda: python_tests(expression),
-        "asan": lambda: unit_tests("asan"),
-        "tsan": lambda: unit_tests("tsan"),
     }
     if in_ci:
+        steps["asan"] = lambda: unit_tests("asan")
+        steps["tsan"] = lambda: unit_tests("tsan")
         steps["clang"] = clang_build
     if fuzz_seconds > 0:
         steps["fuzz"] = lambda: fuzzers(fuzz_seconds)

@@ -30,7 +30,7 @@ absl::Status HeapOutputAllocator::Allocate(const char* tensor_name, void* alloca
   if (buffer->byte_size == 0) return absl::OkStatus();
   BudgetUnits units;
   if (budget_ != nullptr) {
-    absl::StatusOr<BudgetUnits> taken = budget_->Take(buffer->byte_size);
+    absl::StatusOr<BudgetUnits> taken = budget_->TakeFairly(buffer->byte_size, 0, ShareUse::kAnswer);
     if (!taken.ok()) return taken.status();
     units = *std::move(taken);
   }

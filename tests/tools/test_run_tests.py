@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 
@@ -85,14 +86,55 @@ def test_a_command_that_takes_too_long_has_failed(
     assert not run_tests.run(["sleep", "60"], 0, "slow")
 
 
-def test_a_fuzz_step_only_where_asked_for(
-    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch
+CI_ONLY = {"asan", "tsan", "clang", "fuzz"}
+
+
+@pytest.mark.parametrize(
+    "ci, fuzz_seconds, steps",
+    [
+        (None, None, set()),
+        ("false", None, set()),
+        (None, "5", {"fuzz"}),
+        ("true", None, CI_ONLY),
+        ("true", "0", CI_ONLY - {"fuzz"}),
+    ],
+)
+def test_what_builds_the_code_once_more_is_for_ci(
+    run_tests: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    ci: str | None,
+    fuzz_seconds: str | None,
+    steps: set[str],
 ) -> None:
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.delenv("FUZZ_SECONDS", raising=False)
-    assert not {"fuzz", "clang"} & set(run_tests.choose_steps(None))
-    monkeypatch.setenv("FUZZ_SECONDS", "5")
-    assert "fuzz" in run_tests.choose_steps(None)
-    monkeypatch.delenv("FUZZ_SECONDS")
-    monkeypatch.setenv("CI", "true")
-    assert {"fuzz", "clang"} <= set(run_tests.choose_steps(None))
+    for name, value in (("CI", ci), ("FUZZ_SECONDS", fuzz_seconds)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    chosen = run_tests.choose_steps(None)
+    assert {"release", "stage", "python"} <= chosen.keys()
+    assert chosen.keys() & CI_ONLY == steps
+
+
+def test_all_fuzzers_that_are_built_run_two_at_a_time(
+    run_tests: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "build" / "fuzz" / "fuzzers"
+    folder.mkdir(parents=True)
+    names = [f"target_{number}" for number in range(6)]
+    for name in names:
+        (folder / name).touch()
+    both = threading.Barrier(2, timeout=30)  # nobody goes on alone
+    ran = []
+
+    def run(command: list[str | Path], seconds: int, log: str | None = None) -> bool:
+        both.wait()
+        ran.append(command[-1])
+        return command[-1] != "target_3"
+
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    monkeypatch.setattr(run_tests, "build", lambda *_: True)
+    monkeypatch.setattr(run_tests, "run", run)
+    outcome = run_tests.fuzzers(1)
+    assert sorted(ran) == names
+    assert counts(outcome) == (5, 1, 0)
+    assert outcome.failures == ["fuzz: target_3"]

@@ -10,21 +10,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> Problems(const std::string& text) {
+std::vector<std::string> BatchTensorProblems(const std::string& text) {
   return ProblemsOf(CheckBatchTensors,
                     "name: 'm' input { name: 'I' } output { name: 'O' } " + text);
 }
 
 TEST(CheckBatchTensorsTest, AcceptsGoodOnesAndNone) {
-  EXPECT_THAT(Problems(""), IsEmpty());
-  EXPECT_THAT(Problems("batch_input { kind: BATCH_ITEM_SHAPE data_type: TYPE_INT32 "
+  EXPECT_THAT(BatchTensorProblems(""), IsEmpty());
+  EXPECT_THAT(BatchTensorProblems("batch_input { kind: BATCH_ITEM_SHAPE data_type: TYPE_INT32 "
                        "target_name: 'S' source_input: 'I' } "
                        "batch_output { target_name: 'O' source_input: 'I' }"),
               IsEmpty());
 }
 
 TEST(CheckBatchTensorsTest, BatchInput) {
-  EXPECT_THAT(Problems("batch_input { data_type: TYPE_INT64 } "
+  EXPECT_THAT(BatchTensorProblems("batch_input { data_type: TYPE_INT64 } "
                        "batch_input { kind: 77 data_type: TYPE_FP32 source_input: 'I' } "
                        "batch_input { data_type: TYPE_FP32 source_input: 'J' }"),
               ElementsAre("batch_input[0].source_input: batch input kind 'BATCH_ELEMENT_COUNT' "
@@ -36,7 +36,7 @@ TEST(CheckBatchTensorsTest, BatchInput) {
 }
 
 TEST(CheckBatchTensorsTest, BatchOutput) {
-  EXPECT_THAT(Problems("batch_output { target_name: [ 'O', 'P', 'O' ] source_input: [ 'I', 'I' ] } "
+  EXPECT_THAT(BatchTensorProblems("batch_output { target_name: [ 'O', 'P', 'O' ] source_input: [ 'I', 'I' ] } "
                        "batch_output { kind: 77 }"),
               ElementsAre("batch_output[0].source_input: batch output kind "
                           "'BATCH_SCATTER_WITH_INPUT_SHAPE' expects 1 source input, got 2 for m",

@@ -10,21 +10,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> Problems(const std::string& batching) {
+std::vector<std::string> BatchingProblems(const std::string& batching) {
   return ProblemsOf(CheckDynamicBatching,
                     "name: 'm' max_batch_size: 8 dynamic_batching { " + batching + " }");
 }
 
 TEST(CheckDynamicBatchingTest, AcceptsGoodOnesAndNone) {
   EXPECT_THAT(ProblemsOf(CheckDynamicBatching, "name: 'm'"), IsEmpty());
-  EXPECT_THAT(Problems("preferred_batch_size: [ 1, 8 ]"), IsEmpty());
-  EXPECT_THAT(Problems("priority_levels: 2 default_priority_level: 2 "
+  EXPECT_THAT(BatchingProblems("preferred_batch_size: [ 1, 8 ]"), IsEmpty());
+  EXPECT_THAT(BatchingProblems("priority_levels: 2 default_priority_level: 2 "
                        "priority_queue_policy { key: 1 value { timeout_action: DELAY } }"),
               IsEmpty());
 }
 
 TEST(CheckDynamicBatchingTest, PreferredSizes) {
-  EXPECT_THAT(Problems("preferred_batch_size: [ 0, 4, 9 ]"),
+  EXPECT_THAT(BatchingProblems("preferred_batch_size: [ 0, 4, 9 ]"),
               ElementsAre("dynamic_batching.preferred_batch_size[0]: dynamic batching preferred "
                           "size must be positive for m",
                           "dynamic_batching.preferred_batch_size[2]: dynamic batching preferred "
@@ -32,7 +32,7 @@ TEST(CheckDynamicBatchingTest, PreferredSizes) {
 }
 
 TEST(CheckDynamicBatchingTest, Priorities) {
-  EXPECT_THAT(Problems("priority_levels: 2 "
+  EXPECT_THAT(BatchingProblems("priority_levels: 2 "
                        "priority_queue_policy { key: 0 value { } } "
                        "priority_queue_policy { key: 2 value { } } "
                        "priority_queue_policy { key: 3 value { } }"),
@@ -48,7 +48,7 @@ TEST(CheckDynamicBatchingTest, OrderExcludesPrioritiesAndDelay) {
   constexpr char kDelay[] =
       "Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true for m";
   EXPECT_THAT(
-      Problems("preserve_ordering: true priority_levels: 2 default_priority_level: 1 "
+      BatchingProblems("preserve_ordering: true priority_levels: 2 default_priority_level: 1 "
                "default_queue_policy { timeout_action: DELAY default_timeout_microseconds: 1 } "
                "priority_queue_policy { key: 1 value { timeout_action: DELAY "
                "default_timeout_microseconds: 1 } } "

@@ -16,7 +16,7 @@ std::string Step(const std::string& in, const std::string& out) {
          "' } output_map { key: 'O' value: '" + out + "' } } ";
 }
 
-std::vector<std::string> Problems(const std::string& steps, const std::string& more = "") {
+std::vector<std::string> EnsembleProblems(const std::string& steps, const std::string& more = "") {
   return ProblemsOf(CheckEnsemble,
                     "name: 'e' platform: 'ensemble' input { name: 'A' } output { name: 'Z' } "
                     "ensemble_scheduling { " +
@@ -25,8 +25,8 @@ std::vector<std::string> Problems(const std::string& steps, const std::string& m
 
 TEST(CheckEnsembleTest, AcceptsGoodOnesAndOtherModels) {
   EXPECT_THAT(ProblemsOf(CheckEnsemble, "name: 'm' backend: 'b'"), IsEmpty());
-  EXPECT_THAT(Problems(Step("A", "Z")), IsEmpty());
-  EXPECT_THAT(Problems(Step("B", "Z") + Step("A", "B")), IsEmpty());
+  EXPECT_THAT(EnsembleProblems(Step("A", "Z")), IsEmpty());
+  EXPECT_THAT(EnsembleProblems(Step("B", "Z") + Step("A", "B")), IsEmpty());
 }
 
 TEST(CheckEnsembleTest, PlatformAndSchedulingGoTogether) {
@@ -40,17 +40,17 @@ TEST(CheckEnsembleTest, PlatformAndSchedulingGoTogether) {
 
 TEST(CheckEnsembleTest, FieldsThatBelongToComposingModels) {
   EXPECT_THAT(
-      Problems(Step("A", "Z"), "instance_group { } optimization { } model_warmup { name: 'w' }"),
+      EnsembleProblems(Step("A", "Z"), "instance_group { } optimization { } model_warmup { name: 'w' }"),
       ElementsAre("instance_group: instance group should not be specified for ensemble 'e'",
                   "optimization: optimization should not be specified for ensemble 'e'",
                   "model_warmup: model_warmup can not be specified for ensemble 'e'"));
 }
 
 TEST(CheckEnsembleTest, StepsAreComplete) {
-  EXPECT_THAT(Problems(""),
+  EXPECT_THAT(EnsembleProblems(""),
               ElementsAre("ensemble_scheduling.step: must specify 'step' for ensemble 'e'"));
   EXPECT_THAT(
-      Problems(Step("A", "Z") + "step { }"),
+      EnsembleProblems(Step("A", "Z") + "step { }"),
       ElementsAre(
           "ensemble_scheduling.step[1].model_name: must specify 'model_name' in step 1 of "
           "ensemble 'e'",
@@ -61,29 +61,29 @@ TEST(CheckEnsembleTest, StepsAreComplete) {
 }
 
 TEST(CheckEnsembleTest, TensorsAreWrittenOnce) {
-  EXPECT_THAT(Problems(Step("A", "Z") + Step("A", "Z")),
+  EXPECT_THAT(EnsembleProblems(Step("A", "Z") + Step("A", "Z")),
               ElementsAre("ensemble_scheduling.step[1].output_map: ensemble tensor 'Z' can appear "
                           "in an output map only once for ensemble 'e' step 1"));
 }
 
 TEST(CheckEnsembleTest, InputsAndOutputsAreUsed) {
-  EXPECT_THAT(Problems(Step("A", "Z"), "input { name: 'B' } output { name: 'Y' }"),
+  EXPECT_THAT(EnsembleProblems(Step("A", "Z"), "input { name: 'B' } output { name: 'Y' }"),
               ElementsAre("input[1]: ensemble input 'B' for ensemble e' is not used",
                           "output[1]: ensemble output 'Y' for ensemble e' is not used"));
 }
 
 TEST(CheckEnsembleTest, OutputsAreReachable) {
-  EXPECT_THAT(Problems(Step("A", "Z") + Step("Y", "X"), "output { name: 'X' }"),
+  EXPECT_THAT(EnsembleProblems(Step("A", "Z") + Step("Y", "X"), "output { name: 'X' }"),
               ElementsAre("output[1]: output 'X' for ensemble 'e' is not written: at least one of "
                           "its depending tensors, 'Y', is not connected"));
-  EXPECT_THAT(Problems(Step("A", "Z") + Step("Y", "X"), "output { name: 'Y' }"),
+  EXPECT_THAT(EnsembleProblems(Step("A", "Z") + Step("Y", "X"), "output { name: 'Y' }"),
               ElementsAre("output[1]: output 'Y' for ensemble 'e' is not written",
                           "ensemble_scheduling.step[1].output_map: ensemble tensor 'X' is unused "
                           "in ensemble 'e'"));
 }
 
 TEST(CheckEnsembleTest, CyclesAreNotReachable) {
-  EXPECT_THAT(Problems(Step("A", "B") + Step("Z", "C") + Step("C", "Z")),
+  EXPECT_THAT(EnsembleProblems(Step("A", "B") + Step("Z", "C") + Step("C", "Z")),
               ElementsAre("output[0]: output 'Z' for ensemble 'e' is not written: at least one of "
                           "its depending tensors, 'C', is not connected",
                           "ensemble_scheduling.step[0].output_map: ensemble tensor 'B' is unused "

@@ -10,15 +10,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> Problems(const std::string& text) {
+std::vector<std::string> GeneralProblems(const std::string& text) {
   return ProblemsOf(CheckGeneral, text + " version_policy { latest { num_versions: 1 } }");
 }
 
 TEST(CheckGeneralTest, AcceptsGoodConfigurations) {
-  EXPECT_THAT(Problems("name: 'm' backend: 'identity'"), IsEmpty());
-  EXPECT_THAT(Problems("name: 'm' backend: 'onnxruntime' platform: 'onnxruntime_onnx'"), IsEmpty());
-  EXPECT_THAT(Problems("name: 'm' backend: 'pytorch' platform: 'torch_aoti'"), IsEmpty());
-  EXPECT_THAT(Problems("name: 'e' platform: 'ensemble'"), IsEmpty());
+  EXPECT_THAT(GeneralProblems("name: 'm' backend: 'identity'"), IsEmpty());
+  EXPECT_THAT(GeneralProblems("name: 'm' backend: 'onnxruntime' platform: 'onnxruntime_onnx'"), IsEmpty());
+  EXPECT_THAT(GeneralProblems("name: 'm' backend: 'pytorch' platform: 'torch_aoti'"), IsEmpty());
+  EXPECT_THAT(GeneralProblems("name: 'e' platform: 'ensemble'"), IsEmpty());
 }
 
 TEST(CheckGeneralTest, NameAndVersionPolicy) {
@@ -28,25 +28,25 @@ TEST(CheckGeneralTest, NameAndVersionPolicy) {
 }
 
 TEST(CheckGeneralTest, BackendAndPlatform) {
-  EXPECT_THAT(Problems("name: 'm' platform: 'p'"),
+  EXPECT_THAT(GeneralProblems("name: 'm' platform: 'p'"),
               ElementsAre("platform: unexpected platform type 'p' for m"));
-  EXPECT_THAT(Problems("name: 'm' platform: 'ensemble' backend: 'b'"),
+  EXPECT_THAT(GeneralProblems("name: 'm' platform: 'ensemble' backend: 'b'"),
               ElementsAre("backend: Ensemble model 'm' must have platform type 'ensemble' and "
                           "empty backend type"));
-  EXPECT_THAT(Problems("name: 'm' platform: 'p' backend: 'onnxruntime'"),
+  EXPECT_THAT(GeneralProblems("name: 'm' platform: 'p' backend: 'onnxruntime'"),
               ElementsAre("platform: unexpected 'platform' and 'backend' pair, got:p, "
                           "onnxruntime"));
-  EXPECT_THAT(Problems("name: 'm' backend: 'tensorflow'"),
+  EXPECT_THAT(GeneralProblems("name: 'm' backend: 'tensorflow'"),
               ElementsAre("platform: unexpected 'platform' and 'backend' pair, got:, tensorflow"));
 }
 
 TEST(CheckGeneralTest, BatchSize) {
-  EXPECT_THAT(Problems("name: 'm' backend: 'b' max_batch_size: -1"),
+  EXPECT_THAT(GeneralProblems("name: 'm' backend: 'b' max_batch_size: -1"),
               ElementsAre("max_batch_size: 'max_batch_size' must be non-negative value for m"));
 }
 
 TEST(CheckGeneralTest, CacheExcludesDecoupled) {
-  EXPECT_THAT(Problems("name: 'm' backend: 'b' response_cache { enable: true } "
+  EXPECT_THAT(GeneralProblems("name: 'm' backend: 'b' response_cache { enable: true } "
                        "model_transaction_policy { decoupled: true }"),
               ElementsAre("response_cache.enable: Response Cache does not currently support model "
                           "m with 'decoupled' transaction policy. Please disable the response "

@@ -10,20 +10,20 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> Problems(const std::string& groups) {
+std::vector<std::string> GroupProblems(const std::string& groups) {
   return ProblemsOf(CheckInstanceGroups, "name: 'm' " + groups);
 }
 
 TEST(CheckInstanceGroupsTest, AcceptsGoodOnes) {
-  EXPECT_THAT(Problems("instance_group { name: 'g' kind: KIND_CPU count: 4 } "
+  EXPECT_THAT(GroupProblems("instance_group { name: 'g' kind: KIND_CPU count: 4 } "
                        "instance_group { name: 'h' kind: KIND_MODEL count: 1 }"),
               IsEmpty());
-  EXPECT_THAT(Problems("platform: 'ensemble' instance_group { kind: KIND_GPU }"), IsEmpty());
+  EXPECT_THAT(GroupProblems("platform: 'ensemble' instance_group { kind: KIND_GPU }"), IsEmpty());
 }
 
 TEST(CheckInstanceGroupsTest, Devices) {
   EXPECT_THAT(
-      Problems("instance_group { name: 'g' kind: KIND_GPU count: 1 gpus: 0 } "
+      GroupProblems("instance_group { name: 'g' kind: KIND_GPU count: 1 gpus: 0 } "
                "instance_group { name: 'h' kind: KIND_CPU count: 1 gpus: 0 } "
                "instance_group { name: 'i' kind: KIND_MODEL count: 1 gpus: 0 } "
                "instance_group { name: 'j' kind: 9 count: 1 }"),
@@ -38,10 +38,10 @@ TEST(CheckInstanceGroupsTest, Devices) {
 }
 
 TEST(CheckInstanceGroupsTest, Profiles) {
-  EXPECT_THAT(Problems("platform: 'p' instance_group { name: 'g' kind: KIND_CPU profile: '0' }"),
+  EXPECT_THAT(GroupProblems("platform: 'p' instance_group { name: 'g' kind: KIND_CPU profile: '0' }"),
               ElementsAre("instance_group[0].profile: instance group g of model m and platform "
                           "pspecifies profile field which is only supported for TensorRT models"));
-  EXPECT_THAT(Problems("platform: 'tensorrt_plan' "
+  EXPECT_THAT(GroupProblems("platform: 'tensorrt_plan' "
                        "instance_group { name: 'g' kind: KIND_CPU profile: [ '0', '-1' ] }"),
               ElementsAre("instance_group[0].profile: instance group g of model m and platform "
                           "tensorrt_plan specifies invalid profile -1. The field should contain "
@@ -49,8 +49,8 @@ TEST(CheckInstanceGroupsTest, Profiles) {
 }
 
 TEST(CheckInstanceGroupsTest, NumberOfInstancesIsLimited) {
-  EXPECT_THAT(Problems("instance_group { name: 'g' kind: KIND_CPU count: 4096 }"), IsEmpty());
-  EXPECT_THAT(Problems("instance_group { name: 'g' kind: KIND_CPU count: 2147483647 } "
+  EXPECT_THAT(GroupProblems("instance_group { name: 'g' kind: KIND_CPU count: 4096 }"), IsEmpty());
+  EXPECT_THAT(GroupProblems("instance_group { name: 'g' kind: KIND_CPU count: 2147483647 } "
                        "instance_group { name: 'h' kind: KIND_CPU count: 2147483647 }"),
               ElementsAre("instance_group: too many instances for m"));
 }

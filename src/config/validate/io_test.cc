@@ -10,26 +10,26 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> Problems(const std::string& text) {
+std::vector<std::string> TensorProblems(const std::string& text) {
   return ProblemsOf(CheckTensors, "name: 'm' " + text);
 }
 
 // Problems of an FP32 input "I" with these fields.
 std::vector<std::string> InputProblems(const std::string& fields, int max_batch_size = 0) {
-  return Problems("max_batch_size: " + std::to_string(max_batch_size) +
+  return TensorProblems("max_batch_size: " + std::to_string(max_batch_size) +
                   " input { name: 'I' data_type: TYPE_FP32 " + fields + " }");
 }
 
 TEST(CheckTensorsTest, AcceptsGoodOnes) {
-  EXPECT_THAT(Problems(""), IsEmpty());
+  EXPECT_THAT(TensorProblems(""), IsEmpty());
   EXPECT_THAT(InputProblems("dims: [ -1, 3 ]"), IsEmpty());
-  EXPECT_THAT(Problems("output { name: 'O' data_type: TYPE_STRING dims: 1 "
+  EXPECT_THAT(TensorProblems("output { name: 'O' data_type: TYPE_STRING dims: 1 "
                        "label_filename: 'labels/../l.txt' }"),
               IsEmpty());
 }
 
 TEST(CheckTensorsTest, RequiredFields) {
-  EXPECT_THAT(Problems("input { } output { name: 'O' data_type: 99 }"),
+  EXPECT_THAT(TensorProblems("input { } output { name: 'O' data_type: 99 }"),
               ElementsAre("input[0].name: model input must specify 'name' for m",
                           "input[0].data_type: model input '' must specify 'data_type' for m",
                           "input[0].dims: model input '' must specify 'dims' for m",
@@ -76,7 +76,7 @@ TEST(CheckTensorsTest, Sizes) {
   EXPECT_THAT(InputProblems("dims: [ 9223372036854775807 ]"),
               ElementsAre("input[0].dims: byte size for tensor 'I' exceeds maximum size of "
                           "9223372036854775807 for m"));
-  EXPECT_THAT(Problems("input { name: 'I' data_type: TYPE_STRING dims: [ 9223372036854775807 ] }"),
+  EXPECT_THAT(TensorProblems("input { name: 'I' data_type: TYPE_STRING dims: [ 9223372036854775807 ] }"),
               IsEmpty());
 }
 
@@ -88,7 +88,7 @@ TEST(CheckTensorsTest, Format) {
 
 TEST(CheckTensorsTest, TensorRtOnly) {
   EXPECT_THAT(
-      Problems("input { name: 'I' data_type: TYPE_FP32 dims: 1 is_shape_tensor: true } "
+      TensorProblems("input { name: 'I' data_type: TYPE_FP32 dims: 1 is_shape_tensor: true } "
                "output { name: 'O' data_type: TYPE_FP32 dims: 1 is_non_linear_format_io: true }"),
       ElementsAre(
           "input[0].is_shape_tensor: shape tensors are only supported for TensorRT platform "
@@ -96,7 +96,7 @@ TEST(CheckTensorsTest, TensorRtOnly) {
           "output[0].is_non_linear_format_io: Non-linear IO format is only supported for "
           "the TensorRT platform for m",
           "output[0].dims: Non-linear IO format output requires 3 dims for m"));
-  EXPECT_THAT(Problems("platform: 'tensorrt_plan' input { name: 'I' data_type: TYPE_FP32 "
+  EXPECT_THAT(TensorProblems("platform: 'tensorrt_plan' input { name: 'I' data_type: TYPE_FP32 "
                        "dims: [ 1, 2, 3 ] is_shape_tensor: true is_non_linear_format_io: true }"),
               IsEmpty());
 }
@@ -118,8 +118,8 @@ TEST(CheckTensorsTest, LabelsStayInTheModelDirectory) {
 
 TEST(CheckTensorsTest, NamesAreDistinct) {
   constexpr char kTensor[] = "{ name: 'T' data_type: TYPE_FP32 dims: 1 } ";
-  EXPECT_THAT(Problems(std::string("input ") + kTensor + "output " + kTensor), IsEmpty());
-  EXPECT_THAT(Problems(std::string("output ") + kTensor + "output " + kTensor),
+  EXPECT_THAT(TensorProblems(std::string("input ") + kTensor + "output " + kTensor), IsEmpty());
+  EXPECT_THAT(TensorProblems(std::string("output ") + kTensor + "output " + kTensor),
               ElementsAre("output[1].name: model output 'T' is specified more than once for m"));
 }
 

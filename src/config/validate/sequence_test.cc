@@ -10,14 +10,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> Problems(const std::string& batching) {
+std::vector<std::string> SequenceProblems(const std::string& batching) {
   return ProblemsOf(CheckSequenceBatching,
                     "name: 'm' max_batch_size: 8 sequence_batching { " + batching + " }");
 }
 
 TEST(CheckSequenceBatchingTest, AcceptsGoodOnesAndNone) {
   EXPECT_THAT(ProblemsOf(CheckSequenceBatching, "name: 'm'"), IsEmpty());
-  EXPECT_THAT(Problems("direct { minimum_slot_utilization: 1 } "
+  EXPECT_THAT(SequenceProblems("direct { minimum_slot_utilization: 1 } "
                        "control_input { name: 'START' control { kind: CONTROL_SEQUENCE_START "
                        "fp32_false_true: [ 0, 1 ] } } "
                        "control_input { name: 'ID' control { kind: CONTROL_SEQUENCE_CORRID "
@@ -48,7 +48,7 @@ TEST(CheckSequenceBatchingTest, ControlNamesAndKinds) {
       "control { kind: CONTROL_SEQUENCE_START bool_false_true: [ false, true ] }";
   constexpr char kEnd[] = "control { kind: CONTROL_SEQUENCE_END bool_false_true: [ false, true ] }";
   EXPECT_THAT(
-      Problems(std::string("control_input { ") + kStart + " } control_input { name: 'T' " + kEnd +
+      SequenceProblems(std::string("control_input { ") + kStart + " } control_input { name: 'T' " + kEnd +
                " } control_input { name: 'T' " + kEnd + " }"),
       ElementsAre("sequence_batching.control_input[0].name: sequence batching control tensor must "
                   "have a name for m",
@@ -60,7 +60,7 @@ TEST(CheckSequenceBatchingTest, ControlNamesAndKinds) {
 
 TEST(CheckSequenceBatchingTest, BooleanControls) {
   EXPECT_THAT(
-      Problems("control_input { name: 'A' control { kind: CONTROL_SEQUENCE_START } } "
+      SequenceProblems("control_input { name: 'A' control { kind: CONTROL_SEQUENCE_START } } "
                "control_input { name: 'B' control { kind: CONTROL_SEQUENCE_READY "
                "int32_false_true: [ 0, 1 ] fp32_false_true: [ 0, 1, 2 ] } }"),
       ElementsAre("sequence_batching.control_input[0].control[0]: sequence batching must specify "
@@ -76,7 +76,7 @@ TEST(CheckSequenceBatchingTest, BooleanControls) {
 
 TEST(CheckSequenceBatchingTest, CorrelationIdControl) {
   EXPECT_THAT(
-      Problems("control_input { name: 'A' control { kind: CONTROL_SEQUENCE_CORRID "
+      SequenceProblems("control_input { name: 'A' control { kind: CONTROL_SEQUENCE_CORRID "
                "int32_false_true: [ 0, 1 ] data_type: TYPE_FP32 } }"),
       ElementsAre("sequence_batching.control_input[0].control[0]: sequence batching must not "
                   "specify either 'int32_false_true', 'fp32_false_true' or 'bool_false_true' for "
@@ -87,7 +87,7 @@ TEST(CheckSequenceBatchingTest, CorrelationIdControl) {
 }
 
 TEST(CheckSequenceBatchingTest, Strategies) {
-  EXPECT_THAT(Problems("oldest { preferred_batch_size: [ -1, 4, 9 ] }"),
+  EXPECT_THAT(SequenceProblems("oldest { preferred_batch_size: [ -1, 4, 9 ] }"),
               ElementsAre("sequence_batching.oldest.preferred_batch_size[0]: sequence batching "
                           "preferred batch size must be positive for m",
                           "sequence_batching.oldest.preferred_batch_size[2]: sequence batching "
@@ -95,8 +95,8 @@ TEST(CheckSequenceBatchingTest, Strategies) {
   constexpr char kUtilization[] =
       "sequence_batching.direct.minimum_slot_utilization: sequence batching minimum slot "
       "utilization must be in range (0.0, 1.0] for m";
-  EXPECT_THAT(Problems("direct { minimum_slot_utilization: 1.5 }"), ElementsAre(kUtilization));
-  EXPECT_THAT(Problems("direct { minimum_slot_utilization: nan }"), ElementsAre(kUtilization));
+  EXPECT_THAT(SequenceProblems("direct { minimum_slot_utilization: 1.5 }"), ElementsAre(kUtilization));
+  EXPECT_THAT(SequenceProblems("direct { minimum_slot_utilization: nan }"), ElementsAre(kUtilization));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 constexpr char kField[] = "sequence_batching.state[0]";
 
 // What is wrong with the states of a model that has an input X and a control C.
-std::vector<std::string> Problems(const std::string& states) {
+std::vector<std::string> StateProblems(const std::string& states) {
   return ProblemsOf(
       CheckStates,
       "name: 'm' input { name: 'X' } sequence_batching { control_input { name: 'C' } " + states +
@@ -22,7 +22,7 @@ std::vector<std::string> Problems(const std::string& states) {
 
 // Of one state of 2 to any INT32, with `rest`.
 std::vector<std::string> OfState(const std::string& rest) {
-  return Problems(
+  return StateProblems(
       "state { input_name: 'I' output_name: 'O' data_type: TYPE_INT32 dims: [ 2, -1 ] " + rest +
       " }");
 }
@@ -36,25 +36,25 @@ std::string At(const std::string& place, const std::string& text) {
 }
 
 TEST(CheckStatesTest, AcceptsGoodOnesAndNone) {
-  EXPECT_THAT(Problems(""), IsEmpty());
+  EXPECT_THAT(StateProblems(""), IsEmpty());
   EXPECT_THAT(OfState(""), IsEmpty());
   EXPECT_THAT(OfState("use_same_buffer_for_input_output: true"), IsEmpty());
   EXPECT_THAT(OfInitial("name: 'n' data_type: TYPE_INT32 dims: [ 2, 3 ] zero_data: false"),
               IsEmpty());
   EXPECT_THAT(OfInitial("name: 'n' data_type: TYPE_INT32 dims: [ 2, 3 ] data_file: 'f'"),
               IsEmpty());
-  EXPECT_THAT(Problems("state { input_name: 'I' output_name: 'X' data_type: TYPE_STRING }"),
+  EXPECT_THAT(StateProblems("state { input_name: 'I' output_name: 'X' data_type: TYPE_STRING }"),
               IsEmpty());
 }
 
 TEST(CheckStatesTest, Tensors) {
-  EXPECT_THAT(Problems("state { dims: [ 0 ] }"),
+  EXPECT_THAT(StateProblems("state { dims: [ 0 ] }"),
               ElementsAre(At(".input_name", "state must have an 'input_name' for m"),
                           At(".output_name", "state must have an 'output_name' for m"),
                           At(".data_type", "state '' must specify 'data_type' for m"),
                           At(".dims", "state '' has dimensions that can not be for m")));
   EXPECT_THAT(
-      Problems("state { input_name: 'X' output_name: 'O' data_type: TYPE_INT8 } "
+      StateProblems("state { input_name: 'X' output_name: 'O' data_type: TYPE_INT8 } "
                "state { input_name: 'C' output_name: 'O' data_type: TYPE_INT8 "
                "dims: [ 4294967296, 4294967296 ] }"),
       ElementsAre(At(".input_name", "state input name 'X' is also the name of another input for m"),
@@ -63,7 +63,7 @@ TEST(CheckStatesTest, Tensors) {
                   "sequence_batching.state[1].dims: state 'C' has dimensions that can not be for m",
                   "sequence_batching.state[1].output_name: State output name 'O' specified more "
                   "than once."));
-  EXPECT_THAT(Problems("state { input_name: 'I' output_name: 'O' data_type: TYPE_INT8 } "
+  EXPECT_THAT(StateProblems("state { input_name: 'I' output_name: 'O' data_type: TYPE_INT8 } "
                        "state { input_name: 'I' output_name: 'P' data_type: TYPE_INT8 }"),
               ElementsAre("sequence_batching.state[1].input_name: State input name 'I' specified "
                           "more than once."));

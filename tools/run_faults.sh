@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Makes everything fail that the C API asks the system for, under AddressSanitizer.
+#
+#   tools/run_faults.sh [SECONDS]    each allocation and each thread once, then a storm with random faults
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seconds=${1:-60}
+tools/build.sh asan capi_faults_test capi_storm_test
+export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
+programs=build/asan/tests/conformance/capi
+"$programs/capi_faults_test" --stride=1
+"$programs/capi_storm_test" --seconds="$seconds" --fail-allocations=500 --fail-threads=50 --fail-files=20
