@@ -5,14 +5,18 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <iostream>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/crash_context.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "check.h"
+#include "exit_watchdog.h"
 #include "flags/command_line.h"
 #include "server/server.h"
 #include "services.h"
@@ -58,9 +62,59 @@ Settings DefaultSettings(const std::string& program) {
   return settings;
 }
 
+// What a process says that takes too long over its last steps.
+std::vector<std::string> LastSteps() {
+  return {"a backend, a cache or a port takes too long to end"};
+}
+
+// How long closing the ports may take beyond the exit time-out, and the whole end.
+constexpr Duration kDrainGrace = std::chrono::seconds(3);
+constexpr Duration kExitGrace = kDrainGrace + Server::kStopGrace + std::chrono::seconds(1);
+
+// Closes the ports. False if a thread of theirs hangs: then they are left as they are.
+bool Drain(Services* services, TimePoint deadline) {
+  std::promise<void> end;
+  std::future<void> ended = end.get_future();
+  // Left behind if it hangs, with the process soon to end.
+  auto* const thread = new std::thread([services, deadline, end = std::move(end)]() mutable {
+    services->Drain(deadline);
+    end.set_value();
+  });
+  if (ended.wait_until(deadline + kDrainGrace) != std::future_status::ready) {
+    LOG_ERROR << "a thread of the ports hangs: unloading the models all the same";
+    return false;
+  }
+  thread->join();
+  delete thread;
+  return true;
+}
+
+// Ends what runs. The exit status for the caller; does not return if something hangs.
+int Stop(const Settings& settings, Server* server, Services* services, ExitWatchdog* watchdog) {
+  const Clock& clock = *server->clock();
+  const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
+  watchdog->Arm(deadline + kExitGrace, [server] { return server->Unfinished(); });
+  // Their next requests come by the frontends, which therefore go on until then.
+  server->FinishSequences(deadline);
+  const bool drained = Drain(services, deadline);
+  const absl::Status stopped = server->StopBy(deadline);
+  if (drained && stopped.ok()) {
+    if (!services->Stop()) {
+      // It uses the server: nothing may be destroyed.
+      LOG_WARNING << "a request for administration hangs: exiting without it";
+      _exit(0);
+    }
+    watchdog->Report(LastSteps);
+    return 0;
+  }
+  // Threads that do not come back still use the server and the ports: nothing may be destroyed.
+  if (!stopped.ok()) LOG_ERROR << stopped.message();
+  _exit(1);
+}
+
 // The exit status for the caller.
-int Serve(const Settings& settings, ShutdownSignals* signals) {
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(settings.server);
+int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watchdog) {
+  absl::StatusOr<Server::Owner> server = Server::Create(settings.server);
   if (!server.ok()) {
     const bool invalid = server.status().code() == absl::StatusCode::kInvalidArgument;
     LOG_ERROR << "error: creating server: " << (invalid ? "Invalid argument" : "Internal") << " - "
@@ -72,25 +126,13 @@ int Serve(const Settings& settings, ShutdownSignals* signals) {
   Services services(server->get());
   if (const absl::Status started = services.Start(settings); !started.ok()) {
     LOG_ERROR << started.message();
+    // Clients of a port that was opened may be served already.
+    (void)Stop(settings, server->get(), &services, watchdog);
     return 1;
   }
   const int signal = signals->Wait();
-
   LOG_INFO << "signal " << signal << " received: stopping";
-  const Clock& clock = *(*server)->clock();
-  const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
-  // Their next requests come by the frontends, which therefore go on until then.
-  (*server)->FinishSequences(deadline);
-  services.Drain(deadline);
-  // Rounded up: a rest below a second is still time to unload in.
-  const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - clock.Now()).count();
-  (*server)->SetExitTimeout(static_cast<uint32_t>(std::max<int64_t>(0, left)));
-  const absl::Status stopped = (*server)->Stop();
-  services.Stop();
-  if (stopped.ok()) return 0;
-  // Threads of a backend that does not come back still use the server: nothing may be destroyed.
-  LOG_ERROR << stopped.message();
-  _exit(1);
+  return Stop(settings, server->get(), &services, watchdog);
 }
 
 int Main(int argc, char** argv) {
@@ -119,13 +161,14 @@ int Main(int argc, char** argv) {
     return 1;
   }
   ShutdownSignals signals;
+  ExitWatchdog watchdog(Clock::Real(), &EndProcess);
   InstallCrashReporter();
   if (!settings.without_effect.empty()) {
     LOG_WARNING << "options without effect, because this build has no GPU support: "
                 << absl::StrJoin(settings.without_effect, " ");
   }
-  const int exit_code = Serve(settings, &signals);
-  // The signal thread runs until the end; it must not outlive `signals`.
+  const int exit_code = Serve(settings, &signals, &watchdog);
+  // The threads of `signals` and `watchdog` run until the end, and must not outlive these.
   std::cout.flush();
   std::cerr.flush();
   _exit(exit_code);

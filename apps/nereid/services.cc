@@ -14,11 +14,20 @@ namespace {
 
 constexpr char kConnectionsGauge[] = "nereid_http_connections";
 constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
+constexpr char kConnectionRequestsLimitGauge[] = "nereid_connection_requests_limit";
+constexpr char kSlowClientsGauge[] = "nereid_http_slow_clients";
 
 // Threads beyond the number of processors only take turns: event loops never wait for anything
 // else.
 constexpr int kMostHttpThreads = 8;
 constexpr int kMostGrpcThreads = 2;
+
+// Of administration, for all ports. Threads beyond the first two only where requests hang.
+constexpr int kAdminThreads = 2;
+constexpr int kMostAdminThreads = 16;
+constexpr size_t kMaxWaitingAdminRequests = 256;
+// What requests for administration under way get when no port is open any more.
+constexpr std::chrono::seconds kAdminGrace(1);
 
 // `asked`, or where that is 0 one for each processor that this process may use, at most `most`.
 int ThreadCount(int asked, int most) {
@@ -46,10 +55,18 @@ GrpcCompression Compression(const std::string& level) {
 
 Services::~Services() {
   Drain(server_->clock()->Now());
-  Stop();
+  // Its destructor waits for what hangs, too: the frontends and the server go next.
+  if (!Stop()) admin_.reset();
 }
 
 absl::Status Services::Start(const Settings& settings) {
+  SpareExecutorOptions admin;
+  admin.name = "admin";
+  admin.threads = kAdminThreads;
+  admin.most_threads = kMostAdminThreads;
+  admin.queue_limit = kMaxWaitingAdminRequests;
+  admin.clock = server_->clock();
+  admin_ = std::make_unique<SpareExecutor>(std::move(admin));
   if (settings.grpc.enabled) RETURN_IF_ERROR(StartGrpc(settings));
   if (settings.http.enabled) RETURN_IF_ERROR(StartHttp(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
@@ -66,6 +83,7 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   options.call_pool_size = s.allocation_pool_size;
   options.max_response_pool_size = s.max_response_pool_size;
   options.max_waiting_stream_bytes = static_cast<uint64_t>(settings.max_waiting_stream_bytes);
+  options.max_connection_requests = settings.max_connection_requests;
   options.response_compression = Compression(s.compression_level);
   options.keepalive.time_ms = s.keepalive_time_ms;
   options.keepalive.timeout_ms = s.keepalive_timeout_ms;
@@ -80,9 +98,15 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   options.tls.certificate = s.server_cert;
   options.tls.key = s.server_key;
   options.tls.root = s.root_cert;
-  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc = GrpcServer::Start(options, server_);
+  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
+      GrpcServer::Start(options, server_, admin_.get());
   if (!grpc.ok()) return Failed("GRPC", grpc.status());
   grpc_ = *std::move(grpc);
+  server_->gauges()->Add(
+      kConnectionRequestsLimitGauge,
+      "Limit of open calls of a gRPC connection and of requests of a stream, 0 if "
+      "there is none",
+      [limit = settings.max_connection_requests] { return static_cast<double>(limit); });
   LOG_INFO << "Started GRPCInferenceService at " << s.address << ":" << grpc_->port();
   return absl::OkStatus();
 }
@@ -90,7 +114,8 @@ absl::Status Services::StartGrpc(const Settings& settings) {
 absl::Status Services::StartHttp(const Settings& settings) {
   const HttpSettings& s = settings.http;
   http_frontend_ = std::make_unique<HttpFrontend>(
-      server_, RequestLimits{static_cast<uint64_t>(s.max_input_size), s.max_json_depth},
+      server_, admin_.get(),
+      RequestLimits{static_cast<uint64_t>(s.max_input_size), s.max_json_depth},
       static_cast<uint64_t>(settings.max_waiting_stream_bytes));
   HttpServerOptions options = InferencePortOptions(server_);
   options.address = s.address;
@@ -103,6 +128,7 @@ absl::Status Services::StartHttp(const Settings& settings) {
   options.header_timeout = std::chrono::seconds(s.header_timeout_secs);
   options.stall_timeout = options.header_timeout;
   options.idle_timeout = std::chrono::seconds(s.idle_timeout_secs);
+  options.min_bytes_per_second = static_cast<uint64_t>(s.min_rate_bytes_per_sec);
   absl::StatusOr<std::unique_ptr<HttpServer>> http =
       HttpServer::Start(options, http_frontend_.get());
   if (!http.ok()) return Failed("HTTP", http.status());
@@ -113,12 +139,17 @@ absl::Status Services::StartHttp(const Settings& settings) {
   server_->gauges()->Add(kConnectionsLimitGauge,
                          "Limit of open HTTP connections, 0 if there is none",
                          [limit = s.max_connections] { return static_cast<double>(limit); });
+  server_->gauges()->Add(
+      kSlowClientsGauge,
+      "Clients of the inference port that were given up so far because they sent "
+      "or read too slowly",
+      [raw] { return static_cast<double>(raw->slow_clients()); });
   LOG_INFO << "Started HTTPService at " << s.address << ":" << http_->port();
   return absl::OkStatus();
 }
 
 absl::Status Services::StartMetrics(const Settings& s) {
-  metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_);
+  metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_, admin_.get());
   HttpServerOptions options;
   options.address = s.metrics_address();
   options.port = static_cast<uint16_t>(s.metrics.port);
@@ -142,10 +173,13 @@ void Services::Drain(TimePoint deadline) {
   grpc_drain.join();
 }
 
-void Services::Stop() {
+bool Services::Stop() {
   server_->gauges()->Remove(kConnectionsGauge);
   server_->gauges()->Remove(kConnectionsLimitGauge);
+  server_->gauges()->Remove(kSlowClientsGauge);
+  server_->gauges()->Remove(kConnectionRequestsLimitGauge);
   if (metrics_ != nullptr) metrics_->Stop(server_->clock()->Now());
+  return admin_ == nullptr || admin_->End(server_->clock()->Now() + kAdminGrace);
 }
 
 }  // namespace nereid

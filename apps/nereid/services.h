@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/spare_executor.h"
 #include "frontends/grpc/grpc_server.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_server.h"
@@ -28,8 +29,9 @@ class Services {
   // Refuses new connections and requests, lets those in flight finish until `deadline`. The metrics
   // page stays up: a drain is when it is looked at.
   void Drain(TimePoint deadline);
-  // Closes the metrics port as well.
-  void Stop();
+  // Closes the metrics port as well, and ends administration. False if a request of that hangs: the
+  // process is to end then, and nothing to be destroyed.
+  [[nodiscard]] bool Stop();
 
  private:
   absl::Status StartGrpc(const Settings& settings);
@@ -37,6 +39,9 @@ class Services {
   absl::Status StartMetrics(const Settings& settings);
 
   Server* const server_;
+  // Runs what I/O threads have no time for. Ended by Stop, when all ports are closed and before the
+  // server goes.
+  std::unique_ptr<SpareExecutor> admin_;
   std::unique_ptr<GrpcServer> grpc_;
   std::unique_ptr<HttpFrontend> http_frontend_;
   std::unique_ptr<HttpServer> http_;

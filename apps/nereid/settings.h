@@ -28,6 +28,7 @@ struct HttpSettings {
   int max_json_depth = 100;
   int header_timeout_secs = 60;
   int idle_timeout_secs = 600;
+  int64_t min_rate_bytes_per_sec = 1024;  // of bodies and answers under way; 0: none
 };
 
 struct GrpcSettings {
@@ -58,10 +59,14 @@ struct MetricsSettings {
 };
 
 struct Settings {
+  // What a program that embeds the server decides by itself.
+  Settings() { server.max_model_requests = 32 << 10; }
+
   bool help = false;
   bool help_markdown = false;
   ServerOptions server;
   int64_t max_waiting_stream_bytes = 16 << 20;  // of one stream, HTTP or gRPC
+  int max_connection_requests = 4096;  // of a gRPC connection, and of a stream; 0: no limit
   LogSettings log;
   HttpSettings http;
   GrpcSettings grpc;

@@ -1,21 +1,73 @@
 #include "signals.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <system_error>
 #include <thread>
 
 #include "base/log.h"
 
 namespace nereid {
+namespace {
+
+// Written before the handlers are there, and never again.
+int g_pipe = -1;
+pid_t g_process = 0;
+
+// Runs on any thread, in the middle of anything: only async-signal-safe calls.
+void HandleShutdown(int number) {
+  // A child that a backend forked has this handler until it runs another program. Its signals are
+  // its own.
+  if (getpid() != g_process) {
+    signal(number, SIG_DFL);
+    raise(number);
+    return;
+  }
+  const int error = errno;
+  const auto byte = static_cast<unsigned char>(number);
+  const ssize_t ignored = write(g_pipe, &byte, 1);  // full: there are enough of them
+  (void)ignored;
+  errno = error;
+}
+
+// A client that goes away while it is written to is an error of that write, not of the process.
+void HandleBrokenPipe(int) {}
+
+void CatchBy(int number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(number, &action, nullptr);
+}
+
+}  // namespace
 
 ShutdownSignals::ShutdownSignals() {
-  sigemptyset(&signals_);
-  sigaddset(&signals_, SIGINT);
-  sigaddset(&signals_, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  // A client that goes away while it is written to is an error of that write, not of the process.
-  signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot make a pipe for signals");
+  }
+  fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  pipe_ = ends[0];
+  g_pipe = ends[1];
+  g_process = getpid();
+  Catch();
   std::thread([this] { Receive(); }).detach();
+}
+
+void ShutdownSignals::Catch() {
+  CatchBy(SIGINT, &HandleShutdown);
+  CatchBy(SIGTERM, &HandleShutdown);
+  // A handler that does nothing: what is ignored stays ignored in programs that a backend starts.
+  CatchBy(SIGPIPE, &HandleBrokenPipe);
+}
+
+void ShutdownSignals::Serving() {
+  Catch();
+  serving_.store(true);
 }
 
 int ShutdownSignals::Wait() {
@@ -25,8 +77,11 @@ int ShutdownSignals::Wait() {
 
 void ShutdownSignals::Receive() {
   while (true) {
-    int number = 0;
-    if (sigwait(&signals_, &number) != 0) continue;
+    unsigned char byte = 0;
+    const ssize_t count = read(pipe_, &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    const int number = byte;
     if (!serving_.load()) {
       LOG_WARNING << "signal " << number << " received while starting: exiting";
       _exit(128 + number);

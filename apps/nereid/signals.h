@@ -1,9 +1,10 @@
-// ShutdownSignals: turns SIGINT and SIGTERM into something that can be waited for. Made once, by
-// the main thread, before any other thread exists (all threads inherit the blocked signals).
+// ShutdownSignals: turns SIGINT and SIGTERM into something that can be waited for. One per process,
+// made by the main thread, and there until the process ends.
+//
+// The signals are caught and not blocked: backends start processes, and those inherit blocked and
+// ignored signals, but not handlers. docs/adr/0013 says what a backend may expect.
 #ifndef NEREID_APPS_NEREID_SIGNALS_H_
 #define NEREID_APPS_NEREID_SIGNALS_H_
-
-#include <signal.h>
 
 #include <atomic>
 
@@ -11,19 +12,22 @@ namespace nereid {
 
 class ShutdownSignals {
  public:
-  // Blocks the signals and starts a thread that receives them. Until Serving() the first one ends
-  // the process at once: there is nothing in flight that could be lost.
+  // Catches the signals and starts a thread that receives them. Until Serving() the first one ends
+  // the process at once: there is nothing in flight that could be lost. Throws std::system_error
+  // when the system has no pipe or no thread left.
   ShutdownSignals();
 
   // The server runs: from now on the first signal makes Wait return, the second ends the process.
-  void Serving() { serving_.store(true); }
+  // Catches them again, should a backend have put handlers of its own in place while it was loaded.
+  void Serving();
   // Blocks until a signal arrived; returns its number.
   int Wait();
 
  private:
+  static void Catch();
   void Receive();
 
-  sigset_t signals_;
+  int pipe_ = -1;  // where the handler writes to is read from here
   std::atomic<bool> serving_{false};
   std::atomic<int> received_{0};
 };

@@ -46,8 +46,22 @@ FlagGroup GlobalFlags(Settings* s) {
         }},
        {"max-in-flight-bytes", "<integer>", absl::StrCat(s->server.max_in_flight_bytes),
         "Bytes of requests and responses held at a time, over HTTP and gRPC together. What "
-        "would exceed it is refused at once (503, UNAVAILABLE). 0: no limit.",
+        "would exceed it is refused at once (503, UNAVAILABLE), and of the last quarter only small "
+        "requests get any, so one request gets at most three quarters. 0: no limit.",
         SetInteger(&s->server.max_in_flight_bytes, 0, kMaxInt64)},
+       {"max-in-flight-requests", "<integer>", absl::StrCat(s->server.max_in_flight_requests),
+        "Inference requests that clients have open at a time, over HTTP and gRPC together; more "
+        "are "
+        "refused (503, UNAVAILABLE), first those of streams that have most. 0: no limit.",
+        SetInteger(&s->server.max_in_flight_requests, 0, kMaxInt64)},
+       {"max-model-requests", "<integer>", absl::StrCat(s->server.max_model_requests),
+        "The same of one version of a model; its live sequences count, too. 0: no limit.",
+        SetInteger(&s->server.max_model_requests, 0, kMaxInt64)},
+       {"max-connection-requests", "<integer>", absl::StrCat(s->max_connection_requests),
+        "Calls that a gRPC connection may have open, and requests of a gRPC stream: further ones "
+        "wait "
+        "unread. An HTTP connection has one at a time. 0: no limit.",
+        SetInteger(&s->max_connection_requests, 0, kMaxInt)},
        {"max-waiting-stream-bytes", "<integer>", absl::StrCat(s->max_waiting_stream_bytes),
         "Bytes of one stream (gRPC or server-sent events) that may wait for a client that reads "
         "slowly. Beyond, the model's thread that sends is held back.",
@@ -218,6 +232,10 @@ FlagGroup HttpFlags(Settings* s) {
        {"http-header-timeout-secs", "<integer>", absl::StrCat(h->header_timeout_secs),
         "Seconds a client has to send a request's header (408), and a body or response may stall.",
         SetInteger(&h->header_timeout_secs, 1, kMaxInt)},
+       {"http-min-rate-bytes-per-sec", "<integer>", absl::StrCat(h->min_rate_bytes_per_sec),
+        "Least rate at which a body has to arrive (408) and an answer to be read, after a first "
+        "--http-header-timeout-secs. What waits for a model counts as no time. 0: none.",
+        SetInteger(&h->min_rate_bytes_per_sec, 0, kMaxInt64)},
        {"http-idle-timeout-secs", "<integer>", absl::StrCat(h->idle_timeout_secs),
         "Seconds that a connection without a request is kept.",
         SetInteger(&h->idle_timeout_secs, 1, kMaxInt)}}};

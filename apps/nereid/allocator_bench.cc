@@ -1,0 +1,51 @@
+// What it costs that operator delete ignores the size: jemalloc's sized delete against the
+// program's, in one run. Both pairs of operators are called through pointers, as across libraries.
+#include <benchmark/benchmark.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <cstddef>
+#include <new>
+
+namespace nereid {
+namespace {
+
+constexpr size_t kBlocks = 64;
+
+struct Operators {
+  void* (*make)(size_t);
+  void (*sized_delete)(void*, size_t);
+};
+
+// The operators of a library that is loaded; of the program for null.
+Operators OperatorsOf(const char* library) {
+  void* const handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+  return {reinterpret_cast<void* (*)(size_t)>(dlsym(handle, "_Znwm")),
+          reinterpret_cast<void (*)(void*, size_t)>(dlsym(handle, "_ZdlPvm"))};
+}
+
+// As many blocks as a request has, made and then given back; an item is one of them.
+void BM_NewAndSizedDelete(benchmark::State& state, const char* library) {
+  const Operators use = OperatorsOf(library);
+  const auto size = static_cast<size_t>(state.range(0));
+  if (use.make == nullptr || use.sized_delete == nullptr) {
+    state.SkipWithError("no such operators");
+    return;
+  }
+  std::array<void*, kBlocks> blocks;
+  for (auto _ : state) {
+    for (void*& block : blocks) block = use.make(size);
+    benchmark::DoNotOptimize(blocks);
+    for (void* const block : blocks) use.sized_delete(block, size);
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kBlocks));
+}
+BENCHMARK_CAPTURE(BM_NewAndSizedDelete, jemalloc, "libjemalloc.so.2")
+    ->Arg(24)
+    ->Arg(200)
+    ->Arg(2000)
+    ->Arg(65536);
+BENCHMARK_CAPTURE(BM_NewAndSizedDelete, program, nullptr)->Arg(24)->Arg(200)->Arg(2000)->Arg(65536);
+
+}  // namespace
+}  // namespace nereid

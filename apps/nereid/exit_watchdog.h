@@ -1,0 +1,53 @@
+// ExitWatchdog: ends the process if its end takes too long, whatever hangs. Thread-safe. Its thread
+// is made at the start: when it is needed the machine may have none left.
+#ifndef NEREID_APPS_NEREID_EXIT_WATCHDOG_H_
+#define NEREID_APPS_NEREID_EXIT_WATCHDOG_H_
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+
+namespace nereid {
+
+// Ends the process with exit status 1 after `last_words`, or a second later if those hang: the log
+// may be a pipe that nobody reads. Does not return.
+void EndProcess(const std::function<void()>& last_words);
+
+class ExitWatchdog {
+ public:
+  // What hangs, one sentence each. Must not wait for anything.
+  using Reporter = std::function<std::vector<std::string>()>;
+  using Ender = std::function<void(const std::function<void()>& last_words)>;
+
+  // `end` is called at the deadline. `clock` outlives this.
+  ExitWatchdog(Clock* clock, Ender end);
+  ~ExitWatchdog();
+  ExitWatchdog(const ExitWatchdog&) = delete;
+  ExitWatchdog& operator=(const ExitWatchdog&) = delete;
+
+  // At `deadline` the process ends, after log lines of what `reporter` says then.
+  void Arm(TimePoint deadline, Reporter reporter) ABSL_LOCKS_EXCLUDED(mu_);
+  // Another reporter. When this has returned, the one before it is not called any more.
+  void Report(Reporter reporter) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  void Run() ABSL_LOCKS_EXCLUDED(mu_);
+
+  Clock* const clock_;
+  const Ender end_;
+  Mutex mu_;
+  CondVar changed_;
+  TimePoint deadline_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
+  Reporter reporter_ ABSL_GUARDED_BY(mu_);
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;  // the reporter may be running
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;  // last: uses all of the above
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_EXIT_WATCHDOG_H_

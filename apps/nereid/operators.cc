@@ -1,0 +1,99 @@
+// operator new and operator delete of the program, in all their forms. They replace those of
+// jemalloc, also for the libraries and backends that are loaded into the program, which is why the
+// linker exports them (CMakeLists.txt).
+//
+// What counts is operator delete. jemalloc takes the size of a sized delete at its word, and a
+// backend that frees what `new T[n]` made by `delete` passes the size of one T. With glibc's
+// allocator, under which backends are written and tested, that is harmless; with jemalloc the heap
+// is corrupted, and the server dies later and elsewhere. So every form ends in free(), which looks
+// at nothing but the address. docs/adr/0013 says more.
+//
+// Thread-safe, as the allocator is. Nothing here allocates for itself.
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+
+namespace {
+
+void* AllocateOrNull(size_t size) noexcept { return malloc(size); }
+
+void* AllocateAlignedOrNull(size_t size, std::align_val_t alignment) noexcept {
+  // posix_memalign refuses less than the size of a pointer, which malloc gives anyway.
+  const size_t least = std::max(static_cast<size_t>(alignment), sizeof(void*));
+  void* memory = nullptr;
+  return posix_memalign(&memory, least, size) == 0 ? memory : nullptr;
+}
+
+// What the standard asks for when there is no memory: the new-handler is called until it has made
+// room, has thrown, or is no longer there. Out of line, so that the way without failure is short.
+template <typename Allocate>
+__attribute__((noinline)) void* AskHandler(Allocate allocate) {
+  while (true) {
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+    if (void* const memory = allocate(); memory != nullptr) return memory;
+  }
+}
+
+void* New(size_t size) {
+  void* const memory = AllocateOrNull(size);
+  if (__builtin_expect(memory != nullptr, true)) return memory;
+  return AskHandler([size] { return AllocateOrNull(size); });
+}
+
+void* NewAligned(size_t size, std::align_val_t alignment) {
+  void* const memory = AllocateAlignedOrNull(size, alignment);
+  if (__builtin_expect(memory != nullptr, true)) return memory;
+  return AskHandler([=] { return AllocateAlignedOrNull(size, alignment); });
+}
+
+// The forms without exceptions call the handler too, and answer what it throws by null.
+void* NewOrNull(size_t size) noexcept {
+  try {
+    return New(size);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void* NewAlignedOrNull(size_t size, std::align_val_t alignment) noexcept {
+  try {
+    return NewAligned(size, alignment);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+using Alignment = std::align_val_t;
+using NoThrow = const std::nothrow_t&;
+
+}  // namespace
+
+void* operator new(size_t size) { return New(size); }
+void* operator new[](size_t size) { return New(size); }
+void* operator new(size_t size, NoThrow) noexcept { return NewOrNull(size); }
+void* operator new[](size_t size, NoThrow) noexcept { return NewOrNull(size); }
+void* operator new(size_t size, Alignment to) { return NewAligned(size, to); }
+void* operator new[](size_t size, Alignment to) { return NewAligned(size, to); }
+void* operator new(size_t size, Alignment to, NoThrow) noexcept {
+  return NewAlignedOrNull(size, to);
+}
+void* operator new[](size_t size, Alignment to, NoThrow) noexcept {
+  return NewAlignedOrNull(size, to);
+}
+
+void operator delete(void* memory) noexcept { free(memory); }
+void operator delete[](void* memory) noexcept { free(memory); }
+void operator delete(void* memory, NoThrow) noexcept { free(memory); }
+void operator delete[](void* memory, NoThrow) noexcept { free(memory); }
+void operator delete(void* memory, size_t) noexcept { free(memory); }
+void operator delete[](void* memory, size_t) noexcept { free(memory); }
+void operator delete(void* memory, Alignment) noexcept { free(memory); }
+void operator delete[](void* memory, Alignment) noexcept { free(memory); }
+void operator delete(void* memory, Alignment, NoThrow) noexcept { free(memory); }
+void operator delete[](void* memory, Alignment, NoThrow) noexcept { free(memory); }
+void operator delete(void* memory, size_t, Alignment) noexcept { free(memory); }
+void operator delete[](void* memory, size_t, Alignment) noexcept { free(memory); }
