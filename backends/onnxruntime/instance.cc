@@ -134,8 +134,9 @@ Error OnnxInstance::RunGroup(Batch* batch, const Group& group) {
   Error error = OrtTry("", [&]() -> Error {
     NB_RETURN_IF_ERROR(MakeInputs(group, rows));
     batch->MarkComputeStart();
-    NB_RETURN_IF_ERROR(RunOrReplan(batch, group, rows));
+    Error ran = RunOrReplan(batch, group, rows);
     batch->MarkComputeEnd();
+    NB_RETURN_IF_ERROR(std::move(ran));
     for (size_t k = 0; k < planned_.size(); ++k) {
       NB_RETURN_IF_ERROR(SendOutput(batch, group, rows, k));
     }
@@ -220,9 +221,8 @@ Error OnnxInstance::RunOrReplan(Batch* batch, const Group& group, int64_t rows) 
   Error error = Run(rows);
   const bool in_place = std::any_of(planned_.begin(), planned_.end(),
                                     [](const PlannedOutput& output) { return output.in_place; });
-  if (error.ok() || error.code() != TRITONSERVER_ERROR_INVALID_ARG || !in_place) return error;
-  // Perhaps an output did not fit the place made for it: once more, in places that the runtime
-  // makes. If that works the shapes are learned anew.
+  if (!in_place || !IsOutputMismatch(error)) return error;
+  // Once more, in places that the runtime makes; the shapes are learned anew.
   model_.set_shape_trust(OnnxModel::ShapeTrust::kUnknown);
   batch->DropResponse(group[0]);
   NB_RETURN_IF_ERROR(PlanOutputs(batch, group, rows));

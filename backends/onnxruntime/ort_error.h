@@ -24,6 +24,16 @@ Error OrtTry(std::string_view context, Body&& body) {
   }
 }
 
+// Whether a Run failed because an output does not fit the tensor that was passed for it, and for no
+// other reason. The runtime has no code for that; its texts are of two kinds, before and in the
+// Run.
+inline bool IsOutputMismatch(const Error& error) {
+  if (error.ok() || error.code() != TRITONSERVER_ERROR_INVALID_ARG) return false;
+  const std::string_view message = error.message();
+  return message.find("Got invalid dimensions for output") != std::string_view::npos ||
+         message.find("The output OrtValue provided for output") != std::string_view::npos;
+}
+
 }  // namespace nereid_backend
 
 #endif  // NEREID_BACKENDS_ONNXRUNTIME_ORT_ERROR_H_

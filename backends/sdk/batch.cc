@@ -13,8 +13,8 @@ uint64_t NowNs() {
 }
 
 Batch::Batch(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests,
-             uint32_t count)
-    : instance_(instance), slots_(count), exec_start_(NowNs()) {
+             uint32_t count, Clock now)
+    : instance_(instance), now_(now), slots_(count), exec_start_(now()) {
   for (uint32_t i = 0; i < count; ++i) slots_[i].request = requests[i];
 }
 
@@ -44,6 +44,16 @@ void Batch::DropResponse(size_t i) {
   slots_[i].response = nullptr;
 }
 
+void Batch::MarkComputeStart() {
+  turn_start_ = now_();
+  if (compute_start_ == 0) compute_start_ = turn_start_;
+}
+
+void Batch::MarkComputeEnd() {
+  computed_ns_ += now_() - turn_start_;
+  turn_start_ = 0;
+}
+
 void Batch::Fail(size_t i, const Error& error) {
   Slot& slot = slots_[i];
   slot.failed = true;
@@ -65,20 +75,20 @@ void Batch::FailAll(const Error& error) {
 }
 
 void Batch::ReportStatistics(uint64_t end) {
-  // A phase that never began has length zero, at the end of the one before.
-  if (compute_start_ == 0) compute_start_ = exec_start_;
-  if (compute_end_ == 0) compute_end_ = end;
+  if (compute_start_ == 0) compute_start_ = turn_start_ = exec_start_;
+  if (turn_start_ != 0) computed_ns_ += end - turn_start_;
+  const uint64_t compute_end = compute_start_ + computed_ns_;
   for (const Slot& slot : slots_) {
     NB_LOG_IF_ERROR(
         TRITONBACKEND_ModelInstanceReportStatistics(instance_, slot.request, !slot.failed,
-                                                    exec_start_, compute_start_, compute_end_, end),
+                                                    exec_start_, compute_start_, compute_end, end),
         "failed to report request statistics");
   }
   const int64_t rows = live_rows();
   if (rows == 0) return;
   NB_LOG_IF_ERROR(
       TRITONBACKEND_ModelInstanceReportBatchStatistics(
-          instance_, static_cast<uint64_t>(rows), exec_start_, compute_start_, compute_end_, end),
+          instance_, static_cast<uint64_t>(rows), exec_start_, compute_start_, compute_end, end),
       "failed to report batch statistics");
 }
 
@@ -93,7 +103,7 @@ void Batch::Finish() {
     }
   }
   // Before the responses leave: a client that has its answer finds it counted.
-  ReportStatistics(NowNs());
+  ReportStatistics(now_());
   for (Slot& slot : slots_) {
     if (slot.response != nullptr) {
       NB_LOG_IF_ERROR(

@@ -21,8 +21,11 @@ uint64_t NowNs();
 
 class Batch {
  public:
+  using Clock = uint64_t (*)();  // nanoseconds
+
   // Takes note of the requests; they are the backend's from here on.
-  Batch(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests, uint32_t count);
+  Batch(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests, uint32_t count,
+        Clock now = &NowNs);
   // REQUIRES: Finish() was called.
   ~Batch() = default;
   Batch(const Batch&) = delete;
@@ -51,9 +54,12 @@ class Batch {
   // The same for every live request.
   void FailAll(const Error& error);
 
-  // Stamps for the statistics: computation begins, ends. Unset ones are filled in by Finish().
-  void MarkComputeStart() { compute_start_ = NowNs(); }
-  void MarkComputeEnd() { compute_end_ = NowNs(); }
+  // Stamps for the statistics: computation begins, ends. A batch that is computed in several turns
+  // has a pair for each. What is reported begins with the first and is as long as all together; the
+  // time between them counts as output. Without any, all time is computation; a turn that was not
+  // ended ends with the batch.
+  void MarkComputeStart();
+  void MarkComputeEnd();
 
   // Reports statistics, sends the responses of the live requests and releases all requests.
   void Finish();
@@ -69,10 +75,12 @@ class Batch {
   void ReportStatistics(uint64_t end);
 
   TRITONBACKEND_ModelInstance* const instance_;
+  const Clock now_;
   std::vector<Slot> slots_;
   const uint64_t exec_start_;
-  uint64_t compute_start_ = 0;
-  uint64_t compute_end_ = 0;
+  uint64_t compute_start_ = 0;  // of the first turn; 0 before it
+  uint64_t turn_start_ = 0;     // of the turn that goes on; 0 between turns
+  uint64_t computed_ns_ = 0;    // in the turns that have ended
 };
 
 // The skeleton of ModelInstanceExecute. `body(Batch&)` fills responses and fails single requests;

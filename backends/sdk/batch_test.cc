@@ -116,6 +116,76 @@ TEST_F(BatchTest, ADroppedResponseIsReplaced) {
   EXPECT_TRUE(requests_[0].responses[0].outputs.empty());
 }
 
+uint64_t fake_now = 0;
+uint64_t FakeNow() { return fake_now; }
+
+// One batch whose body moves FakeNow on. Times are relative to its begin.
+class BatchTimesTest : public BatchTest {
+ protected:
+  template <typename Body>
+  testing::SeenTimes Times(Body&& body) {
+    fake_now = kBegin;
+    TRITONBACKEND_Request* pointers[] = {&requests_[0], &requests_[1], &requests_[2]};
+    Batch batch(&instance_, pointers, 3, &FakeNow);
+    body(batch);
+    batch.Finish();
+    const testing::SeenTimes seen = instance_.batch_times.at(0);
+    const testing::SeenTimes own = requests_[2].times.at(0);
+    EXPECT_EQ(own.compute_start, seen.compute_start);
+    EXPECT_EQ(own.compute_end, seen.compute_end);
+    return {seen.exec_start - kBegin, seen.compute_start - kBegin, seen.compute_end - kBegin,
+            seen.exec_end - kBegin};
+  }
+  static void Pass(uint64_t ns) { fake_now += ns; }
+
+  static constexpr uint64_t kBegin = 1'000'000;
+};
+
+TEST_F(BatchTimesTest, OneTurn) {
+  const testing::SeenTimes times = Times([](Batch& batch) {
+    Pass(3);
+    batch.MarkComputeStart();
+    Pass(50);
+    batch.MarkComputeEnd();
+    Pass(2);
+  });
+  EXPECT_EQ(times.exec_start, 0u);
+  EXPECT_EQ(times.compute_start, 3u);
+  EXPECT_EQ(times.compute_end, 53u);
+  EXPECT_EQ(times.exec_end, 55u);
+}
+
+TEST_F(BatchTimesTest, LaterTurnsAddToTheComputationAndNotToTheInput) {
+  const testing::SeenTimes times = Times([](Batch& batch) {
+    for (const uint64_t turn : {50, 60, 70}) {
+      Pass(3);
+      batch.MarkComputeStart();
+      Pass(turn);
+      batch.MarkComputeEnd();
+      Pass(2);
+    }
+  });
+  EXPECT_EQ(times.compute_start, 3u);
+  EXPECT_EQ(times.compute_end - times.compute_start, 180u);
+  EXPECT_EQ(times.exec_end - times.compute_end, 2u + 3 + 2 + 3 + 2);
+}
+
+TEST_F(BatchTimesTest, WithoutTurnsAllOfItIsComputation) {
+  const testing::SeenTimes times = Times([](Batch&) { Pass(7); });
+  EXPECT_EQ(times.compute_start, 0u);
+  EXPECT_EQ(times.compute_end, 7u);
+}
+
+TEST_F(BatchTimesTest, ATurnThatIsNotEndedEndsWithTheBatch) {
+  const testing::SeenTimes times = Times([](Batch& batch) {
+    Pass(3);
+    batch.MarkComputeStart();
+    Pass(9);
+  });
+  EXPECT_EQ(times.compute_start, 3u);
+  EXPECT_EQ(times.compute_end, 12u);
+}
+
 TEST_F(BatchTest, EchoCopiesPiecesIntoTheWantedOutputs) {
   requests_[0].inputs[0].buffers = {"a", "", "b"};
   requests_[1].wanted_outputs.clear();

@@ -55,6 +55,15 @@ TRITONSERVER_Error* FailsSome(TestingInstance& instance, Requests requests, uint
                  });
 }
 
+// A request whose first INT32 element is negative never comes back; the others are answered.
+TRITONSERVER_Error* HangInExecute(TestingInstance& instance, Requests requests, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const Result<int32_t> value = FirstInt32(requests[i]);
+    if (value.ok() && *value < 0) Hang();
+  }
+  return Echo(instance, requests, count);
+}
+
 TRITONSERVER_Error* Throws(TestingInstance&, Requests, uint32_t) {
   throw std::runtime_error("testing backend: ModelInstanceExecute threw on purpose");
 }
@@ -263,11 +272,12 @@ struct NamedBehaviour {
   std::string_view name;
   ExecuteFn execute;
 };
-// Behaviours of loading (model.cc) and of readiness (entry.cc) echo when they run.
+// Behaviours of loading (model.cc), of readiness and of the end (entry.cc) echo when they run.
 constexpr NamedBehaviour kBehaviours[] = {
     {"echo", &Echo},
     {"slow", &Slow},
     {"fails_some", &FailsSome},
+    {"hang_in_execute", &HangInExecute},
     {"throws", &Throws},
     {"error_before_release", &ErrorBeforeRelease},
     {"error_after_releasing_some", &ErrorAfterReleasingSome},
@@ -283,6 +293,8 @@ constexpr NamedBehaviour kBehaviours[] = {
     {"reschedule", &Reschedule},
     {"accumulate_state", &ExecuteAccumulateState},
     {"meet", &ExecuteMeet},
+    {"environment", &ExecuteEnvironment},
+    {"mixed_memory", &ExecuteMixedMemory},
     {"traces", &Traces},
     {"crash_on_load", &Echo},
     {"fail_on_load", &Echo},
@@ -290,9 +302,17 @@ constexpr NamedBehaviour kBehaviours[] = {
     {"slow_load", &Echo},
     {"instance_fail_on_load", &Echo},
     {"not_ready", &Echo},
+    {"hang_in_ready", &Echo},
+    {"hang_in_finalize", &Echo},
+    {"hang_in_instance_finalize", &Echo},
+    {"ready_hangs", &Echo},
 };
 
 }  // namespace
+
+void Hang() {
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+}
 
 ExecuteFn FindBehaviour(std::string_view name) {
   for (const NamedBehaviour& behaviour : kBehaviours) {

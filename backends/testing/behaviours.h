@@ -7,6 +7,9 @@
 
 namespace nereid_backend {
 
+// Never returns.
+[[noreturn]] void Hang();
+
 // Sends `response` with the final flag and `error` (which may be ok), reports statistics since
 // `start_ns`, and releases the request.
 void SendAndRelease(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request,
@@ -23,6 +26,14 @@ TRITONSERVER_Error* ExecuteAccumulateState(TestingInstance& instance,
 // Behaviour meet (meeting.cc).
 TRITONSERVER_Error* ExecuteMeet(TestingInstance& instance, TRITONBACKEND_Request** requests,
                                 uint32_t count);
+
+// Behaviour environment (environment.cc).
+TRITONSERVER_Error* ExecuteEnvironment(TestingInstance& instance, TRITONBACKEND_Request** requests,
+                                       uint32_t count);
+
+// Behaviour mixed_memory (mixed_memory.cc).
+TRITONSERVER_Error* ExecuteMixedMemory(TestingInstance& instance, TRITONBACKEND_Request** requests,
+                                       uint32_t count);
 
 }  // namespace nereid_backend
 

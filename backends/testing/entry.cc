@@ -1,6 +1,7 @@
 // The C functions of libtriton_testing.so. ModelInitialize and ModelInstanceExecute let exceptions
 // through where the behaviour is to throw: this tests the server's side of the boundary.
 #include "backends/sdk/entry.h"
+#include "backends/testing/behaviours.h"
 #include "backends/testing/model.h"
 
 using nereid_backend::Error;
@@ -20,7 +21,11 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelFinalize(TRITONBACKEND_Model* model) {
-  return Guard("ModelFinalize", [&] { return nereid_backend::FinalizeModel<TestingModel>(model); });
+  return Guard("ModelFinalize", [&] {
+    const TestingModel* state = nereid_backend::ModelStateOf<TestingModel>(model);
+    if (state != nullptr && state->behaviour() == "hang_in_finalize") nereid_backend::Hang();
+    return nereid_backend::FinalizeModel<TestingModel>(model);
+  });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(TRITONBACKEND_ModelInstance* instance) {
@@ -30,17 +35,18 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(TRITONBACKEND_ModelIns
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceFinalize(TRITONBACKEND_ModelInstance* instance) {
-  return Guard("ModelInstanceFinalize",
-               [&] { return nereid_backend::FinalizeInstance<TestingInstance>(instance); });
+  return Guard("ModelInstanceFinalize", [&] {
+    const TestingInstance* state = InstanceStateOf<TestingInstance>(instance);
+    if (state != nullptr && state->model().behaviour() == "hang_in_instance_finalize") {
+      nereid_backend::Hang();
+    }
+    return nereid_backend::FinalizeInstance<TestingInstance>(instance);
+  });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReady(TRITONBACKEND_ModelInstance* instance) {
-  return Guard("ModelInstanceReady", [&]() -> Error {
-    const bool ready =
-        InstanceStateOf<TestingInstance>(instance)->model().behaviour() != "not_ready";
-    return ready ? Error()
-                 : Error(TRITONSERVER_ERROR_UNAVAILABLE, "testing backend: not ready on purpose");
-  });
+  return Guard("ModelInstanceReady",
+               [&] { return InstanceStateOf<TestingInstance>(instance)->CheckReady(); });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstance* handle,

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "backends/testing/behaviours.h"
+
 namespace nereid_backend {
 namespace {
 
@@ -61,6 +63,17 @@ Result<std::unique_ptr<TestingInstance>> TestingInstance::Create(
     return Error::Internal("testing backend: ModelInstanceInitialize failed on purpose");
   }
   return std::unique_ptr<TestingInstance>(new TestingInstance(handle, model));
+}
+
+Error TestingInstance::CheckReady() {
+  if (model_.behaviour() == "hang_in_ready") Hang();
+  if (model_.behaviour() == "not_ready") {
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE, "testing backend: not ready on purpose");
+  }
+  if (model_.behaviour() == "ready_hangs" && ready_checks_.fetch_add(1) >= model_.times()) {
+    std::this_thread::sleep_for(model_.delay());
+  }
+  return Error();
 }
 
 }  // namespace nereid_backend

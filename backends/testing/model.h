@@ -3,7 +3,9 @@
 #ifndef NEREID_BACKENDS_TESTING_MODEL_H_
 #define NEREID_BACKENDS_TESTING_MODEL_H_
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -52,7 +54,7 @@ class TestingModel {
   int64_t times_ = 1;
 };
 
-// Owned by the instance's thread; the worker has a thread of its own.
+// Owned by the instance's thread, but for CheckReady; the worker has a thread of its own.
 class TestingInstance {
  public:
   static Result<std::unique_ptr<TestingInstance>> Create(TRITONBACKEND_ModelInstance* handle,
@@ -61,6 +63,8 @@ class TestingInstance {
   TRITONBACKEND_ModelInstance* handle() const { return handle_; }
   const TestingModel& model() const { return model_; }
   Worker& worker() { return worker_; }
+  // Any thread.
+  Error CheckReady();
 
  private:
   TestingInstance(TRITONBACKEND_ModelInstance* handle, const TestingModel& model)
@@ -69,6 +73,7 @@ class TestingInstance {
   TRITONBACKEND_ModelInstance* const handle_;
   const TestingModel& model_;
   Worker worker_;
+  std::atomic<int64_t> ready_checks_{0};
 };
 
 }  // namespace nereid_backend

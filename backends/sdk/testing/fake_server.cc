@@ -232,39 +232,57 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
   return nullptr;
 }
 
-TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(TRITONBACKEND_ModelInstance*,
-                                                                TRITONBACKEND_Request* request,
-                                                                const bool success, const uint64_t,
-                                                                const uint64_t, const uint64_t,
-                                                                const uint64_t) {
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
+    TRITONBACKEND_ModelInstance*, TRITONBACKEND_Request* request, const bool success,
+    const uint64_t exec_start, const uint64_t compute_start, const uint64_t compute_end,
+    const uint64_t exec_end) {
   request->statistics.push_back(success);
+  request->times.push_back({exec_start, compute_start, compute_end, exec_end});
   return nullptr;
 }
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportBatchStatistics(
-    TRITONBACKEND_ModelInstance* instance, const uint64_t batch_size, const uint64_t,
-    const uint64_t, const uint64_t, const uint64_t) {
+    TRITONBACKEND_ModelInstance* instance, const uint64_t batch_size, const uint64_t exec_start,
+    const uint64_t compute_start, const uint64_t compute_end, const uint64_t exec_end) {
   instance->batch_sizes.push_back(batch_size);
+  instance->batch_times.push_back({exec_start, compute_start, compute_end, exec_end});
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_BackendState(TRITONBACKEND_Backend* backend, void** state) {
+  *state = backend->state;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelBackend(TRITONBACKEND_Model* model,
+                                               TRITONBACKEND_Backend** backend) {
+  *backend = model->backend;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelConfig(TRITONBACKEND_Model* model, const uint32_t,
+                                              TRITONSERVER_Message** config) {
+  return TRITONSERVER_MessageNewFromSerializedJson(config, model->config.data(),
+                                                   model->config.size());
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelName(TRITONBACKEND_Model* model, const char** name) {
+  *name = model->name.c_str();
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelVersion(TRITONBACKEND_Model*, uint64_t* version) {
+  *version = 1;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelRepository(TRITONBACKEND_Model* model,
+                                                  TRITONBACKEND_ArtifactType* type,
+                                                  const char** location) {
+  *type = TRITONBACKEND_ARTIFACT_FILESYSTEM;
+  *location = model->directory.c_str();
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_ModelAutoCompleteConfig(TRITONBACKEND_Model*, bool* wanted) {
+  *wanted = false;
   return nullptr;
 }
 
 // Called by parts of the SDK that need a real server and have no unit test.
-TRITONSERVER_Error* TRITONBACKEND_ModelConfig(TRITONBACKEND_Model*, const uint32_t,
-                                              TRITONSERVER_Message**) {
-  return Unused(__func__);
-}
-TRITONSERVER_Error* TRITONBACKEND_ModelName(TRITONBACKEND_Model*, const char**) {
-  return Unused(__func__);
-}
-TRITONSERVER_Error* TRITONBACKEND_ModelVersion(TRITONBACKEND_Model*, uint64_t*) {
-  return Unused(__func__);
-}
-TRITONSERVER_Error* TRITONBACKEND_ModelRepository(TRITONBACKEND_Model*, TRITONBACKEND_ArtifactType*,
-                                                  const char**) {
-  return Unused(__func__);
-}
-TRITONSERVER_Error* TRITONBACKEND_ModelAutoCompleteConfig(TRITONBACKEND_Model*, bool*) {
-  return Unused(__func__);
-}
 TRITONSERVER_Error* TRITONBACKEND_ModelSetConfig(TRITONBACKEND_Model*, const uint32_t,
                                                  TRITONSERVER_Message*) {
   return Unused(__func__);

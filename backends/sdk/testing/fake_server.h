@@ -33,6 +33,14 @@ struct SeenResponse {
   bool final = false;
 };
 
+// The stamps of a statistics report.
+struct SeenTimes {
+  uint64_t exec_start;
+  uint64_t compute_start;
+  uint64_t compute_end;
+  uint64_t exec_end;
+};
+
 }  // namespace nereid_backend::testing
 
 struct TRITONBACKEND_Input {
@@ -53,11 +61,25 @@ struct TRITONBACKEND_Request {
   int responses_deleted = 0;
   int released = 0;
   std::vector<bool> statistics;  // success flag of each report
+  std::vector<nereid_backend::testing::SeenTimes> times;  // of each report
   bool reported_before_release = false;
+};
+
+struct TRITONBACKEND_Backend {
+  void* state = nullptr;
+};
+
+// Version 1 of a model.
+struct TRITONBACKEND_Model {
+  TRITONBACKEND_Backend* backend = nullptr;
+  std::string name;
+  std::string directory;
+  std::string config;  // JSON
 };
 
 struct TRITONBACKEND_ModelInstance {
   std::vector<uint64_t> batch_sizes;  // of the batch statistics reported
+  std::vector<nereid_backend::testing::SeenTimes> batch_times;
 };
 
 namespace nereid_backend::testing {

@@ -1,0 +1,115 @@
+#include "backends/onnxruntime/instance.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "backends/sdk/testing/fake_server.h"
+
+namespace nereid_backend {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A file that declares wrong shapes, made with the `onnx` package: Y = [10, 20][those of I that are
+// not negative], declared as INT64 I[2], FP32 Y[2]. With a negative element Y is shorter than
+// declared; one above 1 is refused by the runtime as an invalid argument.
+constexpr std::string_view kLookup =
+    "08083a94010a120a01490a016d1201622207477265617465720a200a01490a01621201632208436f6d707265"
+    "73732a0b0a04617869731800a001020a110a01440a016312015922064761746865721201672a1110073a0aff"
+    "ffffffffffffffff0142016d2a11080210012208000020410000a0414201445a0f0a0149120a0a0808071204"
+    "0a020802620f0a0159120a0a08080112040a02080242040a001011";
+
+std::string FromHex(std::string_view hex) {
+  std::string bytes;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    bytes.push_back(static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
+  }
+  return bytes;
+}
+
+class InstanceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<Environment>> environment = Environment::Create(Json());
+    ASSERT_TRUE(environment.ok());
+    environment_ = std::move(*environment);
+    backend_.state = environment_.get();
+    handle_.backend = &backend_;
+    handle_.name = "lookup";
+    handle_.directory = ::testing::TempDir() + "/lookup";
+    handle_.config =
+        R"({"name":"lookup","max_batch_size":0,
+            "input":[{"name":"I","data_type":"TYPE_INT64","dims":[2]}],
+            "output":[{"name":"Y","data_type":"TYPE_FP32","dims":[2]}]})";
+    std::filesystem::create_directories(handle_.directory + "/1");
+    std::ofstream(handle_.directory + "/1/model.onnx", std::ios::binary) << FromHex(kLookup);
+    Result<std::unique_ptr<OnnxModel>> model = OnnxModel::Create(&handle_);
+    ASSERT_TRUE(model.ok()) << model.TakeError().message();
+    model_ = std::move(*model);
+    Result<std::unique_ptr<OnnxInstance>> instance =
+        OnnxInstance::Create(&instance_handle_, *model_);
+    ASSERT_TRUE(instance.ok());
+    instance_ = std::move(*instance);
+    // The first Run confirms what the file declares.
+    ASSERT_THAT(Values(Run({0, 1})), ElementsAre(10, 20));
+    ASSERT_EQ(model_->shape_trust(), OnnxModel::ShapeTrust::kConfirmed);
+  }
+  void TearDown() override { EXPECT_EQ(testing::LiveErrors(), 0); }
+
+  // The answer to one request.
+  testing::SeenResponse Run(std::initializer_list<int64_t> indices) {
+    TRITONBACKEND_Request request;
+    const std::string data(reinterpret_cast<const char*>(indices.begin()), indices.size() * 8);
+    request.inputs.push_back(testing::MakeInput("I", TRITONSERVER_TYPE_INT64, {2}, data));
+    request.wanted_outputs = {"Y"};
+    TRITONBACKEND_Request* pointers[] = {&request};
+    EXPECT_EQ(RunBatch(&instance_handle_, pointers, 1,
+                       [&](Batch& batch) { return instance_->Execute(&batch); }),
+              nullptr);
+    responses_dropped_ = request.responses_deleted;
+    return request.responses.at(0);
+  }
+  static std::vector<float> Values(const testing::SeenResponse& response) {
+    const std::string& data = response.outputs.at(0).data;
+    std::vector<float> values(data.size() / sizeof(float));
+    memcpy(values.data(), data.data(), data.size());
+    return values;
+  }
+
+  std::unique_ptr<Environment> environment_;
+  TRITONBACKEND_Backend backend_;
+  TRITONBACKEND_Model handle_;
+  TRITONBACKEND_ModelInstance instance_handle_;
+  std::unique_ptr<OnnxModel> model_;
+  std::unique_ptr<OnnxInstance> instance_;
+  int responses_dropped_ = 0;  // of the last Run
+};
+
+TEST_F(InstanceTest, AnOutputThatDoesNotFitIsComputedOnceMore) {
+  const testing::SeenResponse response = Run({1, -3});
+  EXPECT_THAT(response.errors, ElementsAre());
+  EXPECT_THAT(Values(response), ElementsAre(20));
+  EXPECT_THAT(response.outputs.at(0).shape, ElementsAre(1));
+  EXPECT_EQ(responses_dropped_, 1);
+  EXPECT_EQ(model_->shape_trust(), OnnxModel::ShapeTrust::kRefuted);
+  EXPECT_THAT(Values(Run({1, 0})), ElementsAre(20, 10));
+}
+
+// The client's mistake: neither run twice, nor a reason to doubt the shapes.
+TEST_F(InstanceTest, AnotherInvalidArgumentIsNot) {
+  const testing::SeenResponse response = Run({0, 7});
+  ASSERT_EQ(response.errors.size(), 1u);
+  EXPECT_EQ(response.errors[0].code, TRITONSERVER_ERROR_INVALID_ARG);
+  EXPECT_THAT(response.errors[0].message, HasSubstr("out of data bounds"));
+  EXPECT_EQ(responses_dropped_, 0);
+  EXPECT_EQ(model_->shape_trust(), OnnxModel::ShapeTrust::kConfirmed);
+  EXPECT_THAT(Values(Run({1, 0})), ElementsAre(20, 10));
+}
+
+}  // namespace
+}  // namespace nereid_backend
