@@ -1,5 +1,5 @@
 // Budget: a named amount of something limited (bytes, connections), handed out as units that give
-// themselves back. Thread-safe and lock-free.
+// themselves back. Thread-safe and lock-free: a take and a return are one atomic operation each.
 #ifndef NEREID_BASE_BUDGET_H_
 #define NEREID_BASE_BUDGET_H_
 
@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+
+#include "base/fair_share.h"
 
 namespace nereid {
 
@@ -33,6 +35,13 @@ class BudgetUnits {
   ~BudgetUnits() { Return(); }
 
   inline void Return();
+  // Gives back all but `amount`. REQUIRES: amount <= this->amount()
+  inline void Keep(uint64_t amount);
+  // Takes over `more`, which is of the same budget or nothing.
+  void Add(BudgetUnits more) {
+    if (more.budget_ != nullptr) budget_ = std::exchange(more.budget_, nullptr);
+    amount_ += std::exchange(more.amount_, 0);
+  }
   uint64_t amount() const { return amount_; }
 
  private:
@@ -44,33 +53,62 @@ class BudgetUnits {
 
 class Budget {
  public:
-  // `name` appears in the error of a refusal and in the gauge; `limit` 0 means unlimited.
-  Budget(std::string name, uint64_t limit) : name_(std::move(name)), limit_(limit) {}
+  // `name` and `option`, which sets the limit, appear in the error of a refusal; `limit` 0 means
+  // unlimited.
+  Budget(std::string name, uint64_t limit, std::string option = "")
+      : name_(std::move(name)), option_(std::move(option)), limit_(limit) {}
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
   // UNAVAILABLE, naming the budget, when less than `amount` is left. One take that exceeds the
   // whole limit is refused the same way.
   absl::StatusOr<BudgetUnits> Take(uint64_t amount) {
-    // Not added first and taken back: a large take that fails must not make a small one fail.
-    uint64_t used = used_.load(std::memory_order_relaxed);
-    do {
-      if (limit_ != 0 && (amount > limit_ || used > limit_ - amount)) {
-        return absl::UnavailableError(absl::StrCat("server limit '", name_, "' of ", limit_,
-                                                   " is exhausted: ", used, " in use and ", amount,
-                                                   " more asked for; try again later"));
-      }
-    } while (!used_.compare_exchange_weak(used, used + amount, std::memory_order_relaxed));
-    return BudgetUnits(this, amount);
+    return TakeIf(amount, 0, [this](uint64_t used, uint64_t wish) {
+      return wish <= limit_ && used <= limit_ - wish;
+    });
+  }
+
+  // As Take, for one client of many: refuses those first that hold most (base/fair_share.h). `held`
+  // is what the client, a connection or a stream, holds already.
+  absl::StatusOr<BudgetUnits> TakeFairly(uint64_t amount, uint64_t held, ShareUse use) {
+    return TakeIf(amount, held, [this, held, use](uint64_t used, uint64_t wish) {
+      return MayTake(limit_, use, used, wish, held);
+    });
+  }
+
+  // The most that one client can get when nobody else holds anything.
+  uint64_t most_for_one(ShareUse use) const {
+    return limit_ == 0 ? UINT64_MAX : limit_ - KeptBack(limit_, use);
   }
 
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t limit() const { return limit_; }
   const std::string& name() const { return name_; }
+  // "" where no option sets the limit.
+  const std::string& option() const { return option_; }
 
  private:
   friend class BudgetUnits;
+
+  template <typename May>
+  absl::StatusOr<BudgetUnits> TakeIf(uint64_t amount, uint64_t held, const May& may) {
+    // Not added first and taken back: a large take that fails must not make a small one fail.
+    uint64_t used = used_.load(std::memory_order_relaxed);
+    do {
+      if (limit_ != 0 && !may(used, amount)) return Refusal(used, amount, held);
+    } while (!used_.compare_exchange_weak(used, used + amount, std::memory_order_relaxed));
+    return BudgetUnits(this, amount);
+  }
+
+  absl::Status Refusal(uint64_t used, uint64_t amount, uint64_t held) const {
+    return absl::UnavailableError(absl::StrCat(
+        "server limit '", name_, "' of ", limit_, " is exhausted: ", used, " in use and ", amount,
+        " more asked for", held > 0 ? absl::StrCat(" by a client that holds ", held) : "",
+        "; try again later", option_.empty() ? "" : absl::StrCat(" or raise ", option_)));
+  }
+
   const std::string name_;
+  const std::string option_;
   const uint64_t limit_;
   std::atomic<uint64_t> used_{0};
 };
@@ -79,6 +117,11 @@ inline void BudgetUnits::Return() {
   if (budget_ != nullptr) budget_->used_.fetch_sub(amount_, std::memory_order_relaxed);
   budget_ = nullptr;
   amount_ = 0;
+}
+
+inline void BudgetUnits::Keep(uint64_t amount) {
+  if (budget_ != nullptr) budget_->used_.fetch_sub(amount_ - amount, std::memory_order_relaxed);
+  amount_ = amount;
 }
 
 }  // namespace nereid

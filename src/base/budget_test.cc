@@ -65,6 +65,78 @@ TEST(BudgetTest, MovedUnitsAreReturnedOnce) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
+TEST(BudgetTest, UnitsAreAddedAndKeptInPart) {
+  Budget budget("bytes", 100);
+  BudgetUnits units;
+  units.Add(*budget.Take(10));
+  units.Add(*budget.Take(30));
+  units.Add(BudgetUnits());
+  EXPECT_EQ(units.amount(), 40u);
+  EXPECT_EQ(budget.used(), 40u);
+  units.Keep(5);
+  EXPECT_EQ(budget.used(), 5u);
+  units.Return();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(BudgetTest, TheLastQuarterIsForSmallHolders) {
+  Budget budget("bytes", 1000, "--max-bytes");
+  BudgetUnits big = *budget.TakeFairly(750, 0, ShareUse::kAdmission);
+  EXPECT_EQ(budget.most_for_one(ShareUse::kAdmission), 750u);
+  // 250 are left: the big one gets nothing of them, a newcomer at most half.
+  EXPECT_EQ(
+      budget.TakeFairly(1, 750, ShareUse::kAdmission).status().message(),
+      "server limit 'bytes' of 1000 is exhausted: 750 in use and 1 more asked for by a client "
+      "that holds 750; try again later or raise --max-bytes");
+  EXPECT_FALSE(budget.TakeFairly(126, 0, ShareUse::kAdmission).ok());
+  BudgetUnits newcomer = *budget.TakeFairly(100, 0, ShareUse::kAdmission);
+  EXPECT_FALSE(budget.TakeFairly(1, 100, ShareUse::kAdmission).ok());
+  EXPECT_TRUE(budget.TakeFairly(75, 0, ShareUse::kAdmission).ok());
+  newcomer.Return();
+  big.Keep(700);
+  EXPECT_TRUE(budget.TakeFairly(50, 700, ShareUse::kAdmission).ok()) << "the common part again";
+}
+
+TEST(BudgetTest, AnswersGoFurtherThanWhatIsNew) {
+  Budget budget("bytes", 1000);
+  const BudgetUnits others = *budget.TakeFairly(750, 0, ShareUse::kAdmission);
+  EXPECT_FALSE(budget.TakeFairly(126, 0, ShareUse::kAdmission).ok());
+  const absl::StatusOr<BudgetUnits> answer = budget.TakeFairly(125, 0, ShareUse::kAnswer);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_FALSE(budget.TakeFairly(64, 0, ShareUse::kAnswer).ok());
+  EXPECT_TRUE(budget.TakeFairly(63, 0, ShareUse::kAnswer).ok());
+}
+
+// However many take all they may get, somebody new gets something.
+TEST(BudgetTest, GreedyClientsLeaveRoomForANewcomer) {
+  Budget budget("bytes", uint64_t{4} << 30);
+  std::vector<BudgetUnits> taken;
+  for (int client = 0; client < 20; ++client) {
+    uint64_t held = 0;
+    for (uint64_t step = 1 << 20; step >= 4096; step /= 2) {
+      for (auto more = budget.TakeFairly(step, held, ShareUse::kAdmission); more.ok();
+           more = budget.TakeFairly(step, held, ShareUse::kAdmission)) {
+        held += step;
+        taken.push_back(*std::move(more));
+      }
+    }
+  }
+  EXPECT_TRUE(budget.TakeFairly(64 << 10, 0, ShareUse::kAdmission).ok());
+}
+
+TEST(BudgetTest, TheLastUnitIsForWhoHasNone) {
+  Budget budget("requests", 4);
+  const BudgetUnits three = *budget.TakeFairly(3, 0, ShareUse::kAdmission);
+  EXPECT_FALSE(budget.TakeFairly(1, 3, ShareUse::kAdmission).ok());
+  EXPECT_TRUE(budget.TakeFairly(1, 0, ShareUse::kAdmission).ok());
+}
+
+TEST(BudgetTest, WithoutALimitThereIsNoShare) {
+  Budget budget("bytes", 0);
+  EXPECT_TRUE(budget.TakeFairly(uint64_t{1} << 60, uint64_t{1} << 60, ShareUse::kAdmission).ok());
+  EXPECT_EQ(budget.most_for_one(ShareUse::kAdmission), UINT64_MAX);
+}
+
 TEST(BudgetTest, ManyThreadsNeverExceedTheLimit) {
   constexpr int kThreads = 4, kRounds = 2000;
   Budget budget("slots", kThreads - 1);

@@ -8,14 +8,22 @@ namespace nereid {
 
 Executor::Executor(const std::string& name, int threads, size_t queue_limit)
     : queue_limit_(queue_limit) {
-  for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] { Work(); });
-    // The kernel keeps 15 characters of a thread's name.
-    pthread_setname_np(threads_.back().native_handle(), name.substr(0, 15).c_str());
+  // The kernel keeps 15 characters of a thread's name.
+  const std::string short_name = name.substr(0, 15);
+  try {
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] { Work(); });
+      pthread_setname_np(threads_.back().native_handle(), short_name.c_str());
+    }
+  } catch (...) {  // no thread to be had
+    Join();
+    throw;
   }
 }
 
-Executor::~Executor() {
+Executor::~Executor() { Join(); }
+
+void Executor::Join() {
   {
     MutexLock lock(&mu_);
     closed_ = true;

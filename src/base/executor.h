@@ -15,8 +15,8 @@ namespace nereid {
 
 class Executor {
  public:
-  // Starts `threads` (at least 1) threads, which the system lists under `name`. At most
-  // `queue_limit` jobs wait at a time.
+  // Starts `threads` (at least 1) threads, which the system lists under `name`; std::system_error
+  // when there are none to be had. At most `queue_limit` jobs wait at a time.
   Executor(const std::string& name, int threads, size_t queue_limit);
   // Runs what is queued, then joins.
   ~Executor();
@@ -28,6 +28,8 @@ class Executor {
 
  private:
   void Work() ABSL_LOCKS_EXCLUDED(mu_);
+  // Ends and joins those that there are.
+  void Join() ABSL_LOCKS_EXCLUDED(mu_);
 
   const size_t queue_limit_;
   Mutex mu_;

@@ -6,34 +6,10 @@
 #include <memory>
 #include <set>
 
+#include "base/testing/door.h"
+
 namespace nereid {
 namespace {
-
-// Holds the threads of an executor until it is opened.
-class Door {
- public:
-  void Pass() {
-    MutexLock lock(&mu_);
-    ++waiting_;
-    changed_.NotifyAll();
-    while (!open_) changed_.Wait(&mu_);
-  }
-  void AwaitWaiting(int count) {
-    MutexLock lock(&mu_);
-    while (waiting_ < count) changed_.Wait(&mu_);
-  }
-  void Open() {
-    MutexLock lock(&mu_);
-    open_ = true;
-    changed_.NotifyAll();
-  }
-
- private:
-  Mutex mu_;
-  CondVar changed_;
-  int waiting_ ABSL_GUARDED_BY(mu_) = 0;
-  bool open_ ABSL_GUARDED_BY(mu_) = false;
-};
 
 TEST(ExecutorTest, RefusesWhatItsQueueCannotHold) {
   Door door;

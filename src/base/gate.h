@@ -10,6 +10,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/fair_share.h"
 #include "base/mutex.h"
 
 namespace nereid {
@@ -26,6 +27,19 @@ class Gate {
     if (closed_) return false;
     ++inside_;
     return true;
+  }
+
+  enum class Entry { kInside, kClosed, kFull };
+  // As Enter or, where `join`, as Join, but at most `limit` (0: any number) get inside at a time,
+  // and of the last ones those first do not who have many inside: `held` (base/fair_share.h).
+  [[nodiscard]] Entry EnterFairly(uint64_t limit, uint64_t held, bool join = false)
+      ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    if (closed_ && (!join || inside_ == 0)) return Entry::kClosed;
+    const auto inside = static_cast<uint64_t>(inside_);
+    if (limit != 0 && !MayTake(limit, ShareUse::kAdmission, inside, 1, held)) return Entry::kFull;
+    ++inside_;
+    return Entry::kInside;
   }
 
   // As Enter, but also through a closed gate as long as anybody is inside.

@@ -87,6 +87,22 @@ TEST(GateTest, WhoeverIsInsideKeepsAClosedGateOpenForThoseWhoJoin) {
   EXPECT_FALSE(gate.Join());
 }
 
+TEST(GateTest, ALimitLetsSmallHoldersInLast) {
+  using Entry = Gate::Entry;
+  Gate gate;
+  for (uint64_t i = 0; i < 75; ++i) EXPECT_EQ(gate.EnterFairly(100, i), Entry::kInside);
+  EXPECT_EQ(gate.EnterFairly(100, 75), Entry::kFull) << "the biggest holder first";
+  for (int i = 75; i < 100; ++i) EXPECT_EQ(gate.EnterFairly(100, 0), Entry::kInside) << i;
+  EXPECT_EQ(gate.EnterFairly(100, 0), Entry::kFull);
+  EXPECT_EQ(gate.EnterFairly(0, 1000), Entry::kInside) << "no limit";
+  gate.Leave();
+  gate.Leave();
+  EXPECT_EQ(gate.EnterFairly(100, 0), Entry::kInside);
+  gate.Close([] {});
+  EXPECT_EQ(gate.EnterFairly(0, 0), Entry::kClosed);
+  EXPECT_EQ(gate.EnterFairly(0, 0, /*join=*/true), Entry::kInside);
+}
+
 TEST(GateTest, WithManyThreadsTheCallComesOnceAndLast) {
   Gate gate;
   std::atomic<int> inside{0}, calls{0};

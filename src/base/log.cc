@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <memory>
+#include <new>
 
 #include "base/json_writer.h"
 #include "base/mutex.h"
@@ -40,10 +41,13 @@ const char* BaseName(const char* file) {
 
 char LevelLetter(LogLevel level) {
   switch (level) {
-    case LogLevel::kWarning: return 'W';
-    case LogLevel::kError: return 'E';
+    case LogLevel::kWarning:
+      return 'W';
+    case LogLevel::kError:
+      return 'E';
     case LogLevel::kInfo:
-    case LogLevel::kVerbose: return 'I';
+    case LogLevel::kVerbose:
+      return 'I';
   }
   return 'I';
 }
@@ -54,9 +58,8 @@ std::string Prefix(LogFormat format, LogLevel level) {
   tm t;
   if (format == LogFormat::kIso8601) {
     gmtime_r(&now.tv_sec, &t);
-    return absl::StrFormat("%04d-%02d-%02dT%02d:%02d:%02dZ %c %d ", t.tm_year + 1900,
-                           t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec,
-                           LevelLetter(level), getpid());
+    return absl::StrFormat("%04d-%02d-%02dT%02d:%02d:%02dZ %c %d ", t.tm_year + 1900, t.tm_mon + 1,
+                           t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, LevelLetter(level), getpid());
   }
   localtime_r(&now.tv_sec, &t);
   return absl::StrFormat("%c%02d%02d %02d:%02d:%02d.%06d %d ", LevelLetter(level), t.tm_mon + 1,
@@ -79,17 +82,19 @@ void WriteAll(int fd, absl::string_view text) {
 bool Log::IsEnabled(LogLevel level) {
   const uint32_t bits = g_enabled.load(std::memory_order_relaxed);
   switch (level) {
-    case LogLevel::kInfo: return bits & kInfoBit;
-    case LogLevel::kWarning: return bits & kWarningBit;
-    case LogLevel::kError: return bits & kErrorBit;
-    case LogLevel::kVerbose: return IsVerboseEnabled(1);
+    case LogLevel::kInfo:
+      return bits & kInfoBit;
+    case LogLevel::kWarning:
+      return bits & kWarningBit;
+    case LogLevel::kError:
+      return bits & kErrorBit;
+    case LogLevel::kVerbose:
+      return IsVerboseEnabled(1);
   }
   return false;
 }
 
-bool Log::IsVerboseEnabled(int level) {
-  return g_verbose.load(std::memory_order_relaxed) >= level;
-}
+bool Log::IsVerboseEnabled(int level) { return g_verbose.load(std::memory_order_relaxed) >= level; }
 
 LogSettings Log::Settings() {
   State& state = GlobalState();
@@ -119,7 +124,8 @@ absl::Status Log::Configure(const LogSettings& settings) {
   return absl::OkStatus();
 }
 
-void Log::Write(LogLevel level, const char* file, int line, absl::string_view message) {
+void Log::Write(LogLevel level, const char* file, int line, absl::string_view message) noexcept
+    try {
   State& state = GlobalState();
   MutexLock lock(&state.mu);
   std::string text = Prefix(state.settings.format, level);
@@ -135,6 +141,7 @@ void Log::Write(LogLevel level, const char* file, int line, absl::string_view me
     fd = level == LogLevel::kWarning || level == LogLevel::kError ? STDERR_FILENO : STDOUT_FILENO;
   }
   WriteAll(fd, text);
+} catch (const std::bad_alloc&) {
 }
 
 void Log::WriteBlock(absl::string_view text) {
@@ -144,4 +151,15 @@ void Log::WriteBlock(absl::string_view text) {
   WriteAll(state.fd < 0 ? STDOUT_FILENO : state.fd, text);
 }
 
+namespace log_internal {
+
+Line::~Line() {
+  try {
+    Log::Write(level_, file_, line_, stream_.str());
+  } catch (const std::bad_alloc&) {
+    // The line is lost.
+  }
+}
+
+}  // namespace log_internal
 }  // namespace nereid

@@ -29,7 +29,7 @@ struct LogSettings {
   bool error = true;
   int verbose_level = 0;
   LogFormat format = LogFormat::kDefault;
-  std::string file;          // empty: console
+  std::string file;             // empty: console
   bool escape_messages = true;  // messages are JSON strings, so that no input can forge a line
 };
 
@@ -41,16 +41,17 @@ class NEREID_API Log {
   static LogSettings Settings();
   // INTERNAL when the file cannot be opened for appending; settings then stay as they were.
   static absl::Status Configure(const LogSettings& settings);
-  static void Write(LogLevel level, const char* file, int line, absl::string_view message);
+  // A line for which there is no memory is lost, as is one that cannot be written.
+  static void Write(LogLevel level, const char* file, int line, absl::string_view message) noexcept;
   // Several lines as they are, without prefix (a table for human eyes), where INFO goes.
   static void WriteBlock(absl::string_view text);
 };
 
 namespace log_internal {
-class Line {
+class NEREID_API Line {
  public:
   Line(LogLevel level, const char* file, int line) : level_(level), file_(file), line_(line) {}
-  ~Line() { Log::Write(level_, file_, line_, stream_.str()); }
+  ~Line();
   std::ostream& stream() { return stream_; }
 
  private:
@@ -65,8 +66,8 @@ struct Voidify {
 }  // namespace log_internal
 }  // namespace nereid
 
-#define NEREID_LOG(enabled, level)        \
-  !(enabled) ? (void)0                    \
+#define NEREID_LOG(enabled, level)                 \
+  !(enabled) ? (void)0                             \
              : ::nereid::log_internal::Voidify() & \
                    ::nereid::log_internal::Line(level, __FILE__, __LINE__).stream()
 #define LOG_INFO \
@@ -75,7 +76,6 @@ struct Voidify {
   NEREID_LOG(::nereid::Log::IsEnabled(::nereid::LogLevel::kWarning), ::nereid::LogLevel::kWarning)
 #define LOG_ERROR \
   NEREID_LOG(::nereid::Log::IsEnabled(::nereid::LogLevel::kError), ::nereid::LogLevel::kError)
-#define LOG_VERBOSE(n) \
-  NEREID_LOG(::nereid::Log::IsVerboseEnabled(n), ::nereid::LogLevel::kVerbose)
+#define LOG_VERBOSE(n) NEREID_LOG(::nereid::Log::IsVerboseEnabled(n), ::nereid::LogLevel::kVerbose)
 
 #endif  // NEREID_BASE_LOG_H_

@@ -1,13 +1,15 @@
 // ReadMostly<T>: a value that many threads read and few replace. Thread-safe.
 //
 // A reader that has seen the current value before pays one atomic load: each thread keeps the
-// value it read last. It may so keep an old value alive until it reads again.
+// value it read last. It may so keep an old value alive until it reads again, or until it ends: a
+// value must own nothing whose end anybody waits for. No value is destroyed under a lock of this.
 #ifndef NEREID_BASE_READ_MOSTLY_H_
 #define NEREID_BASE_READ_MOSTLY_H_
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/mutex.h"
 
@@ -22,16 +24,19 @@ class ReadMostly {
   const T* Get() const ABSL_LOCKS_EXCLUDED(mu_) {
     thread_local Cached cached;
     if (cached.id != id_ || cached.generation != generation_.load(std::memory_order_acquire)) {
-      MutexLock lock(&mu_);
-      cached = {id_, generation_.load(std::memory_order_relaxed), value_};
+      Cached current = Read();
+      std::swap(current, cached);  // the old value goes here, where no lock is held
     }
     return cached.value.get();
   }
 
-  void Set(std::shared_ptr<const T> value) ABSL_LOCKS_EXCLUDED(mu_) {
+  // Returns the value that is replaced, for the caller to drop where it holds no lock.
+  [[nodiscard]] std::shared_ptr<const T> Set(std::shared_ptr<const T> value)
+      ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     value_.swap(value);
     generation_.fetch_add(1, std::memory_order_release);
+    return value;
   }
 
  private:
@@ -40,6 +45,11 @@ class ReadMostly {
     uint64_t generation = 0;
     std::shared_ptr<const T> value;
   };
+
+  Cached Read() const ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    return {id_, generation_.load(std::memory_order_relaxed), value_};
+  }
 
   static uint64_t NextId() {
     static std::atomic<uint64_t> next{1};

@@ -15,7 +15,7 @@ TEST(ReadMostlyTest, ReadsWhatWasSetLast) {
   ReadMostly<int> value(std::make_shared<const int>(1));
   EXPECT_EQ(*value.Get(), 1);
   EXPECT_EQ(*value.Get(), 1);
-  value.Set(std::make_shared<const int>(2));
+  (void)value.Set(std::make_shared<const int>(2));
   EXPECT_EQ(*value.Get(), 2);
 }
 
@@ -42,17 +42,45 @@ TEST(ReadMostlyTest, AReaderKeepsTheOldValueUntilItReadsAgain) {
   const std::weak_ptr<const int> watch = old;
   ReadMostly<int> value(std::move(old));
   const int* const seen = value.Get();
-  value.Set(std::make_shared<const int>(2));
+  EXPECT_EQ(*value.Set(std::make_shared<const int>(2)), 1) << "for the caller to drop";
   EXPECT_FALSE(watch.expired());
   EXPECT_EQ(*seen, 1) << "valid until the next Get";
   value.Get();
   EXPECT_TRUE(watch.expired());
 }
 
+// What a value does when it goes is not this class's business, so it must not happen under its
+// lock.
+TEST(ReadMostlyTest, NoValueGoesUnderTheLock) {
+  struct Reads {
+    Reads(const ReadMostly<Reads>* from_in, bool* done_in) : from(from_in), done(done_in) {}
+    ~Reads() {
+      if (from != nullptr) *done = from->Get() != nullptr;
+    }
+    const ReadMostly<Reads>* const from;
+    bool* const done;
+  };
+  const auto make = [](const ReadMostly<Reads>* from, bool* done) {
+    return std::make_shared<const Reads>(from, done);
+  };
+  bool replaced = false;
+  bool read_again = false;
+  ReadMostly<Reads> value(make(nullptr, nullptr));
+  (void)value.Set(make(&value, &replaced));
+  (void)value.Set(make(nullptr, nullptr));
+  EXPECT_TRUE(replaced);
+  (void)value.Set(make(&value, &read_again));
+  value.Get();
+  (void)value.Set(make(nullptr, nullptr));
+  EXPECT_FALSE(read_again);
+  value.Get();
+  EXPECT_TRUE(read_again);
+}
+
 TEST(ReadMostlyTest, AnotherThreadSeesTheNewValue) {
   ReadMostly<int> value(std::make_shared<const int>(1));
   EXPECT_EQ(*value.Get(), 1);
-  std::thread([&] { value.Set(std::make_shared<const int>(2)); }).join();
+  std::thread([&] { (void)value.Set(std::make_shared<const int>(2)); }).join();
   EXPECT_EQ(*value.Get(), 2);
 }
 
@@ -70,7 +98,7 @@ TEST(ReadMostlyTest, ReadersNeverSeeValuesGoBack) {
       }
     });
   }
-  for (int i = 1; i <= 2000; ++i) value.Set(std::make_shared<const int>(i));
+  for (int i = 1; i <= 2000; ++i) (void)value.Set(std::make_shared<const int>(i));
   done = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(*value.Get(), 2000);

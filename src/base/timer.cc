@@ -25,8 +25,10 @@ void Timer::Alarm::Set(TimePoint at) {
     again_at_ = at;
     return;
   }
-  if (state_ == State::kSet) timer_->alarms_.erase(place_);
-  timer_->Insert(this, at);
+  const bool was_set = state_ == State::kSet;
+  const auto before = place_;
+  timer_->Insert(this, at);  // first: if there is no memory for it, all stays as it was
+  if (was_set) timer_->alarms_.erase(before);
 }
 
 // Each alarm has at most one call in the executor's queue, so that nothing is gained by a limit.

@@ -6,6 +6,7 @@
 #include "repository/agent_model.h"
 
 using nereid::AgentModel;
+using nereid::CaughtError;
 using nereid::RepositoryAgent;
 using nereid::ToCError;
 
@@ -28,54 +29,66 @@ absl::Status CheckArtifact(TRITONREPOAGENT_ArtifactType type) {
 
 extern "C" {
 
-TRITONSERVER_Error* TRITONREPOAGENT_ApiVersion(uint32_t* major, uint32_t* minor) {
+TRITONSERVER_Error* TRITONREPOAGENT_ApiVersion(uint32_t* major, uint32_t* minor) try {
   *major = TRITONREPOAGENT_API_VERSION_MAJOR;
   *minor = TRITONREPOAGENT_API_VERSION_MINOR;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONREPOAGENT_ModelRepositoryLocation(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
-    TRITONREPOAGENT_ArtifactType* artifact_type, const char** location) {
+    TRITONREPOAGENT_ArtifactType* artifact_type, const char** location) try {
   *artifact_type = TRITONREPOAGENT_ARTIFACT_FILESYSTEM;
   *location = Unwrap(model)->location().c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONREPOAGENT_ModelRepositoryLocationAcquire(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
-    const TRITONREPOAGENT_ArtifactType artifact_type, const char** location) {
+    const TRITONREPOAGENT_ArtifactType artifact_type, const char** location) try {
   if (const absl::Status known = CheckArtifact(artifact_type); !known.ok()) return ToCError(known);
   const absl::StatusOr<const char*> acquired = Unwrap(model)->AcquireLocation();
   if (!acquired.ok()) return ToCError(acquired.status());
   *location = *acquired;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONREPOAGENT_ModelRepositoryLocationRelease(
-    TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model, const char* location) {
+    TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model, const char* location) try {
   return ToCError(Unwrap(model)->ReleaseLocation(location == nullptr ? "" : location));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONREPOAGENT_ModelRepositoryUpdate(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
-    const TRITONREPOAGENT_ArtifactType artifact_type, const char* location) {
+    const TRITONREPOAGENT_ArtifactType artifact_type, const char* location) try {
   if (const absl::Status known = CheckArtifact(artifact_type); !known.ok()) return ToCError(known);
   return ToCError(Unwrap(model)->SetLocation(location == nullptr ? "" : location));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONREPOAGENT_ModelParameterCount(TRITONREPOAGENT_Agent* agent,
                                                         TRITONREPOAGENT_AgentModel* model,
-                                                        uint32_t* count) {
+                                                        uint32_t* count) try {
   *count = static_cast<uint32_t>(Unwrap(model)->spec().parameters.size());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONREPOAGENT_ModelParameter(TRITONREPOAGENT_Agent* agent,
                                                    TRITONREPOAGENT_AgentModel* model,
                                                    const uint32_t index,
                                                    const char** parameter_name,
-                                                   const char** parameter_value) {
+                                                   const char** parameter_value) try {
   const auto& parameters = Unwrap(model)->spec().parameters;
   if (index >= parameters.size()) {
     return ToCError(absl::InvalidArgumentError(absl::StrCat(
@@ -84,12 +97,14 @@ TRITONSERVER_Error* TRITONREPOAGENT_ModelParameter(TRITONREPOAGENT_Agent* agent,
   *parameter_name = parameters[index].first.c_str();
   *parameter_value = parameters[index].second.c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONREPOAGENT_ModelConfig(TRITONREPOAGENT_Agent* agent,
                                                 TRITONREPOAGENT_AgentModel* model,
                                                 const uint32_t config_version,
-                                                TRITONSERVER_Message** model_config) {
+                                                TRITONSERVER_Message** model_config) try {
   if (config_version != 1) {
     return ToCError(
         absl::InvalidArgumentError(absl::StrCat("model configuration version ", config_version,
@@ -97,26 +112,38 @@ TRITONSERVER_Error* TRITONREPOAGENT_ModelConfig(TRITONREPOAGENT_Agent* agent,
   }
   *model_config = new TRITONSERVER_Message{Unwrap(model)->config_json()};
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONREPOAGENT_ModelState(TRITONREPOAGENT_AgentModel* model, void** state) {
+TRITONSERVER_Error* TRITONREPOAGENT_ModelState(TRITONREPOAGENT_AgentModel* model,
+                                               void** state) try {
   *state = Unwrap(model)->state;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONREPOAGENT_ModelSetState(TRITONREPOAGENT_AgentModel* model, void* state) {
+TRITONSERVER_Error* TRITONREPOAGENT_ModelSetState(TRITONREPOAGENT_AgentModel* model,
+                                                  void* state) try {
   Unwrap(model)->state = state;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONREPOAGENT_State(TRITONREPOAGENT_Agent* agent, void** state) {
+TRITONSERVER_Error* TRITONREPOAGENT_State(TRITONREPOAGENT_Agent* agent, void** state) try {
   *state = Unwrap(agent)->state;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONREPOAGENT_SetState(TRITONREPOAGENT_Agent* agent, void* state) {
+TRITONSERVER_Error* TRITONREPOAGENT_SetState(TRITONREPOAGENT_Agent* agent, void* state) try {
   Unwrap(agent)->state = state;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "config/relations.h"
+#include "filesystem/temp_directory.h"
 #include "repository/agent_library.h"
-#include "repository/temp_directory.h"
 
 namespace nereid {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/export.h"
-#include "repository/temp_directory.h"
+#include "filesystem/temp_directory.h"
 
 namespace nereid {
 

@@ -1,0 +1,63 @@
+#include "base/job_threads.h"
+
+#include <pthread.h>
+
+#include <exception>
+#include <utility>
+
+namespace nereid {
+
+JobThreads::~JobThreads() {
+  std::list<Running> ended;
+  {
+    MutexLock lock(&mu_);
+    while (!running_.empty()) changed_.Wait(&mu_);
+    ended.swap(ended_);
+  }
+  for (Running& one : ended) one.thread.join();
+}
+
+bool JobThreads::TryRun(std::function<void()>* job) {
+  std::list<Running> ended;
+  bool runs = false;
+  {
+    MutexLock lock(&mu_);
+    ended.swap(ended_);
+    runs = running_.size() < limit_ && Start(job);
+  }
+  // These have nothing left to do but to return.
+  for (Running& one : ended) one.thread.join();
+  return runs;
+}
+
+bool JobThreads::Start(std::function<void()>* job) {
+  const size_t before = running_.size();
+  try {
+    running_.emplace_front();
+    const Place place = running_.begin();
+    place->thread = std::thread([this, place] { Work(place); });
+    // Seen by the thread, which first waits for the mutex.
+    place->job.swap(*job);
+    return true;
+  } catch (const std::exception&) {  // no thread, or no memory
+    if (running_.size() > before) running_.pop_front();
+    return false;
+  }
+}
+
+void JobThreads::Work(Place self) {
+  // The kernel keeps 15 characters of a thread's name.
+  pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
+  std::function<void()> job;
+  {
+    MutexLock lock(&mu_);
+    job.swap(self->job);
+  }
+  job();
+  job = nullptr;
+  MutexLock lock(&mu_);
+  ended_.splice(ended_.begin(), running_, self);
+  changed_.NotifyAll();  // under the lock: the destructor may be waiting
+}
+
+}  // namespace nereid

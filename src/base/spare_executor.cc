@@ -1,0 +1,137 @@
+#include "base/spare_executor.h"
+
+#include <pthread.h>
+
+#include <system_error>
+#include <utility>
+
+#include "base/log.h"
+
+namespace nereid {
+
+SpareExecutor::SpareExecutor(SpareExecutorOptions options) : options_(std::move(options)) {
+  // First: it may fail, and then there must be no others.
+  watcher_ = std::thread([this] { Watch(); });
+  pthread_setname_np(watcher_.native_handle(), options_.name.substr(0, 15).c_str());
+  MutexLock lock(&mu_);
+  for (int i = 0; i < options_.threads; ++i) AddWorker();
+}
+
+SpareExecutor::~SpareExecutor() {
+  // Without a deadline it cannot fail.
+  static_cast<void>(End(TimePoint::max()));
+}
+
+bool SpareExecutor::AddWorker() {
+  Worker* const worker = &workers_.emplace_back();
+  try {
+    worker->thread = std::thread([this, worker] { Work(worker); });
+  } catch (const std::system_error&) {
+    workers_.pop_back();
+    return false;
+  }
+  pthread_setname_np(worker->thread.native_handle(), options_.name.substr(0, 15).c_str());
+  return true;
+}
+
+bool SpareExecutor::TryRun(std::function<void()> job) {
+  bool all_busy = false;
+  {
+    MutexLock lock(&mu_);
+    if (closed_ || jobs_.size() >= options_.queue_limit) return false;
+    jobs_.push_back(std::move(job));
+    all_busy = running_ == static_cast<int>(workers_.size());
+  }
+  changed_.NotifyOne();
+  if (all_busy) watch_.NotifyAll();
+  return true;
+}
+
+void SpareExecutor::Work(Worker* self) {
+  while (true) {
+    std::function<void()> job;
+    {
+      MutexLock lock(&mu_);
+      if (self->since.has_value()) {
+        self->since.reset();
+        --running_;
+        if (closed_) idle_.NotifyAll();
+      }
+      while (jobs_.empty() && !closed_) changed_.Wait(&mu_);
+      if (jobs_.empty()) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+      self->since = options_.clock->Now();
+      ++running_;
+      if (!jobs_.empty()) watch_.NotifyAll();
+    }
+    job();
+  }
+}
+
+std::optional<TimePoint> SpareExecutor::NextLate(TimePoint now, int* late) {
+  std::optional<TimePoint> next;
+  for (const Worker& worker : workers_) {
+    if (!worker.since.has_value()) continue;
+    const TimePoint at = *worker.since + options_.patience;
+    if (at <= now) {
+      ++*late;
+    } else if (!next.has_value() || at < *next) {
+      next = at;
+    }
+  }
+  return next;
+}
+
+void SpareExecutor::Watch() {
+  MutexLock lock(&mu_);
+  while (!closed_) {
+    const int present = static_cast<int>(workers_.size());
+    if (jobs_.empty() || running_ < present || present >= options_.most_threads) {
+      watch_.Wait(&mu_);
+      continue;
+    }
+    int late = 0;
+    std::optional<TimePoint> next = NextLate(options_.clock->Now(), &late);
+    if (present - late < options_.threads) {
+      if (AddWorker()) {
+        LOG_WARNING << options_.name << ": a job takes long; one more thread works beside it";
+        continue;
+      }
+      next = options_.clock->Now() + options_.patience;  // the machine may have one by then
+    }
+    options_.clock->Wait(&watch_, &mu_, next);
+  }
+}
+
+bool SpareExecutor::End(TimePoint deadline) {
+  std::deque<std::function<void()>> dropped;
+  {
+    MutexLock lock(&mu_);
+    if (ended_) return true;
+    closed_ = true;
+    changed_.NotifyAll();
+    watch_.NotifyAll();
+    const std::optional<TimePoint> until =
+        deadline == TimePoint::max() ? std::nullopt : std::make_optional(deadline);
+    while ((running_ > 0 || !jobs_.empty()) && options_.clock->Now() < deadline) {
+      options_.clock->Wait(&idle_, &mu_, until);
+    }
+    if (running_ > 0 || !jobs_.empty()) {
+      jobs_.swap(dropped);
+      return false;
+    }
+    ended_ = true;
+  }
+  watcher_.join();
+  // Nobody adds workers any more.
+  std::list<Worker*> workers;
+  {
+    MutexLock lock(&mu_);
+    for (Worker& worker : workers_) workers.push_back(&worker);
+  }
+  for (Worker* worker : workers) worker->thread.join();
+  return true;
+}
+
+}  // namespace nereid
