@@ -1,10 +1,6 @@
 #include "backend_host/backend_library.h"
 
 #include <absl/strings/str_cat.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <utility>
@@ -12,6 +8,7 @@
 #include "backend_host/call.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "filesystem/temp_directory.h"
 
 namespace nereid {
 namespace {
@@ -21,45 +18,21 @@ namespace {
 constexpr char kExecutesBrieflyMark[] = "NEREID_BackendExecutesBriefly";
 constexpr char kReadsPiecesMark[] = "NEREID_BackendReadsPieces";
 
-// A copy of `path` that nobody else knows of; removed from its folder when this goes (what is
-// loaded from it stays loaded).
-class PrivateCopy {
- public:
-  static absl::StatusOr<PrivateCopy> Make(const std::string& path) {
-    std::error_code error;
-    std::string pattern =
-        (std::filesystem::temp_directory_path(error) / "nereid-backend-XXXXXX").string();
-    if (error || mkdtemp(pattern.data()) == nullptr) {
-      return absl::InternalError(
-          absl::StrCat("cannot create a temporary directory for '", path, "': ", strerror(errno)));
-    }
-    PrivateCopy copy(pattern);
-    std::filesystem::copy_file(path, copy.file(path), error);
-    if (error) {
-      return absl::InternalError(
-          absl::StrCat("cannot copy backend library '", path, "': ", error.message()));
-    }
-    return copy;
-  }
-  PrivateCopy(PrivateCopy&& other) noexcept : dir_(std::exchange(other.dir_, "")) {}
-  ~PrivateCopy() {
-    std::error_code ignored;
-    if (!dir_.empty()) std::filesystem::remove_all(dir_, ignored);
-  }
-  std::string file(const std::string& original) const {
-    return (std::filesystem::path(dir_) / std::filesystem::path(original).filename()).string();
-  }
-
- private:
-  explicit PrivateCopy(std::string dir) : dir_(std::move(dir)) {}
-  std::string dir_;
-};
-
+// A private copy loses its name as soon as it is loaded; what is loaded from it stays loaded.
 absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenLibrary(const std::string& path,
                                                            bool from_private_copy) {
+  namespace fs = std::filesystem;
   if (!from_private_copy) return SharedLibrary::Open(path);
-  ASSIGN_OR_RETURN(const PrivateCopy copy, PrivateCopy::Make(path));
-  return SharedLibrary::Open(copy.file(path));
+  ASSIGN_OR_RETURN(const std::unique_ptr<TempDirectory> folder,
+                   TempDirectory::Make(TempDirectory::kBackendCopy));
+  const fs::path copy = fs::path(folder->path()) / fs::path(path).filename();
+  std::error_code error;
+  fs::copy_file(path, copy, error);
+  if (error) {
+    return absl::InternalError(
+        absl::StrCat("cannot copy backend library '", path, "': ", error.message()));
+  }
+  return SharedLibrary::Open(copy.string());
 }
 
 }  // namespace

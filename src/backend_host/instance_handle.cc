@@ -57,14 +57,14 @@ std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
                                                 std::vector<TRITONBACKEND_Request*>* pointers) {
   auto lent = std::make_shared<LentBatch>(batch->size(), lender_);
   pointers->clear();
+  pointers->reserve(batch->size());  // from here on no memory is wanted
   ModelStatistics& statistics = model_->serving_model()->statistics();
   int64_t counted = 0;
   for (RequestPtr& owned : *batch) {
     InferRequest* const request = owned.release();
-    if (absl::Status moved =
-            request->lifecycle().MoveTo(RequestState::kExecuting, request->LogPrefix());
+    if (absl::Status moved = request->lifecycle().MoveTo(RequestState::kExecuting, "");
         !moved.ok()) {
-      LOG_ERROR << moved.message();
+      LOG_ERROR << request->LogPrefix() << moved.message();
     }
     if (!request->filler) ++counted;
     if (request->trace() != nullptr) TraceBackendInputs(request);

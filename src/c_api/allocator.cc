@@ -4,17 +4,19 @@
 #include <absl/strings/str_cat.h>
 
 #include "base/log.h"
+#include "c_api/callbacks.h"
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
 
+using nereid::Ask;
+using nereid::CaughtError;
 using nereid::MemoryPlace;
 using nereid::MemoryType;
 using nereid::OutputBuffer;
-using nereid::TakeCError;
 
 absl::Status TRITONSERVER_ResponseAllocator::Start(void* allocator_userp) const {
   if (start_fn == nullptr) return absl::OkStatus();
-  return TakeCError(start_fn(handle(), allocator_userp));
+  return Ask("allocator's start", [&] { return start_fn(handle(), allocator_userp); });
 }
 
 absl::Status TRITONSERVER_ResponseAllocator::Allocate(const char* tensor_name,
@@ -22,9 +24,10 @@ absl::Status TRITONSERVER_ResponseAllocator::Allocate(const char* tensor_name,
                                                       OutputBuffer* buffer) const {
   const auto wish = static_cast<TRITONSERVER_MemoryType>(buffer->place.type);
   TRITONSERVER_MemoryType actual = wish;
-  absl::Status status = TakeCError(alloc_fn(handle(), tensor_name, buffer->byte_size, wish,
-                                            buffer->place.id, allocator_userp, &buffer->base,
-                                            &buffer->userp, &actual, &buffer->place.id));
+  absl::Status status = Ask("allocation", [&] {
+    return alloc_fn(handle(), tensor_name, buffer->byte_size, wish, buffer->place.id,
+                    allocator_userp, &buffer->base, &buffer->userp, &actual, &buffer->place.id);
+  });
   if (!status.ok()) return status;
   buffer->place.type = static_cast<MemoryType>(actual);
   if (buffer->base == nullptr && buffer->byte_size > 0) {
@@ -46,15 +49,19 @@ absl::Status TRITONSERVER_ResponseAllocator::Describe(const char* tensor_name,
   attributes.byte_size = buffer.byte_size;
   attributes.memory_type = static_cast<TRITONSERVER_MemoryType>(buffer.place.type);
   attributes.memory_type_id = buffer.place.id;
-  return TakeCError(
-      attributes_fn(handle(), tensor_name, &attributes, allocator_userp, buffer.userp));
+  return Ask("buffer attributes", [&] {
+    return attributes_fn(handle(), tensor_name, &attributes, allocator_userp, buffer.userp);
+  });
 }
 
 void TRITONSERVER_ResponseAllocator::Release(const OutputBuffer& buffer) const {
-  const absl::Status status = TakeCError(
-      release_fn(handle(), buffer.base, buffer.userp, buffer.byte_size,
-                 static_cast<TRITONSERVER_MemoryType>(buffer.place.type), buffer.place.id));
-  if (!status.ok()) LOG_ERROR << "failed to release an output buffer: " << status.message();
+  // Also where memory is short and destructors call this.
+  nereid::Notify("buffer release", [&] {
+    const absl::Status status = nereid::TakeCError(
+        release_fn(handle(), buffer.base, buffer.userp, buffer.byte_size,
+                   static_cast<TRITONSERVER_MemoryType>(buffer.place.type), buffer.place.id));
+    if (!status.ok()) LOG_ERROR << "failed to release an output buffer: " << status.message();
+  });
 }
 
 absl::Status TRITONSERVER_ResponseAllocator::Query(const char* tensor_name, void* allocator_userp,
@@ -63,8 +70,9 @@ absl::Status TRITONSERVER_ResponseAllocator::Query(const char* tensor_name, void
     return OutputAllocator::Query(tensor_name, allocator_userp, byte_size, place);
   }
   auto type = static_cast<TRITONSERVER_MemoryType>(place->type);
-  const absl::Status status =
-      TakeCError(query_fn(handle(), allocator_userp, tensor_name, byte_size, &type, &place->id));
+  const absl::Status status = Ask("query", [&] {
+    return query_fn(handle(), allocator_userp, tensor_name, byte_size, &type, &place->id);
+  });
   place->type = static_cast<MemoryType>(type);
   return status;
 }
@@ -74,28 +82,37 @@ extern "C" {
 TRITONSERVER_Error* TRITONSERVER_ResponseAllocatorNew(
     TRITONSERVER_ResponseAllocator** allocator, TRITONSERVER_ResponseAllocatorAllocFn_t alloc_fn,
     TRITONSERVER_ResponseAllocatorReleaseFn_t release_fn,
-    TRITONSERVER_ResponseAllocatorStartFn_t start_fn) {
+    TRITONSERVER_ResponseAllocatorStartFn_t start_fn) try {
   *allocator = new TRITONSERVER_ResponseAllocator(alloc_fn, release_fn, start_fn);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ResponseAllocatorSetBufferAttributesFunction(
     TRITONSERVER_ResponseAllocator* allocator,
-    TRITONSERVER_ResponseAllocatorBufferAttributesFn_t buffer_attributes_fn) {
+    TRITONSERVER_ResponseAllocatorBufferAttributesFn_t buffer_attributes_fn) try {
   allocator->attributes_fn = buffer_attributes_fn;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ResponseAllocatorSetQueryFunction(
-    TRITONSERVER_ResponseAllocator* allocator, TRITONSERVER_ResponseAllocatorQueryFn_t query_fn) {
+    TRITONSERVER_ResponseAllocator* allocator,
+    TRITONSERVER_ResponseAllocatorQueryFn_t query_fn) try {
   allocator->query_fn = query_fn;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ResponseAllocatorDelete(
-    TRITONSERVER_ResponseAllocator* allocator) {
+    TRITONSERVER_ResponseAllocator* allocator) try {
   delete allocator;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

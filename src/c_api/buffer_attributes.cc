@@ -1,66 +1,89 @@
 // TRITONSERVER_BufferAttributes*: what is known of a buffer besides its address.
 #include "c_objects/buffer_attributes.h"
+#include "c_objects/error.h"
+
+using nereid::CaughtError;
 
 extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesNew(
-    TRITONSERVER_BufferAttributes** buffer_attributes) {
+    TRITONSERVER_BufferAttributes** buffer_attributes) try {
   *buffer_attributes = new TRITONSERVER_BufferAttributes;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesDelete(
-    TRITONSERVER_BufferAttributes* buffer_attributes) {
+    TRITONSERVER_BufferAttributes* buffer_attributes) try {
   delete buffer_attributes;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesSetMemoryTypeId(
-    TRITONSERVER_BufferAttributes* buffer_attributes, int64_t memory_type_id) {
+    TRITONSERVER_BufferAttributes* buffer_attributes, int64_t memory_type_id) try {
   buffer_attributes->memory_type_id = memory_type_id;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesSetMemoryType(
-    TRITONSERVER_BufferAttributes* buffer_attributes, TRITONSERVER_MemoryType memory_type) {
+    TRITONSERVER_BufferAttributes* buffer_attributes, TRITONSERVER_MemoryType memory_type) try {
   buffer_attributes->memory_type = memory_type;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesSetCudaIpcHandle(
-    TRITONSERVER_BufferAttributes* buffer_attributes, void* cuda_ipc_handle) {
+    TRITONSERVER_BufferAttributes* buffer_attributes, void* cuda_ipc_handle) try {
   buffer_attributes->cuda_ipc_handle = cuda_ipc_handle;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesSetByteSize(
-    TRITONSERVER_BufferAttributes* buffer_attributes, size_t byte_size) {
+    TRITONSERVER_BufferAttributes* buffer_attributes, size_t byte_size) try {
   buffer_attributes->byte_size = byte_size;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesMemoryTypeId(
-    TRITONSERVER_BufferAttributes* buffer_attributes, int64_t* memory_type_id) {
+    TRITONSERVER_BufferAttributes* buffer_attributes, int64_t* memory_type_id) try {
   *memory_type_id = buffer_attributes->memory_type_id;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesMemoryType(
-    TRITONSERVER_BufferAttributes* buffer_attributes, TRITONSERVER_MemoryType* memory_type) {
+    TRITONSERVER_BufferAttributes* buffer_attributes, TRITONSERVER_MemoryType* memory_type) try {
   *memory_type = buffer_attributes->memory_type;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesCudaIpcHandle(
-    TRITONSERVER_BufferAttributes* buffer_attributes, void** cuda_ipc_handle) {
+    TRITONSERVER_BufferAttributes* buffer_attributes, void** cuda_ipc_handle) try {
   *cuda_ipc_handle = buffer_attributes->cuda_ipc_handle;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesByteSize(
-    TRITONSERVER_BufferAttributes* buffer_attributes, size_t* byte_size) {
+    TRITONSERVER_BufferAttributes* buffer_attributes, size_t* byte_size) try {
   *byte_size = buffer_attributes->byte_size;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

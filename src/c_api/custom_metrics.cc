@@ -13,6 +13,7 @@
 #include "c_objects/error.h"
 #include "observe/metrics/custom_metrics.h"
 
+using nereid::CaughtError;
 using nereid::CustomFamily;
 using nereid::CustomMetric;
 using nereid::CustomMetrics;
@@ -79,7 +80,7 @@ extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_MetricFamilyNew(TRITONSERVER_MetricFamily** family,
                                                  const TRITONSERVER_MetricKind kind,
-                                                 const char* name, const char* description) {
+                                                 const char* name, const char* description) try {
   if (kind < TRITONSERVER_METRIC_KIND_COUNTER || kind > TRITONSERVER_METRIC_KIND_HISTOGRAM) {
     return Invalid("Unsupported kind passed to MetricFamily constructor.");
   }
@@ -89,46 +90,58 @@ TRITONSERVER_Error* TRITONSERVER_MetricFamilyNew(TRITONSERVER_MetricFamily** fam
   if (!made.ok()) return ToCError(made.status());
   *family = new TRITONSERVER_MetricFamily{*std::move(made)};
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricFamilyDelete(TRITONSERVER_MetricFamily* family) {
+TRITONSERVER_Error* TRITONSERVER_MetricFamilyDelete(TRITONSERVER_MetricFamily* family) try {
   if (family != nullptr && family->metrics.load() > 0) {
     return ToCError(absl::InternalError(
         "Must call MetricDelete on all dependent metrics before calling MetricFamilyDelete."));
   }
   delete family;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_GetMetricFamilyKind(TRITONSERVER_MetricFamily* family,
-                                                     TRITONSERVER_MetricKind* kind) {
+                                                     TRITONSERVER_MetricKind* kind) try {
   *kind = static_cast<TRITONSERVER_MetricKind>(family->family->kind());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricArgsNew(TRITONSERVER_MetricArgs** args) {
+TRITONSERVER_Error* TRITONSERVER_MetricArgsNew(TRITONSERVER_MetricArgs** args) try {
   *args = new TRITONSERVER_MetricArgs;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_MetricArgsSetHistogram(TRITONSERVER_MetricArgs* args,
                                                         const double* buckets,
-                                                        const uint64_t buckets_count) {
+                                                        const uint64_t buckets_count) try {
   args->is_histogram = true;
   args->buckets.assign(buckets, buckets + buckets_count);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricArgsDelete(TRITONSERVER_MetricArgs* args) {
+TRITONSERVER_Error* TRITONSERVER_MetricArgsDelete(TRITONSERVER_MetricArgs* args) try {
   delete args;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_MetricNewWithArgs(TRITONSERVER_Metric** metric,
                                                    TRITONSERVER_MetricFamily* family,
                                                    const TRITONSERVER_Parameter** labels,
                                                    const uint64_t label_count,
-                                                   const TRITONSERVER_MetricArgs* args) {
+                                                   const TRITONSERVER_MetricArgs* args) try {
   absl::StatusOr<nereid::MetricLabels> read = ReadLabels(labels, label_count);
   if (!read.ok()) return ToCError(read.status());
   const absl::Status fits = CheckArgs(family->family->kind(), args);
@@ -136,48 +149,64 @@ TRITONSERVER_Error* TRITONSERVER_MetricNewWithArgs(TRITONSERVER_Metric** metric,
   absl::StatusOr<std::shared_ptr<CustomMetric>> made =
       family->family->Metric(*read, args == nullptr ? std::vector<double>() : args->buckets);
   if (!made.ok()) return ToCError(made.status());
-  family->metrics.fetch_add(1);
   *metric = new TRITONSERVER_Metric{*std::move(made), family};
+  family->metrics.fetch_add(1);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_MetricNew(TRITONSERVER_Metric** metric,
                                            TRITONSERVER_MetricFamily* family,
                                            const TRITONSERVER_Parameter** labels,
-                                           const uint64_t label_count) {
+                                           const uint64_t label_count) try {
   return TRITONSERVER_MetricNewWithArgs(metric, family, labels, label_count, nullptr);
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricDelete(TRITONSERVER_Metric* metric) {
+TRITONSERVER_Error* TRITONSERVER_MetricDelete(TRITONSERVER_Metric* metric) try {
   if (metric == nullptr) return nullptr;
   TRITONSERVER_MetricFamily* const family = metric->family;
   delete metric;
   family->metrics.fetch_sub(1);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricValue(TRITONSERVER_Metric* metric, double* value) {
+TRITONSERVER_Error* TRITONSERVER_MetricValue(TRITONSERVER_Metric* metric, double* value) try {
   const absl::StatusOr<double> read = metric->metric->Value();
   if (read.ok()) *value = *read;
   return ToCError(read.status());
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricIncrement(TRITONSERVER_Metric* metric, double value) {
+TRITONSERVER_Error* TRITONSERVER_MetricIncrement(TRITONSERVER_Metric* metric, double value) try {
   return ToCError(metric->metric->Increment(value));
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricSet(TRITONSERVER_Metric* metric, double value) {
+TRITONSERVER_Error* TRITONSERVER_MetricSet(TRITONSERVER_Metric* metric, double value) try {
   return ToCError(metric->metric->Set(value));
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricObserve(TRITONSERVER_Metric* metric, double value) {
+TRITONSERVER_Error* TRITONSERVER_MetricObserve(TRITONSERVER_Metric* metric, double value) try {
   return ToCError(metric->metric->Observe(value));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_GetMetricKind(TRITONSERVER_Metric* metric,
-                                               TRITONSERVER_MetricKind* kind) {
+                                               TRITONSERVER_MetricKind* kind) try {
   *kind = static_cast<TRITONSERVER_MetricKind>(metric->metric->kind());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

@@ -1,25 +1,35 @@
 // TRITONSERVER_Message*: JSON documents.
 #include "c_objects/message.h"
+#include "c_objects/error.h"
+
+using nereid::CaughtError;
 
 extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_MessageNewFromSerializedJson(TRITONSERVER_Message** message,
-                                                              const char* base, size_t byte_size) {
+                                                              const char* base,
+                                                              size_t byte_size) try {
   *message =
       new TRITONSERVER_Message{byte_size == 0 ? std::string() : std::string(base, byte_size)};
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MessageDelete(TRITONSERVER_Message* message) {
+TRITONSERVER_Error* TRITONSERVER_MessageDelete(TRITONSERVER_Message* message) try {
   delete message;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_MessageSerializeToJson(TRITONSERVER_Message* message,
-                                                        const char** base, size_t* byte_size) {
+                                                        const char** base, size_t* byte_size) try {
   *base = message->json.data();
   *byte_size = message->json.size();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 #include "c_api/handles.h"
 #include "c_objects/error.h"
 
+using nereid::CaughtError;
 using nereid::ToCError;
 
 // Complete type behind the handle. Thread-compatible.
@@ -15,19 +16,23 @@ struct TRITONSERVER_Metrics {
 extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_ServerMetrics(TRITONSERVER_Server* server,
-                                               TRITONSERVER_Metrics** metrics) {
+                                               TRITONSERVER_Metrics** metrics) try {
   *metrics = new TRITONSERVER_Metrics{nereid::Unwrap(server), std::string()};
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_MetricsDelete(TRITONSERVER_Metrics* metrics) {
+TRITONSERVER_Error* TRITONSERVER_MetricsDelete(TRITONSERVER_Metrics* metrics) try {
   delete metrics;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_MetricsFormatted(TRITONSERVER_Metrics* metrics,
                                                   TRITONSERVER_MetricFormat format,
-                                                  const char** base, size_t* byte_size) {
+                                                  const char** base, size_t* byte_size) try {
   if (format != TRITONSERVER_METRIC_PROMETHEUS) {
     return ToCError(absl::InvalidArgumentError(
         absl::StrCat("unknown metrics format '", static_cast<int>(format), "'")));
@@ -38,6 +43,8 @@ TRITONSERVER_Error* TRITONSERVER_MetricsFormatted(TRITONSERVER_Metrics* metrics,
   *base = metrics->text.data();
   *byte_size = metrics->text.size();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

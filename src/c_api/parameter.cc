@@ -15,33 +15,45 @@ extern "C" {
 
 const char* TRITONSERVER_ParameterTypeString(TRITONSERVER_ParameterType paramtype) {
   switch (paramtype) {
-    case TRITONSERVER_PARAMETER_STRING: return "STRING";
-    case TRITONSERVER_PARAMETER_INT: return "INT";
-    case TRITONSERVER_PARAMETER_BOOL: return "BOOL";
-    case TRITONSERVER_PARAMETER_DOUBLE: return "DOUBLE";
-    case TRITONSERVER_PARAMETER_BYTES: return "BYTES";
+    case TRITONSERVER_PARAMETER_STRING:
+      return "STRING";
+    case TRITONSERVER_PARAMETER_INT:
+      return "INT";
+    case TRITONSERVER_PARAMETER_BOOL:
+      return "BOOL";
+    case TRITONSERVER_PARAMETER_DOUBLE:
+      return "DOUBLE";
+    case TRITONSERVER_PARAMETER_BYTES:
+      return "BYTES";
   }
   return "<invalid>";
 }
 
 TRITONSERVER_Parameter* TRITONSERVER_ParameterNew(const char* name,
                                                   const TRITONSERVER_ParameterType type,
-                                                  const void* value) {
+                                                  const void* value) try {
   switch (type) {
     case TRITONSERVER_PARAMETER_STRING:
       return NewParameter(name, std::string(nereid::Text(static_cast<const char*>(value))));
-    case TRITONSERVER_PARAMETER_INT: return NewParameter(name, *static_cast<const int64_t*>(value));
-    case TRITONSERVER_PARAMETER_BOOL: return NewParameter(name, *static_cast<const bool*>(value));
+    case TRITONSERVER_PARAMETER_INT:
+      return NewParameter(name, *static_cast<const int64_t*>(value));
+    case TRITONSERVER_PARAMETER_BOOL:
+      return NewParameter(name, *static_cast<const bool*>(value));
     case TRITONSERVER_PARAMETER_DOUBLE:
       return NewParameter(name, *static_cast<const double*>(value));
-    case TRITONSERVER_PARAMETER_BYTES: break;  // has a function of its own
+    case TRITONSERVER_PARAMETER_BYTES:
+      break;  // has a function of its own
   }
+  return nullptr;
+} catch (...) {
   return nullptr;
 }
 
 TRITONSERVER_Parameter* TRITONSERVER_ParameterBytesNew(const char* name, const void* byte_ptr,
-                                                       const uint64_t size) {
+                                                       const uint64_t size) try {
   return NewParameter(name, absl::MakeConstSpan(static_cast<const char*>(byte_ptr), size));
+} catch (...) {
+  return nullptr;
 }
 
 void TRITONSERVER_ParameterDelete(TRITONSERVER_Parameter* parameter) { delete parameter; }

@@ -5,10 +5,12 @@
 
 #include "base/status_macros.h"
 #include "c_api/allocator.h"
+#include "c_api/callbacks.h"
 #include "c_api/handles.h"
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
 
+using nereid::CaughtError;
 using nereid::CorrelationId;
 using nereid::InferInput;
 using nereid::InferRequest;
@@ -26,12 +28,12 @@ namespace {
 // The core keeps an application's callbacks as plain function pointers; these two call them.
 void CallRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target) {
   const auto fn = reinterpret_cast<TRITONSERVER_InferenceRequestReleaseFn_t>(target.foreign_fn);
-  fn(Wrap(request), flags, target.userp);
+  nereid::Notify("request release", [&] { fn(Wrap(request), flags, target.userp); });
 }
 
 void CallResponse(nereid::InferResponse* response, uint32_t flags, const ResponseTarget& target) {
   const auto fn = reinterpret_cast<TRITONSERVER_InferenceResponseCompleteFn_t>(target.foreign_fn);
-  fn(Wrap(response), flags, target.userp);
+  nereid::Notify("response", [&] { fn(Wrap(response), flags, target.userp); });
 }
 
 absl::StatusOr<InferInput*> FindInput(TRITONSERVER_InferenceRequest* request, const char* name) {
@@ -73,48 +75,60 @@ extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestNew(
     TRITONSERVER_InferenceRequest** inference_request, TRITONSERVER_Server* server,
-    const char* model_name, const int64_t model_version) {
+    const char* model_name, const int64_t model_version) try {
   absl::StatusOr<std::shared_ptr<ServingModel>> model =
       Unwrap(server)->FindModel(Text(model_name), model_version);
   if (!model.ok()) return ToCError(model.status());
   *inference_request = Wrap(new InferRequest(*std::move(model), model_version));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestDelete(
-    TRITONSERVER_InferenceRequest* inference_request) {
+    TRITONSERVER_InferenceRequest* inference_request) try {
   delete Unwrap(inference_request);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 // ---- Properties.
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestId(
-    TRITONSERVER_InferenceRequest* inference_request, const char** id) {
+    TRITONSERVER_InferenceRequest* inference_request, const char** id) try {
   *id = Unwrap(inference_request)->id().c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetId(
-    TRITONSERVER_InferenceRequest* inference_request, const char* id) {
+    TRITONSERVER_InferenceRequest* inference_request, const char* id) try {
   Unwrap(inference_request)->set_id(Text(id));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestFlags(
-    TRITONSERVER_InferenceRequest* inference_request, uint32_t* flags) {
+    TRITONSERVER_InferenceRequest* inference_request, uint32_t* flags) try {
   *flags = Unwrap(inference_request)->flags();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetFlags(
-    TRITONSERVER_InferenceRequest* inference_request, uint32_t flags) {
+    TRITONSERVER_InferenceRequest* inference_request, uint32_t flags) try {
   Unwrap(inference_request)->set_flags(flags);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestCorrelationId(
-    TRITONSERVER_InferenceRequest* inference_request, uint64_t* correlation_id) {
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t* correlation_id) try {
   const CorrelationId& id = Unwrap(inference_request)->correlation_id();
   if (id.is_string()) {
     return ToCError(
@@ -122,26 +136,32 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestCorrelationId(
   }
   *correlation_id = id.uint_value();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestCorrelationIdString(
-    TRITONSERVER_InferenceRequest* inference_request, const char** correlation_id) {
+    TRITONSERVER_InferenceRequest* inference_request, const char** correlation_id) try {
   const CorrelationId& id = Unwrap(inference_request)->correlation_id();
   if (!id.is_string()) {
     return ToCError(absl::InvalidArgumentError("given request's correlation id is not a string"));
   }
   *correlation_id = id.string_value().c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationId(
-    TRITONSERVER_InferenceRequest* inference_request, uint64_t correlation_id) {
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t correlation_id) try {
   Unwrap(inference_request)->set_correlation_id(CorrelationId(correlation_id));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationIdString(
-    TRITONSERVER_InferenceRequest* inference_request, const char* correlation_id) {
+    TRITONSERVER_InferenceRequest* inference_request, const char* correlation_id) try {
   std::string id(Text(correlation_id));
   if (id.size() > nereid::kMaxCorrelationIdLength) {
     return ToCError(
@@ -150,10 +170,12 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationIdString(
   }
   Unwrap(inference_request)->set_correlation_id(CorrelationId(std::move(id)));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestPriority(
-    TRITONSERVER_InferenceRequest* inference_request, uint32_t* priority) {
+    TRITONSERVER_InferenceRequest* inference_request, uint32_t* priority) try {
   const uint64_t value = Unwrap(inference_request)->priority();
   if (value > std::numeric_limits<uint32_t>::max()) {
     return ToCError(absl::InvalidArgumentError(absl::StrCat(
@@ -163,138 +185,180 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestPriority(
   }
   *priority = static_cast<uint32_t>(value);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestPriorityUInt64(
-    TRITONSERVER_InferenceRequest* inference_request, uint64_t* priority) {
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t* priority) try {
   *priority = Unwrap(inference_request)->priority();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetPriority(
-    TRITONSERVER_InferenceRequest* inference_request, uint32_t priority) {
+    TRITONSERVER_InferenceRequest* inference_request, uint32_t priority) try {
   Unwrap(inference_request)->set_priority(priority);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetPriorityUInt64(
-    TRITONSERVER_InferenceRequest* inference_request, uint64_t priority) {
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t priority) try {
   Unwrap(inference_request)->set_priority(priority);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestTimeoutMicroseconds(
-    TRITONSERVER_InferenceRequest* inference_request, uint64_t* timeout_us) {
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t* timeout_us) try {
   *timeout_us = Unwrap(inference_request)->timeout_us();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(
-    TRITONSERVER_InferenceRequest* inference_request, uint64_t timeout_us) {
+    TRITONSERVER_InferenceRequest* inference_request, uint64_t timeout_us) try {
   Unwrap(inference_request)->set_timeout_us(timeout_us);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetStringParameter(
-    TRITONSERVER_InferenceRequest* request, const char* key, const char* value) {
+    TRITONSERVER_InferenceRequest* request, const char* key, const char* value) try {
   return AddParameter(request, key, std::string(Text(value)));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetIntParameter(
-    TRITONSERVER_InferenceRequest* request, const char* key, const int64_t value) {
+    TRITONSERVER_InferenceRequest* request, const char* key, const int64_t value) try {
   return AddParameter(request, key, value);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetBoolParameter(
-    TRITONSERVER_InferenceRequest* request, const char* key, const bool value) {
+    TRITONSERVER_InferenceRequest* request, const char* key, const bool value) try {
   return AddParameter(request, key, value);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetDoubleParameter(
-    TRITONSERVER_InferenceRequest* request, const char* key, const double value) {
+    TRITONSERVER_InferenceRequest* request, const char* key, const double value) try {
   return AddParameter(request, key, value);
+} catch (...) {
+  return CaughtError();
 }
 
 // ---- Inputs and outputs.
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddInput(
     TRITONSERVER_InferenceRequest* inference_request, const char* name,
-    const TRITONSERVER_DataType datatype, const int64_t* shape, uint64_t dim_count) {
+    const TRITONSERVER_DataType datatype, const int64_t* shape, uint64_t dim_count) try {
   return ToCError(Unwrap(inference_request)
                       ->AddInput(std::string(Text(name)), static_cast<nereid::DataType>(datatype),
                                  absl::MakeConstSpan(shape, dim_count))
                       .status());
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddRawInput(
-    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
   return ToCError(Unwrap(inference_request)->AddRawInput(std::string(Text(name))).status());
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveInput(
-    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
   return ToCError(Unwrap(inference_request)->RemoveInput(Text(name)));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllInputs(
-    TRITONSERVER_InferenceRequest* inference_request) {
+    TRITONSERVER_InferenceRequest* inference_request) try {
   Unwrap(inference_request)->RemoveAllInputs();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputData(
     TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
-    size_t byte_size, TRITONSERVER_MemoryType memory_type, int64_t memory_type_id) {
+    size_t byte_size, TRITONSERVER_MemoryType memory_type, int64_t memory_type_id) try {
   return ToCError(AppendData(inference_request, name, base, byte_size, memory_type, memory_type_id,
                              /*host_policy=*/nullptr));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithHostPolicy(
     TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
     size_t byte_size, TRITONSERVER_MemoryType memory_type, int64_t memory_type_id,
-    const char* host_policy_name) {
+    const char* host_policy_name) try {
   return ToCError(AppendData(inference_request, name, base, byte_size, memory_type, memory_type_id,
                              host_policy_name));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithBufferAttributes(
     TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
-    TRITONSERVER_BufferAttributes* buffer_attributes) {
+    TRITONSERVER_BufferAttributes* buffer_attributes) try {
   return ToCError(AppendData(inference_request, name, base, buffer_attributes->byte_size,
                              buffer_attributes->memory_type, buffer_attributes->memory_type_id,
                              /*host_policy=*/nullptr));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllInputData(
-    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
   const absl::StatusOr<InferInput*> input = FindInput(inference_request, name);
   if (!input.ok()) return ToCError(input.status());
   (*input)->RemoveAllBuffers();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddRequestedOutput(
-    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
   return ToCError(Unwrap(inference_request)->AddRequestedOutput(std::string(Text(name))));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveRequestedOutput(
-    TRITONSERVER_InferenceRequest* inference_request, const char* name) {
+    TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
   Unwrap(inference_request)->RemoveRequestedOutput(Text(name));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllRequestedOutputs(
-    TRITONSERVER_InferenceRequest* inference_request) {
+    TRITONSERVER_InferenceRequest* inference_request) try {
   Unwrap(inference_request)->RemoveAllRequestedOutputs();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 // ---- Flight.
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetReleaseCallback(
     TRITONSERVER_InferenceRequest* inference_request,
-    TRITONSERVER_InferenceRequestReleaseFn_t request_release_fn, void* request_release_userp) {
+    TRITONSERVER_InferenceRequestReleaseFn_t request_release_fn, void* request_release_userp) try {
   ReleaseTarget target;
   // Without a callback there is no target, and the request cannot be issued.
   if (request_release_fn != nullptr) target.fn = CallRelease;
@@ -302,12 +366,14 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetReleaseCallback(
   target.foreign_fn = reinterpret_cast<void (*)()>(request_release_fn);
   Unwrap(inference_request)->set_release_target(target);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetResponseCallback(
     TRITONSERVER_InferenceRequest* inference_request,
     TRITONSERVER_ResponseAllocator* response_allocator, void* response_allocator_userp,
-    TRITONSERVER_InferenceResponseCompleteFn_t response_fn, void* response_userp) {
+    TRITONSERVER_InferenceResponseCompleteFn_t response_fn, void* response_userp) try {
   ResponseTarget target;
   if (response_fn != nullptr) target.fn = CallResponse;
   target.userp = response_userp;
@@ -316,19 +382,25 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetResponseCallback(
   target.allocator_userp = response_allocator_userp;
   Unwrap(inference_request)->set_response_target(target);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestCancel(
-    TRITONSERVER_InferenceRequest* inference_request) {
+    TRITONSERVER_InferenceRequest* inference_request) try {
   return ToCError(Unwrap(inference_request)->Cancel());
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestIsCancelled(
-    TRITONSERVER_InferenceRequest* inference_request, bool* is_cancelled) {
+    TRITONSERVER_InferenceRequest* inference_request, bool* is_cancelled) try {
   const absl::StatusOr<bool> cancelled = Unwrap(inference_request)->IsCancelled();
   if (!cancelled.ok()) return ToCError(cancelled.status());
   *is_cancelled = *cancelled;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

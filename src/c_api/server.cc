@@ -13,6 +13,7 @@
 #include "c_api/server_options.h"
 #include "c_objects/error.h"
 
+using nereid::CaughtError;
 using nereid::ReturnMessage;
 using nereid::Server;
 using nereid::ServingModel;
@@ -73,97 +74,121 @@ nereid::LoadParameter ToLoadParameter(const TRITONSERVER_Parameter& parameter) {
 extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_ServerNew(TRITONSERVER_Server** server,
-                                           TRITONSERVER_ServerOptions* options) {
+                                           TRITONSERVER_ServerOptions* options) try {
   nereid::ServerOptions all = options->options;
   // Tests of the original's users set it for the whole process.
   all.hold_until_queued = nereid::HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
   all.hold_until_backlogged =
       nereid::HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));
-  absl::StatusOr<std::unique_ptr<Server>> created = Server::Create(all);
+  absl::StatusOr<Server::Owner> created = Server::Create(all);
   if (!created.ok()) return ToCError(created.status());
   *server = nereid::Wrap(created->release());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_ServerDelete(TRITONSERVER_Server* server) {
+TRITONSERVER_Error* TRITONSERVER_ServerDelete(TRITONSERVER_Server* server) try {
   if (server == nullptr) return nullptr;
   // What does not stop in time still uses the server: it stays.
   if (absl::Status stopped = Unwrap(server)->Stop(); !stopped.ok()) return ToCError(stopped);
-  delete Unwrap(server);
+  Server::End()(Unwrap(server));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_ServerStop(TRITONSERVER_Server* server) {
+TRITONSERVER_Error* TRITONSERVER_ServerStop(TRITONSERVER_Server* server) try {
   return ToCError(Unwrap(server)->Stop());
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerSetExitTimeout(TRITONSERVER_Server* server,
-                                                      unsigned int timeout) {
+                                                      unsigned int timeout) try {
   Unwrap(server)->SetExitTimeout(timeout);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_ServerIsLive(TRITONSERVER_Server* server, bool* live) {
+TRITONSERVER_Error* TRITONSERVER_ServerIsLive(TRITONSERVER_Server* server, bool* live) try {
   return ReturnBool(Unwrap(server)->IsLive(), live);
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_ServerIsReady(TRITONSERVER_Server* server, bool* ready) {
+TRITONSERVER_Error* TRITONSERVER_ServerIsReady(TRITONSERVER_Server* server, bool* ready) try {
   return ReturnBool(Unwrap(server)->IsReady(), ready);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerModelIsReady(TRITONSERVER_Server* server,
                                                     const char* model_name,
-                                                    const int64_t model_version, bool* ready) {
+                                                    const int64_t model_version, bool* ready) try {
   return ReturnBool(Unwrap(server)->IsModelReady(Text(model_name), model_version), ready);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerModelBatchProperties(TRITONSERVER_Server* server,
                                                             const char* model_name,
                                                             const int64_t model_version,
-                                                            uint32_t* flags, void** voidp) {
+                                                            uint32_t* flags, void** voidp) try {
   return ReturnFlag(
       server, model_name, model_version,
       [](const nereid::CompiledModel& model) { return model.max_batch_size > 0; },
       TRITONSERVER_BATCH_FIRST_DIM, TRITONSERVER_BATCH_UNKNOWN, flags, voidp);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerModelTransactionProperties(TRITONSERVER_Server* server,
                                                                   const char* model_name,
                                                                   const int64_t model_version,
                                                                   uint32_t* txn_flags,
-                                                                  void** voidp) {
+                                                                  void** voidp) try {
   return ReturnFlag(
       server, model_name, model_version,
       [](const nereid::CompiledModel& model) { return model.decoupled; },
       TRITONSERVER_TXN_DECOUPLED, TRITONSERVER_TXN_ONE_TO_ONE, txn_flags, voidp);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerMetadata(TRITONSERVER_Server* server,
-                                                TRITONSERVER_Message** server_metadata) {
+                                                TRITONSERVER_Message** server_metadata) try {
   return ReturnMessage(ToJson(Unwrap(server)->Metadata()), server_metadata);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerModelMetadata(TRITONSERVER_Server* server,
                                                      const char* model_name,
                                                      const int64_t model_version,
-                                                     TRITONSERVER_Message** model_metadata) {
+                                                     TRITONSERVER_Message** model_metadata) try {
   return ReturnMessage(JsonOf(Unwrap(server)->GetModelMetadata(Text(model_name), model_version)),
                        model_metadata);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerModelStatistics(TRITONSERVER_Server* server,
                                                        const char* model_name,
                                                        const int64_t model_version,
-                                                       TRITONSERVER_Message** model_stats) {
+                                                       TRITONSERVER_Message** model_stats) try {
   return ReturnMessage(JsonOf(Unwrap(server)->Statistics(Text(model_name), model_version)),
                        model_stats);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerModelConfig(TRITONSERVER_Server* server,
                                                    const char* model_name,
                                                    const int64_t model_version,
                                                    const uint32_t config_version,
-                                                   TRITONSERVER_Message** model_config) {
+                                                   TRITONSERVER_Message** model_config) try {
   if (config_version != kConfigVersion) {
     return ToCError(absl::InvalidArgumentError(
         absl::StrCat("model configuration version ", config_version,
@@ -171,22 +196,28 @@ TRITONSERVER_Error* TRITONSERVER_ServerModelConfig(TRITONSERVER_Server* server,
   }
   return ReturnMessage(Unwrap(server)->ModelConfigJson(Text(model_name), model_version),
                        model_config);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerModelIndex(TRITONSERVER_Server* server, uint32_t flags,
-                                                  TRITONSERVER_Message** model_index) {
+                                                  TRITONSERVER_Message** model_index) try {
   const bool ready_only = (flags & TRITONSERVER_INDEX_FLAG_READY) != 0;
   return ReturnMessage(JsonOf(Unwrap(server)->RepositoryIndex(ready_only)), model_index);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerLoadModel(TRITONSERVER_Server* server,
-                                                 const char* model_name) {
+                                                 const char* model_name) try {
   return ToCError(Unwrap(server)->LoadModel(Text(model_name)));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerLoadModelWithParameters(
     TRITONSERVER_Server* server, const char* model_name, const TRITONSERVER_Parameter** parameters,
-    const uint64_t parameter_count) {
+    const uint64_t parameter_count) try {
   if (parameters == nullptr && parameter_count > 0) {
     return ToCError(absl::InvalidArgumentError(
         "load parameters are not provided while parameter count is non-zero"));
@@ -194,21 +225,27 @@ TRITONSERVER_Error* TRITONSERVER_ServerLoadModelWithParameters(
   std::vector<nereid::LoadParameter> load;
   for (uint64_t i = 0; i < parameter_count; ++i) load.push_back(ToLoadParameter(*parameters[i]));
   return ToCError(Unwrap(server)->LoadModel(Text(model_name), load));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerUnloadModel(TRITONSERVER_Server* server,
-                                                   const char* model_name) {
+                                                   const char* model_name) try {
   return ToCError(Unwrap(server)->UnloadModel(Text(model_name)));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerUnloadModelAndDependents(TRITONSERVER_Server* server,
-                                                                const char* model_name) {
+                                                                const char* model_name) try {
   return ToCError(Unwrap(server)->UnloadModel(Text(model_name), /*with_members=*/true));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerRegisterModelRepository(
     TRITONSERVER_Server* server, const char* repository_path,
-    const TRITONSERVER_Parameter** name_mapping, const uint32_t mapping_count) {
+    const TRITONSERVER_Parameter** name_mapping, const uint32_t mapping_count) try {
   std::map<std::string, std::string> names;
   for (uint32_t i = 0; i < mapping_count; ++i) {
     const TRITONSERVER_Parameter& mapping = *name_mapping[i];
@@ -219,22 +256,30 @@ TRITONSERVER_Error* TRITONSERVER_ServerRegisterModelRepository(
     names[mapping.name] = std::get<std::string>(mapping.value);
   }
   return ToCError(Unwrap(server)->RegisterRepository(Text(repository_path), names));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerUnregisterModelRepository(TRITONSERVER_Server* server,
-                                                                 const char* repository_path) {
+                                                                 const char* repository_path) try {
   return ToCError(Unwrap(server)->UnregisterRepository(Text(repository_path)));
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_ServerPollModelRepository(TRITONSERVER_Server* server) {
+TRITONSERVER_Error* TRITONSERVER_ServerPollModelRepository(TRITONSERVER_Server* server) try {
   return ToCError(Unwrap(server)->PollRepository());
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_ServerInferAsync(TRITONSERVER_Server* server,
                                                   TRITONSERVER_InferenceRequest* inference_request,
-                                                  TRITONSERVER_InferenceTrace* trace) {
+                                                  TRITONSERVER_InferenceTrace* trace) try {
   std::unique_ptr<nereid::InferenceTrace> taken(Unwrap(trace));
   return ToCError(Unwrap(server)->Infer(Unwrap(inference_request), HoldTrace(std::move(taken))));
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

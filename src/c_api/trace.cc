@@ -4,9 +4,11 @@
 #include <memory>
 #include <utility>
 
+#include "c_api/callbacks.h"
 #include "c_api/handles.h"
 #include "c_objects/error.h"
 
+using nereid::CaughtError;
 using nereid::InferenceTrace;
 using nereid::Text;
 using nereid::ToCError;
@@ -33,21 +35,26 @@ class Callbacks final : public nereid::TraceReceiver {
 
   void OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) override {
     if (activity_fn_ == nullptr) return;
-    activity_fn_(Wrap(trace), static_cast<TRITONSERVER_InferenceTraceActivity>(activity), time_ns,
-                 userp_);
+    nereid::Notify("trace activity", [&] {
+      activity_fn_(Wrap(trace), static_cast<TRITONSERVER_InferenceTraceActivity>(activity), time_ns,
+                   userp_);
+    });
   }
 
   void OnTensor(InferenceTrace* trace, TraceActivity activity,
                 const nereid::TraceTensor& tensor) override {
     if (tensor_fn_ == nullptr) return;
-    tensor_fn_(Wrap(trace), static_cast<TRITONSERVER_InferenceTraceActivity>(activity), tensor.name,
-               static_cast<TRITONSERVER_DataType>(tensor.data_type), tensor.base, tensor.byte_size,
-               tensor.shape.data(), tensor.shape.size(),
-               static_cast<TRITONSERVER_MemoryType>(tensor.place.type), tensor.place.id, userp_);
+    nereid::Notify("trace tensor", [&] {
+      tensor_fn_(Wrap(trace), static_cast<TRITONSERVER_InferenceTraceActivity>(activity),
+                 tensor.name, static_cast<TRITONSERVER_DataType>(tensor.data_type), tensor.base,
+                 tensor.byte_size, tensor.shape.data(), tensor.shape.size(),
+                 static_cast<TRITONSERVER_MemoryType>(tensor.place.type), tensor.place.id, userp_);
+    });
   }
 
   void OnRelease(std::unique_ptr<InferenceTrace> trace) override {
-    if (release_fn_ != nullptr) release_fn_(Wrap(trace.release()), userp_);
+    if (release_fn_ == nullptr) return;
+    nereid::Notify("trace release", [&] { release_fn_(Wrap(trace.release()), userp_); });
   }
 
  private:
@@ -109,80 +116,104 @@ const char* TRITONSERVER_InferenceTraceActivityString(
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceNew(
     TRITONSERVER_InferenceTrace** trace, TRITONSERVER_InferenceTraceLevel level, uint64_t parent_id,
     TRITONSERVER_InferenceTraceActivityFn_t activity_fn,
-    TRITONSERVER_InferenceTraceReleaseFn_t release_fn, void* trace_userp) {
+    TRITONSERVER_InferenceTraceReleaseFn_t release_fn, void* trace_userp) try {
   return TRITONSERVER_InferenceTraceTensorNew(trace, level, parent_id, activity_fn, nullptr,
                                               release_fn, trace_userp);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceTensorNew(
     TRITONSERVER_InferenceTrace** trace, TRITONSERVER_InferenceTraceLevel level, uint64_t parent_id,
     TRITONSERVER_InferenceTraceActivityFn_t activity_fn,
     TRITONSERVER_InferenceTraceTensorActivityFn_t tensor_activity_fn,
-    TRITONSERVER_InferenceTraceReleaseFn_t release_fn, void* trace_userp) {
+    TRITONSERVER_InferenceTraceReleaseFn_t release_fn, void* trace_userp) try {
   auto callbacks =
       std::make_shared<Callbacks>(activity_fn, tensor_activity_fn, release_fn, trace_userp);
   *trace = Wrap(new InferenceTrace(static_cast<uint32_t>(level), parent_id, std::move(callbacks)));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceReportActivity(TRITONSERVER_InferenceTrace* trace,
                                                               uint64_t timestamp,
-                                                              const char* activity_name) {
+                                                              const char* activity_name) try {
   if (trace == nullptr) return nullptr;
   return ToCError(Unwrap(trace)->ReportCustom(timestamp, Text(activity_name)));
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONSERVER_InferenceTraceDelete(TRITONSERVER_InferenceTrace* trace) {
+TRITONSERVER_Error* TRITONSERVER_InferenceTraceDelete(TRITONSERVER_InferenceTrace* trace) try {
   delete Unwrap(trace);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceId(TRITONSERVER_InferenceTrace* trace,
-                                                  uint64_t* id) {
+                                                  uint64_t* id) try {
   *id = Unwrap(trace)->id();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceParentId(TRITONSERVER_InferenceTrace* trace,
-                                                        uint64_t* parent_id) {
+                                                        uint64_t* parent_id) try {
   *parent_id = Unwrap(trace)->parent_id();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceModelName(TRITONSERVER_InferenceTrace* trace,
-                                                         const char** model_name) {
+                                                         const char** model_name) try {
   *model_name = Unwrap(trace)->model_name().c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceModelVersion(TRITONSERVER_InferenceTrace* trace,
-                                                            int64_t* model_version) {
+                                                            int64_t* model_version) try {
   *model_version = Unwrap(trace)->model_version();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceRequestId(TRITONSERVER_InferenceTrace* trace,
-                                                         const char** request_id) {
+                                                         const char** request_id) try {
   *request_id = Unwrap(trace)->request_id().c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceSpawnChildTrace(
-    TRITONSERVER_InferenceTrace* trace, TRITONSERVER_InferenceTrace** child_trace) {
+    TRITONSERVER_InferenceTrace* trace, TRITONSERVER_InferenceTrace** child_trace) try {
   *child_trace = trace == nullptr ? nullptr : Wrap(Unwrap(trace)->MakeChild().release());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceSetContext(TRITONSERVER_InferenceTrace* trace,
-                                                          const char* trace_context) {
+                                                          const char* trace_context) try {
   Unwrap(trace)->SetContext(Text(trace_context));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceContext(TRITONSERVER_InferenceTrace* trace,
-                                                       const char** trace_context) {
+                                                       const char** trace_context) try {
   *trace_context = Unwrap(trace)->Context();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

@@ -1,6 +1,12 @@
 #include "c_objects/error.h"
 
+#include <absl/strings/str_cat.h>
+
+#include <exception>
+#include <memory>
+#include <new>
 #include <string>
+#include <system_error>
 
 // Complete type behind the C API's opaque error. Immutable.
 struct TRITONSERVER_Error {
@@ -13,36 +19,97 @@ namespace {
 
 TRITONSERVER_Error_Code ToCCode(absl::StatusCode code) {
   switch (code) {
-    case absl::StatusCode::kInternal: return TRITONSERVER_ERROR_INTERNAL;
-    case absl::StatusCode::kNotFound: return TRITONSERVER_ERROR_NOT_FOUND;
-    case absl::StatusCode::kInvalidArgument: return TRITONSERVER_ERROR_INVALID_ARG;
-    case absl::StatusCode::kUnavailable: return TRITONSERVER_ERROR_UNAVAILABLE;
-    case absl::StatusCode::kUnimplemented: return TRITONSERVER_ERROR_UNSUPPORTED;
-    case absl::StatusCode::kAlreadyExists: return TRITONSERVER_ERROR_ALREADY_EXISTS;
-    case absl::StatusCode::kCancelled: return TRITONSERVER_ERROR_CANCELLED;
-    default: return TRITONSERVER_ERROR_UNKNOWN;
+    case absl::StatusCode::kInternal:
+      return TRITONSERVER_ERROR_INTERNAL;
+    case absl::StatusCode::kNotFound:
+      return TRITONSERVER_ERROR_NOT_FOUND;
+    case absl::StatusCode::kInvalidArgument:
+      return TRITONSERVER_ERROR_INVALID_ARG;
+    case absl::StatusCode::kUnavailable:
+      return TRITONSERVER_ERROR_UNAVAILABLE;
+    case absl::StatusCode::kUnimplemented:
+      return TRITONSERVER_ERROR_UNSUPPORTED;
+    case absl::StatusCode::kAlreadyExists:
+      return TRITONSERVER_ERROR_ALREADY_EXISTS;
+    case absl::StatusCode::kCancelled:
+      return TRITONSERVER_ERROR_CANCELLED;
+    default:
+      return TRITONSERVER_ERROR_UNKNOWN;
   }
 }
 
 absl::StatusCode FromCCode(TRITONSERVER_Error_Code code) {
   switch (code) {
-    case TRITONSERVER_ERROR_INTERNAL: return absl::StatusCode::kInternal;
-    case TRITONSERVER_ERROR_NOT_FOUND: return absl::StatusCode::kNotFound;
-    case TRITONSERVER_ERROR_INVALID_ARG: return absl::StatusCode::kInvalidArgument;
-    case TRITONSERVER_ERROR_UNAVAILABLE: return absl::StatusCode::kUnavailable;
-    case TRITONSERVER_ERROR_UNSUPPORTED: return absl::StatusCode::kUnimplemented;
-    case TRITONSERVER_ERROR_ALREADY_EXISTS: return absl::StatusCode::kAlreadyExists;
-    case TRITONSERVER_ERROR_CANCELLED: return absl::StatusCode::kCancelled;
-    case TRITONSERVER_ERROR_UNKNOWN: return absl::StatusCode::kUnknown;
+    case TRITONSERVER_ERROR_INTERNAL:
+      return absl::StatusCode::kInternal;
+    case TRITONSERVER_ERROR_NOT_FOUND:
+      return absl::StatusCode::kNotFound;
+    case TRITONSERVER_ERROR_INVALID_ARG:
+      return absl::StatusCode::kInvalidArgument;
+    case TRITONSERVER_ERROR_UNAVAILABLE:
+      return absl::StatusCode::kUnavailable;
+    case TRITONSERVER_ERROR_UNSUPPORTED:
+      return absl::StatusCode::kUnimplemented;
+    case TRITONSERVER_ERROR_ALREADY_EXISTS:
+      return absl::StatusCode::kAlreadyExists;
+    case TRITONSERVER_ERROR_CANCELLED:
+      return absl::StatusCode::kCancelled;
+    case TRITONSERVER_ERROR_UNKNOWN:
+      return absl::StatusCode::kUnknown;
   }
   return absl::StatusCode::kUnknown;
 }
 
+// The error that needs no memory; the text is short enough to lie in the string itself. It is
+// handed out to everybody and never freed.
+TRITONSERVER_Error* OutOfMemory() noexcept {
+  alignas(TRITONSERVER_Error) static char place[sizeof(TRITONSERVER_Error)];
+  static TRITONSERVER_Error* const error =
+      new (place) TRITONSERVER_Error{TRITONSERVER_ERROR_UNAVAILABLE, "out of memory"};
+  return error;
+}
+
+TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, absl::string_view message) noexcept {
+  try {
+    return new TRITONSERVER_Error{code, std::string(message)};
+  } catch (...) {
+    return OutOfMemory();
+  }
+}
+
+void DeleteError(TRITONSERVER_Error* error) noexcept {
+  if (error != OutOfMemory()) delete error;
+}
+
+struct ErrorDeleter {
+  void operator()(TRITONSERVER_Error* error) const { DeleteError(error); }
+};
+
 }  // namespace
 
-TRITONSERVER_Error* ToCError(const absl::Status& status) {
+TRITONSERVER_Error* ToCError(const absl::Status& status) noexcept {
   if (status.ok()) return nullptr;
-  return new TRITONSERVER_Error{ToCCode(status.code()), std::string(status.message())};
+  return NewError(ToCCode(status.code()), status.message());
+}
+
+TRITONSERVER_Error* CaughtError() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      return OutOfMemory();
+    } catch (const std::system_error& e) {
+      return NewError(TRITONSERVER_ERROR_UNAVAILABLE,
+                      absl::StrCat("the system refused what the call needs: ", e.what()));
+    } catch (const std::exception& e) {
+      return NewError(TRITONSERVER_ERROR_INTERNAL,
+                      absl::StrCat("the call ended with an exception: ", e.what()));
+    } catch (...) {
+      return NewError(TRITONSERVER_ERROR_INTERNAL, "the call ended with an unknown exception");
+    }
+  } catch (...) {
+    return OutOfMemory();
+  }
 }
 
 absl::Status FromCError(TRITONSERVER_Error* error) {
@@ -51,9 +118,8 @@ absl::Status FromCError(TRITONSERVER_Error* error) {
 }
 
 absl::Status TakeCError(TRITONSERVER_Error* error) {
-  absl::Status status = FromCError(error);
-  delete error;
-  return status;
+  const std::unique_ptr<TRITONSERVER_Error, ErrorDeleter> owned(error);
+  return FromCError(error);
 }
 
 }  // namespace nereid
@@ -62,23 +128,31 @@ absl::Status TakeCError(TRITONSERVER_Error* error) {
 extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_ErrorNew(TRITONSERVER_Error_Code code, const char* msg) {
-  return new TRITONSERVER_Error{code, msg == nullptr ? "" : msg};
+  return nereid::NewError(code, msg == nullptr ? "" : msg);
 }
 
-void TRITONSERVER_ErrorDelete(TRITONSERVER_Error* error) { delete error; }
+void TRITONSERVER_ErrorDelete(TRITONSERVER_Error* error) { nereid::DeleteError(error); }
 
 TRITONSERVER_Error_Code TRITONSERVER_ErrorCode(TRITONSERVER_Error* error) { return error->code; }
 
 const char* TRITONSERVER_ErrorCodeString(TRITONSERVER_Error* error) {
   switch (error->code) {
-    case TRITONSERVER_ERROR_UNKNOWN: return "Unknown";
-    case TRITONSERVER_ERROR_INTERNAL: return "Internal";
-    case TRITONSERVER_ERROR_NOT_FOUND: return "Not found";
-    case TRITONSERVER_ERROR_INVALID_ARG: return "Invalid argument";
-    case TRITONSERVER_ERROR_UNAVAILABLE: return "Unavailable";
-    case TRITONSERVER_ERROR_UNSUPPORTED: return "Unsupported";
-    case TRITONSERVER_ERROR_ALREADY_EXISTS: return "Already exists";
-    case TRITONSERVER_ERROR_CANCELLED: break;  // the original has no text for it either
+    case TRITONSERVER_ERROR_UNKNOWN:
+      return "Unknown";
+    case TRITONSERVER_ERROR_INTERNAL:
+      return "Internal";
+    case TRITONSERVER_ERROR_NOT_FOUND:
+      return "Not found";
+    case TRITONSERVER_ERROR_INVALID_ARG:
+      return "Invalid argument";
+    case TRITONSERVER_ERROR_UNAVAILABLE:
+      return "Unavailable";
+    case TRITONSERVER_ERROR_UNSUPPORTED:
+      return "Unsupported";
+    case TRITONSERVER_ERROR_ALREADY_EXISTS:
+      return "Already exists";
+    case TRITONSERVER_ERROR_CANCELLED:
+      break;  // the original has no text for it either
   }
   return "<invalid code>";
 }

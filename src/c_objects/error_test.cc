@@ -1,6 +1,11 @@
 #include "c_objects/error.h"
 
+#include <absl/strings/match.h>
 #include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
 namespace nereid {
 namespace {
@@ -49,6 +54,41 @@ TEST(CErrorTest, CodesThatTheInterfaceDoesNotHaveAreUnknown) {
 TEST(CErrorTest, AMessageMayBeMissing) {
   EXPECT_EQ(TakeCError(TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, nullptr)),
             absl::InternalError(""));
+}
+
+// What an exported function makes of an exception `e` in its body.
+template <typename Exception>
+absl::Status Caught(const Exception& e) {
+  try {
+    throw e;
+  } catch (...) {
+    return TakeCError(CaughtError());
+  }
+}
+
+TEST(CErrorTest, ExceptionsBecomeErrors) {
+  EXPECT_EQ(Caught(std::bad_alloc()), absl::UnavailableError("out of memory"));
+  EXPECT_EQ(Caught(std::runtime_error("no luck")),
+            absl::InternalError("the call ended with an exception: no luck"));
+  EXPECT_EQ(Caught(7), absl::InternalError("the call ended with an unknown exception"));
+  const std::system_error refused(std::make_error_code(std::errc::resource_unavailable_try_again));
+  EXPECT_EQ(Caught(refused).code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(
+      absl::StartsWith(Caught(refused).message(), "the system refused what the call needs:"))
+      << Caught(refused);
+}
+
+// It is one for all, so nobody's delete may free it.
+TEST(CErrorTest, TheErrorOfLackOfMemoryMayBeDeletedByEverybody) {
+  for (int i = 0; i < 3; ++i) {
+    try {
+      throw std::bad_alloc();
+    } catch (...) {
+      TRITONSERVER_Error* const error = CaughtError();
+      EXPECT_STREQ(TRITONSERVER_ErrorMessage(error), "out of memory");
+      TRITONSERVER_ErrorDelete(error);
+    }
+  }
 }
 
 }  // namespace

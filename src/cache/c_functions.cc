@@ -4,6 +4,7 @@
 #include "c_objects/error.h"
 #include "cache/c_objects.h"
 
+using nereid::CaughtError;
 using nereid::ToCError;
 
 namespace {
@@ -31,21 +32,26 @@ absl::Status CheckCpu(const TRITONSERVER_BufferAttributes& attributes) {
 
 extern "C" {
 
-TRITONSERVER_Error* TRITONCACHE_ApiVersion(uint32_t* major, uint32_t* minor) {
+TRITONSERVER_Error* TRITONCACHE_ApiVersion(uint32_t* major, uint32_t* minor) try {
   *major = TRITONCACHE_API_VERSION_MAJOR;
   *minor = TRITONCACHE_API_VERSION_MINOR;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONCACHE_CacheEntryBufferCount(TRITONCACHE_CacheEntry* entry,
-                                                      size_t* count) {
+                                                      size_t* count) try {
   if (entry == nullptr || count == nullptr) return Invalid("cache entry or count was nullptr");
   *count = entry->buffers.size();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONCACHE_CacheEntryAddBuffer(
-    TRITONCACHE_CacheEntry* entry, void* base, TRITONSERVER_BufferAttributes* buffer_attributes) {
+    TRITONCACHE_CacheEntry* entry, void* base,
+    TRITONSERVER_BufferAttributes* buffer_attributes) try {
   if (entry == nullptr || base == nullptr || buffer_attributes == nullptr) {
     return Invalid("cache entry, buffer or buffer attributes was nullptr");
   }
@@ -54,11 +60,13 @@ TRITONSERVER_Error* TRITONCACHE_CacheEntryAddBuffer(
   }
   entry->buffers.push_back({base, *buffer_attributes});
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONCACHE_CacheEntryGetBuffer(
     TRITONCACHE_CacheEntry* entry, size_t index, void** base,
-    TRITONSERVER_BufferAttributes* buffer_attributes) {
+    TRITONSERVER_BufferAttributes* buffer_attributes) try {
   if (const absl::Status there = CheckIndex(entry, index); !there.ok()) return ToCError(there);
   if (base == nullptr || buffer_attributes == nullptr) {
     return Invalid("buffer or buffer attributes was nullptr");
@@ -66,11 +74,13 @@ TRITONSERVER_Error* TRITONCACHE_CacheEntryGetBuffer(
   *base = entry->buffers[index].base;
   *buffer_attributes = entry->buffers[index].attributes;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONCACHE_CacheEntrySetBuffer(
     TRITONCACHE_CacheEntry* entry, size_t index, void* new_base,
-    TRITONSERVER_BufferAttributes* buffer_attributes) {
+    TRITONSERVER_BufferAttributes* buffer_attributes) try {
   if (const absl::Status there = CheckIndex(entry, index); !there.ok()) return ToCError(there);
   if (buffer_attributes != nullptr) {
     if (const absl::Status on_cpu = CheckCpu(*buffer_attributes); !on_cpu.ok()) {
@@ -80,10 +90,12 @@ TRITONSERVER_Error* TRITONCACHE_CacheEntrySetBuffer(
   }
   entry->buffers[index].base = new_base;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONCACHE_Copy(TRITONCACHE_Allocator* allocator,
-                                     TRITONCACHE_CacheEntry* entry) {
+                                     TRITONCACHE_CacheEntry* entry) try {
   if (allocator == nullptr || entry == nullptr) {
     return Invalid("cache allocator or entry was nullptr");
   }
@@ -92,6 +104,8 @@ TRITONSERVER_Error* TRITONCACHE_Copy(TRITONCACHE_Allocator* allocator,
   }
   allocator->result = allocator->copy(*entry);
   return ToCError(*allocator->result);
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
 
+using nereid::CaughtError;
 using nereid::InferInput;
 using nereid::InferRequest;
 using nereid::InputBuffer;
@@ -54,63 +55,77 @@ extern "C" {
 TRITONSERVER_Error* TRITONBACKEND_InputProperties(TRITONBACKEND_Input* input, const char** name,
                                                   TRITONSERVER_DataType* datatype,
                                                   const int64_t** shape, uint32_t* dims_count,
-                                                  uint64_t* byte_size, uint32_t* buffer_count) {
+                                                  uint64_t* byte_size, uint32_t* buffer_count) try {
   const InferInput& in = *Unwrap(input);
   InputProperties(in, in.buffers(), name, datatype, shape, dims_count, byte_size, buffer_count);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_InputPropertiesForHostPolicy(
     TRITONBACKEND_Input* input, const char* host_policy_name, const char** name,
     TRITONSERVER_DataType* datatype, const int64_t** shape, uint32_t* dims_count,
-    uint64_t* byte_size, uint32_t* buffer_count) {
+    uint64_t* byte_size, uint32_t* buffer_count) try {
   const InferInput& in = *Unwrap(input);
   InputProperties(in, in.BuffersFor(host_policy_name), name, datatype, shape, dims_count, byte_size,
                   buffer_count);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_InputBuffer(TRITONBACKEND_Input* input, const uint32_t index,
                                               const void** buffer, uint64_t* buffer_byte_size,
                                               TRITONSERVER_MemoryType* memory_type,
-                                              int64_t* memory_type_id) {
+                                              int64_t* memory_type_id) try {
   GiveBuffer(BufferAt(Unwrap(input)->buffers(), index), buffer, buffer_byte_size, memory_type,
              memory_type_id);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_InputBufferForHostPolicy(
     TRITONBACKEND_Input* input, const char* host_policy_name, const uint32_t index,
     const void** buffer, uint64_t* buffer_byte_size, TRITONSERVER_MemoryType* memory_type,
-    int64_t* memory_type_id) {
+    int64_t* memory_type_id) try {
   GiveBuffer(BufferAt(Unwrap(input)->BuffersFor(host_policy_name), index), buffer, buffer_byte_size,
              memory_type, memory_type_id);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_InputBufferAttributes(
     TRITONBACKEND_Input* input, const uint32_t index, const void** buffer,
-    TRITONSERVER_BufferAttributes** buffer_attributes) {
+    TRITONSERVER_BufferAttributes** buffer_attributes) try {
   InferInput* const in = Unwrap(input);
   const InputBuffer piece = BufferAt(in->buffers(), index);
   *buffer = piece.base;
   *buffer_attributes = in->AttributesOf(index);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONBACKEND_RequestId(TRITONBACKEND_Request* request, const char** id) {
+TRITONSERVER_Error* TRITONBACKEND_RequestId(TRITONBACKEND_Request* request, const char** id) try {
   *id = Unwrap(request)->id().c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestIsCancelled(TRITONBACKEND_Request* request,
-                                                     bool* is_cancelled) {
+                                                     bool* is_cancelled) try {
   *is_cancelled = Unwrap(request)->stream()->IsCancelled();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationId(TRITONBACKEND_Request* request,
-                                                       uint64_t* id) {
+                                                       uint64_t* id) try {
   const InferRequest& r = *Unwrap(request);
   if (r.correlation_id().is_string()) {
     return ToCError(absl::InvalidArgumentError(
@@ -118,10 +133,12 @@ TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationId(TRITONBACKEND_Request* re
   }
   *id = r.correlation_id().uint_value();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationIdString(TRITONBACKEND_Request* request,
-                                                             const char** id) {
+                                                             const char** id) try {
   const InferRequest& r = *Unwrap(request);
   if (!r.correlation_id().is_string()) {
     return ToCError(absl::InvalidArgumentError(
@@ -129,29 +146,38 @@ TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationIdString(TRITONBACKEND_Reque
   }
   *id = r.correlation_id().string_value().c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_InferenceRequestTimeoutMicroseconds(
-    TRITONBACKEND_Request* request, uint64_t* timeout) {
+    TRITONBACKEND_Request* request, uint64_t* timeout) try {
   *timeout = Unwrap(request)->timeout_us();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONBACKEND_RequestFlags(TRITONBACKEND_Request* request, uint32_t* flags) {
+TRITONSERVER_Error* TRITONBACKEND_RequestFlags(TRITONBACKEND_Request* request,
+                                               uint32_t* flags) try {
   *flags = Unwrap(request)->flags();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestParameterCount(TRITONBACKEND_Request* request,
-                                                        uint32_t* count) {
+                                                        uint32_t* count) try {
   *count = static_cast<uint32_t>(Unwrap(request)->parameters().size());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestParameter(TRITONBACKEND_Request* request,
                                                    const uint32_t index, const char** key,
                                                    TRITONSERVER_ParameterType* type,
-                                                   const void** vvalue) {
+                                                   const void** vvalue) try {
   const auto& parameters = Unwrap(request)->parameters();
   if (index >= parameters.size()) {
     return ToCError(absl::InvalidArgumentError(absl::StrCat(
@@ -162,54 +188,67 @@ TRITONSERVER_Error* TRITONBACKEND_RequestParameter(TRITONBACKEND_Request* reques
   *type = static_cast<TRITONSERVER_ParameterType>(parameter.value.index());
   *vvalue = nereid::ParameterValuePointer(parameter.value);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestInputCount(TRITONBACKEND_Request* request,
-                                                    uint32_t* count) {
+                                                    uint32_t* count) try {
   *count = static_cast<uint32_t>(Unwrap(request)->backend_input_count());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestInputName(TRITONBACKEND_Request* request,
-                                                   const uint32_t index, const char** input_name) {
+                                                   const uint32_t index,
+                                                   const char** input_name) try {
   *input_name = nullptr;
   InferRequest& r = *Unwrap(request);
   if (index >= r.backend_input_count())
     return OutOfBounds(r, index, r.backend_input_count(), "inputs");
   *input_name = r.backend_input(index).name().c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestInput(TRITONBACKEND_Request* request, const char* name,
-                                               TRITONBACKEND_Input** input) {
+                                               TRITONBACKEND_Input** input) try {
   InferRequest& r = *Unwrap(request);
   InferInput* const found = r.FindBackendInput(name);
   *input = reinterpret_cast<TRITONBACKEND_Input*>(found);
   if (found != nullptr) return nullptr;
   return ToCError(
       absl::InvalidArgumentError(absl::StrCat(r.LogPrefix(), "unknown request input name ", name)));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestInputByIndex(TRITONBACKEND_Request* request,
                                                       const uint32_t index,
-                                                      TRITONBACKEND_Input** input) {
+                                                      TRITONBACKEND_Input** input) try {
   *input = nullptr;
   InferRequest& r = *Unwrap(request);
   if (index >= r.backend_input_count())
     return OutOfBounds(r, index, r.backend_input_count(), "inputs");
   *input = reinterpret_cast<TRITONBACKEND_Input*>(&r.backend_input(index));
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestOutputCount(TRITONBACKEND_Request* request,
-                                                     uint32_t* count) {
+                                                     uint32_t* count) try {
   *count = static_cast<uint32_t>(Unwrap(request)->output_count());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestOutputName(TRITONBACKEND_Request* request,
                                                     const uint32_t index,
-                                                    const char** output_name) {
+                                                    const char** output_name) try {
   *output_name = nullptr;
   const InferRequest& r = *Unwrap(request);
   if (index >= r.output_count()) {
@@ -217,11 +256,13 @@ TRITONSERVER_Error* TRITONBACKEND_RequestOutputName(TRITONBACKEND_Request* reque
   }
   *output_name = r.output_name(index).c_str();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestOutputBufferProperties(
     TRITONBACKEND_Request* request, const char* name, size_t* byte_size,
-    TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id) {
+    TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id) try {
   const InferRequest& r = *Unwrap(request);
   nereid::MemoryPlace place{static_cast<nereid::MemoryType>(*memory_type), *memory_type_id};
   const nereid::ResponseTarget& target = r.response_target();
@@ -233,16 +274,20 @@ TRITONSERVER_Error* TRITONBACKEND_RequestOutputBufferProperties(
   *memory_type = static_cast<TRITONSERVER_MemoryType>(place.type);
   *memory_type_id = place.id;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestTrace(TRITONBACKEND_Request* request,
-                                               TRITONSERVER_InferenceTrace** trace) {
+                                               TRITONSERVER_InferenceTrace** trace) try {
   *trace = reinterpret_cast<TRITONSERVER_InferenceTrace*>(Unwrap(request)->trace());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request,
-                                                 uint32_t release_flags) {
+                                                 uint32_t release_flags) try {
   InferRequest* const r = Unwrap(request);
   const bool again = (release_flags & TRITONSERVER_REQUEST_RELEASE_RESCHEDULE) != 0;
   if (again && !(r->model()->config().sequence.iterative && r->release_watcher != nullptr)) {
@@ -262,6 +307,8 @@ TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request,
     r->Release(release_flags);
   }
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
 
+using nereid::CaughtError;
 using nereid::InferResponse;
 using nereid::Parameter;
 using nereid::ResponseFactory;
@@ -39,7 +40,7 @@ extern "C" {
 TRITONSERVER_Error* TRITONBACKEND_OutputBuffer(TRITONBACKEND_Output* output, void** buffer,
                                                const uint64_t buffer_byte_size,
                                                TRITONSERVER_MemoryType* memory_type,
-                                               int64_t* memory_type_id) {
+                                               int64_t* memory_type_id) try {
   ResponseOutput* const out = Unwrap(output);
   const nereid::MemoryPlace wish{static_cast<nereid::MemoryType>(*memory_type), *memory_type_id};
   if (absl::Status status = out->Allocate(buffer_byte_size, wish); !status.ok()) {
@@ -50,90 +51,122 @@ TRITONSERVER_Error* TRITONBACKEND_OutputBuffer(TRITONBACKEND_Output* output, voi
   *memory_type = static_cast<TRITONSERVER_MemoryType>(out->buffer().place.type);
   *memory_type_id = out->buffer().place.id;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_OutputBufferAttributes(
-    TRITONBACKEND_Output* output, TRITONSERVER_BufferAttributes** buffer_attributes) {
+    TRITONBACKEND_Output* output, TRITONSERVER_BufferAttributes** buffer_attributes) try {
   *buffer_attributes = Unwrap(output)->Attributes();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryNew(TRITONBACKEND_ResponseFactory** factory,
-                                                     TRITONBACKEND_Request* request) {
+                                                     TRITONBACKEND_Request* request) try {
   *factory = reinterpret_cast<TRITONBACKEND_ResponseFactory*>(
       new ResponseFactory{Unwrap(request)->stream()});
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryDelete(TRITONBACKEND_ResponseFactory* factory) {
+TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryDelete(
+    TRITONBACKEND_ResponseFactory* factory) try {
   delete Unwrap(factory);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryIsCancelled(
-    TRITONBACKEND_ResponseFactory* factory, bool* is_cancelled) {
+TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryIsCancelled(TRITONBACKEND_ResponseFactory* factory,
+                                                             bool* is_cancelled) try {
   *is_cancelled = Unwrap(factory)->stream->IsCancelled();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseFactorySendFlags(TRITONBACKEND_ResponseFactory* factory,
-                                                           const uint32_t send_flags) {
+                                                           const uint32_t send_flags) try {
   return ToCError(Unwrap(factory)->stream->Send(nullptr, send_flags));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseNew(TRITONBACKEND_Response** response,
-                                              TRITONBACKEND_Request* request) {
-  *response = reinterpret_cast<TRITONBACKEND_Response*>(
-      Unwrap(request)->stream()->NewResponse().release());
+                                              TRITONBACKEND_Request* request) try {
+  *response =
+      reinterpret_cast<TRITONBACKEND_Response*>(Unwrap(request)->stream()->NewResponse().release());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONBACKEND_ResponseNewFromFactory(TRITONBACKEND_Response** response,
-                                                         TRITONBACKEND_ResponseFactory* factory) {
-  *response = reinterpret_cast<TRITONBACKEND_Response*>(
-      Unwrap(factory)->stream->NewResponse().release());
+TRITONSERVER_Error* TRITONBACKEND_ResponseNewFromFactory(
+    TRITONBACKEND_Response** response, TRITONBACKEND_ResponseFactory* factory) try {
+  *response =
+      reinterpret_cast<TRITONBACKEND_Response*>(Unwrap(factory)->stream->NewResponse().release());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONBACKEND_ResponseDelete(TRITONBACKEND_Response* response) {
+TRITONSERVER_Error* TRITONBACKEND_ResponseDelete(TRITONBACKEND_Response* response) try {
   delete Unwrap(response);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSetStringParameter(TRITONBACKEND_Response* response,
-                                                             const char* name, const char* value) {
+                                                             const char* name,
+                                                             const char* value) try {
   return AddParameter(response, name, std::string(value));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSetIntParameter(TRITONBACKEND_Response* response,
-                                                          const char* name, const int64_t value) {
+                                                          const char* name,
+                                                          const int64_t value) try {
   return AddParameter(response, name, value);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSetBoolParameter(TRITONBACKEND_Response* response,
-                                                           const char* name, const bool value) {
+                                                           const char* name, const bool value) try {
   return AddParameter(response, name, value);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSetDoubleParameter(TRITONBACKEND_Response* response,
                                                              const char* name,
-                                                             const double value) {
+                                                             const double value) try {
   return AddParameter(response, name, value);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseOutput(TRITONBACKEND_Response* response,
                                                  TRITONBACKEND_Output** output, const char* name,
                                                  const TRITONSERVER_DataType datatype,
-                                                 const int64_t* shape, const uint32_t dims_count) {
+                                                 const int64_t* shape,
+                                                 const uint32_t dims_count) try {
   absl::StatusOr<ResponseOutput*> added = Unwrap(response)->AddOutput(
       name, static_cast<nereid::DataType>(datatype), absl::MakeConstSpan(shape, dims_count));
   *output = added.ok() ? reinterpret_cast<TRITONBACKEND_Output*>(*added) : nullptr;
   return ToCError(added.status());
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
                                                const uint32_t send_flags,
-                                               TRITONSERVER_Error* error) {
+                                               TRITONSERVER_Error* error) try {
   std::unique_ptr<InferResponse> owned(Unwrap(response));
   // The stream has to outlive the delivery, which drops the response's own reference.
   const std::shared_ptr<nereid::ResponseStream> stream = owned->stream();
@@ -144,26 +177,30 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
   const absl::Status sent = stream->Send(std::move(owned), send_flags);
   if (!sent.ok()) LOG_ERROR << sent.message();
   return ToCError(sent);
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_InferenceResponseOutputByName(TRITONBACKEND_Response* response,
                                                                 const char* name,
                                                                 TRITONSERVER_DataType* datatype,
                                                                 const int64_t** shape,
-                                                                uint64_t* dim_count) {
+                                                                uint64_t* dim_count) try {
   for (const ResponseOutput& output : Unwrap(response)->outputs()) {
     if (output.name() != name) continue;
     OutputProperties(output, datatype, shape, dim_count);
     return nullptr;
   }
   return ToCError(absl::NotFoundError(absl::StrCat("Output name ", name, "not found.")));
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_InferenceResponseOutput(TRITONBACKEND_Response* response,
                                                           const uint32_t index, const char** name,
                                                           TRITONSERVER_DataType* datatype,
                                                           const int64_t** shape,
-                                                          uint64_t* dim_count) {
+                                                          uint64_t* dim_count) try {
   const auto& outputs = Unwrap(response)->outputs();
   if (index >= outputs.size()) {
     return ToCError(absl::InvalidArgumentError(absl::StrCat(
@@ -172,6 +209,8 @@ TRITONSERVER_Error* TRITONBACKEND_InferenceResponseOutput(TRITONBACKEND_Response
   SetIf(name, outputs[index].name().c_str());
   OutputProperties(outputs[index], datatype, shape, dim_count);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

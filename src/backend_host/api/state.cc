@@ -4,6 +4,7 @@
 #include "backend_host/api/handles.h"
 #include "c_objects/error.h"
 
+using nereid::CaughtError;
 using nereid::InferRequest;
 using nereid::SequenceState;
 using nereid::ToCError;
@@ -14,7 +15,7 @@ extern "C" {
 TRITONSERVER_Error* TRITONBACKEND_StateNew(TRITONBACKEND_State** state,
                                            TRITONBACKEND_Request* request, const char* name,
                                            const TRITONSERVER_DataType datatype,
-                                           const int64_t* shape, const uint32_t dims_count) {
+                                           const int64_t* shape, const uint32_t dims_count) try {
   *state = nullptr;
   const InferRequest& r = *Unwrap(request);
   if (r.sequence_states == nullptr) {
@@ -26,17 +27,21 @@ TRITONSERVER_Error* TRITONBACKEND_StateNew(TRITONBACKEND_State** state,
       name, static_cast<nereid::DataType>(datatype), absl::MakeConstSpan(shape, dims_count));
   if (made.ok()) *state = reinterpret_cast<TRITONBACKEND_State*>(*made);
   return ToCError(made.status());
+} catch (...) {
+  return CaughtError();
 }
 
-TRITONSERVER_Error* TRITONBACKEND_StateUpdate(TRITONBACKEND_State* state) {
+TRITONSERVER_Error* TRITONBACKEND_StateUpdate(TRITONBACKEND_State* state) try {
   Unwrap(state)->Update();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_StateBuffer(TRITONBACKEND_State* state, void** buffer,
                                               const uint64_t buffer_byte_size,
                                               TRITONSERVER_MemoryType* memory_type,
-                                              int64_t* memory_type_id) {
+                                              int64_t* memory_type_id) try {
   *buffer = nullptr;
   const absl::StatusOr<char*> bytes = Unwrap(state)->Buffer(buffer_byte_size);
   if (!bytes.ok()) return ToCError(bytes.status());
@@ -45,12 +50,16 @@ TRITONSERVER_Error* TRITONBACKEND_StateBuffer(TRITONBACKEND_State* state, void**
   *memory_type = TRITONSERVER_MEMORY_CPU;
   *memory_type_id = 0;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_StateBufferAttributes(
-    TRITONBACKEND_State* state, TRITONSERVER_BufferAttributes** buffer_attributes) {
+    TRITONBACKEND_State* state, TRITONSERVER_BufferAttributes** buffer_attributes) try {
   *buffer_attributes = Unwrap(state)->Attributes();
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"

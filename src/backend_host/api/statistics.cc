@@ -8,6 +8,7 @@
 #include "infer/compute_times.h"
 #include "observe/stats/model_statistics.h"
 
+using nereid::CaughtError;
 using nereid::FailureReason;
 using nereid::InferRequest;
 using nereid::InstanceHandle;
@@ -79,7 +80,7 @@ extern "C" {
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
     TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request, const bool success,
     const uint64_t exec_start_ns, const uint64_t compute_start_ns, const uint64_t compute_end_ns,
-    const uint64_t exec_end_ns) {
+    const uint64_t exec_end_ns) try {
   InstanceHandle* const handle = Unwrap(instance);
   const InferRequest& r = *Unwrap(request);
   if (r.filler) return nullptr;
@@ -104,72 +105,95 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
   statistics.RecordSuccess(handle->statistics_shard(), r.batch_size(), times);
   if (r.compute_times != nullptr) r.compute_times->Add(times);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportBatchStatistics(
     TRITONBACKEND_ModelInstance* instance, const uint64_t batch_size, const uint64_t exec_start_ns,
-    const uint64_t compute_start_ns, const uint64_t compute_end_ns, const uint64_t exec_end_ns) {
+    const uint64_t compute_start_ns, const uint64_t compute_end_ns,
+    const uint64_t exec_end_ns) try {
   InstanceHandle* const handle = Unwrap(instance);
   StatisticsOf(handle).RecordBatch(handle->statistics_shard(), batch_size, exec_start_ns,
                                    compute_start_ns, compute_end_ns, exec_end_ns,
                                    handle->model()->serving_model()->clock()->WallMillis());
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsNew(
-    TRITONBACKEND_ModelInstanceResponseStatistics** response_statistics) {
+    TRITONBACKEND_ModelInstanceResponseStatistics** response_statistics) try {
   *response_statistics =
       reinterpret_cast<TRITONBACKEND_ModelInstanceResponseStatistics*>(new ResponseReport);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsDelete(
-    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics) {
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics) try {
   delete Report(response_statistics);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetModelInstance(
     TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
-    TRITONBACKEND_ModelInstance* model_instance) {
+    TRITONBACKEND_ModelInstance* model_instance) try {
   Report(response_statistics)->instance = Unwrap(model_instance);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseFactory(
     TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
-    TRITONBACKEND_ResponseFactory* response_factory) {
+    TRITONBACKEND_ResponseFactory* response_factory) try {
   Report(response_statistics)->factory = Unwrap(response_factory);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseStart(
-    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics, uint64_t response_start) {
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
+    uint64_t response_start) try {
   Report(response_statistics)->start = response_start;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetComputeOutputStart(
     TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
-    uint64_t compute_output_start) {
+    uint64_t compute_output_start) try {
   Report(response_statistics)->output_start = compute_output_start;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseEnd(
-    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics, uint64_t response_end) {
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics, uint64_t response_end) try {
   Report(response_statistics)->end = response_end;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceResponseStatisticsSetError(
-    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics, TRITONSERVER_Error* error) {
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics,
+    TRITONSERVER_Error* error) try {
   Report(response_statistics)->error = error;
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportResponseStatistics(
-    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics) {
+    TRITONBACKEND_ModelInstanceResponseStatistics* response_statistics) try {
   const ResponseReport& report = *Report(response_statistics);
   if (report.instance == nullptr || report.factory == nullptr) {
     return ToCError(absl::InvalidArgumentError(
@@ -184,6 +208,8 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportResponseStatistics(
       .RecordResponse(report.factory->stream->NextStatisticsIndex(), outcome, report.start,
                       report.output_start, report.end);
   return nullptr;
+} catch (...) {
+  return CaughtError();
 }
 
 }  // extern "C"
