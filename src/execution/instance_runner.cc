@@ -6,15 +6,14 @@
 
 namespace nereid {
 
-InstanceRunner::InstanceRunner(std::string name, std::unique_ptr<Instance> instance,
+InstanceRunner::InstanceRunner(const std::string& name, std::unique_ptr<Instance> instance,
                                BatchSource* source, InstanceSetup setup)
-    : name_(std::move(name)),
+    : thread_name_(name.substr(0, 15)),
       instance_(std::move(instance)),
       source_(source),
       setup_(std::move(setup)),
       thread_([this] { Run(); }) {
-  // The kernel keeps 15 characters of a thread's name.
-  pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str());
+  pthread_setname_np(thread_.native_handle(), thread_name_.c_str());
 }
 
 InstanceRunner::~InstanceRunner() { Join(); }

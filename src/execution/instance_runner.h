@@ -27,7 +27,7 @@ struct InstanceSetup {
 class InstanceRunner {
  public:
   // Starts the thread. `source` outlives this. `name` is for the log and the thread list.
-  InstanceRunner(std::string name, std::unique_ptr<Instance> instance, BatchSource* source,
+  InstanceRunner(const std::string& name, std::unique_ptr<Instance> instance, BatchSource* source,
                  InstanceSetup setup = {});
   // Joins. REQUIRES: the source was shut down, or the instance failed to initialise.
   ~InstanceRunner();
@@ -50,7 +50,7 @@ class InstanceRunner {
   Order AwaitOrder() ABSL_LOCKS_EXCLUDED(mu_);
   void Command(Order order) ABSL_LOCKS_EXCLUDED(mu_);
 
-  const std::string name_;
+  const std::string thread_name_;  // of the name, as much as the kernel keeps: 15 characters
   const std::unique_ptr<Instance> instance_;  // used by thread_, and while it pulls by the source
   BatchSource* const source_;
   InstanceSetup setup_;  // used by thread_; empty once it has initialised

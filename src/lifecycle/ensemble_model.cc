@@ -170,7 +170,7 @@ EnsembleModel::EnsembleModel(const LoadContext& context,
   set_reads_pieces(!scheduler_.shares_inputs());
 }
 
-absl::Status EnsembleModel::CheckReady() {
+absl::Status EnsembleModel::MembersReady(absl::Status (ServingModel::*ask)()) {
   for (const EnsembleStep& step : config().ensemble.steps) {
     std::shared_ptr<ServingModel> member;
     absl::Status ready;
@@ -178,7 +178,7 @@ absl::Status EnsembleModel::CheckReady() {
       ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> current, resolver_->Resolve(step, nullptr));
       if (current == member) break;  // nothing has taken its place
       member = std::move(current);
-      ready = member->CheckReady();
+      ready = ((*member).*ask)();
     } while (!ready.ok() && !member->AdmissionOpen());
     RETURN_IF_ERROR(ready);
   }

@@ -35,7 +35,8 @@ class EnsembleModel final : public ManagedModel {
   absl::Status Enqueue(RequestPtr* request) override { return front_->Enqueue(request); }
   bool AdmissionOpen() const override { return admission_open_.load(std::memory_order_acquire); }
   // Whether all members are ready.
-  absl::Status CheckReady() override;
+  absl::Status CheckReady() override { return MembersReady(&ServingModel::CheckReady); }
+  absl::Status KnownReady() override { return MembersReady(&ServingModel::KnownReady); }
   absl::Status CheckMembers() override;
   void OnCancel(InferRequest* request) override { front_->OnCancel(request); }
   void CloseAdmission() override;
@@ -45,6 +46,8 @@ class EnsembleModel final : public ManagedModel {
  private:
   EnsembleModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
                 OutputLabels labels, StepGraph graph);
+  // The first error of `ask` of the members.
+  absl::Status MembersReady(absl::Status (ServingModel::*ask)());
   void TearDown() override { scheduler_.Shutdown(); }
 
   ModelResolver* const resolver_;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <exception>
 #include <utility>
 
 #include "base/background_thread.h"
@@ -10,19 +11,26 @@
 namespace nereid {
 
 LoadPool::LoadPool(uint32_t threads, Clock* clock) : clock_(clock) {
-  MutexLock lock(&mu_);
-  for (uint32_t i = 0; i < threads; ++i) AddWorker();
-  watcher_ = std::thread([this] { Watch(); });
+  try {
+    MutexLock lock(&mu_);
+    for (uint32_t i = 0; i < threads; ++i) AddWorker();
+    watcher_ = std::thread([this] { Watch(); });
+  } catch (...) {  // those that were made must not outlive this
+    Close();
+    throw;
+  }
 }
 
-LoadPool::~LoadPool() {
+LoadPool::~LoadPool() { Close(); }
+
+void LoadPool::Close() {
   {
     MutexLock lock(&mu_);
     closed_ = true;
   }
   changed_.NotifyAll();
   watch_.NotifyAll();
-  watcher_.join();
+  if (watcher_.joinable()) watcher_.join();
   // Nobody adds workers any more.
   std::list<Worker*> workers;
   {
@@ -34,7 +42,12 @@ LoadPool::~LoadPool() {
 
 void LoadPool::AddWorker() {
   Worker* const worker = &workers_.emplace_back();
-  worker->thread = std::thread([this, worker] { Work(worker); });
+  try {
+    worker->thread = std::thread([this, worker] { Work(worker); });
+  } catch (...) {
+    workers_.pop_back();
+    throw;
+  }
 }
 
 void LoadPool::Run(std::function<void()> task) {
@@ -88,9 +101,15 @@ void LoadPool::Watch() {
       clock_->Wait(&watch_, &mu_, deadline);
       continue;
     }
+    try {
+      AddWorker();
+    } catch (const std::exception& e) {  // no thread, or no memory: perhaps later
+      LOG_WARNING << "a model takes long to load, and others have to wait: " << e.what();
+      slowest->since = clock_->Now();
+      continue;
+    }
     LOG_WARNING << "a model takes long to load: others are loaded beside it";
     slowest->replaced = true;
-    AddWorker();
   }
 }
 

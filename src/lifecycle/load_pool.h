@@ -38,9 +38,12 @@ class LoadPool {
     bool replaced = false;           // ends after its task
   };
 
+  // Runs what is queued, then joins.
+  void Close() ABSL_LOCKS_EXCLUDED(mu_);
   void Work(Worker* self) ABSL_LOCKS_EXCLUDED(mu_);
   // Looks after tasks that take too long.
   void Watch() ABSL_LOCKS_EXCLUDED(mu_);
+  // Throws where the machine refuses a thread.
   void AddWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The worker whose task has run for the longest time; null if none runs one.
   Worker* Slowest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -1,10 +1,12 @@
 #include "lifecycle/loaded_model.h"
 
 #include <absl/algorithm/container.h>
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "base/log.h"
@@ -30,7 +32,11 @@ LoadedModel::LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabe
   set_reads_pieces(model_->backend()->attributes().reads_pieces);
 }
 
-LoadedModel::~LoadedModel() { TearDown(); }
+LoadedModel::~LoadedModel() {
+  // Mostly Close has done it. The last reference may go on any thread, with an old picture of the
+  // directory: nothing may be needed there that could be refused.
+  if (model_ != nullptr) TearDown();
+}
 
 absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext& context,
                                                                const ParsedConfig& parsed,
@@ -67,6 +73,7 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   }
   loaded->UseCache(context);
   loaded->PreserveOrdering();
+  loaded->CheckFromNowOn(context.readiness);
   loaded->load_seconds_ = std::chrono::duration<double>(context.clock->Now() - start).count();
   return loaded;
 }
@@ -153,9 +160,9 @@ void LoadedModel::UseCache(const LoadContext& context) {
                    "(--cache-config)";
     return;
   }
-  cached_ = std::make_unique<CachedScheduler>(
-      scheduler_.get(), context.response_cache, context.cache_executor, config(),
-      fingerprint(), clock());
+  cached_ =
+      std::make_unique<CachedScheduler>(scheduler_.get(), context.response_cache,
+                                        context.cache_executor, config(), fingerprint(), clock());
   front_ = cached_.get();
 }
 
@@ -170,14 +177,33 @@ absl::Status LoadedModel::CheckReady() {
   if (!lifetime().Enter()) {
     return absl::UnavailableError(absl::StrCat("model '", config().name, "' is being unloaded"));
   }
+  const absl::Cleanup leave = [this] { lifetime().Leave(); };
   absl::Status status;
   for (const auto& instance : instances()) {
     if (!instance->in_use.Enter()) continue;  // it is going
+    const absl::Cleanup leave_instance = [&] { instance->in_use.Leave(); };
     status.Update(instance->handle->CheckReady());
-    instance->in_use.Leave();
   }
-  lifetime().Leave();
   return status;
+}
+
+void LoadedModel::CheckFromNowOn(ReadinessChecker* checker) {
+  if (checker == nullptr || model_->backend()->entry_points().instance_ready == nullptr) return;
+  readiness_ = checker->Add(absl::StrCat("'", config().name, "' version ", config().version),
+                            [weak = weak_from_this()]() -> std::optional<absl::Status> {
+                              const std::shared_ptr<ServingModel> model = weak.lock();
+                              if (model == nullptr || !model->AdmissionOpen()) return std::nullopt;
+                              absl::Status ready = model->CheckReady();
+                              if (!model->AdmissionOpen()) return std::nullopt;
+                              return ready;
+                            });
+}
+
+absl::Status LoadedModel::KnownReady() {
+  if (!AdmissionOpen()) {
+    return absl::UnavailableError(absl::StrCat("model '", config().name, "' is being unloaded"));
+  }
+  return readiness_ == nullptr ? absl::OkStatus() : readiness_->Probe();
 }
 
 int64_t LoadedModel::InFlight() {
@@ -216,15 +242,15 @@ void LoadedModel::TearDown() {
 
 std::vector<TRITONSERVER_BufferAttributes> LoadedModel::memory() {
   if (!lifetime().Enter()) return {};
+  const absl::Cleanup leave = [this] { lifetime().Leave(); };
   std::vector<TRITONSERVER_BufferAttributes> all = model_->memory();
   for (const auto& instance : instances()) {
     if (!instance->in_use.Enter()) continue;  // it is going
+    const absl::Cleanup leave_instance = [&] { instance->in_use.Leave(); };
     for (const TRITONSERVER_BufferAttributes& usage : instance->handle->memory()) {
       all.push_back(usage);
     }
-    instance->in_use.Leave();
   }
-  lifetime().Leave();
   return all;
 }
 

@@ -22,6 +22,7 @@
 #include "execution/warmup.h"
 #include "filesystem/file_system.h"
 #include "lifecycle/managed_model.h"
+#include "lifecycle/readiness_checker.h"
 #include "memory/output_allocator.h"
 #include "scheduling/cached/cached_scheduler.h"
 #include "scheduling/dynamic/dynamic_scheduler.h"
@@ -47,8 +48,9 @@ struct LoadContext {
   ModelResolver* resolver = nullptr;  // for ensembles; null: there are none
   // Of the tensors between the steps of ensembles; null: one without a limit.
   const HeapOutputAllocator* step_allocator = nullptr;
-  size_t hold_until_backlogged = 0;  // see SequenceSchedulerOptions
-  void* server = nullptr;            // TRITONSERVER_Server*, for the backends
+  size_t hold_until_backlogged = 0;       // see SequenceSchedulerOptions
+  void* server = nullptr;                 // TRITONSERVER_Server*, for the backends
+  ReadinessChecker* readiness = nullptr;  // null: nobody asks, models are taken to be ready
 };
 
 class LoadedModel final : public ManagedModel {
@@ -67,6 +69,7 @@ class LoadedModel final : public ManagedModel {
   absl::Status Enqueue(RequestPtr* request) override { return front_->Enqueue(request); }
   bool AdmissionOpen() const override { return admission_open_.load(std::memory_order_acquire); }
   absl::Status CheckReady() override;
+  absl::Status KnownReady() override;
   void OnCancel(InferRequest* request) override { front_->OnCancel(request); }
   bool HasSequence(const CorrelationId& id) const override {
     return sequences_ != nullptr && sequences_->Has(id);
@@ -95,8 +98,8 @@ class LoadedModel final : public ManagedModel {
                                                                    const ParsedConfig& wanted,
                                                                    const std::string& model_dir);
   // The new instances serve; those that are not wanted any more finish what they have in the
-  // background, and go.
-  void Apply(std::unique_ptr<InstanceUpdate> update) ABSL_LOCKS_EXCLUDED(mu_);
+  // background, and `reaper` ends them.
+  void Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) ABSL_LOCKS_EXCLUDED(mu_);
   std::string ConfigJson() const override ABSL_LOCKS_EXCLUDED(mu_);
   size_t instance_count() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -128,6 +131,8 @@ class LoadedModel final : public ManagedModel {
   // context.inline_limit, or zero if no I/O thread may execute this model. INVALID_ARGUMENT for a
   // bad parameter.
   absl::StatusOr<Duration> InlineLimit(const LoadContext& context) const;
+  // Has the backend asked from now on whether the model is ready, if it offers that.
+  void CheckFromNowOn(ReadinessChecker* checker);
   // Puts the response cache before the scheduler, if the configuration asks for it.
   void UseCache(const LoadContext& context);
   // Puts the one who orders responses before all other schedulers, if the configuration asks for
@@ -143,6 +148,7 @@ class LoadedModel final : public ManagedModel {
   std::unique_ptr<OrderedScheduler> ordered_;  // null unless responses leave in order
   Scheduler* front_ = nullptr;                 // the first that sees a request
   std::atomic<bool> admission_open_{true};
+  std::shared_ptr<Readiness> readiness_;  // null: it is ready as long as it serves
   double load_seconds_ = 0;
   mutable Mutex mu_;
   Instances instances_ ABSL_GUARDED_BY(mu_);

@@ -52,16 +52,20 @@ class LoadedModelTest : public ::testing::Test {
     source.expected_name = name;
     auto config = LoadModelConfig(repository_.fs, source);
     EXPECT_TRUE(config.ok()) << config.status();
-    return LoadedModel::Load(repository_.Context(), *config, source.model_dir, 1);
+    LoadContext context = repository_.Context();
+    context.readiness = readiness_.get();
+    return LoadedModel::Load(context, *config, source.model_dir, 1);
   }
 
-  static void Close(const std::shared_ptr<LoadedModel>& model) {
+  void Close(const std::shared_ptr<LoadedModel>& model) {
     Signal closed;
-    model->Close([&closed] { closed.Set(); });
+    model->Close(&reaper_, [&closed] { closed.Set(); });
     closed.Await();
   }
 
   FakeRepository repository_;
+  Reaper reaper_;
+  std::unique_ptr<ReadinessChecker> readiness_;  // null: off
 };
 
 TEST_F(LoadedModelTest, ServesFromItsLoadToItsClose) {
@@ -119,6 +123,18 @@ TEST_F(LoadedModelTest, AModelThatIsNotReadySaysSo) {
   Close(model);
 }
 
+TEST_F(LoadedModelTest, TheKnownAnswerIsThatOfTheBackend) {
+  readiness_ = std::make_unique<ReadinessChecker>(&repository_.clock);
+  auto unready = *Load("not_ready");
+  EXPECT_EQ(unready->KnownReady(), absl::InternalError("the fake backend is not ready"));
+  auto ready = *Load("m");
+  EXPECT_TRUE(ready->KnownReady().ok());
+  ready->CloseAdmission();
+  EXPECT_EQ(ready->KnownReady(), absl::UnavailableError("model 'm' is being unloaded"));
+  Close(ready);
+  Close(unready);
+}
+
 TEST_F(LoadedModelTest, CloseWaitsForTheLastRequest) {
   auto model = *Load("holds");
   TestRequest request(model);
@@ -127,7 +143,7 @@ TEST_F(LoadedModelTest, CloseWaitsForTheLastRequest) {
   ASSERT_TRUE(model->Enqueue(&owned).ok());
   repository_.backend.AwaitHeld(1);
   Signal closed;
-  model->Close([&closed] { closed.Set(); });
+  model->Close(&reaper_, [&closed] { closed.Set(); });
   EXPECT_FALSE(closed.IsSet());
   EXPECT_THAT(repository_.backend.Journal(), Not(Contains("model_finalize holds")));
   repository_.backend.LetGo();
@@ -173,7 +189,7 @@ TEST_F(LoadedModelTest, SequencesGoOnUntilTheyEnd) {
   EXPECT_EQ(send(1, 0), absl::OkStatus());
   // Both doors closed, it lives until its sequences have ended.
   Signal closed;
-  model->Close([&closed] { closed.Set(); });
+  model->Close(&reaper_, [&closed] { closed.Set(); });
   EXPECT_FALSE(closed.IsSet());
   ModelDirectory directory;
   directory.models["m"].draining.push_back(model);

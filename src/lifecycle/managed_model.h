@@ -7,11 +7,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "c_objects/buffer_attributes.h"
 #include "infer/serving_model.h"
+#include "lifecycle/model_source.h"
+#include "lifecycle/reaper.h"
 
 namespace nereid {
 
@@ -19,9 +22,13 @@ class ManagedModel : public ServingModel {
  public:
   // Refuses new requests; those in flight go on.
   virtual void CloseAdmission() = 0;
-  // CloseAdmission, and tears the model down once nothing is in flight, on a thread of its own;
-  // `on_done` runs there afterwards. REQUIRES: called once, on a model held by a shared_ptr.
-  void Close(std::function<void()> on_done);
+  // CloseAdmission, and once nothing is in flight `reaper` tears the model down, lets go of what it
+  // was loaded from, and calls `on_done`. After that the model owns nothing that has an end: who
+  // still refers to it keeps memory only. REQUIRES: called once, on a model held by a shared_ptr.
+  void Close(Reaper* reaper, std::function<void()> on_done);
+  // What it was loaded from, until it is closed. REQUIRES: called once at most, before others see
+  // the model.
+  void set_source(std::shared_ptr<ModelSource> source);
 
   // Whether a sequence of requests lives here.
   virtual bool HasSequences() const { return false; }
@@ -42,6 +49,9 @@ class ManagedModel : public ServingModel {
   using ServingModel::ServingModel;
   // Blocks until nothing of the model runs any more.
   virtual void TearDown() = 0;
+
+ private:
+  std::shared_ptr<ModelSource> source_;  // null: the repository; moved out by Close
 };
 
 }  // namespace nereid

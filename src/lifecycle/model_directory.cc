@@ -22,12 +22,20 @@ const char* ModelStateName(ModelState state) {
   return "UNKNOWN";
 }
 
-std::vector<const ModelEntry*> ModelDirectory::Named(absl::string_view name) const {
-  std::vector<const ModelEntry*> found;
-  for (const auto& [key, entry] : models) {
-    if (absl::string_view(entry.id.name) == name) found.push_back(&entry);
+std::shared_ptr<const ModelDirectory> ModelDirectory::Picture() const {
+  auto picture = std::make_shared<ModelDirectory>(*this);
+  picture->by_name_.clear();
+  if (!namespacing) return picture;
+  for (const auto& [key, entry] : picture->models) {
+    picture->by_name_[entry.id.name].push_back(&entry);
   }
-  return found;
+  return picture;
+}
+
+const ModelDirectory::Entries& ModelDirectory::Named(absl::string_view name) const {
+  static const auto* const kNone = new Entries;
+  const auto found = by_name_.find(std::string_view(name.data(), name.size()));
+  return found == by_name_.end() ? *kNone : found->second;
 }
 
 absl::StatusOr<const ModelEntry*> ModelDirectory::FindEntry(absl::string_view name) const {
@@ -37,7 +45,7 @@ absl::StatusOr<const ModelEntry*> ModelDirectory::FindEntry(absl::string_view na
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' is not found"));
   }
-  const std::vector<const ModelEntry*> found = Named(name);
+  const Entries& found = Named(name);
   if (found.size() == 1) return found[0];
   if (found.empty()) {
     return absl::InvalidArgumentError(
@@ -54,19 +62,19 @@ const ModelEntry* ModelDirectory::FindMember(absl::string_view space,
                                  : models.find(absl::StrCat(space, "::", name));
   if (own != models.end()) return &own->second;
   if (!namespacing) return nullptr;
-  const std::vector<const ModelEntry*> found = Named(name);
+  const Entries& found = Named(name);
   return found.size() == 1 ? found[0] : nullptr;
 }
 
 absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::Find(absl::string_view name,
-                                                                  int64_t version) const {
+                                                                   int64_t version) const {
   ASSIGN_OR_RETURN(const ModelEntry* const entry, FindEntry(name));
   return FindVersion(*entry, name, version);
 }
 
 absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::FindVersion(const ModelEntry& model,
-                                                                         absl::string_view name,
-                                                                         int64_t version) {
+                                                                          absl::string_view name,
+                                                                          int64_t version) {
   const auto& versions = model.versions;
   if (version < 0) {
     for (auto entry = versions.rbegin(); entry != versions.rend(); ++entry) {

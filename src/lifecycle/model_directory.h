@@ -1,6 +1,8 @@
 // ModelDirectory: which versions of which models there are, as one immutable picture. A new picture
 // replaces the old one at every change (base/read_mostly.h), so that a request's look-up takes no
-// lock.
+// lock. A thread may keep an old picture for as long as it likes: it holds memory, and nothing
+// whose end anybody waits for (ManagedModel::Close). With namespaces, names
+// are found in pictures only.
 #ifndef NEREID_LIFECYCLE_MODEL_DIRECTORY_H_
 #define NEREID_LIFECYCLE_MODEL_DIRECTORY_H_
 
@@ -8,6 +10,7 @@
 #include <absl/strings/string_view.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,8 +22,6 @@
 
 namespace nereid {
 
-class AgentChain;
-
 enum class ModelState { kUnknown, kReady, kUnavailable, kLoading, kUnloading };
 const char* ModelStateName(ModelState state);
 
@@ -31,8 +32,6 @@ struct VersionEntry {
   ModelState state = ModelState::kUnknown;
   std::string reason;
   std::shared_ptr<ManagedModel> model;  // null unless the version serves or drains
-  std::shared_ptr<const void> source;   // what its files are in, if not in the repository
-  AgentChain* agents = nullptr;         // part of `source`; told when the version goes
 };
 
 struct ModelEntry {
@@ -46,6 +45,9 @@ struct ModelEntry {
 struct ModelDirectory {
   SharingMap<ModelEntry> models;  // by ModelId::Text()
   bool namespacing = false;
+
+  // A copy to look up in.
+  std::shared_ptr<const ModelDirectory> Picture() const;
 
   // The model that a client means by `name`. NOT_FOUND, with namespaces INVALID_ARGUMENT where
   // there is none, or several.
@@ -69,8 +71,12 @@ struct ModelDirectory {
                                                                    int64_t version);
 
  private:
+  using Entries = std::vector<const ModelEntry*>;
+
   // The models called `name`, in whichever namespace.
-  std::vector<const ModelEntry*> Named(absl::string_view name) const;
+  const Entries& Named(absl::string_view name) const;
+
+  std::map<std::string, Entries, std::less<>> by_name_;  // of a picture with namespaces
 };
 
 }  // namespace nereid

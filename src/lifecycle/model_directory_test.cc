@@ -108,5 +108,26 @@ TEST_F(ModelDirectoryTest, TheVersionIsNotReady) {
   }
 }
 
+TEST_F(ModelDirectoryTest, APictureKnowsNamesInAllNamespaces) {
+  directory_.namespacing = true;
+  for (const char* const space : {"/a", "/b"}) {
+    directory_.models[std::string(space) + "::both"].id = {space, "both"};
+  }
+  directory_.models["/a::one"].id = {"/a", "one"};
+  const auto picture = directory_.Picture();
+  EXPECT_EQ((*picture->FindEntry("one"))->id.space, "/a");
+  EXPECT_EQ(picture->FindEntry("both").status(),
+            absl::InvalidArgumentError(
+                "There are 2 identifiers of model 'both' in global map, model namespace must be "
+                "provided to resolve ambiguity."));
+  EXPECT_EQ(picture->FindEntry("none").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(picture->FindMember("/b", "both")->id.space, "/b");
+  // A later picture has its own entries, and the earlier one keeps what it had.
+  directory_.models["/a::one"].reason = "why";
+  directory_.models["/b::one"].id = {"/b", "one"};
+  EXPECT_FALSE(directory_.Picture()->FindEntry("one").ok());
+  EXPECT_EQ((*picture->FindEntry("one"))->reason, "");
+}
+
 }  // namespace
 }  // namespace nereid

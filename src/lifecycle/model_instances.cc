@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <future>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -111,7 +110,7 @@ absl::StatusOr<std::unique_ptr<LoadedModel::InstanceUpdate>> LoadedModel::Prepar
   return update;
 }
 
-void LoadedModel::Apply(std::unique_ptr<InstanceUpdate> update) {
+void LoadedModel::Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) {
   for (const auto& instance : update->added) instance->Serve();
   {
     MutexLock lock(&mu_);
@@ -129,11 +128,13 @@ void LoadedModel::Apply(std::unique_ptr<InstanceUpdate> update) {
   // is open, because it serves.
   if (update->removed.empty() || !lifetime().Enter()) return;
   auto self = std::static_pointer_cast<LoadedModel>(shared_from_this());
-  std::thread([self, removed = std::move(update->removed)]() mutable {
+  Reaper::Job job;
+  job.push_back([self, removed = std::move(update->removed)]() mutable {
     for (const auto& instance : removed) self->Retire(instance.get());
     removed.clear();
     self->lifetime().Leave();
-  }).detach();
+  });
+  reaper->Run(std::move(job));
 }
 
 void LoadedModel::Retire(RunningInstance* instance) {

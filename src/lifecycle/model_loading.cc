@@ -47,7 +47,6 @@ std::string Describe(const absl::Status& status) {
 std::shared_ptr<const PreparedModel> WithoutSource(const PreparedModel& model) {
   auto copy = std::make_shared<PreparedModel>(model);
   copy->source = nullptr;
-  copy->agents = nullptr;
   return copy;
 }
 
@@ -163,6 +162,7 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadVersion(const Pr
   for (uint32_t attempt = 0;; ++attempt) {
     absl::StatusOr<std::shared_ptr<ManagedModel>> loaded = LoadCaught(model, version);
     if (loaded.ok()) {
+      (*loaded)->set_source(model.source);
       LOG_INFO << "successfully loaded '" << name << "' version " << version;
       return loaded;
     }
@@ -182,7 +182,7 @@ absl::Status ModelManager::Commit(LoadJob* job) {
     absl::StrAppend(&reasons, "version ", task.version, " is at ", state,
                     " state: ", Describe(task.status), ";");
   }
-  std::vector<std::pair<int64_t, VersionEntry>> retired;
+  std::vector<std::pair<int64_t, std::shared_ptr<ManagedModel>>> retired;
   Update([&](ModelDirectory* directory) {
     ModelEntry& entry = directory->models[model.id.Text()];
     entry.reason.clear();
@@ -192,15 +192,14 @@ absl::Status ModelManager::Commit(LoadJob* job) {
       for (VersionTask& task : job->tasks) {
         const bool loaded = task.step == VersionTask::Step::kLoad;
         served[task.version] =
-            loaded ? VersionEntry{ModelState::kReady, "", *task.loaded, model.source, model.agents}
-                   : task.present;
+            loaded ? VersionEntry{ModelState::kReady, "", *task.loaded} : task.present;
       }
       for (auto& [version, old] : entry.versions) {
         if (old.model == nullptr) continue;
         const auto successor = served.find(version);
         const bool replaced = successor != served.end();
         if (replaced && successor->second.model == old.model) continue;
-        if (old.state == ModelState::kReady) retired.push_back({version, old});
+        if (old.state == ModelState::kReady) retired.push_back({version, old.model});
         if (!replaced) {
           served[version] = old;
           served[version].state = ModelState::kUnloading;
@@ -215,8 +214,7 @@ absl::Status ModelManager::Commit(LoadJob* job) {
     for (VersionTask& task : job->tasks) {
       if (task.step != VersionTask::Step::kLoad) continue;
       if (task.loaded.ok()) {
-        retired.push_back(
-            {task.version, {ModelState::kReady, "", *task.loaded, model.source, model.agents}});
+        retired.push_back({task.version, *task.loaded});
       }
       VersionEntry& version = entry.versions[task.version];
       if (version.state == ModelState::kReady) continue;
@@ -227,18 +225,19 @@ absl::Status ModelManager::Commit(LoadJob* job) {
   });
   if (reasons.empty()) {
     for (VersionTask& task : job->tasks) {
-      if (task.update != nullptr) task.updated().Apply(std::move(task.update));
+      if (task.update != nullptr) task.updated().Apply(&reaper_, std::move(task.update));
     }
   }
   job->tasks.clear();
-  for (auto& [version, entry] : retired) CloseVersion(model.id, version, std::move(entry), "");
+  for (const auto& [version, old] : retired) CloseVersion(model.id, version, old, "");
   if (reasons.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(reasons);
 }
 
 void ModelManager::EndLoad(LoadJob* job, absl::Status status) {
   const ModelId id = job->model->id;
-  if (job->model->agents != nullptr) job->model->agents->EndLoad(status.ok());
+  const std::shared_ptr<ModelSource> source = job->model->source;
+  if (source != nullptr) source->EndLoad(status.ok());
   if (!status.ok()) LOG_ERROR << "failed to load '" << id.name << "': " << status.message();
   std::shared_ptr<const PreparedModel> again;
   {
@@ -257,7 +256,8 @@ void ModelManager::EndLoad(LoadJob* job, absl::Status status) {
     }
   }
   if (again != nullptr) BeginAgain(again);
-  job->model.reset();  // so that agents of a model that failed see its end before the caller does
+  job->model.reset();
+  if (source != nullptr) source->Leave();  // agents of a model that failed see its end first
   job->done(std::move(status));
 }
 

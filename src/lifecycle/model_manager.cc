@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <optional>
-#include <thread>
 #include <utility>
 
+#include "base/job_threads.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "lifecycle/load_job.h"
@@ -113,7 +114,7 @@ absl::Status ModelManager::RegisterRepository(const std::string& path,
   }
   layout.repositories.insert(path);
   if (!names.empty()) layout.names[path] = names;
-  layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
+  (void)layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
   return absl::OkStatus();
 }
 
@@ -125,7 +126,7 @@ absl::Status ModelManager::UnregisterRepository(const std::string& path) {
         absl::StrCat("failed to unregister '", path, "', repository not found"));
   }
   layout.names.erase(path);
-  layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
+  (void)layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
   return absl::OkStatus();
 }
 
@@ -490,13 +491,18 @@ std::vector<std::string> ModelManager::LoadEach(const std::set<std::string>& nam
   const std::vector<std::string> all(names.begin(), names.end());
   std::vector<absl::Status> results(all.size());
   std::atomic<size_t> next{0};
-  std::vector<std::thread> threads;
-  for (size_t t = 0; t < std::min(kMaxThreads, all.size()); ++t) {
-    threads.emplace_back([&] {
-      for (size_t i = next++; i < all.size(); i = next++) results[i] = Load(all[i]);
-    });
+  const std::function<void()> load_some = [&] {
+    for (size_t i = next++; i < all.size(); i = next++) results[i] = Load(all[i]);
+  };
+  {
+    JobThreads threads("model control", kMaxThreads);
+    bool more = true;
+    for (size_t t = 1; more && t < std::min(kMaxThreads, all.size()); ++t) {
+      std::function<void()> job = load_some;
+      more = threads.TryRun(&job);  // fewer do it, too
+    }
+    load_some();
   }
-  for (std::thread& thread : threads) thread.join();
   std::vector<std::string> failed;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!results[i].ok()) failed.push_back(all[i]);

@@ -28,6 +28,7 @@
 #include "lifecycle/model_directory.h"
 #include "lifecycle/model_reader.h"
 #include "lifecycle/plan_run.h"
+#include "lifecycle/reaper.h"
 #include "repository/load_override.h"
 #include "repository/snapshot.h"
 #include "scheduling/ensemble/model_resolver.h"
@@ -112,6 +113,9 @@ class ModelManager final : public ModelResolver {
   // Waits until no model is being loaded and all that are unloaded are torn down; false if
   // `deadline` comes first.
   bool WaitUnloaded(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
+  // What keeps WaitIdle and WaitUnloaded: one sentence for each model that has requests in flight,
+  // is being loaded or being torn down.
+  std::vector<std::string> Unfinished() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   // What is known of a model besides its versions. Does not keep what it is loaded from: its
@@ -196,7 +200,7 @@ class ModelManager final : public ModelResolver {
   void Retire(const ModelId& id, const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
   // Retires an ensemble that serves, but not with the members that serve now.
   void RetireMisfits(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
-  void CloseVersion(const ModelId& id, int64_t version, VersionEntry entry,
+  void CloseVersion(const ModelId& id, int64_t version, const std::shared_ptr<ManagedModel>& model,
                     const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
   // One text for each model version with requests in flight.
   std::vector<std::string> InFlight() const;
@@ -206,10 +210,11 @@ class ModelManager final : public ModelResolver {
 
   template <typename Change>
   void Update(const Change& change) ABSL_LOCKS_EXCLUDED(mu_) {
+    std::shared_ptr<const ModelDirectory> old;
     {
       MutexLock lock(&mu_);
       change(&current_);
-      directory_.Set(std::make_shared<const ModelDirectory>(current_));
+      old = directory_.Set(current_.Picture());
     }
     changed_.NotifyAll();
   }
@@ -227,10 +232,11 @@ class ModelManager final : public ModelResolver {
   uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<ModelId> busy_ ABSL_GUARDED_BY(mu_);
   std::set<ModelId> again_ ABSL_GUARDED_BY(mu_);  // busy ones to be loaded again afterwards
-  int64_t closing_ ABSL_GUARDED_BY(mu_) = 0;      // versions being torn down
+  std::multiset<std::string> closing_ ABSL_GUARDED_BY(mu_);  // versions being torn down
   bool polling_ ABSL_GUARDED_BY(mu_) = false;
   bool polls_stopped_ ABSL_GUARDED_BY(mu_) = false;
   RepositorySnapshot known_ ABSL_GUARDED_BY(mu_);  // what the last poll took up
+  Reaper reaper_;                                  // its jobs use all of the above
   LoadPool pool_;                                  // last: its tasks use all of the above
 };
 

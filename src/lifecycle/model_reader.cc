@@ -13,12 +13,6 @@ std::vector<std::string> PreparedModel::MemberNames() const {
   return names;
 }
 
-// What a model is loaded from, when that is not the repository itself.
-struct ModelReader::Source {
-  std::unique_ptr<TempDirectory> files;
-  std::unique_ptr<AgentChain> agents;
-};
-
 std::shared_ptr<const PreparedModel> ModelReader::Read(const ModelId& id, ModelFiles files,
                                                        bool rename,
                                                        const LoadOverride& override) const {
@@ -45,34 +39,38 @@ std::shared_ptr<const PreparedModel> ModelReader::Read(const ModelId& id, ModelF
 
 absl::Status ModelReader::Prepare(const LoadOverride& override, ConfigSource* config,
                                   PreparedModel* model) const {
-  auto source = std::make_shared<Source>();
+  std::unique_ptr<TempDirectory> files;
   if (!override.files.empty()) {
-    ASSIGN_OR_RETURN(source->files, MakeModelDirectory(override.files));
-    model->model_dir = source->files->path();
-    model->source = source;
+    ASSIGN_OR_RETURN(files, MakeModelDirectory(override.files));
+    model->model_dir = files->path();
   }
   config->model_dir = model->model_dir;
+  ASSIGN_OR_RETURN(std::unique_ptr<AgentChain> agents, LoadAgents(*config));
+  if (agents != nullptr) config->model_dir = model->model_dir = agents->location();
+  if (files != nullptr || agents != nullptr) {
+    model->source = std::make_shared<ModelSource>(std::move(files), std::move(agents));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<AgentChain>> ModelReader::LoadAgents(
+    const ConfigSource& config) const {
   // What is wrong with it comes up when it is read for good.
-  const absl::StatusOr<ParsedConfig> written = ReadModelConfig(*options_.file_system, *config);
-  if (!written.ok()) return absl::OkStatus();
+  const absl::StatusOr<ParsedConfig> written = ReadModelConfig(*options_.file_system, config);
+  if (!written.ok()) return nullptr;
   const std::vector<RepositoryAgentSpec> agents = RepositoryAgentsOf(*written);
-  if (agents.empty()) return absl::OkStatus();
+  if (agents.empty()) return nullptr;
   if (options_.agents == nullptr) {
     return absl::InvalidArgumentError("there is no directory of repository agents");
   }
   const auto read_config = [&](const std::string& location) {
-    ConfigSource there = *config;
+    ConfigSource there = config;
     there.model_dir = location;
     there.override_json.reset();
     const absl::StatusOr<ParsedConfig> found = ReadModelConfig(*options_.file_system, there);
     return found.ok() ? found->Json() : std::string();
   };
-  ASSIGN_OR_RETURN(source->agents,
-                   AgentChain::Load(options_.agents, agents, model->model_dir, read_config));
-  model->agents = source->agents.get();
-  model->source = source;
-  config->model_dir = model->model_dir = source->agents->location();
-  return absl::OkStatus();
+  return AgentChain::Load(options_.agents, agents, config.model_dir, read_config);
 }
 
 }  // namespace nereid

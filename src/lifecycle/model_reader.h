@@ -12,8 +12,8 @@
 #include "config/load_config.h"
 #include "config/relations.h"
 #include "filesystem/file_system.h"
+#include "lifecycle/model_source.h"
 #include "model/model_id.h"
-#include "repository/agent_model.h"
 #include "repository/load_override.h"
 #include "repository/snapshot.h"
 
@@ -27,10 +27,8 @@ struct PreparedModel {
   absl::StatusOr<ParsedConfig> config = absl::UnknownError("");  // or why there is none
   std::vector<EnsembleMember> members;
   bool overridden = false;
-  // Keeps model_dir. Held by every version that is loaded from it; may be null.
-  std::shared_ptr<const void> source;
-  // Agents that look after the model, part of `source`; null if there are none.
-  AgentChain* agents = nullptr;
+  // Keeps model_dir; null: the repository does. Whoever loads the model calls Leave in the end.
+  std::shared_ptr<ModelSource> source;
 
   std::vector<std::string> MemberNames() const;
 };
@@ -52,10 +50,10 @@ class ModelReader {
                                             const LoadOverride& override) const;
 
  private:
-  struct Source;
-
   absl::Status Prepare(const LoadOverride& override, ConfigSource* config_source,
                        PreparedModel* model) const;
+  // The agents that the configuration names, which have prepared the model; null if there are none.
+  absl::StatusOr<std::unique_ptr<AgentChain>> LoadAgents(const ConfigSource& config) const;
 
   const Options options_;
 };

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "lifecycle/model_manager.h"
-#include "repository/agent_model.h"
 
 namespace nereid {
 namespace {
@@ -17,18 +16,17 @@ constexpr auto kIdleStep = std::chrono::milliseconds(10);
 
 }  // namespace
 
-void ModelManager::CloseVersion(const ModelId& id, int64_t version, VersionEntry entry,
+void ModelManager::CloseVersion(const ModelId& id, int64_t version,
+                                const std::shared_ptr<ManagedModel>& model,
                                 const std::string& reason) {
+  const std::string name = absl::StrCat("Model '", id.name, "' (version ", version, ")");
   {
     MutexLock lock(&mu_);
-    ++closing_;
+    closing_.insert(name);
   }
-  if (entry.agents != nullptr) entry.agents->Unload();
-  ManagedModel* const raw = entry.model.get();
-  raw->Close([this, id, version, reason, entry = std::move(entry)]() mutable {
+  model->Close(&reaper_, [this, id, version, reason, name, model] {
     LOG_INFO << "successfully unloaded '" << id.name << "' version " << version;
-    const std::shared_ptr<ManagedModel> model = std::move(entry.model);
-    entry.source.reset();
+    std::shared_ptr<const ModelDirectory> old;
     {
       MutexLock lock(&mu_);
       if (current_.models.find(id.Text()) != current_.models.end()) {
@@ -38,24 +36,22 @@ void ModelManager::CloseVersion(const ModelId& id, int64_t version, VersionEntry
         if (it != known.versions.end() && it->second.model == model) {
           VersionEntry& gone = it->second;
           gone.model = nullptr;
-          gone.source = nullptr;
-          gone.agents = nullptr;
           if (gone.state == ModelState::kUnloading) {
             gone.state = ModelState::kUnavailable;
             gone.reason = reason.empty() ? kUnloadedReason : reason;
           }
         }
       }
-      directory_.Set(std::make_shared<const ModelDirectory>(current_));
-      --closing_;
-      // Under the lock: after the last decrement whoever waits may destroy this object.
+      old = directory_.Set(current_.Picture());
+      closing_.erase(closing_.find(name));
+      // Under the lock: after the last one whoever waits may destroy this object.
       changed_.NotifyAll();
     }
   });
 }
 
 void ModelManager::Retire(const ModelId& id, const std::string& reason) {
-  std::vector<std::pair<int64_t, VersionEntry>> retired;
+  std::vector<std::pair<int64_t, std::shared_ptr<ManagedModel>>> retired;
   Update([&](ModelDirectory* directory) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (const auto record = records_.find(id); record != records_.end()) {
       record->second.served = nullptr;
@@ -71,13 +67,13 @@ void ModelManager::Retire(const ModelId& id, const std::string& reason) {
     for (auto& [version, entry] : directory->models[id.Text()].versions) {
       if (entry.state == ModelState::kReady) {
         entry.state = ModelState::kUnloading;
-        retired.push_back({version, entry});
+        retired.push_back({version, entry.model});
       } else if (entry.state == ModelState::kUnavailable) {
         entry.reason = reason.empty() ? kUnloadedReason : reason;
       }
     }
   });
-  for (auto& [version, entry] : retired) CloseVersion(id, version, std::move(entry), reason);
+  for (const auto& [version, model] : retired) CloseVersion(id, version, model, reason);
 }
 
 void ModelManager::RetireMisfits(const ModelId& id) {
@@ -187,11 +183,23 @@ void ModelManager::UnloadAll(TimePoint deadline) {
 
 bool ModelManager::WaitUnloaded(TimePoint deadline) {
   MutexLock lock(&mu_);
-  while (closing_ > 0 || !busy_.empty()) {
+  while (!closing_.empty() || !busy_.empty()) {
     if (context_.clock->Now() >= deadline) return false;
     context_.clock->Wait(&changed_, &mu_, deadline);
   }
   return true;
+}
+
+std::vector<std::string> ModelManager::Unfinished() const {
+  std::vector<std::string> texts = InFlight();
+  MutexLock lock(&mu_);
+  for (const ModelId& id : busy_) {
+    texts.push_back(absl::StrCat("Model '", id.Text(), "' is being loaded or unloaded"));
+  }
+  for (const std::string& name : closing_) {
+    texts.push_back(absl::StrCat(name, " has not been torn down yet"));
+  }
+  return texts;
 }
 
 }  // namespace nereid

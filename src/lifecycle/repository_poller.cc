@@ -25,10 +25,22 @@ void RepositoryPoller::Run() {
       MutexLock lock(&mu_);
       const TimePoint next = clock_->Now() + interval_;
       while (!stopped_ && clock_->Now() < next) clock_->Wait(&changed_, &mu_, next);
-      if (stopped_) return;
+      if (stopped_) {
+        ended_ = true;
+        changed_.NotifyAll();
+        return;
+      }
     }
     poll_();
   }
+}
+
+bool RepositoryPoller::Stop(TimePoint deadline) {
+  MutexLock lock(&mu_);
+  stopped_ = true;
+  changed_.NotifyAll();
+  while (!ended_ && clock_->Now() < deadline) clock_->Wait(&changed_, &mu_, deadline);
+  return ended_;
 }
 
 }  // namespace nereid

@@ -15,10 +15,14 @@ class RepositoryPoller {
  public:
   // Calls `poll` every `interval`, the first time after one. `clock` outlives this.
   RepositoryPoller(Clock* clock, Duration interval, std::function<void()> poll);
-  // Waits for a call that is under way.
+  // Waits for a call that is under way, however long that takes.
   ~RepositoryPoller();
   RepositoryPoller(const RepositoryPoller&) = delete;
   RepositoryPoller& operator=(const RepositoryPoller&) = delete;
+
+  // No further call. Waits for one that is under way; false if `deadline` comes first: then it
+  // still uses what it uses, and this may not be destroyed.
+  bool Stop(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
@@ -29,7 +33,8 @@ class RepositoryPoller {
   Mutex mu_;
   CondVar changed_;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
-  std::thread thread_;  // last: uses all of the above
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;  // the thread has nothing left to do
+  std::thread thread_;                       // last: uses all of the above
 };
 
 }  // namespace nereid

@@ -1,5 +1,8 @@
 // Server::Infer: from a request in a frontend's hands to one in a scheduler's queue.
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
+
+#include <utility>
 
 #include "base/status_macros.h"
 #include "infer/issue.h"
@@ -37,22 +40,37 @@ std::shared_ptr<ServingModel> Server::HomeOfSequence(const InferRequest& request
   return models_->FindSequence(model->config().name, request.requested_version(), id);
 }
 
+absl::StatusOr<bool> Server::EnterGate(ServingModel* model, uint64_t open_of_client,
+                                       bool join) const {
+  const uint64_t limit = options_.max_model_requests;
+  const Gate::Entry entry = model->lifetime().EnterFairly(limit, open_of_client, join);
+  if (entry != Gate::Entry::kFull) return entry == Gate::Entry::kInside;
+  return absl::UnavailableError(absl::StrCat("server limit 'requests of a model' of ", limit,
+                                             " is exhausted for model '", model->config().name,
+                                             "'; try again later or raise --max-model-requests"));
+}
+
 absl::Status Server::EnterModel(InferRequest* request) const {
+  const uint64_t open = request->open_of_client;
   // A sequence goes on where it has begun, also while that is being unloaded.
-  if (std::shared_ptr<ServingModel> home = HomeOfSequence(*request);
-      home != nullptr && home->lifetime().Join()) {
-    if (home != request->model()) request->Rebind(std::move(home));
-    return absl::OkStatus();
+  if (std::shared_ptr<ServingModel> home = HomeOfSequence(*request); home != nullptr) {
+    ASSIGN_OR_RETURN(const bool inside, EnterGate(home.get(), open, /*join=*/true));
+    if (inside) {
+      if (home != request->model()) request->Rebind(std::move(home));
+      return absl::OkStatus();
+    }
   }
-  if (request->model()->AdmissionOpen() && request->model()->lifetime().Enter()) {
-    return absl::OkStatus();
+  if (request->model()->AdmissionOpen()) {
+    ASSIGN_OR_RETURN(const bool inside, EnterGate(request->model().get(), open, /*join=*/false));
+    if (inside) return absl::OkStatus();
   }
   // That version is going: a newer one may have taken its place since the request was made.
   const CompiledModel& going = request->model()->config();
   for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
     ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
                      FindModel(going.name, request->requested_version()));
-    if (!model->lifetime().Enter()) continue;
+    ASSIGN_OR_RETURN(const bool inside, EnterGate(model.get(), open, /*join=*/false));
+    if (!inside) continue;
     request->Rebind(std::move(model));
     return absl::OkStatus();
   }
@@ -78,13 +96,17 @@ absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
 }
 
 absl::Status Server::TryInfer(InferRequest* request, TracePtr* trace) const {
-  RETURN_IF_ERROR(request->lifecycle().MoveTo(RequestState::kInitialized, request->LogPrefix()));
+  if (absl::Status moved = request->lifecycle().MoveTo(RequestState::kInitialized, "");
+      !moved.ok()) {
+    return absl::Status(moved.code(), absl::StrCat(request->LogPrefix(), moved.message()));
+  }
   RETURN_IF_ERROR(EnterModel(request));
   if (*trace == nullptr) return IssueRequest(request, ToNanos(clock_->Now()));
   request->set_trace(std::move(*trace));
-  absl::Status issued = IssueRequest(request, ToNanos(clock_->Now()));
-  if (!issued.ok()) *trace = request->TakeTrace();
-  return issued;
+  absl::Cleanup take_back = [&] { *trace = request->TakeTrace(); };
+  RETURN_IF_ERROR(IssueRequest(request, ToNanos(clock_->Now())));
+  std::move(take_back).Cancel();
+  return absl::OkStatus();
 }
 
 }  // namespace nereid

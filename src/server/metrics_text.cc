@@ -15,7 +15,7 @@ absl::StatusOr<std::string> Server::MetricsText() const {
       if (v.model == nullptr) continue;
       models.push_back({name, version, v.model->load_seconds(), v.model->inline_executions(),
                         v.model->config().response_cache, std::nullopt, v.model->peak_step_bytes(),
-                        v.model->statistics().Snapshot()});
+                        v.model->lifetime().inside(), v.model->statistics().Snapshot()});
       if (const auto adaptive = v.model->adaptive_batching(); adaptive.has_value()) {
         models.back().adaptive = {adaptive->delay.count() / 1000, adaptive->batch_size};
       }

@@ -2,6 +2,9 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
+#include "base/background_thread.h"
 #include "base/status_macros.h"
 #include "lifecycle/model_manager.h"
 #include "server/parts.h"
@@ -10,9 +13,9 @@
 namespace nereid {
 namespace {
 
-absl::Status TooMany() {
+absl::Status TooMany(size_t limit) {
   return absl::UnavailableError(
-      absl::StrCat("more than ", ControlThreads::kLimit, " model control requests at a time"));
+      absl::StrCat("more than ", limit, " model control requests at a time"));
 }
 
 }  // namespace
@@ -33,19 +36,25 @@ absl::Status Server::UnloadModel(absl::string_view name, bool with_members) {
   return models_->Unload(std::string(name), with_members);
 }
 
+void Server::RunControl(std::function<absl::Status()> change, const ControlDone& done) {
+  std::function<void()> job = [change = std::move(change), done] {
+    BecomeBackgroundThread();
+    done(change());
+  };
+  if (!parts_->control.TryRun(&job)) done(TooMany(Parts::kControlRequests));
+}
+
 void Server::LoadModelAsync(std::string name, std::vector<LoadParameter> parameters,
                             ControlDone done) {
-  const bool runs =
-      parts_->control.TryRun([this, name = std::move(name), parameters = std::move(parameters),
-                              done] { done(LoadModel(name, parameters)); });
-  if (!runs) done(TooMany());
+  RunControl([this, name = std::move(name),
+              parameters = std::move(parameters)] { return LoadModel(name, parameters); },
+             done);
 }
 
 void Server::UnloadModelAsync(std::string name, bool with_members, ControlDone done) {
-  const bool runs = parts_->control.TryRun([this, name = std::move(name), with_members, done] {
-    done(UnloadModel(name, with_members));
-  });
-  if (!runs) done(TooMany());
+  RunControl(
+      [this, name = std::move(name), with_members] { return UnloadModel(name, with_members); },
+      done);
 }
 
 absl::Status Server::RegisterRepository(absl::string_view path,

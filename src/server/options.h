@@ -64,6 +64,11 @@ struct ServerOptions {
   bool cpu_metrics = true;
   uint64_t metrics_interval_ms = 2000;
   uint64_t max_in_flight_bytes = 4ull << 30;  // input and output bytes of requests; 0: no limit
+  // Requests that clients of the frontends have open at a time; 0: no limit.
+  uint64_t max_in_flight_requests = 64 << 10;
+  // Requests and live sequences of one version of a model at a time; 0: no limit, as it is for
+  // programs that use the C API unless they say otherwise.
+  uint64_t max_model_requests = 0;
 };
 
 // ServerOptions::hold_until_* from the text of the variable; null: it is not set.

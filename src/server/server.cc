@@ -11,6 +11,7 @@
 #include "base/timer.h"
 #include "cache/plugin_cache.h"
 #include "execution/host_policy.h"
+#include "filesystem/temp_directory.h"
 #include "lifecycle/model_manager.h"
 #include "observe/metrics/machine_usage.h"
 #include "server/parts.h"
@@ -21,12 +22,25 @@ namespace {
 // How long the models may take to finalise at shutdown when nothing is in flight any more.
 constexpr std::chrono::seconds kUnloadGrace(5);
 
+// The same when some model is not idle, and will be left behind.
+constexpr std::chrono::seconds kOthersGrace(1);
+
+// How long a poll that is under way is waited for, whatever the exit time-out.
+constexpr std::chrono::seconds kPollGrace(1);
+static_assert(kUnloadGrace + kPollGrace <= Server::kStopGrace);
+
 // Of a cache that may wait for something. What does not find a place in its queue goes past it.
 constexpr int kCacheThreads = 4;
 constexpr size_t kMaxWaitingCacheCalls = 1024;
 
 // Files that were changed this long ago are taken to be complete.
 constexpr std::chrono::seconds kSettleTime(1);
+
+constexpr char kPollHangs[] = "A look at the model repositories has not returned yet";
+
+absl::Status TimedOut() {
+  return absl::InternalError("Exit timeout expired. Exiting immediately.");
+}
 
 absl::Status NotReady() { return absl::UnavailableError("Server not ready"); }
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
@@ -56,12 +70,18 @@ std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelsToAsk(
   return models;
 }
 
+absl::Status Ask(ReadinessFrom from, ManagedModel* model) {
+  return from == ReadinessFrom::kBackends ? model->CheckReady() : model->KnownReady();
+}
+
 }  // namespace
 
 Server::Server(const ServerOptions& options, Clock* clock)
     : options_(options),
       clock_(clock),
-      in_flight_bytes_("in-flight bytes", options.max_in_flight_bytes),
+      in_flight_bytes_("in-flight bytes", options.max_in_flight_bytes, "--max-in-flight-bytes"),
+      in_flight_requests_("in-flight requests", options.max_in_flight_requests,
+                          "--max-in-flight-requests"),
       exit_timeout_secs_(options.exit_timeout_secs),
       machine_usage_(options.metrics && options.cpu_metrics
                          ? std::make_unique<MachineUsage>(
@@ -73,10 +93,18 @@ Server::Server(const ServerOptions& options, Clock* clock)
   gauges_.Add("nereid_in_flight_bytes_limit",
               "Limit of bytes of requests and responses in flight, 0 if there is none",
               [this] { return static_cast<double>(in_flight_bytes_.limit()); });
+  gauges_.Add("nereid_in_flight_requests", "Requests that clients of HTTP and gRPC have open",
+              [this] { return static_cast<double>(in_flight_requests_.used()); });
+  gauges_.Add("nereid_in_flight_requests_limit",
+              "Limit of requests that clients have open, 0 if there is none",
+              [this] { return static_cast<double>(in_flight_requests_.limit()); });
+  gauges_.Add("nereid_model_requests_limit",
+              "Limit of requests and live sequences of a version of a model, 0 if there is none",
+              [this] { return static_cast<double>(options_.max_model_requests); });
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Create(const ServerOptions& options) {
-  std::unique_ptr<Server> server(new Server(options, Clock::Real()));
+absl::StatusOr<Server::Owner> Server::Create(const ServerOptions& options) {
+  Owner server(new Server(options, Clock::Real()));
   RETURN_IF_ERROR(server->Start());
   return server;
 }
@@ -87,6 +115,7 @@ absl::Status Server::Start() {
     return absl::InvalidArgumentError(
         "Wildcard model name '*' must be the ONLY startup model if specified at all.");
   }
+  TempDirectory::RemoveLeftovers();
   BackendRegistry::Options backends;
   backends.directory = options_.backend_directory;
   backends.settings = options_.backend_settings;
@@ -95,6 +124,7 @@ absl::Status Server::Start() {
 
   RETURN_IF_ERROR(LoadCache());
   parts_->timer = std::make_unique<Timer>(clock_);
+  parts_->readiness = std::make_unique<ReadinessChecker>(clock_);
 
   ModelManagerOptions manager;
   manager.repositories = options_.model_repositories;
@@ -114,6 +144,7 @@ absl::Status Server::Start() {
   context.response_cache = parts_->cache.get();
   context.cache_executor = parts_->cache_executor.get();
   context.timer = parts_->timer.get();
+  context.readiness = parts_->readiness.get();
   context.hold_until_queued = options_.hold_until_queued;
   context.step_allocator = &parts_->step_allocator;
   context.hold_until_backlogged = options_.hold_until_backlogged;
@@ -135,7 +166,9 @@ absl::Status Server::Start() {
     StartPolling();
     return absl::OkStatus();
   }
-  StopQuietly();
+  // Nobody can have sent a request yet.
+  (void)EndModels(/*idle=*/true, /*polls_ended=*/true,
+                  clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load()));
   return absl::InternalError(FailedModelsText(failed));
 }
 
@@ -168,11 +201,16 @@ absl::Status Server::SetUpInstances(LoadContext* context) {
   return absl::OkStatus();
 }
 
-Server::~Server() {
+Server::~Server() = default;
+
+void Server::End::operator()(Server* server) const {
   // Without models the start failed before there was anything to stop.
-  if (models_ != nullptr && state_.load() != State::kStopped) {
-    if (absl::Status stopped = Stop(); !stopped.ok()) LOG_ERROR << stopped.message();
+  if (server->models_ != nullptr && !server->hangs_.load()) (void)server->Stop();
+  if (!server->hangs_.load()) {
+    delete server;
+    return;
   }
+  LOG_ERROR << "the server does not stop: it is left as it is, because what hangs still uses it";
 }
 
 void Server::FinishSequences(TimePoint deadline) {
@@ -185,34 +223,53 @@ void Server::FinishSequences(TimePoint deadline) {
 }
 
 absl::Status Server::Stop() {
+  return StopBy(clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load()));
+}
+
+absl::Status Server::StopBy(TimePoint deadline) {
   State expected = State::kReady;
   if (!state_.compare_exchange_strong(expected, State::kExiting)) {
     if (expected == State::kStopped) return absl::OkStatus();
   }
-  const TimePoint deadline = clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load());
-  models_->StopPolling();
-  parts_->poller.reset();
   LOG_INFO << "Waiting for in-flight requests to complete.";
   models_->CloseAdmission();
+  const bool polls_ended = EndPolling(deadline);
+  models_->CloseAdmission();  // also of what the last poll has brought
   const bool idle = models_->WaitIdle(deadline);
   LOG_INFO << "All models are stopped, unloading models";
-  // The time-out is what requests in flight are given. Finalising idle models is not counted
-  // against it, or a time-out of 0 could never end well.
-  const TimePoint unload_deadline =
-      idle ? std::max(deadline, clock_->Now() + kUnloadGrace) : deadline;
-  models_->UnloadAll(unload_deadline);
-  if (!idle || !models_->WaitUnloaded(unload_deadline)) {
-    return absl::InternalError("Exit timeout expired. Exiting immediately.");
-  }
-  state_.store(State::kStopped);
-  return absl::OkStatus();
+  if (!polls_ended) LOG_ERROR << kPollHangs;
+  return EndModels(idle, polls_ended, deadline);
 }
 
-void Server::StopQuietly() {
-  const TimePoint deadline = clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load());
-  models_->UnloadAll(deadline);
-  models_->WaitUnloaded(deadline);
-  state_.store(State::kStopped);
+bool Server::EndPolling(TimePoint deadline) {
+  models_->StopPolling();
+  if (parts_->poller == nullptr) return true;
+  return parts_->poller->Stop(std::max(deadline, clock_->Now() + kPollGrace));
+}
+
+absl::Status Server::EndModels(bool idle, bool polls_ended, TimePoint deadline) {
+  // The time-out is what requests in flight are given. Finalising idle models is not counted
+  // against it, or a time-out of 0 could never end well. Where one is not idle the others end all
+  // the same, with their files and agents.
+  const TimePoint unload_deadline =
+      std::max(deadline, clock_->Now() + (idle ? kUnloadGrace : kOthersGrace));
+  models_->UnloadAll(unload_deadline);
+  const bool unloaded = models_->WaitUnloaded(unload_deadline) && idle;
+  hangs_.store(!unloaded || !polls_ended);
+  if (!hangs_.load()) {
+    state_.store(State::kStopped);
+    return absl::OkStatus();
+  }
+  for (const std::string& text : models_->Unfinished()) LOG_ERROR << text;
+  return TimedOut();
+}
+
+std::vector<std::string> Server::Unfinished() const {
+  std::vector<std::string> texts = models_->Unfinished();
+  if (parts_->poller != nullptr && !parts_->poller->Stop(TimePoint::min())) {
+    texts.push_back(kPollHangs);
+  }
+  return texts;
 }
 
 absl::StatusOr<bool> Server::IsLive() const {
@@ -220,7 +277,7 @@ absl::StatusOr<bool> Server::IsLive() const {
   return state_.load() == State::kReady;
 }
 
-absl::StatusOr<bool> Server::IsReady() const {
+absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
   if (state_.load() == State::kExiting) return Exiting();
   if (state_.load() != State::kReady) return false;
   if (!options_.strict_readiness) return true;
@@ -229,8 +286,9 @@ absl::StatusOr<bool> Server::IsReady() const {
     const std::optional<std::vector<std::shared_ptr<ManagedModel>>> models =
         ModelsToAsk(models_->Directory());
     if (!models.has_value()) return false;
-    const auto unready = std::find_if(models->begin(), models->end(),
-                                      [](const auto& model) { return !model->CheckReady().ok(); });
+    const auto unready = std::find_if(models->begin(), models->end(), [&](const auto& model) {
+      return !Ask(from, model.get()).ok();
+    });
     if (unready == models->end()) return true;
     if ((*unready)->AdmissionOpen()) return false;
     // It has begun to unload since: by now there may be another.
@@ -238,7 +296,8 @@ absl::StatusOr<bool> Server::IsReady() const {
   return false;
 }
 
-absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t version) const {
+absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t version,
+                                          ReadinessFrom from) const {
   RETURN_IF_ERROR(CheckReady());
   std::shared_ptr<ManagedModel> model;
   absl::Status ready;
@@ -246,9 +305,12 @@ absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t versio
     ASSIGN_OR_RETURN(std::shared_ptr<ManagedModel> current, models_->Find(name, version));
     if (current == model) break;  // nothing has taken its place
     model = std::move(current);
-    ready = model->CheckReady();
+    ready = Ask(from, model.get());
   } while (!ready.ok() && !model->AdmissionOpen());
-  if (!ready.ok()) LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();
+  // The checker logs what it finds itself, once.
+  if (!ready.ok() && from == ReadinessFrom::kBackends) {
+    LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();
+  }
   return ready.ok();
 }
 

@@ -31,30 +31,50 @@ struct LoadContext;
 
 inline constexpr int64_t kLatestVersion = -1;
 
+// Where the answer comes from that a backend gives when it is asked whether a model is ready.
+enum class ReadinessFrom {
+  kBackends,   // they are asked here and now; blocks as they do
+  kLastAnswer  // they were asked lately (lifecycle/readiness_checker.h); never blocks
+};
+
 class NEREID_API Server {
  public:
   // Starts a server and loads its models; blocks until each has loaded or failed. With
   // options.exit_on_error a model that fails makes this fail; otherwise it is reported in the
   // repository index.
-  static absl::StatusOr<std::unique_ptr<Server>> Create(const ServerOptions& options);
-  // Stops if that was not done.
-  ~Server();
+  // Stops the server if that was not done, and destroys it. What does not stop in time still uses
+  // it: then it stays, with all that it refers to, and log lines say what hangs.
+  struct NEREID_API End {
+    void operator()(Server* server) const;
+  };
+  using Owner = std::unique_ptr<Server, End>;
+
+  static absl::StatusOr<Owner> Create(const ServerOptions& options);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   // Where sequences live, refuses all but their requests, and waits until they have ended or for
   // `deadline`. For the time before the frontends refuse requests and Stop is called.
   void FinishSequences(TimePoint deadline);
+  // How long Stop may take when the exit time-out has passed: to give up a poll that hangs, and to
+  // unload models that are idle.
+  static constexpr Duration kStopGrace = std::chrono::seconds(6);
   // Refuses new requests, lets those in flight finish, unloads the models. INTERNAL "Exit timeout
-  // expired. Exiting immediately." when that takes longer than the exit timeout.
+  // expired. Exiting immediately." when that takes longer than the exit time-out, after log lines
+  // that say what hangs. May be tried again.
   absl::Status Stop();
+  // The same with requests in flight finishing until `deadline`.
+  absl::Status StopBy(TimePoint deadline);
+  // What a server that stops still waits for: one sentence for each model.
+  std::vector<std::string> Unfinished() const;
   void SetExitTimeout(uint32_t seconds) { exit_timeout_secs_.store(seconds); }
 
   // ---- Health. UNAVAILABLE "Server exiting" while it stops.
   absl::StatusOr<bool> IsLive() const;
-  absl::StatusOr<bool> IsReady() const;
+  absl::StatusOr<bool> IsReady(ReadinessFrom from = ReadinessFrom::kBackends) const;
   // Errors of FindModel, or whether that version can serve now.
-  absl::StatusOr<bool> IsModelReady(absl::string_view name, int64_t version) const;
+  absl::StatusOr<bool> IsModelReady(absl::string_view name, int64_t version,
+                                    ReadinessFrom from = ReadinessFrom::kBackends) const;
 
   // ---- Inference.
   // The version asked for, or the highest ready one for kLatestVersion. NOT_FOUND, UNAVAILABLE:
@@ -67,6 +87,8 @@ class NEREID_API Server {
   absl::Status Infer(InferRequest* request, TracePtr trace = nullptr);
   // The limit on bytes of requests and responses in flight.
   Budget* in_flight_bytes() { return &in_flight_bytes_; }
+  // The limit on requests that clients of the frontends have open; these take the units.
+  Budget* in_flight_requests() { return &in_flight_requests_; }
 
   // ---- Reports.
   ServerMetadata Metadata() const;
@@ -110,13 +132,20 @@ class NEREID_API Server {
   enum class State { kStarting, kReady, kExiting, kStopped };
 
   Server(const ServerOptions& options, Clock* clock);
+  // REQUIRES: stopped, or it has failed to start before there was anything to stop.
+  ~Server();
   absl::Status Start();
   // The response cache, if one is configured.
   absl::Status LoadCache();
+  // Runs `change` on a thread of its own and hands its result to `done`.
+  void RunControl(std::function<absl::Status()> change, const ControlDone& done);
   // What the options say of all instances.
   absl::Status SetUpInstances(LoadContext* context);
   void StartPolling();
-  void StopQuietly();
+  // Whether nobody polls any more at `deadline`.
+  bool EndPolling(TimePoint deadline);
+  // Unloads all models. INTERNAL as Stop, also unless `polls_ended`.
+  absl::Status EndModels(bool idle, bool polls_ended, TimePoint deadline);
   // UNAVAILABLE "Server not ready" unless the server has started and is not stopping.
   absl::Status CheckReady() const;
   absl::Status CheckReadyForControl() const;
@@ -128,6 +157,8 @@ class NEREID_API Server {
   // Takes a pass of the lifetime gate of the request's model, of its successor, or of the one where
   // its sequence lives.
   absl::Status EnterModel(InferRequest* request) const;
+  // False when the gate of `model` is closed; UNAVAILABLE when it has as many requests as it may.
+  absl::StatusOr<bool> EnterGate(ServingModel* model, uint64_t open_of_client, bool join) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;
   // Writes a table of all models with state and reason to the log.
   void LogModelTable() const;
@@ -136,8 +167,10 @@ class NEREID_API Server {
   const ServerOptions options_;
   Clock* const clock_;
   Budget in_flight_bytes_;
+  Budget in_flight_requests_;
   std::atomic<uint32_t> exit_timeout_secs_;
   std::atomic<State> state_{State::kStarting};
+  std::atomic<bool> hangs_{false};  // did not stop in time
   Gauges gauges_;
   const std::unique_ptr<MachineUsage> machine_usage_;  // null when CPU metrics are off
   const std::unique_ptr<Parts> parts_;

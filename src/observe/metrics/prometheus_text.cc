@@ -55,6 +55,9 @@ constexpr Family kModelFamilies[] = {
     {"nereid_inline_execution_count", Kind::kCounter,
      "Number of model executions performed by I/O threads",
      [](const ModelMetricsSample& m) { return static_cast<double>(m.inline_executions); }},
+    {"nereid_model_requests", Kind::kGauge,
+     "Requests and live sequences of the model version that are not at their end",
+     [](const ModelMetricsSample& m) { return static_cast<double>(m.open_requests); }},
     {"nv_model_load_duration_secs", Kind::kGauge, "Model load time in seconds",
      [](const ModelMetricsSample& m) { return m.load_seconds; }},
 };

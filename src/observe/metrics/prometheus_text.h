@@ -28,7 +28,8 @@ struct ModelMetricsSample {
   uint64_t inline_executions = 0;
   bool response_cache = false;  // the model's configuration asks for it: it has the cache families
   std::optional<AdaptiveBatchingSample> adaptive;  // none: batches are as configured
-  std::optional<size_t> peak_step_bytes;  // none but of ensembles
+  std::optional<size_t> peak_step_bytes;           // none but of ensembles
+  int64_t open_requests = 0;                       // and live sequences
   StatisticsSnapshot statistics;
 };
 

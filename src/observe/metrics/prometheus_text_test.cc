@@ -64,6 +64,9 @@ nv_inference_pending_request_count{model="m",version="1"} 6
 # HELP nereid_inline_execution_count Number of model executions performed by I/O threads
 # TYPE nereid_inline_execution_count counter
 nereid_inline_execution_count{model="m",version="1"} 2
+# HELP nereid_model_requests Requests and live sequences of the model version that are not at their end
+# TYPE nereid_model_requests gauge
+nereid_model_requests{model="m",version="1"} 5
 # HELP nv_model_load_duration_secs Model load time in seconds
 # TYPE nv_model_load_duration_secs gauge
 nv_model_load_duration_secs{model="m",version="1"} 0.25
@@ -73,6 +76,7 @@ TEST(PrometheusTextTest, AModel) {
   ModelMetricsSample model = Model("m", 1);
   model.load_seconds = 0.25;
   model.inline_executions = 2;
+  model.open_requests = 5;
   StatisticsSnapshot& s = model.statistics;
   s.success = {5, 100'999};
   s.queue = {5, 10'000};

@@ -125,7 +125,7 @@ void ModelStatistics::RecordResponse(uint64_t index, ResponseOutcome outcome, ui
                                      uint64_t output_start, uint64_t end) {
   const uint64_t total = Between(start, end);
   MutexLock lock(&mu_);
-  ResponseStatistics& stats = responses_[index];
+  ResponseStatistics& stats = responses_[std::min(index, kResponseIndexes - 1)];
   switch (outcome) {
     case ResponseOutcome::kSuccess:
       Add(Between(start, output_start), &stats.compute_infer);

@@ -31,7 +31,9 @@ struct BatchStatistics {
   StatDuration compute_input, compute_infer, compute_output;
 };
 
-// Per running index of a response within its request (spec/metrics.md section 5).
+// Per running index of a response within its request (spec/metrics.md section 5). Later responses
+// than kResponseIndexes count as the last of these, so that a long stream costs no memory for ever.
+inline constexpr uint64_t kResponseIndexes = 1024;
 struct ResponseStatistics {
   StatDuration compute_infer, compute_output, success, fail, empty_response, cancel;
 };

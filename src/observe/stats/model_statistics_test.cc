@@ -153,6 +153,17 @@ TEST(ModelStatisticsTest, ResponsesAreCountedByIndex) {
   EXPECT_EQ(s.responses.at(1).success, (Duration{1, 25}));
 }
 
+TEST(ModelStatisticsTest, LateResponsesOfALongStreamAreOneEntry) {
+  ModelStatistics statistics(1, 1);
+  for (uint64_t index = 0; index < 5000; ++index) {
+    statistics.RecordResponse(index, ResponseOutcome::kSuccess, 10, 30, 35);
+  }
+  const StatisticsSnapshot s = statistics.Snapshot();
+  ASSERT_EQ(s.responses.size(), 1024u);
+  EXPECT_EQ(s.responses.at(1022).success, (Duration{1, 25}));
+  EXPECT_EQ(s.responses.at(1023).success, (Duration{5000 - 1023, 25 * (5000 - 1023)}));
+}
+
 TEST(ModelStatisticsTest, AnEmptyResponseHasNoOutputPhase) {
   ModelStatistics statistics(1, 1);
   statistics.RecordResponse(0, ResponseOutcome::kEmpty, 10, 0, 35);

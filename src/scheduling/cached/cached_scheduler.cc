@@ -1,5 +1,6 @@
 #include "scheduling/cached/cached_scheduler.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <utility>
@@ -63,28 +64,35 @@ CachedScheduler::CachedScheduler(Scheduler* inner, ResponseCache* cache, Executo
 
 absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   InferRequest& r = **request;
-  if (closed_.load(std::memory_order_acquire)) {
-    if (!r.passes_closed_admission) return Stopping(r);
-    return inner_->Enqueue(request);
-  }
+  if (closed_.load(std::memory_order_acquire)) return EnqueueClosed(request);
   if (r.queue_start_ns == 0) r.queue_start_ns = ToNanos(clock_->Now());
   if (!CacheKeys::CanName(r)) return inner_->Enqueue(request);
   if (cache_->answers_at_once()) {
     return LookUp(request) == Found::kHit ? absl::OkStatus() : inner_->Enqueue(request);
   }
-  if (!looking_up_.Enter()) return Stopping(r);
+  if (!looking_up_.Enter()) return EnqueueClosed(request);  // closed since we looked
   InlineTurn* const turn = std::exchange(r.inline_turn, nullptr);  // it ends with this call
-  InferRequest* const raw = request->release();
+  absl::Cleanup give_back = [&] {
+    looking_up_.Leave();
+    r.inline_turn = turn;
+  };
   // The model keeps this object; the request may be gone before the job has ended.
-  const bool taken = executor_->TryRun([this, raw, model = r.model()] {
+  const bool taken = executor_->TryRun([this, raw = &r, model = r.model()] {
     LookUpAndEnqueue(RequestPtr(raw));
     looking_up_.Leave();
   });
-  if (taken) return absl::OkStatus();
+  if (taken) {
+    std::move(give_back).Cancel();
+    (void)request->release();  // the job has it
+    return absl::OkStatus();
+  }
   // More look-ups than the cache can answer: computing is faster than waiting for it.
-  looking_up_.Leave();
-  request->reset(raw);
-  r.inline_turn = turn;
+  std::move(give_back).Invoke();
+  return inner_->Enqueue(request);
+}
+
+absl::Status CachedScheduler::EnqueueClosed(RequestPtr* request) {
+  if (!(*request)->passes_closed_admission) return Stopping(**request);
   return inner_->Enqueue(request);
 }
 

@@ -43,6 +43,8 @@ class CachedScheduler final : public Scheduler {
   class Tap;
   enum class Found { kHit, kMiss, kNothing };  // kNothing: the cache failed
 
+  // Enqueue while admission is closed: past the cache, if the request may pass at all.
+  absl::Status EnqueueClosed(RequestPtr* request);
   // Asks the cache. After kHit the request is answered and released, after kMiss its response will
   // be kept.
   Found LookUp(RequestPtr* request);

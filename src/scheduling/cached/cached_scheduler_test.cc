@@ -81,7 +81,9 @@ class FakeInner final : public Scheduler {
   absl::Status Enqueue(RequestPtr* request) override {
     {
       MutexLock lock(&mu_);
-      if (closed_) return absl::UnavailableError("the inner scheduler is closed");
+      if (closed_ && !(*request)->passes_closed_admission) {
+        return absl::UnavailableError("the inner scheduler is closed");
+      }
       if (full_) {
         (*request)->model()->statistics().RecordFailure(ModelStatistics::kModelShard,
                                                         FailureReason::kRejected, 0);
@@ -384,6 +386,43 @@ TEST_F(CachedSchedulerTest, AfterTheDoorClosedNothingIsAnswered) {
 }
 
 // ---- A cache that may wait.
+
+// A clock whose reading is the moment at which something else happens.
+class TellingClock final : public Clock {
+ public:
+  std::function<void()> on_now = [] {};
+
+  TimePoint Now() const override {
+    on_now();
+    return clock_.Now();
+  }
+  uint64_t WallMillis() const override { return clock_.WallMillis(); }
+  void Wait(CondVar* cv, Mutex* mu, std::optional<TimePoint> deadline) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    clock_.Wait(cv, mu, deadline);
+  }
+
+ private:
+  FakeClock clock_;
+};
+
+TEST_F(CachedSchedulerTest, APartOfWhatWasLetInPassesADoorThatClosesJustNow) {
+  Use(/*fast=*/false);
+  TellingClock clock;
+  CachedScheduler scheduler(&inner_, cache_.get(), executor_.get(), model_->config(), "print",
+                            &clock);
+  // Enqueue reads the clock when it has found the door open.
+  clock.on_now = [&] { scheduler.CloseAdmission(); };
+  TestRequest& child = NewRequest();
+  child->passes_closed_admission = true;
+  RequestPtr owned = child.Issue();
+  owned->queue_start_ns = 0;
+  EXPECT_EQ(scheduler.Enqueue(&owned), absl::OkStatus());
+  ASSERT_EQ(inner_.count(), 1);
+  EXPECT_EQ(cache_->lookups, 0);
+  Respond(inner_.Take(), "answer");
+  EXPECT_EQ(BytesOf(child.answer(0)), "answer");
+}
 
 TEST_F(CachedSchedulerTest, ASlowCacheDoesNotHoldTheThreadThatAsks) {
   Use(/*fast=*/false);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "infer/infer_request.h"
@@ -23,6 +24,13 @@ void AnswerAll(Batch requests, const absl::Status& error, FailureReason reason) 
   }
 }
 
+// An error that can always be made: for want of memory it has no text.
+absl::Status ErrorOf(absl::StatusCode code, absl::string_view text) noexcept try {
+  return absl::Status(code, text);
+} catch (const std::bad_alloc&) {
+  return absl::Status(code, "");
+}
+
 // The error of a request that finds its level of the queue full; counts it.
 absl::Status Refuse(const InferRequest& request, TimePoint now) {
   request.model()->statistics().RecordFailure(ModelStatistics::kModelShard,
@@ -33,10 +41,15 @@ absl::Status Refuse(const InferRequest& request, TimePoint now) {
 
 }  // namespace
 
-void DynamicScheduler::Dropped::Answer() {
-  AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
-  AnswerAll(std::exchange(expired, {}), absl::UnavailableError(kTimedOut),
-            FailureReason::kRejected);
+void DynamicScheduler::Dropped::Answer() noexcept {
+  // As a rule there are none: no error is made for nobody.
+  if (!cancelled.empty()) {
+    AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
+  }
+  if (!expired.empty()) {
+    AnswerAll(std::exchange(expired, {}), ErrorOf(absl::StatusCode::kUnavailable, kTimedOut),
+              FailureReason::kRejected);
+  }
 }
 
 DynamicScheduler::DynamicScheduler(const CompiledModel* config,
@@ -75,21 +88,17 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
     } else if (!queue_.Push(request, now)) {
       full = true;
     } else {
-      if (alarm_ != nullptr) ArmTimer();
-      if (MayRunInline(turn, now)) {
-        if (IsDeferredTo(turn)) return absl::OkStatus();
-        loan = Borrow();
-      }
-      if (loan == nullptr && !idle_.empty() && IsDue(now)) wake = TakeIdle();
-      if (loan != nullptr && batches_) {
-        loan->turn = turn;
-        deferred_.push_back(loan);
+      try {
+        FindWorker(turn, now, &wake, &loan);
+      } catch (...) {
+        WakeOne();  // the request is in the queue: somebody has to look
+        throw;
       }
     }
   }
+  if (wake != nullptr) wake->wake.NotifyOne();
   dropped.Answer();
   if (full) return Refuse(**request, now);
-  if (wake != nullptr) wake->wake.NotifyOne();
   if (loan != nullptr) {
     if (batches_) {
       turn->Defer(loan);
@@ -98,6 +107,20 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
     }
   }
   return absl::OkStatus();
+}
+
+void DynamicScheduler::FindWorker(InlineTurn* turn, TimePoint now, Waiter** wake, Waiter** loan) {
+  if (alarm_ != nullptr) ArmTimer();
+  if (MayRunInline(turn, now)) {
+    if (IsDeferredTo(turn)) return;
+    if (batches_) deferred_.reserve(deferred_.size() + 1);
+    *loan = Borrow();
+  }
+  if (*loan == nullptr && !idle_.empty() && IsDue(now)) *wake = TakeIdle();
+  if (*loan != nullptr && batches_) {
+    (*loan)->turn = turn;
+    deferred_.push_back(*loan);
+  }
 }
 
 bool DynamicScheduler::IsDue(TimePoint now) {
@@ -133,6 +156,8 @@ void DynamicScheduler::OnCancel(InferRequest* request) {
 
 bool DynamicScheduler::TakeDropped(Dropped* dropped) {
   bool changed = false;
+  // Under the mutex nothing that is removed may be let go of for want of memory.
+  dropped->cancelled.reserve(dropped->cancelled.size() + to_cancel_.size());
   for (InferRequest* request : to_cancel_) {
     // Cancelled twice, it has gone already.
     if (RequestPtr cancelled = queue_.Remove(request)) {
@@ -164,8 +189,12 @@ void DynamicScheduler::ArmTimer() {
   const std::optional<TimePoint> deadline = queue_.earliest_deadline();
   // When a deadline goes before it has come the timer calls for nothing, once.
   if (!deadline.has_value() || *deadline >= armed_for_) return;
-  armed_for_ = *deadline;
-  alarm_->Set(*deadline);
+  try {
+    alarm_->Set(*deadline);
+    armed_for_ = *deadline;
+  } catch (const std::bad_alloc&) {
+    // The next request to come tries again; until then only the instances look at the time.
+  }
 }
 
 void DynamicScheduler::Shutdown() {
@@ -182,6 +211,8 @@ void DynamicScheduler::Shutdown() {
     WakeAll();
   }
   alarm.reset();  // outside the mutex, which its call takes
+  // Nothing is left at the second call, from the destructor, which must not take memory.
+  if (left.empty()) return;
   AnswerAll(std::move(left), absl::UnavailableError(kStopping), FailureReason::kOther);
 }
 

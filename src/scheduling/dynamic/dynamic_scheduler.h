@@ -84,12 +84,16 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
  private:
   // Requests taken out of the queue that no instance will see.
   struct Dropped {
+    // Where something fails for want of memory after they have left the queue, they are answered
+    // here: released without an answer, they would count as forgotten by the backend.
+    ~Dropped() { Answer(); }
+
     Batch cancelled;
     Batch expired;
 
     bool empty() const { return cancelled.empty() && expired.empty(); }
     // Answers and releases them. REQUIRES: the mutex is not held.
-    void Answer();
+    void Answer() noexcept;
   };
   // The wait of one instance's thread, inside Pull. Kept when it is over, so that whoever wakes it
   // may do so after letting go of the mutex: at worst the next one that waits here wakes for
@@ -139,6 +143,10 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   void Expire() ABSL_LOCKS_EXCLUDED(mu_);
   // Makes sure that the timer calls at the earliest deadline, if there is one.
   void ArmTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Who looks at a request that has just been queued: an instance to be woken, or one whose work
+  // the issuing thread does; both null if nobody has to.
+  void FindWorker(InlineTurn* turn, TimePoint now, Waiter** wake, Waiter** loan)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether a sleeping instance has to look at what has arrived.
   bool IsDue(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether nothing may go to an instance yet; see DynamicSchedulerOptions.

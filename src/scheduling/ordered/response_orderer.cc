@@ -30,21 +30,30 @@ std::unique_ptr<ResponseRelay> ResponseOrderer::Reserve(
     const std::shared_ptr<ResponseOrderer>& orderer) {
   MutexLock lock(&orderer->mu_);
   orderer->places_.emplace_back();
-  return std::make_unique<Place>(orderer, orderer->first_ + orderer->places_.size() - 1);
+  try {
+    return std::make_unique<Place>(orderer, orderer->first_ + orderer->places_.size() - 1);
+  } catch (...) {  // a place that nobody has would hold up all that come after it
+    orderer->places_.pop_back();
+    throw;
+  }
 }
 
 size_t ResponseOrderer::kept() const {
   MutexLock lock(&mu_);
   size_t count = 0;
-  for (const PlaceState& place : places_) count += place.kept.size();
+  for (const PlaceState& place : places_) count += place.kept.size() + place.final.has_value();
   return count;
 }
 
 void ResponseOrderer::Relay(uint64_t number, Kept kept) {
   MutexLock lock(&mu_);
   PlaceState& place = places_[number - first_];
-  place.ended = (kept.flags & kResponseCompleteFinal) != 0;
-  place.kept.push_back(std::move(kept));
+  if ((kept.flags & kResponseCompleteFinal) != 0) {
+    place.ended = true;
+    place.final = std::move(kept);
+  } else {
+    place.kept.push_back(std::move(kept));
+  }
   Flush();
 }
 
@@ -59,15 +68,17 @@ void ResponseOrderer::Flush() {
   flushing_ = true;
   while (!places_.empty()) {
     PlaceState& place = places_.front();
-    if (place.kept.empty()) {
+    if (place.kept.empty() && !place.final.has_value()) {
       if (!place.ended) break;
       places_.pop_front();
       ++first_;
       continue;
     }
     std::vector<Kept> kept = std::exchange(place.kept, {});
+    std::optional<Kept> final = std::exchange(place.final, std::nullopt);
     mu_.Unlock();
     for (Kept& k : kept) k.target.fn(k.response.release(), k.flags, k.target);
+    if (final.has_value()) final->target.fn(final->response.release(), final->flags, final->target);
     kept.clear();
     mu_.Lock();
   }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/mutex.h"
@@ -34,11 +35,13 @@ class ResponseOrderer {
     ResponseTarget target;
   };
   struct PlaceState {
-    std::vector<Kept> kept;
-    bool ended = false;  // nothing more will come
+    std::vector<Kept> kept;     // none of them final
+    std::optional<Kept> final;  // has its room beforehand: to keep it cannot fail
+    bool ended = false;         // nothing more will come
   };
   class Place;
 
+  // Throws std::bad_alloc for a response that is not final, which then goes; nothing has changed.
   void Relay(uint64_t number, Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
   void End(uint64_t number) ABSL_LOCKS_EXCLUDED(mu_);
   // Delivers what has its turn, unless another thread does, letting go of the mutex meanwhile.

@@ -137,7 +137,8 @@ bool RequestQueue::Expire(TimePoint now, std::vector<RequestPtr>* rejected) {
     QueueEntry* const entry = heap_.front();
     changed = true;
     if (batching_->PolicyOf(entry->level).timeout_action == QueuePolicy::TimeoutAction::kReject) {
-      rejected->push_back(Remove(entry));
+      rejected->emplace_back();  // first: what is removed has to have a place
+      rejected->back() = Remove(entry);
     } else {
       MoveBack(entry);
     }

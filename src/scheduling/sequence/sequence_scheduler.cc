@@ -35,10 +35,18 @@ bool HasFlag(const InferRequest& request, uint32_t flag) { return (request.flags
 }  // namespace
 
 void SequenceScheduler::Aftermath::Settle() {
-  AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
-  AnswerAll(std::exchange(expired, {}), absl::UnavailableError(kExpiredText),
-            FailureReason::kRejected);
-  AnswerAll(std::exchange(stopped, {}), absl::UnavailableError(kStopping), FailureReason::kOther);
+  // As a rule there are none. An error that is made for nobody takes memory, which the scheduler's
+  // destructor must not.
+  if (!cancelled.empty()) {
+    AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
+  }
+  if (!expired.empty()) {
+    AnswerAll(std::exchange(expired, {}), absl::UnavailableError(kExpiredText),
+              FailureReason::kRejected);
+  }
+  if (!stopped.empty()) {
+    AnswerAll(std::exchange(stopped, {}), absl::UnavailableError(kStopping), FailureReason::kOther);
+  }
   ended.clear();
 }
 
@@ -84,6 +92,8 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
   Aftermath aftermath;
   {
     MutexLock lock(&mu_);
+    // No instance pulls any more.
+    if (shut_down_) return absl::UnavailableError(kStopping);
     const bool nameless = !request.correlation_id().present();
     const bool starts = nameless || HasFlag(request, kRequestFlagSequenceStart);
     if (starts && admission_closed_ && !request.passes_closed_admission) {

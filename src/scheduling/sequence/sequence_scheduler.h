@@ -68,7 +68,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   ~SequenceScheduler() override;
 
   // INVALID_ARGUMENT: the request belongs to no sequence, or to one that has not begun.
-  // UNAVAILABLE: it begins one, and admission is closed.
+  // UNAVAILABLE: it begins one, and admission is closed; or the scheduler is shut down.
   absl::Status Enqueue(RequestPtr* request) override ABSL_LOCKS_EXCLUDED(mu_);
   // New sequences are refused from now on; those that live go on.
   void CloseAdmission() override ABSL_LOCKS_EXCLUDED(mu_);

@@ -106,6 +106,16 @@ TEST_F(SequenceSchedulerTest, ShutdownAnswersWhatIsQueued) {
   EXPECT_FALSE(scheduler_->source(0)->AwaitDue());
 }
 
+TEST_F(SequenceSchedulerTest, AfterShutdownNothingIsQueued) {
+  Use(SequenceModel(1, 1));
+  scheduler_->Shutdown();
+  TestRequest& child = NewRequest("child of an ensemble", CorrelationId(uint64_t{1}), kStart);
+  child->passes_closed_admission = true;
+  EXPECT_EQ(Issue(&child), absl::UnavailableError(kStoppingText));
+  EXPECT_EQ(Refused(1), absl::UnavailableError(kStoppingText));
+  EXPECT_EQ(scheduler_->live_sequences(), 0u);
+}
+
 // ---- Which sequence a request belongs to.
 
 TEST_F(SequenceSchedulerTest, NumbersAndTextsAreDifferentIds) {

@@ -1,0 +1,41 @@
+#include "lifecycle/reaper.h"
+
+#include <pthread.h>
+
+#include <utility>
+
+namespace nereid {
+
+Reaper::Reaper() : thread_([this] { Work(); }) {
+  pthread_setname_np(thread_.native_handle(), "model reaper");
+}
+
+Reaper::~Reaper() {
+  {
+    MutexLock lock(&mu_);
+    closed_ = true;
+  }
+  changed_.NotifyAll();
+  thread_.join();
+}
+
+void Reaper::Run(Job job) noexcept {
+  MutexLock lock(&mu_);
+  jobs_.splice(jobs_.end(), job);
+  changed_.NotifyAll();  // under the lock: what the job does may let this go
+}
+
+void Reaper::Work() {
+  while (true) {
+    Job job;
+    {
+      MutexLock lock(&mu_);
+      while (jobs_.empty() && !closed_) changed_.Wait(&mu_);
+      if (jobs_.empty()) return;
+      job.splice(job.begin(), jobs_, jobs_.begin());
+    }
+    if (!threads_.TryRun(&job.front())) job.front()();
+  }
+}
+
+}  // namespace nereid
