@@ -22,12 +22,18 @@ std::string InferRequest::LogPrefix() const {
   return absl::StrCat("[request id: ", id_.empty() ? "<id_unknown>" : id_, "] ");
 }
 
+absl::Status InferRequest::RepeatedName(absl::string_view kind, absl::string_view name) const {
+  return absl::InvalidArgumentError(
+      absl::StrCat(LogPrefix(), kind, " '", name, "' already exists in request"));
+}
+
 absl::StatusOr<InferInput*> InferRequest::AddInput(std::string name, DataType type,
                                                    absl::Span<const int64_t> shape) {
-  if (FindInput(name) != nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(LogPrefix(), "input '", name, "' already exists in request"));
+  const size_t compared = std::min(inputs_.size(), model_->config().inputs.size() + 1);
+  for (size_t i = 0; i < compared; ++i) {
+    if (inputs_[i].name() == name) return RepeatedName("input", name);
   }
+  inputs_may_repeat_ = inputs_may_repeat_ || compared < inputs_.size();
   inputs_.emplace_back(std::move(name), type, shape);
   return &inputs_.back();
 }
@@ -56,6 +62,8 @@ absl::Status InferRequest::RemoveInput(absl::string_view name) {
 
 void InferRequest::RemoveAllInputs() {
   inputs_.clear();
+  unkept_inputs_ = 0;
+  inputs_may_repeat_ = false;
   raw_input_ = false;
 }
 
@@ -83,10 +91,11 @@ void InferRequest::AddOverrideInput(InferInput input) {
 }
 
 absl::Status InferRequest::AddRequestedOutput(std::string name) {
-  if (std::find(asked_outputs_.begin(), asked_outputs_.end(), name) != asked_outputs_.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(LogPrefix(), "output '", name, "' already exists in request"));
+  const size_t compared = std::min(asked_outputs_.size(), model_->config().outputs.size() + 1);
+  for (size_t i = 0; i < compared; ++i) {
+    if (asked_outputs_[i] == name) return RepeatedName("output", name);
   }
+  outputs_may_repeat_ = outputs_may_repeat_ || compared < asked_outputs_.size();
   asked_outputs_.push_back(std::move(name));
   return absl::OkStatus();
 }
@@ -94,6 +103,11 @@ absl::Status InferRequest::AddRequestedOutput(std::string name) {
 void InferRequest::RemoveRequestedOutput(absl::string_view name) {
   asked_outputs_.erase(std::remove(asked_outputs_.begin(), asked_outputs_.end(), name),
                        asked_outputs_.end());
+}
+
+void InferRequest::RemoveAllRequestedOutputs() {
+  asked_outputs_.clear();
+  outputs_may_repeat_ = false;
 }
 
 size_t InferRequest::output_count() const {
@@ -158,8 +172,8 @@ void InferRequest::RespondError(const absl::Status& error, FailureReason reason)
 }
 
 void InferRequest::Reschedule() {
-  if (absl::Status moved = lifecycle_.MoveTo(RequestState::kPending, LogPrefix()); !moved.ok()) {
-    LOG_ERROR << moved.message();
+  if (absl::Status moved = lifecycle_.MoveTo(RequestState::kPending, ""); !moved.ok()) {
+    LOG_ERROR << LogPrefix() << moved.message();
   }
   model_->statistics().AddPending(1);
   lent_batch.reset();
@@ -173,8 +187,8 @@ void InferRequest::Release(uint32_t flags) {
   if (lifecycle_.state() == RequestState::kPending && !filler) {
     model_->statistics().AddPending(-1);
   }
-  if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, LogPrefix()); !moved.ok()) {
-    LOG_ERROR << moved.message();
+  if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, ""); !moved.ok()) {
+    LOG_ERROR << LogPrefix() << moved.message();
   }
   lent_batch.reset();
   ClearOverrideInputs();

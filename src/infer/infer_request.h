@@ -61,7 +61,10 @@ class NEREID_API InferRequest {
   InferRequest(const InferRequest&) = delete;
   InferRequest& operator=(const InferRequest&) = delete;
 
-  // ---- What the maker sets before Issue. Adding is INVALID_ARGUMENT for a duplicate name.
+  // ---- What the maker sets before Issue. Adding is INVALID_ARGUMENT for a duplicate name. A name
+  // is compared with as many others as the model has tensors and one more, so that adding many
+  // costs no more than their number: a request that holds more is refused by Issue anyway, which
+  // also finds the duplicates that removing leaves.
   void set_id(absl::string_view id) { id_.assign(id.data(), id.size()); }
   void set_flags(uint32_t flags) { flags_ = flags; }
   void set_correlation_id(CorrelationId id) { correlation_id_ = std::move(id); }
@@ -71,13 +74,16 @@ class NEREID_API InferRequest {
                                        absl::Span<const int64_t> shape);
   // The single input whose name, type and shape follow from the model and the byte count.
   absl::StatusOr<InferInput*> AddRawInput(std::string name);
+  // Inputs that came beside those added and were only counted: the request has too many, and Issue
+  // refuses it.
+  void set_unkept_inputs(size_t count) { unkept_inputs_ = count; }
   absl::Status RemoveInput(absl::string_view name);
   void RemoveAllInputs();
   // Null when there is none. The pointer is valid until the next input is added or removed.
   InferInput* FindInput(absl::string_view name);
   absl::Status AddRequestedOutput(std::string name);
   void RemoveRequestedOutput(absl::string_view name);
-  void RemoveAllRequestedOutputs() { asked_outputs_.clear(); }
+  void RemoveAllRequestedOutputs();
   void AddParameter(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
   void set_release_target(const ReleaseTarget& target) { release_ = target; }
   void set_response_target(const ResponseTarget& target) { target_ = target; }
@@ -161,6 +167,9 @@ class NEREID_API InferRequest {
   // The turn of the I/O thread that issues the request, which may execute it; null: none may.
   // Looked at until the scheduler has the request.
   InlineTurn* inline_turn = nullptr;
+  // Requests that its client, a connection or a stream, has open besides: who has many is refused
+  // first. Set before the request is issued.
+  uint64_t open_of_client = 0;
   // Where the queue that holds the request has it; null while none does. Its scheduler's own, and
   // guarded by that one's mutex.
   QueueEntry* queue_entry = nullptr;
@@ -192,6 +201,8 @@ class NEREID_API InferRequest {
  private:
   friend class RequestValidator;
 
+  absl::Status RepeatedName(absl::string_view kind, absl::string_view name) const;
+
   std::shared_ptr<ServingModel> model_;  // may be rebound while idle
   const int64_t requested_version_;
 
@@ -203,8 +214,12 @@ class NEREID_API InferRequest {
   uint64_t timeout_us_ = 0;
   absl::InlinedVector<InferInput, 2> inputs_;
   std::vector<InferInput> override_inputs_;  // the core's, not the maker's
+  size_t unkept_inputs_ = 0;
   bool raw_input_ = false;
   std::vector<std::string> asked_outputs_;
+  // A name was added that has not been compared with all of its kind.
+  bool inputs_may_repeat_ = false;
+  bool outputs_may_repeat_ = false;
   std::vector<Parameter> parameters_;
   ReleaseTarget release_;
   ResponseTarget target_;

@@ -67,6 +67,24 @@ TEST_F(InferRequestTest, AnOutputIsAskedForOnce) {
   EXPECT_EQ(request_->asked_outputs().size(), 1u);
 }
 
+// The model has no inputs: names are compared with the first one only.
+TEST_F(InferRequestTest, AnInputIsComparedWithNoMoreThanTheModelHas) {
+  for (const char* name : {"a", "b", "b", "c", "b"}) {
+    EXPECT_TRUE(request_->AddInput(name, DataType::kFp32, {4}).ok()) << name;
+  }
+  EXPECT_EQ(request_->AddInput("a", DataType::kFp32, {4}).status(),
+            absl::InvalidArgumentError("[request id: 7] input 'a' already exists in request"));
+  EXPECT_EQ(request_->inputs().size(), 5u);
+}
+
+TEST_F(InferRequestTest, AnOutputIsComparedWithNoMoreThanTheModelHas) {
+  for (const char* name : {"x", "y", "z", "p", "p"}) {
+    EXPECT_TRUE(request_->AddRequestedOutput(name).ok()) << name;
+  }
+  EXPECT_FALSE(request_->AddRequestedOutput("z").ok());
+  EXPECT_EQ(request_->asked_outputs().size(), 5u);
+}
+
 TEST_F(InferRequestTest, NoOutputAskedForMeansAll) {
   EXPECT_EQ(request_->output_count(), 2u);
   EXPECT_EQ(request_->output_name(0), "x");

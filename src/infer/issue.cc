@@ -1,19 +1,34 @@
 #include "infer/issue.h"
 
-#include <memory>
+#include <absl/cleanup/cleanup.h>
 
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
+#include "base/status_macros.h"
 #include "infer/request_trace.h"
 #include "infer/request_validator.h"
 
 namespace nereid {
 
-absl::Status IssueRequest(InferRequest* request, uint64_t now_ns) {
-  if (absl::Status valid = RequestValidator::Prepare(request); !valid.ok()) {
-    request->model()->lifetime().Leave();
-    return valid;
-  }
-  // From here on the stream holds the pass of the model's gate.
+namespace {
+
+// Validates the request and takes it into flight, or gives the model's pass back.
+absl::Status Prepare(InferRequest* request, uint64_t now_ns) {
+  absl::Cleanup leave = [model = request->model()] { model->lifetime().Leave(); };
+  RETURN_IF_ERROR(RequestValidator::Prepare(request));
   request->BeginFlight(now_ns);
+  // From here on the stream holds the pass.
+  std::move(leave).Cancel();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status IssueRequest(InferRequest* request, uint64_t now_ns) {
+  RETURN_IF_ERROR(Prepare(request, now_ns));
+  absl::Cleanup abort = [request] { request->AbortFlight(); };
   if (request->trace() != nullptr) TraceIssued(request);
   ModelStatistics& statistics = request->model()->statistics();
   // Cannot fail: the request is INITIALIZED.
@@ -22,12 +37,21 @@ absl::Status IssueRequest(InferRequest* request, uint64_t now_ns) {
   // The scheduler may finish with the request before Enqueue returns: only an error leaves it here.
   const std::shared_ptr<ServingModel> model = request->model();
   RequestPtr owned(request);
-  absl::Status enqueued = model->Enqueue(&owned);
-  if (enqueued.ok()) return enqueued;
-  InferRequest* const back = owned.release();
-  statistics.AddPending(-1);
-  back->lifecycle().MoveTo(RequestState::kFailedEnqueue, "").IgnoreError();
-  back->AbortFlight();
+  absl::Cleanup take_back = [&] {
+    owned.release()->lifecycle().MoveTo(RequestState::kFailedEnqueue, "").IgnoreError();
+    statistics.AddPending(-1);
+  };
+  absl::Status enqueued;
+  try {
+    enqueued = model->Enqueue(&owned);
+  } catch (...) {
+    if (owned != nullptr) throw;
+    // The scheduler has it, so it will be answered: this is no error of the request.
+    LOG_ERROR << "model '" << model->config().name << "': an exception after a request was queued";
+  }
+  if (!enqueued.ok()) return enqueued;
+  std::move(take_back).Cancel();
+  std::move(abort).Cancel();
   return enqueued;
 }
 

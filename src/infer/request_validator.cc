@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -14,6 +15,9 @@ constexpr absl::string_view kBatchNote =
     "prepended to each input shape. If you want to specify the full shape including the batch dim "
     "in your input dims config, try setting max_batch_size to zero. See the model configuration "
     "docs for more info on max_batch_size.";
+
+// Names that an error lists where a request has more inputs than its model; the rest is a number.
+constexpr size_t kListedInputs = 16;
 
 template <typename... Parts>
 absl::Status Invalid(const InferRequest& request, const Parts&... parts) {
@@ -200,16 +204,41 @@ absl::Status RequestValidator::CheckOutputs(const CompiledModel& model,
                      "'");
     }
   }
+  return CheckRepeatedOutputs(model, request);
+}
+
+absl::Status RequestValidator::CheckRepeatedOutputs(const CompiledModel& model,
+                                                    const InferRequest& request) {
+  if (!request.outputs_may_repeat_) return absl::OkStatus();
+  const auto begin = request.asked_outputs_.begin();
+  // All are the model's: of one more than it has, two are the same.
+  const size_t looked_at = std::min(request.asked_outputs_.size(), model.outputs.size() + 1);
+  for (auto name = begin; name != begin + static_cast<std::ptrdiff_t>(looked_at); ++name) {
+    if (std::find(begin, name, *name) != name) return request.RepeatedName("output", *name);
+  }
   return absl::OkStatus();
 }
 
 absl::Status RequestValidator::CheckInputCount(const CompiledModel& model,
                                                const InferRequest& request) {
-  const size_t given = request.inputs_.size();
+  const size_t given = request.inputs_.size() + request.unkept_inputs_;
   if (given <= model.inputs.size() && given >= model.required_input_count) {
-    return absl::OkStatus();
+    return CheckRepeatedInputs(request);
   }
-  return InputsMissing(model, request);
+  return WrongInputCount(model, request);
+}
+
+absl::Status RequestValidator::CheckRepeatedInputs(const InferRequest& request) {
+  if (!request.inputs_may_repeat_) return absl::OkStatus();
+  const auto& inputs = request.inputs_;
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    for (size_t earlier = 0; earlier < i; ++earlier) {
+      if (inputs[earlier].name() == inputs[i].name()) {
+        return request.RepeatedName("input", inputs[i].name());
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RequestValidator::CheckRequiredInputs(const CompiledModel& model,
@@ -219,15 +248,21 @@ absl::Status RequestValidator::CheckRequiredInputs(const CompiledModel& model,
   for (const InferInput& input : request.inputs_) {
     if (!model.inputs[static_cast<size_t>(model.FindInput(input.name()))].optional) ++required;
   }
-  return required == model.required_input_count ? absl::OkStatus() : InputsMissing(model, request);
+  return required == model.required_input_count ? absl::OkStatus()
+                                                : WrongInputCount(model, request);
 }
 
-absl::Status RequestValidator::InputsMissing(const CompiledModel& model,
-                                             const InferRequest& request) {
+absl::Status RequestValidator::WrongInputCount(const CompiledModel& model,
+                                               const InferRequest& request) {
+  const size_t given = request.inputs_.size() + request.unkept_inputs_;
+  const size_t listed = given > model.inputs.size()
+                            ? std::min(request.inputs_.size(), kListedInputs)
+                            : request.inputs_.size();
   std::vector<absl::string_view> got, missing;
-  for (const InferInput& input : request.inputs_) got.push_back(input.name());
+  for (size_t i = 0; i < listed; ++i) got.push_back(request.inputs_[i].name());
   for (const InputSpec& spec : model.inputs) {
-    const bool present = std::find(got.begin(), got.end(), spec.name) != got.end();
+    const bool present = std::any_of(request.inputs_.begin(), request.inputs_.end(),
+                                     [&](const InferInput& in) { return in.name() == spec.name; });
     if (!spec.optional && !present) missing.push_back(spec.name);
   }
   const std::string expected =
@@ -235,9 +270,15 @@ absl::Status RequestValidator::InputsMissing(const CompiledModel& model,
           ? absl::StrCat("expected number of inputs between ", model.required_input_count, " and ",
                          model.inputs.size())
           : absl::StrCat("expected ", model.inputs.size(), " inputs");
-  return Invalid(request, expected, " but got ", got.size(), " inputs for model '", model.name,
-                 "'. Got input(s) ", QuotedList(got), ", but missing required input(s) ",
-                 QuotedList(missing), ". Please provide all required input(s).");
+  const std::string more = listed < given ? absl::StrCat(" and ", given - listed, " more") : "";
+  // Which ones are missing is not known where some were only counted.
+  const std::string missed =
+      request.unkept_inputs_ > 0
+          ? ""
+          : absl::StrCat(", but missing required input(s) ", QuotedList(missing));
+  return Invalid(request, expected, " but got ", given, " inputs for model '", model.name,
+                 "'. Got input(s) ", QuotedList(got), more, missed,
+                 ". Please provide all required input(s).");
 }
 
 absl::Status RequestValidator::ResolveBatchSize(const CompiledModel& model, InferRequest* request) {

@@ -190,6 +190,62 @@ TEST(RequestValidatorTest, TooManyInputs) {
                 "missing required input(s) []. Please provide all required input(s).");
 }
 
+// 'i0' ... in the list, then the number of the others.
+std::string Sixteen() {
+  std::string list = "'i0'";
+  for (int i = 1; i < 16; ++i) list += ",'i" + std::to_string(i) + "'";
+  return list;
+}
+
+TEST(RequestValidatorTest, OfFarTooManyInputsSomeAreNamed) {
+  Request request(Pair());
+  for (int i = 0; i < 17; ++i) {
+    request.Input("i" + std::to_string(i), DataType::kFp32, {4});
+  }
+  ExpectRefused(request, "expected 2 inputs but got 17 inputs for model 'm'. Got input(s) [" +
+                             Sixteen() + "] and 1 more, but missing required input(s) ['a','b']. " +
+                             "Please provide all required input(s).");
+}
+
+TEST(RequestValidatorTest, InputsThatWereOnlyCounted) {
+  Request request(Pair());
+  for (int i = 0; i < 16; ++i) {
+    request.Input("i" + std::to_string(i), DataType::kFp32, {4});
+  }
+  request->set_unkept_inputs(99984);
+  ExpectRefused(request, "expected 2 inputs but got 100000 inputs for model 'm'. Got input(s) [" +
+                             Sixteen() + "] and 99984 more. Please provide all required input(s).");
+  request->RemoveAllInputs();
+  request.Input("a", DataType::kFp32, {4});
+  request.Input("b", DataType::kFp32, {4});
+  ExpectAccepted(request);
+}
+
+// More inputs than the model has are not compared with each other until some are removed again.
+TEST(RequestValidatorTest, ARepeatedInputThatWasOneOfTooMany) {
+  Request request(Pair());
+  for (const char* name : {"x", "y", "z", "a", "a"}) request.Input(name, DataType::kFp32, {4});
+  for (const char* name : {"x", "y", "z"}) ASSERT_TRUE(request->RemoveInput(name).ok());
+  ExpectRefused(request, "input 'a' already exists in request");
+  ASSERT_TRUE(request->RemoveInput("a").ok());
+  request.Input("b", DataType::kFp32, {4});
+  ExpectAccepted(request);
+}
+
+TEST(RequestValidatorTest, ARepeatedOutputThatWasOneOfTooMany) {
+  Request request(Pair());
+  request.Input("a", DataType::kFp32, {4});
+  request.Input("b", DataType::kFp32, {4});
+  for (const char* name : {"x", "y", "out", "out"}) {
+    ASSERT_TRUE(request->AddRequestedOutput(name).ok());
+  }
+  for (const char* name : {"x", "y"}) request->RemoveRequestedOutput(name);
+  ExpectRefused(request, "output 'out' already exists in request");
+  request->RemoveAllRequestedOutputs();
+  ASSERT_TRUE(request->AddRequestedOutput("out").ok());
+  ExpectAccepted(request);
+}
+
 class OptionalInputTest : public ::testing::Test {
  protected:
   static ModelBuilder Model() {

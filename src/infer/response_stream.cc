@@ -1,7 +1,9 @@
 #include "infer/response_stream.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
+#include <new>
 #include <utility>
 
 #include "base/log.h"
@@ -24,23 +26,27 @@ ResponseStream::ResponseStream(std::shared_ptr<ServingModel> model, std::string 
       trace_(std::move(trace)) {}
 
 ResponseStream::~ResponseStream() {
-  if (!final_sent_.exchange(true)) {
-    const absl::Status error = absl::InternalError(
-        absl::StrCat("model '", model_->config().name, "': the backend '", model_->config().backend,
-                     "' ended the request without a final response"));
-    LOG_ERROR << error.message();
-    // No shared_ptr to this object can be made any more: the response goes out without one.
-    auto response = std::make_unique<InferResponse>(nullptr, model_, request_id_, target_.allocator,
-                                                    target_.allocator_userp, trace_);
-    response->set_status(error);
-    Deliver(std::move(response), kResponseCompleteFinal);
-  }
+  if (!final_sent_.exchange(true)) Deliver(ErrorOfBackend(), kResponseCompleteFinal);
   // May deliver what waits for this one.
   relay_.reset();
   // While the model is still there: who has waited for the server has all traces back, but for
   // those of responses that he still has.
   trace_.reset();
   model_->lifetime().Leave();
+}
+
+std::unique_ptr<InferResponse> ResponseStream::ErrorOfBackend() noexcept try {
+  const absl::Status error = absl::InternalError(
+      absl::StrCat("model '", model_->config().name, "': the backend '", model_->config().backend,
+                   "' ended the request without a final response"));
+  LOG_ERROR << error.message();
+  // No shared_ptr to this object can be made any more: the response goes out without one.
+  auto response = std::make_unique<InferResponse>(nullptr, model_, request_id_, target_.allocator,
+                                                  target_.allocator_userp, trace_);
+  response->set_status(error);
+  return response;
+} catch (...) {
+  return nullptr;
 }
 
 std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
@@ -73,8 +79,10 @@ absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint3
       }
     }
   }
+  // Also where the relay has no memory for it: a final response that waits must not wait for ever.
+  absl::Cleanup delivered = [this] { EndDelivery(); };
+  if (is_final) std::move(delivered).Cancel();
   Deliver(std::move(response), flags);
-  if (!is_final) EndDelivery();
   return absl::OkStatus();
 }
 
@@ -91,14 +99,25 @@ void ResponseStream::EndDelivery() {
 
 void ResponseStream::SendFinalError(const absl::Status& error) {
   if (final_sent()) return;
-  std::unique_ptr<InferResponse> response = NewResponse();
-  response->set_status(error);
+  std::unique_ptr<InferResponse> response;
+  try {
+    response = NewResponse();
+    response->set_status(error);
+  } catch (const std::bad_alloc&) {
+    response = nullptr;  // the client gets the end of its request, if nothing else
+  }
   Send(std::move(response), kResponseCompleteFinal).IgnoreError();  // another was faster
 }
 
-void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
+void ResponseStream::LookAt(const InferResponse* response, uint32_t flags) noexcept try {
   if (trace_ != nullptr && response != nullptr) TraceOutputs(trace_.get(), *response);
-  if (tap_ != nullptr) tap_->OnResponse(response.get(), flags);
+  if (tap_ != nullptr) tap_->OnResponse(response, flags);
+} catch (const std::bad_alloc&) {
+  // The client gets the response, whatever could not be noted of it.
+}
+
+void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
+  LookAt(response.get(), flags);
   // The receiver must not keep the stream alive: dropped here, which may be done safely because
   // whoever called Send holds a reference of their own.
   if (response != nullptr) response->TakeStream().reset();

@@ -59,7 +59,8 @@ class ResponseRelay {
   // Nothing is relayed any more; without a final response, when the request was not taken after
   // all.
   virtual ~ResponseRelay() = default;
-  // As ResponseTarget::fn of `target`, to which it has to be delivered. Must not block.
+  // As ResponseTarget::fn of `target`, to which it has to be delivered. Must not block. A final
+  // response must be relayed whatever memory there is; another may throw std::bad_alloc.
   virtual void Relay(std::unique_ptr<InferResponse> response, uint32_t flags,
                      const ResponseTarget& target) = 0;
 };
@@ -84,7 +85,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // is not is delivered by that thread, afterwards: the receiver sees nothing after FINAL.
   absl::Status Send(std::unique_ptr<InferResponse> response, uint32_t flags)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Delivers an error as the final response; nothing if a final one was sent already.
+  // Delivers an error as the final response, or for want of memory the final flag alone; nothing if
+  // a final one was sent already.
   void SendFinalError(const absl::Status& error);
 
   // Responses go through `relay` from now on. REQUIRES: nothing was sent, and nobody else who may
@@ -113,6 +115,10 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
     uint32_t flags;
   };
 
+  // The response for a request that nobody has answered; null for want of memory.
+  std::unique_ptr<InferResponse> ErrorOfBackend() noexcept;
+  // Trace and tap see a response that is about to be delivered.
+  void LookAt(const InferResponse* response, uint32_t flags) noexcept;
   void Deliver(std::unique_ptr<InferResponse> response, uint32_t flags);
   // One delivery of a response that was not final has ended.
   void EndDelivery() ABSL_LOCKS_EXCLUDED(mu_);

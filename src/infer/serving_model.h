@@ -59,8 +59,12 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual absl::Status Enqueue(RequestPtr* request) = 0;
   // False after the model began to unload: no new top-level request is let in.
   virtual bool AdmissionOpen() const = 0;
-  // Asks the backend whether the model can serve now; OK where it offers no such check.
+  // Asks the backend whether the model can serve now; OK where it offers no such check. Blocks as
+  // the backend does.
   virtual absl::Status CheckReady() = 0;
+  // The last known answer of CheckReady, which is renewed in the background. Calls no backend and
+  // never waits.
+  virtual absl::Status KnownReady() { return absl::OkStatus(); }
   // Whether a sequence of requests lives here that has this id, and further requests may join.
   virtual bool HasSequence(const CorrelationId& id) const { return false; }
   // Executions by I/O threads so far.

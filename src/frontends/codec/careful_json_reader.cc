@@ -10,6 +10,7 @@
 #include "frontends/codec/json_access.h"
 #include "frontends/codec/json_parameter.h"
 #include "frontends/codec/json_parse.h"
+#include "frontends/codec/request_limits.h"
 
 namespace nereid {
 namespace {
@@ -26,8 +27,9 @@ class CarefulReader {
   absl::Status ReadParameters(const JsonValue& parameters);
   absl::Status ReadReserved(ReservedParameter which, const JsonValue& value);
   absl::Status ReadCustom(absl::string_view key, const JsonValue& value);
-  absl::Status ReadInput(const JsonValue& json);
-  absl::Status ReadOutput(const JsonValue& json);
+  absl::Status ReadInputs(const JsonValue& inputs);
+  absl::Status ReadInput(const JsonValue& json, RequestBuffers* buffers, V2Input* out);
+  absl::Status ReadOutput(const JsonValue& json, OutputFormats::Named* out);
 
   const uint64_t max_tensor_bytes_;
   RequestBuffers* const buffers_;
@@ -58,6 +60,7 @@ absl::Status ReadArrayMember(const JsonValue& object, const char* name, const Js
 absl::Status RefuseSharedMemory(const JsonValue& parameters, const JsonValue& region) {
   std::string name;
   RETURN_IF_ERROR(Store("shared_memory_region", AsString(region), &name));
+  RETURN_IF_ERROR(CheckLength("name of a shared memory region", name));
   for (const char* number : {"shared_memory_offset", "shared_memory_byte_size"}) {
     uint64_t ignored = 0;
     if (const JsonValue* value = FindMember(parameters, number)) {
@@ -112,6 +115,7 @@ absl::Status CarefulReader::ReadParameters(const JsonValue& parameters) {
     return absl::InvalidArgumentError(
         "failed to get request params.: attempt to get members for non-object");
   }
+  RETURN_IF_ERROR(CheckParameterCount("the request", parameters.MemberCount()));
   for (const auto& member : parameters.GetObject()) {
     const absl::string_view key(member.name.GetString(), member.name.GetStringLength());
     const ReservedParameter reserved = ReservedParameterOf(key);
@@ -134,7 +138,30 @@ absl::Status CheckOneSource(const JsonValue* data, const JsonValue* binary,
                    set.empty() ? " no field is set" : absl::StrCat(" set", set)));
 }
 
-absl::Status CarefulReader::ReadInput(const JsonValue& json) {
+// Of the parameters of a tensor; what is no object has none.
+absl::Status CheckTensorParameters(const JsonValue* parameters, absl::string_view owner) {
+  if (parameters == nullptr || !parameters->IsObject()) return absl::OkStatus();
+  return CheckParameterCount(owner, parameters->MemberCount());
+}
+
+absl::Status CarefulReader::ReadInputs(const JsonValue& inputs) {
+  V2Document& d = *document_;
+  for (const JsonValue& input : inputs.GetArray()) {
+    if (!d.KeepsInput()) {
+      V2Input unkept;
+      RequestBuffers buffers;
+      ++d.unkept_inputs;
+      RETURN_IF_ERROR(ReadInput(input, &buffers, &unkept));
+      continue;
+    }
+    d.inputs.emplace_back();
+    RETURN_IF_ERROR(ReadInput(input, buffers_, &d.inputs.back()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CarefulReader::ReadInput(const JsonValue& json, RequestBuffers* buffers,
+                                      V2Input* out) {
   const JsonValue* const data = FindMember(json, "data");
   const JsonValue* const parameters = FindMember(json, "parameters");
   const JsonValue* const binary =
@@ -142,32 +169,35 @@ absl::Status CarefulReader::ReadInput(const JsonValue& json) {
   const JsonValue* const region =
       parameters == nullptr ? nullptr : FindMember(*parameters, "shared_memory_region");
   RETURN_IF_ERROR(CheckOneSource(data, binary, region));
+  RETURN_IF_ERROR(CheckTensorParameters(parameters, "an input"));
 
-  document_->inputs.emplace_back();
-  V2Input& input = document_->inputs.back();
+  V2Input& input = *out;
   RETURN_IF_ERROR(ReadStringMember(json, "name", &input.name));
+  RETURN_IF_ERROR(CheckLength("name of an input", input.name));
   std::string type;
   RETURN_IF_ERROR(ReadStringMember(json, "datatype", &type));
   input.data_type = ParseDataType(type);
   const JsonValue* shape;
   RETURN_IF_ERROR(ReadArrayMember(json, "shape", &shape));
+  RETURN_IF_ERROR(CheckDimensionCount(input.name, shape->Size()));
   for (const JsonValue& item : shape->GetArray()) {
     uint64_t dim = 0;
     RETURN_IF_ERROR(Store("shape", AsUint(item), &dim));
     input.shape.push_back(static_cast<int64_t>(dim));
   }
-  if (data != nullptr) return ReadTensorCarefully(*data, max_tensor_bytes_, buffers_, &input);
+  if (data != nullptr) return ReadTensorCarefully(*data, max_tensor_bytes_, buffers, &input);
   if (region != nullptr) return RefuseSharedMemory(*parameters, *region);
   input.binary = true;
   return Store("binary_data_size", AsUint(*binary), &input.byte_size);
 }
 
-absl::Status CarefulReader::ReadOutput(const JsonValue& json) {
-  document_->outputs.named.emplace_back();
-  OutputFormats::Named& output = document_->outputs.named.back();
+absl::Status CarefulReader::ReadOutput(const JsonValue& json, OutputFormats::Named* out) {
+  OutputFormats::Named& output = *out;
   RETURN_IF_ERROR(ReadStringMember(json, "name", &output.name));
+  RETURN_IF_ERROR(CheckLength("name of an output", output.name));
   const JsonValue* const parameters = FindMember(json, "parameters");
   if (parameters == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckTensorParameters(parameters, "an output"));
 
   const JsonValue* const classification = FindMember(*parameters, "classification");
   if (classification != nullptr) {
@@ -194,17 +224,22 @@ absl::Status CarefulReader::ReadOutput(const JsonValue& json) {
 absl::Status CarefulReader::ReadRoot(const JsonValue& root) {
   if (const JsonValue* id = FindMember(root, "id")) {
     RETURN_IF_ERROR(Store("id", AsString(*id), &document_->id));
+    RETURN_IF_ERROR(CheckLength("id of the request", document_->id));
   }
   if (const JsonValue* parameters = FindMember(root, "parameters")) {
     RETURN_IF_ERROR(ReadParameters(*parameters));
   }
   const JsonValue* inputs;
   RETURN_IF_ERROR(ReadArrayMember(root, "inputs", &inputs));
-  for (const JsonValue& input : inputs->GetArray()) RETURN_IF_ERROR(ReadInput(input));
+  RETURN_IF_ERROR(ReadInputs(*inputs));
   if (FindMember(root, "outputs") == nullptr) return absl::OkStatus();
   const JsonValue* outputs;
   RETURN_IF_ERROR(ReadArrayMember(root, "outputs", &outputs));
-  for (const JsonValue& output : outputs->GetArray()) RETURN_IF_ERROR(ReadOutput(output));
+  for (const JsonValue& json : outputs->GetArray()) {
+    OutputFormats::Named output;
+    RETURN_IF_ERROR(ReadOutput(json, &output));
+    if (document_->KeepsOutput()) document_->outputs.named.push_back(std::move(output));
+  }
   return absl::OkStatus();
 }
 

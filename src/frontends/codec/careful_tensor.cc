@@ -124,7 +124,7 @@ absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64
   // A shape may promise far more than the array holds; memory is taken for what is there.
   const size_t room = std::min(static_cast<size_t>(count), CountScalars(data));
   char* bytes = buffers->Allocate(room * sizeof(Element));
-  if (bytes == nullptr) return absl::UnavailableError("out of memory for a JSON tensor");
+  if (bytes == nullptr) return buffers->WhyNothing("a JSON tensor");
   auto* first = reinterpret_cast<Element*>(bytes);
   Place<Json> place{first, first + room};
   RETURN_IF_ERROR(Flatten<Json>(data, &place));
@@ -144,7 +144,7 @@ absl::Status ReadStrings(const JsonValue& data, uint64_t max_tensor_bytes, Reque
   if (tensor.size() > max_tensor_bytes) return TooLarge(*input, tensor.size(), max_tensor_bytes);
   input->byte_size = tensor.size();
   input->bytes = buffers->Adopt(std::move(tensor));
-  return absl::OkStatus();
+  return input->bytes == nullptr ? buffers->WhyNothing("a JSON tensor") : absl::OkStatus();
 }
 
 absl::Status OnlyBinary(const V2Input& input) {

@@ -12,8 +12,13 @@
 #include <limits>
 #include <optional>
 
+#include "base/status_macros.h"
+
 namespace nereid {
 namespace {
+
+constexpr uint64_t kFirstPlainBytes = 4096;
+constexpr uint64_t kGzipFrame = 18;  // beyond the frame of the zlib format
 
 // zlib's windowBits: the largest window, and 16 more for the gzip format.
 int WindowBits(ContentCoding coding) {
@@ -100,20 +105,20 @@ ContentCoding ChooseContentCoding(absl::string_view accept_encoding) {
   return best;
 }
 
-absl::StatusOr<std::string> Decompress(ContentCoding coding, absl::string_view compressed,
-                                       uint64_t max_size) {
-  if (coding == ContentCoding::kIdentity) return std::string(compressed);
+absl::StatusOr<uint64_t> Decompress(ContentCoding coding, absl::string_view compressed,
+                                    uint64_t max_size, RoomForPlain make_room) {
   z_stream stream{};
   if (inflateInit2(&stream, WindowBits(coding)) != Z_OK) return DamagedError(stream);
   absl::Cleanup end = [&stream] { inflateEnd(&stream); };
 
-  std::string plain;
-  size_t filled = 0;
+  absl::Span<char> plain;
+  uint64_t filled = 0;
   while (true) {
     if (filled == plain.size()) {
-      // One byte beyond the limit is enough to tell that it is exceeded.
-      const uint64_t wish = std::max<uint64_t>(4 * compressed.size(), 2 * filled);
-      plain.resize(std::min<uint64_t>(std::max<uint64_t>(wish, 4096), max_size + 1));
+      // Not in advance of what comes out: a small text may say whatever it likes. One byte beyond
+      // the limit is enough to tell that it is exceeded.
+      const uint64_t wish = std::max<uint64_t>({kFirstPlainBytes, compressed.size(), 2 * filled});
+      ASSIGN_OR_RETURN(plain, make_room(filled, std::min<uint64_t>(wish, max_size + 1)));
     }
     stream.next_in = ZlibBytes(compressed);
     stream.avail_in = Portion(compressed.size());
@@ -126,7 +131,7 @@ absl::StatusOr<std::string> Decompress(ContentCoding coding, absl::string_view c
     filled += out_before - stream.avail_out;
     if (filled > max_size) return SizeLimitError(max_size);
     if (result == Z_STREAM_END) {
-      if (compressed.empty()) break;
+      if (compressed.empty()) return filled;
       // A gzip file may be several, one behind the other.
       if (coding != ContentCoding::kGzip || inflateReset(&stream) != Z_OK) {
         return absl::InvalidArgumentError(
@@ -136,8 +141,11 @@ absl::StatusOr<std::string> Decompress(ContentCoding coding, absl::string_view c
       return DamagedError(stream);
     }
   }
-  plain.resize(filled);
-  return plain;
+}
+
+uint64_t CompressedBound(uint64_t size) {
+  // As deflateBound for the settings of Compress, which ask for the usual window and memory.
+  return compressBound(size) + kGzipFrame;
 }
 
 absl::StatusOr<std::string> Compress(ContentCoding coding,

@@ -35,11 +35,12 @@ class FastReader {
   bool ReadParameter(ondemand::field field);
   bool ReadParameters(ondemand::value value);
   bool ReadInputs(ondemand::value value);
-  bool ReadInput(ondemand::object object);
+  bool ReadInput(ondemand::object object, RequestBuffers* buffers, V2Input* out);
+  bool CountInput(ondemand::object object);
   bool ReadInputParameters(ondemand::value value, V2Input* input);
-  bool ReadEarlyData(ondemand::object object, V2Input* input);
+  bool ReadEarlyData(ondemand::object object, RequestBuffers* buffers, V2Input* input);
   bool ReadOutputs(ondemand::value value);
-  bool ReadOutput(ondemand::object object);
+  bool ReadOutput(ondemand::object object, OutputFormats::Named* out);
   bool ReadOutputParameters(ondemand::value value, OutputFormat* format);
 
   const TensorBounds bounds_;
@@ -62,9 +63,9 @@ class Seen {
   uint32_t bits_ = 0;
 };
 
-bool ReadString(ondemand::value value, std::string* out) {
+bool ReadString(ondemand::value value, std::string* out, size_t limit = kMaxNameBytes) {
   std::string_view text;
-  if (value.get_string().get(text)) return false;
+  if (value.get_string().get(text) || text.size() > limit) return false;
   out->assign(text.data(), text.size());
   return true;
 }
@@ -96,6 +97,7 @@ bool ReadShape(ondemand::value value, Shape* shape) {
     uint64_t dim;
     if (item.get_uint64().get(dim)) return false;
     if (dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return false;
+    if (shape->size() == kMaxDimensions) return false;
     shape->push_back(static_cast<int64_t>(dim));
   }
   return true;
@@ -112,7 +114,7 @@ bool ReadParameterValue(ondemand::value value, ParameterValue* out) {
   ondemand::json_type type;
   if (value.type().get(type)) return false;
   if (type == ondemand::json_type::string) {
-    return ReadString(value, &out->emplace<std::string>());
+    return ReadString(value, &out->emplace<std::string>(), kMaxParameterBytes);
   }
   if (type == ondemand::json_type::boolean) {
     return value.get_bool().get(out->emplace<bool>()) == simdjson::SUCCESS;
@@ -152,6 +154,7 @@ bool FastReader::ReadParameter(ondemand::field field) {
       return value.get_bool().get(d.outputs.fallback.binary) == simdjson::SUCCESS;
     case ReservedParameter::kNone: break;
   }
+  if (key.size() > kMaxNameBytes) return false;
   if (View(key).substr(0, kRefusedKeyPrefix.size()) == kRefusedKeyPrefix) return false;
   Parameter parameter{std::string(key), {}};
   if (!ReadParameterValue(value, &parameter.value)) return false;
@@ -162,9 +165,12 @@ bool FastReader::ReadParameter(ondemand::field field) {
 bool FastReader::ReadParameters(ondemand::value value) {
   ondemand::object object;
   if (value.get_object().get(object)) return false;
+  size_t count = 0;
   for (auto item : object) {
     ondemand::field field;
-    if (std::move(item).get(field) || !ReadParameter(field)) return false;
+    if (++count > kMaxParameters || std::move(item).get(field) || !ReadParameter(field)) {
+      return false;
+    }
   }
   return true;
 }
@@ -172,9 +178,10 @@ bool FastReader::ReadParameters(ondemand::value value) {
 bool FastReader::ReadInputParameters(ondemand::value value, V2Input* input) {
   ondemand::object object;
   if (value.get_object().get(object)) return false;
+  size_t count = 0;
   for (auto item : object) {
     ondemand::field field;
-    if (std::move(item).get(field)) return false;
+    if (++count > kMaxParameters || std::move(item).get(field)) return false;
     const ondemand::raw_json_string key = field.key();
     if (key == "shared_memory_region") return false;
     if (key == "binary_data_size") {
@@ -188,22 +195,21 @@ bool FastReader::ReadInputParameters(ondemand::value value, V2Input* input) {
 }
 
 // `data` stood before what is needed to read it: goes through the members once more.
-bool FastReader::ReadEarlyData(ondemand::object object, V2Input* input) {
+bool FastReader::ReadEarlyData(ondemand::object object, RequestBuffers* buffers, V2Input* input) {
   if (object.reset().error()) return false;
   for (auto item : object) {
     ondemand::field field;
     if (std::move(item).get(field)) return false;
-    if (field.key() == "data" && !ReadTensorFast(field.value(), bounds_, buffers_, input)) {
+    if (field.key() == "data" && !ReadTensorFast(field.value(), bounds_, buffers, input)) {
       return false;
     }
   }
   return true;
 }
 
-bool FastReader::ReadInput(ondemand::object object) {
+bool FastReader::ReadInput(ondemand::object object, RequestBuffers* buffers, V2Input* out) {
   constexpr uint32_t kName = 1, kType = 2, kShape = 4, kData = 8, kParameters = 16;
-  document_->inputs.emplace_back();
-  V2Input& input = document_->inputs.back();
+  V2Input& input = *out;
   Seen seen;
   bool early_data = false;
   for (auto item : object) {
@@ -221,7 +227,7 @@ bool FastReader::ReadInput(ondemand::object object) {
     } else if (key == "data") {
       ok = seen.First(kData);
       early_data = !seen.Has(kType | kShape);
-      if (ok && !early_data) ok = ReadTensorFast(value, bounds_, buffers_, &input);
+      if (ok && !early_data) ok = ReadTensorFast(value, bounds_, buffers, &input);
     } else if (key == "parameters") {
       // After a `data`, byte_size is taken: two sources, which is a mistake.
       V2Input source;
@@ -237,7 +243,15 @@ bool FastReader::ReadInput(ondemand::object object) {
     if (!ok) return false;
   }
   if (!seen.Has(kName | kType | kShape) || seen.Has(kData) == input.binary) return false;
-  return !early_data || ReadEarlyData(object, &input);
+  return !early_data || ReadEarlyData(object, buffers, &input);
+}
+
+// One of more inputs than are kept.
+bool FastReader::CountInput(ondemand::object object) {
+  V2Input input;
+  RequestBuffers buffers;
+  ++document_->unkept_inputs;
+  return ReadInput(object, &buffers, &input);
 }
 
 bool FastReader::ReadInputs(ondemand::value value) {
@@ -245,7 +259,13 @@ bool FastReader::ReadInputs(ondemand::value value) {
   if (value.get_array().get(array)) return false;
   for (auto item : array) {
     ondemand::object object;
-    if (item.get_object().get(object) || !ReadInput(object)) return false;
+    if (item.get_object().get(object)) return false;
+    if (!document_->KeepsInput()) {
+      if (!CountInput(object)) return false;
+      continue;
+    }
+    document_->inputs.emplace_back();
+    if (!ReadInput(object, buffers_, &document_->inputs.back())) return false;
   }
   return true;
 }
@@ -255,9 +275,10 @@ bool FastReader::ReadOutputParameters(ondemand::value value, OutputFormat* forma
   ondemand::object object;
   if (value.get_object().get(object)) return false;
   Seen seen;
+  size_t count = 0;
   for (auto item : object) {
     ondemand::field field;
-    if (std::move(item).get(field)) return false;
+    if (++count > kMaxParameters || std::move(item).get(field)) return false;
     const ondemand::raw_json_string key = field.key();
     if (key == "shared_memory_region") return false;
     if (key == "binary_data") {
@@ -272,10 +293,9 @@ bool FastReader::ReadOutputParameters(ondemand::value value, OutputFormat* forma
   return true;
 }
 
-bool FastReader::ReadOutput(ondemand::object object) {
+bool FastReader::ReadOutput(ondemand::object object, OutputFormats::Named* out) {
   constexpr uint32_t kName = 1, kParameters = 2;
-  document_->outputs.named.emplace_back();
-  OutputFormats::Named& output = document_->outputs.named.back();
+  OutputFormats::Named& output = *out;
   Seen seen;
   for (auto item : object) {
     ondemand::field field;
@@ -299,7 +319,11 @@ bool FastReader::ReadOutputs(ondemand::value value) {
   if (value.get_array().get(array)) return false;
   for (auto item : array) {
     ondemand::object object;
-    if (item.get_object().get(object) || !ReadOutput(object)) return false;
+    if (item.get_object().get(object)) return false;
+    OutputFormats::Named unkept;
+    const bool kept = document_->KeepsOutput();
+    if (kept) document_->outputs.named.emplace_back();
+    if (!ReadOutput(object, kept ? &document_->outputs.named.back() : &unkept)) return false;
   }
   return true;
 }

@@ -120,7 +120,7 @@ bool ReadStrings(ondemand::array array, const TensorBounds& bounds, RequestBuffe
   if (!FlattenStrings(array, bounds.max_depth, bounds.max_bytes, &tensor)) return false;
   input->byte_size = tensor.size();
   input->bytes = buffers->Adopt(std::move(tensor));
-  return true;
+  return input->bytes != nullptr;
 }
 
 }  // namespace

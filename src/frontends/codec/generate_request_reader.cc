@@ -10,6 +10,8 @@
 #include "frontends/codec/json_access.h"
 #include "frontends/codec/json_parameter.h"
 #include "frontends/codec/json_parse.h"
+#include "frontends/codec/parse_cost.h"
+#include "frontends/codec/request_limits.h"
 #include "frontends/codec/v2_document.h"
 
 namespace nereid {
@@ -45,6 +47,7 @@ class GenerateReader {
     if (const JsonValue* id = FindMember(tree_, "id")) {
       const absl::StatusOr<absl::string_view> text = AsString(*id);
       if (!text.ok()) return UnableToParse("id", text.status());
+      RETURN_IF_ERROR(CheckLength("id of the request", *text));
       if (!text->empty()) request_->set_id(*text);
     }
     for (auto& member : tree_.GetObject()) {
@@ -74,6 +77,7 @@ class GenerateReader {
     const absl::string_view name = NameOf(*member);
     const int index = model_.FindInput(name);
     if (index >= 0) return ReadInput(model_.inputs[static_cast<size_t>(index)], &member->value);
+    RETURN_IF_ERROR(CheckParameterCount("the request", request_->parameters().size() + 1));
     ASSIGN_OR_RETURN(Parameter parameter, ReadJsonParameter(name, member->value));
     request_->AddParameter(std::move(parameter));
     return absl::OkStatus();
@@ -142,6 +146,8 @@ absl::Status ReadGenerateRequest(absl::string_view json, const RequestLimits& li
         "request JSON size of ", json.size(), " bytes exceeds the maximum allowed input size of ",
         limits.max_input_size, " bytes. Use --http-max-input-size to increase the limit."));
   }
+  ASSIGN_OR_RETURN(const BudgetUnits workspace,
+                   TakeParseWorkspace(json.size(), kTreeCostPerByte, buffers));
   rapidjson::Document tree;
   RETURN_IF_ERROR(ParseJson(json, limits.max_json_depth, &tree));
   return GenerateReader(limits, &tree, request, buffers).Read();

@@ -4,11 +4,18 @@
 
 #include <string>
 
+#include "base/status_macros.h"
+#include "frontends/codec/request_limits.h"
+
 namespace nereid {
 
 absl::StatusOr<Parameter> ReadJsonParameter(absl::string_view key, const JsonValue& value) {
+  RETURN_IF_ERROR(CheckLength("name of a parameter", key));
   Parameter parameter{std::string(key), {}};
   if (value.IsString()) {
+    RETURN_IF_ERROR(CheckLength(absl::StrCat("parameter '", key, "'"),
+                                absl::string_view(value.GetString(), value.GetStringLength()),
+                                kMaxParameterBytes));
     parameter.value = std::string(value.GetString(), value.GetStringLength());
   } else if (value.IsBool()) {
     parameter.value = value.GetBool();

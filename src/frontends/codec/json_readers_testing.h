@@ -17,8 +17,11 @@ namespace nereid::codec_testing {
 // `json` has kJsonPadding readable bytes behind it. Thread-compatible.
 class BothReaders {
  public:
-  BothReaders(absl::string_view json, uint64_t max_tensor_bytes)
-      : fast_read_(ReadJsonFast(json, RequestLimits{max_tensor_bytes}, &fast_buffers_, &fast_)),
+  // Of inputs and of outputs, the documents keep the first `kept`.
+  BothReaders(absl::string_view json, uint64_t max_tensor_bytes, size_t kept = 1000000)
+      : fast_(Keeping(kept)),
+        careful_(Keeping(kept)),
+        fast_read_(ReadJsonFast(json, RequestLimits{max_tensor_bytes}, &fast_buffers_, &fast_)),
         careful_status_(
             ReadJsonCarefully(json, RequestLimits{max_tensor_bytes}, &careful_buffers_, &careful_)) {}
 
@@ -31,6 +34,7 @@ class BothReaders {
   }
 
   bool fast_read() const { return fast_read_; }
+  const V2Document& fast() const { return fast_; }
   const absl::Status& careful_status() const { return careful_status_; }
 
   // Empty if both documents say the same. REQUIRES: both were read.
@@ -48,6 +52,13 @@ class BothReaders {
   }
 
  private:
+  static V2Document Keeping(size_t kept) {
+    V2Document document;
+    document.kept_inputs = kept;
+    document.kept_outputs = kept;
+    return document;
+  }
+
   std::string ParameterDifference() const {
     if (fast_.parameters.size() != careful_.parameters.size()) return "number of parameters";
     for (size_t i = 0; i < fast_.parameters.size(); ++i) {
@@ -59,6 +70,7 @@ class BothReaders {
 
   std::string InputDifference() const {
     if (fast_.inputs.size() != careful_.inputs.size()) return "number of inputs";
+    if (fast_.unkept_inputs != careful_.unkept_inputs) return "number of unkept inputs";
     for (size_t i = 0; i < fast_.inputs.size(); ++i) {
       const V2Input &a = fast_.inputs[i], &b = careful_.inputs[i];
       const bool same_members = a.name == b.name && a.data_type == b.data_type &&

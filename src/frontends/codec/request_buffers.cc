@@ -1,9 +1,32 @@
 #include "frontends/codec/request_buffers.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <cstring>
 #include <utility>
 
 namespace nereid {
+
+bool RequestBuffers::Charge(uint64_t bytes) {
+  if (budget_ == nullptr) return true;
+  auto units = budget_->TakeFairly(bytes, held_besides_ + units_.amount(), ShareUse::kAdmission);
+  if (!units.ok()) {
+    refusal_ = units.status();
+    return false;
+  }
+  units_.Add(*std::move(units));
+  return true;
+}
+
+absl::Status RequestBuffers::WhyNothing(const char* what) const {
+  if (!refusal_.ok()) return refusal_;
+  return absl::UnavailableError(absl::StrCat("out of memory for ", what));
+}
+
+absl::StatusOr<BudgetUnits> RequestBuffers::TakeWorkspace(uint64_t bytes) {
+  if (budget_ == nullptr) return BudgetUnits();
+  return budget_->TakeFairly(bytes, held_besides_ + units_.amount(), ShareUse::kAdmission);
+}
 
 char* RequestBuffers::Allocate(size_t byte_size) {
   const size_t rounded = (byte_size + kAlignment - 1) / kAlignment * kAlignment;
@@ -13,12 +36,14 @@ char* RequestBuffers::Allocate(size_t byte_size) {
     inline_used_ += rounded;
     return place;
   }
+  if (!Charge(rounded)) return nullptr;
   char* block = static_cast<char*>(std::aligned_alloc(kAlignment, rounded));
   if (block != nullptr) blocks_.emplace_back(block);
   return block;
 }
 
 const char* RequestBuffers::Adopt(std::string bytes) {
+  if (!Charge(bytes.capacity())) return nullptr;
   adopted_.push_back(std::make_unique<std::string>(std::move(bytes)));
   return adopted_.back()->data();
 }
@@ -36,6 +61,8 @@ void RequestBuffers::Clear() {
   blocks_.clear();
   adopted_.clear();
   bytes_copied_ = 0;
+  units_.Return();
+  refusal_ = absl::OkStatus();
 }
 
 }  // namespace nereid

@@ -14,6 +14,34 @@ bool Aligned(const char* place) {
   return reinterpret_cast<uintptr_t>(place) % RequestBuffers::kAlignment == 0;
 }
 
+TEST(RequestBuffersTest, TheBudgetPaysForWhatIsAllocated) {
+  Budget budget("bytes", 100'000, "--max-bytes");
+  RequestBuffers buffers;
+  buffers.ChargeTo(&budget, /*held=*/1000);
+  ASSERT_NE(buffers.Allocate(500), nullptr);
+  EXPECT_EQ(budget.used(), 0u) << "inside of the object";
+  ASSERT_NE(buffers.Allocate(20'000), nullptr);
+  EXPECT_EQ(budget.used(), 20'032u);
+  ASSERT_NE(buffers.Adopt(std::string(10'000, 'x')), nullptr);
+  EXPECT_GE(budget.used(), 30'032u);
+  EXPECT_TRUE(buffers.refusal().ok());
+  EXPECT_EQ(buffers.WhyNothing("a tensor"), absl::UnavailableError("out of memory for a tensor"));
+
+  EXPECT_EQ(buffers.Allocate(60'000), nullptr);
+  EXPECT_EQ(buffers.Adopt(std::string(60'000, 'x')), nullptr);
+  EXPECT_EQ(buffers.WhyNothing("a tensor"), buffers.refusal());
+  EXPECT_NE(buffers.refusal().message().find("--max-bytes"), std::string::npos);
+  {
+    const auto workspace = buffers.TakeWorkspace(30'000);
+    ASSERT_TRUE(workspace.ok());
+    EXPECT_GE(budget.used(), 60'032u);
+    EXPECT_FALSE(buffers.TakeWorkspace(30'000).ok());
+  }
+  buffers.Clear();
+  EXPECT_EQ(budget.used(), 0u);
+  EXPECT_TRUE(buffers.refusal().ok());
+}
+
 TEST(RequestBuffersTest, PlacesAreAlignedAndDistinct) {
   RequestBuffers buffers;
   std::vector<char*> places;

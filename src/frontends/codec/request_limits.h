@@ -1,10 +1,29 @@
-// RequestLimits: how large and how deep what a client sends may be. A plain value.
+// RequestLimits: how large, how deep and how many what a client sends may be. A plain value.
+//
+// The constants hold for every protocol. Each is far above what a well-behaved client sends, and
+// keeps a hostile one from making the server spend more than its message is worth.
 #ifndef NEREID_FRONTENDS_CODEC_REQUEST_LIMITS_H_
 #define NEREID_FRONTENDS_CODEC_REQUEST_LIMITS_H_
 
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace nereid {
+
+// Bytes of the name of a model, a tensor or a parameter, and of the id of a request.
+inline constexpr size_t kMaxNameBytes = 1024;
+// Parameters of a request, of an input and of an output.
+inline constexpr size_t kMaxParameters = 1024;
+// Bytes of a parameter that is a string.
+inline constexpr size_t kMaxParameterBytes = 1 << 20;
+// Dimensions of a tensor.
+inline constexpr size_t kMaxDimensions = 128;
+// Inputs that are kept of a request that has too many, to be named in the error.
+inline constexpr size_t kKeptTensors = 16;
 
 struct RequestLimits {
   // Bytes of the JSON part, of each tensor sent as JSON, of a raw and of a decompressed body.
@@ -12,6 +31,17 @@ struct RequestLimits {
   // Levels of arrays inside one `data`.
   int max_json_depth = 100;
 };
+
+// How many inputs (outputs) of a request are kept for a model that has `of_model`: one more than
+// would be right, so that the mistake can be seen. The others are read and forgotten.
+inline size_t KeptTensors(size_t of_model) { return std::max(of_model + 1, kKeptTensors); }
+
+// INVALID_ARGUMENT if `text` is longer than `limit`; `what` names it: "name of an input".
+absl::Status CheckLength(absl::string_view what, absl::string_view text,
+                         size_t limit = kMaxNameBytes);
+// INVALID_ARGUMENT if there are too many; `owner` names whose they are: "the request".
+absl::Status CheckParameterCount(absl::string_view owner, size_t count);
+absl::Status CheckDimensionCount(absl::string_view tensor, size_t count);
 
 }  // namespace nereid
 

@@ -7,7 +7,9 @@
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/string_view.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,12 @@ struct V2Input {
 };
 
 struct V2Document {
+  // ---- Set before the document is read: how many of the tensors are kept. Those beyond are
+  // checked like the others and then forgotten, so that what is kept is bounded by the model.
+  size_t kept_inputs = std::numeric_limits<size_t>::max();
+  size_t kept_outputs = std::numeric_limits<size_t>::max();
+
+  // ---- What was read.
   std::string id;
   bool sequence_start = false;
   bool sequence_end = false;
@@ -42,7 +50,11 @@ struct V2Document {
   uint64_t timeout_us = 0;
   std::vector<Parameter> parameters;
   absl::InlinedVector<V2Input, 2> inputs;
+  size_t unkept_inputs = 0;
   OutputFormats outputs;
+
+  bool KeepsInput() const { return inputs.size() < kept_inputs; }
+  bool KeepsOutput() const { return outputs.named.size() < kept_outputs; }
 };
 
 // The request parameters that mean something to the server itself.

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "frontends/codec/careful_json_reader.h"
 #include "frontends/codec/fast_json_reader.h"
+#include "frontends/codec/parse_cost.h"
 #include "frontends/codec/v2_document.h"
 
 namespace nereid {
@@ -41,9 +42,19 @@ absl::Status ReadDocument(absl::string_view json, const RequestLimits& limits,
         "request JSON size of ", json.size(), " bytes exceeds the maximum allowed input size of ",
         limits.max_input_size, " bytes. Use --http-max-input-size to increase the limit."));
   }
-  if (ReadJsonFast(json, limits, buffers, document)) return absl::OkStatus();
+  {
+    ASSIGN_OR_RETURN(const BudgetUnits indexes,
+                     TakeParseWorkspace(json.size(), kIndexCostPerByte, buffers));
+    if (ReadJsonFast(json, limits, buffers, document)) return absl::OkStatus();
+    RETURN_IF_ERROR(buffers->refusal());
+  }
+  ASSIGN_OR_RETURN(const BudgetUnits tree,
+                   TakeParseWorkspace(json.size(), kTreeCostPerByte, buffers));
   buffers->Clear();
-  *document = V2Document();
+  V2Document again;
+  again.kept_inputs = document->kept_inputs;
+  again.kept_outputs = document->kept_outputs;
+  *document = std::move(again);
   return ReadJsonCarefully(json, limits, buffers, document);
 }
 
@@ -66,7 +77,7 @@ class BinaryPart {
     const uint32_t alignment = DataTypeByteSize(input.data_type);
     if (alignment < 2 || reinterpret_cast<uintptr_t>(bytes) % alignment == 0) return bytes;
     bytes = buffers_->CopyAligned(bytes, input.byte_size);
-    if (bytes == nullptr) return absl::UnavailableError("out of memory for a misaligned tensor");
+    if (bytes == nullptr) return buffers_->WhyNothing("a misaligned tensor");
     return bytes;
   }
 
@@ -111,7 +122,9 @@ absl::Status FillInputs(absl::string_view binary_part, RequestBuffers* buffers,
                      request->AddInput(std::move(given.name), given.data_type, given.shape));
     input->AppendBuffer({bytes, given.byte_size, MemoryPlace{}});
   }
-  return binary.CheckUsedUp();
+  if (document->unkept_inputs == 0) return binary.CheckUsedUp();
+  request->set_unkept_inputs(document->unkept_inputs);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -129,6 +142,8 @@ absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limit
   }
 
   V2Document document;
+  document.kept_inputs = KeptTensors(request->model()->config().inputs.size());
+  document.kept_outputs = KeptTensors(request->model()->config().outputs.size());
   RETURN_IF_ERROR(
       ReadDocument(absl::string_view(body.data, json_size), limits, buffers, &document));
   RETURN_IF_ERROR(FillOptions(&document, request));

@@ -1,5 +1,6 @@
 #include "frontends/codec/v2_request_reader.h"
 
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -72,6 +73,42 @@ std::string OneInput(const std::string& members) { return R"({"inputs":[{)" + me
 std::string Tensor(const std::string& type, const std::string& shape, const std::string& data) {
   return OneInput(R"("name":"I","datatype":")" + type + R"(","shape":)" + shape +
                   R"(,"data":)" + data);
+}
+
+std::string Zeros(size_t count) {
+  std::string data = "[0";
+  for (size_t i = 1; i < count; ++i) data += ",0";
+  return Tensor("FP64", absl::StrCat("[", count, "]"), data + "]");
+}
+
+TEST_F(V2RequestReaderTest, TheBudgetPaysForTensors) {
+  Budget budget("bytes", 300'000, "--max-bytes");
+  buffers_.ChargeTo(&budget, 0);
+  ASSERT_TRUE(ReadJson(Zeros(20'000)).ok());
+  EXPECT_EQ(budget.used(), 160'000u);
+  for (const char* more : {"", " "}) {  // the careful reader comes next, and says the same
+    const absl::Status refused = ReadJson(Zeros(30'000) + more);
+    EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable) << refused;
+    EXPECT_NE(refused.message().find("--max-bytes"), std::string::npos);
+  }
+  buffers_.Clear();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST_F(V2RequestReaderTest, TheBudgetPaysForLongParses) {
+  Budget budget("bytes", 2'000'000, "--max-bytes");
+  buffers_.ChargeTo(&budget, 0);
+  const std::string good = Zeros(50'000);
+  ASSERT_TRUE(ReadJson(good).ok());
+  EXPECT_EQ(budget.used(), 400'000u) << "what it took to read went back";
+  buffers_.Clear();
+  // Of twenty times the text, for the careful reader.
+  std::string careful = good;
+  careful.replace(careful.find("[0,"), 3, "[NaN,");
+  EXPECT_EQ(ReadJson(careful).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ReadJson(Zeros(200'000)).code(), absl::StatusCode::kUnavailable);
+  buffers_.Clear();
+  EXPECT_EQ(budget.used(), 0u);
 }
 
 TEST_F(V2RequestReaderTest, JsonTensorsOfEveryType) {

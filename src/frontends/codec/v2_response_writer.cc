@@ -23,19 +23,6 @@ struct OutgoingTensor {
   absl::string_view bytes;
 };
 
-size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& formats) {
-  size_t size =
-      128 + response.id().size() + response.model_name().size() + 64 * response.parameters().size();
-  for (const ResponseOutput& output : response.outputs()) {
-    size += 96 + output.name().size() + 12 * output.shape().size();
-    const OutputFormat& format = formats.For(output.name());
-    if (!format.binary && format.classification == 0) {
-      size += EstimateJsonTensorSize(output.data_type(), output.buffer().byte_size);
-    }
-  }
-  return size;
-}
-
 void WriteParameters(const std::vector<Parameter>& parameters, JsonWriter* json) {
   if (parameters.empty()) return;
   json->Key("parameters");
@@ -107,6 +94,19 @@ absl::Status WriteOutput(const InferResponse& response, const ResponseOutput& ou
 }
 
 }  // namespace
+
+size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& formats) {
+  size_t size =
+      128 + response.id().size() + response.model_name().size() + 64 * response.parameters().size();
+  for (const ResponseOutput& output : response.outputs()) {
+    size += 96 + output.name().size() + 12 * output.shape().size();
+    const OutputFormat& format = formats.For(output.name());
+    if (!format.binary && format.classification == 0) {
+      size += EstimateJsonTensorSize(output.data_type(), output.buffer().byte_size);
+    }
+  }
+  return size;
+}
 
 absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
                                              const OutputFormats& formats) {

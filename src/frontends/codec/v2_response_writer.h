@@ -36,6 +36,9 @@ struct ResponseBody {
   std::vector<std::unique_ptr<std::string>> made;
 };
 
+// About how large the JSON text will be; its memory is taken before it is written.
+size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& formats);
+
 // INVALID_ARGUMENT where an output cannot be written as asked, INTERNAL where its bytes do not fit
 // its shape. REQUIRES: response.status().ok(); buffers in CPU memory.
 absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,

@@ -1,0 +1,52 @@
+// Arbitrary bytes as a compressed body, as the value of Content-Encoding and of Accept-Encoding.
+// The first byte says which coding and how much may come out.
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+#include <absl/types/span.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "frontends/codec/compression.h"
+
+namespace {
+
+// All that comes out of `compressed`. The place moves whenever more room is asked for, so that what
+// was written has to be kept, and ends where its room ends.
+absl::StatusOr<std::string> Plain(nereid::ContentCoding coding, absl::string_view compressed,
+                                  uint64_t limit) {
+  std::string plain;
+  const absl::StatusOr<uint64_t> size =
+      nereid::Decompress(coding, compressed, limit,
+                         [&](uint64_t filled, uint64_t wish) -> absl::StatusOr<absl::Span<char>> {
+                           if (wish <= filled) std::abort();
+                           std::string place(plain, 0, filled);
+                           place.resize(wish);
+                           plain.swap(place);
+                           return absl::MakeSpan(plain.data(), plain.size());
+                         });
+  if (!size.ok()) return size.status();
+  plain.resize(*size);
+  return plain;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using nereid::ContentCoding;
+  if (size == 0) return 0;
+  const ContentCoding coding = (data[0] & 1) != 0 ? ContentCoding::kGzip : ContentCoding::kDeflate;
+  const uint64_t limit = uint64_t{1} << (data[0] >> 1) % 20;
+  // A copy without anything behind it, so that reading too far is seen.
+  const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  nereid::ParseContentEncoding(bytes).IgnoreError();
+  (void)nereid::ChooseContentCoding(bytes);
+
+  const absl::StatusOr<std::string> plain = Plain(coding, bytes, limit);
+  if (!plain.ok()) return 0;
+  if (plain->size() > limit) std::abort();
+  const absl::StatusOr<std::string> again = nereid::Compress(coding, {*plain});
+  if (!again.ok() || Plain(coding, *again, limit).value() != *plain) std::abort();
+  return 0;
+}
