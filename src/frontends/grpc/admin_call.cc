@@ -6,6 +6,7 @@
 
 #include "base/status_macros.h"
 #include "frontends/grpc/status_map.h"
+#include "infer/request_cost.h"
 
 namespace nereid {
 
@@ -42,7 +43,8 @@ void AdminCall::OnRead(bool ok) {
 }
 
 void AdminCall::RunMethod() {
-  absl::StatusOr<BudgetUnits> units = environment_->in_flight_bytes->Take(message_.Length());
+  absl::StatusOr<BudgetUnits> units = environment_->in_flight_bytes->TakeFairly(
+      message_.Length() + kRequestCost, 0, ShareUse::kAdmission);
   if (!units.ok()) return SendError(units.status());
   grpc::Slice request;
   if (!message_.DumpToSingleSlice(&request).ok()) {
@@ -51,15 +53,22 @@ void AdminCall::RunMethod() {
   message_.Clear();
   // Shared only because functions have to be copyable.
   const auto held = std::make_shared<BudgetUnits>(*std::move(units));
-  (*method_)(absl::string_view(reinterpret_cast<const char*>(request.begin()), request.size()),
-             [this, held](const absl::Status& status, const std::string& response) {
-               held->Return();
-               if (status.ok()) {
-                 SendResponse(response);
-               } else {
-                 SendError(status);
-               }
-             });
+  const auto run = [this, held, request] {
+    method_->run(absl::string_view(reinterpret_cast<const char*>(request.begin()), request.size()),
+                 [this, held](const absl::Status& status, const std::string& response) {
+                   held->Return();
+                   if (status.ok()) {
+                     SendResponse(response);
+                   } else {
+                     SendError(status);
+                   }
+                 });
+  };
+  if (method_->at_once) return run();
+  if (!environment_->executor->TryRun(run)) {
+    SendError(
+        absl::UnavailableError("too many administration requests at a time: try again later"));
+  }
 }
 
 void AdminCall::SendResponse(const std::string& response) {

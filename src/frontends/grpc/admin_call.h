@@ -1,7 +1,8 @@
 // AdminCall: one call of a method without an entry of its own, from the wait for it to its end.
 // Administration is rare, so these calls take the general way: read, answer, done.
 //
-// Owned by itself; lives on the thread of its queue. A method may answer from another.
+// Owned by itself; lives on the thread of its queue. A method that takes its time runs on the
+// administration's executor, and may answer from yet another thread.
 #ifndef NEREID_FRONTENDS_GRPC_ADMIN_CALL_H_
 #define NEREID_FRONTENDS_GRPC_ADMIN_CALL_H_
 
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "base/budget.h"
+#include "base/spare_executor.h"
 #include "frontends/grpc/admin_service.h"
 #include "frontends/grpc/call_queue.h"
 #include "frontends/grpc/completion_tag.h"
@@ -20,10 +22,11 @@ namespace nereid {
 
 // Shared by the server and the calls under way. Thread-safe.
 struct AdminEnvironment {
-  explicit AdminEnvironment(Server* server)
-      : methods(server), in_flight_bytes(server->in_flight_bytes()) {}
+  AdminEnvironment(Server* server, SpareExecutor* executor)
+      : methods(server), executor(executor), in_flight_bytes(server->in_flight_bytes()) {}
 
   const AdminService methods;
+  SpareExecutor* const executor;  // where methods run that do not answer at once
   Budget* const in_flight_bytes;
   grpc::AsyncGenericService service;
 };

@@ -45,13 +45,13 @@ absl::Status ServerLive(Server* server, const inference::ServerLiveRequest&,
 
 absl::Status ServerReady(Server* server, const inference::ServerReadyRequest&,
                          inference::ServerReadyResponse* response) {
-  ASSIGN_OR_RETURN(const bool ready, server->IsReady());
+  ASSIGN_OR_RETURN(const bool ready, server->IsReady(ReadinessFrom::kLastAnswer));
   response->set_ready(ready);
   return absl::OkStatus();
 }
 
 absl::Status HealthCheck(Server* server, const HealthCheckRequest&, HealthCheckResponse* response) {
-  ASSIGN_OR_RETURN(const bool ready, server->IsReady());
+  ASSIGN_OR_RETURN(const bool ready, server->IsReady(ReadinessFrom::kLastAnswer));
   response->set_status(ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING);
   return absl::OkStatus();
 }
@@ -61,7 +61,8 @@ absl::Status HealthCheck(Server* server, const HealthCheckRequest&, HealthCheckR
 absl::Status ModelReady(Server* server, const inference::ModelReadyRequest& request,
                         inference::ModelReadyResponse* response) {
   ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(request.version()));
-  const absl::StatusOr<bool> ready = server->IsModelReady(request.name(), version);
+  const absl::StatusOr<bool> ready =
+      server->IsModelReady(request.name(), version, ReadinessFrom::kLastAnswer);
   if (!ready.ok() && !server->IsLive().ok()) return ready.status();
   response->set_ready(ready.ok() && *ready);
   return absl::OkStatus();
@@ -157,8 +158,7 @@ absl::Status UnloadModel(Server* server, const inference::RepositoryModelUnloadR
 
 // A typed method as one of serialised messages.
 template <typename Request, typename Response>
-AdminService::Method Bind(Server* server,
-                          absl::Status (*method)(Server*, const Request&, Response*)) {
+auto Bind(Server* server, absl::Status (*method)(Server*, const Request&, Response*)) {
   return [server, method](absl::string_view bytes, const AdminService::Reply& reply) {
     Request request;
     if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -173,9 +173,8 @@ AdminService::Method Bind(Server* server,
 // The same of a method whose result comes later, and whose response is an empty message. An error
 // that it returns is the result.
 template <typename Request>
-AdminService::Method BindControl(Server* server,
-                                 absl::Status (*method)(Server*, const Request&,
-                                                        const Server::ControlDone&)) {
+auto BindControl(Server* server,
+                 absl::Status (*method)(Server*, const Request&, const Server::ControlDone&)) {
   return [server, method](absl::string_view bytes, const AdminService::Reply& reply) {
     Request request;
     if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -190,22 +189,23 @@ AdminService::Method BindControl(Server* server,
 }  // namespace
 
 AdminService::AdminService(Server* server) {
-  const auto add = [&](const char* rpc, auto* method) {
-    methods_.emplace(absl::StrCat(kInferenceService, rpc), Bind(server, method));
+  const auto add = [&](const char* rpc, auto* method, bool at_once) {
+    methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{Bind(server, method), at_once});
   };
-  add("ServerLive", &ServerLive);
-  add("ServerReady", &ServerReady);
-  add("ModelReady", &ModelReady);
-  add("ServerMetadata", &GetServerMetadata);
-  add("ModelMetadata", &GetModelMetadata);
-  add("ModelConfig", &GetModelConfig);
-  add("ModelStatistics", &GetStatistics);
-  add("RepositoryIndex", &GetIndex);
-  methods_.emplace(absl::StrCat(kInferenceService, "RepositoryModelLoad"),
-                   BindControl(server, &LoadModel));
-  methods_.emplace(absl::StrCat(kInferenceService, "RepositoryModelUnload"),
-                   BindControl(server, &UnloadModel));
-  methods_.emplace(kHealthCheck, Bind(server, &HealthCheck));
+  const auto add_control = [&](const char* rpc, auto* method) {
+    methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{BindControl(server, method)});
+  };
+  add("ServerLive", &ServerLive, /*at_once=*/true);
+  add("ServerReady", &ServerReady, /*at_once=*/true);
+  add("ModelReady", &ModelReady, /*at_once=*/true);
+  add("ServerMetadata", &GetServerMetadata, /*at_once=*/true);
+  add("ModelMetadata", &GetModelMetadata, /*at_once=*/false);
+  add("ModelConfig", &GetModelConfig, /*at_once=*/false);
+  add("ModelStatistics", &GetStatistics, /*at_once=*/false);
+  add("RepositoryIndex", &GetIndex, /*at_once=*/false);
+  add_control("RepositoryModelLoad", &LoadModel);
+  add_control("RepositoryModelUnload", &UnloadModel);
+  methods_.emplace(kHealthCheck, Method{Bind(server, &HealthCheck), /*at_once=*/true});
 }
 
 absl::StatusOr<const AdminService::Method*> AdminService::Find(absl::string_view full_name) const {

@@ -18,8 +18,12 @@ class AdminService {
  public:
   // To be called once, from any thread, with a response or an error for the client.
   using Reply = std::function<void(absl::Status status, std::string response)>;
-  // Answers one request, now or later. Does not block. `request` is there for the call only.
-  using Method = std::function<void(absl::string_view request, Reply reply)>;
+  struct Method {
+    // Answers one request, now or later. `request` is there for the call only.
+    std::function<void(absl::string_view request, Reply reply)> run;
+    // `run` answers at once, without work that an I/O thread has no time for.
+    bool at_once = false;
+  };
 
   // `server` must outlive this.
   explicit AdminService(Server* server);

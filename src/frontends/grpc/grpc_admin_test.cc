@@ -43,6 +43,12 @@ Loopback* GrpcAdminTest::loopback_ = nullptr;
 
 using Stub = inference::GRPCInferenceService::Stub;
 
+GrpcServerOptions OneQueue() {
+  GrpcServerOptions options;
+  options.infer_threads = 1;
+  return options;
+}
+
 TEST_F(GrpcAdminTest, Health) {
   inference::ServerLiveResponse live;
   ASSERT_TRUE(Call(&Stub::ServerLive, inference::ServerLiveRequest(), &live).ok());
@@ -152,6 +158,48 @@ TEST_F(GrpcAdminTest, MethodsOfLaterReleases) {
   const grpc::Status status = Call(&Stub::LogSettings, inference::LogSettingsRequest(), &settings);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_EQ(status.error_message(), "LogSettings is not supported by this server yet");
+}
+
+TEST_F(GrpcAdminTest, AdministrationThatHangsHoldsUpNobodyElse) {
+  Loopback loopback({{"echo"}}, {}, OneQueue());
+  Mutex mu;
+  CondVar changed;
+  bool open = false;
+  // The executor has no thread left.
+  for (int i = 0; i < SpareExecutorOptions().most_threads; ++i) {
+    ASSERT_TRUE(loopback.admin()->TryRun([&] {
+      MutexLock lock(&mu);
+      while (!open) changed.Wait(&mu);
+    }));
+  }
+  grpc::GenericStub generic(loopback.channel());
+  const grpc::Slice empty;
+  const grpc::ByteBuffer request(&empty, 1);
+  grpc::ByteBuffer index;
+  grpc::ClientContext index_context;
+  std::promise<grpc::Status> answered;
+  generic.UnaryCall(&index_context, "/inference.GRPCInferenceService/RepositoryIndex",
+                    grpc::StubOptions(), &request, &index,
+                    [&](grpc::Status status) { answered.set_value(std::move(status)); });
+  std::future<grpc::Status> answer = answered.get_future();
+
+  inference::ServerReadyResponse ready;
+  grpc::ClientContext ready_context;
+  ASSERT_TRUE(
+      loopback.stub()->ServerReady(&ready_context, inference::ServerReadyRequest(), &ready).ok());
+  EXPECT_TRUE(ready.ready());
+  HealthCheckResponse health;
+  grpc::ClientContext health_context;
+  ASSERT_TRUE(Health::NewStub(loopback.channel())
+                  ->Check(&health_context, HealthCheckRequest(), &health)
+                  .ok());
+  EXPECT_TRUE(loopback.Infer(Loopback::EchoRequest("echo", {1})).ok());
+  {
+    MutexLock lock(&mu);
+    open = true;
+    changed.NotifyAll();
+  }
+  EXPECT_TRUE(answer.get().ok());
 }
 
 // Every method of the protocol is either there or known to be missing.

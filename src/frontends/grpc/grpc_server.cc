@@ -73,9 +73,9 @@ absl::Status CheckOptions(const GrpcServerOptions& options) {
 
 class GrpcServer::Impl {
  public:
-  Impl(const GrpcServerOptions& options, Server* server)
+  Impl(const GrpcServerOptions& options, Server* server, SpareExecutor* admin)
       : infer_(std::make_shared<InferEnvironment>(server, options)),
-        admin_(std::make_shared<AdminEnvironment>(server)) {}
+        admin_(std::make_shared<AdminEnvironment>(server, admin)) {}
   ~Impl() { Stop(std::chrono::steady_clock::now()); }
 
   absl::Status Start(const GrpcServerOptions& options);
@@ -161,8 +161,9 @@ void GrpcServer::Impl::Drain(TimePoint deadline) {
 }
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOptions& options,
-                                                              Server* server) {
-  auto impl = std::make_unique<Impl>(options, server);
+                                                              Server* server,
+                                                              SpareExecutor* admin) {
+  auto impl = std::make_unique<Impl>(options, server, admin);
   RETURN_IF_ERROR(impl->Start(options));
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
 }

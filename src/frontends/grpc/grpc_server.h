@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/spare_executor.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -54,17 +55,21 @@ struct GrpcServerOptions {
   uint64_t max_waiting_stream_bytes = 16 << 20;  // the same, bytes of one stream
   // A stream whose client takes nothing for so long, while a thread is held back, is cancelled.
   Duration stream_stall_timeout = std::chrono::seconds(60);
+  // Calls that a connection may have open at a time, which clients are told and keep to; and
+  // requests that a stream may have open, beyond which no more are read. 0: any number.
+  int max_connection_requests = 0;
   GrpcKeepaliveOptions keepalive;
   GrpcTlsOptions tls;
 };
 
 class GrpcServer {
  public:
-  // Listens and starts the threads. `server` must outlive the result. UNAVAILABLE when the port is
-  // taken or the address cannot be listened on, INVALID_ARGUMENT for bad options, NOT_FOUND when a
-  // file of `tls` cannot be read.
+  // Listens and starts the threads. `server` must outlive the result; `admin`, where administration
+  // runs, must be there until the result has stopped, and end before `server` goes. UNAVAILABLE
+  // when the port is taken or the address cannot be listened on, INVALID_ARGUMENT for bad options,
+  // NOT_FOUND when a file of `tls` cannot be read.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const GrpcServerOptions& options,
-                                                           Server* server);
+                                                           Server* server, SpareExecutor* admin);
   // Stops at once, as Stop with a deadline in the past.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;

@@ -6,9 +6,11 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <numeric>
 #include <thread>
+#include <vector>
 
 #include "frontends/grpc/testing/loopback.h"
 
@@ -245,6 +247,42 @@ TEST(GrpcServer, BytesInFlightAreLimited) {
   EXPECT_TRUE(loopback.BecomesIdle());
 }
 
+TEST(GrpcServer, TheTreeOfAMessageIsChargedBeforeItIsParsed) {
+  ServerOptions options;
+  options.max_in_flight_bytes = 1'000'000;
+  Loopback loopback({{"echo"}}, options);
+  ModelInferRequest request;
+  request.set_model_name("echo");
+  for (int i = 0; i < 20'000; ++i) request.add_inputs();  // 40 KB, that is 4 MB when parsed
+  EXPECT_EQ(loopback.Infer(request).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_TRUE(loopback.Infer(Loopback::EchoRequest("echo", Numbers(1000))).ok());
+  EXPECT_TRUE(loopback.BecomesIdle());
+}
+
+TEST(GrpcServer, RequestsOfAModelAreLimited) {
+  ServerOptions options;
+  options.max_model_requests = 4;
+  TestModel slow{"slow"};
+  slow.more = ModelParameterText("execute_delay_ms", "300");
+  Loopback loopback({slow, {"echo"}}, options);
+  std::atomic<int> refused{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([&] {
+      const grpc::Status status = loopback.Infer(Loopback::EchoRequest("slow", Numbers(1)));
+      if (status.ok()) return;
+      EXPECT_EQ(status.error_message(),
+                "server limit 'requests of a model' of 4 is exhausted for model 'slow'; try again "
+                "later or raise --max-model-requests");
+      ++refused;
+    });
+  }
+  EXPECT_TRUE(Eventually([&] { return refused.load() > 0; }));
+  EXPECT_TRUE(loopback.Infer(Loopback::EchoRequest("echo", Numbers(1))).ok()) << "another model";
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(loopback.BecomesIdle());
+}
+
 TEST(GrpcServer, CompressedResponses) {
   GrpcServerOptions options;
   options.response_compression = GrpcCompression::kHigh;
@@ -261,7 +299,7 @@ TEST(GrpcServer, PortInUse) {
   GrpcServerOptions options;
   options.address = "127.0.0.1";
   options.port = loopback.grpc()->port();
-  const auto second = GrpcServer::Start(options, loopback.server());
+  const auto second = GrpcServer::Start(options, loopback.server(), loopback.admin());
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(second.status().message(),
@@ -274,7 +312,7 @@ TEST(GrpcServer, SharedPort) {
   Loopback loopback({{"echo"}}, {}, options);
   options.address = "127.0.0.1";
   options.port = loopback.grpc()->port();
-  const auto second = GrpcServer::Start(options, loopback.server());
+  const auto second = GrpcServer::Start(options, loopback.server(), loopback.admin());
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_EQ((*second)->port(), options.port);
 }
@@ -284,14 +322,14 @@ TEST(GrpcServer, OptionsThatAreRefused) {
   GrpcServerOptions options;
   options.address = "127.0.0.1";
   options.infer_threads = 129;
-  EXPECT_EQ(GrpcServer::Start(options, loopback.server()).status().code(),
+  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.admin()).status().code(),
             absl::StatusCode::kInvalidArgument);
   options.infer_threads = 2;
   options.tls.enabled = true;
-  EXPECT_EQ(GrpcServer::Start(options, loopback.server()).status().code(),
+  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.admin()).status().code(),
             absl::StatusCode::kInvalidArgument);
   options.tls.key = options.tls.certificate = testing::TempDir() + "no such file";
-  EXPECT_EQ(GrpcServer::Start(options, loopback.server()).status().code(),
+  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.admin()).status().code(),
             absl::StatusCode::kNotFound);
 }
 

@@ -433,7 +433,7 @@ TEST(GrpcStreamLimits, OneResponseInThePool) {
   options.max_response_pool_size = 0;
   options.address = "127.0.0.1";
   EXPECT_EQ(
-      GrpcServer::Start(options, loopback.server()).status(),
+      GrpcServer::Start(options, loopback.server(), loopback.admin()).status(),
       absl::InvalidArgumentError("Error: --grpc-max-response-pool-size must be greater than 0."));
 }
 
@@ -464,6 +464,38 @@ TEST(GrpcStreamLimits, BytesInFlightAreLimited) {
               HasSubstr(": error server limit 'in-flight bytes' of 100000 is exhausted"));
   stream.Send(EchoRequest("small", "echo", std::vector<float>(1000)));
   EXPECT_THAT(stream.Next(), HasSubstr("small:"));
+  stream.Cancel();
+  EXPECT_FALSE(stream.Finish().ok());
+  EXPECT_TRUE(loopback.BecomesIdle());
+}
+
+TEST(GrpcStreamLimits, RequestsBeyondTheMostOfAStreamWaitUnread) {
+  GrpcServerOptions options;
+  options.max_connection_requests = 3;
+  Loopback loopback({Slow("slow", 20)}, {}, options);
+  Stream stream(&loopback);
+  for (int i = 0; i < 12; ++i) stream.Send(EchoRequest(absl::StrCat(i), "slow"));
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_LE(loopback.server()->in_flight_requests()->used(), 3u);
+    EXPECT_THAT(stream.Next(), HasSubstr(absl::StrCat(i, ":")));
+  }
+  stream.Cancel();
+  EXPECT_FALSE(stream.Finish().ok());
+  EXPECT_TRUE(loopback.BecomesIdle());
+  EXPECT_TRUE(Eventually([&] { return loopback.server()->in_flight_requests()->used() == 0; }));
+}
+
+TEST(GrpcStreamLimits, RequestsInFlightAreLimited) {
+  ServerOptions options;
+  options.max_in_flight_requests = 4;
+  Loopback loopback({Slow("slow", 300)}, options);
+  Stream stream(&loopback);
+  for (int i = 0; i < 5; ++i) stream.Send(EchoRequest(absl::StrCat(i), "slow"));
+  std::string all;
+  for (int i = 0; i < 5; ++i) all += stream.Next();
+  EXPECT_THAT(all, HasSubstr("server limit 'in-flight requests' of 4 is exhausted"));
+  EXPECT_THAT(all, HasSubstr("--max-in-flight-requests"));
+  EXPECT_THAT(all, HasSubstr("0:"));
   stream.Cancel();
   EXPECT_FALSE(stream.Finish().ok());
   EXPECT_TRUE(loopback.BecomesIdle());

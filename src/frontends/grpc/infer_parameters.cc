@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "frontends/codec/request_limits.h"
 
 namespace nereid {
 namespace {
@@ -88,6 +89,7 @@ absl::Status CheckReserved(const std::string& key, const InferParameter& value) 
 
 absl::Status AddForModel(const std::string& key, const InferParameter& value,
                          InferRequest* request) {
+  RETURN_IF_ERROR(CheckLength("name of a parameter", key));
   switch (value.parameter_choice_case()) {
     case InferParameter::kInt64Param:
       request->AddParameter({key, value.int64_param()});
@@ -96,6 +98,8 @@ absl::Status AddForModel(const std::string& key, const InferParameter& value,
       request->AddParameter({key, value.bool_param()});
       return absl::OkStatus();
     case InferParameter::kStringParam:
+      RETURN_IF_ERROR(CheckLength(absl::StrCat("parameter '", key, "'"), value.string_param(),
+                                  kMaxParameterBytes));
       request->AddParameter({key, value.string_param()});
       return absl::OkStatus();
     case InferParameter::kDoubleParam:
@@ -127,6 +131,7 @@ absl::StatusOr<bool> HasSharedMemoryNumber(const std::string& tensor, const char
 }  // namespace
 
 absl::Status ReadRequestParameters(const GrpcParameters& parameters, InferRequest* request) {
+  RETURN_IF_ERROR(CheckParameterCount("the request", parameters.size()));
   for (const auto& [key, value] : parameters) {
     if (key == "sequence_id") {
       RETURN_IF_ERROR(ReadSequenceId(value, request));

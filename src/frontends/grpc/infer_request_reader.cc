@@ -2,10 +2,12 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "frontends/codec/request_limits.h"
 #include "frontends/grpc/infer_parameters.h"
 #include "frontends/grpc/typed_contents.h"
 
@@ -16,6 +18,7 @@ using inference::ModelInferRequest;
 using InputTensor = ModelInferRequest::InferInputTensor;
 
 absl::Status UnknownRegion(const std::string& region) {
+  RETURN_IF_ERROR(CheckLength("name of a shared memory region", region));
   return absl::NotFoundError(absl::StrCat("Unable to find shared memory region: '", region, "'"));
 }
 
@@ -26,6 +29,9 @@ class InputReader {
       : received_(received), request_(request), buffers_(buffers) {}
 
   absl::Status Read(const InputTensor& tensor) {
+    RETURN_IF_ERROR(CheckLength("name of an input", tensor.name()));
+    RETURN_IF_ERROR(CheckParameterCount("an input", tensor.parameters().size()));
+    RETURN_IF_ERROR(CheckDimensionCount(tensor.name(), static_cast<size_t>(tensor.shape_size())));
     const TensorOfModel names{tensor.name(), request_->model()->config().name};
     ASSIGN_OR_RETURN(const std::string* const region,
                      SharedMemoryRegionOf(tensor.name(), tensor.parameters()));
@@ -67,9 +73,7 @@ class InputReader {
     const uint32_t alignment = DataTypeByteSize(input->data_type());
     if (alignment > 1 && reinterpret_cast<uintptr_t>(bytes) % alignment != 0) {
       bytes = buffers_->CopyAligned(bytes, piece.size());
-      if (bytes == nullptr) {
-        return absl::UnavailableError("out of memory for a misaligned tensor");
-      }
+      if (bytes == nullptr) return buffers_->WhyNothing("a misaligned tensor");
     }
     input->AppendBuffer({bytes, piece.size(), MemoryPlace{}});
     return absl::OkStatus();
@@ -99,6 +103,8 @@ class InputReader {
 
 absl::Status ReadOutput(const ModelInferRequest::InferRequestedOutputTensor& tensor,
                         InferRequest* request, OutputFormats* formats) {
+  RETURN_IF_ERROR(CheckLength("name of an output", tensor.name()));
+  RETURN_IF_ERROR(CheckParameterCount("an output", tensor.parameters().size()));
   RETURN_IF_ERROR(request->AddRequestedOutput(tensor.name()));
   ASSIGN_OR_RETURN(const std::string* const region,
                    SharedMemoryRegionOf(tensor.name(), tensor.parameters()));
@@ -112,27 +118,29 @@ absl::Status ReadOutput(const ModelInferRequest::InferRequestedOutputTensor& ten
   return absl::OkStatus();
 }
 
+int KeptOf(int given, size_t of_model) {
+  return static_cast<int>(std::min(static_cast<size_t>(given), KeptTensors(of_model)));
+}
+
 }  // namespace
 
 absl::Status ReadInferRequest(const ReceivedRequest& received, InferRequest* request,
                               RequestBuffers* buffers, OutputFormats* formats) {
   const ModelInferRequest& message = received.message;
+  const CompiledModel& model = request->model()->config();
+  RETURN_IF_ERROR(CheckLength("id of the request", message.id()));
   if (!message.id().empty()) request->set_id(message.id());
   RETURN_IF_ERROR(ReadRequestParameters(message.parameters(), request));
+  const int kept_inputs = KeptOf(message.inputs_size(), model.inputs.size());
   InputReader inputs(received, request, buffers);
-  for (const InputTensor& tensor : message.inputs()) RETURN_IF_ERROR(inputs.Read(tensor));
-  for (const auto& tensor : message.outputs()) {
-    RETURN_IF_ERROR(ReadOutput(tensor, request, formats));
+  for (int i = 0; i < kept_inputs; ++i) RETURN_IF_ERROR(inputs.Read(message.inputs(i)));
+  request->set_unkept_inputs(static_cast<size_t>(message.inputs_size() - kept_inputs));
+  // Among one more than the model has, one is not the model's or there twice.
+  const int kept_outputs = KeptOf(message.outputs_size(), model.outputs.size());
+  for (int i = 0; i < kept_outputs; ++i) {
+    RETURN_IF_ERROR(ReadOutput(message.outputs(i), request, formats));
   }
   return absl::OkStatus();
-}
-
-uint64_t TypedContentBytes(const ModelInferRequest& message) {
-  uint64_t bytes = 0;
-  for (const InputTensor& tensor : message.inputs()) {
-    if (tensor.has_contents()) bytes += tensor.contents().SpaceUsedLong();
-  }
-  return bytes;
 }
 
 }  // namespace nereid

@@ -27,9 +27,6 @@ struct ReceivedRequest {
 absl::Status ReadInferRequest(const ReceivedRequest& received, InferRequest* request,
                               RequestBuffers* buffers, OutputFormats* formats);
 
-// Bytes of memory that the typed values of `message` take beside the message as received.
-uint64_t TypedContentBytes(const inference::ModelInferRequest& message);
-
 }  // namespace nereid
 
 #endif  // NEREID_FRONTENDS_GRPC_INFER_REQUEST_READER_H_

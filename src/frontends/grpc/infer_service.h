@@ -14,6 +14,7 @@
 
 #include "base/gate.h"
 #include "frontends/grpc/grpc_server.h"
+#include "frontends/grpc/peer_accounts.h"
 #include "frontends/grpc/stream_flow.h"
 #include "memory/output_allocator.h"
 #include "server/server.h"
@@ -67,8 +68,10 @@ struct InferEnvironment {
       : server(server_in),
         compression(options.response_compression),
         stream_limits{options.max_waiting_stream_bytes, options.max_response_pool_size,
-                      options.stream_stall_timeout},
-        allocator(server_in->in_flight_bytes()) {}
+                      options.stream_stall_timeout, options.max_connection_requests},
+        allocator(server_in->in_flight_bytes()),
+        peers(server_in->options().max_in_flight_requests,
+              server_in->options().max_model_requests) {}
 
   // What every call begins with.
   void Prepare(grpc::ServerContext* context) const;
@@ -77,6 +80,7 @@ struct InferEnvironment {
   const GrpcCompression compression;
   const StreamLimits stream_limits;
   const HeapOutputAllocator allocator;
+  PeerAccounts peers;  // of unary calls
   InferService service;
   Gate calls;  // inside: requests that are not answered yet
 };

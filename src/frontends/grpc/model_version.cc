@@ -5,12 +5,14 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "frontends/codec/request_limits.h"
 #include "server/server.h"
 
 namespace nereid {
 
 absl::StatusOr<int64_t> ParseModelVersion(const std::string& text) {
   if (text.empty()) return kLatestVersion;
+  if (const absl::Status fits = CheckLength("version of the model", text); !fits.ok()) return fits;
   char* end = nullptr;
   errno = 0;
   const int64_t version = std::strtoll(text.c_str(), &end, 10);

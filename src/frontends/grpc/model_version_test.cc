@@ -35,6 +35,12 @@ TEST(ModelVersion, NoNumber) {
             "(details: stol), version should be an integral value > 0");
 }
 
+TEST(ModelVersion, TooLong) {
+  EXPECT_EQ(ParseModelVersion(std::string(1023, '0') + "1").value(), 1);
+  EXPECT_EQ(ErrorOf(std::string(1025, '1')),
+            "the version of the model has 1025 bytes, at most 1024 are allowed");
+}
+
 TEST(ModelVersion, Negative) {
   EXPECT_EQ(ErrorOf("-1"),
             "invalid model version specified '-1' , version should be an integral value > 0");

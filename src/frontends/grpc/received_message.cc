@@ -1,30 +1,35 @@
 #include "frontends/grpc/received_message.h"
 
 #include "base/status_macros.h"
+#include "frontends/grpc/tree_cost.h"
 
 namespace nereid {
 namespace {
 
 constexpr size_t kKeptHeaderBytes = 16384;  // larger messages leave no memory behind
 constexpr size_t kKeptSlices = 1024;
+constexpr uint64_t kFreeTreeBytes = 4096;
 
 }  // namespace
 
-absl::Status ReceivedMessage::Parse(Budget* budget) {
+absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
   if (!bytes_.Dump(&slices_).ok()) return absl::InternalError("Unable to read request");
   slice_views_.reserve(slices_.size());
   for (const grpc::Slice& slice : slices_) {
     slice_views_.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
   }
+  if (!SplitMessage(slice_views_, &split_)) {
+    return absl::InvalidArgumentError("Unable to parse request");
+  }
+  // Before it is there: what little a usual one takes is part of what every request is charged.
+  if (const uint64_t tree = TreeCost(split_.header); tree > kFreeTreeBytes) {
+    ASSIGN_OR_RETURN(tree_units_, budget->TakeFairly(tree, held, ShareUse::kAdmission));
+  }
   if (!message_.has_value()) message_.emplace();
-  if (!SplitMessage(slice_views_, &split_) ||
-      !message_->ParseFromArray(split_.header.data(), static_cast<int>(split_.header.size()))) {
+  if (!message_->ParseFromArray(split_.header.data(), static_cast<int>(split_.header.size()))) {
     return absl::InvalidArgumentError("Unable to parse request");
   }
   parsed_ = true;
-  if (const uint64_t typed_bytes = TypedContentBytes(*message_); typed_bytes > 0) {
-    ASSIGN_OR_RETURN(typed_units_, budget->Take(typed_bytes));
-  }
   return absl::OkStatus();
 }
 
@@ -44,7 +49,7 @@ void ReceivedMessage::Clear() {
     slice_views_ = {};
   }
   bytes_.Clear();
-  typed_units_.Return();
+  tree_units_.Return();
 }
 
 }  // namespace nereid

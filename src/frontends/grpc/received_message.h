@@ -8,6 +8,7 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -24,9 +25,9 @@ class ReceivedMessage {
   grpc::ByteBuffer* bytes() { return &bytes_; }
 
   // Takes the bytes apart. INVALID_ARGUMENT when they are no ModelInferRequest, UNAVAILABLE when
-  // `budget` refuses the memory of typed values, which take more of it than the bytes.
-  absl::Status Parse(Budget* budget);
-  // Whether the message could be read, also if its memory was refused.
+  // `budget` refuses the memory that the parsed message will take, to a client that holds `held`.
+  absl::Status Parse(Budget* budget, uint64_t held);
+  // Whether the message was read.
   bool parsed() const { return parsed_; }
   // Views; valid until Clear. REQUIRES: parsed().
   ReceivedRequest request() const { return {*message_, split_}; }
@@ -42,7 +43,7 @@ class ReceivedMessage {
   SplitInferRequest split_;
   std::optional<inference::ModelInferRequest> message_;
   bool parsed_ = false;
-  BudgetUnits typed_units_;
+  BudgetUnits tree_units_;
 };
 
 }  // namespace nereid

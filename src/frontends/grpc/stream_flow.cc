@@ -7,6 +7,20 @@ namespace nereid {
 void StreamFlow::BeginRequest() {
   MutexLock lock(&mu_);
   ++open_requests_;
+  ++requests_;
+}
+
+StreamFlow::Action StreamFlow::RequestGone() {
+  MutexLock lock(&mu_);
+  --requests_;
+  Action action;
+  action.read = ResumeReading();
+  return action;
+}
+
+int64_t StreamFlow::requests() const {
+  MutexLock lock(&mu_);
+  return requests_;
 }
 
 StreamFlow::Order::Ticket StreamFlow::TakePlace() {
@@ -50,10 +64,7 @@ StreamFlow::Action StreamFlow::Written(bool ok) {
   if (!ok) dropped = BreakLocked();
   if (held_back_ > 0 && ready_bytes_ <= limits_.bytes / 2) room_.NotifyAll();
   Action action = Next();
-  if (read_paused_ && !broken_ && ready_bytes_ <= limits_.bytes / 2) {
-    read_paused_ = false;
-    action.read = true;
-  }
+  action.read = ResumeReading();
   return action;
 }
 
@@ -80,8 +91,16 @@ StreamFlow::Action StreamFlow::Break() {
 
 bool StreamFlow::MayRead() {
   MutexLock lock(&mu_);
-  read_paused_ = !broken_ && ready_bytes_ > limits_.bytes;
+  read_paused_ = !broken_ && (ready_bytes_ > limits_.bytes || HasMostRequests());
   return !read_paused_;
+}
+
+bool StreamFlow::ResumeReading() {
+  if (!read_paused_ || broken_ || ready_bytes_ > limits_.bytes / 2 || HasMostRequests()) {
+    return false;
+  }
+  read_paused_ = false;
+  return true;
 }
 
 bool StreamFlow::HoldBack(const WaitingMessages& waiting) {

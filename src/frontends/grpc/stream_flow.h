@@ -30,6 +30,9 @@ struct StreamLimits {
   int messages_per_request = std::numeric_limits<int>::max();  // the same, of one request
   // Senders are held back so long while the client takes nothing; then the stream is given up.
   Duration stall = std::chrono::seconds(60);
+  // Requests that exist at a time, from their message to their last answer on its way; beyond, no
+  // further one is read. 0: any number.
+  int64_t requests = 0;
 };
 
 // Messages of one request that wait for the client. Belongs to the request; only StreamFlow looks
@@ -72,8 +75,11 @@ class StreamFlow {
   StreamFlow(const StreamLimits& limits, Clock* clock) : limits_(limits), clock_(clock) {}
 
   // ---- Requests.
-  // One more request is open, until its EndRequest.
+  // One more request is open, until its EndRequest, and exists, until its RequestGone.
   void BeginRequest() ABSL_LOCKS_EXCLUDED(mu_);
+  [[nodiscard]] Action RequestGone() ABSL_LOCKS_EXCLUDED(mu_);
+  // Requests that exist.
+  int64_t requests() const ABSL_LOCKS_EXCLUDED(mu_);
   // The place in the order of a request that has one answer.
   Order::Ticket TakePlace() ABSL_LOCKS_EXCLUDED(mu_);
   [[nodiscard]] Action EndRequest() ABSL_LOCKS_EXCLUDED(mu_);
@@ -94,7 +100,8 @@ class StreamFlow {
   [[nodiscard]] Action Break() ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- Slow clients.
-  // False when the client shall read its answers first: an Action with `read` follows then.
+  // False when the client shall read its answers first, or has enough requests under way: an Action
+  // with `read` follows then.
   [[nodiscard]] bool MayRead() ABSL_LOCKS_EXCLUDED(mu_);
   // Holds the calling thread, which has sent a message of the request of `waiting`, until there is
   // room for the next one or the stream is broken. False when the client took nothing for too
@@ -115,6 +122,11 @@ class StreamFlow {
   void Queue(MessagePtr message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Dropped BreakLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Action Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether reading, which was paused, goes on.
+  bool ResumeReading() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool HasMostRequests() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return limits_.requests > 0 && requests_ >= limits_.requests;
+  }
   // Whether a sender is held back, and whether one that is may go on: not the same, so that a slow
   // client does not wake a thread for every message.
   bool IsFull(const WaitingMessages& waiting) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -130,6 +142,7 @@ class StreamFlow {
   uint64_t ready_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t written_ ABSL_GUARDED_BY(mu_) = 0;  // messages
   int64_t open_requests_ ABSL_GUARDED_BY(mu_) = 0;
+  int64_t requests_ ABSL_GUARDED_BY(mu_) = 0;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
   bool read_paused_ ABSL_GUARDED_BY(mu_) = false;
   bool half_closed_ ABSL_GUARDED_BY(mu_) = false;

@@ -51,6 +51,19 @@ class StreamFlowTest : public testing::Test {
   StreamFlow flow_{{/*bytes=*/100, /*messages_per_request=*/3, kStall}, &clock_};
 };
 
+TEST_F(StreamFlowTest, ReadingPausesAtTheMostRequests) {
+  StreamFlow flow{{/*bytes=*/100, /*messages_per_request=*/3, kStall, /*requests=*/2}, &clock_};
+  flow.BeginRequest();
+  EXPECT_TRUE(flow.MayRead());
+  flow.BeginRequest();
+  EXPECT_FALSE(flow.MayRead());
+  // The last response is on its way, not with the client.
+  EXPECT_EQ(Say(flow.EndRequest()), "none");
+  EXPECT_EQ(flow.requests(), 2);
+  EXPECT_TRUE(flow.RequestGone().read);
+  EXPECT_FALSE(flow.RequestGone().read) << "was told already";
+}
+
 TEST_F(StreamFlowTest, WritesOneMessageAtATime) {
   flow_.BeginRequest();
   EXPECT_EQ(Send("a"), "write a");

@@ -45,6 +45,11 @@ class StreamInfer final : public std::enable_shared_from_this<StreamInfer> {
 
   void BeginRequest() { flow_.BeginRequest(); }
   void EndRequest() { Act(flow_.EndRequest()); }
+  void RequestGone() { Act(flow_.RequestGone()); }
+  // Requests of the stream that exist.
+  int64_t requests() const { return flow_.requests(); }
+  // What its requests hold of the server's limit of bytes; told by them.
+  std::atomic<uint64_t>* held_bytes() { return &held_bytes_; }
   StreamFlow::Order::Ticket TakePlace() { return flow_.TakePlace(); }
   void Send(StreamFlow::MessagePtr message) { Act(flow_.Send(std::move(message))); }
   void SendInOrder(StreamFlow::Order::Ticket place, StreamFlow::MessagePtr message) {
@@ -90,6 +95,7 @@ class StreamInfer final : public std::enable_shared_from_this<StreamInfer> {
   StreamFlow flow_;
   bool ends_at_errors_ = false;  // set before the first request
   std::atomic<bool> gone_{false};
+  std::atomic<uint64_t> held_bytes_{0};
 
   Mutex mu_;
   int events_owed_ ABSL_GUARDED_BY(mu_) = 0;

@@ -6,11 +6,13 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "frontends/codec/request_limits.h"
 #include "frontends/grpc/infer_parameters.h"
 #include "frontends/grpc/message_slices.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/proto_writer.h"
 #include "frontends/grpc/stream_infer.h"
+#include "infer/request_cost.h"
 
 namespace nereid {
 namespace {
@@ -30,10 +32,13 @@ StreamRequest::StreamRequest(std::shared_ptr<StreamInfer> stream) : stream_(std:
 
 StreamRequest::~StreamRequest() {
   if (counted_) stream_->environment().calls.Leave();
+  slot_.Return();
+  if (begun_) stream_->RequestGone();
 }
 
 void StreamRequest::Begin() {
   stream_->BeginRequest();
+  begun_ = true;
   if (const absl::Status begun = TryBegin(); !begun.ok()) Refuse(begun);
 }
 
@@ -41,17 +46,40 @@ absl::Status StreamRequest::TryBegin() {
   InferEnvironment& environment = stream_->environment();
   if (!environment.calls.Enter()) return ShuttingDownError();
   counted_ = true;
-  Budget* const budget = environment.server->in_flight_bytes();
-  ASSIGN_OR_RETURN(BudgetUnits units, budget->Take(received_.bytes()->Length()));
-  RETURN_IF_ERROR(received_.Parse(budget));
+  RETURN_IF_ERROR(TakeUnits());
+  RETURN_IF_ERROR(Parse());
   RETURN_IF_ERROR(MakeRequest());
-  request_->set_units(std::move(units));
   return Issue();
+}
+
+absl::Status StreamRequest::TakeUnits() {
+  Server* const server = stream_->environment().server;
+  const auto open = static_cast<uint64_t>(stream_->requests() - 1);
+  ASSIGN_OR_RETURN(slot_, server->in_flight_requests()->TakeFairly(1, open, ShareUse::kAdmission));
+  std::atomic<uint64_t>* const held = stream_->held_bytes();
+  ASSIGN_OR_RETURN(bytes_, server->in_flight_bytes()->TakeFairly(
+                               received_.bytes()->Length() + kRequestCost,
+                               held->load(std::memory_order_relaxed), ShareUse::kAdmission));
+  held->fetch_add(bytes_.amount(), std::memory_order_relaxed);
+  return absl::OkStatus();
+}
+
+absl::Status StreamRequest::Parse() {
+  Budget* const budget = stream_->environment().server->in_flight_bytes();
+  const uint64_t held = stream_->held_bytes()->load(std::memory_order_relaxed);
+  buffers_.ChargeTo(budget, held);
+  return received_.Parse(budget, held);
+}
+
+void StreamRequest::ReturnUnits() {
+  stream_->held_bytes()->fetch_sub(bytes_.amount(), std::memory_order_relaxed);
+  bytes_.Return();
 }
 
 absl::Status StreamRequest::MakeRequest() {
   const inference::ModelInferRequest& message = received_.message();
   names_ = {message.id(), message.model_name(), message.model_version()};
+  RETURN_IF_ERROR(CheckLength("name of the model", message.model_name()));
   ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(names_.version));
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
                    stream_->environment().server->FindModel(names_.model, version));
@@ -68,6 +96,7 @@ absl::Status StreamRequest::Issue() {
     place_ = stream_->TakePlace();
     request_->inline_turn = stream_->queue()->turn();
   }
+  request_->open_of_client = static_cast<uint64_t>(stream_->requests() - 1);
   request_->set_release_target({&StreamRequest::OnRelease, this});
   request_->set_response_target(
       {&StreamRequest::OnResponse, this, nullptr, &environment.allocator, nullptr});
@@ -85,7 +114,7 @@ absl::Status StreamRequest::Issue() {
 
 void StreamRequest::Refuse(const absl::Status& error) {
   if (!received_.parsed() && received_.bytes()->Length() <= kReadForId) {
-    received_.Parse(stream_->environment().server->in_flight_bytes()).IgnoreError();
+    Parse().IgnoreError();
   }
   if (!place_.has_value() && !decoupled_) place_ = stream_->TakePlace();
   if (stream_->ends_at_errors()) {
@@ -99,6 +128,7 @@ void StreamRequest::Refuse(const absl::Status& error) {
   request_.reset();
   received_.Clear();
   buffers_.Clear();
+  ReturnUnits();
   stream_->EndRequest();
 }
 
@@ -116,6 +146,7 @@ void StreamRequest::OnRelease(InferRequest* request, uint32_t, const ReleaseTarg
   request->RemoveAllInputs();
   self->received_.Clear();
   self->buffers_.Clear();
+  self->ReturnUnits();
 }
 
 void StreamRequest::OnResponse(InferResponse* response, uint32_t flags,
@@ -179,7 +210,8 @@ void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool i
   MakeByteBuffer(*pieces, &response).Swap(&message->bytes);
   if (response != nullptr) {  // all of it is copied
     absl::StatusOr<BudgetUnits> units =
-        stream_->environment().server->in_flight_bytes()->Take(OwnBytes(*pieces));
+        stream_->environment().server->in_flight_bytes()->TakeFairly(OwnBytes(*pieces), 0,
+                                                                     ShareUse::kAnswer);
     if (units.ok()) {
       message->units = *std::move(units);
     } else {

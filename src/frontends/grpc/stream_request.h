@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/budget.h"
 #include "base/mutex.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
@@ -48,6 +49,10 @@ class StreamRequest final : public std::enable_shared_from_this<StreamRequest> {
   absl::Status TryBegin();
   absl::Status MakeRequest();
   absl::Status Issue();
+  // Has the server's limits pay for the request, as one of its stream's.
+  absl::Status TakeUnits();
+  void ReturnUnits();
+  absl::Status Parse();
   void Refuse(const absl::Status& error);
   // A response of a decoupled model, or none if only the end is told.
   void ReceiveOneOfMany(std::unique_ptr<InferResponse> response, bool is_final);
@@ -59,7 +64,10 @@ class StreamRequest final : public std::enable_shared_from_this<StreamRequest> {
   StreamFlow::MessagePtr NewMessage();
 
   const std::shared_ptr<StreamInfer> stream_;
+  bool begun_ = false;    // exists for the stream
   bool counted_ = false;  // inside of the environment's gate of calls
+  BudgetUnits slot_;      // of the server's requests in flight
+  BudgetUnits bytes_;     // for the message; while the core may need it
   ReceivedMessage received_;
   RequestBuffers buffers_;
   OutputFormats formats_;

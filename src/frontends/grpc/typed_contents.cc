@@ -18,16 +18,14 @@ absl::string_view BytesOf(const RepeatedField<T>& values) {
                            static_cast<size_t>(values.size()) * sizeof(T));
 }
 
-absl::Status NoMemory() {
-  return absl::UnavailableError("out of memory for the values of an input tensor");
-}
+constexpr char kValues[] = "the values of an input tensor";
 
 // The low bytes of each value, as clients expect it.
 template <typename Element, typename T>
 absl::StatusOr<absl::string_view> Narrow(const RepeatedField<T>& values, RequestBuffers* buffers) {
   const size_t byte_size = static_cast<size_t>(values.size()) * sizeof(Element);
   char* const bytes = buffers->Allocate(byte_size);
-  if (bytes == nullptr) return NoMemory();
+  if (bytes == nullptr) return buffers->WhyNothing(kValues);
   for (int i = 0; i < values.size(); ++i) {
     const auto element = static_cast<Element>(values.Get(i));
     std::memcpy(bytes + static_cast<size_t>(i) * sizeof(Element), &element, sizeof(Element));
@@ -40,7 +38,7 @@ absl::StatusOr<absl::string_view> Join(const RepeatedPtrField<std::string>& elem
   size_t byte_size = 0;
   for (const std::string& element : elements) byte_size += sizeof(uint32_t) + element.size();
   char* const bytes = buffers->Allocate(byte_size);
-  if (bytes == nullptr) return NoMemory();
+  if (bytes == nullptr) return buffers->WhyNothing(kValues);
   char* next = bytes;
   for (const std::string& element : elements) {
     const auto length = static_cast<uint32_t>(element.size());

@@ -6,9 +6,11 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "frontends/codec/request_limits.h"
 #include "frontends/grpc/message_slices.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/status_map.h"
+#include "infer/request_cost.h"
 
 namespace nereid {
 
@@ -47,8 +49,11 @@ absl::Status UnaryInfer::Begin() {
   call_->counted = true;
   environment.Prepare(&call_->context);
   Budget* const budget = environment.server->in_flight_bytes();
-  ASSIGN_OR_RETURN(BudgetUnits units, budget->Take(received_.bytes()->Length()));
-  RETURN_IF_ERROR(received_.Parse(budget));
+  RETURN_IF_ERROR(TakeSlot());
+  ASSIGN_OR_RETURN(BudgetUnits units, budget->TakeFairly(received_.bytes()->Length() + kRequestCost,
+                                                         0, ShareUse::kAdmission));
+  buffers_.ChargeTo(budget, units.amount());
+  RETURN_IF_ERROR(received_.Parse(budget, units.amount()));
   RETURN_IF_ERROR(MakeRequest());
   call_->request->set_units(std::move(units));
   call_->request->set_release_target({&UnaryInfer::OnRelease, this});
@@ -59,6 +64,7 @@ absl::Status UnaryInfer::Begin() {
   references_.fetch_add(2, std::memory_order_relaxed);
   call_->issued = true;
   call_->request->inline_turn = call_->queue->turn();
+  call_->request->open_of_client = call_->account.others();
   absl::Status issued = environment.server->Infer(&*call_->request);
   if (!issued.ok()) {
     call_->issued = false;
@@ -67,8 +73,20 @@ absl::Status UnaryInfer::Begin() {
   return issued;
 }
 
+absl::Status UnaryInfer::TakeSlot() {
+  InferEnvironment& environment = *call_->environment;
+  Budget* const requests = environment.server->in_flight_requests();
+  if (environment.peers.AreMany(requests->used())) {
+    call_->account = environment.peers.Enter(call_->context.peer());
+  }
+  ASSIGN_OR_RETURN(call_->slot,
+                   requests->TakeFairly(1, call_->account.others(), ShareUse::kAdmission));
+  return absl::OkStatus();
+}
+
 absl::Status UnaryInfer::MakeRequest() {
   const inference::ModelInferRequest& message = received_.message();
+  RETURN_IF_ERROR(CheckLength("name of the model", message.model_name()));
   ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(message.model_version()));
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
                    call_->environment->server->FindModel(message.model_name(), version));

@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/budget.h"
 #include "base/mutex.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
@@ -54,8 +55,10 @@ class UnaryInfer {
     grpc::ServerContext context;
     grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer;
     std::optional<InferRequest> request;
-    bool counted = false;  // inside of environment->calls
-    bool issued = false;   // the core had or has the request
+    BudgetUnits slot;             // of the server's requests in flight
+    PeerAccounts::Entry account;  // where it counts whose calls they are
+    bool counted = false;         // inside of environment->calls
+    bool issued = false;          // the core had or has the request
   };
 
   // ---- Events.
@@ -67,6 +70,7 @@ class UnaryInfer {
 
   // Brings the request on its way. On an error nothing of it is left in the core.
   absl::Status Begin();
+  absl::Status TakeSlot();
   absl::Status MakeRequest();
   void Receive(std::unique_ptr<InferResponse> response, bool is_final) ABSL_LOCKS_EXCLUDED(mu_);
   // Sends what has been received.

@@ -19,15 +19,18 @@ absl::Status CheckEncoding(const HttpRequest& request) {
   return absl::InvalidArgumentError("Unsupported content-encoding, only 'identity' is supported.");
 }
 
-absl::StatusOr<std::shared_ptr<GenerateInference>> ReadInference(const Server& server,
-                                                                 const Route& route,
+absl::StatusOr<std::shared_ptr<GenerateInference>> ReadInference(Server* server, const Route& route,
                                                                  const HttpRequest& request,
                                                                  const RequestLimits& limits) {
   ASSIGN_OR_RETURN(const int64_t version, RouteVersion(route));
-  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model, server.FindModel(route.model, version));
+  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model, server->FindModel(route.model, version));
   RETURN_IF_ERROR(CheckEncoding(request));
+  // A connection has one request at a time.
+  ASSIGN_OR_RETURN(BudgetUnits slot,
+                   server->in_flight_requests()->TakeFairly(1, 0, ShareUse::kAdmission));
   auto inference = std::make_shared<GenerateInference>(std::move(model), version);
-  RETURN_IF_ERROR(inference->Read(request.body(), limits));
+  inference->set_slot(std::move(slot));
+  RETURN_IF_ERROR(inference->Read(request.body(), limits, server->in_flight_bytes()));
   return inference;
 }
 
@@ -42,7 +45,7 @@ GenerateEndpoint::GenerateEndpoint(Server* server, const RequestLimits& limits,
 
 void GenerateEndpoint::Handle(const Route& route, const HttpRequest& request, bool streamed,
                               HttpResponder responder) {
-  const auto inference = ReadInference(*server_, route, request, limits_);
+  const auto inference = ReadInference(server_, route, request, limits_);
   if (!inference.ok()) return responder.Complete(StatusResponse(inference.status()));
   const auto body = streamed ? std::make_shared<HttpBodyStream>(max_waiting_bytes_) : nullptr;
   (*inference)->Issue(server_, &allocator_, body, std::move(responder));

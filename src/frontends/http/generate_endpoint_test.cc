@@ -73,8 +73,9 @@ class GenerateEndpointTest : public testing::Test {
     auto server = Server::Create(options);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = server->release();
-    frontend_ =
-        new HttpFrontend(server_, RequestLimits{/*max_input_size=*/4 << 20}, kMaxWaitingBytes);
+    admin_ = new SpareExecutor(SpareExecutorOptions());
+    frontend_ = new HttpFrontend(server_, admin_, RequestLimits{/*max_input_size=*/4 << 20},
+                                 kMaxWaitingBytes);
     HttpServerOptions http = InferencePortOptions(server_);
     http.address = "127.0.0.1";
     auto listening = HttpServer::Start(http, frontend_);
@@ -83,11 +84,12 @@ class GenerateEndpointTest : public testing::Test {
   }
   static void TearDownTestSuite() {
     delete http_;
+    delete admin_;
     if (server_ != nullptr) {
       EXPECT_TRUE(server_->Stop().ok());
     }
     delete frontend_;
-    delete server_;
+    Server::Owner(server_).reset();
     std::filesystem::remove_all(*repository_);
     delete repository_;
   }
@@ -133,11 +135,13 @@ class GenerateEndpointTest : public testing::Test {
 
   static std::filesystem::path* repository_;
   static Server* server_;
+  static SpareExecutor* admin_;
   static HttpFrontend* frontend_;
   static HttpServer* http_;
 };
 std::filesystem::path* GenerateEndpointTest::repository_ = nullptr;
 Server* GenerateEndpointTest::server_ = nullptr;
+SpareExecutor* GenerateEndpointTest::admin_ = nullptr;
 HttpFrontend* GenerateEndpointTest::frontend_ = nullptr;
 HttpServer* GenerateEndpointTest::http_ = nullptr;
 

@@ -8,6 +8,7 @@
 
 #include "frontends/codec/generate_request_reader.h"
 #include "frontends/codec/generate_response_writer.h"
+#include "frontends/http/charged_text.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
@@ -43,8 +44,11 @@ Event MakeEvent(const InferResponse& response) {
 
 }  // namespace
 
-absl::Status GenerateInference::Read(std::shared_ptr<HttpBody> body, const RequestLimits& limits) {
+absl::Status GenerateInference::Read(std::shared_ptr<HttpBody> body, const RequestLimits& limits,
+                                     Budget* budget) {
   body_ = std::move(body);
+  in_flight_bytes_ = budget;
+  buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
   return ReadGenerateRequest(body_ == nullptr ? absl::string_view() : body_->text(), limits,
                              &request_, &buffers_);
 }
@@ -56,7 +60,6 @@ void GenerateInference::Issue(Server* server, const OutputAllocator* allocator,
   responder.SetOnCancel([weak = std::weak_ptr<GenerateInference>(self)] {
     if (const auto inference = weak.lock()) inference->Cancel();
   });
-  in_flight_bytes_ = server->in_flight_bytes();
   events_ = std::move(events);
   {
     MutexLock lock(&mu_);
@@ -144,8 +147,13 @@ HttpResponse GenerateInference::MakeResponse() {
   }
   if (!good) return StatusResponse(response->status());
   std::string json;
-  const absl::Status written = AppendGenerateResponse(*response, &json);
-  return written.ok() ? JsonResponse(std::move(json)) : StatusResponse(written);
+  BudgetUnits units;
+  absl::Status written = AppendGenerateResponse(*response, &json);
+  if (written.ok()) written = ChargeText(in_flight_bytes_, json.capacity(), &units);
+  if (!written.ok()) return StatusResponse(written);
+  HttpResponse http = JsonResponse(std::move(json));
+  http.units = std::move(units);
+  return http;
 }
 
 void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bool is_final) {
@@ -156,7 +164,7 @@ void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bo
     http_status = event.http_status;
     HttpBodyStream::Piece piece;
     // What waits for the client counts as the response did, or keeps it.
-    auto units = in_flight_bytes_->Take(event.text.size());
+    auto units = in_flight_bytes_->TakeFairly(event.text.size(), 0, ShareUse::kAnswer);
     if (units.ok()) {
       piece.owner = std::make_shared<BudgetUnits>(*std::move(units));
       response.reset();

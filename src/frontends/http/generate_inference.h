@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "base/budget.h"
 #include "base/mutex.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
@@ -29,8 +31,11 @@ class GenerateInference : public std::enable_shared_from_this<GenerateInference>
   GenerateInference(std::shared_ptr<ServingModel> model, int64_t version)
       : request_(std::move(model), version) {}
 
-  // Reads `body` (null: there is none) into the core's request. Errors of ReadGenerateRequest.
-  absl::Status Read(std::shared_ptr<HttpBody> body, const RequestLimits& limits);
+  // Reads `body` (null: there is none) into the core's request; `budget` pays for what that takes,
+  // and for the texts of answers. Errors of ReadGenerateRequest.
+  absl::Status Read(std::shared_ptr<HttpBody> body, const RequestLimits& limits, Budget* budget);
+  // Keeps `slot`, of the server's requests in flight, to the end.
+  void set_slot(BudgetUnits slot) { slot_ = std::move(slot); }
 
   // Hands the request to `server`; the answer goes to `responder` on every path: each response as
   // an event of `events`, or, where that is null, the only one as a whole.
@@ -54,8 +59,9 @@ class GenerateInference : public std::enable_shared_from_this<GenerateInference>
   // Sends the header of the stream, unless that was done.
   void StartStream(int http_status) ABSL_LOCKS_EXCLUDED(mu_);
 
-  std::shared_ptr<HttpBody> body_;  // its units stand for buffers_
-  RequestBuffers buffers_;          // what the inputs point into
+  BudgetUnits slot_;
+  std::shared_ptr<HttpBody> body_;
+  RequestBuffers buffers_;  // what the inputs point into
   InferRequest request_;
   Budget* in_flight_bytes_ = nullptr;
   std::shared_ptr<HttpBodyStream> events_;  // null: generate

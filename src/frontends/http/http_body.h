@@ -5,15 +5,19 @@
 // which lets a JSON parser read in place. Carries the units of the in-flight byte budget, which
 // return with the last reference.
 //
+// Address space is reserved for a whole body at once, memory is touched only as bytes arrive: what
+// may be filled grows with the units that are added.
+//
 // Owned by the transport while it is filled, then shared and immutable.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_BODY_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_BODY_H_
 
-#include <absl/container/inlined_vector.h>
 #include <absl/strings/string_view.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/budget.h"
 
@@ -24,9 +28,8 @@ class HttpBody {
   static constexpr size_t kAlignment = 64;
   static constexpr size_t kPadding = 64;
 
-  // Room for `capacity` bytes; null when the memory cannot be had. `units` are kept.
-  static std::shared_ptr<HttpBody> Allocate(size_t capacity, size_t aligned_offset,
-                                            BudgetUnits units);
+  // A place for `capacity` bytes, none of which may be filled yet; null when it cannot be had.
+  static std::shared_ptr<HttpBody> Reserve(size_t capacity, size_t aligned_offset);
   ~HttpBody();
   HttpBody(const HttpBody&) = delete;
   HttpBody& operator=(const HttpBody&) = delete;
@@ -35,14 +38,26 @@ class HttpBody {
   size_t size() const { return size_; }
   absl::string_view text() const { return absl::string_view(begin_, size_); }
 
-  // Filling, for the transport only.
+  // ---- Filling, for whoever makes the body.
   char* mutable_end() { return begin_ + size_; }
-  size_t room() const { return capacity_ - size_; }
+  // Bytes that may be filled now.
+  size_t room() const { return granted_ - size_; }
   // REQUIRES: n <= room()
   void Extend(size_t n) { size_ += n; }
-  // Moves the bytes to a larger block. False when the memory cannot be had.
-  // REQUIRES: no view of the bytes exists yet; capacity >= size().
-  bool Grow(size_t capacity, BudgetUnits units);
+  // Lets `bytes` more be filled. `units` are kept, for these bytes and whatever else the request
+  // costs. REQUIRES: size() + room() + bytes <= capacity()
+  void Grant(size_t bytes, BudgetUnits units) {
+    granted_ += bytes;
+    units_.Add(std::move(units));
+  }
+  size_t capacity() const { return capacity_; }
+  // Units that are held.
+  uint64_t charged() const { return units_.amount(); }
+  // Moves the bytes to a larger place. False when it cannot be had.
+  // REQUIRES: no view of the bytes exists yet; capacity >= this->capacity().
+  bool Grow(size_t capacity);
+  // All bytes are there: writes the padding.
+  void Seal();
 
  private:
   explicit HttpBody(size_t aligned_offset) : aligned_offset_(aligned_offset) {}
@@ -51,8 +66,9 @@ class HttpBody {
   char* block_ = nullptr;
   char* begin_ = nullptr;
   size_t size_ = 0;
+  size_t granted_ = 0;
   size_t capacity_ = 0;
-  absl::InlinedVector<BudgetUnits, 1> units_;
+  BudgetUnits units_;
 };
 
 }  // namespace nereid

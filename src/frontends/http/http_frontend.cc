@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "frontends/http/model_endpoints.h"
+#include "frontends/http/off_loop.h"
 #include "frontends/http/repository_endpoints.h"
 #include "frontends/http/server_endpoints.h"
 #include "frontends/http/status_map.h"
+#include "infer/request_cost.h"
 
 namespace nereid {
 namespace {
@@ -39,10 +41,28 @@ HttpResponse MethodNotAllowed(Endpoint endpoint) {
   return response;
 }
 
+// Whether the answer takes reading or computing that an I/O thread has no time for.
+bool IsWork(Endpoint endpoint) {
+  switch (endpoint) {
+    case Endpoint::kModelMetadata:
+    case Endpoint::kModelConfig:
+    case Endpoint::kModelStatistics:
+    case Endpoint::kAllStatistics:
+    case Endpoint::kRepositoryIndex:
+    case Endpoint::kModelLoad:
+    case Endpoint::kModelUnload:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
-HttpFrontend::HttpFrontend(Server* server, const RequestLimits& limits, uint64_t max_waiting_bytes)
+HttpFrontend::HttpFrontend(Server* server, SpareExecutor* admin, const RequestLimits& limits,
+                           uint64_t max_waiting_bytes)
     : server_(server),
+      admin_(admin),
       server_metadata_(ToJson(server->Metadata())),
       infer_(server, limits),
       generate_(server, limits, max_waiting_bytes) {}
@@ -62,10 +82,18 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
     return generate_.Handle(route, *request, route.endpoint == Endpoint::kGenerateStream,
                             std::move(responder));
   }
+  if (!IsWork(route.endpoint)) return Answer(route, *request, std::move(responder));
+  AnswerOffLoop(admin_, std::move(responder),
+                [this, route, request = std::move(request)](HttpResponder later) {
+                  Answer(route, *request, std::move(later));
+                });
+}
+
+void HttpFrontend::Answer(const Route& route, const HttpRequest& request, HttpResponder responder) {
   if (route.endpoint == Endpoint::kModelLoad || route.endpoint == Endpoint::kModelUnload) {
-    return ControlModel(server_, route, request->body_text(), std::move(responder));
+    return ControlModel(server_, route, request.body_text(), std::move(responder));
   }
-  responder.Complete(Respond(route, *request));
+  responder.Complete(Respond(route, request));
 }
 
 HttpResponse HttpFrontend::Respond(const Route& route, const HttpRequest& request) const {
@@ -96,6 +124,7 @@ HttpResponse HttpFrontend::Respond(const Route& route, const HttpRequest& reques
 HttpServerOptions InferencePortOptions(Server* server) {
   HttpServerOptions options;
   options.body_budget = server->in_flight_bytes();
+  options.request_cost = kRequestCost;
   options.body_split_header = kHeaderLengthHeader;
   return options;
 }

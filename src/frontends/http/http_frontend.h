@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/spare_executor.h"
 #include "frontends/http/generate_endpoint.h"
 #include "frontends/http/http_server.h"
 #include "frontends/http/infer_endpoint.h"
@@ -20,16 +21,20 @@ class HttpFrontend final : public HttpHandler {
   // Bytes of one generated stream that may wait for its client.
   static constexpr uint64_t kMaxWaitingBytes = 16 << 20;
 
-  // `server` must outlive this; this is to be destroyed after the server has stopped.
-  explicit HttpFrontend(Server* server, const RequestLimits& limits = {},
-                        uint64_t max_waiting_bytes = kMaxWaitingBytes);
+  // `server` must outlive this; this is to be destroyed after the server has stopped and `admin`
+  // has ended, where administration runs.
+  HttpFrontend(Server* server, SpareExecutor* admin, const RequestLimits& limits = {},
+               uint64_t max_waiting_bytes = kMaxWaitingBytes);
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:
+  // Administration.
+  void Answer(const Route& route, const HttpRequest& request, HttpResponder responder);
   HttpResponse Respond(const Route& route, const HttpRequest& request) const;
 
   Server* const server_;
+  SpareExecutor* const admin_;
   const std::string server_metadata_;  // does not change while the server runs
   InferEndpoint infer_;
   GenerateEndpoint generate_;

@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "frontends/codec/compression.h"
+#include "base/testing/door.h"
+#include "frontends/codec/compression_testing.h"
 #include "frontends/http/metrics_endpoint.h"
 #include "frontends/http/transport/testing/loopback_client.h"
 
@@ -61,7 +62,8 @@ class HttpFrontendTest : public testing::Test {
     auto server = Server::Create(options);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = server->release();
-    frontend_ = new HttpFrontend(server_, RequestLimits{/*max_input_size=*/1 << 20});
+    admin_ = new SpareExecutor(SpareExecutorOptions());
+    frontend_ = new HttpFrontend(server_, admin_, RequestLimits{/*max_input_size=*/1 << 20});
     HttpServerOptions http = InferencePortOptions(server_);
     http.address = "127.0.0.1";
     auto listening = HttpServer::Start(http, frontend_);
@@ -71,11 +73,12 @@ class HttpFrontendTest : public testing::Test {
 
   static void TearDownTestSuite() {
     delete http_;
+    delete admin_;
     if (server_ != nullptr) {
       EXPECT_TRUE(server_->Stop().ok());
     }
     delete frontend_;
-    delete server_;
+    Server::Owner(server_).reset();
     std::filesystem::remove_all(*repository_);
     delete repository_;
   }
@@ -97,11 +100,13 @@ class HttpFrontendTest : public testing::Test {
 
   static std::filesystem::path* repository_;
   static Server* server_;
+  static SpareExecutor* admin_;
   static HttpFrontend* frontend_;
   static HttpServer* http_;
 };
 std::filesystem::path* HttpFrontendTest::repository_ = nullptr;
 Server* HttpFrontendTest::server_ = nullptr;
+SpareExecutor* HttpFrontendTest::admin_ = nullptr;
 HttpFrontend* HttpFrontendTest::frontend_ = nullptr;
 HttpServer* HttpFrontendTest::http_ = nullptr;
 
@@ -203,7 +208,7 @@ TEST_F(HttpFrontendTest, CompressesBothWays) {
              absl::StrCat("Content-Encoding: ", name, "\r\nAccept-Encoding: ", name, "\r\n"));
     EXPECT_EQ(response.status, 200) << response.body;
     EXPECT_EQ(response.Header("content-encoding"), name);
-    const auto plain = Decompress(coding, response.body, 1 << 20);
+    const auto plain = DecompressToString(coding, response.body, 1 << 20);
     ASSERT_TRUE(plain.ok()) << plain.status();
     EXPECT_THAT(*plain, HasSubstr(R"("data":[1.0,2.0,3.0,4.0])"));
   }
@@ -262,7 +267,7 @@ TEST_F(HttpFrontendTest, Statistics) {
 }
 
 TEST_F(HttpFrontendTest, MetricsPort) {
-  MetricsEndpoint handler(server_);
+  MetricsEndpoint handler(server_, admin_);
   HttpServerOptions options;
   options.address = "127.0.0.1";
   auto listening = HttpServer::Start(options, &handler);
@@ -280,6 +285,65 @@ TEST_F(HttpFrontendTest, MetricsPort) {
   const auto post = client.RoundTrip("POST /metrics HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(post.status, 405);
   EXPECT_EQ(post.body, R"({"error":"Method Not Allowed"})");
+}
+
+// Administration that hangs, behind one I/O thread.
+class HungAdministrationTest : public HttpFrontendTest {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < kThreads; ++i) {
+      ASSERT_TRUE(admin_.TryRun([this] { door_.Pass(); }));
+    }
+    door_.AwaitWaiting(kThreads);
+    HttpServerOptions options = InferencePortOptions(server_);
+    options.address = "127.0.0.1";
+    auto listening = HttpServer::Start(options, &handler_);
+    ASSERT_TRUE(listening.ok()) << listening.status();
+    http_ = *std::move(listening);
+  }
+  void TearDown() override {
+    door_.Open();
+    http_.reset();
+    EXPECT_TRUE(admin_.End(TimePoint::max()));
+  }
+
+  static constexpr int kThreads = 2;
+  static constexpr size_t kMaxWaiting = 3;
+
+  Door door_;
+  SpareExecutor admin_{SpareExecutorOptions{"admin", kThreads, kThreads, kMaxWaiting}};
+  HttpFrontend handler_{server_, &admin_, RequestLimits{}};
+  std::unique_ptr<HttpServer> http_;
+};
+
+TEST_F(HungAdministrationTest, HoldsUpNoProbeAndNoInference) {
+  LoopbackClient index(http_->port());
+  ASSERT_TRUE(index.Send("POST /v2/repository/index HTTP/1.1\r\nContent-Length: 0\r\n\r\n"));
+  LoopbackClient gone(http_->port());
+  ASSERT_TRUE(gone.Send("GET /v2/models/stats HTTP/1.1\r\n\r\n"));
+  LoopbackClient other(http_->port());
+  EXPECT_EQ(other.RoundTrip("GET /v2/health/ready HTTP/1.1\r\n\r\n").status, 200);
+  EXPECT_EQ(other.RoundTrip("GET /v2/models/echo/ready HTTP/1.1\r\n\r\n").status, 200);
+  EXPECT_EQ(other.RoundTrip("GET /v2 HTTP/1.1\r\n\r\n").status, 200);
+  EXPECT_EQ(other
+                .RoundTrip(absl::StrCat("POST /v2/models/echo/infer HTTP/1.1\r\nContent-Length: ",
+                                        sizeof(kJsonRequest) - 1, "\r\n\r\n", kJsonRequest))
+                .status,
+            200);
+  gone.Reset();
+  door_.Open();
+  EXPECT_THAT(index.Read().body, HasSubstr(R"("name":"echo")"));
+}
+
+TEST_F(HungAdministrationTest, IsRefusedWhenTooMuchWaits) {
+  while (admin_.TryRun([] {})) {
+  }
+  LoopbackClient client(http_->port());
+  const auto refused = client.RoundTrip("GET /v2/models/echo/config HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.body,
+            R"({"error":"too many administration requests at a time: try again later"})");
+  EXPECT_EQ(client.RoundTrip("GET /v2/health/live HTTP/1.1\r\n\r\n").status, 200);
 }
 
 }  // namespace

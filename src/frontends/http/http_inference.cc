@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "frontends/codec/v2_request_reader.h"
 #include "frontends/codec/v2_response_writer.h"
+#include "frontends/http/charged_text.h"
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/http/status_map.h"
 
@@ -21,22 +23,28 @@ struct SentResponse {
   ResponseBody body;
 };
 
-// Replaces the body by its compressed form. False if that fails: then the plain one is sent.
-bool CompressBody(ContentCoding coding, HttpResponse* response) {
+// Replaces the body by its compressed form. False if that fails, or `budget` does not pay for it:
+// then the plain one is sent.
+bool CompressBody(ContentCoding coding, Budget* budget, HttpResponse* response) {
   std::vector<absl::string_view> pieces = {response->text};
+  uint64_t size = response->text.size();
   for (const HttpChunk& chunk : response->chunks) {
     pieces.emplace_back(static_cast<const char*>(chunk.data), chunk.size);
+    size += chunk.size;
   }
+  BudgetUnits units;
+  if (!ChargeText(budget, CompressedBound(size), &units).ok()) return false;
   auto compressed = Compress(coding, pieces);
   if (!compressed.ok()) return false;
+  if (!ChargeText(budget, compressed->capacity(), &units).ok()) return false;
   response->text = *std::move(compressed);
+  response->units = std::move(units);
   response->chunks.clear();
   response->headers.emplace_back("Content-Encoding", ContentCodingName(coding));
   return true;
 }
 
-HttpResponse InferenceResponse(std::unique_ptr<InferResponse> response, ResponseBody body,
-                               ContentCoding coding) {
+HttpResponse InferenceResponse(std::unique_ptr<InferResponse> response, ResponseBody body) {
   HttpResponse http;
   http.content_type = body.content_type();
   if (body.has_binary()) {
@@ -51,16 +59,18 @@ HttpResponse InferenceResponse(std::unique_ptr<InferResponse> response, Response
       http.chunks.push_back({tensor.data(), tensor.size(), sent});
     }
   }
-  if (coding != ContentCoding::kIdentity) CompressBody(coding, &http);
   return http;
 }
 
 }  // namespace
 
 absl::Status HttpInference::Read(std::shared_ptr<HttpBody> body,
-                                 std::optional<size_t> header_length, const RequestLimits& limits) {
+                                 std::optional<size_t> header_length, const RequestLimits& limits,
+                                 Budget* budget) {
   static constexpr char kNoBody[kBodyPadding] = {};
   body_ = std::move(body);
+  budget_ = budget;
+  buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
   V2RequestBody view;
   view.data = body_ == nullptr ? kNoBody : body_->data();
   view.size = body_ == nullptr ? 0 : body_->size();
@@ -136,9 +146,19 @@ HttpResponse HttpInference::MakeResponse() {
     response = std::move(response_);
   }
   if (!response->status().ok()) return StatusResponse(response->status());
-  auto body = WriteV2Response(*response, formats_);
-  if (!body.ok()) return StatusResponse(body.status());
-  return InferenceResponse(std::move(response), *std::move(body), response_coding_);
+  auto written = WriteResponse(std::move(response));
+  return written.ok() ? *std::move(written) : StatusResponse(written.status());
+}
+
+absl::StatusOr<HttpResponse> HttpInference::WriteResponse(std::unique_ptr<InferResponse> response) {
+  BudgetUnits units;
+  RETURN_IF_ERROR(ChargeText(budget_, EstimateJsonSize(*response, formats_), &units));
+  ASSIGN_OR_RETURN(ResponseBody body, WriteV2Response(*response, formats_));
+  RETURN_IF_ERROR(ChargeText(budget_, body.json.capacity(), &units));
+  HttpResponse http = InferenceResponse(std::move(response), std::move(body));
+  http.units = std::move(units);
+  if (response_coding_ != ContentCoding::kIdentity) CompressBody(response_coding_, budget_, &http);
+  return http;
 }
 
 }  // namespace nereid

@@ -8,11 +8,14 @@
 #define NEREID_FRONTENDS_HTTP_HTTP_INFERENCE_H_
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "base/budget.h"
 #include "base/mutex.h"
 #include "frontends/codec/compression.h"
 #include "frontends/codec/output_formats.h"
@@ -31,10 +34,13 @@ class HttpInference : public std::enable_shared_from_this<HttpInference> {
       : response_coding_(response_coding), request_(std::move(model), version) {}
 
   // Reads `body` (null: there is none), whose first `header_length` bytes are JSON, into the
-  // core's request. Errors of ReadV2Request.
+  // core's request. `budget` pays for what that takes, and for the text of the answer. Errors of
+  // ReadV2Request.
   absl::Status Read(std::shared_ptr<HttpBody> body, std::optional<size_t> header_length,
-                    const RequestLimits& limits);
+                    const RequestLimits& limits, Budget* budget);
 
+  // Keeps `slot`, of the server's requests in flight, to the end.
+  void set_slot(BudgetUnits slot) { slot_ = std::move(slot); }
   // Hands the request to `server`; the answer goes to `responder` on every path.
   void Issue(Server* server, const OutputAllocator* allocator, HttpResponder responder);
 
@@ -46,8 +52,11 @@ class HttpInference : public std::enable_shared_from_this<HttpInference> {
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   void Receive(std::unique_ptr<InferResponse> response) ABSL_LOCKS_EXCLUDED(mu_);
   HttpResponse MakeResponse() ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<HttpResponse> WriteResponse(std::unique_ptr<InferResponse> response);
 
   const ContentCoding response_coding_;
+  Budget* budget_ = nullptr;
+  BudgetUnits slot_;
   std::shared_ptr<HttpBody> body_;  // with buffers_, what the inputs point into
   RequestBuffers buffers_;
   OutputFormats formats_;

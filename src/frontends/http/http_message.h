@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/budget.h"
 #include "frontends/http/http_body.h"
 #include "frontends/http/http_body_stream.h"
 
@@ -95,6 +96,7 @@ struct HttpResponse {
   // up to the end of the connection for clients of HTTP/1.0. The request can be cancelled until it
   // has ended; who takes the response aborts it when the client is gone.
   std::shared_ptr<HttpBodyStream> body_stream;
+  BudgetUnits units;  // what pays for the memory of `text`
 };
 
 // {"error":"<message>"} as application/json.

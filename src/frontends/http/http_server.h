@@ -34,11 +34,16 @@ struct HttpServerOptions {
 
   Duration header_timeout = std::chrono::seconds(60);  // first byte to end of header; then 408
   Duration stall_timeout = std::chrono::seconds(60);   // body or response makes no progress
-  Duration idle_timeout = std::chrono::minutes(10);    // kept-alive connection without a request
+  // A body that comes in, or a response that goes out, more slowly after a first stall_timeout is
+  // given up. While nothing is to be sent or received no rate counts. 0: none.
+  uint64_t min_bytes_per_second = 1024;
+  Duration idle_timeout = std::chrono::minutes(10);  // kept-alive connection without a request
 
-  // Bytes of request bodies held at a time over all connections; taken before a body is read.
-  // Not owned; must outlive every HttpBody. Null: unlimited.
+  // Bytes of request bodies held at a time over all connections; taken in steps, just before bytes
+  // are received. Not owned; must outlive every HttpBody. Null: unlimited.
   Budget* body_budget = nullptr;
+  // What is taken besides for a request with a body: the memory that it costs in all.
+  uint64_t request_cost = 0;
   // Name of the header whose number says which byte of the body shall lie on a 64-byte boundary.
   // Empty: the first.
   std::string body_split_header;
@@ -67,6 +72,8 @@ class HttpServer {
   // The port that is listened on.
   virtual uint16_t port() const = 0;
   virtual uint64_t connection_count() const = 0;
+  // Clients that were given up because they sent or read too slowly.
+  virtual uint64_t slow_clients() const = 0;
 
   // Refuses new connections, closes idle ones, lets requests in flight finish until `deadline`
   // (of the options' clock), cancels the others and joins the threads. Blocks; a second call

@@ -2,7 +2,6 @@
 
 #include <absl/strings/ascii.h>
 
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -23,20 +22,36 @@ struct PlainBody {
   std::optional<size_t> header_length;
 };
 
+// What comes out lands where it stays, and is charged as it grows.
 absl::StatusOr<std::shared_ptr<HttpBody>> DecompressBody(ContentCoding coding,
                                                          const HttpRequest& request,
                                                          uint64_t max_size, Budget* budget) {
-  ASSIGN_OR_RETURN(const std::string plain, Decompress(coding, request.body_text(), max_size));
-  ASSIGN_OR_RETURN(BudgetUnits units, budget->Take(plain.size()));
   // Where the JSON ends is not known to be right yet; a wrong number only costs the alignment.
   size_t split = 0;
   if (const auto header = request.FindHeader(kHeaderLengthHeader)) {
-    split = ParseInferenceHeaderLength(*header, plain.size()).value_or(0);
+    split = ParseInferenceHeaderLength(*header, max_size).value_or(0);
   }
-  auto body = HttpBody::Allocate(plain.size(), split, std::move(units));
-  if (body == nullptr) return absl::UnavailableError("out of memory for the request body");
-  std::memcpy(body->mutable_end(), plain.data(), plain.size());
-  body->Extend(plain.size());
+  const uint64_t held_besides = request.body() == nullptr ? 0 : request.body()->charged();
+  std::shared_ptr<HttpBody> body;
+  const auto make_room = [&](uint64_t filled, uint64_t wish) -> absl::StatusOr<absl::Span<char>> {
+    const uint64_t have = body == nullptr ? 0 : body->capacity();
+    const uint64_t held = held_besides + (body == nullptr ? 0 : body->charged());
+    ASSIGN_OR_RETURN(BudgetUnits units,
+                     budget->TakeFairly(wish - have, held, ShareUse::kAdmission));
+    if (body == nullptr) {
+      body = HttpBody::Reserve(wish, split);
+      if (body == nullptr) return absl::UnavailableError("out of memory for the request body");
+    } else {
+      body->Extend(filled - body->size());
+      if (!body->Grow(wish)) return absl::UnavailableError("out of memory for the request body");
+    }
+    body->Grant(wish - have, std::move(units));
+    return absl::MakeSpan(body->mutable_end() - body->size(), body->capacity());
+  };
+  ASSIGN_OR_RETURN(const uint64_t size,
+                   Decompress(coding, request.body_text(), max_size, make_room));
+  body->Extend(size - body->size());
+  body->Seal();
   return body;
 }
 
@@ -75,6 +90,9 @@ void InferEndpoint::Handle(const Route& route, const HttpRequest& request,
   if (!version.ok()) return responder.Complete(StatusResponse(version.status()));
   auto model = FindModel(*server_, route, *version);
   if (!model.ok()) return responder.Complete(StatusResponse(model.status()));
+  // A connection has one request at a time.
+  auto slot = server_->in_flight_requests()->TakeFairly(1, 0, ShareUse::kAdmission);
+  if (!slot.ok()) return responder.Complete(StatusResponse(slot.status()));
 
   const auto coding = ParseContentEncoding(request.FindHeader("Content-Encoding").value_or(""));
   if (!coding.ok()) {
@@ -89,9 +107,10 @@ void InferEndpoint::Handle(const Route& route, const HttpRequest& request,
   const auto inference = std::make_shared<HttpInference>(
       *std::move(model), *version,
       accepted.has_value() ? ChooseContentCoding(*accepted) : ContentCoding::kIdentity);
-  const absl::Status read =
-      inference->Read(std::move(body->body), body->header_length, limits_);
+  const absl::Status read = inference->Read(std::move(body->body), body->header_length, limits_,
+                                            server_->in_flight_bytes());
   if (!read.ok()) return responder.Complete(StatusResponse(read));
+  inference->set_slot(*std::move(slot));
   inference->Issue(server_, &allocator_, std::move(responder));
 }
 

@@ -2,25 +2,35 @@
 
 #include <utility>
 
+#include "frontends/http/off_loop.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
+namespace {
+
+constexpr char kPlainText[] = "text/plain; charset=utf-8";
+
+}  // namespace
 
 void MetricsEndpoint::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
-  responder.Complete(Respond(*request));
+  if (request->method() != HttpMethod::kGet && request->method() != HttpMethod::kHead) {
+    HttpResponse refusal = MakeErrorResponse(405, "Method Not Allowed");
+    refusal.headers.emplace_back("Allow", "GET, HEAD");
+    return responder.Complete(std::move(refusal));
+  }
+  if (request->path() != "/metrics" && request->path() != "/metrics/") {
+    HttpResponse nothing;
+    nothing.content_type = kPlainText;
+    return responder.Complete(std::move(nothing));
+  }
+  RespondOffLoop(admin_, std::move(responder), [this] { return MetricsResponse(); });
 }
 
-HttpResponse MetricsEndpoint::Respond(const HttpRequest& request) const {
-  if (request.method() != HttpMethod::kGet && request.method() != HttpMethod::kHead) {
-    HttpResponse response = MakeErrorResponse(405, "Method Not Allowed");
-    response.headers.emplace_back("Allow", "GET, HEAD");
-    return response;
-  }
-  HttpResponse response;
-  response.content_type = "text/plain; charset=utf-8";
-  if (request.path() != "/metrics" && request.path() != "/metrics/") return response;
+HttpResponse MetricsEndpoint::MetricsResponse() const {
   auto text = server_->MetricsText();
   if (!text.ok()) return StatusResponse(text.status());
+  HttpResponse response;
+  response.content_type = kPlainText;
   response.text = *std::move(text);
   return response;
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/spare_executor.h"
 #include "frontends/http/http_server.h"
 #include "server/server.h"
 
@@ -13,13 +14,15 @@ namespace nereid {
 // the original server rely on; any other method is 405.
 class MetricsEndpoint final : public HttpHandler {
  public:
-  // `server` must outlive this.
-  explicit MetricsEndpoint(const Server* server) : server_(server) {}
+  // `server` must outlive this, and `admin`, where the text is made, must end before this goes.
+  MetricsEndpoint(const Server* server, SpareExecutor* admin) : server_(server), admin_(admin) {}
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:
-  HttpResponse Respond(const HttpRequest& request) const;
+  HttpResponse MetricsResponse() const;
+
   const Server* const server_;
+  SpareExecutor* const admin_;
 };
 
 }  // namespace nereid

@@ -23,7 +23,7 @@ absl::StatusOr<int64_t> RouteVersion(const Route& route) {
 HttpResponse ModelReadyResponse(const Server& server, const Route& route) {
   const auto version = RouteVersion(route);
   if (!version.ok()) return StatusResponse(version.status());
-  const auto ready = server.IsModelReady(route.model, *version);
+  const auto ready = server.IsModelReady(route.model, *version, ReadinessFrom::kLastAnswer);
   if (!ready.ok()) return StatusResponse(ready.status());
   return *ready ? HttpResponse() : MakeErrorResponse(503, "Model version not ready");
 }

@@ -17,7 +17,7 @@ HttpResponse ServerLiveResponse(const Server& server) {
 }
 
 HttpResponse ServerReadyResponse(const Server& server) {
-  return HealthResponse(server.IsReady(), "Server not ready");
+  return HealthResponse(server.IsReady(ReadinessFrom::kLastAnswer), "Server not ready");
 }
 
 }  // namespace nereid

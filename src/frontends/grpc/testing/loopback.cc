@@ -33,11 +33,12 @@ Loopback::Loopback(const std::vector<TestModel>& models, ServerOptions options,
   for (const TestModel& model : models) WriteModel(repository_, model);
   options.model_repositories = {repository_.string()};
   options.backend_directory = NEREID_TEST_BACKENDS;
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(options);
+  absl::StatusOr<Server::Owner> server = Server::Create(options);
   EXPECT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);
   grpc_options.address = "127.0.0.1";
-  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc = GrpcServer::Start(grpc_options, server_.get());
+  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
+      GrpcServer::Start(grpc_options, server_.get(), &admin_);
   EXPECT_TRUE(grpc.ok()) << grpc.status();
   grpc_ = *std::move(grpc);
   grpc::ChannelArguments arguments;
@@ -49,6 +50,7 @@ Loopback::Loopback(const std::vector<TestModel>& models, ServerOptions options,
 
 Loopback::~Loopback() {
   grpc_.reset();
+  EXPECT_TRUE(admin_.End(TimePoint::max()));
   const absl::Status stopped = server_->Stop();
   EXPECT_TRUE(stopped.ok()) << stopped;
   server_.reset();

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/spare_executor.h"
 #include "frontends/grpc/grpc_server.h"
 #include "grpc_service.grpc.pb.h"
 #include "server/server.h"
@@ -41,6 +42,7 @@ class Loopback {
   ~Loopback();
 
   Server* server() { return server_.get(); }
+  SpareExecutor* admin() { return &admin_; }
   GrpcServer* grpc() { return grpc_.get(); }
   inference::GRPCInferenceService::Stub* stub() { return stub_.get(); }
   const std::shared_ptr<grpc::Channel>& channel() { return channel_; }
@@ -56,7 +58,8 @@ class Loopback {
 
  private:
   std::filesystem::path repository_;
-  std::unique_ptr<Server> server_;
+  Server::Owner server_;
+  SpareExecutor admin_{SpareExecutorOptions()};  // ends before the server goes
   std::unique_ptr<GrpcServer> grpc_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<inference::GRPCInferenceService::Stub> stub_;

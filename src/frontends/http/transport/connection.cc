@@ -1,5 +1,6 @@
 #include "frontends/http/transport/connection.h"
 
+#include <absl/strings/str_cat.h>
 #include <poll.h>
 
 #include <boost/asio/buffer.hpp>
@@ -19,7 +20,8 @@ Connection::Connection(std::shared_ptr<IoLoop> loop, Socket socket, BudgetUnits 
     : loop_(std::move(loop)),
       socket_(std::move(socket)),
       slot_(std::move(slot)),
-      reader_(&loop_->options()) {}
+      reader_(&loop_->options()),
+      pace_(loop_->options().stall_timeout, loop_->options().min_bytes_per_second) {}
 
 Connection::~Connection() { DropResponse(); }
 
@@ -81,7 +83,7 @@ bool Connection::StepReading() {
   }
   body_begun_ = reader_.head_done();
   if (body_begun_) {
-    SetDeadline(options().stall_timeout);
+    KeepPace(reader_.body_bytes());
   } else if (begun && !request_begun_) {
     SetDeadline(options().header_timeout);
   }
@@ -99,6 +101,7 @@ bool Connection::StepReading() {
 void Connection::Dispatch() {
   traits_ = reader_.traits();
   request_begun_ = body_begun_ = false;
+  pace_.End();
   state_ = State::kRunning;
   deadline_ = TimePoint::max();
   loop_->handler()->Handle(reader_.TakeRequest(), HttpResponder(shared_from_this()));
@@ -151,6 +154,9 @@ void Connection::Fail(int status, absl::string_view message) {
   traits_ = reader_.traits();
   traits_.keep_alive = false;
   input_unusable_ = true;
+  pace_.End();
+  // What is being received right now still needs its place.
+  if (!read_armed_) reader_.DropBody();
   response_ = MakeErrorResponse(status, message);
   StartWriting();
 }
@@ -176,7 +182,7 @@ bool Connection::StepWriting() {
       FinishExchange();
       return true;
     case ResponseWriter::Progress::kBlocked:
-      SetDeadline(options().stall_timeout);
+      KeepPace(writer_.written());
       ArmWrite();
       return false;
     case ResponseWriter::Progress::kFailed:
@@ -191,6 +197,7 @@ bool Connection::StepStreaming() {
   if (taken.pieces.empty() && !taken.ended) {
     // However long the model takes: the client is known to be there.
     deadline_ = TimePoint::max();
+    pace_.End();
     state_ = State::kStreaming;
     return false;
   }
@@ -203,6 +210,7 @@ bool Connection::StepStreaming() {
 void Connection::FinishExchange() {
   on_cancel_ = nullptr;  // of a body that was made piece by piece
   DropResponse();        // lets go of what the body was made of
+  pace_.End();
   if (traits_.keep_alive) {
     state_ = State::kReading;
     SetDeadline(options().idle_timeout);
@@ -310,15 +318,29 @@ void Connection::LookForHangup() {
   CallOnCancel();
 }
 
+void Connection::KeepPace(uint64_t total) {
+  const TimePoint now = loop_->Now();
+  if (!pace_.under_way()) pace_.Begin(now, total);
+  pace_.Moved(now, total);
+  deadline_ = pace_.deadline();
+}
+
 void Connection::CheckDeadline(TimePoint now) {
   if (now < deadline_) return;
+  if (pace_.under_way()) loop_->CountSlowClient();
   if (state_ == State::kReading && request_begun_) {
-    Fail(408, body_begun_ ? "timed out waiting for the request body"
-                          : "timed out waiting for the request header");
+    Fail(408, body_begun_ ? BodyTimeoutText() : "timed out waiting for the request header");
     Pump();
   } else {
     Close();
   }
+}
+
+std::string Connection::BodyTimeoutText() const {
+  if (!pace_.by_rate()) return "timed out waiting for the request body";
+  return absl::StrCat("timed out: the request body arrives at less than ",
+                      options().min_bytes_per_second,
+                      " bytes per second (--http-min-rate-bytes-per-sec)");
 }
 
 void Connection::OnDrain() {

@@ -12,12 +12,14 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 
 #include "base/budget.h"
 #include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/transport/input_buffer.h"
 #include "frontends/http/transport/io_loop.h"
+#include "frontends/http/transport/pace.h"
 #include "frontends/http/transport/request_reader.h"
 #include "frontends/http/transport/response_writer.h"
 #include "frontends/http/transport/socket.h"
@@ -82,8 +84,11 @@ class Connection final : public HttpResponseSink,
   void OnRead(const boost::system::error_code& error, size_t size, bool direct);
   void OnPeerGone(bool orderly);
   void ArmWrite();
+  // Gives the client up when it has moved too little by now: `total` bytes since whenever.
+  void KeepPace(uint64_t total);
   // Answers 408 or closes when the present deadline has passed.
   void CheckDeadline(TimePoint now);
+  std::string BodyTimeoutText() const;
   // Whether the client has left, where enough is read ahead and reading does not tell.
   void LookForHangup();
   void CallOnCancel();
@@ -110,6 +115,7 @@ class Connection final : public HttpResponseSink,
   bool response_ready_ = false;
   bool body_done_ = false;  // the last of response_.body_stream was taken
   TimePoint deadline_ = TimePoint::max();
+  Pace pace_;                     // of the body being received, or of the response being sent
   RequestReader::Traits traits_;  // of the request being answered
   absl::AnyInvocable<void()> on_cancel_;
   // One of these is written by Complete or CompleteWith on any thread while kRunning; completed_

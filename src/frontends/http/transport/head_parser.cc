@@ -70,8 +70,8 @@ void HeadParser::on_chunk_header_impl(std::uint64_t size, StringView, ErrorCode&
   if (size > 0 && !receiver_->OnChunk(size)) error = beast_http::error::body_limit;
 }
 
-std::size_t HeadParser::on_chunk_body_impl(std::uint64_t, StringView body, ErrorCode&) {
-  receiver_->OnChunkData(body.data(), body.size());
+std::size_t HeadParser::on_chunk_body_impl(std::uint64_t, StringView body, ErrorCode& error) {
+  if (!receiver_->OnChunkData(body.data(), body.size())) error = beast_http::error::body_limit;
   return body.size();
 }
 

@@ -24,7 +24,7 @@ class HeadParser final : public boost::beast::http::basic_parser<true> {
    public:
     virtual ~ChunkReceiver() = default;
     virtual bool OnChunk(uint64_t size) = 0;
-    virtual void OnChunkData(const char* data, size_t size) = 0;
+    virtual bool OnChunkData(const char* data, size_t size) = 0;
   };
 
   explicit HeadParser(size_t max_header_bytes);
@@ -53,7 +53,7 @@ class HeadParser final : public boost::beast::http::basic_parser<true> {
   // Bodies of known length do not pass through the parser.
   std::size_t on_body_impl(StringView body, ErrorCode&) override { return body.size(); }
   void on_chunk_header_impl(std::uint64_t size, StringView extensions, ErrorCode& error) override;
-  std::size_t on_chunk_body_impl(std::uint64_t remain, StringView body, ErrorCode&) override;
+  std::size_t on_chunk_body_impl(std::uint64_t remain, StringView body, ErrorCode& error) override;
   void on_finish_impl(ErrorCode&) override {}
 
   // Position of `text` in the head; none if it is not there (an unfolded obs-fold value).

@@ -18,7 +18,7 @@ namespace {
 class AsioHttpServer final : public HttpServer {
  public:
   AsioHttpServer(const HttpServerOptions& options, HttpHandler* handler)
-      : connections_("http connections", options.max_connections) {
+      : connections_("http connections", options.max_connections, "--http-max-connections") {
     for (int i = 0; i < options.thread_count; ++i) {
       loops_.push_back(std::make_shared<IoLoop>(options, handler));
     }
@@ -37,6 +37,11 @@ class AsioHttpServer final : public HttpServer {
 
   uint16_t port() const override { return listener_->port(); }
   uint64_t connection_count() const override { return connections_.used(); }
+  uint64_t slow_clients() const override {
+    uint64_t sum = 0;
+    for (const auto& loop : loops_) sum += loop->slow_clients();
+    return sum;
+  }
 
   void Stop(TimePoint deadline) override {
     if (!std::exchange(running_, false)) return;

@@ -5,12 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdio>
 #include <deque>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/mutex.h"
 #include "frontends/http/transport/testing/loopback_client.h"
 
@@ -529,6 +534,140 @@ TEST_F(HttpServerTest, SlowRequestsTimeOut) {
   LoopbackClient slow_body(port());
   slow_body.Send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
   EXPECT_THAT(slow_body.Read().body, testing::HasSubstr("body"));
+}
+
+// ---- Slow clients, by a clock that the test moves. Sweeps come once a second.
+
+class SlowClientTest : public HttpServerTest {
+ protected:
+  SlowClientTest() {
+    options_.clock = &clock_;
+    options_.header_timeout = options_.stall_timeout = seconds(60);
+    options_.idle_timeout = seconds(24 * 3600);
+  }
+  ~SlowClientTest() override { server_.reset(); }  // before its clock
+  // Returns when the server has seen all that clients have sent.
+  void LetTheServerRead() {
+    LoopbackClient other(port());
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(other.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+    }
+  }
+  // Starts an answer that is too large for the socket and waits until it is blocked.
+  std::shared_ptr<HttpBodyStream> Flood(LoopbackClient* client) {
+    client->Send("GET /hold HTTP/1.1\r\n\r\n");
+    const auto body = Answer(handler_.Take().responder, /*limit=*/1 << 30);
+    body->Append({std::string(64 << 20, 'x'), nullptr});
+    LetTheServerRead();
+    return body;
+  }
+
+  FakeClock clock_;
+};
+
+TEST_F(SlowClientTest, ADrippingBodyIsGivenUp) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("POST / HTTP/1.1\r\nContent-Length: 2147483647\r\n\r\nx");
+  for (int i = 0; i < 2; ++i) {  // never still for as long as the stall time
+    LetTheServerRead();
+    clock_.Advance(seconds(40));
+    client.Send("x");
+  }
+  const auto response = client.Read();
+  EXPECT_EQ(response.status, 408);
+  EXPECT_EQ(response.body,
+            "{\"error\":\"timed out: the request body arrives at less than 1024 bytes per second "
+            "(--http-min-rate-bytes-per-sec)\"}");
+  EXPECT_EQ(server_->slow_clients(), 1u);
+}
+
+TEST_F(SlowClientTest, ADripGoesOnWithoutALeastRate) {
+  options_.min_bytes_per_second = 0;
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nx");
+  for (int i = 0; i < 4; ++i) {
+    LetTheServerRead();
+    clock_.Advance(seconds(40));
+    client.Send("x");
+  }
+  EXPECT_EQ(client.Read().body, "/:xxxxx");
+}
+
+TEST_F(SlowClientTest, WhatAClientSendsDoesNotExcuseThatItDoesNotRead) {
+  StartServer();
+  LoopbackClient client(port());
+  const auto body = Flood(&client);
+  // Sockets may take a little more at first; then the answer stands still.
+  for (int i = 0; i < 6; ++i) {
+    clock_.Advance(seconds(40));
+    client.Send("x");
+    LetTheServerRead();
+  }
+  EXPECT_TRUE(handler_.WaitCancelled(1));
+  EXPECT_EQ(server_->slow_clients(), 1u);
+}
+
+TEST_F(SlowClientTest, AnEventStreamThatWaitsIsNotSlow) {
+  StartServer();
+  LoopbackClient waiting(port());
+  waiting.Send("GET /hold HTTP/1.1\r\n\r\n");
+  const auto body = Answer(handler_.Take().responder);
+  body->Append({"one", nullptr});
+  EXPECT_EQ(waiting.ReadHead().status, 200);
+  EXPECT_EQ(waiting.ReadChunk(), "one");
+  LoopbackClient idle(port());
+  EXPECT_EQ(idle.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+  LetTheServerRead();  // and set the deadline of the idle one
+  clock_.Advance(seconds(25 * 3600));
+  EXPECT_TRUE(idle.AtEof()) << "the sweep came by";
+  body->Append({"two", nullptr});
+  body->End();
+  EXPECT_EQ(waiting.ReadChunk(), "two");
+  EXPECT_EQ(waiting.ReadChunk(), "");
+  EXPECT_EQ(server_->slow_clients(), 0u);
+}
+
+// ---- Accepting
+
+// The socket of this process that listens on `port`.
+int ListeningSocket(uint16_t port) {
+  for (int fd = 0; fd < 1024; ++fd) {
+    int listens = 0;
+    socklen_t size = sizeof(listens);
+    sockaddr_in address{};
+    socklen_t address_size = sizeof(address);
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0 &&
+        ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &address_size) == 0 &&
+        ntohs(address.sin_port) == port) {
+      return fd;
+    }
+  }
+  return -1;
+}
+
+// An error that is told again at each attempt must not keep the loop busy: it is written to the
+// log, and tried again later.
+TEST_F(HttpServerTest, BacksOffFromAnyAcceptError) {
+  LogSettings settings;
+  settings.file = testing::TempDir() + "/accept.log";
+  std::remove(settings.file.c_str());
+  ASSERT_TRUE(Log::Configure(settings).ok());
+  StartServer();
+  LoopbackClient client(port());
+  EXPECT_EQ(client.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+  ASSERT_EQ(::shutdown(ListeningSocket(port()), SHUT_RDWR), 0);  // accept says EINVAL from now on
+  bool told = false;
+  const TimePoint deadline = In(seconds(20));
+  while (!told && Clock::Real()->Now() < deadline) {
+    EXPECT_EQ(client.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
+    std::ifstream log(settings.file);
+    const std::string text((std::istreambuf_iterator<char>(log)), std::istreambuf_iterator<char>());
+    told = absl::StrContains(text, "cannot accept an HTTP connection");
+  }
+  EXPECT_TRUE(told);
+  ASSERT_TRUE(Log::Configure(LogSettings()).ok());
 }
 
 TEST_F(HttpServerTest, IdleConnectionsAreClosedWithoutAWord) {

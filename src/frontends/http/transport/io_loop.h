@@ -8,8 +8,10 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -53,10 +55,13 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   HttpHandler* handler() const { return handler_; }
   TimePoint Now() const { return options_.clock->Now(); }
   bool InLoop() const;
+  // Clients that were given up because they sent or read too slowly.
+  uint64_t slow_clients() const { return slow_clients_.load(std::memory_order_relaxed); }
 
   // Loop's thread only.
   bool draining() const { return draining_; }
   InlineTurn* turn() { return &turn_; }
+  void CountSlowClient() { slow_clients_.fetch_add(1, std::memory_order_relaxed); }
   void Register(Connection* connection) { connections_.insert(connection); }
   void Unregister(Connection* connection) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -74,6 +79,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   boost::asio::executor_work_guard<Executor> work_{context_.get_executor()};
   boost::asio::steady_timer sweep_timer_{context_};
   std::thread thread_;
+  std::atomic<uint64_t> slow_clients_{0};
 
   // Owned by the loop's thread.
   absl::flat_hash_set<Connection*> connections_;

@@ -19,8 +19,15 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
-// How long to leave new connections waiting after an accept failed for want of descriptors.
+// How long to leave new connections waiting after an accept failed, for want of descriptors or for
+// whatever reason does not go with the connection.
 constexpr std::chrono::milliseconds kAcceptRetry(50);
+
+// Errors of one connection that was not there any more: the next one is accepted at once.
+bool IsOfOneConnection(const boost::system::error_code& error) {
+  return error == asio::error::connection_aborted || error == asio::error::connection_reset ||
+         error == boost::system::errc::protocol_error;
+}
 
 absl::StatusOr<tcp::endpoint> Resolve(asio::io_context& context, const std::string& address,
                                       uint16_t port) {
@@ -80,9 +87,7 @@ void Listener::Accept() {
 
 void Listener::OnAccept(const boost::system::error_code& error, Socket socket, IoLoop* loop) {
   if (!acceptor_.is_open()) return;
-  if (error == asio::error::no_descriptors || error == asio::error::no_buffer_space ||
-      error == asio::error::no_memory ||
-      error == boost::system::errc::too_many_files_open_in_system) {
+  if (error && !IsOfOneConnection(error)) {
     LOG_WARNING << "cannot accept an HTTP connection: " << error.message();
     retry_timer_.expires_after(kAcceptRetry);
     retry_timer_.async_wait([this](const boost::system::error_code& cancelled) {

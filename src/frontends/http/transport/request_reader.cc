@@ -17,6 +17,10 @@ namespace beast_http = boost::beast::http;
 
 constexpr uint64_t kMaxContentLength = std::numeric_limits<int32_t>::max();
 constexpr size_t kMinChunkedCapacity = 4096;
+// The budget pays for a body in steps: the first is what a client gets for an announcement alone,
+// the next are as large as what it has sent, so that few are needed.
+constexpr uint64_t kFirstStep = 64 << 10;
+constexpr uint64_t kLargestStep = 1 << 20;
 
 // Text of the first Content-Length in a head that the parser refused.
 absl::string_view ContentLengthText(absl::string_view head) {
@@ -122,21 +126,28 @@ RequestReader::Progress RequestReader::BeginBody() {
     return Fail(413, BodySizeError(absl::StrCat(" of ", body_size_, " bytes")));
   }
   if (body_size_ == 0) return Progress::kComplete;
-  auto units = TakeBudget(body_size_);
-  if (!units.has_value()) return Progress::kFailed;
-  body_ = HttpBody::Allocate(body_size_, AlignedBodyOffset(), *std::move(units));
+  if (FailTooLarge(body_size_)) return Progress::kFailed;
+  body_ = HttpBody::Reserve(body_size_, AlignedBodyOffset());
   if (body_ == nullptr) return Fail(503, "out of memory for the request body");
   return Progress::kComplete;
 }
 
 RequestReader::Progress RequestReader::ReadSizedBody(InputBuffer* input) {
-  if (body_size_ == 0) return Progress::kComplete;
-  if (const size_t n = std::min(body_->room(), input->size()); n > 0) {
+  while (body_ != nullptr && body_->size() < body_size_) {
+    if (body_->room() == 0) {
+      const uint64_t step = std::clamp<uint64_t>(body_->size(), kFirstStep, kLargestStep);
+      const uint64_t more = std::min(body_size_ - body_->size(), step);
+      std::optional<BudgetUnits> units = TakeUnits(more);
+      if (!units.has_value()) return Progress::kFailed;
+      body_->Grant(more, *std::move(units));
+    }
+    const size_t n = std::min(body_->room(), input->size());
+    if (n == 0) return Progress::kNeedMore;
     std::memcpy(body_->mutable_end(), input->data(), n);
     body_->Extend(n);
     input->Consume(n);
   }
-  return body_->room() == 0 ? Progress::kComplete : Progress::kNeedMore;
+  return Progress::kComplete;
 }
 
 absl::Span<char> RequestReader::DirectBody() {
@@ -147,10 +158,9 @@ absl::Span<char> RequestReader::DirectBody() {
 RequestReader::Progress RequestReader::ReadChunks(InputBuffer* input) {
   struct Receiver final : HeadParser::ChunkReceiver {
     explicit Receiver(RequestReader* reader) : reader(reader) {}
-    bool OnChunk(uint64_t size) override { return reader->ReserveChunk(size); }
-    void OnChunkData(const char* data, size_t size) override {
-      std::memcpy(reader->body_->mutable_end(), data, size);
-      reader->body_->Extend(size);
+    bool OnChunk(uint64_t size) override { return reader->BeginChunk(size); }
+    bool OnChunkData(const char* data, size_t size) override {
+      return reader->AddChunkData(data, size);
     }
     RequestReader* const reader;
   } receiver(this);
@@ -171,40 +181,71 @@ RequestReader::Progress RequestReader::ReadChunks(InputBuffer* input) {
   return Progress::kComplete;
 }
 
-bool RequestReader::ReserveChunk(uint64_t more) {
+bool RequestReader::BeginChunk(uint64_t size) {
   if (++chunk_count_ > options_->max_chunks) {
     Fail(400, absl::StrCat("Chunked request body exceeds maximum of ", options_->max_chunks,
                            " non-empty chunks. Send fewer or larger HTTP chunks."));
     return false;
   }
-  if (more > options_->max_body_bytes - chunked_size_) {
+  if (size > options_->max_body_bytes - chunked_size_) {
     Fail(413, BodySizeError(""));
     return false;
   }
-  chunked_size_ += more;
-  if (body_ != nullptr && more <= body_->room()) return true;
-
-  const size_t have = body_ == nullptr ? 0 : body_->size() + body_->room();
-  const size_t capacity = std::max<uint64_t>({kMinChunkedCapacity, 2 * have, chunked_size_});
-  auto units = TakeBudget(capacity - have);
-  if (!units.has_value()) return false;
-  bool grown = true;
-  if (body_ == nullptr) {
-    body_ = HttpBody::Allocate(capacity, AlignedBodyOffset(), *std::move(units));
-    grown = body_ != nullptr;
-  } else {
-    grown = body_->Grow(capacity, *std::move(units));
-  }
-  if (!grown) Fail(503, "out of memory for the request body");
-  return grown;
+  chunked_size_ += size;
+  return !FailTooLarge(chunked_size_);
 }
 
-std::optional<BudgetUnits> RequestReader::TakeBudget(uint64_t bytes) {
-  if (options_->body_budget == nullptr) return BudgetUnits();
-  auto units = options_->body_budget->Take(bytes);
+bool RequestReader::AddChunkData(const char* data, size_t size) {
+  const size_t have = body_ == nullptr ? 0 : body_->capacity();
+  const size_t needed = (body_ == nullptr ? 0 : body_->size()) + size;
+  if (needed > have) {
+    // Grows with what has come, not with what is announced.
+    const size_t capacity = std::max({kMinChunkedCapacity, 2 * have, needed});
+    std::optional<BudgetUnits> units = TakeUnits(capacity - have);
+    if (!units.has_value()) return false;
+    bool grown = true;
+    if (body_ == nullptr) {
+      body_ = HttpBody::Reserve(capacity, AlignedBodyOffset());
+      grown = body_ != nullptr;
+    } else {
+      grown = body_->Grow(capacity);
+    }
+    if (!grown) {
+      Fail(503, "out of memory for the request body");
+      return false;
+    }
+    body_->Grant(capacity - have, *std::move(units));
+  }
+  std::memcpy(body_->mutable_end(), data, size);
+  body_->Extend(size);
+  return true;
+}
+
+std::optional<BudgetUnits> RequestReader::TakeUnits(uint64_t bytes) {
+  Budget* const budget = options_->body_budget;
+  if (budget == nullptr) return BudgetUnits();
+  const uint64_t held = body_ == nullptr ? 0 : body_->charged();
+  // The first ones pay for the request itself, too.
+  if (held == 0) bytes += options_->request_cost;
+  auto units = budget->TakeFairly(bytes, held, ShareUse::kAdmission);
   if (units.ok()) return *std::move(units);
   Fail(503, std::string(units.status().message()));
   return std::nullopt;
+}
+
+// What no waiting helps: the budget would not pay for it even if nobody else held anything.
+bool RequestReader::FailTooLarge(uint64_t size) {
+  const Budget* const budget = options_->body_budget;
+  if (budget == nullptr) return false;
+  const uint64_t most = budget->most_for_one(ShareUse::kAdmission);
+  if (size <= most && options_->request_cost <= most - size) return false;
+  Fail(413, absl::StrCat("request body of ", size, " bytes and ", options_->request_cost,
+                         " for the request exceed the ", most,
+                         " bytes that one request may take of "
+                         "the server limit '",
+                         budget->name(), "' of ", budget->limit(), ". Use ", budget->option(),
+                         " to increase the limit."));
+  return true;
 }
 
 size_t RequestReader::AlignedBodyOffset() const {
@@ -230,6 +271,7 @@ RequestReader::Progress RequestReader::Fail(int status, std::string message) {
 }
 
 std::unique_ptr<HttpRequest> RequestReader::TakeRequest() {
+  if (body_ != nullptr) body_->Seal();
   request_->set_body(std::move(body_));
   parser_.reset();
   head_done_ = false;

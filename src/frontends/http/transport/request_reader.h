@@ -53,6 +53,10 @@ class RequestReader {
   bool TakeExpectContinue();
 
   bool head_done() const { return head_done_; }
+  // Bytes of the body that are there.
+  uint64_t body_bytes() const { return body_ == nullptr ? 0 : body_->size(); }
+  // Lets go of the body of a request that failed. REQUIRES: nothing is being received into it.
+  void DropBody() { body_.reset(); }
   const Failure& failure() const { return failure_; }
   const Traits& traits() const { return traits_; }
 
@@ -64,9 +68,13 @@ class RequestReader {
   Progress BeginBody();
   Progress ReadSizedBody(InputBuffer* input);
   Progress ReadChunks(InputBuffer* input);
-  // Room for `more` further bytes of a chunked body.
-  bool ReserveChunk(uint64_t more);
-  std::optional<BudgetUnits> TakeBudget(uint64_t bytes);
+  // A chunk of `size` bytes is announced.
+  bool BeginChunk(uint64_t size);
+  bool AddChunkData(const char* data, size_t size);
+  // Units for `bytes` more of the body; none fails.
+  std::optional<BudgetUnits> TakeUnits(uint64_t bytes);
+  // Fails when the budget could never pay for a body of `size`.
+  bool FailTooLarge(uint64_t size);
   // `size` is what the text says about it, with a leading blank, or empty.
   std::string BodySizeError(absl::string_view size) const;
   Progress Fail(int status, std::string message);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -62,14 +63,22 @@ TEST(RequestReaderTest, ReceivesBodyIntoItsFinalAlignedPlace) {
   ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
   EXPECT_TRUE(input.empty());
   // Only the 100 bytes that came with the head were copied; the rest goes where it will stay.
-  const absl::Span<char> direct = reader.DirectBody();
-  ASSERT_EQ(direct.size(), kBody - 100);
-  std::memset(direct.data(), 'y', direct.size());
-  reader.DirectBodyReceived(direct.size());
-  ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
+  const char* const first = reader.DirectBody().data();
+  size_t received = 100;
+  Progress progress = Progress::kNeedMore;
+  while (progress == Progress::kNeedMore) {
+    const absl::Span<char> direct = reader.DirectBody();
+    ASSERT_FALSE(direct.empty());
+    EXPECT_EQ(direct.data(), first + received - 100) << "not moved";
+    std::memset(direct.data(), 'y', direct.size());
+    reader.DirectBodyReceived(direct.size());
+    received += direct.size();
+    progress = reader.Consume(&input);
+  }
+  ASSERT_EQ(progress, Progress::kComplete);
   const auto request = reader.TakeRequest();
   const auto body = request->body();
-  EXPECT_EQ(body->data() + 100, direct.data());
+  EXPECT_EQ(body->data() + 100, first);
   EXPECT_EQ(body->size(), kBody);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(body->data() + kJson) % HttpBody::kAlignment, 0u);
   EXPECT_EQ(body->text().substr(98, 4), "xxyy");
@@ -160,27 +169,107 @@ TEST(RequestReaderTest, LimitsHeaderBodyAndChunks) {
             "HTTP chunks.");
 }
 
+// Receives all that the reader gives room for; the number of bytes.
+size_t ReceiveDirect(RequestReader* reader) {
+  const size_t size = reader->DirectBody().size();
+  reader->DirectBodyReceived(size);
+  return size;
+}
+
 TEST(RequestReaderTest, TakesTheBodyFromTheBudgetUntilItIsLetGo) {
-  Budget budget("request bytes", 100'000);
+  Budget budget("request bytes", 100'000, "--max-request-bytes");
+  HttpServerOptions options;
+  options.body_budget = &budget;
+  options.request_cost = 1000;
+  RequestReader reader(&options);
+  InputBuffer input;
+  Append(&input, "POST / HTTP/1.1\r\nContent-Length: 50000\r\n\r\n");
+  ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+  EXPECT_EQ(budget.used(), 51'000u);
+  const auto failure = FailureOf(options, "POST / HTTP/1.1\r\nContent-Length: 50000\r\n\r\n");
+  EXPECT_EQ(failure.status, 503);
+  EXPECT_THAT(failure.message, testing::HasSubstr("'request bytes'"));
+  EXPECT_THAT(failure.message, testing::HasSubstr("--max-request-bytes"));
+  EXPECT_EQ(ReceiveDirect(&reader), 50'000u);
+  ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
+  auto body = reader.TakeRequest()->body();
+  EXPECT_EQ(budget.used(), 51'000u);
+  body.reset();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(RequestReaderTest, AnAnnouncementCostsOneStepHoweverLargeItIs) {
+  Budget budget("request bytes", uint64_t{4} << 30);
   HttpServerOptions options;
   options.body_budget = &budget;
   RequestReader reader(&options);
   InputBuffer input;
-  Append(&input, "POST / HTTP/1.1\r\nContent-Length: 60000\r\n\r\n");
+  Append(&input, "POST / HTTP/1.1\r\nContent-Length: 2147483647\r\n\r\n");
   ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
-  EXPECT_EQ(budget.used(), 60'000u);  // before a byte of the body came
-  const auto failure = FailureOf(options, "POST / HTTP/1.1\r\nContent-Length: 50000\r\n\r\n");
-  EXPECT_EQ(failure.status, 503);
-  EXPECT_THAT(failure.message, testing::HasSubstr("'request bytes'"));
-  EXPECT_EQ(
-      FailureOf(options, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nc350\r\n").status,
-      503);
-  reader.DirectBodyReceived(60'000);
-  ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
-  auto body = reader.TakeRequest()->body();
-  EXPECT_EQ(budget.used(), 60'000u);
-  body.reset();
+  EXPECT_EQ(budget.used(), 64u << 10);
+  size_t received = 0;
+  for (int step = 0; step < 20; ++step) {
+    received += ReceiveDirect(&reader);
+    ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+    // Never more ahead than has come, nor more than a large step.
+    EXPECT_LE(budget.used() - received, std::min<size_t>(received, 1 << 20));
+  }
+  EXPECT_GT(received, 10u << 20);
+}
+
+TEST(RequestReaderTest, AnAnnouncedChunkCostsNothing) {
+  Budget budget("request bytes", uint64_t{4} << 30);
+  HttpServerOptions options;
+  options.body_budget = &budget;
+  RequestReader reader(&options);
+  InputBuffer input;
+  Append(&input, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n");
+  ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
   EXPECT_EQ(budget.used(), 0u);
+  Append(&input, std::string(5000, 'x'));
+  ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
+  EXPECT_LE(budget.used(), 10'000u);
+}
+
+TEST(RequestReaderTest, ABudgetThatRunsOutInTheMiddleFailsTheRequest) {
+  Budget budget("request bytes", 1'000'000);
+  HttpServerOptions options;
+  options.body_budget = &budget;
+  const BudgetUnits others = *budget.Take(600'000);
+  RequestReader reader(&options);
+  InputBuffer input;
+  Append(&input, "POST / HTTP/1.1\r\nContent-Length: 700000\r\n\r\n");
+  Progress progress = reader.Consume(&input);
+  while (progress == Progress::kNeedMore) {
+    ASSERT_GT(ReceiveDirect(&reader), 0u);
+    progress = reader.Consume(&input);
+  }
+  EXPECT_EQ(progress, Progress::kFailed);
+  EXPECT_EQ(reader.failure().status, 503);
+  EXPECT_THAT(reader.failure().message, testing::HasSubstr("by a client that holds"));
+  reader.DropBody();
+  EXPECT_EQ(budget.used(), 600'000u);
+}
+
+TEST(RequestReaderTest, ABodyThatCanNeverFitIsRefusedForGood) {
+  Budget budget("request bytes", 100'000, "--max-request-bytes");
+  HttpServerOptions options;
+  options.body_budget = &budget;
+  options.request_cost = 1000;
+  for (const char* bytes : {"POST / HTTP/1.1\r\nContent-Length: 74001\r\n\r\n",
+                            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n12111\r\n"}) {
+    const auto failure = FailureOf(options, bytes);
+    EXPECT_EQ(failure.status, 413);
+    EXPECT_EQ(
+        failure.message,
+        "request body of 74001 bytes and 1000 for the request exceed the 75000 bytes that one "
+        "request may take of the server limit 'request bytes' of 100000. Use "
+        "--max-request-bytes to increase the limit.");
+  }
+  RequestReader reader(&options);
+  InputBuffer input;
+  Append(&input, "POST / HTTP/1.1\r\nContent-Length: 74000\r\n\r\n");
+  EXPECT_EQ(reader.Consume(&input), Progress::kNeedMore);
 }
 
 TEST(RequestReaderTest, TellsKeepAliveAndExpectation) {

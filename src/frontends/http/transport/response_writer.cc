@@ -136,6 +136,7 @@ ResponseWriter::Progress ResponseWriter::Flush(Socket* socket) {
     size_t written = socket->write_some(absl::MakeSpan(pieces_).subspan(next_piece_), error);
     if (error == boost::asio::error::would_block) return Progress::kBlocked;
     if (error) return Progress::kFailed;
+    written_ += written;
     while (next_piece_ < pieces_.size() && written >= pieces_[next_piece_].size()) {
       written -= pieces_[next_piece_++].size();
     }

@@ -8,6 +8,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class ResponseWriter {
   void Append(HttpBodyStream::Taken taken);
   // Writes what the socket takes without blocking.
   Progress Flush(Socket* socket);
+  // Bytes written, of all responses together.
+  uint64_t written() const { return written_; }
 
  private:
   void BuildHead(const HttpResponse& response, const RequestReader::Traits& traits,
@@ -46,6 +49,7 @@ class ResponseWriter {
   std::vector<std::string> chunk_heads_;  // what stands before, between and after its pieces
   absl::InlinedVector<boost::asio::const_buffer, 6> pieces_;
   size_t next_piece_ = 0;
+  uint64_t written_ = 0;
 };
 
 // "OK" for 200 and so on; "Unknown" for a code that is never sent.

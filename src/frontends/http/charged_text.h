@@ -1,0 +1,33 @@
+// The memory of texts that answers are sent as: charged to the budget before and after they are
+// made. Pure functions but for the budget, thread-safe.
+#ifndef NEREID_FRONTENDS_HTTP_CHARGED_TEXT_H_
+#define NEREID_FRONTENDS_HTTP_CHARGED_TEXT_H_
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+
+#include "base/budget.h"
+
+namespace nereid {
+
+// A shorter text is part of what its connection costs.
+inline constexpr uint64_t kUnchargedText = 4096;
+
+// Makes `units` pay for a text of `size` bytes, whatever they paid for before. UNAVAILABLE when
+// `budget` refuses; `units` are then as they were.
+inline absl::Status ChargeText(Budget* budget, uint64_t size, BudgetUnits* units) {
+  if (size <= kUnchargedText) size = 0;
+  if (size <= units->amount()) {
+    units->Keep(size);
+    return absl::OkStatus();
+  }
+  auto more = budget->TakeFairly(size - units->amount(), units->amount(), ShareUse::kAnswer);
+  if (!more.ok()) return more.status();
+  units->Add(*std::move(more));
+  return absl::OkStatus();
+}
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_CHARGED_TEXT_H_
