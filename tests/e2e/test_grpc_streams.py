@@ -125,6 +125,25 @@ def test_responses_come_in_order(stream: OfficialStream) -> None:
         assert not result.get_response().parameters["triton_final_response"].bool_param
 
 
+def test_long_streams_leave_a_bounded_trace_in_the_statistics(
+    server: ServerProcess, stream: OfficialStream
+) -> None:
+    count = 1500
+    stream.client.async_stream_infer("repeat", repeat_inputs([7] * count, [0] * count))
+    for _ in range(count):
+        assert stream.take()[1] is None
+
+    def late_responses() -> int:
+        answer = raw_http.get(server.http_url, "/v2/models/repeat/stats")
+        (model,) = answer.json()["model_stats"]
+        indexes = sorted(model["response_stats"], key=int)
+        assert indexes == [str(index) for index in range(len(indexes))]
+        assert len(indexes) <= 1024
+        return model["response_stats"].get("1023", {}).get("success", {}).get("count", 0)
+
+    poll_until("the last response is counted", lambda: late_responses() == count - 1023)
+
+
 def test_empty_final_response(stream: OfficialStream) -> None:
     for values in ([7], []):
         stream.client.async_stream_infer(

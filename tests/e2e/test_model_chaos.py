@@ -6,6 +6,13 @@ under a sanitizer (CONTRIBUTING.md says how):
 
     NEREID_CHAOS_SECONDS=60 NEREID_CHAOS_SEED=7 pytest -s tests/e2e/test_model_chaos.py
 
+With NEREID_CHAOS_FAULTS things fail at random in the server, one in so many: threads to be created,
+files to be opened or read; and one in so many reads and sends falls short. A model may then fail to
+load, and is loaded again; but still no request may fail, and no answer be wrong. The library that
+does it is of a build's tests, `tools/build.sh release nereid_faults`:
+
+    NEREID_CHAOS_FAULTS=threads=200,files=50,shorts=20 pytest -s tests/e2e/test_model_chaos.py
+
 From 60 seconds on, resident memory has to be within 10 % of its base 30 seconds later. The base is
 taken after a tenth of the time. Shorter runs have no slope to speak of, but a leak of whole models
 would show. NEREID_CHAOS_SANITIZED=1 leaves that out, and gRPC, of which a sanitizer knows nothing.
@@ -14,6 +21,7 @@ would show. NEREID_CHAOS_SANITIZED=1 leaves that out, and gRPC, of which a sanit
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -46,6 +54,11 @@ from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
 from support.server_process import ServerProcess
 
+FAULTS = os.environ.get("NEREID_CHAOS_FAULTS", "")
+FAULTS_LIBRARY = os.environ.get(
+    "NEREID_FAULTS_LIBRARY",
+    str(Path(__file__).parents[2] / "build/release/tests/conformance/capi/libnereid_faults.so"),
+)
 SECONDS = float(os.environ.get("NEREID_CHAOS_SECONDS", "3"))
 SEED = os.environ.get("NEREID_CHAOS_SEED", "1")
 SANITIZED = os.environ.get("NEREID_CHAOS_SANITIZED") == "1"
@@ -143,8 +156,13 @@ def test_no_request_fails_whatever_happens(
     actors = make_actors(model_repository, world)
     for actor in actors:
         actor.prepare()
+    faults = {"LD_PRELOAD": FAULTS_LIBRARY, "NEREID_FAULTS": f"seed={SEED},{FAULTS}"}
     server = server_factory(
-        model_repository, EXPLICIT, "--load-model=*", "--model-load-thread-count=4"
+        model_repository,
+        EXPLICIT,
+        "--load-model=*",
+        "--model-load-thread-count=4",
+        env=faults if FAULTS else None,
     )
     for actor in actors:
         actor.url = server.http_url
@@ -156,12 +174,22 @@ def test_no_request_fails_whatever_happens(
 
     run_phase(server, world, warm_up)
     base = resident_bytes(server)
+    toggle_faults(server, actors)
     run_phase(server, world, lambda: act_together(actors, SECONDS))
+    toggle_faults(server, actors)
     counts = world.counts()
     print(f"seed {SEED}: {counts}, {sum(len(actor.done) for actor in actors)} changes")
     for model in (*MODELS, "walk: sequences that outlived their version"):
         assert counts.get(model), f"{model}: nothing was tried"
     check_memory(server, base)
+
+
+def toggle_faults(server: ServerProcess, actors: Sequence[Actor]) -> None:
+    if not FAULTS:
+        return
+    server.process.send_signal(signal.SIGUSR2)
+    for actor in actors:
+        actor.loads_may_fail = not actor.loads_may_fail
 
 
 def check_memory(server: ServerProcess, base: int) -> None:

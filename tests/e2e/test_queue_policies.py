@@ -318,8 +318,9 @@ def test_full_in_flight_bytes_refuse_at_once_and_return(
     server_factory: Callable[..., ServerProcess], model_repository: ModelRepository
 ) -> None:
     model_repository.add_identity("slow", parameters=delayed(LONG_MS))
-    # 16,000 bytes and as many for the answer fit, 24,000 more do not.
-    server = server_factory(model_repository, "--max-in-flight-bytes=40000")
+    # 16,000 bytes, as many again where they have to be aligned, 8,192 for the request, and 16,000 for
+    # the answer fit, 26,000 more do not.
+    server = server_factory(model_repository, "--max-in-flight-bytes=70000")
 
     def in_flight() -> float:
         return metric(server.metrics_url, "nereid_in_flight_bytes")
@@ -331,7 +332,7 @@ def test_full_in_flight_bytes_refuse_at_once_and_return(
         at, error = does_not_fit.end_of("refused")
         assert error.status() == "StatusCode.UNAVAILABLE"
         assert at - start < 1.0
-        answer = echo(server.http_url, "slow", [1.5] * 8000)
+        answer = echo(server.http_url, "slow", [1.5] * 5000)
         assert answer.status == 503
         assert "is exhausted" in answer.json()["error"]
         assert not fits.ended, "the first is still at work"

@@ -23,6 +23,7 @@ from support.sequences import OLDEST, START_CONTROL, state_text
 
 VECTOR = ("FP32", (-1,))
 NUMBER = ("INT32", (1,))
+MOST_TRIES = 50
 
 
 def save_versioned(folder: Path, version: int) -> None:
@@ -64,6 +65,7 @@ class Actor:
     ) -> None:
         self.model = model
         self.url = ""  # of the server, as soon as it runs
+        self.loads_may_fail = False  # for want of something: then they are tried again
         self.done: list[str] = []
         self._repository = repository
         self._folder = repository.root / model
@@ -99,6 +101,10 @@ class Actor:
     def load(self, expected: int = 200, model: str = "") -> None:
         path = f"/v2/repository/models/{model or self.model}/load"
         answer = raw_http.post(self.url, path)
+        for _ in range(MOST_TRIES if self.loads_may_fail else 0):
+            if answer.status == expected:
+                break
+            answer = raw_http.post(self.url, path)
         assert answer.status == expected, (self.model, self.done[-3:], answer.status, answer.body)
 
     def unload(self, model: str) -> None:

@@ -290,6 +290,11 @@ void Call::AddFloats(const std::string& name, const std::vector<int64_t>& shape,
                        values.size() * sizeof(float)));
 }
 
+void Call::SetAllocator(TRITONSERVER_ResponseAllocator* allocator, void* userp) {
+  EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetResponseCallback(request_, allocator, userp,
+                                                                  OnResponse, this)));
+}
+
 TRITONSERVER_Error* Call::Issue(TRITONSERVER_InferenceTrace* trace) {
   {
     std::lock_guard<std::mutex> lock(mu_);

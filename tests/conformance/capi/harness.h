@@ -152,6 +152,8 @@ class Call {
                 const std::vector<int64_t>& shape, const std::string& bytes);
   void AddFloats(const std::string& name, const std::vector<int64_t>& shape,
                  const std::vector<float>& values);
+  // Output memory from elsewhere than the allocator of the constructor.
+  void SetAllocator(TRITONSERVER_ResponseAllocator* allocator, void* userp);
   // Only after success the callbacks will run. `trace` is taken over in either case.
   TRITONSERVER_Error* Issue(TRITONSERVER_InferenceTrace* trace = nullptr);
   // Until the request is released and the final response is here. REQUIRES: issued.

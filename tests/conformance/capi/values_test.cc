@@ -128,6 +128,34 @@ TEST(ServerOptions, CheckWhatTheyCan) {
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
 }
 
+// The server has counters of latencies and nothing else: it takes what that is, and says no to more.
+TEST(ServerOptions, MetricsAreAsTheyAreOrRefused) {
+  TRITONSERVER_ServerOptions* options = nullptr;
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsNew(&options)));
+  const auto set = [options](const char* name, const char* setting, const char* value) {
+    return TRITONSERVER_ServerOptionsSetMetricsConfig(options, name, setting, value);
+  };
+  EXPECT_TRUE(Ok(set("", "counter_latencies", "true")));
+  EXPECT_TRUE(Ok(set("", "summary_latencies", "false")));
+  EXPECT_TRUE(Ok(set(nullptr, "histogram_latencies", "false")));
+  EXPECT_TRUE(Fails(set("", "counter_latencies", "false"), TRITONSERVER_ERROR_UNSUPPORTED,
+                    "metrics setting 'counter_latencies=false' is not supported, only "
+                    "'counter_latencies=true' is"));
+  EXPECT_TRUE(Fails(set("", "summary_latencies", "true"), TRITONSERVER_ERROR_UNSUPPORTED,
+                    "'summary_latencies=true' is not supported"));
+  EXPECT_TRUE(Fails(set("", "histogram_latencies", "true"), TRITONSERVER_ERROR_UNSUPPORTED,
+                    "'histogram_latencies=true' is not supported"));
+  EXPECT_TRUE(Fails(set("", "summary_quantiles", "0.5:0.05"), TRITONSERVER_ERROR_UNSUPPORTED,
+                    "'summary_quantiles' is not supported"));
+  EXPECT_TRUE(Fails(set("", "counter_latencies", "yes"), TRITONSERVER_ERROR_INVALID_ARG,
+                    "expects 'true' or 'false', got 'yes'"));
+  EXPECT_TRUE(Fails(set("", "gauge_latencies", "true"), TRITONSERVER_ERROR_INVALID_ARG,
+                    "unknown metrics setting 'gauge_latencies'"));
+  EXPECT_TRUE(Fails(set("identity", "counter_latencies", "true"), TRITONSERVER_ERROR_UNSUPPORTED,
+                    "the group 'identity'"));
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
+}
+
 // Begins and ends with the settings that the process has by default.
 class LogTest : public testing::Test {
  protected:

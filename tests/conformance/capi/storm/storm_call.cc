@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tests/conformance/capi/faults/faults.h"
+
 namespace nereid_test {
 namespace {
 
@@ -13,6 +15,7 @@ TRITONSERVER_Error* Allocate(TRITONSERVER_ResponseAllocator*, const char*, size_
                              TRITONSERVER_MemoryType, int64_t, void* userp, void** buffer,
                              void** buffer_userp, TRITONSERVER_MemoryType* actual_memory_type,
                              int64_t* actual_memory_type_id) {
+  const faults::Pause pause;
   *actual_memory_type = TRITONSERVER_MEMORY_CPU;
   *actual_memory_type_id = 0;
   *buffer_userp = userp;
@@ -91,19 +94,46 @@ std::shared_ptr<StormCall> StormCall::New(TRITONSERVER_Server* server, StormRequ
   return call->Build() ? call : nullptr;
 }
 
+template <typename Function>
+bool StormCall::Succeeds(const Function& function) const {
+  TRITONSERVER_Error* error;
+  {
+    const faults::Window window;
+    error = function();
+  }
+  if (error == nullptr) return true;
+  EXPECT_TRUE(IsWant(error)) << asked_.model << ": " << TRITONSERVER_ErrorMessage(error);
+  TRITONSERVER_ErrorDelete(error);
+  ++ledger_->wanting;
+  return false;
+}
+
+bool StormCall::IsWant(TRITONSERVER_Error* error) const {
+  return ledger_->faults && TRITONSERVER_ErrorCode(error) == TRITONSERVER_ERROR_UNAVAILABLE;
+}
+
 bool StormCall::Build() {
-  TRITONSERVER_Error* const error =
-      TRITONSERVER_InferenceRequestNew(&request_, server_, asked_.model.c_str(), -1);
+  TRITONSERVER_Error* error;
+  {
+    const faults::Window window;
+    error = TRITONSERVER_InferenceRequestNew(&request_, server_, asked_.model.c_str(), -1);
+  }
   if (error != nullptr) {
     CheckRefusal(error);
     return false;
   }
   for (const StormInput& input : asked_.inputs) {
-    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestAddInput(request_, input.name.c_str(), input.type,
-                                                         input.shape.data(), input.shape.size())));
-    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestAppendInputData(
-        request_, input.name.c_str(), input.bytes.data(), input.bytes.size(),
-        TRITONSERVER_MEMORY_CPU, 0)));
+    const char* const name = input.name.c_str();
+    if (!Succeeds([&] {
+          return TRITONSERVER_InferenceRequestAddInput(request_, name, input.type,
+                                                       input.shape.data(), input.shape.size());
+        }) ||
+        !Succeeds([&] {
+          return TRITONSERVER_InferenceRequestAppendInputData(
+              request_, name, input.bytes.data(), input.bytes.size(), TRITONSERVER_MEMORY_CPU, 0);
+        })) {
+      return false;
+    }
   }
   if (asked_.priority != 0) {
     EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetPriorityUInt64(request_, asked_.priority)));
@@ -121,8 +151,9 @@ bool StormCall::Build() {
 void StormCall::CheckRefusal(TRITONSERVER_Error* error) const {
   // NOT_FOUND: the model has just been unloaded.
   const TRITONSERVER_Error_Code code = TRITONSERVER_ErrorCode(error);
-  EXPECT_TRUE((asked_.may_be_refused || ledger_->stopping) &&
-              (code == TRITONSERVER_ERROR_NOT_FOUND || code == TRITONSERVER_ERROR_UNAVAILABLE))
+  EXPECT_TRUE(IsWant(error) ||
+              ((asked_.may_be_refused || ledger_->stopping) &&
+               (code == TRITONSERVER_ERROR_NOT_FOUND || code == TRITONSERVER_ERROR_UNAVAILABLE)))
       << asked_.model << ": " << TRITONSERVER_ErrorMessage(error);
   TRITONSERVER_ErrorDelete(error);
 }
@@ -147,7 +178,11 @@ bool StormCall::Issue() {
     if (deletion_ == Deletion::kByCallback) request_ = nullptr;
   }
   ++ledger_->issued;
-  TRITONSERVER_Error* const error = TRITONSERVER_ServerInferAsync(server_, request, nullptr);
+  TRITONSERVER_Error* error;
+  {
+    const faults::Window window;
+    error = TRITONSERVER_ServerInferAsync(server_, request, nullptr);
+  }
   refused_ = error != nullptr;
   if (!refused_) return true;
   CheckRefusal(error);
@@ -164,7 +199,7 @@ void StormCall::Cancel() {
   const std::lock_guard<std::mutex> request_lock(request_mu_);
   if (refused_) return;
   cancelled_ = true;
-  EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestCancel(request_))) << asked_.model;
+  Succeeds([&] { return TRITONSERVER_InferenceRequestCancel(request_); });
   bool cancelled = false;
   EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestIsCancelled(request_, &cancelled)));
 }
@@ -180,6 +215,7 @@ bool StormCall::done() const {
 }
 
 void StormCall::OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* userp) {
+  const faults::Pause pause;
   auto* const self = static_cast<StormCall*>(userp);
   EXPECT_EQ(flags, static_cast<uint32_t>(TRITONSERVER_REQUEST_RELEASE_ALL));
   ++self->ledger_->released;
@@ -193,6 +229,7 @@ void StormCall::OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags
 }
 
 void StormCall::OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* userp) {
+  const faults::Pause pause;
   auto* const self = static_cast<StormCall*>(userp);
   std::unique_lock<std::mutex> lock(self->mu_);
   EXPECT_LT(self->finals_, self->flights_) << "a response after the final one";
@@ -200,7 +237,10 @@ void StormCall::OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t fl
   if ((flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) == 0) return;
   ++self->finals_;
   ++self->ledger_->finals;
-  EXPECT_TRUE(self->asked_.decoupled || self->responses_ == 1) << self->asked_.model;
+  // For want of memory the end comes alone.
+  if (self->ledger_->faults && self->responses_ == 0) self->failed_ = true;
+  EXPECT_TRUE(self->asked_.decoupled || self->failed_ || self->responses_ == 1)
+      << self->asked_.model;
   if (!self->failed_) {
     EXPECT_EQ(self->responses_, self->asked_.expected.size()) << self->asked_.model;
     EXPECT_FALSE(self->asked_.fails) << self->asked_.model;
@@ -226,7 +266,7 @@ void StormCall::Take(TRITONSERVER_InferenceResponse* response) {
 void StormCall::TakeError(TRITONSERVER_Error* error) {
   const TRITONSERVER_Error_Code code = TRITONSERVER_ErrorCode(error);
   const bool allowed =
-      (code == TRITONSERVER_ERROR_CANCELLED && cancelled_) ||
+      IsWant(error) || (code == TRITONSERVER_ERROR_CANCELLED && cancelled_) ||
       (code == TRITONSERVER_ERROR_INVALID_ARG && asked_.fails) ||
       (code == TRITONSERVER_ERROR_UNAVAILABLE && (asked_.may_be_refused || ledger_->stopping));
   EXPECT_TRUE(allowed) << asked_.model << ": " << TRITONSERVER_ErrorCodeString(error) << ": "

@@ -58,6 +58,9 @@ class StormLedger {
   std::atomic<int64_t> buffers{0};   // of the allocator, not yet given back
   // Error responses by TRITONSERVER_Error_Code.
   std::array<std::atomic<int64_t>, 16> errors{};
+  // Allocations, threads and files fail at random: a call or a request may fail for want of them.
+  std::atomic<bool> faults{false};
+  std::atomic<int64_t> wanting{0};  // calls that failed so
   // From here on UNAVAILABLE is a right answer to everything.
   std::atomic<bool> stopping{false};
 
@@ -101,6 +104,12 @@ class StormCall : public std::enable_shared_from_this<StormCall> {
             StormLedger* ledger)
       : server_(server), asked_(std::move(request)), deletion_(deletion), ledger_(ledger) {}
   bool Build();
+  // Calls a function of the C API within a window of faults. False when it failed for want of
+  // something, which only faults can make it do.
+  template <typename Function>
+  bool Succeeds(const Function& function) const;
+  // Whether it is an error that faults may cause.
+  bool IsWant(TRITONSERVER_Error* error) const;
   // Deletes `error`.
   void CheckRefusal(TRITONSERVER_Error* error) const;
   static void OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* userp);

@@ -2,7 +2,12 @@
 // several threads send random requests to models of every kind, others cancel them, read statistics
 // and metrics, and load and unload models; then the server stops while requests are in flight.
 //
-//   capi_storm_test [--seconds=S] [--seed=N]
+//   capi_storm_test [--seconds=S] [--seed=N] [--fail-allocations=N] [--fail-threads=N]
+//                   [--fail-files=N]
+//
+// One in N allocations of the threads that send, one in N threads to be created by anybody, one in
+// N openings and readings of files fails: then a request may be answered with UNAVAILABLE, and a
+// model may not load, but everything else that is asserted holds.
 //
 // Every thread draws from a generator of its own, started from the seed; how the threads interleave
 // is left to the machine.
@@ -22,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/conformance/capi/faults/faults.h"
 #include "tests/conformance/capi/harness.h"
 #include "tests/conformance/capi/storm/storm_call.h"
 #include "tests/conformance/capi/storm/storm_models.h"
@@ -31,6 +37,7 @@ namespace {
 
 double storm_seconds = 3;
 uint64_t storm_seed = 1;
+faults::Rates storm_faults;
 
 constexpr int kSenders = 6;
 constexpr size_t kInFlight = 24;  // of one sender, those apart that delete themselves
@@ -81,6 +88,8 @@ class Storm {
   void CancelFromOutside();
   void Observe();
   void ChangeModels();
+  // Checks and deletes what a load or unload has returned.
+  void Change(TRITONSERVER_Error* error);
 
   // One request; false when it was not accepted.
   bool SendOne(StormRandom* random, std::vector<std::shared_ptr<StormCall>>* in_flight);
@@ -200,16 +209,24 @@ void Storm::Observe() {
   }
 }
 
+void Storm::Change(TRITONSERVER_Error* error) {
+  if (ledger_.faults) {
+    TRITONSERVER_ErrorDelete(error);
+  } else {
+    EXPECT_TRUE(Ok(error));
+  }
+}
+
 void Storm::ChangeModels() {
   TRITONSERVER_Server* const server = server_->get();
   for (int round = 0; Pause(std::chrono::milliseconds(5)); ++round) {
-    EXPECT_TRUE(Ok(TRITONSERVER_ServerUnloadModel(server, kChangingModel)));
+    Change(TRITONSERVER_ServerUnloadModel(server, kChangingModel));
     // As a rule while it is still unloading, and sometimes again while it is loaded.
     for (int loads = round % 3 == 0 ? 2 : 1; loads > 0; --loads) {
       // Otherwise the second load would find nothing to do.
       repository_.AddFile(std::string(kChangingModel) + "/1/weights",
                           std::to_string(2 * round + loads));
-      EXPECT_TRUE(Ok(TRITONSERVER_ServerLoadModel(server, kChangingModel)));
+      Change(TRITONSERVER_ServerLoadModel(server, kChangingModel));
     }
     TRITONSERVER_Error* const error = TRITONSERVER_ServerLoadModel(server, kBrokenModel);
     EXPECT_NE(error, nullptr);
@@ -220,10 +237,12 @@ void Storm::ChangeModels() {
 
 void Storm::Run() {
   std::vector<std::thread> senders, others;
+  ledger_.faults = storm_faults.allocations + storm_faults.threads + storm_faults.files > 0;
   for (uint64_t i = 0; i < kSenders; ++i) senders.emplace_back([this, i] { Send(i); });
   others.emplace_back([this] { CancelFromOutside(); });
   others.emplace_back([this] { Observe(); });
   others.emplace_back([this] { ChangeModels(); });
+  if (ledger_.faults) faults::StartRandom(storm_seed, storm_faults);
   {
     std::unique_lock<std::mutex> lock(mu_);
     // Nobody ends it: this is how long it lasts.
@@ -236,6 +255,7 @@ void Storm::Run() {
   ledger_.stopping = true;
   EXPECT_TRUE(Ok(TRITONSERVER_ServerStop(server_->get())));
   for (std::thread& thread : senders) thread.join();
+  faults::StopRandom();
   ledger_.WaitForAll();
   EXPECT_EQ(ledger_.released, ledger_.issued);
   EXPECT_EQ(ledger_.finals, ledger_.issued);
@@ -253,6 +273,12 @@ void Storm::Run() {
       static_cast<long long>(ledger_.errors[TRITONSERVER_ERROR_INVALID_ARG]),
       static_cast<long long>(ledger_.refused), static_cast<long long>(observed_),
       static_cast<long long>(changes_));
+  if (ledger_.faults) {
+    std::printf("%llu faults, %lld calls failed for want of something\n",
+                static_cast<unsigned long long>(faults::failed()),
+                static_cast<long long>(ledger_.wanting));
+    EXPECT_GT(faults::failed(), 0u);
+  }
   EXPECT_GT(ledger_.right, 100);
   EXPECT_GT(cancelled, 0);
   EXPECT_GT(ledger_.errors[TRITONSERVER_ERROR_UNAVAILABLE], 0);
@@ -280,8 +306,19 @@ int main(int argc, char** argv) {
     } else if (word.rfind("--seed=", 0) == 0) {
       nereid_test::storm_seed = std::strtoull(word.c_str() + 7, &end, 10);
     }
+    const auto rate = [&](const char* flag, uint32_t* value) {
+      if (word.rfind(flag, 0) != 0) return;
+      *value =
+          static_cast<uint32_t>(std::strtoul(argv[i] + std::string_view(flag).size(), &end, 10));
+    };
+    rate("--fail-allocations=", &nereid_test::storm_faults.allocations);
+    rate("--fail-threads=", &nereid_test::storm_faults.threads);
+    rate("--fail-files=", &nereid_test::storm_faults.files);
     if (end == nullptr || *end != '\0') {
-      std::fprintf(stderr, "usage: %s [--seconds=S] [--seed=N]\n", argv[0]);
+      std::fprintf(stderr,
+                   "usage: %s [--seconds=S] [--seed=N] [--fail-allocations=N] [--fail-threads=N] "
+                   "[--fail-files=N]\n",
+                   argv[0]);
       return 2;
     }
   }

@@ -1,0 +1,219 @@
+#include "tests/conformance/capi/faults/faults.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <new>
+
+namespace nereid_test::faults {
+namespace {
+
+thread_local bool t_window = false;
+thread_local uint64_t t_random = 0;
+
+struct Armed {
+  std::atomic<int> kind{-1};
+  std::atomic<int64_t> left{0};
+  std::atomic<Outcome> outcome{Outcome::kNotReached};
+};
+Armed g_armed;
+struct Random {
+  std::atomic<uint64_t> seed{0};  // 0: off
+  std::atomic<uint32_t> allocations{0};
+  std::atomic<uint32_t> threads{0};
+  std::atomic<uint32_t> files{0};
+  std::atomic<uint32_t> shorts{0};
+};
+Random g_random;
+std::atomic<uint64_t> g_failed{0};
+std::atomic<uint64_t> g_threads_seen{0};
+
+// The first call of backtrace() allocates, so it is made here.
+[[maybe_unused]] const int g_warm = [] {
+  void* frame[1];
+  return backtrace(frame, 1);
+}();
+
+bool NameBegins(const char* path, const char* begin) {
+  const char* const slash = strrchr(path, '/');
+  return strncmp(slash == nullptr ? path : slash + 1, begin, strlen(begin)) == 0;
+}
+
+// Whether the project's code asks: nothing of protobuf and its like is on the way.
+bool OwnCodeAsks() {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  for (int i = 0; i < count; ++i) {
+    Dl_info info;
+    if (dladdr(frames[i], &info) == 0 || info.dli_fname == nullptr) continue;
+    if (NameBegins(info.dli_fname, "libprotobuf") || NameBegins(info.dli_fname, "libonnxruntime") ||
+        NameBegins(info.dli_fname, "ld-linux")) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Draw(const std::atomic<uint32_t>& rate) {
+  const uint64_t seed = g_random.seed.load(std::memory_order_relaxed);
+  const uint32_t one_in = rate.load(std::memory_order_relaxed);
+  if (seed == 0 || one_in == 0) return false;
+  if (t_random == 0) t_random = seed * 0x9e3779b97f4a7c15u + ++g_threads_seen;
+  t_random ^= t_random << 13;
+  t_random ^= t_random >> 7;
+  t_random ^= t_random << 17;
+  return (t_random >> 11) % one_in == 0;
+}
+
+bool ArmedFails(Kind kind) {
+  if (g_armed.kind.load(std::memory_order_relaxed) != static_cast<int>(kind)) return false;
+  if (g_armed.left.fetch_sub(1) != 1) return false;
+  const Pause pause;
+  const bool own = OwnCodeAsks();
+  g_armed.outcome = own ? Outcome::kFailed : Outcome::kGranted;
+  return own;
+}
+
+bool Fails(Kind kind, const std::atomic<uint32_t>& rate) {
+  if (!ArmedFails(kind)) {
+    if (!Draw(rate)) return false;
+    const Pause pause;
+    if (!OwnCodeAsks()) return false;
+  }
+  ++g_failed;
+  return true;
+}
+
+bool FileFails() {
+  if (!Draw(g_random.files)) return false;
+  ++g_failed;
+  return true;
+}
+
+// Null when there is none, or is to be none.
+void* Allocate(size_t size, size_t alignment) {
+  if (t_window && Fails(Kind::kAllocation, g_random.allocations)) return nullptr;
+  if (size == 0) size = 1;
+  if (alignment <= alignof(max_align_t)) return malloc(size);
+  return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+void* AllocateOrThrow(size_t size, size_t alignment) {
+  void* const memory = Allocate(size, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+template <typename Function>
+Function* Next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+void Arm(Kind kind, uint64_t number) {
+  g_armed.outcome = Outcome::kNotReached;
+  g_armed.left = static_cast<int64_t>(number);
+  g_armed.kind = static_cast<int>(kind);
+}
+
+Outcome Disarm() {
+  g_armed.kind = -1;
+  return g_armed.outcome;
+}
+
+void StartRandom(uint64_t seed, const Rates& rates) {
+  g_random.allocations = rates.allocations;
+  g_random.threads = rates.threads;
+  g_random.files = rates.files;
+  g_random.shorts = rates.shorts;
+  g_random.seed = seed + 1;
+}
+
+bool Short() { return Draw(g_random.shorts); }
+
+void StopRandom() { g_random.seed = 0; }
+
+uint64_t failed() { return g_failed; }
+
+Window::Window() : outer_(t_window) { t_window = true; }
+Window::~Window() { t_window = outer_; }
+Pause::Pause() : outer_(t_window) { t_window = false; }
+Pause::~Pause() { t_window = outer_; }
+
+}  // namespace nereid_test::faults
+
+using nereid_test::faults::Allocate;
+using nereid_test::faults::AllocateOrThrow;
+using nereid_test::faults::Next;
+
+// A library that is loaded first leaves the allocator to the program.
+#ifndef NEREID_FAULTS_WITHOUT_ALLOCATIONS
+void* operator new(size_t size) { return AllocateOrThrow(size, 1); }
+void* operator new[](size_t size) { return AllocateOrThrow(size, 1); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return Allocate(size, 1); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return Allocate(size, 1); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return AllocateOrThrow(size, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t size, std::align_val_t alignment) {
+  return AllocateOrThrow(size, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { free(memory); }
+void operator delete[](void* memory) noexcept { free(memory); }
+void operator delete(void* memory, size_t) noexcept { free(memory); }
+void operator delete[](void* memory, size_t) noexcept { free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { free(memory); }
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept { free(memory); }
+#endif
+
+#define NEREID_REPLACES extern "C" __attribute__((visibility("default")))
+
+NEREID_REPLACES int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                   void* (*start)(void*), void* argument) noexcept {
+  if (nereid_test::faults::Fails(nereid_test::faults::Kind::kThread,
+                                 nereid_test::faults::g_random.threads)) {
+    return EAGAIN;
+  }
+  static const auto real =
+      Next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+  return real(thread, attributes, start, argument);
+}
+
+// Only reading: what writes does so to logs and sockets.
+NEREID_REPLACES int open(const char* path, int flags, ...) {
+  if ((flags & O_ACCMODE) == O_RDONLY && nereid_test::faults::FileFails()) {
+    errno = EMFILE;
+    return -1;
+  }
+  va_list more;
+  va_start(more, flags);
+  const int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, int) : 0;
+  va_end(more);
+  static const auto real = Next<int(const char*, int, ...)>("open");
+  return real(path, flags, mode);
+}
+
+NEREID_REPLACES ssize_t read(int file, void* buffer, size_t size) {
+  static const auto real = Next<ssize_t(int, void*, size_t)>("read");
+  struct stat status;
+  if (nereid_test::faults::FileFails() && fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+    errno = EIO;
+    return -1;
+  }
+  if (size > 1 && nereid_test::faults::Short()) size = (size + 1) / 2;
+  return real(file, buffer, size);
+}

@@ -1,0 +1,423 @@
+// What the C API asks the system for fails, one thing in a pass: each allocation of the calling
+// thread while it builds and issues requests, makes values and metrics, and asks for reports; each
+// thread while servers start, and models are loaded and unloaded. The call then returns an error,
+// or does without; nothing crashes, hangs or is lost; and the same scenario succeeds when nothing
+// fails.
+//
+//   capi_faults_test [--stride=N] [--phase=N] [--leaks-each]
+//
+// With a stride only every Nth is tried, beginning with the phase: a sample. Under AddressSanitizer
+// nothing may be leaked either; --leaks-each looks after each pass instead of at the end.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tests/conformance/capi/faults/faults.h"
+#include "tests/conformance/capi/faults/probe.h"
+#include "tests/conformance/capi/harness.h"
+#include "tests/conformance/capi/storm/storm_models.h"
+
+extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
+
+namespace nereid_test {
+namespace {
+
+uint64_t stride = 1;
+uint64_t phase = 1;
+bool look_for_leaks_each_time = false;
+
+// Of true: the scenario came to its end.
+using Scenario = std::function<bool(Probe* probe)>;
+
+void CheckLeaks(const std::string& after) {
+  if (__lsan_do_recoverable_leak_check != nullptr) {
+    ASSERT_EQ(__lsan_do_recoverable_leak_check(), 0) << "leaked after " << after;
+  }
+}
+
+void FailEach(faults::Kind kind, const std::string& name, const Scenario& scenario) {
+  uint64_t failed = 0, with_error = 0, number = phase;
+  for (;; number += stride) {
+    const std::string what = name + ", failure " + std::to_string(number);
+    SCOPED_TRACE(what);
+    Probe probe;
+    faults::Arm(kind, number);
+    const bool done = scenario(&probe);
+    const faults::Outcome outcome = faults::Disarm();
+    if (outcome != faults::Outcome::kFailed) {
+      EXPECT_TRUE(done) << probe.failure();
+    } else {
+      ++failed;
+      with_error += !done;
+      Probe again;
+      ASSERT_TRUE(scenario(&again)) << "afterwards: " << again.failure();
+    }
+    if (look_for_leaks_each_time) {
+      ASSERT_NO_FATAL_FAILURE(CheckLeaks(what));
+    }
+    if (outcome == faults::Outcome::kNotReached || testing::Test::HasFailure()) break;
+  }
+  CheckLeaks(name);
+  std::printf("%s: %llu of %llu failed, %llu of them with an error\n", name.c_str(),
+              static_cast<unsigned long long>(failed), static_cast<unsigned long long>(number - 1),
+              static_cast<unsigned long long>(with_error));
+  EXPECT_GT(failed + (stride > 1), 0u) << "nothing was made to fail";
+}
+
+struct OptionsDeleter {
+  void operator()(TRITONSERVER_ServerOptions* options) const {
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
+  }
+};
+
+// ---- Small objects.
+
+bool MakeValues(Probe* probe) {
+  Probe& call = *probe;
+  TRITONSERVER_Parameter* parameter = nullptr;
+  const bool made = call.Makes([&] {
+    parameter = TRITONSERVER_ParameterNew("a name that is longer than a short string",
+                                          TRITONSERVER_PARAMETER_STRING,
+                                          "a value that is longer than a short string");
+    return parameter != nullptr;
+  });
+  TRITONSERVER_ParameterDelete(parameter);
+  if (!made) return false;
+
+  TRITONSERVER_Message* message = nullptr;
+  const std::string json(100, ' ');
+  if (!call([&] {
+        return TRITONSERVER_MessageNewFromSerializedJson(&message, json.data(), json.size());
+      })) {
+    return false;
+  }
+  EXPECT_TRUE(Ok(TRITONSERVER_MessageDelete(message)));
+
+  TRITONSERVER_BufferAttributes* attributes = nullptr;
+  if (!call([&] { return TRITONSERVER_BufferAttributesNew(&attributes); })) return false;
+  EXPECT_TRUE(Ok(TRITONSERVER_BufferAttributesDelete(attributes)));
+  // An error is made, whatever is to be had.
+  TRITONSERVER_Error* error = nullptr;
+  call.Makes([&] {
+    error = TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "a text that needs an allocation");
+    return true;
+  });
+  EXPECT_NE(error, nullptr);
+  TRITONSERVER_ErrorDelete(error);
+  return true;
+}
+
+TEST(Faults, OfAllocationsOfValues) { FailEach(faults::Kind::kAllocation, "values", MakeValues); }
+
+bool MakeMetrics(Probe* probe) {
+  Probe& call = *probe;
+  TRITONSERVER_MetricFamily* family = nullptr;
+  TRITONSERVER_Metric* metric = nullptr;
+  TRITONSERVER_MetricArgs* args = nullptr;
+  TRITONSERVER_Parameter* label = TRITONSERVER_ParameterNew(
+      "label_of_the_metric", TRITONSERVER_PARAMETER_STRING, "a value of a label");
+  const TRITONSERVER_Parameter* labels[] = {label};
+  const double buckets[] = {1, 2, 3};
+  const bool done =
+      call([&] {
+        return TRITONSERVER_MetricFamilyNew(&family, TRITONSERVER_METRIC_KIND_HISTOGRAM,
+                                            "family_of_the_faults_test", "with a description");
+      }) &&
+      call([&] { return TRITONSERVER_MetricArgsNew(&args); }) &&
+      call([&] { return TRITONSERVER_MetricArgsSetHistogram(args, buckets, 3); }) &&
+      call([&] { return TRITONSERVER_MetricNewWithArgs(&metric, family, labels, 1, args); }) &&
+      call([&] { return TRITONSERVER_MetricObserve(metric, 1.5); });
+  EXPECT_TRUE(Ok(TRITONSERVER_MetricDelete(metric)));
+  EXPECT_TRUE(Ok(TRITONSERVER_MetricFamilyDelete(family)));
+  if (args != nullptr) {
+    EXPECT_TRUE(Ok(TRITONSERVER_MetricArgsDelete(args)));
+  }
+  TRITONSERVER_ParameterDelete(label);
+  return done;
+}
+
+TEST(Faults, OfAllocationsOfMetrics) {
+  FailEach(faults::Kind::kAllocation, "metrics", MakeMetrics);
+}
+
+// ---- A server's life.
+
+using OptionsPtr = std::unique_ptr<TRITONSERVER_ServerOptions, OptionsDeleter>;
+
+// Null when `probe` has failed.
+OptionsPtr MakeOptions(const Repository& repository, TRITONSERVER_ModelControlMode mode,
+                       Probe* probe) {
+  Probe& call = *probe;
+  TRITONSERVER_ServerOptions* made = nullptr;
+  if (!call([&] { return TRITONSERVER_ServerOptionsNew(&made); })) return nullptr;
+  OptionsPtr options(made);
+  const bool set =
+      call([&] {
+        return TRITONSERVER_ServerOptionsSetServerId(made, "a server with a name of some length");
+      }) &&
+      call([&] {
+        return TRITONSERVER_ServerOptionsSetModelRepositoryPath(made, repository.path().c_str());
+      }) &&
+      call([&] {
+        return TRITONSERVER_ServerOptionsSetBackendDirectory(made, NEREID_TEST_BACKENDS);
+      }) &&
+      call([&] { return TRITONSERVER_ServerOptionsSetCacheDirectory(made, NEREID_TEST_CACHES); }) &&
+      call([&] {
+        return TRITONSERVER_ServerOptionsSetCacheConfig(made, "local", "{\"size\": 1000000}");
+      }) &&
+      call([&] {
+        return TRITONSERVER_ServerOptionsSetBackendConfig(made, "identity", "a setting of it",
+                                                          "and the value of the setting");
+      }) &&
+      call([&] {
+        return TRITONSERVER_ServerOptionsAddRateLimiterResource(made, "a resource of some name", 2,
+                                                                0);
+      }) &&
+      call([&] {
+        return TRITONSERVER_ServerOptionsSetHostPolicy(made, "a policy of some name", "cpu-cores",
+                                                       "0-1");
+      }) &&
+      call([&] { return TRITONSERVER_ServerOptionsSetModelControlMode(made, mode); }) &&
+      call([&] { return TRITONSERVER_ServerOptionsSetLogInfo(made, false); }) &&
+      call([&] { return TRITONSERVER_ServerOptionsSetLogWarn(made, false); }) &&
+      call([&] { return TRITONSERVER_ServerOptionsSetLogError(made, false); });
+  return set ? std::move(options) : nullptr;
+}
+
+bool DeleteServer(TRITONSERVER_Server* server) {
+  const testing::AssertionResult deleted = Ok(TRITONSERVER_ServerDelete(server));
+  EXPECT_TRUE(deleted);
+  return deleted;
+}
+
+// With a model of each way of working, one of which answers a request.
+class ServerLife : public testing::Test {
+ protected:
+  ServerLife() {
+    repository_.AddModel("plain", IdentityConfig());
+    repository_.AddModel("batched", IdentityConfig("dynamic_batching { preserve_ordering: true }"));
+    repository_.AddModel("cached", IdentityConfig("response_cache { enable: true }"));
+    repository_.AddModel("states", IdentityConfig("sequence_batching { }"));
+    repository_.AddModel("graph", R"(platform: "ensemble"
+max_batch_size: 8
+input { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] }
+output { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] }
+ensemble_scheduling { step { model_name: "plain" model_version: -1
+  input_map { key: "INPUT0" value: "IN" } output_map { key: "OUTPUT0" value: "OUT" } } }
+)");
+  }
+
+  bool Live(Probe* probe) {
+    const OptionsPtr options = MakeOptions(repository_, TRITONSERVER_MODEL_CONTROL_NONE, probe);
+    if (options == nullptr) return false;
+    TRITONSERVER_Server* server = nullptr;
+    if (!(*probe)([&] { return TRITONSERVER_ServerNew(&server, options.get()); })) {
+      EXPECT_EQ(server, nullptr);
+      return false;
+    }
+    StormRandom random(1);
+    StormRequest request = RandomRequest("plain", &random);
+    bool done;
+    {
+      ProbeFlight flight(server);
+      done = flight.Run(request, probe);
+    }
+    return DeleteServer(server) && done;
+  }
+
+  Repository repository_;
+};
+
+TEST_F(ServerLife, OfThreads) {
+  FailEach(faults::Kind::kThread, "threads of a server's life",
+           [this](Probe* probe) { return Live(probe); });
+}
+
+// ---- Requests to one server, which is the same in all passes.
+
+class Requests : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    AddStormModels(&repository_);
+    Probe probe;
+    const OptionsPtr options =
+        MakeOptions(repository_, TRITONSERVER_MODEL_CONTROL_EXPLICIT, &probe);
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetRateLimiterMode(
+        options.get(), TRITONSERVER_RATE_LIMIT_EXEC_COUNT)));
+    ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStartupModel(options.get(), GetParam().c_str())));
+    ASSERT_TRUE(Ok(TRITONSERVER_ServerNew(&server_, options.get())));
+  }
+  // It ends, so no pass of a gate was lost.
+  void TearDown() override { DeleteServer(server_); }
+
+  // One after the other, then one that is cancelled.
+  bool Ask(Probe* probe) {
+    StormRandom random(7);
+    for (int i = 0; i < 3; ++i) {
+      StormRequest request = RandomRequest(GetParam(), &random);
+      request.timeout_us = 0;
+      request.priority = 0;
+      if (request.fails) continue;
+      ProbeFlight flight(server_);
+      if (!flight.Run(request, probe)) return false;
+    }
+    StormRequest request = RandomRequest(GetParam(), &random);
+    request.timeout_us = 1'000'000;
+    ProbeFlight flight(server_);
+    if (!flight.Issue(request, probe, /*cancel=*/true)) return false;
+    Probe unused;
+    flight.Wait(&unused);  // an error, or an answer that was faster
+    return true;
+  }
+
+  // Nothing waits for an execution any more.
+  void CheckPending() {
+    TRITONSERVER_Metrics* metrics = nullptr;
+    ASSERT_TRUE(Ok(TRITONSERVER_ServerMetrics(server_, &metrics)));
+    const char* base = nullptr;
+    size_t size = 0;
+    EXPECT_TRUE(
+        Ok(TRITONSERVER_MetricsFormatted(metrics, TRITONSERVER_METRIC_PROMETHEUS, &base, &size)));
+    const std::string text(base, size);
+    EXPECT_NE(text.find("nv_inference_pending_request_count{model=\"" + GetParam() +
+                        "\",version=\"1\"} 0\n"),
+              std::string::npos)
+        << text;
+    EXPECT_TRUE(Ok(TRITONSERVER_MetricsDelete(metrics)));
+  }
+
+  Repository repository_;
+  TRITONSERVER_Server* server_ = nullptr;
+};
+
+TEST_P(Requests, OfAllocations) {
+  FailEach(faults::Kind::kAllocation, "requests to " + GetParam(),
+           [this](Probe* probe) { return Ask(probe); });
+  CheckPending();
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, Requests,
+                         testing::Values("plain", "urgent", "late", "ordered", "limited_b",
+                                         "cached", "cached_batched", "kept", "many", "repeat"),
+                         [](const auto& info) { return info.param; });
+
+// ---- What a server is asked and told besides.
+
+class Control : public testing::Test {
+ protected:
+  Control() {
+    repository_.AddModel("model", IdentityConfig());
+    Probe probe;
+    const OptionsPtr options =
+        MakeOptions(repository_, TRITONSERVER_MODEL_CONTROL_EXPLICIT, &probe);
+    EXPECT_TRUE(Ok(TRITONSERVER_ServerNew(&server_, options.get())));
+  }
+  ~Control() override { DeleteServer(server_); }
+
+  // Loads, with a configuration and a file of the client's, asks, and unloads.
+  bool LoadAndUnload(Probe* probe) {
+    Probe& call = *probe;
+    TRITONSERVER_Parameter* const config =
+        TRITONSERVER_ParameterNew("config", TRITONSERVER_PARAMETER_STRING,
+                                  R"({"backend": "identity", "max_batch_size": 8,
+            "input": [{"name": "INPUT0", "data_type": "TYPE_FP32", "dims": [-1]}],
+            "output": [{"name": "OUTPUT0", "data_type": "TYPE_FP32", "dims": [-1]}]})");
+    TRITONSERVER_Parameter* const file = TRITONSERVER_ParameterBytesNew("file:1/model", "bytes", 5);
+    const TRITONSERVER_Parameter* parameters[] = {config, file};
+    bool done = call([&] {
+      return TRITONSERVER_ServerLoadModelWithParameters(server_, "model", parameters, 2);
+    });
+    TRITONSERVER_ParameterDelete(config);
+    TRITONSERVER_ParameterDelete(file);
+    StormRandom random(1);
+    StormRequest request = RandomRequest("plain", &random);
+    request.model = "model";
+    if (done) {
+      ProbeFlight flight(server_);
+      done = flight.Run(request, probe);
+    }
+    done = done && call([&] { return TRITONSERVER_ServerLoadModel(server_, "model"); }) &&
+           call([&] { return TRITONSERVER_ServerUnloadModel(server_, "model"); });
+    return done;
+  }
+
+  bool Report(Probe* probe) {
+    Probe& call = *probe;
+    bool ready = false;
+    return call([&] { return TRITONSERVER_ServerIsReady(server_, &ready); }) &&
+           call([&] { return TRITONSERVER_ServerModelIsReady(server_, "model", -1, &ready); }) &&
+           Message([&](auto** m) { return TRITONSERVER_ServerMetadata(server_, m); }, probe) &&
+           Message([&](auto** m) { return TRITONSERVER_ServerModelIndex(server_, 0, m); }, probe) &&
+           Message(
+               [&](auto** m) { return TRITONSERVER_ServerModelMetadata(server_, "model", -1, m); },
+               probe) &&
+           Message(
+               [&](auto** m) { return TRITONSERVER_ServerModelConfig(server_, "model", -1, 1, m); },
+               probe) &&
+           Message([&](auto** m) { return TRITONSERVER_ServerModelStatistics(server_, "", -1, m); },
+                   probe) &&
+           Metrics(probe);
+  }
+
+  bool Metrics(Probe* probe) {
+    Probe& call = *probe;
+    TRITONSERVER_Metrics* metrics = nullptr;
+    if (!call([&] { return TRITONSERVER_ServerMetrics(server_, &metrics); })) return false;
+    const char* base = nullptr;
+    size_t size = 0;
+    const bool done = call([&] {
+      return TRITONSERVER_MetricsFormatted(metrics, TRITONSERVER_METRIC_PROMETHEUS, &base, &size);
+    });
+    EXPECT_TRUE(Ok(TRITONSERVER_MetricsDelete(metrics)));
+    return done;
+  }
+
+  template <typename Ask>
+  static bool Message(const Ask& ask, Probe* probe) {
+    TRITONSERVER_Message* message = nullptr;
+    if (!(*probe)([&] { return ask(&message); })) return false;
+    EXPECT_NE(TakeJson(message), "");
+    return true;
+  }
+
+  Repository repository_;
+  TRITONSERVER_Server* server_ = nullptr;
+};
+
+TEST_F(Control, ThreadsOfLoading) {
+  FailEach(faults::Kind::kThread, "threads of loading and unloading",
+           [this](Probe* probe) { return LoadAndUnload(probe); });
+}
+
+TEST_F(Control, AllocationsOfReports) {
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerLoadModel(server_, "model")));
+  FailEach(faults::Kind::kAllocation, "reports", [this](Probe* probe) { return Report(probe); });
+}
+
+}  // namespace
+}  // namespace nereid_test
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    char* end = nullptr;
+    if (word.rfind("--stride=", 0) == 0) {
+      nereid_test::stride = std::strtoull(word.c_str() + 9, &end, 10);
+    } else if (word.rfind("--phase=", 0) == 0) {
+      nereid_test::phase = std::strtoull(word.c_str() + 8, &end, 10);
+    } else if (word == "--leaks-each") {
+      nereid_test::look_for_leaks_each_time = true;
+      continue;
+    }
+    if (end == nullptr || *end != '\0' || nereid_test::stride == 0 || nereid_test::phase == 0) {
+      std::fprintf(stderr, "usage: %s [--stride=N] [--phase=N] [--leaks-each]\n", argv[0]);
+      return 2;
+    }
+  }
+  return RUN_ALL_TESTS();
+}

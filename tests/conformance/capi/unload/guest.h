@@ -1,0 +1,16 @@
+// What the guest, a library that uses libtritonserver.so, offers to the program that loads it.
+#ifndef NEREID_TESTS_CONFORMANCE_CAPI_UNLOAD_GUEST_H_
+#define NEREID_TESTS_CONFORMANCE_CAPI_UNLOAD_GUEST_H_
+
+extern "C" {
+
+// Starts a server on `repository`, infers with each model of `models` (a list that ends with null;
+// each repeats FP32 vectors), loads and unloads the first one, and deletes the server. Null, or
+// what went wrong, in static memory.
+__attribute__((visibility("default"))) const char* GuestServe(const char* repository,
+                                                              const char* backends,
+                                                              const char* const* models);
+
+}  // extern "C"
+
+#endif  // NEREID_TESTS_CONFORMANCE_CAPI_UNLOAD_GUEST_H_

@@ -1,0 +1,65 @@
+"""What backends find around them: docs/adr/0013."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from conftest import ServerFactory
+from support import raw_http
+from support.infer import echo_document
+from support.metrics import read_metrics
+from support.repository import ModelRepository
+from support.server_process import ServerProcess
+
+SHUTDOWN = (signal.SIGINT, signal.SIGTERM)
+
+
+@pytest.fixture
+def server(model_repository: ModelRepository, server_factory: ServerFactory) -> ServerProcess:
+    model_repository.add_identity(
+        "environment", backend="testing", parameters={"behaviour": "environment"}
+    )
+    model_repository.add_identity("echo")
+    return server_factory(model_repository.root)
+
+
+def signals(status: Path, field: str) -> set[int]:
+    """The signals of one line of /proc/PID/status."""
+    for line in status.read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            bits = int(line.split()[1], 16)
+            return {number for number in range(1, 65) if bits >> (number - 1) & 1}
+    raise AssertionError(f"no {field} in {status}")
+
+
+def test_processes_that_a_backend_starts_are_ended_by_signals(server: ServerProcess) -> None:
+    """And most of the stack can be used."""
+    answer = raw_http.post_json(
+        server.http_url, "/v2/models/environment/infer", echo_document((1.0,))
+    )
+    assert answer.status == 200, answer.body
+
+
+def test_no_thread_that_may_call_a_backend_blocks_signals(server: ServerProcess) -> None:
+    """A program inherits from the thread that starts it what is blocked, and what is ignored."""
+    process = Path(f"/proc/{server.process.pid}")
+    assert not signals(process / "status", "SigIgn") & {*SHUTDOWN, signal.SIGPIPE}
+    blocking = set()
+    for thread in (process / "task").iterdir():
+        if signals(thread / "status", "SigBlk") & set(SHUTDOWN):
+            blocking.add((thread / "comm").read_text().strip())
+    assert blocking <= {"jemalloc_bg_thd"}
+
+
+def test_a_locale_that_a_backend_sets_is_not_seen_by_clients(server: ServerProcess) -> None:
+    values = (1234567.0, 0.5)
+    before = raw_http.post_json(server.http_url, "/v2/models/echo/infer", echo_document(values))
+    names = {name for name, _ in read_metrics(server.metrics_url)}
+    raw_http.post_json(server.http_url, "/v2/models/environment/infer", echo_document((1.0,)))
+    after = raw_http.post_json(server.http_url, "/v2/models/echo/infer", echo_document(values))
+    assert after.body == before.body
+    assert after.header("content-length") == str(len(after.body))
+    assert {name for name, _ in read_metrics(server.metrics_url)} >= names
