@@ -26,7 +26,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from racetrack import compute, machine, perf_analyzer, table  # noqa: E402
+from racetrack import compute, hostile, machine, perf_analyzer, table  # noqa: E402
+from racetrack.attacks import ATTACKS  # noqa: E402
 from racetrack.contestants import NAMES, Contestant, start  # noqa: E402
 from racetrack.load import Tools, load, measure_limit  # noqa: E402
 from racetrack.machine import Placement  # noqa: E402
@@ -39,6 +40,10 @@ from racetrack.workloads import (  # noqa: E402
     write_files,
 )
 from support.stage import PROJECT_ROOT  # noqa: E402
+
+# A group of its own kind: attacks on our server, beside clients that behave (racetrack/hostile.py).
+HOSTILE = "hostile"
+HOSTILE_SECONDS = 3.0  # of one measurement: three thousand requests, of which thirty are above the p99
 
 # What the original is tried with; the faster one races.
 ORIGINAL_OPTIONS: tuple[tuple[str, ...], ...] = ((), ("--http-thread-count=2",))
@@ -274,6 +279,28 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
+def run_hostile(
+    work: Path, tools: Tools, settings: Settings, attacks: Sequence[str], options: Sequence[str]
+) -> dict[str, Any]:
+    """The group "hostile", which is no race: our server alone, and clients that misbehave."""
+    host = machine.describe()
+    measurement = hostile.Measurement(work, tools, options)
+    rows = []
+    for name in attacks:
+        rows.append(measurement.one(name, settings.alternations))
+        line = hostile.row_line(rows[-1])
+        say(f"{name}: p99 {line[6]} µs quiet, {line[7]} attacked, {line[8]}; told {line[3]}")
+    return {
+        "format": 1,
+        "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "commit": machine.commit(PROJECT_ROOT),
+        "host": host | {"load_average_after": list(os.getloadavg())},
+        "alternations": settings.alternations,
+        "seconds": tools.seconds,
+        "rows": rows,
+    }
+
+
 def write(
     result: Mapping[str, Any], folder: Path, complete: bool, group: str = "race"
 ) -> None:
@@ -283,7 +310,8 @@ def write(
     stem = folder / f"{prefix}{result['when']}-{result['host']['kind']}"
     json_file, markdown_file = Path(f"{stem}.json"), Path(f"{stem}.md")
     json_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    markdown_file.write_text(table.render(result), encoding="utf-8")
+    page = hostile.render(result) if group == HOSTILE else table.render(result)
+    markdown_file.write_text(page, encoding="utf-8")
     written = [json_file, markdown_file]
     if complete:
         from racetrack import plot  # matplotlib is needed for nothing else
@@ -297,7 +325,7 @@ def write(
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--quick", action="store_true", help="two short alternations, pinned only")
-    parser.add_argument("--group", choices=list(GROUPS), default="race", help="which rows")
+    parser.add_argument("--group", choices=[*GROUPS, HOSTILE], default="race", help="which rows")
     parser.add_argument("--rows", default="", help="only rows whose key holds this text")
     parser.add_argument("--placements", type=lambda text: text.split(","))
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
@@ -306,8 +334,23 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+def main_hostile(arguments: argparse.Namespace) -> int:
+    attacks = [name for name in ATTACKS if arguments.rows in name]
+    if not attacks:
+        print(f"no attack holds {arguments.rows!r}", file=sys.stderr)
+        return 2
+    settings = (Settings.quick if arguments.quick else Settings.full)(arguments.placements)
+    tools = Tools(arguments.tools, HOSTILE_SECONDS, settings.warmup)
+    with tempfile.TemporaryDirectory(prefix="nereid-bench-") as work:
+        result = run_hostile(Path(work), tools, settings, attacks, arguments.nereid_option)
+    write(result, arguments.out, complete=False, group=HOSTILE)
+    return 0
+
+
 def main() -> int:
     arguments = parse_arguments()
+    if arguments.group == HOSTILE:
+        return main_hostile(arguments)
     group = GROUPS[arguments.group]
     rows = [row for row in group.rows if arguments.rows in row.key]
     if not rows:
