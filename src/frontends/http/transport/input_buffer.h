@@ -27,7 +27,8 @@ class InputBuffer {
   // bytes are waiting. Stays valid until the next Prepare, also when bytes are consumed.
   absl::Span<char> Prepare(size_t max_capacity) {
     if (empty()) begin_ = end_ = 0;
-    if (begin_ > 0 && capacity_ - end_ < capacity_ / 2) {
+    const bool full = end_ >= std::min(capacity_, max_capacity);
+    if (begin_ > 0 && (full || capacity_ - end_ < capacity_ / 2)) {
       std::memmove(bytes_.get(), bytes_.get() + begin_, size());
       end_ = size();
       begin_ = 0;

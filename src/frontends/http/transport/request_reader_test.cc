@@ -1,5 +1,6 @@
 #include "frontends/http/transport/request_reader.h"
 
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,6 +50,25 @@ TEST(RequestReaderTest, ReadsHeadByteByByte) {
   EXPECT_EQ(request->FindHeader("X-TWO"), "b c");
   EXPECT_EQ(request->FindHeader("x-three"), std::nullopt);
   EXPECT_EQ(request->body_text(), "ok");
+}
+
+TEST(RequestReaderTest, ChunkedRequestByteByByte) {
+  // An empty body was found by fuzzing: an assertion in Beast failed where assertions are on.
+  for (const absl::string_view body : {"", "2\r\nok\r\n"}) {
+    HttpServerOptions options;
+    RequestReader reader(&options);
+    InputBuffer input;
+    const std::string bytes =
+        absl::StrCat("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", body, "0\r\n\r\n");
+    for (size_t i = 0; i + 1 < bytes.size(); ++i) {
+      Append(&input, absl::string_view(bytes).substr(i, 1));
+      ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore) << i << reader.failure().message;
+    }
+    Append(&input, bytes.substr(bytes.size() - 1));
+    ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
+    EXPECT_EQ(reader.TakeRequest()->body_text(), body.empty() ? "" : "ok");
+    EXPECT_TRUE(input.empty());
+  }
 }
 
 TEST(RequestReaderTest, ReceivesBodyIntoItsFinalAlignedPlace) {
