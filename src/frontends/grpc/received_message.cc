@@ -22,8 +22,10 @@ absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
     return absl::InvalidArgumentError("Unable to parse request");
   }
   // Before it is there: what little a usual one takes is part of what every request is charged.
-  if (const uint64_t tree = TreeCost(split_.header); tree > kFreeTreeBytes) {
-    ASSIGN_OR_RETURN(tree_units_, budget->TakeFairly(tree, held, ShareUse::kAdmission));
+  const std::optional<uint64_t> tree = TreeCost(split_.header);
+  if (!tree.has_value()) return absl::InvalidArgumentError("Unable to parse request");
+  if (*tree > kFreeTreeBytes) {
+    ASSIGN_OR_RETURN(tree_units_, budget->TakeFairly(*tree, held, ShareUse::kAdmission));
   }
   if (!message_.has_value()) message_.emplace();
   if (!message_->ParseFromArray(split_.header.data(), static_cast<int>(split_.header.size()))) {

@@ -9,6 +9,10 @@ namespace {
 constexpr uint64_t kMessage = 256;
 constexpr uint64_t kMapEntry = 256;
 constexpr uint64_t kString = 80;
+constexpr uint64_t kArray = 64;  // of however few numbers
+constexpr uint64_t kGroup = 128;
+// Of a repeated field, or of a field that nobody knows.
+constexpr uint64_t kNumber = 32;
 // An array that grows has up to as much room again.
 constexpr uint64_t kRoom = 2;
 
@@ -18,77 +22,131 @@ struct Field {
   absl::string_view bytes;  // of a field with a length
 };
 
-bool ReadVarint(absl::string_view* bytes, uint64_t* value) {
-  *value = 0;
-  for (int shift = 0; shift < 64 && !bytes->empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes->front());
-    bytes->remove_prefix(1);
-    *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
+// The fields of a message, one after another. Those of a group count as the message's own with the
+// number 0: groups are not part of our messages, so they are kept as they are.
+class Fields {
+ public:
+  // `malformed` becomes true when what comes next is no field.
+  Fields(absl::string_view message, bool* malformed) : rest_(message), malformed_(malformed) {}
 
-bool Skip(absl::string_view* bytes, uint64_t size) {
-  if (size > bytes->size()) return false;
-  bytes->remove_prefix(size);
-  return true;
-}
-
-// Takes the next field off `bytes`; false at the end, and where there is none.
-bool Next(absl::string_view* bytes, Field* field) {
-  uint64_t tag;
-  uint64_t value;
-  if (bytes->empty() || !ReadVarint(bytes, &tag)) return false;
-  field->number = static_cast<uint32_t>(tag >> 3);
-  field->wire_type = static_cast<uint32_t>(tag & 7);
-  field->bytes = {};
-  switch (field->wire_type) {
-    case 0:
-      return ReadVarint(bytes, &value);
-    case 1:
-      return Skip(bytes, 8);
-    case 2:
-      if (!ReadVarint(bytes, &value) || value > bytes->size()) return false;
-      field->bytes = bytes->substr(0, value);
-      return Skip(bytes, value);
-    case 5:
-      return Skip(bytes, 4);
-    default:
-      return false;
+  // False at the end, and when a message of this request was malformed.
+  bool Next(Field* field) {
+    if (*malformed_ || rest_.empty()) return false;
+    *malformed_ = !Read(field);
+    return !*malformed_;
   }
-}
+
+ private:
+  bool Read(Field* field) {
+    uint64_t tag;
+    if (!ReadVarint(&tag)) return false;
+    field->number = groups_ == 0 ? static_cast<uint32_t>(tag >> 3) : 0;
+    field->wire_type = static_cast<uint32_t>(tag & 7);
+    field->bytes = {};
+    uint64_t value;
+    switch (field->wire_type) {
+      case 0:
+        return ReadVarint(&value);
+      case 1:
+        return Skip(8);
+      case 2:
+        if (!ReadVarint(&value)) return false;
+        field->bytes = rest_.substr(0, value);
+        return Skip(value);
+      case 3:
+        ++groups_;
+        return true;
+      case 4:
+        return --groups_ >= 0;
+      case 5:
+        return Skip(4);
+      default:
+        return false;
+    }
+  }
+
+  bool ReadVarint(uint64_t* value) {
+    *value = 0;
+    for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<uint8_t>(rest_.front());
+      rest_.remove_prefix(1);
+      *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+
+  bool Skip(uint64_t size) {
+    if (size > rest_.size()) return false;
+    rest_.remove_prefix(size);
+    return true;
+  }
+
+  absl::string_view rest_;
+  bool* const malformed_;
+  int groups_ = 0;  // that are open
+};
+
+// A number by itself, or the begin or end of a group.
+uint64_t SingleCost(const Field& field) { return field.wire_type == 3 ? kGroup : kNumber; }
 
 // Numbers of `size` bytes in memory each, packed as varints.
-uint64_t Packed(absl::string_view varints, uint64_t size) {
+uint64_t PackedCost(absl::string_view varints, uint64_t size) {
   const auto is_last = [](char byte) { return (static_cast<uint8_t>(byte) & 0x80) == 0; };
   const auto count = std::count_if(varints.begin(), varints.end(), is_last);
-  return static_cast<uint64_t>(count) * size * kRoom;
+  return kArray + static_cast<uint64_t>(count) * size * kRoom;
+}
+
+// What a parameter holds.
+uint64_t ParameterCost(absl::string_view message, bool* malformed) {
+  uint64_t cost = 0;
+  Fields fields(message, malformed);
+  for (Field field; fields.Next(&field);) {
+    cost += field.wire_type != 2 ? SingleCost(field) : kString + field.bytes.size();
+  }
+  return cost;
+}
+
+// An entry of a map of parameters, with the parameter.
+uint64_t EntryCost(absl::string_view message, bool* malformed) {
+  uint64_t cost = kMapEntry;
+  Fields fields(message, malformed);
+  for (Field field; fields.Next(&field);) {
+    if (field.wire_type != 2) {
+      cost += SingleCost(field);
+    } else if (field.number == 2) {
+      cost += ParameterCost(field.bytes, malformed);
+    } else {
+      cost += kString + field.bytes.size();
+    }
+  }
+  return cost;
 }
 
 // InferTensorContents.
-uint64_t ContentsCost(absl::string_view message) {
+uint64_t ContentsCost(absl::string_view message, bool* malformed) {
   uint64_t cost = kMessage;
-  for (Field field; Next(&message, &field);) {
+  Fields fields(message, malformed);
+  for (Field field; fields.Next(&field);) {
     if (field.wire_type != 2) {
-      cost += sizeof(uint64_t) * kRoom;  // a number by itself
+      cost += SingleCost(field);
       continue;
     }
     switch (field.number) {
       case 1:  // bool
-        cost += Packed(field.bytes, sizeof(bool));
+        cost += PackedCost(field.bytes, sizeof(bool));
         break;
       case 2:  // int32
       case 4:  // uint32
-        cost += Packed(field.bytes, sizeof(uint32_t));
+        cost += PackedCost(field.bytes, sizeof(uint32_t));
         break;
       case 3:  // int64
       case 5:  // uint64
-        cost += Packed(field.bytes, sizeof(uint64_t));
+        cost += PackedCost(field.bytes, sizeof(uint64_t));
         break;
       case 6:  // float
       case 7:  // double
-        cost += field.bytes.size() * kRoom;
+        cost += kArray + field.bytes.size() * kRoom;
         break;
       default:  // an element of bytes_contents
         cost += kString + field.bytes.size();
@@ -97,18 +155,37 @@ uint64_t ContentsCost(absl::string_view message) {
   return cost;
 }
 
-// InferInputTensor or, without shape and contents, InferRequestedOutputTensor.
-uint64_t TensorCost(absl::string_view message, bool input) {
+// InferInputTensor.
+uint64_t InputCost(absl::string_view message, bool* malformed) {
   uint64_t cost = kMessage;
-  for (Field field; Next(&message, &field);) {
+  Fields fields(message, malformed);
+  for (Field field; fields.Next(&field);) {
     if (field.wire_type != 2) {
-      cost += sizeof(uint64_t) * kRoom;
-    } else if (input && field.number == 3) {
-      cost += Packed(field.bytes, sizeof(int64_t));
-    } else if (input && field.number == 5) {
-      cost += ContentsCost(field.bytes);
+      cost += SingleCost(field);
+    } else if (field.number == 3) {
+      cost += PackedCost(field.bytes, sizeof(int64_t));
+    } else if (field.number == 4) {
+      cost += EntryCost(field.bytes, malformed);
+    } else if (field.number == 5) {
+      cost += ContentsCost(field.bytes, malformed);
     } else {
-      cost += kMapEntry + field.bytes.size();  // a parameter or a name
+      cost += kString + field.bytes.size();
+    }
+  }
+  return cost;
+}
+
+// InferRequestedOutputTensor.
+uint64_t OutputCost(absl::string_view message, bool* malformed) {
+  uint64_t cost = kMessage;
+  Fields fields(message, malformed);
+  for (Field field; fields.Next(&field);) {
+    if (field.wire_type != 2) {
+      cost += SingleCost(field);
+    } else if (field.number == 2) {
+      cost += EntryCost(field.bytes, malformed);
+    } else {
+      cost += kString + field.bytes.size();
     }
   }
   return cost;
@@ -116,17 +193,30 @@ uint64_t TensorCost(absl::string_view message, bool input) {
 
 }  // namespace
 
-uint64_t TreeCost(absl::string_view message) {
+std::optional<uint64_t> TreeCost(absl::string_view message) {
   uint64_t cost = kMessage;
-  for (Field field; Next(&message, &field);) {
+  bool malformed = false;
+  Fields fields(message, &malformed);
+  for (Field field; fields.Next(&field);) {
     if (field.wire_type != 2) {
-      cost += sizeof(uint64_t);
-    } else if (field.number == 5 || field.number == 6) {
-      cost += TensorCost(field.bytes, /*input=*/field.number == 5);
-    } else {
-      cost += kMapEntry + field.bytes.size();
+      cost += SingleCost(field);
+      continue;
+    }
+    switch (field.number) {
+      case 4:
+        cost += EntryCost(field.bytes, &malformed);
+        break;
+      case 5:
+        cost += InputCost(field.bytes, &malformed);
+        break;
+      case 6:
+        cost += OutputCost(field.bytes, &malformed);
+        break;
+      default:
+        cost += kString + field.bytes.size();
     }
   }
+  if (malformed) return std::nullopt;
   return cost;
 }
 

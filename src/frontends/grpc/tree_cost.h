@@ -6,13 +6,15 @@
 #include <absl/strings/string_view.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace nereid {
 
 // About the bytes of the parsed `message`, a ModelInferRequest without raw_input_contents; rather
-// too much than too little. Takes time in proportion to its size; bytes that are no message cost
-// what could be read of them.
-uint64_t TreeCost(absl::string_view message);
+// too much than too little. None if one of its messages is cut off or no message: protobuf would
+// refuse it, too, but only after it has taken memory for all that such a message claims to hold. Takes
+// time in proportion to the size.
+std::optional<uint64_t> TreeCost(absl::string_view message);
 
 }  // namespace nereid
 
