@@ -6,25 +6,29 @@
 #include <rapidjson/writer.h>
 
 #include <charconv>
+#include <system_error>
 
 namespace nereid_backend {
 namespace {
+
+// Writing and destroying a value goes as deep as the value.
+constexpr size_t kMaxDepth = 256;
 
 // Builds a Json from rapidjson's events: one open container per level.
 class Builder {
  public:
   bool Null() { return Put(Json()); }
   bool Bool(bool value) { return Put(Json(value)); }
-  bool Int(int value) { return Put(Json(int64_t{value})); }
-  bool Uint(unsigned value) { return Put(Json(int64_t{value})); }
-  bool Int64(int64_t value) { return Put(Json(value)); }
-  bool Uint64(uint64_t value) {
-    // The reader reports every positive number beyond 32 bits this way.
-    const bool fits = value <= static_cast<uint64_t>(INT64_MAX);
-    return Put(fits ? Json(static_cast<int64_t>(value)) : Json(static_cast<double>(value)));
+  // All numbers, as their text: rapidjson's own conversion fails for some exponents.
+  bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
+    const char* const end = text + size;
+    int64_t integer;
+    const auto as_integer = std::from_chars(text, end, integer);
+    if (as_integer.ptr == end && as_integer.ec == std::errc()) return Put(Json(integer));
+    double value;
+    const auto as_double = std::from_chars(text, end, value);
+    return as_double.ptr == end && as_double.ec == std::errc() && Put(Json(value));
   }
-  bool Double(double value) { return Put(Json(value)); }
-  bool RawNumber(const char*, rapidjson::SizeType, bool) { return false; }
   bool String(const char* text, rapidjson::SizeType size, bool) {
     return Put(Json(std::string(text, size)));
   }
@@ -37,7 +41,19 @@ class Builder {
   bool StartArray() { return Open(false); }
   bool EndArray(rapidjson::SizeType) { return Close(); }
 
+  // The reader asks for these, but all numbers come through RawNumber.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
+
   Json Take() { return std::move(root_); }
+  // Why it ended the parsing.
+  std::string refusal() const {
+    if (open_.size() < kMaxDepth) return "a number that a double cannot hold";
+    return StrCat("more than ", kMaxDepth, " arrays and objects in one another");
+  }
 
  private:
   struct Level {
@@ -48,6 +64,7 @@ class Builder {
   };
 
   bool Open(bool is_object) {
+    if (open_.size() >= kMaxDepth) return false;
     open_.push_back(Level{is_object, {}, {}, {}});
     return true;
   }
@@ -83,11 +100,13 @@ Result<Json> Json::Parse(std::string_view text) {
   Builder builder;
   // Iterative: the depth of a document does not become the depth of the stack.
   const rapidjson::ParseResult result =
-      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag>(stream,
-                                                                                        builder);
+      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag>(stream,
+                                                                                           builder);
   if (result.IsError()) {
     return Error::InvalidArg(StrCat("failed to parse JSON at offset ", result.Offset(), ": ",
-                                    rapidjson::GetParseError_En(result.Code())));
+                                    result.Code() == rapidjson::kParseErrorTermination
+                                        ? builder.refusal()
+                                        : rapidjson::GetParseError_En(result.Code())));
   }
   return builder.Take();
 }

@@ -31,8 +31,8 @@ class Json {
 
   static Json MakeObject() { return Json(Object()); }
 
-  // INVALID_ARG with the position when `text` is not one JSON value. Integers beyond 64 bits
-  // signed become doubles.
+  // INVALID_ARG with the position when `text` is not one JSON value, or is nested more than 256
+  // deep. Integers beyond 64 bits signed become doubles.
   static Result<Json> Parse(std::string_view text);
   // Compact text.
   std::string Write() const;
