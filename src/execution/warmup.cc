@@ -15,6 +15,23 @@
 #include "memory/output_allocator.h"
 
 namespace nereid {
+namespace {
+
+// A load request may bring a configuration of its own, so that a client chooses these numbers.
+constexpr uint32_t kMaxRequests = 1 << 16;
+constexpr uint32_t kMaxIterations = 1'000'000;
+
+absl::Status CheckCounts(const WarmupSpec& spec) {
+  const auto check = [&](const char* name, uint32_t value, uint32_t most) {
+    if (value <= most) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("warmup sample '", spec.name, "' has ", name,
+                                                   " ", value, ", the largest is ", most));
+  };
+  RETURN_IF_ERROR(check("batch_size", spec.batch_size, kMaxRequests));
+  return check("count", spec.count, kMaxIterations);
+}
+
+}  // namespace
 
 // One execution of a sample: its requests, of which this is the maker and the receiver. Lives on
 // the instance's thread; answers come from any.
@@ -165,6 +182,7 @@ absl::StatusOr<Warmup> Warmup::Make(const CompiledModel& model, const FileSystem
       LOG_VERBOSE(1) << "Skipping batch 0 warmup sample '" << spec.name << "'";
       continue;
     }
+    RETURN_IF_ERROR(CheckCounts(spec));
     ASSIGN_OR_RETURN(Sample sample, MakeSample(model, spec, fs, model_dir));
     warmup.samples_.push_back(std::move(sample));
   }

@@ -32,6 +32,11 @@ absl::StatusOr<uint64_t> ByteSize(const WarmupInput& input) {
                                                    "' exceeds maximum size of "
                                                    "9223372036854775807"));
   }
+  if (*size > kMaxWarmupBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("warmup input '", input.name, "' has ", *size,
+                                                   " bytes, more than the ", kMaxWarmupBytes,
+                                                   " that a request may carry"));
+  }
   return static_cast<uint64_t>(*size);
 }
 

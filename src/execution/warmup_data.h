@@ -4,6 +4,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <string>
 
 #include "config/warmup_spec.h"
@@ -11,10 +12,13 @@
 
 namespace nereid {
 
+// The largest input of a sample, as of a request.
+inline constexpr int64_t kMaxWarmupBytes = INT64_C(2147483647);
+
 // The tensor of one input of a sample; files are those of `model_dir`/warmup.
 // Random integers are any bit patterns, random numbers with a point lie in [0, 1), BYTES are empty
 // texts; the same input is the same data each time. INVALID_ARGUMENT where the input says too
-// little, or the file holds too little; errors of the file system.
+// little or asks for too much, or the file holds too little; errors of the file system.
 absl::StatusOr<std::string> WarmupBytes(const WarmupInput& input, const FileSystem& fs,
                                         const std::string& model_dir);
 

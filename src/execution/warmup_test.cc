@@ -134,6 +134,17 @@ TEST_F(WarmupTest, SamplesOfNothingAreLeftOut) {
   EXPECT_TRUE(Warmup::Make(model_->config(), fs_, "/m")->empty());
 }
 
+TEST_F(WarmupTest, CountsAreBounded) {
+  Use({Sample(65'537)});
+  EXPECT_EQ(
+      Warmup::Make(model_->config(), fs_, "/m").status(),
+      absl::InvalidArgumentError("warmup sample 's' has batch_size 65537, the largest is 65536"));
+  Use({Sample(1, 1'000'001)});
+  EXPECT_EQ(
+      Warmup::Make(model_->config(), fs_, "/m").status(),
+      absl::InvalidArgumentError("warmup sample 's' has count 1000001, the largest is 1000000"));
+}
+
 TEST_F(WarmupTest, AFailureOfAnyRequestEndsIt) {
   Use({Sample(2, 2), Sample(1)});
   NotingInstance instance(absl::InternalError("An Error Occurred"));
