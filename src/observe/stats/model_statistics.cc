@@ -1,6 +1,7 @@
 #include "observe/stats/model_statistics.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace nereid {
 namespace {
@@ -115,7 +116,10 @@ void ModelStatistics::RecordBatch(int shard, uint64_t batch_size, uint64_t exec_
     return;
   }
   MutexLock lock(&mu_);
-  BatchStatistics& batch = odd_batches_[size];
+  // Once there are many, only powers of two are told apart: what a client sends may decide on
+  // sizes.
+  const bool told_apart = odd_batches_.size() < kOddBatchSizes || odd_batches_.contains(size);
+  BatchStatistics& batch = odd_batches_[told_apart ? size : std::bit_floor(size)];
   Add(input, &batch.compute_input);
   Add(infer, &batch.compute_infer);
   Add(output, &batch.compute_output);

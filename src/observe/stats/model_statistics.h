@@ -31,6 +31,9 @@ struct BatchStatistics {
   StatDuration compute_input, compute_infer, compute_output;
 };
 
+// So many batch sizes beyond the model's largest are counted each by itself.
+inline constexpr size_t kOddBatchSizes = 1024;
+
 // Per running index of a response within its request (spec/metrics.md section 5). Later responses
 // than kResponseIndexes count as the last of these, so that a long stream costs no memory for ever.
 inline constexpr uint64_t kResponseIndexes = 1024;

@@ -138,6 +138,18 @@ TEST(ModelStatisticsTest, BatchesLargerThanTheModelAllowsAreCountedToo) {
   EXPECT_EQ(s.batches.at(1).compute_infer, (Duration{1, 20})) << "0 counts as 1";
 }
 
+TEST(ModelStatisticsTest, ManyBatchSizesAreCountedByPowersOfTwo) {
+  ModelStatistics statistics(1, 1);
+  for (uint64_t size = 2; size < 100'000; ++size) statistics.RecordBatch(0, size, 0, 1, 2, 3, 0);
+  const StatisticsSnapshot s = statistics.Snapshot();
+  EXPECT_LE(s.batches.size(), kOddBatchSizes + 64);
+  EXPECT_EQ(s.batches.at(2).compute_infer.count, 1u);
+  EXPECT_EQ(s.batches.at(32768).compute_infer.count, 32768u);
+  uint64_t all = 0;
+  for (const auto& [size, batch] : s.batches) all += batch.compute_infer.count;
+  EXPECT_EQ(all, 99'998u);
+}
+
 // ---- Responses: spec/metrics.md section 5
 
 TEST(ModelStatisticsTest, ResponsesAreCountedByIndex) {
