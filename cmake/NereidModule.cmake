@@ -3,8 +3,8 @@
 
 # Several sources of a target are compiled as one, which parses the headers once: a build from
 # nothing takes less than half the time. A source that cannot share its file-local names with its neighbours is
-# named behind ALONE. The preset `lint` compiles each source alone, so that
-# each includes what it uses.
+# named behind ALONE. The preset `lint` (`make lint`) compiles each source alone, so
+# that each includes what it uses.
 function(nereid_compile_together target)
   if(NEREID_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
@@ -44,7 +44,7 @@ function(nereid_test name)
   add_executable(${name} ${ARG_SOURCES} ${ARG_ALONE})
   nereid_compile_together(${name} ${ARG_ALONE})
   # A test runs once: optimising it takes as long as compiling it. What it tests stays optimised.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
+  target_compile_options(${name} PRIVATE -O0)
   target_link_libraries(${name} PRIVATE nereid::options ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(${name} PRIVATE nereid::${dep})
