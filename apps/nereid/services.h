@@ -40,8 +40,8 @@ class Services {
 
   Server* const server_;
   // Run what I/O threads have no time for: administration, and, apart from it so that a flood of
-  // large bodies holds up no probe, compression. Ended by Stop, when all ports are closed and before
-  // the server goes.
+  // large bodies holds up no probe, compression. Ended by Stop, when all ports are closed and
+  // before the server goes.
   std::unique_ptr<SpareExecutor> admin_;
   std::unique_ptr<SpareExecutor> compression_;
   std::unique_ptr<GrpcServer> grpc_;

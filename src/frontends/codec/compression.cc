@@ -161,8 +161,7 @@ absl::StatusOr<uint64_t> Decompress(ContentCoding coding, absl::string_view comp
   Decompressor decompressor(coding, compressed, max_size);
   bool done = false;
   while (!done) {
-    ASSIGN_OR_RETURN(done,
-                     decompressor.Run(std::numeric_limits<uint64_t>::max(), make_room));
+    ASSIGN_OR_RETURN(done, decompressor.Run(std::numeric_limits<uint64_t>::max(), make_room));
   }
   return decompressor.filled();
 }

@@ -26,8 +26,7 @@ absl::StatusOr<absl::Span<char>> BodyDecompression::MakeRoom(uint64_t filled, ui
   const uint64_t have = plain_ == nullptr ? 0 : plain_->capacity();
   const uint64_t held = (compressed_ == nullptr ? 0 : compressed_->charged()) +
                         (plain_ == nullptr ? 0 : plain_->charged());
-  ASSIGN_OR_RETURN(BudgetUnits units,
-                   budget_->TakeFairly(wish - have, held, ShareUse::kAdmission));
+  ASSIGN_OR_RETURN(BudgetUnits units, budget_->TakeFairly(wish - have, held, ShareUse::kAdmission));
   if (plain_ == nullptr) {
     plain_ = HttpBody::Reserve(wish, aligned_offset_);
     if (plain_ == nullptr) return absl::UnavailableError("out of memory for the request body");

@@ -20,8 +20,8 @@ namespace nereid {
 class BodyDecompression {
  public:
   // `compressed` may be null, which is no compressed body. Of the plain one the byte at
-  // `aligned_offset` lies on a 64-byte boundary; at most `max_size` bytes may come out, and `budget`,
-  // which must outlive the body, pays for them. REQUIRES: not kIdentity.
+  // `aligned_offset` lies on a 64-byte boundary; at most `max_size` bytes may come out, and
+  // `budget`, which must outlive the body, pays for them. REQUIRES: not kIdentity.
   BodyDecompression(ContentCoding coding, std::shared_ptr<HttpBody> compressed,
                     size_t aligned_offset, uint64_t max_size, Budget* budget);
 

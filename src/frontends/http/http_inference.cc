@@ -222,7 +222,8 @@ absl::StatusOr<HttpResponse> HttpInference::WriteResponse(std::unique_ptr<InferR
   HttpResponse http = InferenceResponse(std::move(response), std::move(body));
   http.units = std::move(units);
   if (response_coding_ != ContentCoding::kIdentity) {
-    CompressBody(response_coding_, budget_, [this] { return !cancelled(); }, &http);
+    CompressBody(
+        response_coding_, budget_, [this] { return !cancelled(); }, &http);
   }
   return http;
 }

@@ -87,11 +87,11 @@ void InferEndpoint::Handle(const Route& route, std::unique_ptr<HttpRequest> requ
   }
   const size_t split = SplitOf(*request, limits_.max_input_size);
   std::shared_ptr<HttpBody> body = request->body();
-  std::unique_ptr<Compressed> compressed(new Compressed{
-      std::move(request),
-      BodyDecompression(*coding, std::move(body), split, limits_.max_input_size,
-                        server_->in_flight_bytes()),
-      std::move(inference)});
+  std::unique_ptr<Compressed> compressed(
+      new Compressed{std::move(request),
+                     BodyDecompression(*coding, std::move(body), split, limits_.max_input_size,
+                                       server_->in_flight_bytes()),
+                     std::move(inference)});
   HandleCompressed(std::move(compressed), turn);
 }
 
@@ -141,7 +141,8 @@ void InferEndpoint::Continue(std::unique_ptr<Compressed> compressed) {
 absl::Status InferEndpoint::Read(const HttpRequest& request, HttpInference* inference) const {
   std::optional<size_t> header_length;
   if (const auto header = request.FindHeader(kHeaderLengthHeader)) {
-    ASSIGN_OR_RETURN(header_length, ParseInferenceHeaderLength(*header, request.body_text().size()));
+    ASSIGN_OR_RETURN(header_length,
+                     ParseInferenceHeaderLength(*header, request.body_text().size()));
   }
   return inference->Read(request.body(), header_length, limits_, server_->in_flight_bytes());
 }

@@ -1,6 +1,6 @@
 // How much compressing and decompressing an I/O thread does by itself. Its other connections wait
-// meanwhile, so it is to be about a millisecond; to have another thread do it takes a tenth of one,
-// so that less is not worth while. The figures are in docs/adr/0015. Constants.
+// meanwhile, so it is to be some milliseconds at most; having another thread do it costs a tenth of
+// one, so it is not worth while for little. The figures are in docs/adr/0015. Constants.
 #ifndef NEREID_FRONTENDS_HTTP_INLINE_COMPRESSION_H_
 #define NEREID_FRONTENDS_HTTP_INLINE_COMPRESSION_H_
 

@@ -1,16 +1,20 @@
 // Compressed bodies and answers that are too large for an I/O thread, over real sockets with one
 // I/O thread, a real server and the identity backend. A door holds the thread that they are
 // decompressed and compressed on.
+#include <absl/functional/any_invocable.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <memory>
 #include <random>
 #include <string>
@@ -20,8 +24,10 @@
 #include "base/testing/door.h"
 #include "frontends/codec/compression_testing.h"
 #include "frontends/http/http_frontend.h"
+#include "frontends/http/http_inference.h"
 #include "frontends/http/inline_compression.h"
 #include "frontends/http/transport/testing/loopback_client.h"
+#include "memory/output_allocator.h"
 
 namespace nereid {
 namespace {
@@ -33,6 +39,15 @@ name: "echo"
 backend: "identity"
 input [ { name: "INPUT0" data_type: TYPE_UINT8 dims: [ -1 ] } ]
 output [ { name: "OUTPUT0" data_type: TYPE_UINT8 dims: [ -1 ] } ]
+)";
+// Answers when its request is cancelled, or far too late for any test.
+constexpr char kWaitsConfig[] = R"(
+name: "waits"
+backend: "testing"
+input [ { name: "INPUT0" data_type: TYPE_UINT8 dims: [ -1 ] } ]
+output [ { name: "OUTPUT0" data_type: TYPE_UINT8 dims: [ -1 ] } ]
+parameters { key: "behaviour" value { string_value: "wait_for_cancel" } }
+parameters { key: "delay_ms" value { string_value: "60000" } }
 )";
 constexpr char kGzipBody[] = "Content-Encoding: gzip\r\n";
 constexpr char kGzipAnswer[] = "Accept-Encoding: gzip\r\n";
@@ -49,6 +64,7 @@ std::string Tensor(size_t random, size_t zeros) {
 
 // An inference before it is sent: JSON, and the tensor in binary behind it.
 struct Inference {
+  std::string model = "echo";
   std::string json;
   std::string tensor;
 
@@ -61,7 +77,7 @@ struct Inference {
 
   std::string Packed() const { return *Compress(ContentCoding::kGzip, {json, tensor}); }
   std::string Request(const std::string& body, const std::string& headers) const {
-    return absl::StrCat("POST /v2/models/echo/infer HTTP/1.1\r\n", headers,
+    return absl::StrCat("POST /v2/models/", model, "/infer HTTP/1.1\r\n", headers,
                         "Inference-Header-Content-Length: ", json.size(),
                         "\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
   }
@@ -91,8 +107,8 @@ class LargeCompressedTest : public testing::Test {
     std::string name = testing::TempDir() + "large_compressed.XXXXXX";
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     repository_ = new std::filesystem::path(name);
-    std::filesystem::create_directories(*repository_ / "echo" / "1");
-    std::ofstream(*repository_ / "echo" / "config.pbtxt") << kEchoConfig;
+    AddModel("echo", kEchoConfig);
+    AddModel("waits", kWaitsConfig);
     ServerOptions options;
     options.model_repositories = {repository_->string()};
     options.backend_directory = NEREID_TEST_BACKENDS;
@@ -107,6 +123,11 @@ class LargeCompressedTest : public testing::Test {
     Server::Owner(server_).reset();
     std::filesystem::remove_all(*repository_);
     delete repository_;
+  }
+
+  static void AddModel(const std::string& name, const std::string& config) {
+    std::filesystem::create_directories(*repository_ / name / "1");
+    std::ofstream(*repository_ / name / "config.pbtxt") << config;
   }
 
   void SetUp() override {
@@ -146,8 +167,7 @@ class LargeCompressedTest : public testing::Test {
   }
   // `count` requests have come in, and the I/O thread is through with them.
   void AwaitRequests(uint64_t count) {
-    ASSERT_TRUE(
-        Eventually([count] { return server_->in_flight_requests()->used() == count; }));
+    ASSERT_TRUE(Eventually([count] { return server_->in_flight_requests()->used() == count; }));
     AwaitIoThread();
   }
 
@@ -241,15 +261,15 @@ TEST_F(LargeCompressedTest, MistakesAreFoundOnAnyThread) {
               HasSubstr("Decompressed data size exceeds the maximum allowed value of 8388608 "));
   const Inference inference(Tensor(200 << 10, 0));
   const std::string packed = inference.Packed();
-  const auto cut = client.RoundTrip(
-      inference.Request(packed.substr(0, packed.size() - 10), kGzipBody));
+  const auto cut =
+      client.RoundTrip(inference.Request(packed.substr(0, packed.size() - 10), kGzipBody));
   EXPECT_EQ(cut.status, 400);
   EXPECT_THAT(cut.body, HasSubstr("failed to decompress the request body: the data ends early"));
   const std::string no_json = Tensor(200 << 10, 0);
-  EXPECT_EQ(client
-                .RoundTrip(inference.Request(*Compress(ContentCoding::kGzip, {no_json}), kGzipBody))
-                .status,
-            400);
+  EXPECT_EQ(
+      client.RoundTrip(inference.Request(*Compress(ContentCoding::kGzip, {no_json}), kGzipBody))
+          .status,
+      400);
 }
 
 TEST_F(LargeCompressedTest, BodyIsRefusedWhenTooMuchWaits) {
@@ -260,9 +280,8 @@ TEST_F(LargeCompressedTest, BodyIsRefusedWhenTooMuchWaits) {
        {Inference(Tensor(100 << 10, 1 << 20)), Inference(Tensor(0, 4 << 20))}) {
     const auto refused = client.RoundTrip(inference.PackedRequest());
     EXPECT_EQ(refused.status, 503);
-    EXPECT_EQ(
-        refused.body,
-        R"({"error":"too many large compressed request bodies at a time: try again later"})");
+    EXPECT_EQ(refused.body,
+              R"({"error":"too many large compressed request bodies at a time: try again later"})");
     EXPECT_EQ(server_->in_flight_bytes()->used(), 0u);
     EXPECT_EQ(server_->in_flight_requests()->used(), 0u);
   }
@@ -318,6 +337,55 @@ TEST_F(LargeCompressedTest, NothingIsInferredForAClientThatHasLeft) {
   door_.Open();
   EXPECT_TRUE(BecomesIdle());
   EXPECT_EQ(ExecutedSince(), 0u);
+}
+
+// Wherever the request is when its client leaves: with the thread that decompresses, on its way to
+// the model, or there.
+TEST_F(LargeCompressedTest, LeavingCancelsWhatAnotherThreadIssues) {
+  Inference inference(Tensor(100 << 10, 0));
+  inference.model = "waits";
+  const std::string request = inference.PackedRequest();
+  for (int round = 0; round < 40; ++round) {
+    LoopbackClient client = Connect();
+    ASSERT_TRUE(client.Send(request));
+    AwaitRequests(1);
+    for (int i = 0; i < round / 4; ++i) AwaitIoThread();
+    client.Reset();
+    ASSERT_TRUE(BecomesIdle()) << "the model was not told";
+  }
+}
+
+// Takes the answer, and has no client that could leave.
+class Answers final : public HttpResponseSink {
+ public:
+  void Complete(HttpResponse response) override { status.set_value(response.status); }
+  void CompleteWith(absl::AnyInvocable<HttpResponse()> make) override { Complete(make()); }
+  void SetOnCancel(absl::AnyInvocable<void()>) override {}
+
+  std::promise<int> status;
+};
+
+// Cancel may come while another thread is about to issue: then the model is told afterwards.
+TEST_F(LargeCompressedTest, CancelIsKeptUntilTheRequestIsIssued) {
+  Inference request(Tensor(10, 0));
+  const std::string bytes = request.json + request.tensor;
+  const auto body = HttpBody::Reserve(bytes.size(), 0);
+  body->Grant(bytes.size(), BudgetUnits());
+  bytes.copy(body->mutable_end(), bytes.size());
+  body->Extend(bytes.size());
+  body->Seal();
+  const auto sink = std::make_shared<Answers>();
+  const HeapOutputAllocator allocator(server_->in_flight_bytes());
+  const auto inference = std::make_shared<HttpInference>(*server_->FindModel("waits", -1), -1,
+                                                         ContentCoding::kIdentity, &compression_);
+  ASSERT_TRUE(
+      inference->Read(body, request.json.size(), RequestLimits{}, server_->in_flight_bytes()).ok());
+  inference->Attach(HttpResponder(sink));
+  inference->Cancel();
+  inference->Issue(server_, &allocator, nullptr);
+  auto status = sink->status.get_future();
+  ASSERT_EQ(status.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(status.get(), 400);
 }
 
 TEST_F(LargeCompressedTest, HalfClosedClientIsTold) {
