@@ -101,7 +101,7 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
   if (drained && stopped.ok()) {
     if (!services->Stop()) {
       // It uses the server: nothing may be destroyed.
-      LOG_WARNING << "a request for administration hangs: exiting without it";
+      LOG_WARNING << "a request for administration, or a compression, hangs: exiting without it";
       _exit(0);
     }
     watchdog->Report(LastSteps);

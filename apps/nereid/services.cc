@@ -26,8 +26,15 @@ constexpr int kMostGrpcThreads = 2;
 constexpr int kAdminThreads = 2;
 constexpr int kMostAdminThreads = 16;
 constexpr size_t kMaxWaitingAdminRequests = 256;
-// What requests for administration under way get when no port is open any more.
+// What requests for administration under way get when no port is open any more, and then the
+// compression of answers that nobody waits for.
 constexpr std::chrono::seconds kAdminGrace(1);
+
+// For large compressed bodies and answers: one thread for each processor, at most four, so that
+// work that takes all of it leaves some to the models. Spare ones for the small among the large.
+constexpr int kMostCompressionThreads = 4;
+constexpr int kMostSpareCompressionThreads = 4;
+constexpr size_t kMaxWaitingCompressions = 256;
 
 // `asked`, or where that is 0 one for each processor that this process may use, at most `most`.
 int ThreadCount(int asked, int most) {
@@ -55,8 +62,10 @@ GrpcCompression Compression(const std::string& level) {
 
 Services::~Services() {
   Drain(server_->clock()->Now());
-  // Its destructor waits for what hangs, too: the frontends and the server go next.
-  if (!Stop()) admin_.reset();
+  // Their destructors wait for what hangs, too: the frontends and the server go next.
+  if (Stop()) return;
+  admin_.reset();
+  compression_.reset();
 }
 
 absl::Status Services::Start(const Settings& settings) {
@@ -113,8 +122,15 @@ absl::Status Services::StartGrpc(const Settings& settings) {
 
 absl::Status Services::StartHttp(const Settings& settings) {
   const HttpSettings& s = settings.http;
+  SpareExecutorOptions compression;
+  compression.name = "compression";
+  compression.threads = ThreadCount(0, kMostCompressionThreads);
+  compression.most_threads = compression.threads + kMostSpareCompressionThreads;
+  compression.queue_limit = kMaxWaitingCompressions;
+  compression.clock = server_->clock();
+  compression_ = std::make_unique<SpareExecutor>(std::move(compression));
   http_frontend_ = std::make_unique<HttpFrontend>(
-      server_, admin_.get(),
+      server_, HttpExecutors{admin_.get(), compression_.get()},
       RequestLimits{static_cast<uint64_t>(s.max_input_size), s.max_json_depth},
       static_cast<uint64_t>(settings.max_waiting_stream_bytes));
   HttpServerOptions options = InferencePortOptions(server_);
@@ -179,7 +195,10 @@ bool Services::Stop() {
   server_->gauges()->Remove(kSlowClientsGauge);
   server_->gauges()->Remove(kConnectionRequestsLimitGauge);
   if (metrics_ != nullptr) metrics_->Stop(server_->clock()->Now());
-  return admin_ == nullptr || admin_->End(server_->clock()->Now() + kAdminGrace);
+  const TimePoint deadline = server_->clock()->Now() + kAdminGrace;
+  const bool admin_ended = admin_ == nullptr || admin_->End(deadline);
+  const bool compression_ended = compression_ == nullptr || compression_->End(deadline);
+  return admin_ended && compression_ended;
 }
 
 }  // namespace nereid

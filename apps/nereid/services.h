@@ -29,8 +29,8 @@ class Services {
   // Refuses new connections and requests, lets those in flight finish until `deadline`. The metrics
   // page stays up: a drain is when it is looked at.
   void Drain(TimePoint deadline);
-  // Closes the metrics port as well, and ends administration. False if a request of that hangs: the
-  // process is to end then, and nothing to be destroyed.
+  // Closes the metrics port as well, and ends administration and compression. False if something of
+  // that hangs: the process is to end then, and nothing to be destroyed.
   [[nodiscard]] bool Stop();
 
  private:
@@ -39,9 +39,11 @@ class Services {
   absl::Status StartMetrics(const Settings& settings);
 
   Server* const server_;
-  // Runs what I/O threads have no time for. Ended by Stop, when all ports are closed and before the
-  // server goes.
+  // Run what I/O threads have no time for: administration, and, apart from it so that a flood of
+  // large bodies holds up no probe, compression. Ended by Stop, when all ports are closed and
+  // before the server goes.
   std::unique_ptr<SpareExecutor> admin_;
+  std::unique_ptr<SpareExecutor> compression_;
   std::unique_ptr<GrpcServer> grpc_;
   std::unique_ptr<HttpFrontend> http_frontend_;
   std::unique_ptr<HttpServer> http_;

@@ -6,7 +6,9 @@ import gzip
 import json
 import zlib
 
+import numpy as np
 import pytest
+import tritonclient.http
 
 from support import raw_http
 from support.infer import assert_serving, echo_document
@@ -80,6 +82,39 @@ def test_compressed_binary_counts_plain_bytes(identity_server: ServerProcess) ->
     assert answer.status == 200, answer.body
     plain = gzip.decompress(answer.body)
     assert plain[int(answer.header(LENGTH_HEADER) or 0) :] == tensor
+
+
+@pytest.mark.parametrize("encoding", sorted(DECODERS))
+def test_large_tensor_with_the_official_client(
+    identity_server: ServerProcess, encoding: str
+) -> None:
+    """4 MiB that compress badly: too much for an I/O thread, on the way in and on the way out."""
+    module = tritonclient.http
+    tensor = np.random.default_rng(7).standard_normal(1 << 20, dtype=np.float32)
+    given = module.InferInput("INPUT0", tensor.shape, "FP32")
+    given.set_data_from_numpy(tensor)
+    with module.InferenceServerClient(identity_server.http_url) as client:
+        for _ in range(3):
+            result = client.infer(
+                "echo",
+                [given],
+                request_compression_algorithm=encoding,
+                response_compression_algorithm=encoding,
+            )
+            np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), tensor)
+
+
+@pytest.mark.parametrize("encoding", sorted(DECODERS))
+def test_large_answer_says_how_it_is_compressed(
+    identity_server: ServerProcess, encoding: str
+) -> None:
+    values = [0.25] * 100_000
+    body = ENCODERS[encoding](json.dumps(echo_document(values)).encode())
+    headers = [("Content-Encoding", encoding), ("Accept-Encoding", encoding)]
+    answer = raw_http.post(identity_server.http_url, INFER, body, headers)
+    assert answer.status == 200, answer.body
+    assert answer.header("Content-Encoding") == encoding
+    assert json.loads(DECODERS[encoding](answer.body))["outputs"][0]["data"] == values
 
 
 def test_unknown_encoding(identity_server: ServerProcess) -> None:

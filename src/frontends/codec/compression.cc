@@ -19,6 +19,8 @@ namespace {
 
 constexpr uint64_t kFirstPlainBytes = 4096;
 constexpr uint64_t kGzipFrame = 18;  // beyond the frame of the zlib format
+// Some ten milliseconds of work pass between two looks at whether a compression is still wanted.
+constexpr size_t kPlainBytesBetweenQuestions = 256 << 10;
 
 // zlib's windowBits: the largest window, and 16 more for the gzip format.
 int WindowBits(ContentCoding coding) {
@@ -105,42 +107,63 @@ ContentCoding ChooseContentCoding(absl::string_view accept_encoding) {
   return best;
 }
 
-absl::StatusOr<uint64_t> Decompress(ContentCoding coding, absl::string_view compressed,
-                                    uint64_t max_size, RoomForPlain make_room) {
+struct Decompressor::Zlib {
   z_stream stream{};
-  if (inflateInit2(&stream, WindowBits(coding)) != Z_OK) return DamagedError(stream);
-  absl::Cleanup end = [&stream] { inflateEnd(&stream); };
+  bool begun = false;
+};
 
-  absl::Span<char> plain;
-  uint64_t filled = 0;
-  while (true) {
-    if (filled == plain.size()) {
+Decompressor::Decompressor(ContentCoding coding, absl::string_view compressed, uint64_t max_size)
+    : coding_(coding), max_size_(max_size), rest_(compressed), zlib_(std::make_unique<Zlib>()) {}
+
+Decompressor::~Decompressor() {
+  if (zlib_->begun) inflateEnd(&zlib_->stream);
+}
+
+absl::StatusOr<bool> Decompressor::Run(uint64_t pause_at, RoomForPlain make_room) {
+  z_stream& stream = zlib_->stream;
+  if (!zlib_->begun) {
+    if (inflateInit2(&stream, WindowBits(coding_)) != Z_OK) return DamagedError(stream);
+    zlib_->begun = true;
+  }
+  while (filled_ < pause_at) {
+    if (filled_ == plain_.size()) {
       // Not in advance of what comes out: a small text may say whatever it likes. One byte beyond
       // the limit is enough to tell that it is exceeded.
-      const uint64_t wish = std::max<uint64_t>({kFirstPlainBytes, compressed.size(), 2 * filled});
-      ASSIGN_OR_RETURN(plain, make_room(filled, std::min<uint64_t>(wish, max_size + 1)));
+      const uint64_t wish = std::max<uint64_t>({kFirstPlainBytes, rest_.size(), 2 * filled_});
+      ASSIGN_OR_RETURN(plain_, make_room(filled_, std::min<uint64_t>(wish, max_size_ + 1)));
     }
-    stream.next_in = ZlibBytes(compressed);
-    stream.avail_in = Portion(compressed.size());
-    stream.next_out = reinterpret_cast<Bytef*>(plain.data() + filled);
-    stream.avail_out = Portion(plain.size() - filled);
+    stream.next_in = ZlibBytes(rest_);
+    stream.avail_in = Portion(rest_.size());
+    stream.next_out = reinterpret_cast<Bytef*>(plain_.data() + filled_);
+    stream.avail_out = Portion(std::min<uint64_t>(plain_.size(), pause_at) - filled_);
     const uInt in_before = stream.avail_in;
     const uInt out_before = stream.avail_out;
     const int result = inflate(&stream, Z_NO_FLUSH);
-    compressed.remove_prefix(in_before - stream.avail_in);
-    filled += out_before - stream.avail_out;
-    if (filled > max_size) return SizeLimitError(max_size);
+    rest_.remove_prefix(in_before - stream.avail_in);
+    filled_ += out_before - stream.avail_out;
+    if (filled_ > max_size_) return SizeLimitError(max_size_);
     if (result == Z_STREAM_END) {
-      if (compressed.empty()) return filled;
+      if (rest_.empty()) return true;
       // A gzip file may be several, one behind the other.
-      if (coding != ContentCoding::kGzip || inflateReset(&stream) != Z_OK) {
+      if (coding_ != ContentCoding::kGzip || inflateReset(&stream) != Z_OK) {
         return absl::InvalidArgumentError(
             "failed to decompress the request body: data after the end");
       }
-    } else if (result != Z_OK || (compressed.empty() && stream.avail_out > 0)) {
+    } else if (result != Z_OK || (rest_.empty() && stream.avail_out > 0)) {
       return DamagedError(stream);
     }
   }
+  return false;
+}
+
+absl::StatusOr<uint64_t> Decompress(ContentCoding coding, absl::string_view compressed,
+                                    uint64_t max_size, RoomForPlain make_room) {
+  Decompressor decompressor(coding, compressed, max_size);
+  bool done = false;
+  while (!done) {
+    ASSIGN_OR_RETURN(done, decompressor.Run(std::numeric_limits<uint64_t>::max(), make_room));
+  }
+  return decompressor.filled();
 }
 
 uint64_t CompressedBound(uint64_t size) {
@@ -150,6 +173,12 @@ uint64_t CompressedBound(uint64_t size) {
 
 absl::StatusOr<std::string> Compress(ContentCoding coding,
                                      absl::Span<const absl::string_view> pieces) {
+  return Compress(coding, pieces, [] { return true; });
+}
+
+absl::StatusOr<std::string> Compress(ContentCoding coding,
+                                     absl::Span<const absl::string_view> pieces,
+                                     absl::FunctionRef<bool()> wanted) {
   std::string out;
   if (coding == ContentCoding::kIdentity) {
     for (const absl::string_view piece : pieces) out.append(piece.data(), piece.size());
@@ -167,24 +196,29 @@ absl::StatusOr<std::string> Compress(ContentCoding coding,
   out.resize(deflateBound(&stream, total));  // enough for all of it
 
   size_t filled = 0;
-  const auto run = [&](absl::string_view piece, int flush) {
+  const auto run = [&](absl::string_view portion, int flush) {
     int result = Z_OK;
     do {
-      stream.next_in = ZlibBytes(piece);
-      stream.avail_in = Portion(piece.size());
+      stream.next_in = ZlibBytes(portion);
+      stream.avail_in = Portion(portion.size());
       stream.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
       stream.avail_out = Portion(out.size() - filled);
       const uInt in_before = stream.avail_in;
       const uInt out_before = stream.avail_out;
       result = deflate(&stream, flush);
-      piece.remove_prefix(in_before - stream.avail_in);
+      portion.remove_prefix(in_before - stream.avail_in);
       filled += out_before - stream.avail_out;
-    } while (result == Z_OK && (!piece.empty() || flush == Z_FINISH));
+    } while (result == Z_OK && (!portion.empty() || flush == Z_FINISH));
     return result;
   };
-  for (const absl::string_view piece : pieces) {
-    if (!piece.empty() && run(piece, Z_NO_FLUSH) != Z_OK) {
-      return absl::InternalError("failed to compress the response");
+  for (absl::string_view piece : pieces) {
+    while (!piece.empty()) {
+      if (!wanted()) return absl::CancelledError("the compressed response is not wanted any more");
+      const absl::string_view portion = piece.substr(0, kPlainBytesBetweenQuestions);
+      piece.remove_prefix(portion.size());
+      if (run(portion, Z_NO_FLUSH) != Z_OK) {
+        return absl::InternalError("failed to compress the response");
+      }
     }
   }
   if (run("", Z_FINISH) != Z_STREAM_END) {

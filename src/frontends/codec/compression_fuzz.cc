@@ -1,5 +1,6 @@
 // Arbitrary bytes as a compressed body, as the value of Content-Encoding and of Accept-Encoding.
-// The first byte says which coding and how much may come out.
+// The first byte says which coding and how much may come out. With pauses the same comes out as
+// without.
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
@@ -31,6 +32,25 @@ absl::StatusOr<std::string> Plain(nereid::ContentCoding coding, absl::string_vie
   return plain;
 }
 
+// The same with a pause after every `step` bytes.
+absl::StatusOr<std::string> PlainInSteps(nereid::ContentCoding coding, absl::string_view compressed,
+                                         uint64_t limit, uint64_t step) {
+  std::string plain;
+  const auto make_room = [&](uint64_t, uint64_t wish) -> absl::StatusOr<absl::Span<char>> {
+    plain.resize(wish);
+    return absl::MakeSpan(plain.data(), plain.size());
+  };
+  nereid::Decompressor decompressor(coding, compressed, limit);
+  for (uint64_t pause_at = step;; pause_at += step) {
+    const absl::StatusOr<bool> done = decompressor.Run(pause_at, make_room);
+    if (!done.ok()) return done.status();
+    if (decompressor.filled() > pause_at) std::abort();
+    if (*done) break;
+  }
+  plain.resize(decompressor.filled());
+  return plain;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -44,6 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)nereid::ChooseContentCoding(bytes);
 
   const absl::StatusOr<std::string> plain = Plain(coding, bytes, limit);
+  if (PlainInSteps(coding, bytes, limit, 1 + limit / 5) != plain) std::abort();
   if (!plain.ok()) return 0;
   if (plain->size() > limit) std::abort();
   const absl::StatusOr<std::string> again = nereid::Compress(coding, {*plain});

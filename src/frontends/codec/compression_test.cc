@@ -70,6 +70,58 @@ TEST(CompressionTest, AsksForRoomAsBytesComeOut) {
   EXPECT_GE(CompressedBound(0), Compress(ContentCoding::kGzip, {""})->capacity());
 }
 
+TEST(CompressionTest, PausesAndGoesOnWhereItWas) {
+  const std::string text = Mixed(1'000'000);
+  for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
+    const std::string packed = *Compress(coding, {text});
+    for (const uint64_t step : {1000u, 4096u, 333'333u, 1'000'000u, 2'000'000u}) {
+      std::string plain;
+      const auto make_room = [&](uint64_t, uint64_t wish) -> absl::StatusOr<absl::Span<char>> {
+        plain.resize(wish);
+        return absl::MakeSpan(plain);
+      };
+      Decompressor decompressor(coding, packed, kNoLimit);
+      uint64_t pause_at = 0;
+      absl::StatusOr<bool> done = false;
+      while (done.ok() && !*done) {
+        EXPECT_EQ(decompressor.filled(), std::min<uint64_t>(pause_at, text.size())) << step;
+        pause_at += step;
+        done = decompressor.Run(pause_at, make_room);
+      }
+      ASSERT_TRUE(done.ok()) << done.status();
+      plain.resize(decompressor.filled());
+      EXPECT_TRUE(plain == text) << step;
+    }
+  }
+}
+
+TEST(CompressionTest, FindsDamageAfterAPause) {
+  const std::string text = Mixed(100'000);
+  const std::string packed = *Compress(ContentCoding::kGzip, {text});
+  std::string plain;
+  const auto make_room = [&](uint64_t, uint64_t wish) -> absl::StatusOr<absl::Span<char>> {
+    plain.resize(wish);
+    return absl::MakeSpan(plain);
+  };
+  for (const std::string& bad : {packed.substr(0, packed.size() - 1), packed + "tail"}) {
+    Decompressor decompressor(ContentCoding::kGzip, bad, kNoLimit);
+    EXPECT_EQ(*decompressor.Run(text.size() / 2, make_room), false);
+    EXPECT_EQ(decompressor.Run(kNoLimit, make_room).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  Decompressor limited(ContentCoding::kGzip, packed, text.size() - 1);
+  EXPECT_EQ(*limited.Run(text.size() / 2, make_room), false);
+  EXPECT_EQ(limited.Run(kNoLimit, make_room).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(CompressionTest, StopsWhenTheResultIsNotWantedAnyMore) {
+  const std::string text = Mixed(10'000'000);
+  int asked = 0;
+  EXPECT_EQ(Compress(ContentCoding::kGzip, {text}, [&] { return ++asked < 3; }).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(CompressionTest, RefusesDamagedData) {
   const std::string packed = *Compress(ContentCoding::kGzip, {Mixed(5000)});
   for (const std::string& bad :

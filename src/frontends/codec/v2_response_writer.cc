@@ -108,6 +108,21 @@ size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& form
   return size;
 }
 
+size_t EstimateBodySize(const InferResponse& response, const OutputFormats& formats) {
+  // A score of four bytes becomes a text of some thirty, if all classes are asked for.
+  constexpr size_t kClassifiedBytes = 8;
+  size_t size = EstimateJsonSize(response, formats);
+  for (const ResponseOutput& output : response.outputs()) {
+    const OutputFormat& format = formats.For(output.name());
+    if (format.classification > 0) {
+      size += kClassifiedBytes * output.buffer().byte_size;
+    } else if (format.binary) {
+      size += output.buffer().byte_size;
+    }
+  }
+  return size;
+}
+
 absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
                                              const OutputFormats& formats) {
   ResponseBody body;

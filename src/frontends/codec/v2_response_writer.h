@@ -38,6 +38,9 @@ struct ResponseBody {
 
 // About how large the JSON text will be; its memory is taken before it is written.
 size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& formats);
+// About how large the whole body will be. Outputs to be classified count for what it takes to look
+// at them, which is more than what is written of them.
+size_t EstimateBodySize(const InferResponse& response, const OutputFormats& formats);
 
 // INVALID_ARGUMENT where an output cannot be written as asked, INTERNAL where its bytes do not fit
 // its shape. REQUIRES: response.status().ok(); buffers in CPU memory.

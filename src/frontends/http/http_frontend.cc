@@ -59,12 +59,12 @@ bool IsWork(Endpoint endpoint) {
 
 }  // namespace
 
-HttpFrontend::HttpFrontend(Server* server, SpareExecutor* admin, const RequestLimits& limits,
-                           uint64_t max_waiting_bytes)
+HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
+                           const RequestLimits& limits, uint64_t max_waiting_bytes)
     : server_(server),
-      admin_(admin),
+      admin_(executors.admin),
       server_metadata_(ToJson(server->Metadata())),
-      infer_(server, limits),
+      infer_(server, executors.compression, limits),
       generate_(server, limits, max_waiting_bytes) {}
 
 void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
@@ -76,7 +76,7 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
     return responder.Complete(MethodNotAllowed(route.endpoint));
   }
   if (route.endpoint == Endpoint::kInfer) {
-    return infer_.Handle(route, *request, std::move(responder));
+    return infer_.Handle(route, std::move(request), std::move(responder));
   }
   if (route.endpoint == Endpoint::kGenerate || route.endpoint == Endpoint::kGenerateStream) {
     return generate_.Handle(route, *request, route.endpoint == Endpoint::kGenerateStream,

@@ -16,14 +16,20 @@
 
 namespace nereid {
 
+// Where the frontend has work done that is too long for an I/O thread.
+struct HttpExecutors {
+  SpareExecutor* admin = nullptr;        // administration
+  SpareExecutor* compression = nullptr;  // large bodies and answers, decompressed and compressed
+};
+
 class HttpFrontend final : public HttpHandler {
  public:
   // Bytes of one generated stream that may wait for its client.
   static constexpr uint64_t kMaxWaitingBytes = 16 << 20;
 
-  // `server` must outlive this; this is to be destroyed after the server has stopped and `admin`
-  // has ended, where administration runs.
-  HttpFrontend(Server* server, SpareExecutor* admin, const RequestLimits& limits = {},
+  // `server` must outlive this; this is to be destroyed after the server has stopped and
+  // `executors` have ended.
+  HttpFrontend(Server* server, const HttpExecutors& executors, const RequestLimits& limits = {},
                uint64_t max_waiting_bytes = kMaxWaitingBytes);
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;

@@ -63,7 +63,8 @@ class HttpFrontendTest : public testing::Test {
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = server->release();
     admin_ = new SpareExecutor(SpareExecutorOptions());
-    frontend_ = new HttpFrontend(server_, admin_, RequestLimits{/*max_input_size=*/1 << 20});
+    frontend_ =
+        new HttpFrontend(server_, {admin_, admin_}, RequestLimits{/*max_input_size=*/1 << 20});
     HttpServerOptions http = InferencePortOptions(server_);
     http.address = "127.0.0.1";
     auto listening = HttpServer::Start(http, frontend_);
@@ -312,7 +313,7 @@ class HungAdministrationTest : public HttpFrontendTest {
 
   Door door_;
   SpareExecutor admin_{SpareExecutorOptions{"admin", kThreads, kThreads, kMaxWaiting}};
-  HttpFrontend handler_{server_, &admin_, RequestLimits{}};
+  HttpFrontend handler_{server_, {&admin_, &admin_}, RequestLimits{}};
   std::unique_ptr<HttpServer> http_;
 };
 

@@ -1,5 +1,6 @@
 #include "frontends/http/http_inference.h"
 
+#include <absl/functional/function_ref.h>
 #include <absl/strings/str_cat.h>
 
 #include <utility>
@@ -10,6 +11,7 @@
 #include "frontends/codec/v2_response_writer.h"
 #include "frontends/http/charged_text.h"
 #include "frontends/http/infer_endpoint.h"
+#include "frontends/http/inline_compression.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
@@ -23,9 +25,11 @@ struct SentResponse {
   ResponseBody body;
 };
 
-// Replaces the body by its compressed form. False if that fails, or `budget` does not pay for it:
-// then the plain one is sent.
-bool CompressBody(ContentCoding coding, Budget* budget, HttpResponse* response) {
+// Replaces the body by its compressed form. False if that fails, is not `wanted` any more, or
+// `budget` does not pay for it: then the plain one is sent.
+bool CompressBody(ContentCoding coding, Budget* budget, absl::FunctionRef<bool()> wanted,
+                  HttpResponse* response) {
+  if (!wanted()) return false;
   std::vector<absl::string_view> pieces = {response->text};
   uint64_t size = response->text.size();
   for (const HttpChunk& chunk : response->chunks) {
@@ -34,7 +38,7 @@ bool CompressBody(ContentCoding coding, Budget* budget, HttpResponse* response) 
   }
   BudgetUnits units;
   if (!ChargeText(budget, CompressedBound(size), &units).ok()) return false;
-  auto compressed = Compress(coding, pieces);
+  auto compressed = Compress(coding, pieces, wanted);
   if (!compressed.ok()) return false;
   if (!ChargeText(budget, compressed->capacity(), &units).ok()) return false;
   response->text = *std::move(compressed);
@@ -78,14 +82,16 @@ absl::Status HttpInference::Read(std::shared_ptr<HttpBody> body,
   return ReadV2Request(view, limits, &request_, &buffers_, &formats_);
 }
 
-void HttpInference::Issue(Server* server, const OutputAllocator* allocator,
-                          HttpResponder responder) {
-  const std::shared_ptr<HttpInference> self = shared_from_this();
-  request_.inline_turn = responder.inline_turn();
-  responder.SetOnCancel([weak = std::weak_ptr<HttpInference>(self)] {
+void HttpInference::Attach(HttpResponder responder) {
+  responder.SetOnCancel([weak = weak_from_this()] {
     if (const auto inference = weak.lock()) inference->Cancel();
   });
   responder_.emplace(std::move(responder));
+}
+
+void HttpInference::Issue(Server* server, const OutputAllocator* allocator, InlineTurn* turn) {
+  const std::shared_ptr<HttpInference> self = shared_from_this();
+  request_.inline_turn = turn;
   until_released_ = self;
   until_answered_ = self;
 
@@ -100,15 +106,42 @@ void HttpInference::Issue(Server* server, const OutputAllocator* allocator,
   request_.set_response_target(target);
 
   const absl::Status issued = server->Infer(&request_);
-  if (issued.ok()) return;  // both callbacks may have run already
-  until_released_.reset();
-  until_answered_.reset();
-  responder_->Complete(StatusResponse(issued));
+  if (!issued.ok()) {
+    until_released_.reset();
+    until_answered_.reset();
+    return Refuse(issued);
+  }
+  // Both callbacks may have run already.
+  bool cancelled = false;
+  {
+    MutexLock lock(&mu_);
+    issued_ = true;
+    cancelled = cancelled_;
+  }
+  if (cancelled) request_.Cancel().IgnoreError();
+}
+
+void HttpInference::Refuse(const absl::Status& error) {
+  // All that the request holds goes back before the client can know.
+  body_.reset();
+  buffers_.Clear();
+  slot_.Return();
+  responder_->Complete(StatusResponse(error));
 }
 
 void HttpInference::Cancel() {
-  // Fails only for a request that was never issued, and that one has its answer.
+  {
+    MutexLock lock(&mu_);
+    cancelled_ = true;
+    if (!issued_) return;  // it will be looked at
+  }
+  // Fails for a request that has ended.
   request_.Cancel().IgnoreError();
+}
+
+bool HttpInference::cancelled() const {
+  MutexLock lock(&mu_);
+  return cancelled_;
 }
 
 void HttpInference::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& target) {
@@ -124,9 +157,40 @@ void HttpInference::OnResponse(InferResponse* response, uint32_t flags,
   auto* inference = static_cast<HttpInference*>(target.userp);
   if (response != nullptr) inference->Receive(std::unique_ptr<InferResponse>(response));
   if ((flags & kResponseCompleteFinal) == 0) return;
-  std::shared_ptr<HttpInference> self = std::move(inference->until_answered_);
-  HttpResponder responder = *std::move(self->responder_);
-  responder.CompleteWith([self = std::move(self)] { return self->MakeResponse(); });
+  const std::shared_ptr<HttpInference> self = std::move(inference->until_answered_);
+  self->Answer();
+}
+
+void HttpInference::Answer() {
+  HttpResponder responder = *std::move(responder_);
+  if (!TakesLongToCompress()) return AnswerOnIoThread(std::move(responder));
+  // Shared only because functions have to be copyable.
+  const auto job = std::make_shared<HttpResponder>(std::move(responder));
+  if (compression_->TryRun(
+          [self = shared_from_this(), job] { self->CompressAndAnswer(std::move(*job)); })) {
+    return;
+  }
+  // The result is too good to be refused: it is sent as it is.
+  response_coding_ = ContentCoding::kIdentity;
+  AnswerOnIoThread(std::move(*job));
+}
+
+void HttpInference::AnswerOnIoThread(HttpResponder responder) {
+  responder.CompleteWith([self = shared_from_this()] { return self->MakeResponse(); });
+}
+
+void HttpInference::CompressAndAnswer(HttpResponder responder) {
+  if (!cancelled()) return responder.Complete(MakeResponse());
+  // Made only if the client can still be told: it may have closed no more than its sending side.
+  response_coding_ = ContentCoding::kIdentity;
+  AnswerOnIoThread(std::move(responder));
+}
+
+bool HttpInference::TakesLongToCompress() const {
+  if (response_coding_ == ContentCoding::kIdentity) return false;
+  MutexLock lock(&mu_);
+  return response_count_ == 1 && response_->status().ok() &&
+         EstimateBodySize(*response_, formats_) > kMostInlineAnswerBytes;
 }
 
 void HttpInference::Receive(std::unique_ptr<InferResponse> response) {
@@ -157,7 +221,10 @@ absl::StatusOr<HttpResponse> HttpInference::WriteResponse(std::unique_ptr<InferR
   RETURN_IF_ERROR(ChargeText(budget_, body.json.capacity(), &units));
   HttpResponse http = InferenceResponse(std::move(response), std::move(body));
   http.units = std::move(units);
-  if (response_coding_ != ContentCoding::kIdentity) CompressBody(response_coding_, budget_, &http);
+  if (response_coding_ != ContentCoding::kIdentity) {
+    CompressBody(
+        response_coding_, budget_, [this] { return !cancelled(); }, &http);
+  }
   return http;
 }
 

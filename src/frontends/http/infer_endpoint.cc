@@ -1,6 +1,7 @@
 #include "frontends/http/infer_endpoint.h"
 
-#include <absl/strings/ascii.h>
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <memory>
 #include <optional>
@@ -9,64 +10,28 @@
 #include "base/status_macros.h"
 #include "frontends/codec/compression.h"
 #include "frontends/codec/length_headers.h"
+#include "frontends/http/body_decompression.h"
 #include "frontends/http/http_inference.h"
+#include "frontends/http/inline_compression.h"
 #include "frontends/http/model_endpoints.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
 namespace {
 
-// The body as the client meant it, and how much of it is JSON.
-struct PlainBody {
-  std::shared_ptr<HttpBody> body;
-  std::optional<size_t> header_length;
-};
+// Some milliseconds of work pass between two looks at whether the client is still there.
+constexpr uint64_t kPlainBytesPerStep = 1 << 20;
 
-// What comes out lands where it stays, and is charged as it grows.
-absl::StatusOr<std::shared_ptr<HttpBody>> DecompressBody(ContentCoding coding,
-                                                         const HttpRequest& request,
-                                                         uint64_t max_size, Budget* budget) {
-  // Where the JSON ends is not known to be right yet; a wrong number only costs the alignment.
-  size_t split = 0;
-  if (const auto header = request.FindHeader(kHeaderLengthHeader)) {
-    split = ParseInferenceHeaderLength(*header, max_size).value_or(0);
-  }
-  const uint64_t held_besides = request.body() == nullptr ? 0 : request.body()->charged();
-  std::shared_ptr<HttpBody> body;
-  const auto make_room = [&](uint64_t filled, uint64_t wish) -> absl::StatusOr<absl::Span<char>> {
-    const uint64_t have = body == nullptr ? 0 : body->capacity();
-    const uint64_t held = held_besides + (body == nullptr ? 0 : body->charged());
-    ASSIGN_OR_RETURN(BudgetUnits units,
-                     budget->TakeFairly(wish - have, held, ShareUse::kAdmission));
-    if (body == nullptr) {
-      body = HttpBody::Reserve(wish, split);
-      if (body == nullptr) return absl::UnavailableError("out of memory for the request body");
-    } else {
-      body->Extend(filled - body->size());
-      if (!body->Grow(wish)) return absl::UnavailableError("out of memory for the request body");
-    }
-    body->Grant(wish - have, std::move(units));
-    return absl::MakeSpan(body->mutable_end() - body->size(), body->capacity());
-  };
-  ASSIGN_OR_RETURN(const uint64_t size,
-                   Decompress(coding, request.body_text(), max_size, make_room));
-  body->Extend(size - body->size());
-  body->Seal();
-  return body;
+// Where the plain body's JSON ends, which is not known to be right yet; a wrong number only costs
+// the alignment.
+size_t SplitOf(const HttpRequest& request, uint64_t max_size) {
+  const auto header = request.FindHeader(kHeaderLengthHeader);
+  return header.has_value() ? ParseInferenceHeaderLength(*header, max_size).value_or(0) : 0;
 }
 
-absl::StatusOr<PlainBody> ReadBody(ContentCoding coding, const HttpRequest& request,
-                                   uint64_t max_input_size, Budget* budget) {
-  PlainBody plain;
-  plain.body = request.body();
-  if (coding != ContentCoding::kIdentity) {
-    ASSIGN_OR_RETURN(plain.body, DecompressBody(coding, request, max_input_size, budget));
-  }
-  if (const auto header = request.FindHeader(kHeaderLengthHeader)) {
-    const size_t size = plain.body == nullptr ? 0 : plain.body->size();
-    ASSIGN_OR_RETURN(plain.header_length, ParseInferenceHeaderLength(*header, size));
-  }
-  return plain;
+ContentCoding AnswerCoding(const HttpRequest& request) {
+  const auto accepted = request.FindHeader("Accept-Encoding");
+  return accepted.has_value() ? ChooseContentCoding(*accepted) : ContentCoding::kIdentity;
 }
 
 absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(const Server& server, const Route& route,
@@ -81,10 +46,20 @@ absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(const Server& server, co
 
 }  // namespace
 
-InferEndpoint::InferEndpoint(Server* server, const RequestLimits& limits)
-    : server_(server), limits_(limits), allocator_(server->in_flight_bytes()) {}
+struct InferEndpoint::Compressed {
+  std::unique_ptr<HttpRequest> request;
+  BodyDecompression body;
+  std::shared_ptr<HttpInference> inference;
+};
 
-void InferEndpoint::Handle(const Route& route, const HttpRequest& request,
+InferEndpoint::InferEndpoint(Server* server, SpareExecutor* compression,
+                             const RequestLimits& limits)
+    : server_(server),
+      compression_(compression),
+      limits_(limits),
+      allocator_(server->in_flight_bytes()) {}
+
+void InferEndpoint::Handle(const Route& route, std::unique_ptr<HttpRequest> request,
                            HttpResponder responder) {
   const auto version = RouteVersion(route);
   if (!version.ok()) return responder.Complete(StatusResponse(version.status()));
@@ -94,24 +69,88 @@ void InferEndpoint::Handle(const Route& route, const HttpRequest& request,
   auto slot = server_->in_flight_requests()->TakeFairly(1, 0, ShareUse::kAdmission);
   if (!slot.ok()) return responder.Complete(StatusResponse(slot.status()));
 
-  const auto coding = ParseContentEncoding(request.FindHeader("Content-Encoding").value_or(""));
+  const auto coding = ParseContentEncoding(request->FindHeader("Content-Encoding").value_or(""));
   if (!coding.ok()) {
     HttpResponse refusal = StatusResponse(coding.status());
     refusal.headers.emplace_back("Accept-Encoding", "gzip, deflate");
     return responder.Complete(std::move(refusal));
   }
-  auto body = ReadBody(*coding, request, limits_.max_input_size, server_->in_flight_bytes());
-  if (!body.ok()) return responder.Complete(StatusResponse(body.status()));
-
-  const auto accepted = request.FindHeader("Accept-Encoding");
-  const auto inference = std::make_shared<HttpInference>(
-      *std::move(model), *version,
-      accepted.has_value() ? ChooseContentCoding(*accepted) : ContentCoding::kIdentity);
-  const absl::Status read = inference->Read(std::move(body->body), body->header_length, limits_,
-                                            server_->in_flight_bytes());
-  if (!read.ok()) return responder.Complete(StatusResponse(read));
+  auto inference = std::make_shared<HttpInference>(*std::move(model), *version,
+                                                   AnswerCoding(*request), compression_);
   inference->set_slot(*std::move(slot));
-  inference->Issue(server_, &allocator_, std::move(responder));
+  InlineTurn* const turn = responder.inline_turn();
+  inference->Attach(std::move(responder));
+  if (*coding == ContentCoding::kIdentity) {
+    const absl::Status read = Read(*request, inference.get());
+    request.reset();  // the inference has its body
+    return IssueOrRefuse(read, inference.get(), turn);
+  }
+  const size_t split = SplitOf(*request, limits_.max_input_size);
+  std::shared_ptr<HttpBody> body = request->body();
+  std::unique_ptr<Compressed> compressed(
+      new Compressed{std::move(request),
+                     BodyDecompression(*coding, std::move(body), split, limits_.max_input_size,
+                                       server_->in_flight_bytes()),
+                     std::move(inference)});
+  HandleCompressed(std::move(compressed), turn);
+}
+
+void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn) {
+  absl::StatusOr<bool> done = false;
+  if (compressed->request->body_text().size() <= kMostInlineCompressedBytes) {
+    done = compressed->body.Run(kMostInlinePlainBytes);
+  }
+  if (done.ok() && !*done) return DecompressElsewhere(std::move(compressed));
+  absl::Status read = done.status();
+  if (read.ok()) {
+    compressed->request->set_body(compressed->body.Finish());
+    read = Read(*compressed->request, compressed->inference.get());
+  }
+  const std::shared_ptr<HttpInference> inference = std::move(compressed->inference);
+  compressed.reset();
+  IssueOrRefuse(read, inference.get(), turn);
+}
+
+void InferEndpoint::DecompressElsewhere(std::unique_ptr<Compressed> compressed) {
+  const std::shared_ptr<HttpInference> inference = compressed->inference;
+  // Shared only because functions have to be copyable.
+  const auto job = std::make_shared<std::unique_ptr<Compressed>>(std::move(compressed));
+  if (compression_->TryRun([this, job] { Continue(std::move(*job)); })) return;
+  job->reset();
+  inference->Refuse(absl::UnavailableError(
+      "too many large compressed request bodies at a time: try again later"));
+}
+
+void InferEndpoint::Continue(std::unique_ptr<Compressed> compressed) {
+  const std::shared_ptr<HttpInference> inference = std::move(compressed->inference);
+  BodyDecompression& body = compressed->body;
+  absl::StatusOr<bool> done = false;
+  while (done.ok() && !*done && !inference->cancelled()) {
+    done = body.Run(body.filled() + kPlainBytesPerStep);
+  }
+  absl::Status read = done.status();
+  if (read.ok() && *done) {
+    compressed->request->set_body(body.Finish());
+    read = Read(*compressed->request, inference.get());
+  }
+  if (read.ok() && inference->cancelled()) read = absl::CancelledError("the request was cancelled");
+  compressed.reset();
+  IssueOrRefuse(read, inference.get(), /*turn=*/nullptr);
+}
+
+absl::Status InferEndpoint::Read(const HttpRequest& request, HttpInference* inference) const {
+  std::optional<size_t> header_length;
+  if (const auto header = request.FindHeader(kHeaderLengthHeader)) {
+    ASSIGN_OR_RETURN(header_length,
+                     ParseInferenceHeaderLength(*header, request.body_text().size()));
+  }
+  return inference->Read(request.body(), header_length, limits_, server_->in_flight_bytes());
+}
+
+void InferEndpoint::IssueOrRefuse(const absl::Status& read, HttpInference* inference,
+                                  InlineTurn* turn) {
+  if (!read.ok()) return inference->Refuse(read);
+  inference->Issue(server_, &allocator_, turn);
 }
 
 }  // namespace nereid

@@ -3,9 +3,12 @@
 #ifndef NEREID_FRONTENDS_HTTP_INFER_ENDPOINT_H_
 #define NEREID_FRONTENDS_HTTP_INFER_ENDPOINT_H_
 
+#include <absl/status/status.h>
+
 #include <cstdint>
 #include <memory>
 
+#include "base/spare_executor.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
@@ -17,17 +20,32 @@ namespace nereid {
 // Name of the header that says how much of a body is JSON; the rest is binary tensors.
 inline constexpr char kHeaderLengthHeader[] = "Inference-Header-Content-Length";
 
+class HttpInference;
+
 class InferEndpoint {
  public:
-  // `server` must outlive this, and this every request: it goes after the server has stopped.
-  InferEndpoint(Server* server, const RequestLimits& limits);
+  // `server` must outlive this, and this every request: it goes after the server has stopped, and
+  // `compression` has ended, where large bodies and answers are decompressed and compressed.
+  InferEndpoint(Server* server, SpareExecutor* compression, const RequestLimits& limits);
 
   // Answers at once when the request cannot be issued, otherwise when its response is there.
   // Runs on an I/O thread; never blocks.
-  void Handle(const Route& route, const HttpRequest& request, HttpResponder responder);
+  void Handle(const Route& route, std::unique_ptr<HttpRequest> request, HttpResponder responder);
 
  private:
+  // A request whose body is not plain yet.
+  struct Compressed;
+
+  void HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn);
+  void DecompressElsewhere(std::unique_ptr<Compressed> compressed);
+  // Takes up what HandleCompressed has left, on another thread.
+  void Continue(std::unique_ptr<Compressed> compressed);
+  // Makes `request`, of which the body is plain, an inference.
+  absl::Status Read(const HttpRequest& request, HttpInference* inference) const;
+  void IssueOrRefuse(const absl::Status& read, HttpInference* inference, InlineTurn* turn);
+
   Server* const server_;
+  SpareExecutor* const compression_;
   const RequestLimits limits_;
   const HeapOutputAllocator allocator_;
 };
