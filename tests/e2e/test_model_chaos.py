@@ -189,7 +189,7 @@ def toggle_faults(server: ServerProcess, actors: Sequence[Actor]) -> None:
         return
     server.process.send_signal(signal.SIGUSR2)
     for actor in actors:
-        actor.loads_may_fail = not actor.loads_may_fail
+        actor.changes_may_fail = not actor.changes_may_fail
 
 
 def check_memory(server: ServerProcess, base: int) -> None:

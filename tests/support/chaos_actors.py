@@ -65,7 +65,7 @@ class Actor:
     ) -> None:
         self.model = model
         self.url = ""  # of the server, as soon as it runs
-        self.loads_may_fail = False  # for want of something: then they are tried again
+        self.changes_may_fail = False  # for want of something: then they are tried again
         self.done: list[str] = []
         self._repository = repository
         self._folder = repository.root / model
@@ -99,17 +99,19 @@ class Actor:
         action()
 
     def load(self, expected: int = 200, model: str = "") -> None:
-        path = f"/v2/repository/models/{model or self.model}/load"
+        self._change(model or self.model, "load", expected)
+
+    def unload(self, model: str) -> None:
+        self._change(model, "unload", 200)
+
+    def _change(self, model: str, what: str, expected: int) -> None:
+        path = f"/v2/repository/models/{model}/{what}"
         answer = raw_http.post(self.url, path)
-        for _ in range(MOST_TRIES if self.loads_may_fail else 0):
+        for _ in range(MOST_TRIES if self.changes_may_fail else 0):
             if answer.status == expected:
                 break
             answer = raw_http.post(self.url, path)
         assert answer.status == expected, (self.model, self.done[-3:], answer.status, answer.body)
-
-    def unload(self, model: str) -> None:
-        answer = raw_http.post(self.url, f"/v2/repository/models/{model}/unload")
-        assert answer.status == 200, (self.model, self.done[-3:], answer.body)
 
     def versions(self) -> list[int]:
         return sorted(int(version.name) for version in self._folder.glob("[0-9]*"))
