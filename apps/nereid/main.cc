@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <future>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
 #include "base/crash_context.h"
 #include "base/log.h"
 #include "base/version.h"
@@ -76,10 +78,17 @@ bool Drain(Services* services, TimePoint deadline) {
   std::promise<void> end;
   std::future<void> ended = end.get_future();
   // Left behind if it hangs, with the process soon to end.
-  auto* const thread = new std::thread([services, deadline, end = std::move(end)]() mutable {
+  std::thread* thread = nullptr;
+  try {
+    thread = new std::thread([services, deadline, end = std::move(end)]() mutable {
+      services->Drain(deadline);
+      end.set_value();
+    });
+  } catch (const std::exception& e) {  // then the watchdog sees to it that this does not hang
+    LOG_WARNING << "no thread to close the ports: " << e.what();
     services->Drain(deadline);
-    end.set_value();
-  });
+    return true;
+  }
   if (ended.wait_until(deadline + kDrainGrace) != std::future_status::ready) {
     LOG_ERROR << "a thread of the ports hangs: unloading the models all the same";
     return false;
@@ -112,9 +121,22 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
   _exit(1);
 }
 
+// Where the machine has no threads or memory for them, server and ports do not start, and say so.
+absl::StatusOr<Server::Owner> CreateServer(const ServerOptions& options) try {
+  return Server::Create(options);
+} catch (...) {
+  return CaughtStatus();
+}
+
+absl::Status StartServices(const Settings& settings, Services* services) try {
+  return services->Start(settings);
+} catch (...) {
+  return CaughtStatus();
+}
+
 // The exit status for the caller.
 int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watchdog) {
-  absl::StatusOr<Server::Owner> server = Server::Create(settings.server);
+  absl::StatusOr<Server::Owner> server = CreateServer(settings.server);
   if (!server.ok()) {
     const bool invalid = server.status().code() == absl::StatusCode::kInvalidArgument;
     LOG_ERROR << "error: creating server: " << (invalid ? "Invalid argument" : "Internal") << " - "
@@ -124,7 +146,7 @@ int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watc
   // A client may see the server ready, and stop it, before all services have started.
   signals->Serving();
   Services services(server->get());
-  if (const absl::Status started = services.Start(settings); !started.ok()) {
+  if (const absl::Status started = StartServices(settings, &services); !started.ok()) {
     LOG_ERROR << started.message();
     // Clients of a port that was opened may be served already.
     (void)Stop(settings, server->get(), &services, watchdog);

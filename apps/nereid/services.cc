@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <exception>
 #include <thread>
 
 #include "base/log.h"
@@ -182,11 +183,20 @@ absl::Status Services::StartMetrics(const Settings& s) {
 
 void Services::Drain(TimePoint deadline) {
   // Both at the same time: neither waits for the other's clients.
-  std::thread grpc_drain([&] {
-    if (grpc_ != nullptr) grpc_->Stop(deadline);
-  });
+  std::thread grpc_drain;
+  try {
+    grpc_drain = std::thread([&] {
+      if (grpc_ != nullptr) grpc_->Stop(deadline);
+    });
+  } catch (const std::exception& e) {  // without a thread one after the other
+    LOG_WARNING << "no thread to close the gRPC port: " << e.what();
+  }
   if (http_ != nullptr) http_->Stop(deadline);
-  grpc_drain.join();
+  if (grpc_drain.joinable()) {
+    grpc_drain.join();
+  } else if (grpc_ != nullptr) {
+    grpc_->Stop(deadline);
+  }
 }
 
 bool Services::Stop() {

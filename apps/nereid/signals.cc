@@ -71,8 +71,19 @@ void ShutdownSignals::Serving() {
 }
 
 int ShutdownSignals::Wait() {
-  received_.wait(0);
-  return received_.load();
+  // Not by std::atomic, whose wait ThreadSanitizer does not know: it would keep the handler from
+  // running on this thread, which the system prefers.
+  MutexLock lock(&mu_);
+  while (received_ == 0) changed_.Wait(&mu_);
+  return received_;
+}
+
+bool ShutdownSignals::Take(int number) {
+  MutexLock lock(&mu_);
+  if (received_ != 0) return false;
+  received_ = number;
+  changed_.NotifyAll();
+  return true;
 }
 
 void ShutdownSignals::Receive() {
@@ -86,11 +97,10 @@ void ShutdownSignals::Receive() {
       LOG_WARNING << "signal " << number << " received while starting: exiting";
       _exit(128 + number);
     }
-    if (received_.exchange(number) != 0) {
+    if (!Take(number)) {
       LOG_WARNING << "second signal received: exiting without waiting any longer";
       _exit(128 + number);
     }
-    received_.notify_all();
   }
 }
 

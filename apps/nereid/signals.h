@@ -8,6 +8,8 @@
 
 #include <atomic>
 
+#include "base/mutex.h"
+
 namespace nereid {
 
 class ShutdownSignals {
@@ -26,10 +28,14 @@ class ShutdownSignals {
  private:
   static void Catch();
   void Receive();
+  // Lets Wait return. False if it was to do so already.
+  bool Take(int number);
 
   int pipe_ = -1;  // where the handler writes to is read from here
   std::atomic<bool> serving_{false};
-  std::atomic<int> received_{0};
+  Mutex mu_;
+  CondVar changed_;
+  int received_ ABSL_GUARDED_BY(mu_) = 0;  // the first one; 0: none yet
 };
 
 }  // namespace nereid
