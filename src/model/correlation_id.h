@@ -9,6 +9,8 @@
 #include <string>
 #include <variant>
 
+#include "model/copy_variant.h"
+
 namespace nereid {
 
 inline constexpr size_t kMaxCorrelationIdLength = 128;
@@ -16,6 +18,10 @@ inline constexpr size_t kMaxCorrelationIdLength = 128;
 class CorrelationId {
  public:
   CorrelationId() = default;
+  CorrelationId(const CorrelationId& other) : id_(CopyVariant(other.id_)) {}
+  CorrelationId(CorrelationId&&) = default;
+  CorrelationId& operator=(const CorrelationId& other) { return *this = CorrelationId(other); }
+  CorrelationId& operator=(CorrelationId&&) = default;
   explicit CorrelationId(uint64_t id) : id_(id) {}
   explicit CorrelationId(std::string id) : id_(std::move(id)) {}
 

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
+
+#include "model/copy_variant.h"
 
 namespace nereid {
 
@@ -21,6 +24,14 @@ inline const void* ParameterValuePointer(const ParameterValue& value) {
 }
 
 struct Parameter {
+  Parameter() = default;
+  Parameter(std::string name_in, ParameterValue value_in)
+      : name(std::move(name_in)), value(std::move(value_in)) {}
+  Parameter(const Parameter& other) : name(other.name), value(CopyVariant(other.value)) {}
+  Parameter(Parameter&&) = default;
+  Parameter& operator=(const Parameter& other) { return *this = Parameter(other); }
+  Parameter& operator=(Parameter&&) = default;
+
   std::string name;
   ParameterValue value;
 };
