@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 
+#include <exception>
 #include <utility>
+
+#include "base/log.h"
 
 namespace nereid {
 
@@ -52,7 +55,12 @@ void Executor::Work() {
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    job();
+    try {
+      job();
+    } catch (const std::exception& e) {
+      // Whoever waits for it was told as it went.
+      LOG_ERROR << "a job was given up: " << e.what();
+    }
   }
 }
 

@@ -23,7 +23,8 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Queues `job`, which will run. False if the queue is full: then it will not. Never blocks.
+  // Queues `job`, which will run; if it throws that is logged. False if the queue is full: then it
+  // will not. Never blocks.
   [[nodiscard]] bool TryRun(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

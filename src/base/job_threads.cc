@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "base/log.h"
+
 namespace nereid {
 
 JobThreads::~JobThreads() {
@@ -17,13 +19,15 @@ JobThreads::~JobThreads() {
   for (Running& one : ended) one.thread.join();
 }
 
-bool JobThreads::TryRun(std::function<void()>* job) {
+bool JobThreads::TryRun(std::function<void()>* job, bool* too_many) {
   std::list<Running> ended;
   bool runs = false;
   {
     MutexLock lock(&mu_);
     ended.swap(ended_);
-    runs = running_.size() < limit_ && Start(job);
+    const bool full = running_.size() >= limit_;
+    if (too_many != nullptr) *too_many = full;
+    runs = !full && Start(job);
   }
   // These have nothing left to do but to return.
   for (Running& one : ended) one.thread.join();
@@ -53,7 +57,12 @@ void JobThreads::Work(Place self) {
     MutexLock lock(&mu_);
     job.swap(self->job);
   }
-  job();
+  try {
+    job();
+  } catch (const std::exception& e) {
+    // Whoever waits for it was told as it went.
+    LOG_ERROR << name_ << ": a job was given up: " << e.what();
+  }
   job = nullptr;
   MutexLock lock(&mu_);
   ended_.splice(ended_.begin(), running_, self);

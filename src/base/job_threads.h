@@ -23,9 +23,11 @@ class JobThreads {
   JobThreads(const JobThreads&) = delete;
   JobThreads& operator=(const JobThreads&) = delete;
 
-  // Runs `*job` on a new thread, and takes it. False if there are too many, or the machine has no
-  // more threads or memory: then the job stays with the caller. Never waits for a job.
-  [[nodiscard]] bool TryRun(std::function<void()>* job) ABSL_LOCKS_EXCLUDED(mu_);
+  // Runs `*job` on a new thread, and takes it; if it throws that is logged. False if there are too
+  // many, which `too_many` (null: nobody) is told, or the machine has no more threads or memory:
+  // then the job stays with the caller. Never waits for a job.
+  [[nodiscard]] bool TryRun(std::function<void()>* job, bool* too_many = nullptr)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Running {

@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "base/log.h"
@@ -23,15 +23,16 @@ SpareExecutor::~SpareExecutor() {
 }
 
 bool SpareExecutor::AddWorker() {
-  Worker* const worker = &workers_.emplace_back();
+  const size_t before = workers_.size();
   try {
+    Worker* const worker = &workers_.emplace_back();
     worker->thread = std::thread([this, worker] { Work(worker); });
-  } catch (const std::system_error&) {
-    workers_.pop_back();
+    pthread_setname_np(worker->thread.native_handle(), options_.name.substr(0, 15).c_str());
+    return true;
+  } catch (const std::exception&) {  // no thread, or no memory
+    if (workers_.size() > before) workers_.pop_back();
     return false;
   }
-  pthread_setname_np(worker->thread.native_handle(), options_.name.substr(0, 15).c_str());
-  return true;
 }
 
 bool SpareExecutor::TryRun(std::function<void()> job) {
@@ -65,7 +66,12 @@ void SpareExecutor::Work(Worker* self) {
       ++running_;
       if (!jobs_.empty()) watch_.NotifyAll();
     }
-    job();
+    try {
+      job();
+    } catch (const std::exception& e) {
+      // Whoever waits for it was told as it went.
+      LOG_ERROR << options_.name << ": a job was given up: " << e.what();
+    }
   }
 }
 

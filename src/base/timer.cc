@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 
-#include <limits>
+#include <exception>
+#include <utility>
+
+#include "base/log.h"
 
 namespace nereid {
 namespace {
@@ -11,47 +14,67 @@ constexpr int kCallThreads = 2;
 
 }  // namespace
 
+Timer::Alarm::Alarm(Timer* timer, std::function<void()> fn) : timer_(timer), fn_(std::move(fn)) {
+  Alarms one;
+  one.emplace(TimePoint(), this);
+  node_ = one.extract(one.begin());
+}
+
 Timer::Alarm::~Alarm() {
   MutexLock lock(&timer_->mu_);
   // From here on nobody sets it; but a call that is under way may have done so.
   while (state_ == State::kCalling) timer_->call_ended_.Wait(&timer_->mu_);
-  if (state_ == State::kSet) timer_->alarms_.erase(place_);
+  if (state_ == State::kSet) timer_->Remove(this);
 }
 
-void Timer::Alarm::Set(TimePoint at) {
+void Timer::Alarm::Set(TimePoint at) noexcept {
   MutexLock lock(&timer_->mu_);
   if (state_ == State::kCalling) {
     set_again_ = true;
     again_at_ = at;
     return;
   }
-  const bool was_set = state_ == State::kSet;
-  const auto before = place_;
-  timer_->Insert(this, at);  // first: if there is no memory for it, all stays as it was
-  if (was_set) timer_->alarms_.erase(before);
+  if (state_ == State::kSet) timer_->Remove(this);
+  timer_->Insert(this, at);
 }
 
-// Each alarm has at most one call in the executor's queue, so that nothing is gained by a limit.
-Timer::Timer(Clock* clock)
-    : clock_(clock),
-      executor_("time-outs", kCallThreads, std::numeric_limits<size_t>::max()),
-      thread_([this] { Run(); }) {
-  pthread_setname_np(thread_.native_handle(), "timer");
+Timer::Timer(Clock* clock) : clock_(clock) {
+  try {
+    threads_.reserve(1 + kCallThreads);
+    threads_.emplace_back([this] { Run(); });
+    pthread_setname_np(threads_.back().native_handle(), "timer");
+    for (int i = 0; i < kCallThreads; ++i) {
+      threads_.emplace_back([this] { MakeCalls(); });
+      pthread_setname_np(threads_.back().native_handle(), "time-outs");
+    }
+  } catch (...) {  // those that were made must not outlive this
+    Join();
+    throw;
+  }
 }
 
-Timer::~Timer() {
+Timer::~Timer() { Join(); }
+
+void Timer::Join() {
   {
     MutexLock lock(&mu_);
     closed_ = true;
   }
   changed_.NotifyAll();
-  thread_.join();
+  due_.NotifyAll();
+  for (std::thread& thread : threads_) thread.join();
 }
 
-void Timer::Insert(Alarm* alarm, TimePoint at) {
-  alarm->place_ = alarms_.emplace(at, alarm);
+void Timer::Insert(Alarm* alarm, TimePoint at) noexcept {
+  alarm->node_.key() = at;
+  alarm->place_ = alarms_.insert(std::move(alarm->node_));
   alarm->state_ = Alarm::State::kSet;
   if (alarm->place_ == alarms_.begin()) changed_.NotifyAll();
+}
+
+void Timer::Remove(Alarm* alarm) noexcept {
+  alarm->node_ = alarms_.extract(alarm->place_);
+  alarm->state_ = Alarm::State::kIdle;
 }
 
 void Timer::Run() {
@@ -67,21 +90,43 @@ void Timer::Run() {
       continue;
     }
     Alarm* const alarm = alarms_.begin()->second;
-    alarms_.erase(alarms_.begin());
+    Remove(alarm);
     alarm->state_ = Alarm::State::kCalling;
-    // Cannot be refused: the queue has no limit. It does not run here, so that the mutex may be
-    // held.
-    (void)executor_.TryRun([this, alarm] { Call(alarm); });
+    alarm->next_due_ = nullptr;
+    (first_due_ == nullptr ? first_due_ : last_due_->next_due_) = alarm;
+    last_due_ = alarm;
+    due_.NotifyOne();
   }
 }
 
-void Timer::Call(Alarm* alarm) {
-  alarm->fn_();
-  MutexLock lock(&mu_);
-  alarm->state_ = Alarm::State::kIdle;
-  if (std::exchange(alarm->set_again_, false)) Insert(alarm, alarm->again_at_);
-  // Under the mutex: whoever waits for the end of the call destroys the alarm.
-  call_ended_.NotifyAll();
+void Timer::MakeCalls() {
+  mu_.Lock();
+  while (true) {
+    while (first_due_ == nullptr && !closed_) due_.Wait(&mu_);
+    if (first_due_ == nullptr) break;
+    Alarm* const alarm = std::exchange(first_due_, first_due_->next_due_);
+    mu_.Unlock();
+    const bool succeeded = Call(*alarm);
+    mu_.Lock();
+    alarm->state_ = Alarm::State::kIdle;
+    const bool again = std::exchange(alarm->set_again_, false);
+    if (!succeeded) {
+      Insert(alarm, clock_->Now() + kAgain);
+    } else if (again) {
+      Insert(alarm, alarm->again_at_);
+    }
+    // Under the mutex: whoever waits for the end of the call destroys the alarm.
+    call_ended_.NotifyAll();
+  }
+  mu_.Unlock();
+}
+
+bool Timer::Call(const Alarm& alarm) noexcept try {
+  alarm.fn_();
+  return true;
+} catch (const std::exception& e) {
+  LOG_ERROR << "a call of the timer failed, and is made again: " << e.what();
+  return false;
 }
 
 }  // namespace nereid

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -106,6 +107,22 @@ TEST_F(TimerTest, ACallMaySetItsOwnAlarm) {
     clock_.Advance(milliseconds(10));
     calls_.Await(count);
   }
+}
+
+TEST_F(TimerTest, ACallThatFailsIsMadeAgain) {
+  Timer::Alarm alarm(&timer_, [this] {
+    calls_.Add();
+    if (calls_.count() < 3) throw std::bad_alloc();
+  });
+  alarm.Set(clock_.Now());
+  calls_.Await(1);
+  for (int count = 2; count <= 3; ++count) {
+    AwaitWaiting();
+    clock_.Advance(milliseconds(10));
+    calls_.Await(count);
+  }
+  AdvanceAndSettle(milliseconds(100));
+  EXPECT_EQ(calls_.count(), 3);
 }
 
 TEST_F(TimerTest, DestructionWaitsForTheCallUnderWay) {
