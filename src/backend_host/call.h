@@ -7,28 +7,38 @@
 #include <absl/strings/str_cat.h>
 
 #include <exception>
+#include <new>
 #include <string>
 
+#include "base/caught.h"
 #include "base/crash_context.h"
 #include "c_objects/error.h"
 
 namespace nereid {
 
+// INTERNAL, for a backend that has thrown `text`; where memory is short without a text.
+inline absl::Status BackendThrew(const std::string& backend, const std::string& model,
+                                 const char* what, const char* kind, const char* text) noexcept
+    try {
+  return absl::InternalError(absl::StrCat("backend '", backend, "' threw an ", kind, " in ", what,
+                                          " of model '", model, "'", text == nullptr ? "" : ": ",
+                                          text == nullptr ? "" : text));
+} catch (const std::bad_alloc&) {
+  return OutOfMemory();
+}
+
 // Runs `call`, which returns TRITONSERVER_Error*. The backend's own message is passed on as it is;
 // an exception becomes INTERNAL with the names of backend, model and `what`.
 template <typename Call>
 absl::Status CallBackend(const std::string& backend, const std::string& model, const char* what,
-                         const Call& call) {
+                         const Call& call) noexcept {
   const CrashContext context(backend.c_str(), model.c_str(), what);
   try {
     return TakeCError(call());
   } catch (const std::exception& e) {
-    return absl::InternalError(absl::StrCat("backend '", backend, "' threw an exception in ", what,
-                                            " of model '", model, "': ", e.what()));
+    return BackendThrew(backend, model, what, "exception", e.what());
   } catch (...) {
-    return absl::InternalError(absl::StrCat("backend '", backend,
-                                            "' threw an unknown exception in ", what,
-                                            " of model '", model, "'"));
+    return BackendThrew(backend, model, what, "unknown exception", nullptr);
   }
 }
 

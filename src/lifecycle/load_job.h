@@ -6,8 +6,10 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -37,13 +39,29 @@ struct ModelManager::VersionTask {
   LoadedModel& updated() const { return static_cast<LoadedModel&>(*present.model); }
 };
 
-// One model that is being loaded. Constant once it has begun, but for what is guarded.
+// One model that is being loaded. Shared by the tasks under way: the last one to let go of a load
+// that has not ended, because something threw, abandons it. Constant once it has begun, but for
+// what is guarded.
 struct ModelManager::LoadJob {
-  std::shared_ptr<const PreparedModel> model;
+  LoadJob(ModelManager* manager_in, BusyMark mark_in, PlanRun::Ending ending_in)
+      : manager(manager_in), ending(std::move(ending_in)), mark(std::move(mark_in)) {}
+  ~LoadJob() {
+    if (!ended) manager->Abandon(this);
+  }
+  LoadJob(const LoadJob&) = delete;
+  LoadJob& operator=(const LoadJob&) = delete;
+
+  ModelManager* const manager;
+  std::shared_ptr<const PreparedModel> model;  // null once ended
   bool on_request = false;
   std::string cannot;  // why it cannot be loaded, if the planner knows
-  PlanRun::Done done;
-  std::vector<VersionTask> tasks;  // each used by one thread at a time
+  PlanRun::Ending ending;
+  BusyMark mark;  // goes before the ending does: who waited for that finds the model free
+  std::shared_ptr<Progress> progress;  // null: it is not counted
+  std::map<ModelId, Record> record;    // made before anything changes: the first one of a new model
+  std::vector<VersionTask> tasks;      // each used by one thread at a time
+  bool planned = false;                // the directory says that versions are being loaded
+  bool ended = false;
   Mutex mu;
   size_t left ABSL_GUARDED_BY(mu) = 0;  // tasks under way
 
@@ -61,7 +79,7 @@ class ModelManager::Progress {
   Progress(Clock* clock, int64_t total)
       : clock_(clock), total_(total), start_(clock->Now()), next_(start_ + kPeriod) {}
 
-  void Count(bool ok) ABSL_LOCKS_EXCLUDED(mu_) {
+  void Count(bool ok) noexcept ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     ++done_;
     if (!ok) ++failed_;
@@ -69,17 +87,17 @@ class ModelManager::Progress {
     if (total_ < kWorthTelling || (now < next_ && done_ < total_)) return;
     next_ = now + kPeriod;
     const double seconds = std::chrono::duration<double>(now - start_).count();
-    LOG_INFO << done_ << " of " << total_ << " models loaded" << FailedText() << " after "
-             << seconds << " s";
+    if (failed_ == 0) {
+      LOG_INFO << done_ << " of " << total_ << " models loaded after " << seconds << " s";
+    } else {
+      LOG_INFO << done_ << " of " << total_ << " models loaded (" << failed_ << " failed) after "
+               << seconds << " s";
+    }
   }
 
  private:
   static constexpr Duration kPeriod = std::chrono::seconds(1);
   static constexpr int64_t kWorthTelling = 10;
-
-  std::string FailedText() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return failed_ == 0 ? "" : " (" + std::to_string(failed_) + " failed)";
-  }
 
   Clock* const clock_;
   const int64_t total_;

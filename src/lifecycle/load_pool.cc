@@ -75,7 +75,13 @@ void LoadPool::Work(Worker* self) {
       self->since = clock_->Now();
       if (!tasks_.empty()) watch_.NotifyAll();
     }
-    task();
+    try {
+      task();
+    } catch (const std::exception& e) {
+      // Whatever it worked for has been told: it goes with the task.
+      LOG_ERROR << "a load was given up: " << e.what();
+    }
+    task = nullptr;  // what goes with it belongs to the time of the task
   }
 }
 

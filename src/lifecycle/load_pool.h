@@ -29,6 +29,8 @@ class LoadPool {
   LoadPool(const LoadPool&) = delete;
   LoadPool& operator=(const LoadPool&) = delete;
 
+  // A task that throws has to have told whoever waits for it. Throws where there is no memory; the
+  // task does not run then.
   void Run(std::function<void()> task) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

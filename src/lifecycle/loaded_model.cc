@@ -63,11 +63,9 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   std::shared_ptr<LoadedModel> loaded(
       new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)), std::move(labels),
                       context.clock, std::move(model)));
-  if (absl::Status started = loaded->StartInstances(context, model_dir); !started.ok()) {
-    // Here and now: the last one to refer to it may be a thread of the backend.
-    loaded->TearDown();
-    return started;
-  }
+  // Here and now if it fails: the last one to refer to it may be a thread of the backend.
+  absl::Cleanup tear_down = [&] { loaded->TearDown(); };
+  RETURN_IF_ERROR(loaded->StartInstances(context, model_dir));
   if (context.response_cache != nullptr) {
     loaded->set_fingerprint(ModelFingerprint(*context.file_system, model_dir, loaded->config()));
   }
@@ -75,6 +73,7 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   loaded->PreserveOrdering();
   loaded->CheckFromNowOn(context.readiness);
   loaded->load_seconds_ = std::chrono::duration<double>(context.clock->Now() - start).count();
+  std::move(tear_down).Cancel();
   return loaded;
 }
 

@@ -99,7 +99,8 @@ class LoadedModel final : public ManagedModel {
                                                                    const std::string& model_dir);
   // The new instances serve; those that are not wanted any more finish what they have in the
   // background, and `reaper` ends them.
-  void Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) ABSL_LOCKS_EXCLUDED(mu_);
+  void Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) noexcept
+      ABSL_LOCKS_EXCLUDED(mu_);
   std::string ConfigJson() const override ABSL_LOCKS_EXCLUDED(mu_);
   size_t instance_count() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -126,6 +127,8 @@ class LoadedModel final : public ManagedModel {
   absl::StatusOr<BatchSource*> MakeSource(const LoadContext& context, RunningInstance* instance,
                                           uint32_t active);
   Instances instances() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Makes all that Apply takes. `present`: the instances now.
+  void PrepareApply(const Instances& present, InstanceUpdate* update);
   // Takes `instance` out of service, waits until it has finished, and finalises it.
   void Retire(RunningInstance* instance);
   // context.inline_limit, or zero if no I/O thread may execute this model. INVALID_ARGUMENT for a

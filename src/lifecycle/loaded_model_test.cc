@@ -59,7 +59,7 @@ class LoadedModelTest : public ::testing::Test {
 
   void Close(const std::shared_ptr<LoadedModel>& model) {
     Signal closed;
-    model->Close(&reaper_, [&closed] { closed.Set(); });
+    model->Close(model->PrepareClose(&reaper_, [&closed] { closed.Set(); }));
     closed.Await();
   }
 
@@ -143,7 +143,7 @@ TEST_F(LoadedModelTest, CloseWaitsForTheLastRequest) {
   ASSERT_TRUE(model->Enqueue(&owned).ok());
   repository_.backend.AwaitHeld(1);
   Signal closed;
-  model->Close(&reaper_, [&closed] { closed.Set(); });
+  model->Close(model->PrepareClose(&reaper_, [&closed] { closed.Set(); }));
   EXPECT_FALSE(closed.IsSet());
   EXPECT_THAT(repository_.backend.Journal(), Not(Contains("model_finalize holds")));
   repository_.backend.LetGo();
@@ -189,7 +189,7 @@ TEST_F(LoadedModelTest, SequencesGoOnUntilTheyEnd) {
   EXPECT_EQ(send(1, 0), absl::OkStatus());
   // Both doors closed, it lives until its sequences have ended.
   Signal closed;
-  model->Close(&reaper_, [&closed] { closed.Set(); });
+  model->Close(model->PrepareClose(&reaper_, [&closed] { closed.Set(); }));
   EXPECT_FALSE(closed.IsSet());
   ModelDirectory directory;
   directory.models["m"].draining.push_back(model);

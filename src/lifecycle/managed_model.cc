@@ -1,7 +1,10 @@
 #include "lifecycle/managed_model.h"
 
+#include <exception>
 #include <memory>
 #include <utility>
+
+#include "base/log.h"
 
 namespace nereid {
 
@@ -10,20 +13,28 @@ void ManagedModel::set_source(std::shared_ptr<ModelSource> source) {
   source_ = std::move(source);
 }
 
-void ManagedModel::Close(Reaper* reaper, std::function<void()> on_done) {
-  const std::shared_ptr<ModelSource> source = std::move(source_);
-  if (source != nullptr) source->BeginUnload();
-  CloseAdmission();
+ManagedModel::PreparedClose ManagedModel::PrepareClose(Reaper* reaper,
+                                                       std::function<void()> on_done) {
   auto self = std::static_pointer_cast<ManagedModel>(shared_from_this());
-  // Made now: whoever brings the last request to its end cannot fail any more.
   auto job = std::make_shared<Reaper::Job>();
-  job->push_back([self, source, on_done = std::move(on_done)] {
-    self->TearDown();
-    if (source != nullptr) source->Leave();
+  job->push_back([self, on_done = std::move(on_done)] {
+    try {
+      self->TearDown();
+    } catch (const std::exception& e) {
+      // Whoever waits for the end is not to wait for ever; what is left goes with the model.
+      LOG_ERROR << "model '" << self->config().name << "': " << e.what();
+    }
+    if (const auto source = std::move(self->source_); source != nullptr) source->Leave();
     on_done();
   });
+  return [reaper, job] { reaper->Run(std::move(*job)); };
+}
+
+void ManagedModel::Close(PreparedClose prepared) noexcept {
+  if (source_ != nullptr) source_->BeginUnload();
+  CloseAdmission();
   // The last request may end on a thread of the backend that TearDown has to join.
-  lifetime().Close([reaper, job] { reaper->Run(std::move(*job)); });
+  lifetime().Close(std::move(prepared));
 }
 
 }  // namespace nereid

@@ -22,10 +22,14 @@ class ManagedModel : public ServingModel {
  public:
   // Refuses new requests; those in flight go on.
   virtual void CloseAdmission() = 0;
+  // All that Close takes, made beforehand: neither Close nor whoever brings the last request to its
+  // end can fail any more. REQUIRES: the model is held by a shared_ptr.
+  using PreparedClose = std::function<void()>;
+  PreparedClose PrepareClose(Reaper* reaper, std::function<void()> on_done);
   // CloseAdmission, and once nothing is in flight `reaper` tears the model down, lets go of what it
   // was loaded from, and calls `on_done`. After that the model owns nothing that has an end: who
-  // still refers to it keeps memory only. REQUIRES: called once, on a model held by a shared_ptr.
-  void Close(Reaper* reaper, std::function<void()> on_done);
+  // still refers to it keeps memory only. REQUIRES: called once.
+  void Close(PreparedClose prepared) noexcept;
   // What it was loaded from, until it is closed. REQUIRES: called once at most, before others see
   // the model.
   void set_source(std::shared_ptr<ModelSource> source);
@@ -51,7 +55,7 @@ class ManagedModel : public ServingModel {
   virtual void TearDown() = 0;
 
  private:
-  std::shared_ptr<ModelSource> source_;  // null: the repository; moved out by Close
+  std::shared_ptr<ModelSource> source_;  // null: the repository; moved out at the end
 };
 
 }  // namespace nereid

@@ -22,14 +22,10 @@ const char* ModelStateName(ModelState state) {
   return "UNKNOWN";
 }
 
-std::shared_ptr<const ModelDirectory> ModelDirectory::Picture() const {
-  auto picture = std::make_shared<ModelDirectory>(*this);
-  picture->by_name_.clear();
-  if (!namespacing) return picture;
-  for (const auto& [key, entry] : picture->models) {
-    picture->by_name_[entry.id.name].push_back(&entry);
-  }
-  return picture;
+void ModelDirectory::Finish() {
+  by_name_.clear();
+  if (!namespacing) return;
+  for (const auto& [key, entry] : models) by_name_[entry.id.name].push_back(&entry);
 }
 
 const ModelDirectory::Entries& ModelDirectory::Named(absl::string_view name) const {

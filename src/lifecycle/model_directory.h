@@ -46,8 +46,8 @@ struct ModelDirectory {
   SharingMap<ModelEntry> models;  // by ModelId::Text()
   bool namespacing = false;
 
-  // A copy to look up in.
-  std::shared_ptr<const ModelDirectory> Picture() const;
+  // Makes what names are looked up in. REQUIRES: nothing is changed afterwards.
+  void Finish();
 
   // The model that a client means by `name`. NOT_FOUND, with namespaces INVALID_ARGUMENT where
   // there is none, or several.

@@ -114,7 +114,12 @@ TEST_F(ModelDirectoryTest, APictureKnowsNamesInAllNamespaces) {
     directory_.models[std::string(space) + "::both"].id = {space, "both"};
   }
   directory_.models["/a::one"].id = {"/a", "one"};
-  const auto picture = directory_.Picture();
+  const auto finished = [this] {
+    auto picture = std::make_shared<ModelDirectory>(directory_);
+    picture->Finish();
+    return picture;
+  };
+  const auto picture = finished();
   EXPECT_EQ((*picture->FindEntry("one"))->id.space, "/a");
   EXPECT_EQ(picture->FindEntry("both").status(),
             absl::InvalidArgumentError(
@@ -125,7 +130,7 @@ TEST_F(ModelDirectoryTest, APictureKnowsNamesInAllNamespaces) {
   // A later picture has its own entries, and the earlier one keeps what it had.
   directory_.models["/a::one"].reason = "why";
   directory_.models["/b::one"].id = {"/b", "one"};
-  EXPECT_FALSE(directory_.Picture()->FindEntry("one").ok());
+  EXPECT_FALSE(finished()->FindEntry("one").ok());
   EXPECT_EQ((*picture->FindEntry("one"))->reason, "");
 }
 

@@ -2,10 +2,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <future>
 #include <set>
 #include <utility>
 
+#include "base/insist.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/relations.h"
@@ -107,19 +107,33 @@ absl::StatusOr<std::unique_ptr<LoadedModel::InstanceUpdate>> LoadedModel::Prepar
     places.push_back(place % first_count);
   }
   ASSIGN_OR_RETURN(update->added, MakeInstances(context, specs, places, model_dir));
+  PrepareApply(present, update.get());
   return update;
 }
 
-void LoadedModel::Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) {
+void LoadedModel::PrepareApply(const Instances& present, InstanceUpdate* update) {
+  const Instances& removed = update->removed;
+  for (const auto& instance : present) {
+    if (std::find(removed.begin(), removed.end(), instance) == removed.end()) {
+      update->all.push_back(instance);
+    }
+  }
+  update->all.insert(update->all.end(), update->added.begin(), update->added.end());
+  if (removed.empty()) return;
+  auto self = std::static_pointer_cast<LoadedModel>(shared_from_this());
+  update->retire.push_back([self, removed = update->removed]() mutable {
+    for (const auto& instance : removed) self->Retire(instance.get());
+    removed.clear();
+    self->lifetime().Leave();
+  });
+}
+
+void LoadedModel::Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) noexcept {
   for (const auto& instance : update->added) instance->Serve();
   {
     MutexLock lock(&mu_);
-    const Instances& removed = update->removed;
-    std::erase_if(instances_, [&](const auto& instance) {
-      return std::find(removed.begin(), removed.end(), instance) != removed.end();
-    });
-    instances_.insert(instances_.end(), update->added.begin(), update->added.end());
-    config_json_ = std::move(update->config_json);
+    instances_.swap(update->all);
+    config_json_.swap(update->config_json);
   }
   LOG_INFO << "model '" << config().name << "' version " << config().version << ": "
            << update->added.size() << " instances added, " << update->removed.size()
@@ -127,26 +141,33 @@ void LoadedModel::Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) 
   // They finish what they have in the background. The model stays as long as they do: its lifetime
   // is open, because it serves.
   if (update->removed.empty() || !lifetime().Enter()) return;
-  auto self = std::static_pointer_cast<LoadedModel>(shared_from_this());
-  Reaper::Job job;
-  job.push_back([self, removed = std::move(update->removed)]() mutable {
-    for (const auto& instance : removed) self->Retire(instance.get());
-    removed.clear();
-    self->lifetime().Leave();
-  });
-  reaper->Run(std::move(job));
+  // The job is the one that ends them, and the last to refer to them.
+  update->removed.clear();
+  update->all.clear();
+  reaper->Run(std::move(update->retire));
 }
 
 void LoadedModel::Retire(RunningInstance* instance) {
-  const auto unused = std::make_shared<std::promise<void>>();
-  std::future<void> until_unused = unused->get_future();
-  instance->in_use.Close([unused] { unused->set_value(); });
-  until_unused.wait();
+  struct Unused {
+    Mutex mu;
+    CondVar changed;
+    bool is_so ABSL_GUARDED_BY(mu) = false;
+  } unused;
+  // One pointer, for which a function takes no memory.
+  instance->in_use.Close([&unused] {
+    MutexLock lock(&unused.mu);
+    unused.is_so = true;
+    unused.changed.NotifyAll();
+  });
+  {
+    MutexLock lock(&unused.mu);
+    while (!unused.is_so) unused.changed.Wait(&unused.mu);
+  }
   if (instance->limited != nullptr) {
     instance->Close();
     scheduler_->Nudge();
   } else if (!instance->spec.passive) {
-    scheduler_->Retire(instance->handle);
+    Insist(clock(), [&] { scheduler_->Retire(instance->handle); });
   }
   instance->runner->Join();
 }

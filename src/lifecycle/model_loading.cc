@@ -2,9 +2,11 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <exception>
+#include <new>
 #include <utility>
 
+#include "base/caught.h"
+#include "base/insist.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/version_policy.h"
@@ -50,6 +52,13 @@ std::shared_ptr<const PreparedModel> WithoutSource(const PreparedModel& model) {
   return copy;
 }
 
+// The text of `status`, or what always finds a place where there is no memory for it.
+std::string ErrorText(const absl::Status& status) noexcept try {
+  return std::string(status.message());
+} catch (const std::bad_alloc&) {
+  return "out of memory";
+}
+
 bool HasReady(const ModelEntry& entry) {
   return std::any_of(entry.versions.begin(), entry.versions.end(),
                      [](const auto& v) { return v.second.state == ModelState::kReady; });
@@ -59,6 +68,7 @@ bool HasReady(const ModelEntry& entry) {
 
 void ModelManager::BeginLoad(std::shared_ptr<LoadJob> job) {
   const PreparedModel& model = *job->model;
+  job->record[model.id].attempted = WithoutSource(model);
   absl::Status status;
   if (!job->cannot.empty()) {
     status = absl::InvalidArgumentError(job->cannot);
@@ -71,6 +81,7 @@ void ModelManager::BeginLoad(std::shared_ptr<LoadJob> job) {
     absl::StatusOr<std::vector<VersionTask>> tasks = PlanVersions(model);
     status = tasks.status();
     if (tasks.ok()) job->tasks = *std::move(tasks);
+    job->planned = tasks.ok();
   }
   if (!status.ok()) {
     RetireMisfits(model.id);
@@ -132,15 +143,20 @@ absl::StatusOr<std::vector<ModelManager::VersionTask>> ModelManager::PlanVersion
 
 void ModelManager::RunTask(const PreparedModel& model, VersionTask* task) {
   if (task->step == VersionTask::Step::kUpdate) {
-    absl::StatusOr<std::unique_ptr<LoadedModel::InstanceUpdate>> update =
-        task->updated().PrepareInstances(context_, *model.config, model.model_dir);
-    task->status = update.status();
-    if (update.ok()) task->update = *std::move(update);
+    task->status = UpdateInstances(model, task);
     if (!absl::IsUnimplemented(task->status)) return;
     task->step = VersionTask::Step::kLoad;
   }
   task->loaded = LoadVersion(model, task->version);
   task->status = task->loaded.status();
+}
+
+absl::Status ModelManager::UpdateInstances(const PreparedModel& model, VersionTask* task) try {
+  ASSIGN_OR_RETURN(task->update,
+                   task->updated().PrepareInstances(context_, *model.config, model.model_dir));
+  return absl::OkStatus();
+} catch (...) {  // no memory, no threads: it goes on as it was
+  return CaughtStatus();
 }
 
 absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadCaught(const PreparedModel& model,
@@ -150,8 +166,8 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadCaught(const Pre
       return EnsembleModel::Load(context_, *model.config, model.model_dir, model.id.space, version);
     }
     return LoadedModel::Load(context_, *model.config, model.model_dir, version);
-  } catch (const std::exception& e) {  // no memory, no threads: this model's problem only
-    return absl::InternalError(absl::StrCat("out of resources: ", e.what()));
+  } catch (...) {  // no memory, no threads: this model's problem only
+    return CaughtStatus();
   }
 }
 
@@ -182,83 +198,118 @@ absl::Status ModelManager::Commit(LoadJob* job) {
     absl::StrAppend(&reasons, "version ", task.version, " is at ", state,
                     " state: ", Describe(task.status), ";");
   }
-  std::vector<std::pair<int64_t, std::shared_ptr<ManagedModel>>> retired;
+  absl::Status status;
+  if (!reasons.empty()) status = absl::InvalidArgumentError(reasons);
+  std::vector<Closing> closings;
   Update([&](ModelDirectory* directory) {
     ModelEntry& entry = directory->models[model.id.Text()];
     entry.reason.clear();
     std::erase_if(entry.draining, [](const auto& draining) { return draining.expired(); });
-    if (reasons.empty()) {
-      std::map<int64_t, VersionEntry> served;
-      for (VersionTask& task : job->tasks) {
-        const bool loaded = task.step == VersionTask::Step::kLoad;
-        served[task.version] =
-            loaded ? VersionEntry{ModelState::kReady, "", *task.loaded} : task.present;
-      }
-      for (auto& [version, old] : entry.versions) {
-        if (old.model == nullptr) continue;
-        const auto successor = served.find(version);
-        const bool replaced = successor != served.end();
-        if (replaced && successor->second.model == old.model) continue;
-        if (old.state == ModelState::kReady) retired.push_back({version, old.model});
-        if (!replaced) {
-          served[version] = old;
-          served[version].state = ModelState::kUnloading;
-        } else if (old.model->config().sequence.enabled) {
-          entry.draining.push_back(old.model);
-        }
-      }
-      entry.versions = std::move(served);
-      return;
-    }
-    // All or nothing: what did load is let go again, what served before serves on.
-    for (VersionTask& task : job->tasks) {
-      if (task.step != VersionTask::Step::kLoad) continue;
-      if (task.loaded.ok()) {
-        retired.push_back({task.version, *task.loaded});
-      }
-      VersionEntry& version = entry.versions[task.version];
-      if (version.state == ModelState::kReady) continue;
-      version.state = ModelState::kUnavailable;
-      version.reason = task.loaded.ok() ? "unloaded because another version failed to load"
-                                        : Describe(task.status);
+    if (status.ok()) {
+      PutIn(*job, &entry, &closings);
+    } else {
+      TakeBack(*job, &entry, &closings);  // what served before serves on
     }
   });
-  if (reasons.empty()) {
+  // From here on nothing fails.
+  if (status.ok()) {
     for (VersionTask& task : job->tasks) {
       if (task.update != nullptr) task.updated().Apply(&reaper_, std::move(task.update));
     }
   }
   job->tasks.clear();
-  for (const auto& [version, old] : retired) CloseVersion(model.id, version, old, "");
-  if (reasons.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(reasons);
+  CloseAll(std::move(closings));
+  return status;
 }
 
-void ModelManager::EndLoad(LoadJob* job, absl::Status status) {
-  const ModelId id = job->model->id;
-  const std::shared_ptr<ModelSource> source = job->model->source;
-  if (source != nullptr) source->EndLoad(status.ok());
-  if (!status.ok()) LOG_ERROR << "failed to load '" << id.name << "': " << status.message();
-  std::shared_ptr<const PreparedModel> again;
-  {
-    MutexLock lock(&mu_);
-    Record& record = records_[id];
-    record.attempted = WithoutSource(*job->model);
-    if (status.ok()) record.served = record.attempted;
-    record.wanted = true;
-    record.on_request |= job->on_request;
-    record.error = std::string(status.message());
-    record.changed = ++changes_;
-    if (again_.erase(id) > 0) {
-      again = record.attempted;
-    } else {
-      Release(id);
+void ModelManager::PutIn(const LoadJob& job, ModelEntry* entry, std::vector<Closing>* closings) {
+  std::map<int64_t, VersionEntry> served;
+  for (const VersionTask& task : job.tasks) {
+    const bool loaded = task.step == VersionTask::Step::kLoad;
+    served[task.version] =
+        loaded ? VersionEntry{ModelState::kReady, "", *task.loaded} : task.present;
+  }
+  for (auto& [version, old] : entry->versions) {
+    if (old.model == nullptr) continue;
+    const auto successor = served.find(version);
+    const bool replaced = successor != served.end();
+    if (replaced && successor->second.model == old.model) continue;
+    if (old.state == ModelState::kReady) {
+      closings->push_back(PrepareClose(entry->id, version, old.model, ""));
+    }
+    if (!replaced) {
+      served[version] = old;
+      served[version].state = ModelState::kUnloading;
+    } else if (old.model->config().sequence.enabled) {
+      entry->draining.push_back(old.model);
     }
   }
-  if (again != nullptr) BeginAgain(again);
-  job->model.reset();
+  entry->versions = std::move(served);
+}
+
+void ModelManager::TakeBack(const LoadJob& job, ModelEntry* entry, std::vector<Closing>* closings) {
+  for (const VersionTask& task : job.tasks) {
+    if (task.step != VersionTask::Step::kLoad) continue;
+    if (task.loaded.ok()) {
+      closings->push_back(PrepareClose(entry->id, task.version, *task.loaded, ""));
+    }
+    VersionEntry& version = entry->versions[task.version];
+    if (version.state == ModelState::kReady) continue;
+    version.state = ModelState::kUnavailable;
+    version.reason = task.loaded.ok() ? "unloaded because another version failed to load"
+                                      : Describe(task.loaded.status());
+  }
+}
+
+void ModelManager::EndLoad(LoadJob* job, absl::Status status) noexcept {
+  const std::shared_ptr<const PreparedModel> model = std::move(job->model);
+  job->ended = true;
+  const ModelId& id = model->id;
+  const std::shared_ptr<ModelSource> source = model->source;
+  if (source != nullptr) source->EndLoad(status.ok());
+  if (!status.ok()) LOG_ERROR << "failed to load '" << id.name << "': " << status.message();
+  std::string error = ErrorText(status);
+  // Null where there was no memory to note anything: it is as if nobody had tried.
+  std::shared_ptr<const PreparedModel> attempted;
+  if (!job->record.empty()) attempted = job->record.begin()->second.attempted;
+  bool again = false;
+  {
+    MutexLock lock(&mu_);
+    if (attempted != nullptr) {
+      records_.merge(job->record);
+      Record& record = records_.find(id)->second;
+      record.attempted = attempted;
+      if (status.ok()) record.served = record.attempted;
+      record.wanted = true;
+      record.on_request |= job->on_request;
+      record.error = std::move(error);
+      record.changed = ++changes_;
+    }
+    again = again_.erase(id) > 0 && attempted != nullptr;
+    if (!again) Release(std::move(job->mark));
+  }
+  if (again) BeginAgain(attempted, std::move(job->mark));
   if (source != nullptr) source->Leave();  // agents of a model that failed see its end first
-  job->done(std::move(status));
+  if (job->progress != nullptr) job->progress->Count(status.ok());
+  job->ending.Tell(std::move(status));
+}
+
+void ModelManager::Abandon(LoadJob* job) noexcept {
+  // Not even begun: mark and ending go with it.
+  if (job->model == nullptr) return;
+  if (job->planned) {
+    // Only a thread of the pool comes here, which may wait.
+    std::vector<Closing> closings;
+    Insist(context_.clock, [&] {
+      closings.clear();
+      Update([&](ModelDirectory* directory) {
+        TakeBack(*job, &directory->models[job->model->id.Text()], &closings);
+      });
+    });
+    job->tasks.clear();
+    CloseAll(std::move(closings));
+  }
+  EndLoad(job, OutOfMemory());
 }
 
 void ModelManager::NoteFailure(const ModelId& id, const absl::Status& error) {

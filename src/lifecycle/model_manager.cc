@@ -1,5 +1,6 @@
 #include "lifecycle/model_manager.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -9,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/job_threads.h"
 #include "base/log.h"
 #include "base/status_macros.h"
@@ -54,6 +56,7 @@ ModelManager::ModelManager(ModelManagerOptions options, LoadContext context)
       directory_(std::make_shared<const ModelDirectory>()),
       layout_(std::make_shared<const RepositoryLayout>(
           RepositoryLayout{options_.repositories, options_.namespacing, {}})),
+      current_(std::make_shared<const ModelDirectory>()),
       pool_(std::max<uint32_t>(1, options_.load_threads), context_.clock) {
   Update([&](ModelDirectory* directory) { directory->namespacing = options_.namespacing; });
 }
@@ -133,8 +136,8 @@ absl::Status ModelManager::UnregisterRepository(const std::string& path) {
 // ---- What is known
 
 bool ModelManager::Serves(const ModelId& id) const {
-  const auto entry = current_.models.find(id.Text());
-  if (entry == current_.models.end()) return false;
+  const auto entry = current_->models.find(id.Text());
+  if (entry == current_->models.end()) return false;
   const auto& versions = entry->second.versions;
   return std::any_of(versions.begin(), versions.end(),
                      [](const auto& v) { return v.second.state == ModelState::kReady; });
@@ -184,8 +187,32 @@ std::shared_ptr<const PreparedModel> ModelManager::Read(const RepositoryLayout& 
   return reader_.Read(id, std::move(files), mapped, override);
 }
 
-void ModelManager::Release(const ModelId& id) {
-  busy_.erase(id);
+std::vector<ModelManager::BusyMark> ModelManager::MarkBusy(
+    const std::vector<PlannedAction>& actions) {
+  std::set<ModelId> models;
+  std::vector<std::pair<std::set<ModelId>::const_iterator, bool>> places;
+  for (const PlannedAction& action : actions) places.push_back(models.insert(action.model));
+  std::vector<BusyMark> marks;
+  marks.reserve(places.size());
+  // From here on nothing takes memory.
+  busy_.merge(models);
+  // Of two actions on one model the first has the mark.
+  for (const auto& [place, is_first] : places) {
+    marks.push_back(is_first ? BusyMark(this, place) : BusyMark());
+  }
+  return marks;
+}
+
+ModelManager::BusyMark::~BusyMark() {
+  if (manager_ == nullptr) return;
+  ModelManager* const manager = manager_;
+  MutexLock lock(&manager->mu_);
+  manager->Release(std::move(*this));
+}
+
+void ModelManager::Release(BusyMark mark) noexcept {
+  if (std::exchange(mark.manager_, nullptr) == nullptr) return;
+  busy_.erase(mark.place_);
   // Under the lock: WaitUnloaded waits for this, and whoever waits may destroy this object.
   changed_.NotifyAll();
 }
@@ -309,6 +336,7 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
   std::vector<PlannedAction> actions = PlanLoads(work.input);
   ReadRest(layout, actions, &work);
   std::vector<PlannedAction> skipped;
+  std::vector<BusyMark> marks;
   {
     MutexLock lock(&mu_);
     std::set<ModelId> others_work_on;
@@ -327,12 +355,13 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
     }
     skipped = OnlyModels(actions, others_work_on);
     actions = WithoutModels(std::move(actions), others_work_on);
-    for (const PlannedAction& action : actions) busy_.insert(action.model);
+    marks = MarkBusy(actions);
     if (const auto known = records_.find(id); known != records_.end()) {
       known->second.on_request = true;
     }
   }
-  const std::shared_ptr<PlanRun> run = Begin(std::move(actions), std::move(work.prepared));
+  const std::shared_ptr<PlanRun> run =
+      Begin(std::move(actions), std::move(work.prepared), std::move(marks));
   run->Wait();
   CheckAgain(std::move(skipped));
   for (size_t i = 0; i < run->actions().size(); ++i) {
@@ -353,6 +382,7 @@ absl::Status ModelManager::Unload(const std::string& name, bool with_members) {
   }
   std::vector<PlannedAction> actions;
   std::vector<PlannedAction> skipped;
+  std::vector<BusyMark> marks;
   {
     MutexLock lock(&mu_);
     WaitNotBusy(id, TimePoint::max());
@@ -368,48 +398,60 @@ absl::Status ModelManager::Unload(const std::string& name, bool with_members) {
     skipped = OnlyModels(actions, busy_);
     std::erase_if(skipped, [](const PlannedAction& action) { return action.reason.empty(); });
     actions = WithoutModels(std::move(actions), busy_);
-    for (const PlannedAction& action : actions) busy_.insert(action.model);
+    marks = MarkBusy(actions);
   }
-  Begin(std::move(actions), {})->Wait();
+  const std::shared_ptr<PlanRun> run = Begin(std::move(actions), {}, std::move(marks));
+  run->Wait();
   CheckAgain(std::move(skipped));
+  for (size_t i = 0; i < run->actions().size(); ++i) {
+    if (run->actions()[i].model == id) return run->result(i);
+  }
   return absl::OkStatus();
 }
 
 // ---- All models
 
-std::shared_ptr<PlanRun> ModelManager::Begin(std::vector<PlannedAction> actions,
-                                             Prepared prepared) {
+std::shared_ptr<PlanRun> ModelManager::Begin(std::vector<PlannedAction> actions, Prepared prepared,
+                                             std::vector<BusyMark> marks) {
   const auto progress = std::make_shared<Progress>(
       context_.clock, std::count_if(actions.begin(), actions.end(), IsLoad));
-  // Shared: the run copies what starts its actions.
+  // Shared: a function can be copied, and marks cannot.
   struct Plan {
     std::vector<PlannedAction> actions;
     Prepared prepared;
+    std::vector<BusyMark> marks;  // each taken by the thread that begins its action
   };
-  const auto plan = std::make_shared<const Plan>(Plan{actions, std::move(prepared)});
-  return PlanRun::Begin(
-      std::move(actions), [this, plan, progress](size_t index, PlanRun::Done done) {
-        const PlannedAction& action = plan->actions[index];
-        if (!IsLoad(action)) {
-          Retire(action.model, action.reason);
-          {
-            MutexLock lock(&mu_);
-            again_.erase(action.model);
-            Release(action.model);
-          }
-          done(absl::OkStatus());
-          return;
-        }
-        auto job = std::make_shared<LoadJob>();
-        job->model = plan->prepared.at(action.model);
-        job->on_request = action.on_request;
-        job->cannot = action.reason;
-        job->done = [progress, done = std::move(done)](const absl::Status& status) {
-          progress->Count(status.ok());
-          done(status);
-        };
-        pool_.Run([this, job] { BeginLoad(job); });
-      });
+  const auto plan = std::make_shared<Plan>(Plan{actions, std::move(prepared), std::move(marks)});
+  return PlanRun::Begin(std::move(actions),
+                        [this, plan, progress](size_t index, PlanRun::Ending ending) {
+                          BeginAction(plan->actions[index], plan->prepared,
+                                      std::move(plan->marks[index]), std::move(ending), progress);
+                        });
+}
+
+void ModelManager::BeginAction(const PlannedAction& action, const Prepared& prepared, BusyMark mark,
+                               PlanRun::Ending ending, const std::shared_ptr<Progress>& progress) {
+  if (IsLoad(action)) {
+    auto job = std::make_shared<LoadJob>(this, std::move(mark), std::move(ending));
+    job->progress = progress;
+    job->model = prepared.at(action.model);
+    job->on_request = action.on_request;
+    job->cannot = action.reason;
+    pool_.Run([this, job] { BeginLoad(job); });
+    return;
+  }
+  absl::Status status;
+  try {
+    Retire(action.model, action.reason);
+  } catch (...) {
+    status = CaughtStatus();
+  }
+  {
+    MutexLock lock(&mu_);
+    again_.erase(action.model);
+    Release(std::move(mark));
+  }
+  ending.Tell(std::move(status));
 }
 
 std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) {
@@ -438,6 +480,7 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
   }
   std::vector<PlannedAction> actions = WithoutModels(PlanLoads(work.input), skip);
   ReadRest(layout, actions, &work);
+  std::vector<BusyMark> marks;
   {
     MutexLock lock(&mu_);
     // What has changed is taken up by the next poll; ensembles whose members change are not.
@@ -445,14 +488,14 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
       if (IsLoad(action) && skip.count(action.model) == 0) again_.insert(action.model);
     }
     actions = WithoutModels(std::move(actions), busy_);
-    for (const PlannedAction& action : actions) busy_.insert(action.model);
+    marks = MarkBusy(actions);
   }
   Forget(snapshot);
   for (const std::string& name : snapshot.ambiguous) {
     LOG_ERROR << "failed to poll model '" << name << "': not unique across all model repositories";
     NoteFailure({"", name}, absl::InvalidArgumentError(kAmbiguousReason));
   }
-  return Begin(std::move(actions), std::move(work.prepared));
+  return Begin(std::move(actions), std::move(work.prepared), std::move(marks));
 }
 
 void ModelManager::Forget(const RepositorySnapshot& snapshot) {
@@ -492,7 +535,13 @@ std::vector<std::string> ModelManager::LoadEach(const std::set<std::string>& nam
   std::vector<absl::Status> results(all.size());
   std::atomic<size_t> next{0};
   const std::function<void()> load_some = [&] {
-    for (size_t i = next++; i < all.size(); i = next++) results[i] = Load(all[i]);
+    for (size_t i = next++; i < all.size(); i = next++) {
+      try {
+        results[i] = Load(all[i]);
+      } catch (...) {
+        results[i] = CaughtStatus();
+      }
+    }
   };
   {
     JobThreads threads("model control", kMaxThreads);
@@ -539,6 +588,13 @@ absl::Status ModelManager::Poll(bool wait) {
     if (polls_stopped_) return absl::OkStatus();
     polling_ = true;
   }
+  absl::Cleanup ended = [this] {
+    {
+      MutexLock lock(&mu_);
+      polling_ = false;
+    }
+    changed_.NotifyAll();
+  };
   RepositorySnapshot scan;
   absl::Status status = WaitForScan(Layout(), &scan);
   std::shared_ptr<PlanRun> run;
@@ -549,11 +605,7 @@ absl::Status ModelManager::Poll(bool wait) {
     if (status.ok()) known_ = scan;
   }
   if (status.ok() && !stopped) run = Sync(scan);
-  {
-    MutexLock lock(&mu_);
-    polling_ = false;
-  }
-  changed_.NotifyAll();
+  std::move(ended).Invoke();
   if (run == nullptr || !wait) return status;
   run->Wait();
   for (size_t i = 0; i < run->actions().size(); ++i) status.Update(run->result(i));

@@ -131,6 +131,33 @@ class ModelManager final : public ModelResolver {
   struct VersionTask;
   struct LoadJob;
   class Progress;
+  // What keeps a model busy: while it lives nobody else works on the model. Goes with whatever
+  // fails, so that a later load does not wait for ever. Its end takes the manager's mutex.
+  class BusyMark {
+   public:
+    BusyMark() = default;  // of no model
+    BusyMark(ModelManager* manager, std::set<ModelId>::const_iterator place)
+        : manager_(manager), place_(place) {}
+    BusyMark(BusyMark&& other) noexcept
+        : manager_(std::exchange(other.manager_, nullptr)), place_(other.place_) {}
+    BusyMark& operator=(BusyMark&& other) noexcept {
+      std::swap(manager_, other.manager_);
+      std::swap(place_, other.place_);
+      return *this;
+    }
+    ~BusyMark();
+
+   private:
+    friend class ModelManager;
+    ModelManager* manager_ = nullptr;  // null: of no model
+    std::set<ModelId>::const_iterator place_;
+  };
+  // The end of a version, with all that it takes: from here on nothing can fail.
+  struct Closing {
+    std::shared_ptr<ManagedModel> model;
+    std::multiset<std::string> name;  // one, for closing_
+    ManagedModel::PreparedClose close;
+  };
   using Prepared = std::map<ModelId, std::shared_ptr<const PreparedModel>>;
   // Models to be worked on, and what there is to do.
   struct Work {
@@ -167,8 +194,16 @@ class ModelManager final : public ModelResolver {
                 Work* work) ABSL_LOCKS_EXCLUDED(mu_);
   std::shared_ptr<const PreparedModel> ReadAgain(
       const RepositoryLayout& layout, const std::shared_ptr<const PreparedModel>& last) const;
-  // Begins `actions`, whose models are marked as busy.
-  std::shared_ptr<PlanRun> Begin(std::vector<PlannedAction> actions, Prepared prepared);
+  // Marks the models of `actions`, none of which is busy; all or, where it throws, none. REQUIRES:
+  // the marks go where the mutex is not held.
+  std::vector<BusyMark> MarkBusy(const std::vector<PlannedAction>& actions)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Begins `actions`, each with the mark of its model.
+  std::shared_ptr<PlanRun> Begin(std::vector<PlannedAction> actions, Prepared prepared,
+                                 std::vector<BusyMark> marks);
+  void BeginAction(const PlannedAction& action, const Prepared& prepared, BusyMark mark,
+                   PlanRun::Ending ending, const std::shared_ptr<Progress>& progress)
+      ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status WaitForScan(const RepositoryLayout& layout, RepositorySnapshot* scan)
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -176,22 +211,31 @@ class ModelManager final : public ModelResolver {
   // Loads those of `actions` again that are wanted. Blocks, but not for those that others still
   // work on: they follow afterwards.
   void CheckAgain(std::vector<PlannedAction> actions) ABSL_LOCKS_EXCLUDED(mu_);
-  // Loads `last` again, which stays busy.
-  void BeginAgain(const std::shared_ptr<const PreparedModel>& last);
+  // Loads `last` again, which stays busy. Where that cannot be begun it is not loaded.
+  void BeginAgain(const std::shared_ptr<const PreparedModel>& last, BusyMark mark) noexcept;
 
-  // ---- Loading (model_loading.cc).
+  // ---- Loading (model_loading.cc). What throws on the way ends with the job, which is abandoned.
   void BeginLoad(std::shared_ptr<LoadJob> job) ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<std::vector<VersionTask>> PlanVersions(const PreparedModel& model)
       ABSL_LOCKS_EXCLUDED(mu_);
   void RunTask(const PreparedModel& model, VersionTask* task);
+  // Makes the instances of a version that goes on with others.
+  absl::Status UpdateInstances(const PreparedModel& model, VersionTask* task);
   absl::StatusOr<std::shared_ptr<ManagedModel>> LoadVersion(const PreparedModel& model,
                                                             int64_t version);
   // One try of LoadVersion. INTERNAL where the machine refuses a thread or memory.
   absl::StatusOr<std::shared_ptr<ManagedModel>> LoadCaught(const PreparedModel& model,
                                                            int64_t version);
-  // What became of the tasks: all in, or none.
+  // What became of the tasks: all in, or none. Throws only before anything has changed.
   absl::Status Commit(LoadJob* job) ABSL_LOCKS_EXCLUDED(mu_);
-  void EndLoad(LoadJob* job, absl::Status status) ABSL_LOCKS_EXCLUDED(mu_);
+  // Puts the versions that were loaded in place of those that served, in `entry`, and prepares the
+  // ends of the latter.
+  void PutIn(const LoadJob& job, ModelEntry* entry, std::vector<Closing>* closings);
+  // Notes in `entry` that nothing was loaded, and prepares the ends of versions that were.
+  void TakeBack(const LoadJob& job, ModelEntry* entry, std::vector<Closing>* closings);
+  void EndLoad(LoadJob* job, absl::Status status) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // Ends a load that something on the way has thrown out of.
+  void Abandon(LoadJob* job) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // A model whose configuration or versions cannot even be read, or that does not fit its members.
   void NoteFailure(const ModelId& id, const absl::Status& error) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -200,23 +244,37 @@ class ModelManager final : public ModelResolver {
   void Retire(const ModelId& id, const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
   // Retires an ensemble that serves, but not with the members that serve now.
   void RetireMisfits(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
-  void CloseVersion(const ModelId& id, int64_t version, const std::shared_ptr<ManagedModel>& model,
-                    const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
+  Closing PrepareClose(const ModelId& id, int64_t version,
+                       const std::shared_ptr<ManagedModel>& model, const std::string& reason);
+  void CloseAll(std::vector<Closing> closings) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // Notes that `model` is torn down.
+  void NoteClosed(const ModelId& id, int64_t version, const ManagedModel* model,
+                  const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
   // One text for each model version with requests in flight.
   std::vector<std::string> InFlight() const;
   // Waits until nobody works on `id`; false if `deadline` comes first.
   bool WaitNotBusy(const ModelId& id, TimePoint deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Release(const ModelId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Release(BusyMark mark) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  template <typename Change>
-  void Update(const Change& change) ABSL_LOCKS_EXCLUDED(mu_) {
+  // Publishes a directory that `change` has changed. Where it throws nothing has changed; `then`,
+  // which must not throw, follows under the same lock.
+  template <typename Change, typename Then>
+  void Update(const Change& change, const Then& then) ABSL_LOCKS_EXCLUDED(mu_) {
     std::shared_ptr<const ModelDirectory> old;
     {
       MutexLock lock(&mu_);
-      change(&current_);
-      old = directory_.Set(current_.Picture());
+      auto next = std::make_shared<ModelDirectory>(*current_);
+      change(next.get());
+      next->Finish();
+      current_ = std::move(next);
+      old = directory_.Set(current_);
+      then();
     }
     changed_.NotifyAll();
+  }
+  template <typename Change>
+  void Update(const Change& change) ABSL_LOCKS_EXCLUDED(mu_) {
+    Update(change, [] {});
   }
 
   const ModelManagerOptions options_;
@@ -226,8 +284,8 @@ class ModelManager final : public ModelResolver {
   ReadMostly<ModelDirectory> directory_;
   mutable Mutex mu_;
   CondVar changed_;
-  ReadMostly<RepositoryLayout> layout_;          // replaced under mu_
-  ModelDirectory current_ ABSL_GUARDED_BY(mu_);  // directory_ is its last published copy
+  ReadMostly<RepositoryLayout> layout_;                                 // replaced under mu_
+  std::shared_ptr<const ModelDirectory> current_ ABSL_GUARDED_BY(mu_);  // what directory_ has
   std::map<ModelId, Record> records_ ABSL_GUARDED_BY(mu_);
   uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<ModelId> busy_ ABSL_GUARDED_BY(mu_);

@@ -30,15 +30,15 @@ class ModelSource {
   // A version uses it, too. REQUIRES: the load has not left.
   void Join() { users_.fetch_add(1, std::memory_order_relaxed); }
   // The load, or a version that joined, is done with it. The last one ends it.
-  void Leave();
+  void Leave() noexcept;
 
-  // Tells the agents how the load has ended. Once.
-  void EndLoad(bool ok);
-  // Tells the agents that the model goes, the first time.
-  void BeginUnload();
+  // Tells the agents how the load has ended. Once. What keeps it from that is logged.
+  void EndLoad(bool ok) noexcept;
+  // Tells the agents that the model goes, the first time. The same.
+  void BeginUnload() noexcept;
 
  private:
-  void End();
+  void End() noexcept;
 
   std::unique_ptr<TempDirectory> files_;  // null once ended, or none
   std::unique_ptr<AgentChain> agents_;    // null once ended, or none

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/insist.h"
 #include "base/log.h"
 #include "lifecycle/model_manager.h"
 
@@ -16,50 +17,64 @@ constexpr auto kIdleStep = std::chrono::milliseconds(10);
 
 }  // namespace
 
-void ModelManager::CloseVersion(const ModelId& id, int64_t version,
-                                const std::shared_ptr<ManagedModel>& model,
-                                const std::string& reason) {
+ModelManager::Closing ModelManager::PrepareClose(const ModelId& id, int64_t version,
+                                                 const std::shared_ptr<ManagedModel>& model,
+                                                 const std::string& reason) {
   const std::string name = absl::StrCat("Model '", id.name, "' (version ", version, ")");
-  {
-    MutexLock lock(&mu_);
-    closing_.insert(name);
-  }
-  model->Close(&reaper_, [this, id, version, reason, name, model] {
-    LOG_INFO << "successfully unloaded '" << id.name << "' version " << version;
-    std::shared_ptr<const ModelDirectory> old;
+  Closing closing{model, {name}, {}};
+  closing.close =
+      model->PrepareClose(&reaper_, [this, id, version, reason, name, known = model.get()] {
+        LOG_INFO << "successfully unloaded '" << id.name << "' version " << version;
+        Insist(context_.clock, [&] { NoteClosed(id, version, known, reason); });
+        MutexLock lock(&mu_);
+        closing_.erase(closing_.find(name));
+        // Under the lock: after the last one whoever waits may destroy this object.
+        changed_.NotifyAll();
+      });
+  return closing;
+}
+
+void ModelManager::CloseAll(std::vector<Closing> closings) noexcept {
+  for (Closing& closing : closings) {
     {
       MutexLock lock(&mu_);
-      if (current_.models.find(id.Text()) != current_.models.end()) {
-        ModelEntry& known = current_.models[id.Text()];
-        const auto it = known.versions.find(version);
-        // A replaced version has a newer one in its place by now, or one that is being loaded.
-        if (it != known.versions.end() && it->second.model == model) {
-          VersionEntry& gone = it->second;
-          gone.model = nullptr;
-          if (gone.state == ModelState::kUnloading) {
-            gone.state = ModelState::kUnavailable;
-            gone.reason = reason.empty() ? kUnloadedReason : reason;
-          }
-        }
-      }
-      old = directory_.Set(current_.Picture());
-      closing_.erase(closing_.find(name));
-      // Under the lock: after the last one whoever waits may destroy this object.
-      changed_.NotifyAll();
+      closing_.merge(closing.name);
     }
+    closing.model->Close(std::move(closing.close));
+  }
+}
+
+void ModelManager::NoteClosed(const ModelId& id, int64_t version, const ManagedModel* model,
+                              const std::string& reason) {
+  const auto is_known = [&](const ModelDirectory& directory) {
+    const auto entry = directory.models.find(id.Text());
+    if (entry == directory.models.end()) return false;
+    const auto known = entry->second.versions.find(version);
+    // A replaced version has a newer one in its place by now, or one that is being loaded.
+    return known != entry->second.versions.end() && known->second.model.get() == model;
+  };
+  Update([&](ModelDirectory* directory) {
+    if (!is_known(*directory)) return;
+    VersionEntry& gone = directory->models[id.Text()].versions.find(version)->second;
+    gone.model = nullptr;
+    if (gone.state != ModelState::kUnloading) return;
+    gone.state = ModelState::kUnavailable;
+    gone.reason = reason.empty() ? kUnloadedReason : reason;
   });
 }
 
 void ModelManager::Retire(const ModelId& id, const std::string& reason) {
-  std::vector<std::pair<int64_t, std::shared_ptr<ManagedModel>>> retired;
-  Update([&](ModelDirectory* directory) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    if (const auto record = records_.find(id); record != records_.end()) {
-      record->second.served = nullptr;
-      record->second.changed = ++changes_;
-      // An ensemble that has lost a member comes back with it.
-      record->second.wanted = !reason.empty() && reason != kAmbiguousReason;
-      if (!record->second.wanted) record->second.on_request = false;
-    }
+  std::vector<Closing> closings;
+  const auto note = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    const auto record = records_.find(id);
+    if (record == records_.end()) return;
+    record->second.served = nullptr;
+    record->second.changed = ++changes_;
+    // An ensemble that has lost a member comes back with it.
+    record->second.wanted = !reason.empty() && reason != kAmbiguousReason;
+    if (!record->second.wanted) record->second.on_request = false;
+  };
+  const auto change = [&](ModelDirectory* directory) {
     const auto it = directory->models.find(id.Text());
     if (it == directory->models.end()) return;
     // A model of which no version was ever found is as if nobody had tried.
@@ -67,13 +82,14 @@ void ModelManager::Retire(const ModelId& id, const std::string& reason) {
     for (auto& [version, entry] : directory->models[id.Text()].versions) {
       if (entry.state == ModelState::kReady) {
         entry.state = ModelState::kUnloading;
-        retired.push_back({version, entry.model});
+        closings.push_back(PrepareClose(id, version, entry.model, reason));
       } else if (entry.state == ModelState::kUnavailable) {
         entry.reason = reason.empty() ? kUnloadedReason : reason;
       }
     }
-  });
-  for (const auto& [version, model] : retired) CloseVersion(id, version, model, reason);
+  };
+  Update(change, note);
+  CloseAll(std::move(closings));
 }
 
 void ModelManager::RetireMisfits(const ModelId& id) {

@@ -1,56 +1,85 @@
 #include "lifecycle/plan_run.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
+
+#include "base/caught.h"
+#include "base/log.h"
 
 namespace nereid {
 
+PlanRun::Ending& PlanRun::Ending::operator=(Ending&& other) noexcept {
+  std::swap(run_, other.run_);
+  std::swap(index_, other.index_);
+  return *this;
+}
+
+PlanRun::Ending::~Ending() {
+  if (run_ != nullptr) Tell(OutOfMemory());
+}
+
+void PlanRun::Ending::Tell(absl::Status status) noexcept {
+  if (run_ == nullptr) return;
+  const std::shared_ptr<PlanRun> run = std::move(run_);
+  run->OnDone(index_, std::move(status));
+}
+
 PlanRun::PlanRun(std::vector<PlannedAction> actions, Start start)
     : actions_(std::move(actions)),
-      start_(std::move(start)),
+      start_(std::make_shared<const Start>(std::move(start))),
       results_(actions_.size()),
       left_(actions_.size()) {
+  ready_.reserve(actions_.size());
   for (const PlannedAction& action : actions_) waits_for_.push_back(action.after.size());
 }
 
 std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Start start) {
   std::shared_ptr<PlanRun> run(new PlanRun(std::move(actions), std::move(start)));
-  std::vector<size_t> ready;
-  for (size_t i = 0; i < run->actions_.size(); ++i) {
-    if (run->actions_[i].after.empty()) ready.push_back(i);
+  {
+    MutexLock lock(&run->mu_);
+    // The first one at the back, where they are taken.
+    for (size_t i = run->actions_.size(); i-- > 0;) {
+      if (run->waits_for_[i] == 0) run->ready_.push_back(i);
+    }
   }
-  run->StartAll(ready);
+  run->StartReady();
   return run;
 }
 
-void PlanRun::StartAll(const std::vector<size_t>& ready) {
-  if (ready.empty()) return;
-  Start start;
-  {
-    MutexLock lock(&mu_);
-    start = start_;
-  }
-  for (const size_t index : ready) {
-    start(index, [self = shared_from_this(), index](absl::Status status) {
-      self->OnDone(index, std::move(status));
-    });
+void PlanRun::StartReady() noexcept {
+  while (true) {
+    std::shared_ptr<const Start> start;
+    size_t index;
+    {
+      MutexLock lock(&mu_);
+      if (ready_.empty()) return;
+      index = ready_.back();
+      ready_.pop_back();
+      start = start_;
+    }
+    try {
+      (*start)(index, Ending(shared_from_this(), index));
+    } catch (const std::exception& e) {
+      // Its ending has told of it.
+      LOG_ERROR << "model '" << actions_[index].model.name << "': " << e.what();
+    }
   }
 }
 
-void PlanRun::OnDone(size_t index, absl::Status status) {
-  std::vector<size_t> ready;
-  Start finished;
+void PlanRun::OnDone(size_t index, absl::Status status) noexcept {
+  std::shared_ptr<const Start> finished;
   {
     MutexLock lock(&mu_);
     results_[index] = std::move(status);
-    for (size_t i = index + 1; i < actions_.size(); ++i) {
+    for (size_t i = actions_.size(); --i > index;) {
       const std::vector<size_t>& after = actions_[i].after;
       if (std::find(after.begin(), after.end(), index) == after.end()) continue;
-      if (--waits_for_[i] == 0) ready.push_back(i);
+      if (--waits_for_[i] == 0) ready_.push_back(i);
     }
     if (--left_ == 0) finished.swap(start_);
   }
-  StartAll(ready);
+  StartReady();
   ended_.NotifyAll();
 }
 

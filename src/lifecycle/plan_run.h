@@ -17,12 +17,28 @@ namespace nereid {
 
 class PlanRun : public std::enable_shared_from_this<PlanRun> {
  public:
-  // To be called once when an action has ended, from any thread.
-  using Done = std::function<void(absl::Status)>;
-  // Starts action `index`, and does not wait for its end.
-  using Start = std::function<void(size_t index, Done done)>;
+  // The end of an action, to be told once, from any thread. One that goes untold, because
+  // something threw, ends the action with UNAVAILABLE: nobody waits for it in vain.
+  class Ending {
+   public:
+    Ending() = default;  // of no action
+    Ending(Ending&& other) noexcept = default;
+    Ending& operator=(Ending&& other) noexcept;
+    ~Ending();
+    void Tell(absl::Status status) noexcept;
 
-  // Begins. `start` is called by this thread and by those on which actions end.
+   private:
+    friend class PlanRun;
+    Ending(std::shared_ptr<PlanRun> run, size_t index) : run_(std::move(run)), index_(index) {}
+
+    std::shared_ptr<PlanRun> run_;  // null once told
+    size_t index_ = 0;
+  };
+  // Starts action `index`, and does not wait for its end. May throw.
+  using Start = std::function<void(size_t index, Ending ending)>;
+
+  // Begins. `start` is called by this thread and by those on which actions end. Throws only before
+  // any action has begun.
   static std::shared_ptr<PlanRun> Begin(std::vector<PlannedAction> actions, Start start);
 
   // Blocks until all have ended.
@@ -33,13 +49,16 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
 
  private:
   PlanRun(std::vector<PlannedAction> actions, Start start);
-  void StartAll(const std::vector<size_t>& ready);
-  void OnDone(size_t index, absl::Status status) ABSL_LOCKS_EXCLUDED(mu_);
+  // Starts what is ready.
+  void StartReady() noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  void OnDone(size_t index, absl::Status status) noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::vector<PlannedAction> actions_;
   mutable Mutex mu_;
   CondVar ended_;
-  Start start_ ABSL_GUARDED_BY(mu_);                    // null when all have ended
+  std::shared_ptr<const Start> start_ ABSL_GUARDED_BY(mu_);  // null when all have ended
+  // Not started, but nothing keeps them; with a place for all, so that it takes no memory.
+  std::vector<size_t> ready_ ABSL_GUARDED_BY(mu_);
   std::vector<size_t> waits_for_ ABSL_GUARDED_BY(mu_);  // how many others, for each
   std::vector<absl::Status> results_ ABSL_GUARDED_BY(mu_);
   size_t left_ ABSL_GUARDED_BY(mu_);

@@ -3,8 +3,10 @@
 #include <absl/strings/str_cat.h>
 #include <pthread.h>
 
+#include <new>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -152,13 +154,22 @@ bool ReadinessChecker::Wanted(TimePoint now, Readiness* model) {
 void ReadinessChecker::StartCheck(TimePoint now, Entry* entry) {
   entry->due = now + kPeriod;
   const std::shared_ptr<Readiness>& model = entry->model;
-  if (!executor_->TryRun([this, model] { RunCheck(model.get()); })) return;
+  try {
+    if (!executor_->TryRun([this, model] { RunCheck(model.get()); })) return;
+  } catch (const std::bad_alloc&) {
+    return;  // the next one is due in a moment
+  }
   entry->started = now;
   entry->late = false;
 }
 
 void ReadinessChecker::RunCheck(Readiness* model) {
-  std::optional<absl::Status> answer = model->check_();
+  std::optional<absl::Status> answer;
+  try {
+    answer = model->check_();
+  } catch (...) {
+    answer = CaughtStatus();
+  }
   bool is_due = false;
   {
     MutexLock lock(&mu_);

@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 
+#include <exception>
 #include <utility>
+
+#include "base/log.h"
 
 namespace nereid {
 
@@ -34,7 +37,12 @@ void Reaper::Work() {
       if (jobs_.empty()) return;
       job.splice(job.begin(), jobs_, jobs_.begin());
     }
-    if (!threads_.TryRun(&job.front())) job.front()();
+    if (threads_.TryRun(&job.front())) continue;
+    try {
+      job.front()();
+    } catch (const std::exception& e) {
+      LOG_ERROR << "the end of a model was given up: " << e.what();
+    }
   }
 }
 

@@ -1,8 +1,10 @@
 #include "lifecycle/repository_poller.h"
 
+#include <exception>
 #include <utility>
 
 #include "base/background_thread.h"
+#include "base/log.h"
 
 namespace nereid {
 
@@ -31,7 +33,11 @@ void RepositoryPoller::Run() {
         return;
       }
     }
-    poll_();
+    try {
+      poll_();
+    } catch (const std::exception& e) {  // no memory: perhaps the next time
+      LOG_ERROR << "failed to poll: " << e.what();
+    }
   }
 }
 

@@ -41,6 +41,9 @@ class LoadedModel::InstanceUpdate {
  public:
   Instances added;    // not serving yet
   Instances removed;  // still serving
+  // Made beforehand, so that Apply cannot fail.
+  Instances all;       // of the model, once it is applied
+  Reaper::Job retire;  // ends those removed, and leaves the model's lifetime
   std::string config_json;
 };
 

@@ -66,9 +66,11 @@ class SharingMap {
   // A copy of the entry, or a new one, which takes the place of what other maps share. Valid until
   // the next call for this key, and to be changed before this map is copied.
   Entry& operator[](const std::string& key) {
-    std::shared_ptr<const Entry>& slot = map_[key];
-    auto changed = slot == nullptr ? std::make_shared<Entry>() : std::make_shared<Entry>(*slot);
-    slot = changed;
+    const auto it = map_.find(key);
+    auto changed =
+        it == map_.end() ? std::make_shared<Entry>() : std::make_shared<Entry>(*it->second);
+    // Without memory for it the map stays as it was.
+    map_.insert_or_assign(key, changed);
     return *changed;
   }
   void erase(const_iterator it) { map_.erase(it.it_); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/background_thread.h"
+#include "base/caught.h"
 #include "base/status_macros.h"
 #include "lifecycle/model_manager.h"
 #include "server/parts.h"
@@ -13,9 +14,16 @@
 namespace nereid {
 namespace {
 
-absl::Status TooMany(size_t limit) {
+absl::Status Refused(bool too_many, size_t limit) {
+  if (!too_many) return absl::UnavailableError("no thread for a model control request");
   return absl::UnavailableError(
       absl::StrCat("more than ", limit, " model control requests at a time"));
+}
+
+absl::Status Attempt(const std::function<absl::Status()>& change) noexcept try {
+  return change();
+} catch (...) {
+  return CaughtStatus();
 }
 
 }  // namespace
@@ -39,9 +47,10 @@ absl::Status Server::UnloadModel(absl::string_view name, bool with_members) {
 void Server::RunControl(std::function<absl::Status()> change, const ControlDone& done) {
   std::function<void()> job = [change = std::move(change), done] {
     BecomeBackgroundThread();
-    done(change());
+    done(Attempt(change));
   };
-  if (!parts_->control.TryRun(&job)) done(TooMany(Parts::kControlRequests));
+  bool too_many = false;
+  if (!parts_->control.TryRun(&job, &too_many)) done(Refused(too_many, Parts::kControlRequests));
 }
 
 void Server::LoadModelAsync(std::string name, std::vector<LoadParameter> parameters,

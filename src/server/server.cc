@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 
 #include "base/log.h"
@@ -205,7 +206,14 @@ Server::~Server() = default;
 
 void Server::End::operator()(Server* server) const {
   // Without models the start failed before there was anything to stop.
-  if (server->models_ != nullptr && !server->hangs_.load()) (void)server->Stop();
+  if (server->models_ != nullptr && !server->hangs_.load()) {
+    try {
+      (void)server->Stop();
+    } catch (const std::exception& e) {  // no memory to stop it
+      LOG_ERROR << "failed to stop the server: " << e.what();
+      server->hangs_.store(true);
+    }
+  }
   if (!server->hangs_.load()) {
     delete server;
     return;
