@@ -2,7 +2,10 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <new>
+
 #include "backend_host/call.h"
+#include "base/caught.h"
 #include "base/log.h"
 #include "infer/request_trace.h"
 
@@ -80,7 +83,16 @@ Duration InstanceHandle::Execute(Batch batch) {
   Clock* const clock = model_->serving_model()->clock();
   const TimePoint start = clock->Now();
   const Duration in_receivers = ResponseStream::TimeInReceivers();
-  const std::shared_ptr<LentBatch> lent = Lend(&batch, &pointers_);
+  std::shared_ptr<LentBatch> lent;
+  try {
+    lent = Lend(&batch, &pointers_);
+  } catch (const std::bad_alloc&) {
+    for (RequestPtr& request : batch) {
+      request->RespondError(OutOfMemory(), FailureReason::kOther);
+      request.reset();
+    }
+    return Duration(0);
+  }
   const BackendHandle& backend = *model_->backend();
   const absl::Status status =
       CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceExecute", [&] {

@@ -1,7 +1,13 @@
 #include "execution/instance_runner.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <pthread.h>
 
+#include <new>
+#include <utility>
+
+#include "base/caught.h"
+#include "base/insist.h"
 #include "base/status_macros.h"
 
 namespace nereid {
@@ -50,13 +56,29 @@ absl::Status InstanceRunner::Initialize() {
   if (setup_.before) RETURN_IF_ERROR(setup_.before());
   RETURN_IF_ERROR(instance_->Initialize());
   if (!setup_.after) return absl::OkStatus();
-  absl::Status status = setup_.after(instance_.get());
-  if (!status.ok()) instance_->Finalize();
-  return status;
+  absl::Cleanup finalize = [this] { instance_->Finalize(); };
+  RETURN_IF_ERROR(setup_.after(instance_.get()));
+  std::move(finalize).Cancel();
+  return absl::OkStatus();
+}
+
+absl::Status InstanceRunner::TryInitialize() noexcept try { return Initialize(); } catch (...) {
+  return CaughtStatus();
+}
+
+Batch InstanceRunner::Pull(std::optional<Duration> took) noexcept {
+  while (true) {
+    try {
+      return source_->Pull(instance_.get(), took);
+    } catch (const std::bad_alloc&) {
+      took.reset();
+      WaitForMemory(Clock::Real());
+    }
+  }
 }
 
 void InstanceRunner::Run() {
-  const absl::Status status = Initialize();
+  const absl::Status status = TryInitialize();
   setup_ = {};  // lets go of what it holds
   {
     MutexLock lock(&mu_);
@@ -65,10 +87,10 @@ void InstanceRunner::Run() {
   changed_.NotifyAll();
   if (!status.ok()) return;
   if (AwaitOrder() == Order::kServe) {
-    Batch batch = source_->Pull(instance_.get(), std::nullopt);
+    Batch batch = Pull(std::nullopt);
     while (!batch.empty()) {
       const Duration took = instance_->Execute(std::move(batch));
-      batch = source_->Pull(instance_.get(), took);
+      batch = Pull(took);
     }
   }
   instance_->Finalize();

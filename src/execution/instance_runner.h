@@ -47,6 +47,10 @@ class InstanceRunner {
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
   // After an error the instance is not initialised, or not any more.
   absl::Status Initialize();
+  absl::Status TryInitialize() noexcept;
+  // The next batch. Where there is no memory to take one it waits until there is: what is queued
+  // stays there, and nobody else could take it for this instance.
+  Batch Pull(std::optional<Duration> took) noexcept;
   Order AwaitOrder() ABSL_LOCKS_EXCLUDED(mu_);
   void Command(Order order) ABSL_LOCKS_EXCLUDED(mu_);
 

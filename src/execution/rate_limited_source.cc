@@ -1,5 +1,7 @@
 #include "execution/rate_limited_source.h"
 
+#include <absl/cleanup/cleanup.h>
+
 #include <utility>
 
 namespace nereid {
@@ -15,9 +17,11 @@ Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
       inner_->PassOn();
       if (!seat_->Await()) return {};
     }
+    // Also where there is no memory for a batch.
+    absl::Cleanup give_back = [this] { seat_->Release(/*used=*/false); };
     std::optional<Batch> batch = inner_->TryPull();
     holding_ = batch.has_value() && !batch->empty();
-    if (!holding_) seat_->Release(/*used=*/false);
+    if (holding_) std::move(give_back).Cancel();
     if (batch.has_value()) return *std::move(batch);
   }
   return {};

@@ -51,11 +51,11 @@ absl::StatusOr<std::unique_ptr<RateLimiter::Seat>> RateLimiter::Register(
 }
 
 void RateLimiter::Grant() {
-  for (const ResourceLedger::Id id : ledger_.Grant()) {
-    Seat* const seat = seats_.at(id);
+  ledger_.Grant([this](ResourceLedger::Id id) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    Seat* const seat = seats_.find(id)->second;
     seat->granted_ = true;
     seat->changed_.NotifyAll();
-  }
+  });
 }
 
 void RateLimiter::LogStocks() const {

@@ -65,6 +65,8 @@ absl::StatusOr<ResourceLedger::Id> ResourceLedger::Add(const InstanceSpec& insta
     member.needs[{need.name, need.global ? Pool::kGlobal : instance.device_id}] += need.count;
   }
   RETURN_IF_ERROR(Check(member.needs));
+  Turns one = {Turn{}};
+  member.turn = one.extract(one.begin());
   for (const auto& [pool, count] : member.needs) {
     PoolState& state = pools_[pool];
     state.needs.insert(count);
@@ -94,13 +96,14 @@ void ResourceLedger::Remove(Id id) {
   members_.erase(it);
 }
 
-void ResourceLedger::Stage(Id id) {
-  Member& member = members_.at(id);
+void ResourceLedger::Stage(Id id) noexcept {
+  Member& member = members_.find(id)->second;
   if (member.state != State::kIdle) return;
   member.state = State::kStaged;
   member.start = std::max(member.next_start, now_);
   member.order = next_order_++;
-  staged_.insert(TurnOf(id, member));
+  member.turn.value() = TurnOf(id, member);
+  staged_.insert(std::move(member.turn));
 }
 
 bool ResourceLedger::Fits(const Member& member) const {
@@ -110,32 +113,32 @@ bool ResourceLedger::Fits(const Member& member) const {
   });
 }
 
-std::vector<ResourceLedger::Id> ResourceLedger::Grant() {
-  std::vector<Id> granted;
-  std::set<Pool> awaited;  // by somebody whose turn comes before
+void ResourceLedger::Grant(absl::FunctionRef<void(Id)> tell) noexcept {
+  ++rounds_;  // a pool is awaited by somebody whose turn comes before, in this round
   for (auto turn = staged_.begin(); turn != staged_.end();) {
-    Member& member = members_.at(turn->id);
-    const bool behind =
-        std::any_of(member.needs.begin(), member.needs.end(),
-                    [&](const auto& need) { return awaited.count(need.first) > 0; });
+    Member& member = members_.find(turn->id)->second;
+    const bool behind = std::any_of(
+        member.needs.begin(), member.needs.end(),
+        [&](const auto& need) { return pools_.find(need.first)->second.awaited_in == rounds_; });
     if (behind || !Fits(member)) {
-      for (const auto& [pool, count] : member.needs) awaited.insert(pool);
+      for (const auto& [pool, count] : member.needs) pools_.find(pool)->second.awaited_in = rounds_;
       ++turn;
       continue;
     }
-    for (const auto& [pool, count] : member.needs) pools_.at(pool).stock.in_use += count;
+    for (const auto& [pool, count] : member.needs) pools_.find(pool)->second.stock.in_use += count;
     member.state = State::kHolding;
     now_ = std::max(now_, member.start);
-    granted.push_back(turn->id);
-    turn = staged_.erase(turn);
+    const auto granted = turn++;
+    const Id id = granted->id;
+    member.turn = staged_.extract(granted);
+    tell(id);
   }
-  return granted;
 }
 
-void ResourceLedger::Release(Id id, bool used) {
-  Member& member = members_.at(id);
+void ResourceLedger::Release(Id id, bool used) noexcept {
+  Member& member = members_.find(id)->second;
   if (member.state != State::kHolding) return;
-  for (const auto& [pool, count] : member.needs) pools_.at(pool).stock.in_use -= count;
+  for (const auto& [pool, count] : member.needs) pools_.find(pool)->second.stock.in_use -= count;
   member.state = State::kIdle;
   member.next_start = member.start + (used ? member.priority : 0);
 }

@@ -8,6 +8,7 @@
 #ifndef NEREID_EXECUTION_RESOURCE_LEDGER_H_
 #define NEREID_EXECUTION_RESOURCE_LEDGER_H_
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 
 #include <compare>
@@ -53,19 +54,27 @@ class ResourceLedger {
   // Lets it go, with all that it holds.
   void Remove(Id id);
 
+  // These three take no memory.
   // The instance has work. No-op for one that is staged or holds its resources.
-  void Stage(Id id);
-  // Gives staged instances their resources; returns those that have got them, in the order of their
-  // turns.
-  std::vector<Id> Grant();
+  void Stage(Id id) noexcept;
+  // Gives staged instances their resources; `tell` hears of those that have got them, in the order
+  // of their turns.
+  void Grant(absl::FunctionRef<void(Id)> tell) noexcept;
   // Takes back what a granted instance holds. One that has not used it keeps its turn.
-  void Release(Id id, bool used);
+  void Release(Id id, bool used) noexcept;
 
   // Every pool that an instance needs something of.
   std::map<Pool, Stock> Stocks() const;
 
  private:
   enum class State { kIdle, kStaged, kHolding };
+  struct Turn {
+    uint64_t end;
+    uint64_t order;
+    Id id;
+    auto operator<=>(const Turn&) const = default;
+  };
+  using Turns = std::set<Turn>;
   struct Member {
     std::map<Pool, uint64_t> needs;
     uint64_t priority = 1;
@@ -73,17 +82,13 @@ class ResourceLedger {
     // Turns are counted in virtual time: from `start`, for `priority` long.
     uint64_t start = 0;
     uint64_t next_start = 0;
-    uint64_t order = 0;  // of staging, where turns are equal
-  };
-  struct Turn {
-    uint64_t end;
-    uint64_t order;
-    Id id;
-    auto operator<=>(const Turn&) const = default;
+    uint64_t order = 0;     // of staging, where turns are equal
+    Turns::node_type turn;  // made with it; empty in kStaged
   };
   struct PoolState {
     Stock stock;
     std::multiset<uint64_t> needs;  // of all members
+    uint64_t awaited_in = 0;        // the last round in which somebody waited for it
   };
 
   absl::Status Check(const std::map<Pool, uint64_t>& needs) const;
@@ -98,8 +103,9 @@ class ResourceLedger {
   const ResourceLimits limits_;
   std::map<Id, Member> members_;
   std::map<Pool, PoolState> pools_;
-  std::set<Turn> staged_;
-  uint64_t now_ = 0;  // virtual time: where the last granted turn starts
+  Turns staged_;
+  uint64_t rounds_ = 0;  // of Grant
+  uint64_t now_ = 0;     // virtual time: where the last granted turn starts
   Id next_id_ = 1;
   uint64_t next_order_ = 1;
 };

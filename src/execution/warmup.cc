@@ -1,5 +1,6 @@
 #include "execution/warmup.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <utility>
@@ -52,6 +53,7 @@ class Warmup::Execution {
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   absl::Status AddInputs(bool of_the_model, InferRequest* request) const;
+  void AddError(const absl::Status& error) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A pass of the model's lifetime gate for each request; its stream gives it back.
   absl::Status EnterModel() const;
 
@@ -116,10 +118,17 @@ Batch Warmup::Execution::Issue() {
   }
   const uint64_t now = ToNanos(model_->clock()->Now());
   Batch batch;
+  size_t passes = requests_.size();
+  // What throws gives the passes back that no stream has.
+  absl::Cleanup leave = [&] {
+    for (; passes > 0; --passes) model_->lifetime().Leave();
+  };
+  batch.reserve(requests_.size());
   for (const std::unique_ptr<InferRequest>& request : requests_) {
     request->BeginFlight(now);
+    --passes;
     request->queue_start_ns = now;
-    request->lifecycle().MoveTo(RequestState::kPending, request->LogPrefix()).IgnoreError();
+    request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();
     model_->statistics().AddPending(1);
     batch.push_back(RequestPtr(request.get()));
   }
@@ -141,10 +150,16 @@ void Warmup::Execution::OnResponse(InferResponse* response, uint32_t flags,
   }
   auto* const self = static_cast<Execution*>(target.userp);
   MutexLock lock(&self->mu_);
-  if (!status.ok()) absl::StrAppend(&self->errors_, status.message(), "; ");
+  if (!status.ok()) self->AddError(status);
   if ((flags & kResponseCompleteFinal) == 0) return;
   --self->unanswered_;
   self->changed_.NotifyAll();
+}
+
+void Warmup::Execution::AddError(const absl::Status& error) noexcept try {
+  absl::StrAppend(&errors_, error.message(), "; ");
+} catch (const std::bad_alloc&) {
+  if (errors_.empty()) errors_ = "out of memory";  // short enough to need none
 }
 
 void Warmup::Execution::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& target) {

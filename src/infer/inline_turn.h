@@ -8,6 +8,7 @@
 #ifndef NEREID_INFER_INLINE_TURN_H_
 #define NEREID_INFER_INLINE_TURN_H_
 
+#include <new>
 #include <vector>
 
 #include "base/clock.h"
@@ -20,7 +21,7 @@ class NEREID_API InlineTurn {
   // An instance on loan until RunInline, which is called once, has returned.
   class Loan {
    public:
-    virtual void RunInline(InlineTurn* turn) = 0;
+    virtual void RunInline(InlineTurn* turn) noexcept = 0;
 
    protected:
     ~Loan() = default;
@@ -43,8 +44,13 @@ class NEREID_API InlineTurn {
   // False once models have taken as much of this turn as they may.
   bool HasTimeLeft() const { return spent_ < kMaxPerTurn; }
   void Spend(Duration time);
-  // Runs `loan` at the end of the turn.
-  void Defer(Loan* loan) { deferred_.push_back(loan); }
+  // Runs `loan` at the end of the turn. False where there is no memory to remember it.
+  [[nodiscard]] bool Defer(Loan* loan) noexcept try {
+    deferred_.push_back(loan);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   // Whether the kernel took the processor from this thread during one of its last executions: then
   // a long one says little about the model.
   bool PreemptedLately() const;

@@ -1,6 +1,7 @@
 #include "infer/request_trace.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 namespace nereid {
@@ -47,13 +48,15 @@ void TraceIssued(InferRequest* request) {
   }
 }
 
-void TraceBackendInputs(InferRequest* request) {
+void TraceBackendInputs(InferRequest* request) noexcept try {
   InferenceTrace* const trace = request->trace();
   if (!trace->wants_tensors()) return;
   for (size_t i = 0; i < request->backend_input_count(); ++i) {
     const InferInput& input = request->backend_input(i);
     TraceInput(trace, TraceActivity::kTensorBackendInput, input, input.shape());
   }
+} catch (const std::bad_alloc&) {
+  // The request runs, whatever could not be noted of it.
 }
 
 void TraceOutputs(InferenceTrace* trace, const InferResponse& response) {

@@ -14,7 +14,7 @@ namespace nereid {
 void TraceIssued(InferRequest* request);
 
 // All that a backend is about to read, in the shapes that it sees. REQUIRES: it has a trace.
-void TraceBackendInputs(InferRequest* request);
+void TraceBackendInputs(InferRequest* request) noexcept;
 
 // The outputs of a response; an error has none.
 void TraceOutputs(InferenceTrace* trace, const InferResponse& response);

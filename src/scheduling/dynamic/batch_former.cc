@@ -90,6 +90,11 @@ Batch BatchFormer::Take(size_t count) {
   return batch;
 }
 
+RequestPtr BatchFormer::PopFront() {
+  StartOver();
+  return queue_.PopFront();
+}
+
 InferRequest* BatchFormer::NextToJudge() {
   if (refused_ != nullptr || judged_ >= queue_.size()) return nullptr;
   const QueueEntry& next = queue_.At(judged_);

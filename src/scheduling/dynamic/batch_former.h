@@ -49,6 +49,8 @@ class BatchFormer {
   void OnExecuted(uint64_t units, Duration took);
   // Takes the first `count` <= size() requests out.
   Batch Take(size_t count);
+  // The first request. Takes no memory. REQUIRES: there is one.
+  RequestPtr PopFront();
 
   // ---- Where requests are judged.
   // The next one to be judged, in the order of the queue; null if there is none: all are, or the

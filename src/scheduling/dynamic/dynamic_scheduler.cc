@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/caught.h"
 #include "infer/infer_request.h"
 #include "scheduling/queue/queue_policy.h"
 
@@ -22,13 +23,6 @@ void AnswerAll(Batch requests, const absl::Status& error, FailureReason reason) 
     request->RespondError(error, reason);
     request.reset();
   }
-}
-
-// An error that can always be made: for want of memory it has no text.
-absl::Status ErrorOf(absl::StatusCode code, absl::string_view text) noexcept try {
-  return absl::Status(code, text);
-} catch (const std::bad_alloc&) {
-  return absl::Status(code, "");
 }
 
 // The error of a request that finds its level of the queue full; counts it.
@@ -47,7 +41,7 @@ void DynamicScheduler::Dropped::Answer() noexcept {
     AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
   }
   if (!expired.empty()) {
-    AnswerAll(std::exchange(expired, {}), ErrorOf(absl::StatusCode::kUnavailable, kTimedOut),
+    AnswerAll(std::exchange(expired, {}), SureStatus(absl::StatusCode::kUnavailable, kTimedOut),
               FailureReason::kRejected);
   }
 }
@@ -100,11 +94,7 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
   dropped.Answer();
   if (full) return Refuse(**request, now);
   if (loan != nullptr) {
-    if (batches_) {
-      turn->Defer(loan);
-    } else {
-      RunOnLoan(loan, turn);
-    }
+    if (!batches_ || !turn->Defer(loan)) RunOnLoan(loan, turn);
   }
   return absl::OkStatus();
 }
@@ -189,31 +179,32 @@ void DynamicScheduler::ArmTimer() {
   const std::optional<TimePoint> deadline = queue_.earliest_deadline();
   // When a deadline goes before it has come the timer calls for nothing, once.
   if (!deadline.has_value() || *deadline >= armed_for_) return;
-  try {
-    alarm_->Set(*deadline);
-    armed_for_ = *deadline;
-  } catch (const std::bad_alloc&) {
-    // The next request to come tries again; until then only the instances look at the time.
-  }
+  alarm_->Set(*deadline);
+  armed_for_ = *deadline;
 }
 
 void DynamicScheduler::Shutdown() {
-  Batch left;
   std::unique_ptr<Timer::Alarm> alarm;
   {
     MutexLock lock(&mu_);
     admission_closed_ = true;
     shut_down_ = true;
     while (asking_) asking_ended_.Wait(&mu_);
-    left = queue_.Take(queue_.size());
     to_cancel_.clear();
     alarm = std::move(alarm_);
     WakeAll();
   }
   alarm.reset();  // outside the mutex, which its call takes
-  // Nothing is left at the second call, from the destructor, which must not take memory.
-  if (left.empty()) return;
-  AnswerAll(std::move(left), absl::UnavailableError(kStopping), FailureReason::kOther);
+  // One by one, which takes no memory; nothing is queued any more.
+  while (RequestPtr left = TakeLeft()) {
+    left->RespondError(SureStatus(absl::StatusCode::kUnavailable, kStopping),
+                       FailureReason::kOther);
+  }
+}
+
+RequestPtr DynamicScheduler::TakeLeft() {
+  MutexLock lock(&mu_);
+  return queue_.empty() ? nullptr : queue_.PopFront();
 }
 
 void DynamicScheduler::DropStrategy() {
@@ -320,7 +311,11 @@ void DynamicScheduler::BeginExecution(const BatchExecutor* self, const Batch& ba
   if (queue_.adaptive() == nullptr || self == nullptr) return;
   auto mine = std::find_if(executions_.begin(), executions_.end(),
                            [&](const Execution& one) { return one.by == self; });
-  if (mine == executions_.end()) mine = executions_.insert(mine, Execution{self, 0, TimePoint()});
+  if (mine == executions_.end()) try {
+      mine = executions_.insert(mine, Execution{self, 0, TimePoint()});
+    } catch (const std::bad_alloc&) {
+      return;  // this execution teaches nothing, but the batch is not lost
+    }
   mine->units = 0;
   for (const RequestPtr& request : batch) mine->units += request->units_in_batch();
   mine->begun = clock_->Now();
@@ -378,13 +373,15 @@ void DynamicScheduler::EndStrategy() {
 }
 
 void DynamicScheduler::Wait(BatchExecutor* self, std::optional<TimePoint> wake_at) {
-  std::unique_ptr<Waiter> me;
   if (spare_waiters_.empty()) {
-    me = std::make_unique<Waiter>(this);
-  } else {
-    me = std::move(spare_waiters_.back());
-    spare_waiters_.pop_back();
+    // With a place for it wherever it may go: from here on the wait takes no memory.
+    idle_.reserve(waiters_ + 1);
+    spare_waiters_.reserve(waiters_ + 1);
+    spare_waiters_.push_back(std::make_unique<Waiter>(this));
+    ++waiters_;
   }
+  std::unique_ptr<Waiter> me = std::move(spare_waiters_.back());
+  spare_waiters_.pop_back();
   me->executor = self;
   idle_.push_back(me.get());
   const bool lead = wake_at.has_value() && leader_ == nullptr;
@@ -440,31 +437,38 @@ DynamicScheduler::Waiter* DynamicScheduler::Borrow() {
   return nullptr;
 }
 
-void DynamicScheduler::RunOnLoan(Waiter* loan, InlineTurn* turn) {
+void DynamicScheduler::RunOnLoan(Waiter* loan, InlineTurn* turn) noexcept {
   MutexLock lock(&mu_);
   deferred_.erase(std::remove(deferred_.begin(), deferred_.end(), loan), deferred_.end());
-  bool go_on = true;
-  while (go_on) {
-    Dropped dropped;
-    TakeDropped(&dropped);
-    if (!dropped.empty()) {
+  try {
+    bool go_on = true;
+    while (go_on) {
+      AnswerDropped();
+      std::optional<TimePoint> wake_at;
+      std::optional<Batch> batch = TryTake(&wake_at);
+      if (!batch.has_value()) break;
       mu_.Unlock();
-      dropped.Answer();
+      const Duration took = loan->executor->Execute(*std::move(batch));
+      turn->Spend(took);
+      inline_executions_.fetch_add(1, std::memory_order_relaxed);
       mu_.Lock();
+      inline_.Record(took);
+      if (inline_.IsOverrun(took) && !turn->PreemptedLately()) inline_.Pause(clock_->Now());
+      go_on = turn->HasTimeLeft();
     }
-    std::optional<TimePoint> wake_at;
-    std::optional<Batch> batch = TryTake(&wake_at);
-    if (!batch.has_value()) break;
-    mu_.Unlock();
-    const Duration took = loan->executor->Execute(*std::move(batch));
-    turn->Spend(took);
-    inline_executions_.fetch_add(1, std::memory_order_relaxed);
-    mu_.Lock();
-    inline_.Record(took);
-    if (inline_.IsOverrun(took) && !turn->PreemptedLately()) inline_.Pause(clock_->Now());
-    go_on = turn->HasTimeLeft();
+  } catch (const std::bad_alloc&) {
+    // What is queued is left to the instance's own thread, which tries again.
   }
   GiveBack(loan);
+}
+
+void DynamicScheduler::AnswerDropped() {
+  Dropped dropped;
+  TakeDropped(&dropped);
+  if (dropped.empty()) return;
+  mu_.Unlock();
+  dropped.Answer();
+  mu_.Lock();
 }
 
 void DynamicScheduler::GiveBack(Waiter* loan) {

@@ -100,7 +100,7 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   // nothing.
   struct Waiter final : InlineTurn::Loan {
     explicit Waiter(DynamicScheduler* scheduler_in) : scheduler(scheduler_in) {}
-    void RunInline(InlineTurn* turn) override { scheduler->RunOnLoan(this, turn); }
+    void RunInline(InlineTurn* turn) noexcept override { scheduler->RunOnLoan(this, turn); }
 
     DynamicScheduler* const scheduler;
     CondVar wake;
@@ -141,6 +141,8 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   bool TakeDropped(Dropped* dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // What the timer calls.
   void Expire() ABSL_LOCKS_EXCLUDED(mu_);
+  // The first request that is queued; null if none is.
+  RequestPtr TakeLeft() ABSL_LOCKS_EXCLUDED(mu_);
   // Makes sure that the timer calls at the earliest deadline, if there is one.
   void ArmTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Who looks at a request that has just been queued: an instance to be woken, or one whose work
@@ -166,7 +168,9 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   bool IsDeferredTo(const InlineTurn* turn) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // An idle instance, from now on on loan; null if there is none.
   Waiter* Borrow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void RunOnLoan(Waiter* loan, InlineTurn* turn) ABSL_LOCKS_EXCLUDED(mu_);
+  void RunOnLoan(Waiter* loan, InlineTurn* turn) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // Answers what was cancelled or has timed out, letting go of the mutex meanwhile.
+  void AnswerDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveBack(Waiter* loan) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Clock* const clock_;
@@ -188,6 +192,7 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   std::vector<Waiter*> idle_ ABSL_GUARDED_BY(mu_);      // wait, and nobody has woken them
   std::vector<Waiter*> deferred_ ABSL_GUARDED_BY(mu_);  // on loan until the end of a turn
   std::vector<std::unique_ptr<Waiter>> spare_waiters_ ABSL_GUARDED_BY(mu_);
+  size_t waiters_ ABSL_GUARDED_BY(mu_) = 0;                         // that were made
   std::vector<const BatchExecutor*> retired_ ABSL_GUARDED_BY(mu_);  // that have not pulled since
   uint64_t nudges_ ABSL_GUARDED_BY(mu_) = 0;
   InlinePolicy inline_ ABSL_GUARDED_BY(mu_);

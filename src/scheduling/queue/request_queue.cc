@@ -147,18 +147,18 @@ bool RequestQueue::Expire(TimePoint now, std::vector<RequestPtr>* rejected) {
 }
 
 void RequestQueue::MoveBack(QueueEntry* entry) {
+  const auto it = levels_.find(entry->level);
+  Level& level = it->second;
+  ++level.delayed;  // first: a level that is empty may go, and a new one would take memory
   HeapErase(entry);
   entry->deadline = TimePoint::max();
   Unlink(entry);
-  const auto it = FindLevel(entry->level);
-  Level& level = it->second;
   QueueEntry* previous = level.delayed_tail;
   if (previous == nullptr) previous = level.live_tail;
   if (previous == nullptr) previous = TailBefore(it);
   entry->delayed = true;
   Link(entry, previous);
   level.delayed_tail = entry;
-  ++level.delayed;
 }
 
 // ---- The heap.
