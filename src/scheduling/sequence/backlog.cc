@@ -1,25 +1,27 @@
 #include "scheduling/sequence/backlog.h"
 
-#include <iterator>
+#include <utility>
 
 namespace nereid {
 
 void Backlog::Add(uint64_t sequence, TimePoint deadline) {
-  ++requests_;
-  const auto place = places_.find(sequence);
-  Line::iterator entry;
+  auto place = places_.find(sequence);
+  const TimePoint before = place == places_.end() ? TimePoint::max() : place->second->deadline;
+  // What takes memory comes first, and is undone where the next step fails.
+  std::set<std::pair<TimePoint, uint64_t>> sooner;
+  if (deadline < before) sooner.insert({deadline, sequence});
   if (place == places_.end()) {
-    line_.push_back({sequence, TimePoint::max(), 0});
-    entry = std::prev(line_.end());
-    places_.emplace(sequence, entry);
-  } else {
-    entry = place->second;
+    Line one = {{sequence, TimePoint::max(), 0}};
+    place = places_.emplace(sequence, one.begin()).first;
+    line_.splice(line_.end(), one);
   }
-  ++entry->requests;
-  if (deadline >= entry->deadline) return;
-  deadlines_.erase({entry->deadline, sequence});
-  entry->deadline = deadline;
-  deadlines_.insert({deadline, sequence});
+  Entry& entry = *place->second;
+  ++requests_;
+  ++entry.requests;
+  if (sooner.empty()) return;
+  deadlines_.erase({entry.deadline, sequence});
+  entry.deadline = deadline;
+  deadlines_.merge(sooner);
 }
 
 void Backlog::Erase(Line::iterator entry) {
@@ -48,13 +50,14 @@ std::optional<TimePoint> Backlog::earliest_deadline() const {
   return deadlines_.begin()->first;
 }
 
-std::vector<uint64_t> Backlog::TakeExpired(TimePoint now) {
-  std::vector<uint64_t> expired;
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    expired.push_back(deadlines_.begin()->second);
-    Remove(expired.back());
-  }
-  return expired;
+std::optional<uint64_t> Backlog::FirstExpired(TimePoint now) const {
+  if (deadlines_.empty() || deadlines_.begin()->first > now) return std::nullopt;
+  return deadlines_.begin()->second;
+}
+
+std::optional<uint64_t> Backlog::front() const {
+  if (line_.empty()) return std::nullopt;
+  return line_.front().sequence;
 }
 
 }  // namespace nereid

@@ -20,7 +20,8 @@ namespace nereid {
 class Backlog {
  public:
   // Adds a request of `sequence`, which lines up with its first one. `deadline`: that of the
-  // request; the earliest of all counts. TimePoint::max(): none.
+  // request; the earliest of all counts. TimePoint::max(): none. Where it throws nothing has
+  // changed.
   void Add(uint64_t sequence, TimePoint deadline);
   // Takes a sequence out with all its requests; false if it is not here.
   bool Remove(uint64_t sequence);
@@ -29,8 +30,11 @@ class Backlog {
 
   // When the first sequence expires; none: nobody does.
   std::optional<TimePoint> earliest_deadline() const;
-  // Takes out every sequence whose deadline is at or before `now`, in the order of deadlines.
-  std::vector<uint64_t> TakeExpired(TimePoint now);
+  // The sequence with the earliest deadline of those that are at or before `now`; none: nobody's
+  // is.
+  std::optional<uint64_t> FirstExpired(TimePoint now) const;
+  // The sequence that has waited longest; none if nobody waits.
+  std::optional<uint64_t> front() const;
 
   bool empty() const { return line_.empty(); }
   size_t sequences() const { return line_.size(); }

@@ -68,7 +68,7 @@ std::vector<SequencePick> DirectStrategy::Take(size_t places) {
       continue;
     }
     picks[slot] = {sequence, std::move(request)};
-    sequence->queue.pop_front();
+    sequence->taken.splice(sequence->taken.begin(), sequence->queue, sequence->queue.begin());
     Withdraw(sequence);
   }
   return picks;

@@ -1,6 +1,9 @@
 #include "scheduling/sequence/filler.h"
 
+#include <absl/cleanup/cleanup.h>
+
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -51,12 +54,12 @@ RequestPtr MakeFiller(const std::shared_ptr<ServingModel>& model, const FillerSh
   static const HeapOutputAllocator* const allocator = new HeapOutputAllocator(nullptr);
   uint64_t most = 0;
   for (const FillerShape::Input& input : shape.inputs) most = std::max(most, input.byte_size);
-  auto* const owned = new OwnedFiller(model, most);
+  auto owned = std::make_unique<OwnedFiller>(model, most);
   InferRequest& request = owned->request;
   request.filler = true;
   ReleaseTarget released;
   released.fn = &DeleteFiller;
-  released.userp = owned;
+  released.userp = owned.get();
   request.set_release_target(released);
   ResponseTarget responses;
   responses.fn = &DropResponse;
@@ -73,13 +76,14 @@ RequestPtr MakeFiller(const std::shared_ptr<ServingModel>& model, const FillerSh
     (*added)->AppendBuffer({owned->zeros.get(), input.byte_size, MemoryPlace{}});
   }
   model->lifetime().Share();  // the stream's
+  absl::Cleanup leave = [&] { model->lifetime().Leave(); };
   request.BeginFlight(ToNanos(now));
+  std::move(leave).Cancel();
   request.queue_start_ns = ToNanos(now);
-  if (absl::Status moved = request.lifecycle().MoveTo(RequestState::kPending, request.LogPrefix());
-      !moved.ok()) {
+  if (absl::Status moved = request.lifecycle().MoveTo(RequestState::kPending, ""); !moved.ok()) {
     LOG_ERROR << moved.message();
   }
-  return RequestPtr(&request);
+  return RequestPtr(&owned.release()->request);
 }
 
 }  // namespace nereid

@@ -7,8 +7,13 @@ namespace nereid {
 void IdleReaper::Watch(uint64_t sequence, TimePoint since) {
   Forget(sequence);
   const TimePoint end = Later(since, limit_);
-  line_.insert({end, sequence});
-  ends_.emplace(sequence, end);
+  const auto place = line_.insert({end, sequence}).first;
+  try {
+    ends_.emplace(sequence, end);
+  } catch (...) {
+    line_.erase(place);
+    throw;
+  }
 }
 
 bool IdleReaper::Forget(uint64_t sequence) {
@@ -24,13 +29,9 @@ std::optional<TimePoint> IdleReaper::next() const {
   return line_.begin()->first;
 }
 
-std::vector<uint64_t> IdleReaper::TakeIdle(TimePoint now) {
-  std::vector<uint64_t> idle;
-  while (!line_.empty() && line_.begin()->first <= now) {
-    idle.push_back(line_.begin()->second);
-    Forget(idle.back());
-  }
-  return idle;
+std::optional<uint64_t> IdleReaper::FirstIdle(TimePoint now) const {
+  if (line_.empty() || line_.begin()->first > now) return std::nullopt;
+  return line_.begin()->second;
 }
 
 }  // namespace nereid

@@ -9,7 +9,6 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 
@@ -20,16 +19,17 @@ class IdleReaper {
   // A sequence may be idle for `limit`.
   explicit IdleReaper(Duration limit) : limit_(limit) {}
 
-  // `sequence` is idle from `since` on.
+  // `sequence` is idle from `since` on. Where it throws the sequence is not watched.
   void Watch(uint64_t sequence, TimePoint since);
   // It has work again, or has ended. False if it was not watched.
   bool Forget(uint64_t sequence);
 
   // When the next sequence will have been idle for too long; none: none is idle.
   std::optional<TimePoint> next() const;
-  // Those that have been idle for too long at `now`, in the order in which they came to be idle.
-  // They are forgotten.
-  std::vector<uint64_t> TakeIdle(TimePoint now);
+  // The one that has been idle for the longest time of those that have been so for too long at
+  // `now`; none if none has.
+  std::optional<uint64_t> FirstIdle(TimePoint now) const;
+  bool Watches(uint64_t sequence) const { return ends_.count(sequence) > 0; }
 
   size_t watched() const { return ends_.size(); }
 

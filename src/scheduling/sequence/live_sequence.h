@@ -5,7 +5,7 @@
 #define NEREID_SCHEDULING_SEQUENCE_LIVE_SEQUENCE_H_
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,8 +45,11 @@ struct LiveSequence {
   // Of whoever prepares or executes the request in flight. Null if the model has no state.
   std::unique_ptr<SequenceStates> states;
 
-  std::optional<SlotLease> lease;   // none: in the backlog
-  std::deque<QueuedRequest> queue;  // oldest first
+  std::optional<SlotLease> lease;  // none: in the backlog
+  std::list<QueuedRequest> queue;  // oldest first
+  // The place of the request that is in flight, or taken over by Oldest: empty, for it to come back
+  // to, which so takes no memory.
+  std::list<QueuedRequest> taken;
   // The strategy of its instance knows that there is a request to take; Oldest has it already.
   bool offered = false;
   InferRequest* taken_over = nullptr;  // by Oldest, while offered

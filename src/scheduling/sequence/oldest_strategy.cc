@@ -10,21 +10,22 @@ OldestStrategy::OldestStrategy(const CompiledModel* config)
 }
 
 void OldestStrategy::Offer(LiveSequence* sequence, TimePoint now) {
-  RequestPtr request = std::move(sequence->queue.front().request);
-  sequence->queue.pop_front();
+  RequestPtr& request = sequence->queue.front().request;
   InferRequest* const bare = request.get();
   if (orderer_ != nullptr && !bare->filler && !bare->stream()->has_relay()) {
     bare->stream()->SetRelay(ResponseOrderer::Reserve(orderer_));
   }
+  former_.Push(&request, now);  // its queue has no limit
+  sequence->taken.splice(sequence->taken.begin(), sequence->queue, sequence->queue.begin());
   sequence->offered = true;
   sequence->taken_over = bare;
-  former_.Push(&request, now);  // its queue has no limit
 }
 
 void OldestStrategy::Withdraw(LiveSequence* sequence) {
   sequence->offered = false;
   RequestPtr request = former_.Remove(std::exchange(sequence->taken_over, nullptr));
-  sequence->queue.push_front({std::move(request), TimePoint()});
+  sequence->queue.splice(sequence->queue.begin(), sequence->taken);
+  sequence->queue.front() = {std::move(request), TimePoint()};
 }
 
 size_t OldestStrategy::Due(TimePoint now, std::optional<TimePoint>* wake_at) {

@@ -148,7 +148,11 @@ class Pair {
   }
 
   void Expire() {
-    std::vector<uint64_t> expired = backlog_.TakeExpired(now_);
+    std::vector<uint64_t> expired;
+    while (const std::optional<uint64_t> number = backlog_.FirstExpired(now_)) {
+      expired.push_back(*number);
+      backlog_.Remove(*number);
+    }
     std::sort(expired.begin(), expired.end());
     std::vector<uint64_t> expected;
     for (auto waiting = reference_.line.begin(); waiting != reference_.line.end();) {

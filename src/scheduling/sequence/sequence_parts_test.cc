@@ -76,8 +76,12 @@ TEST(BacklogTest, TheEarliestDeadlineOfASequenceCounts) {
   backlog.Add(1, At(90));
   backlog.Add(3, At(60));
   EXPECT_EQ(backlog.earliest_deadline(), At(40));
-  EXPECT_THAT(backlog.TakeExpired(At(39)), IsEmpty());
-  EXPECT_THAT(backlog.TakeExpired(At(50)), ElementsAre(1, 2));
+  EXPECT_EQ(backlog.FirstExpired(At(39)), std::nullopt);
+  for (const uint64_t number : {1, 2}) {
+    EXPECT_EQ(backlog.FirstExpired(At(50)), number);
+    EXPECT_TRUE(backlog.Remove(number));
+  }
+  EXPECT_EQ(backlog.FirstExpired(At(50)), std::nullopt);
   EXPECT_EQ(backlog.requests(), 1u);
   EXPECT_EQ(backlog.earliest_deadline(), At(60));
 }
@@ -92,8 +96,12 @@ TEST(IdleReaperTest, TellsWhoIsIdle) {
   reaper.Watch(1, At(7));  // it had a request meanwhile
   EXPECT_TRUE(reaper.Forget(3));
   EXPECT_FALSE(reaper.Forget(3));
-  EXPECT_THAT(reaper.TakeIdle(At(14)), IsEmpty());
-  EXPECT_THAT(reaper.TakeIdle(At(17)), ElementsAre(2, 1));
+  EXPECT_EQ(reaper.FirstIdle(At(14)), std::nullopt);
+  for (const uint64_t number : {2, 1}) {
+    EXPECT_EQ(reaper.FirstIdle(At(17)), number);
+    EXPECT_TRUE(reaper.Forget(number));
+  }
+  EXPECT_EQ(reaper.FirstIdle(At(17)), std::nullopt);
   EXPECT_EQ(reaper.watched(), 0u);
 }
 

@@ -1,10 +1,14 @@
 #include "scheduling/sequence/sequence_scheduler.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
+#include "base/caught.h"
+#include "base/insist.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "scheduling/queue/queue_policy.h"
@@ -23,29 +27,30 @@ std::unique_ptr<SequenceStrategy> MakeStrategy(const CompiledModel* config) {
   return std::make_unique<DirectStrategy>(config);
 }
 
-void AnswerAll(Batch requests, const absl::Status& error, FailureReason reason) {
-  for (RequestPtr& request : requests) {
-    if (!request->filler) request->RespondError(error, reason);
-    request.reset();
-  }
+void Answer(RequestPtr request, const absl::Status& error, FailureReason reason) {
+  if (!request->filler) request->RespondError(error, reason);
+}
+
+void AnswerAll(std::list<QueuedRequest> requests, const absl::Status& error, FailureReason reason) {
+  for (QueuedRequest& queued : requests) Answer(std::move(queued.request), error, reason);
 }
 
 bool HasFlag(const InferRequest& request, uint32_t flag) { return (request.flags() & flag) != 0; }
 
 }  // namespace
 
-void SequenceScheduler::Aftermath::Settle() {
-  // As a rule there are none. An error that is made for nobody takes memory, which the scheduler's
-  // destructor must not.
+void SequenceScheduler::Aftermath::Settle() noexcept {
+  // As a rule there are none: no error is made for nobody.
   if (!cancelled.empty()) {
     AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
   }
   if (!expired.empty()) {
-    AnswerAll(std::exchange(expired, {}), absl::UnavailableError(kExpiredText),
+    AnswerAll(std::exchange(expired, {}), SureStatus(absl::StatusCode::kUnavailable, kExpiredText),
               FailureReason::kRejected);
   }
   if (!stopped.empty()) {
-    AnswerAll(std::exchange(stopped, {}), absl::UnavailableError(kStopping), FailureReason::kOther);
+    AnswerAll(std::exchange(stopped, {}), SureStatus(absl::StatusCode::kUnavailable, kStopping),
+              FailureReason::kOther);
   }
   ended.clear();
 }
@@ -105,8 +110,17 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
           "inference request for sequence ", request.correlation_id().ToString(), " to model '",
           config_->name, "' must specify the START flag on the first request of the sequence"));
     }
-    if (sequence == nullptr) {
-      const uint32_t maker_flags = request.flags();
+    const uint32_t maker_flags = request.flags();
+    const bool is_new = sequence == nullptr;
+    // Where something throws the request goes back as it came, and a sequence that began with it
+    // ends.
+    absl::Cleanup undo = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      if (is_new && sequence != nullptr) End(sequence, now, &aftermath);
+      if (!is_new || !nameless) return;
+      request.set_flags(maker_flags);
+      request.set_correlation_id(CorrelationId());
+    };
+    if (is_new) {
       if (nameless) GenerateId(&request);
       sequence = Begin(&request);
       sequence->generated_id = nameless;
@@ -118,9 +132,10 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
     if (request.queue_start_ns == 0) request.queue_start_ns = ToNanos(now);
     const bool cancelled = request.stream()->IsCancelled();
     const bool ends = HasFlag(request, kRequestFlagSequenceEnd);
-    Append(sequence, std::move(*owned), now);
+    Append(sequence, owned, now);
+    std::move(undo).Cancel();
     if (ends) Close(sequence);
-    if (cancelled) Drop(sequence, Why::kCancelled, now, &aftermath);
+    if (cancelled) TryDropCancelled(sequence, now, &aftermath);
     ArmTimer();
     // What was held back may be due now for any of the instances.
     if ((hold_until_queued_ > 0 || hold_until_backlogged_ > 0) && !Holding()) WakeAll();
@@ -169,34 +184,56 @@ LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
   sequence->id_tensor = controls_.EncodeId(sequence->id);
   sequence->shape = FillerShape::Of(*first);
   sequence->states = SequenceStates::Create(*config_);
+  const auto place = sequences_.emplace(sequence->number, std::move(owned)).first;
+  absl::Cleanup undo = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { sequences_.erase(place); };
+  const auto opened = open_.emplace(sequence->id, sequence).first;
+  absl::Cleanup close = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { open_.erase(opened); };
   // Whoever waits in the backlog comes first.
   if (backlog_.empty()) sequence->lease = slots_.Take();
-  sequences_.emplace(sequence->number, std::move(owned));
-  open_.emplace(sequence->id, sequence);
+  std::move(close).Cancel();
+  std::move(undo).Cancel();
   return sequence;
 }
 
-void SequenceScheduler::Append(LiveSequence* sequence, RequestPtr request, TimePoint now) {
-  request->sequence = sequence;
-  const uint64_t timeout_us = request->timeout_us();
-  sequence->queue.push_back({std::move(request), now});
-  if (sequence->lease.has_value()) {
-    reaper_.Forget(sequence->number);
-    Offer(sequence, now);
-    return;
+void SequenceScheduler::Append(LiveSequence* sequence, RequestPtr* request, TimePoint now) {
+  const uint64_t timeout_us = (*request)->timeout_us();
+  Requests place(1);
+  if (!sequence->lease.has_value()) {
+    constexpr uint64_t kLongest = static_cast<uint64_t>(Duration::max().count()) / 1000;
+    backlog_.Add(sequence->number,
+                 timeout_us == 0
+                     ? TimePoint::max()
+                     : Later(now, std::chrono::microseconds(std::min(timeout_us, kLongest))));
   }
-  constexpr uint64_t kLongest = static_cast<uint64_t>(Duration::max().count()) / 1000;
-  backlog_.Add(sequence->number,
-               timeout_us == 0
-                   ? TimePoint::max()
-                   : Later(now, std::chrono::microseconds(std::min(timeout_us, kLongest))));
+  // From here on nothing takes memory.
+  (*request)->sequence = sequence;
+  place.front() = {std::move(*request), now};
+  sequence->queue.splice(sequence->queue.end(), place);
+  if (!sequence->lease.has_value()) return;
+  reaper_.Forget(sequence->number);
+  Offer(sequence, now);
 }
 
-void SequenceScheduler::Offer(LiveSequence* sequence, TimePoint now) {
+void SequenceScheduler::Offer(LiveSequence* sequence, TimePoint now) noexcept {
   if (sequence->offered || sequence->in_flight || sequence->queue.empty()) return;
   Lane& lane = LaneOf(*sequence);
-  lane.strategy->Offer(sequence, now);
+  try {
+    lane.strategy->Offer(sequence, now);
+  } catch (const std::bad_alloc&) {
+    return LookAgain(now);
+  }
   lane.wake.NotifyOne();
+}
+
+void SequenceScheduler::Watch(LiveSequence* sequence, TimePoint now) noexcept try {
+  reaper_.Watch(sequence->number, now);
+} catch (const std::bad_alloc&) {
+  LookAgain(now);
+}
+
+void SequenceScheduler::LookAgain(TimePoint now) noexcept {
+  look_again_ = now + kMemoryStep;
+  ArmTimer();
 }
 
 // ---- How a sequence ends.
@@ -206,52 +243,65 @@ void SequenceScheduler::Close(LiveSequence* sequence) {
   if (Find(sequence->id) == sequence) open_.erase(sequence->id);
 }
 
-void SequenceScheduler::QueueEnd(LiveSequence* sequence, TimePoint now) {
-  RequestPtr end = MakeFiller(sequence->model, sequence->shape, now);
-  end->set_correlation_id(sequence->id);
-  end->set_flags(kRequestFlagSequenceEnd);
-  end->sequence = sequence;
-  sequence->queue.push_back({std::move(end), now});
+SequenceScheduler::Requests SequenceScheduler::MakeEnd(LiveSequence* sequence, TimePoint now) {
+  Requests end(1);
+  RequestPtr request = MakeFiller(sequence->model, sequence->shape, now);
+  request->set_correlation_id(sequence->id);
+  request->set_flags(kRequestFlagSequenceEnd);
+  request->sequence = sequence;
+  end.front() = {std::move(request), now};
+  return end;
+}
+
+void SequenceScheduler::QueueEnd(LiveSequence* sequence, Requests end, TimePoint now) noexcept {
+  sequence->queue.splice(sequence->queue.end(), end);
   Offer(sequence, now);
 }
 
-void SequenceScheduler::End(LiveSequence* sequence, TimePoint now, Aftermath* aftermath) {
+void SequenceScheduler::End(LiveSequence* sequence, TimePoint now, Aftermath* aftermath) noexcept {
   Close(sequence);
   reaper_.Forget(sequence->number);
+  backlog_.Remove(sequence->number);
   if (sequence->lease.has_value()) slots_.Free(*sequence->lease);
-  const auto entry = sequences_.find(sequence->number);
-  aftermath->ended.push_back(std::move(entry->second));
-  sequences_.erase(entry);
+  aftermath->ended.insert(sequences_.extract(sequence->number));
   while (!backlog_.empty()) {
     const std::optional<SlotLease> lease = slots_.Take();
     if (!lease.has_value()) return;
-    LiveSequence* const next = sequences_.at(*backlog_.PopFront()).get();
+    LiveSequence* const next = sequences_.find(*backlog_.PopFront())->second.get();
     next->lease = lease;
     Offer(next, now);
   }
 }
 
 void SequenceScheduler::Drop(LiveSequence* sequence, Why why, TimePoint now, Aftermath* aftermath) {
+  const bool tell = why != Why::kStopped && sequence->started && !config_->sequence.iterative;
+  Requests end;
+  if (tell) end = MakeEnd(sequence, now);
+  // From here on nothing takes memory.
   Close(sequence);
   reaper_.Forget(sequence->number);
   backlog_.Remove(sequence->number);
   if (sequence->offered) LaneOf(*sequence).strategy->Withdraw(sequence);
-  Batch& dropped = why == Why::kCancelled ? aftermath->cancelled
-                   : why == Why::kExpired ? aftermath->expired
-                                          : aftermath->stopped;
+  Requests& dropped = why == Why::kCancelled ? aftermath->cancelled
+                      : why == Why::kExpired ? aftermath->expired
+                                             : aftermath->stopped;
   if (!sequence->in_flight && !sequence->queue.empty()) {
     Restore(sequence, sequence->queue.front().request.get());
   }
-  for (QueuedRequest& queued : sequence->queue) {
-    queued.request->sequence = nullptr;
-    dropped.push_back(std::move(queued.request));
+  for (QueuedRequest& queued : sequence->queue) queued.request->sequence = nullptr;
+  dropped.splice(dropped.end(), sequence->queue);
+  if (tell) {
+    QueueEnd(sequence, std::move(end), now);
+  } else if (!sequence->in_flight) {
+    End(sequence, now, aftermath);
   }
-  sequence->queue.clear();
-  if (why == Why::kStopped || !sequence->started || config_->sequence.iterative) {
-    if (!sequence->in_flight) End(sequence, now, aftermath);
-    return;
-  }
-  QueueEnd(sequence, now);
+}
+
+void SequenceScheduler::TryDropCancelled(LiveSequence* sequence, TimePoint now,
+                                         Aftermath* aftermath) noexcept try {
+  Drop(sequence, Why::kCancelled, now, aftermath);
+} catch (const std::bad_alloc&) {
+  Offer(sequence, now);
 }
 
 void SequenceScheduler::Restore(LiveSequence* sequence, InferRequest* request) {
@@ -270,13 +320,14 @@ void SequenceScheduler::OnRelease(InferRequest* request) {
     LiveSequence* const sequence = std::exchange(request->sequence, nullptr);
     if (sequence == nullptr) return;  // it filled a gap
     sequence->in_flight = false;
+    sequence->taken.clear();
     Restore(sequence, request);
     if (!sequence->queue.empty()) {
       Offer(sequence, now);
     } else if (sequence->ending || shut_down_ || config_->sequence.iterative) {
       End(sequence, now, &aftermath);
     } else {
-      reaper_.Watch(sequence->number, now);
+      Watch(sequence, now);
       ArmTimer();
     }
   }
@@ -293,15 +344,18 @@ void SequenceScheduler::OnReschedule(RequestPtr owned) {
   if (!sequence->maker_flags.has_value()) sequence->maker_flags = owned->flags();
   owned->set_flags(owned->flags() & ~(kRequestFlagSequenceStart | kRequestFlagSequenceEnd));
   const bool cancelled = owned->stream()->IsCancelled();
-  // Before what came after it.
-  sequence->queue.push_front({std::move(owned), now});
+  // Before what came after it, in the place that it had.
+  sequence->queue.splice(sequence->queue.begin(), sequence->taken);
+  sequence->queue.front() = {std::move(owned), now};
   Lane& lane = LaneOf(*sequence);
-  if (cancelled || shut_down_) {
-    Drop(sequence, cancelled ? Why::kCancelled : Why::kStopped, now, &left_);
-    lane.wake.NotifyOne();
+  if (cancelled) {
+    TryDropCancelled(sequence, now, &left_);
+  } else if (shut_down_) {
+    Drop(sequence, Why::kStopped, now, &left_);
   } else {
-    Offer(sequence, now);
+    return Offer(sequence, now);
   }
+  lane.wake.NotifyOne();
 }
 
 void SequenceScheduler::OnCancel(InferRequest* request) {
@@ -327,33 +381,34 @@ void SequenceScheduler::CloseAdmission() {
 }
 
 void SequenceScheduler::Shutdown() {
-  Aftermath aftermath;
   std::unique_ptr<Timer::Alarm> alarm;
   {
     MutexLock lock(&mu_);
     admission_closed_ = true;
     shut_down_ = true;
-    std::vector<LiveSequence*> all;
-    for (const auto& [number, sequence] : sequences_) all.push_back(sequence.get());
-    // The second call, from the destructor, may come when the clock is gone: a model's last
-    // reference may outlive its server.
-    const TimePoint now = all.empty() ? TimePoint() : clock_->Now();
-    // Those that wait go first, so that none of them is given a slot.
-    std::sort(all.begin(), all.end(), [](const LiveSequence* a, const LiveSequence* b) {
-      return std::pair(a->lease.has_value(), a->number) <
-             std::pair(b->lease.has_value(), b->number);
-    });
-    for (LiveSequence* sequence : all) Drop(sequence, Why::kStopped, now, &aftermath);
     alarm = std::move(alarm_);
     WakeAll();
   }
   alarm.reset();  // outside the mutex, which its call takes
-  aftermath.Settle();
-  {
-    MutexLock lock(&mu_);
-    aftermath = std::exchange(left_, {});
+  uint64_t last = 0;
+  while (StopNext(&last)) {
   }
-  aftermath.Settle();
+  Aftermath aftermath;
+  MutexLock lock(&mu_);
+  aftermath = std::exchange(left_, {});
+}
+
+bool SequenceScheduler::StopNext(uint64_t* last) {
+  Aftermath aftermath;
+  MutexLock lock(&mu_);
+  // Those that wait go first, so that none of them is given a slot.
+  const std::optional<uint64_t> waits = backlog_.front();
+  const auto next = waits.has_value() ? sequences_.find(*waits) : sequences_.upper_bound(*last);
+  // Without any the clock may be gone: a model's last reference may outlive its server.
+  if (next == sequences_.end()) return false;
+  if (!waits.has_value()) *last = next->first;
+  Drop(next->second.get(), Why::kStopped, clock_->Now(), &aftermath);
+  return true;
 }
 
 // ---- Time.
@@ -365,15 +420,26 @@ void SequenceScheduler::OnTimer() {
     armed_for_ = TimePoint::max();
     if (shut_down_) return;
     const TimePoint now = clock_->Now();
-    for (const uint64_t number : backlog_.TakeExpired(now)) {
-      Drop(sequences_.at(number).get(), Why::kExpired, now, &aftermath);
+    while (const std::optional<uint64_t> number = backlog_.FirstExpired(now)) {
+      Drop(sequences_.find(*number)->second.get(), Why::kExpired, now, &aftermath);
     }
-    for (const uint64_t number : reaper_.TakeIdle(now)) {
-      LiveSequence* const sequence = sequences_.at(number).get();
+    while (const std::optional<uint64_t> number = reaper_.FirstIdle(now)) {
+      LiveSequence* const sequence = sequences_.find(*number)->second.get();
       LOG_VERBOSE(1) << "model '" << config_->name << "': sequence " << sequence->id.ToString()
                      << " has been idle for too long and is ended";
+      Requests end = MakeEnd(sequence, now);
+      reaper_.Forget(*number);
       Close(sequence);
-      QueueEnd(sequence, now);
+      QueueEnd(sequence, std::move(end), now);
+    }
+    if (now >= look_again_) {
+      look_again_ = TimePoint::max();
+      for (const auto& [number, sequence] : sequences_) {
+        if (!sequence->lease.has_value()) continue;
+        Offer(sequence.get(), now);
+        const bool idle = sequence->queue.empty() && !sequence->offered && !sequence->in_flight;
+        if (idle && !sequence->ending && !reaper_.Watches(number)) Watch(sequence.get(), now);
+      }
     }
     ArmTimer();
   }
@@ -386,6 +452,7 @@ void SequenceScheduler::ArmTimer() {
   if (const std::optional<TimePoint> idle = reaper_.next(); idle.has_value()) {
     next = std::min(*idle, next.value_or(*idle));
   }
+  if (look_again_ != TimePoint::max()) next = std::min(look_again_, next.value_or(look_again_));
   // When a deadline goes before it has come the timer calls for nothing, once.
   if (!next.has_value() || *next >= armed_for_) return;
   armed_for_ = *next;
@@ -477,31 +544,45 @@ absl::Status SequenceScheduler::PrepareRequest(const SequencePick& pick) const {
 }
 
 Batch SequenceScheduler::Prepare(std::vector<SequencePick> picks) {
-  absl::Status status;
-  const SequencePick* first = nullptr;
   for (SequencePick& pick : picks) {
-    if (pick.sequence == nullptr) continue;
-    if (first == nullptr) first = &pick;
-    pick.request->release_watcher = this;
-    status.Update(PrepareRequest(pick));
+    if (pick.sequence != nullptr) pick.request->release_watcher = this;
   }
   Batch batch;
-  batch.reserve(picks.size());
-  std::optional<FillerShape> gap;
+  absl::Status status;
+  try {
+    status = PreparePicks(&picks);
+    batch.reserve(picks.size());
+  } catch (const std::bad_alloc&) {
+    status = OutOfMemory();
+  }
   for (SequencePick& pick : picks) {
-    if (pick.sequence == nullptr) {
-      if (!gap.has_value()) gap = FillerShape::Of(*first->request);
-      pick.request = MakeFiller(first->sequence->model, *gap, clock_->Now());
-      pick.request->release_watcher = this;
-      controls_.Attach({}, pick.request.get());
-      status.Update(
-          SequenceStates::AttachFiller(*config_, pick.request.get(), first->request.get()));
+    if (status.ok()) {
+      batch.push_back(std::move(pick.request));
+    } else if (pick.request != nullptr) {
+      Answer(std::move(pick.request), status, FailureReason::kOther);
     }
   }
-  for (SequencePick& pick : picks) batch.push_back(std::move(pick.request));
-  if (status.ok()) return batch;
-  AnswerAll(std::move(batch), status, FailureReason::kOther);
-  return {};
+  return batch;
+}
+
+absl::Status SequenceScheduler::PreparePicks(std::vector<SequencePick>* picks) {
+  absl::Status status;
+  const SequencePick* first = nullptr;
+  for (const SequencePick& pick : *picks) {
+    if (pick.sequence == nullptr) continue;
+    if (first == nullptr) first = &pick;
+    status.Update(PrepareRequest(pick));
+  }
+  std::optional<FillerShape> gap;
+  for (SequencePick& pick : *picks) {
+    if (pick.sequence != nullptr) continue;
+    if (!gap.has_value()) gap = FillerShape::Of(*first->request);
+    pick.request = MakeFiller(first->sequence->model, *gap, clock_->Now());
+    pick.request->release_watcher = this;
+    controls_.Attach({}, pick.request.get());
+    status.Update(SequenceStates::AttachFiller(*config_, pick.request.get(), first->request.get()));
+  }
+  return status;
 }
 
 }  // namespace nereid

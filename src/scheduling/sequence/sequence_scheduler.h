@@ -13,10 +13,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
@@ -86,18 +86,27 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   size_t backlogged_sequences() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // What has to wait until the mutex is let go of.
+  using Sequences = std::map<uint64_t, std::unique_ptr<LiveSequence>>;  // by number
+  using Requests = std::list<QueuedRequest>;
+  // What has to wait until the mutex is let go of. Filled by moving what lies elsewhere: that takes
+  // no memory.
   struct Aftermath {
-    std::vector<std::unique_ptr<LiveSequence>> ended;
-    Batch cancelled;
-    Batch expired;
-    Batch stopped;
+    Aftermath() = default;
+    Aftermath(Aftermath&&) = default;
+    Aftermath& operator=(Aftermath&&) = default;
+    // Also where something fails after requests have left their queue.
+    ~Aftermath() { Settle(); }
+
+    Sequences ended;
+    Requests cancelled;
+    Requests expired;
+    Requests stopped;
 
     bool empty() const {
       return ended.empty() && cancelled.empty() && expired.empty() && stopped.empty();
     }
     // Answers and releases the requests, lets go of the sequences.
-    void Settle();
+    void Settle() noexcept;
   };
   // One instance.
   struct Lane {
@@ -126,27 +135,46 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   // Makes a batch: fills gaps, attaches controls and states. Empty if that failed; then all
   // requests are answered.
   Batch Prepare(std::vector<SequencePick> picks) ABSL_LOCKS_EXCLUDED(mu_);
+  // The requests as the backend gets them, and fillers for the gaps.
+  absl::Status PreparePicks(std::vector<SequencePick>* picks);
   absl::Status PrepareRequest(const SequencePick& pick) const;
 
   absl::Status CheckRequest(const InferRequest& request) const;
   LiveSequence* Find(const CorrelationId& id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Gives the request an id of its own, as the first of a sequence.
   void GenerateId(InferRequest* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Where one of these two throws nothing has changed.
   LiveSequence* Begin(InferRequest* first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Append(LiveSequence* sequence, RequestPtr request, TimePoint now)
+  void Append(LiveSequence* sequence, RequestPtr* request, TimePoint now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // `sequence` has a slot, and may have a request that its instance can take.
-  void Offer(LiveSequence* sequence, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Offer(LiveSequence* sequence, TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // `sequence` is idle from `now` on.
+  void Watch(LiveSequence* sequence, TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // There was no memory to offer or to watch a sequence: all are looked at again a little later.
+  void LookAgain(TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Nothing more of `sequence` is let in.
   void Close(LiveSequence* sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Queues a request of nobody that tells the model of the end. REQUIRES: it was closed.
-  void QueueEnd(LiveSequence* sequence, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A request of nobody that tells the model of the end, in a place of its own.
+  Requests MakeEnd(LiveSequence* sequence, TimePoint now);
+  // Queues what MakeEnd made. REQUIRES: the sequence was closed.
+  void QueueEnd(LiveSequence* sequence, Requests end, TimePoint now) noexcept
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends `sequence`, all of whose requests are released, and gives its slot to the next one.
-  void End(LiveSequence* sequence, TimePoint now, Aftermath* aftermath)
+  void End(LiveSequence* sequence, TimePoint now, Aftermath* aftermath) noexcept
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends `sequence` early: what it has queued is answered, and the model told if it has seen it.
+  // Where it throws, for want of a request that tells the model, nothing has changed; for kStopped
+  // nobody is told, and it does not throw.
   void Drop(LiveSequence* sequence, Why why, TimePoint now, Aftermath* aftermath)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The same for a request that was cancelled before the scheduler had it. Where the sequence
+  // cannot be dropped the model sees the request, and that it is cancelled.
+  void TryDropCancelled(LiveSequence* sequence, TimePoint now, Aftermath* aftermath) noexcept
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Drops the next sequence after number `*last`, those in the backlog first. False if there is
+  // none.
+  bool StopNext(uint64_t* last) ABSL_LOCKS_EXCLUDED(mu_);
   // Undoes what the scheduler has changed of a request that goes back to its maker.
   void Restore(LiveSequence* sequence, InferRequest* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // What the timer calls.
@@ -165,7 +193,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   SlotTable slots_ ABSL_GUARDED_BY(mu_);
   Backlog backlog_ ABSL_GUARDED_BY(mu_);
   IdleReaper reaper_ ABSL_GUARDED_BY(mu_);
-  std::unordered_map<uint64_t, std::unique_ptr<LiveSequence>> sequences_ ABSL_GUARDED_BY(mu_);
+  Sequences sequences_ ABSL_GUARDED_BY(mu_);
   std::map<CorrelationId, LiveSequence*> open_ ABSL_GUARDED_BY(mu_);  // not closed
   uint64_t last_number_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t last_generated_ ABSL_GUARDED_BY(mu_) = 0;
@@ -173,8 +201,9 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   size_t hold_until_backlogged_ ABSL_GUARDED_BY(mu_);
   // Left by a thread that must not answer requests; the next instance that looks does.
   Aftermath left_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<Timer::Alarm> alarm_ ABSL_GUARDED_BY(mu_);     // null: no timer, or shut down
-  TimePoint armed_for_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // max: not armed
+  std::unique_ptr<Timer::Alarm> alarm_ ABSL_GUARDED_BY(mu_);      // null: no timer, or shut down
+  TimePoint armed_for_ ABSL_GUARDED_BY(mu_) = TimePoint::max();   // max: not armed
+  TimePoint look_again_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // max: nothing was missed
   bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -24,7 +24,8 @@ class SequenceStrategy {
   virtual ~SequenceStrategy() = default;
 
   // `sequence`, which has a slot of this instance and none of whose requests is in flight, has a
-  // request in its queue. Marks it offered. REQUIRES: it is not.
+  // request in its queue. Marks it offered. Where it throws nothing has changed. REQUIRES: it is
+  // not.
   virtual void Offer(LiveSequence* sequence, TimePoint now) = 0;
   // Undoes Offer: what was taken over is back in the queue. REQUIRES: `sequence` is offered.
   virtual void Withdraw(LiveSequence* sequence) = 0;
@@ -32,7 +33,7 @@ class SequenceStrategy {
   // if nothing is offered meanwhile (none: not then).
   virtual size_t Due(TimePoint now, std::optional<TimePoint>* wake_at) = 0;
   // Takes the batch of `places` places that Due has announced. Its sequences are not offered any
-  // more.
+  // more. Where it throws nothing has changed.
   virtual std::vector<SequencePick> Take(size_t places) = 0;
 };
 

@@ -1,14 +1,20 @@
 #include "scheduling/sequence/slot_table.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace nereid {
 
 std::optional<SlotLease> SlotTable::Take() {
   uint64_t index;
   if (!free_.empty()) {
-    index = free_.top();
-    free_.pop();
+    std::pop_heap(free_.begin(), free_.end(), std::greater<>());
+    index = free_.back();
+    free_.pop_back();
   } else if (generations_.size() < capacity_) {
     index = generations_.size();
+    // A place for each, so that Free takes no memory.
+    if (free_.capacity() <= index) free_.reserve(2 * index + 1);
     generations_.push_back(0);
   } else {
     return std::nullopt;
@@ -29,7 +35,8 @@ bool SlotTable::Free(const SlotLease& lease) {
   if (!Holds(lease)) return false;
   const uint64_t index = IndexOf(lease);
   ++generations_[index];
-  free_.push(index);
+  free_.push_back(index);
+  std::push_heap(free_.begin(), free_.end(), std::greater<>());
   --in_use_;
   return true;
 }

@@ -10,9 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <queue>
 #include <vector>
 
 namespace nereid {
@@ -30,9 +28,9 @@ class SlotTable {
   SlotTable(uint32_t instances, uint32_t slots_per_instance)
       : instances_(instances), capacity_(uint64_t{instances} * slots_per_instance) {}
 
-  // None: all slots are taken.
+  // None: all slots are taken. Where it throws, no slot is taken.
   std::optional<SlotLease> Take();
-  // Ends a lease. False, and nothing changes, if it has ended before.
+  // Ends a lease. False, and nothing changes, if it has ended before. Takes no memory.
   bool Free(const SlotLease& lease);
   bool Holds(const SlotLease& lease) const;
 
@@ -51,7 +49,7 @@ class SlotTable {
   // Of the slots that were ever taken, by index. Odd: taken; each step changes it.
   std::vector<uint64_t> generations_;
   // Those of them that are free; all slots behind generations_ are free, too.
-  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> free_;
+  std::vector<uint64_t> free_;  // a heap, the lowest first
 };
 
 }  // namespace nereid
