@@ -3,8 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "infer/issue.h"
@@ -120,23 +122,15 @@ bool EnsembleRun::HasSequence(const CorrelationId& id) const {
                      [&](const auto& model) { return model != nullptr && model->HasSequence(id); });
 }
 
-void EnsembleRun::Begin(RequestPtr request) {
+void EnsembleRun::Begin(RequestPtr request) noexcept {
   request_ = std::move(request);
   Work work;
   {
     MutexLock lock(&mu_);
-    const std::vector<uint32_t>& inputs = context_->graph.inputs();
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (plan_.uses[inputs[i]] == 0) continue;
-      const InferInput* const input = request_->FindInput(context_->config->inputs[i].name);
-      TensorValue value;
-      value.absent = input == nullptr;
-      if (input != nullptr) {
-        value.data_type = input->data_type();
-        value.shape = input->sent_shape();
-        value.input = input;
-      }
-      Put(inputs[i], 0, std::move(value), &work);
+    try {
+      PutInputs(&work);
+    } catch (const std::bad_alloc&) {
+      FailForMemory(&work);
     }
     Settle(&work);  // the outputs may be inputs
   }
@@ -146,6 +140,22 @@ void EnsembleRun::Begin(RequestPtr request) {
     request_->ensemble_run = this;
   }
   Do(std::move(work));
+}
+
+void EnsembleRun::PutInputs(Work* work) {
+  const std::vector<uint32_t>& inputs = context_->graph.inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (plan_.uses[inputs[i]] == 0) continue;
+    const InferInput* const input = request_->FindInput(context_->config->inputs[i].name);
+    TensorValue value;
+    value.absent = input == nullptr;
+    if (input != nullptr) {
+      value.data_type = input->data_type();
+      value.shape = input->sent_shape();
+      value.input = input;
+    }
+    Put(inputs[i], 0, std::move(value), work);
+  }
 }
 
 void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work) {
@@ -161,14 +171,14 @@ void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Wo
   }
 }
 
-void EnsembleRun::StartStep(StepRun step) {
+void EnsembleRun::StartStep(StepRun step) noexcept {
   Work work;
   std::unique_ptr<Call> call;
   {
     MutexLock lock(&mu_);
     absl::Status status;
     if (status_.ok() && request_->stream()->IsCancelled()) FailCancelled(&work);
-    if (status_.ok()) call = MakeCall(step, &status);
+    if (status_.ok()) call = TryMakeCall(step, &status);
     if (!status.ok()) {
       Fail(status, static_cast<int>(step.step), FailureReason::kOther, &work);
       call.reset();
@@ -182,6 +192,26 @@ void EnsembleRun::StartStep(StepRun step) {
   }
   if (call != nullptr) Issue(std::move(call));
   Do(std::move(work));
+}
+
+void EnsembleRun::FailStep(StepRun step) noexcept {
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    FailForMemory(&work);
+    progress_.Finish(step.step, &work.start);
+    Settle(&work);
+  }
+  Do(std::move(work));
+}
+
+std::unique_ptr<EnsembleRun::Call> EnsembleRun::TryMakeCall(StepRun step,
+                                                            absl::Status* status) noexcept try {
+  calls_.reserve(calls_.size() + 1);
+  return MakeCall(step, status);
+} catch (const std::bad_alloc&) {
+  *status = OutOfMemory();
+  return nullptr;
 }
 
 std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl::Status* status) {
@@ -211,14 +241,20 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
   return call;
 }
 
-void EnsembleRun::Issue(std::unique_ptr<Call> owned) {
-  Call* const call = owned.release();  // pinned
+absl::Status EnsembleRun::TryIssue(Call* call) noexcept try {
   if (!call->request.model()->config().decoupled) call->request.inline_turn = StepQueue::turn();
   if (const InferenceTrace* const trace = request_->trace()) {
     call->request.set_trace(HoldTrace(trace->MakeChild()));
   }
   models_[call->step.step]->lifetime().Share();
-  const absl::Status issued = IssueRequest(&call->request, ToNanos(context_->clock->Now()));
+  return IssueRequest(&call->request, ToNanos(context_->clock->Now()));
+} catch (const std::bad_alloc&) {
+  return OutOfMemory();
+}
+
+void EnsembleRun::Issue(std::unique_ptr<Call> owned) noexcept {
+  Call* const call = owned.release();  // pinned
+  const absl::Status issued = TryIssue(call);
   if (!issued.ok()) call->request.TakeTrace().reset();
   Work work;
   {
@@ -253,7 +289,11 @@ void EnsembleRun::OnResponse(InferResponse* response, uint32_t flags,
     if (owned != nullptr && !owned->status().ok()) {
       run->Fail(owned->status(), static_cast<int>(call->step.step), FailureReason::kOther, &work);
     } else if (owned != nullptr && run->status_.ok()) {
-      run->TakeOutputs(call, owned.get(), &work);
+      try {
+        run->TakeOutputs(call, owned.get(), &work);
+      } catch (const std::bad_alloc&) {
+        run->FailForMemory(&work);
+      }
     }
     if ((flags & kResponseCompleteFinal) != 0) {
       run->EndCall(call, &work);
@@ -305,17 +345,26 @@ void EnsembleRun::OnRelease(InferRequest* request, uint32_t flags, const Release
   run->Do(std::move(work));
 }
 
-void EnsembleRun::EndCall(Call* call, Work* work) {
+void EnsembleRun::EndCall(Call* call, Work* work) noexcept {
   call->answered = true;
   progress_.Finish(call->step.step, &work->start);
   Settle(work);
 }
 
-void EnsembleRun::DropInputs(const Call& call, Work* work) {
+void EnsembleRun::DropInputs(const Call& call, Work* work) noexcept {
   for (const StepGraph::Port& input : context_->graph.steps()[call.step.step].inputs) {
     const bool moving = context_->graph.tensors()[input.tensor].iterated;
-    TensorBytes last = pool_.EndUse(input.tensor, moving ? call.step.iteration : 0);
-    if (last.buffer().base != nullptr) work->freed.push_back(std::move(last));
+    EndUse(input.tensor, moving ? call.step.iteration : 0, work);
+  }
+}
+
+void EnsembleRun::EndUse(uint32_t tensor, uint32_t iteration, Work* work) noexcept {
+  TensorBytes last = pool_.EndUse(tensor, iteration);
+  if (last.buffer().base == nullptr) return;
+  try {
+    work->freed.push_back(std::move(last));
+  } catch (const std::bad_alloc&) {
+    // Freed here and now, although the mutex is held.
   }
 }
 
@@ -347,90 +396,135 @@ void EnsembleRun::Cancel() {
   Do(std::move(work));
 }
 
-void EnsembleRun::FailCancelled(Work* work) {
-  Fail(absl::CancelledError("the request was cancelled"), -1, FailureReason::kCanceled, work);
+void EnsembleRun::FailCancelled(Work* work) noexcept {
+  Fail(SureStatus(absl::StatusCode::kCancelled, "the request was cancelled"), -1,
+       FailureReason::kCanceled, work);
 }
 
-void EnsembleRun::Fail(const absl::Status& error, int step, FailureReason reason, Work* work) {
+absl::Status EnsembleRun::SureEnsembleError(const absl::Status& error, int step) const noexcept
+    try {
+  return EnsembleError(*context_, error, step);
+} catch (const std::bad_alloc&) {
+  return error;
+}
+
+void EnsembleRun::FailForMemory(Work* work) noexcept {
+  Fail(OutOfMemory(), -1, FailureReason::kOther, work);
+}
+
+void EnsembleRun::Fail(const absl::Status& error, int step, FailureReason reason,
+                       Work* work) noexcept {
   if (!status_.ok() || settled_) return;
-  status_ = EnsembleError(*context_, error, step);
+  status_ = SureEnsembleError(error, step);
   reason_ = reason;
   progress_.Abandon();
   for (Call* const call : calls_) {
     if (!call->issued || call->answered) continue;
-    ++call->pins;
-    work->cancel.push_back(call);
+    try {
+      work->cancel.push_back(call);
+      ++call->pins;
+    } catch (const std::bad_alloc&) {
+      return;  // the rest runs to its end
+    }
   }
 }
 
-void EnsembleRun::Settle(Work* work) {
+void EnsembleRun::Settle(Work* work) noexcept {
   if (!settled_ && progress_.under_way() == 0) {
     settled_ = true;
-    if (status_.ok() && !plan_.decoupled && !outputs_complete_) {
-      status_ = MissingOutputError(*context_, *request_, plan_, progress_);
+    try {
+      ProvideFinal();
+    } catch (const std::bad_alloc&) {
+      status_ = OutOfMemory();
+      succeeded_ = false;
+      last_.emplace();
     }
-    succeeded_ = status_.ok();
-    if (succeeded_ && !plan_.decoupled) {
-      to_send_.push_back(CollectAnswer(context_->graph, plan_, 0, &pool_));
-    } else if (!succeeded_ || to_send_.empty()) {
-      to_send_.emplace_back();
-      to_send_.back().error = status_;
-      to_send_.back().reason = reason_;
+    if (last_.has_value()) {
+      last_->error = status_;
+      last_->reason = reason_;
+      last_->is_final = true;
     }
-    to_send_.back().is_final = true;
   }
-  if (!to_send_.empty() && !std::exchange(sending_, true)) work->deliver = true;
+  const bool any = !to_send_.empty() || last_.has_value();
+  if (any && !std::exchange(sending_, true)) work->deliver = true;
 }
 
-void EnsembleRun::Do(Work work) {
+void EnsembleRun::ProvideFinal() {
+  if (status_.ok() && !plan_.decoupled && !outputs_complete_) {
+    status_ = MissingOutputError(*context_, *request_, plan_, progress_);
+  }
+  succeeded_ = status_.ok();
+  if (succeeded_ && !plan_.decoupled) {
+    to_send_.push_back(CollectAnswer(context_->graph, plan_, 0, &pool_));
+  }
+  if (succeeded_ && !to_send_.empty()) {
+    to_send_.back().is_final = true;
+  } else {
+    last_.emplace();
+  }
+}
+
+void EnsembleRun::Do(Work work) noexcept {
   const std::shared_ptr<EnsembleRun> self = shared_from_this();
   work.closed.reset();
   work.freed.clear();
   if (!work.start.empty()) StepQueue::Start(self, work.start);
   for (Call* const call : work.cancel) {
-    if (absl::Status s = call->request.Cancel(); !s.ok()) LOG_ERROR << s.message();
+    try {
+      if (absl::Status s = call->request.Cancel(); !s.ok()) LOG_ERROR << s.message();
+    } catch (const std::bad_alloc&) {
+      // It runs to its end.
+    }
     Unpin(call);
   }
   if (work.deliver) Deliver();
   if (work.end) End();
 }
 
-void EnsembleRun::Deliver() {
+void EnsembleRun::Deliver() noexcept {
   bool end = false;
   for (bool more = true; more;) {
     std::vector<EnsembleAnswer> answers;
+    std::optional<EnsembleAnswer> last;
     {
       MutexLock lock(&mu_);
       answers.swap(to_send_);
-      if (answers.empty()) {
+      last.swap(last_);
+      if (answers.empty() && !last.has_value()) {
         sending_ = more = false;
         end = MayEnd();
       }
     }
     for (EnsembleAnswer& answer : answers) DeliverOne(&answer);
+    if (last.has_value()) DeliverOne(&*last);
   }
   if (end) End();
 }
 
-void EnsembleRun::DeliverOne(EnsembleAnswer* answer) {
+absl::Status EnsembleRun::TrySend(EnsembleAnswer* answer) noexcept try {
+  return SendAnswer(*context_, request_.get(), answer);
+} catch (const std::bad_alloc&) {
+  if (answer->is_final) request_->RespondError(OutOfMemory(), FailureReason::kOther);
+  return OutOfMemory();
+}
+
+void EnsembleRun::DeliverOne(EnsembleAnswer* answer) noexcept {
   bool skip = false;
   {
     MutexLock lock(&mu_);
     skip = !send_error_.ok() && !answer->is_final;
     if (answer->is_final && answer->error.ok()) answer->error = send_error_;
   }
-  const absl::Status sent = skip ? absl::OkStatus() : SendAnswer(*context_, request_.get(), answer);
+  const absl::Status sent = skip ? absl::OkStatus() : TrySend(answer);
   Work work;
   {
     MutexLock lock(&mu_);
     for (const EnsembleAnswer::Output& output : answer->outputs) {
-      if (!output.in_pool) continue;
-      TensorBytes last = pool_.EndUse(output.tensor, output.iteration);
-      if (last.buffer().base != nullptr) work.freed.push_back(std::move(last));
+      if (output.in_pool) EndUse(output.tensor, output.iteration, &work);
     }
     if (!sent.ok()) {
       Fail(sent, -1, FailureReason::kOther, &work);
-      send_error_ = EnsembleError(*context_, sent, -1);
+      send_error_ = SureEnsembleError(sent, -1);
     }
     if (answer->is_final) {
       final_sent_ = true;

@@ -38,10 +38,13 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
 
   // Whether sequence `id` lives in a model of the request's steps.
   bool HasSequence(const CorrelationId& id) const;
-  // Takes the request and starts what needs nothing but its inputs. REQUIRES: called once.
-  void Begin(RequestPtr request) ABSL_LOCKS_EXCLUDED(mu_);
+  // Takes the request and starts what needs nothing but its inputs. From here on a want of memory
+  // fails the request, and never the thread. REQUIRES: called once.
+  void Begin(RequestPtr request) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // Starts one execution. For the StepQueue.
-  void StartStep(StepRun step) ABSL_LOCKS_EXCLUDED(mu_);
+  void StartStep(StepRun step) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // The same for one that cannot be started, for want of memory.
+  void FailStep(StepRun step) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // The request was cancelled: nothing starts any more, and what runs is cancelled, too.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -58,7 +61,12 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   // ---- An execution of a step, and what comes back from it. On any thread.
   std::unique_ptr<Call> MakeCall(StepRun step, absl::Status* status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Issue(std::unique_ptr<Call> call) ABSL_LOCKS_EXCLUDED(mu_);
+  // MakeCall, with a place for it among the calls.
+  std::unique_ptr<Call> TryMakeCall(StepRun step, absl::Status* status) noexcept
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Issue(std::unique_ptr<Call> call) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status TryIssue(Call* call) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  void PutInputs(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   void TakeOutputs(Call* call, InferResponse* response, Work* work)
@@ -66,25 +74,32 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   void Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // It has given its final answer.
-  void EndCall(Call* call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndCall(Call* call, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // It needs its inputs no more.
-  void DropInputs(const Call& call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DropInputs(const Call& call, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndUse(uint32_t tensor, uint32_t iteration, Work* work) noexcept
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Forgets it if nothing of it is to come and nobody looks at it.
   void CloseIfDone(Call* call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Unpin(Call* call) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- The request as a whole.
   // The first failure decides; what runs is cancelled. `step`: negative if it is of no step.
-  void Fail(const absl::Status& error, int step, FailureReason reason, Work* work)
+  void Fail(const absl::Status& error, int step, FailureReason reason, Work* work) noexcept
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void FailCancelled(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void FailCancelled(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // `error` as the client shall see it; as it is where there is no memory for that.
+  absl::Status SureEnsembleError(const absl::Status& error, int step) const noexcept;
+  void FailForMemory(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Provides for the final answer once nothing is under way.
-  void Settle(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Settle(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ProvideFinal() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Does what was found to be done, outside the mutex.
-  void Do(Work work) ABSL_LOCKS_EXCLUDED(mu_);
+  void Do(Work work) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // Sends the answers that are due, in order; one thread at a time.
-  void Deliver() ABSL_LOCKS_EXCLUDED(mu_);
-  void DeliverOne(EnsembleAnswer* answer) ABSL_LOCKS_EXCLUDED(mu_);
+  void Deliver() noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  void DeliverOne(EnsembleAnswer* answer) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status TrySend(EnsembleAnswer* answer) noexcept;
   bool MayEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void End() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -104,6 +119,8 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   absl::Status status_ ABSL_GUARDED_BY(mu_);
   FailureReason reason_ ABSL_GUARDED_BY(mu_) = FailureReason::kOther;
   std::vector<EnsembleAnswer> to_send_ ABSL_GUARDED_BY(mu_);
+  // After all of those: a final one that has no outputs, and so takes no memory.
+  std::optional<EnsembleAnswer> last_ ABSL_GUARDED_BY(mu_);
   bool outputs_complete_ ABSL_GUARDED_BY(mu_) = false;  // not decoupled
   bool settled_ ABSL_GUARDED_BY(mu_) = false;           // the final answer was provided for
   bool sending_ ABSL_GUARDED_BY(mu_) = false;

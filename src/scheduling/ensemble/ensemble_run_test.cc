@@ -519,7 +519,7 @@ TEST_F(EnsembleRunTest, TheDepthOfTheStackDoesNotGrowWithTheChain) {
 class FunctionLoan final : public InlineTurn::Loan {
  public:
   explicit FunctionLoan(std::function<void()> fn) : fn_(std::move(fn)) {}
-  void RunInline(InlineTurn*) override { fn_(); }
+  void RunInline(InlineTurn*) noexcept override { fn_(); }
 
  private:
   const std::function<void()> fn_;
@@ -537,7 +537,7 @@ TEST_F(EnsembleRunTest, AnIoThreadMayExecuteEveryStep) {
   EXPECT_EQ(first->inline_turn, &turn);
   // The first is executed when the turn ends, and brings the second.
   FunctionLoan loan([&] { FakeStep::Finish(std::move(first), {{"O", {1}}}); });
-  turn.Defer(&loan);
+  ASSERT_TRUE(turn.Defer(&loan));
   turn.End();
   RequestPtr second = step("second").Take();
   EXPECT_EQ(second->inline_turn, &turn);

@@ -61,14 +61,15 @@ void RunProgress::Arrive(uint32_t tensor_id, uint32_t iteration, StepRuns* start
 void RunProgress::Ready(uint32_t step, uint32_t iteration, StepRuns* start) {
   if (abandoned_) return;
   StepState& state = steps_[step];
-  ++under_way_;
+  // What takes memory comes first: a step that is counted is one that starts or waits.
   if (max_inflight_ > 0 && state.active >= max_inflight_) {
     state.parked.push_back(iteration);
     ++parked_;
-    return;
+  } else {
+    start->push_back({step, iteration});
+    ++state.active;
   }
-  ++state.active;
-  start->push_back({step, iteration});
+  ++under_way_;
 }
 
 void RunProgress::Finish(uint32_t step, StepRuns* start) {
@@ -78,6 +79,7 @@ void RunProgress::Finish(uint32_t step, StepRuns* start) {
     --state.active;
     return;
   }
+  // The first of all that are to start, as a rule, for which there is a place.
   start->push_back({step, state.parked.front()});
   state.parked.pop_front();
   --parked_;

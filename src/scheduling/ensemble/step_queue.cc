@@ -1,5 +1,6 @@
 #include "scheduling/ensemble/step_queue.h"
 
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -25,9 +26,15 @@ thread_local InlineTurn* scoped_turn = nullptr;
 
 }  // namespace
 
-void StepQueue::Start(const std::shared_ptr<EnsembleRun>& run, const StepRuns& steps) {
+void StepQueue::Start(const std::shared_ptr<EnsembleRun>& run, const StepRuns& steps) noexcept {
   Queue& q = queue;
-  for (const StepRun& step : steps) q.tasks.push_back({run, step});
+  for (const StepRun& step : steps) {
+    try {
+      q.tasks.push_back({run, step});
+    } catch (const std::bad_alloc&) {
+      run->FailStep(step);
+    }
+  }
   if (q.starting) return;
   q.starting = true;
   while (q.next < q.tasks.size()) {

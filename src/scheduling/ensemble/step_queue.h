@@ -16,7 +16,8 @@ class InlineTurn;
 class StepQueue {
  public:
   // Starts `steps` of `run` on this thread: now, or once the one that it is starting has started.
-  static void Start(const std::shared_ptr<EnsembleRun>& run, const StepRuns& steps);
+  // A step that there is no memory to remember fails.
+  static void Start(const std::shared_ptr<EnsembleRun>& run, const StepRuns& steps) noexcept;
 
   // What is started in its lifetime may be executed by this thread, in `turn`; null: no change.
   class TurnScope {
