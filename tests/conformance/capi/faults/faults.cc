@@ -17,18 +17,20 @@
 namespace nereid_test::faults {
 namespace {
 
-thread_local bool t_window = false;
+thread_local Side t_side = Side::kCore;
 thread_local uint64_t t_random = 0;
 
 struct Armed {
   std::atomic<int> kind{-1};
-  std::atomic<int64_t> left{0};
-  std::atomic<Outcome> outcome{Outcome::kNotReached};
+  std::atomic<uint64_t> from{0};
+  std::atomic<uint64_t> seen{0};
+  std::atomic<uint64_t> failed{0};
 };
 Armed g_armed;
 struct Random {
   std::atomic<uint64_t> seed{0};  // 0: off
   std::atomic<uint32_t> allocations{0};
+  std::atomic<uint32_t> core_allocations{0};
   std::atomic<uint32_t> threads{0};
   std::atomic<uint32_t> files{0};
   std::atomic<uint32_t> shorts{0};
@@ -37,8 +39,9 @@ Random g_random;
 std::atomic<uint64_t> g_failed{0};
 std::atomic<uint64_t> g_threads_seen{0};
 
-// The first call of backtrace() allocates, so it is made here.
+// The first call of backtrace() allocates, so it is made here. This is the main thread.
 [[maybe_unused]] const int g_warm = [] {
+  t_side = Side::kTest;
   void* frame[1];
   return backtrace(frame, 1);
 }();
@@ -48,7 +51,8 @@ bool NameBegins(const char* path, const char* begin) {
   return strncmp(slash == nullptr ? path : slash + 1, begin, strlen(begin)) == 0;
 }
 
-// Whether the project's code asks: nothing of protobuf and its like is on the way.
+// Whether the project's code asks: nothing of protobuf and its like is on the way, nor the backend
+// for tests, which has threads of its own that nobody could catch anything on.
 bool OwnCodeAsks() {
   void* frames[64];
   const int count = backtrace(frames, 64);
@@ -56,7 +60,7 @@ bool OwnCodeAsks() {
     Dl_info info;
     if (dladdr(frames[i], &info) == 0 || info.dli_fname == nullptr) continue;
     if (NameBegins(info.dli_fname, "libprotobuf") || NameBegins(info.dli_fname, "libonnxruntime") ||
-        NameBegins(info.dli_fname, "ld-linux")) {
+        NameBegins(info.dli_fname, "libtriton_testing") || NameBegins(info.dli_fname, "ld-linux")) {
       return false;
     }
   }
@@ -76,11 +80,11 @@ bool Draw(const std::atomic<uint32_t>& rate) {
 
 bool ArmedFails(Kind kind) {
   if (g_armed.kind.load(std::memory_order_relaxed) != static_cast<int>(kind)) return false;
-  if (g_armed.left.fetch_sub(1) != 1) return false;
+  const uint64_t number = ++g_armed.seen;
+  if (number < g_armed.from || g_armed.failed != 0) return false;
   const Pause pause;
-  const bool own = OwnCodeAsks();
-  g_armed.outcome = own ? Outcome::kFailed : Outcome::kGranted;
-  return own;
+  uint64_t none = 0;
+  return OwnCodeAsks() && g_armed.failed.compare_exchange_strong(none, number);
 }
 
 bool Fails(Kind kind, const std::atomic<uint32_t>& rate) {
@@ -101,7 +105,10 @@ bool FileFails() {
 
 // Null when there is none, or is to be none.
 void* Allocate(size_t size, size_t alignment) {
-  if (t_window && Fails(Kind::kAllocation, g_random.allocations)) return nullptr;
+  if (t_side == Side::kWindow && Fails(Kind::kAllocation, g_random.allocations)) return nullptr;
+  if (t_side == Side::kCore && Fails(Kind::kCoreAllocation, g_random.core_allocations)) {
+    return nullptr;
+  }
   if (size == 0) size = 1;
   if (alignment <= alignof(max_align_t)) return malloc(size);
   return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -121,18 +128,20 @@ Function* Next(const char* name) {
 }  // namespace
 
 void Arm(Kind kind, uint64_t number) {
-  g_armed.outcome = Outcome::kNotReached;
-  g_armed.left = static_cast<int64_t>(number);
+  g_armed.from = number;
+  g_armed.seen = 0;
+  g_armed.failed = 0;
   g_armed.kind = static_cast<int>(kind);
 }
 
-Outcome Disarm() {
+uint64_t Disarm() {
   g_armed.kind = -1;
-  return g_armed.outcome;
+  return g_armed.failed;
 }
 
 void StartRandom(uint64_t seed, const Rates& rates) {
   g_random.allocations = rates.allocations;
+  g_random.core_allocations = rates.core_allocations;
   g_random.threads = rates.threads;
   g_random.files = rates.files;
   g_random.shorts = rates.shorts;
@@ -145,10 +154,10 @@ void StopRandom() { g_random.seed = 0; }
 
 uint64_t failed() { return g_failed; }
 
-Window::Window() : outer_(t_window) { t_window = true; }
-Window::~Window() { t_window = outer_; }
-Pause::Pause() : outer_(t_window) { t_window = false; }
-Pause::~Pause() { t_window = outer_; }
+Window::Window() : outer_(t_side) { t_side = Side::kWindow; }
+Window::~Window() { t_side = outer_; }
+Pause::Pause() : outer_(t_side) { t_side = Side::kTest; }
+Pause::~Pause() { t_side = outer_; }
 
 }  // namespace nereid_test::faults
 

@@ -1,17 +1,19 @@
 // What the C API asks the system for fails, one thing in a pass: each allocation of the calling
-// thread while it builds and issues requests, makes values and metrics, and asks for reports; each
-// thread while servers start, and models are loaded and unloaded. The call then returns an error,
-// or does without; nothing crashes, hangs or is lost; and the same scenario succeeds when nothing
-// fails.
+// thread, and each of the server's own threads, while servers start, models are loaded and
+// unloaded, requests are built, issued and answered, values and metrics are made, and reports are
+// asked for; and each thread to be created. The call or the request then returns an error, or does
+// without; nothing crashes, hangs or is lost; and the same scenario succeeds when nothing fails.
 //
 //   capi_faults_test [--stride=N] [--phase=N] [--leaks-each]
 //
-// With a stride only every Nth is tried, beginning with the phase: a sample. Under AddressSanitizer
-// nothing may be leaked either; --leaks-each looks after each pass instead of at the end.
+// With a stride only every Nth is tried, beginning with the phase: a sample. Without one each
+// scenario has a stride of its own, for the whole to take seconds. Under AddressSanitizer nothing
+// may be leaked either; --leaks-each looks after each pass instead of at the end.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,12 +24,21 @@
 #include "tests/conformance/capi/storm/storm_models.h"
 
 extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
+extern "C" __attribute__((weak)) void __sanitizer_print_stack_trace();
+
+// Messages of protobuf, whose generated code loses what it has made when the rest of a copy fails.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:google::protobuf\nleak:inference::\n";
+}
 
 namespace nereid_test {
 namespace {
 
-uint64_t stride = 1;
+uint64_t stride = 0;  // 0: that of each scenario
 uint64_t phase = 1;
+// Samples of what takes thousands of passes.
+constexpr uint64_t kFewOfAServer = 97;
+constexpr uint64_t kFewOfLoads = 41;
 bool look_for_leaks_each_time = false;
 
 // Of true: the scenario came to its end.
@@ -39,16 +50,18 @@ void CheckLeaks(const std::string& after) {
   }
 }
 
-void FailEach(faults::Kind kind, const std::string& name, const Scenario& scenario) {
-  uint64_t failed = 0, with_error = 0, number = phase;
-  for (;; number += stride) {
+void FailEach(faults::Kind kind, const std::string& name, const Scenario& scenario,
+              uint64_t sample = 1) {
+  const uint64_t step = stride == 0 ? sample : stride;
+  uint64_t failed = 0, with_error = 0, number = phase, last = 0;
+  while (true) {
     const std::string what = name + ", failure " + std::to_string(number);
     SCOPED_TRACE(what);
     Probe probe;
     faults::Arm(kind, number);
     const bool done = scenario(&probe);
-    const faults::Outcome outcome = faults::Disarm();
-    if (outcome != faults::Outcome::kFailed) {
+    last = faults::Disarm();
+    if (last == 0) {
       EXPECT_TRUE(done) << probe.failure();
     } else {
       ++failed;
@@ -59,13 +72,15 @@ void FailEach(faults::Kind kind, const std::string& name, const Scenario& scenar
     if (look_for_leaks_each_time) {
       ASSERT_NO_FATAL_FAILURE(CheckLeaks(what));
     }
-    if (outcome == faults::Outcome::kNotReached || testing::Test::HasFailure()) break;
+    if (last == 0 || testing::Test::HasFailure()) break;
+    number = last + step;
   }
   CheckLeaks(name);
-  std::printf("%s: %llu of %llu failed, %llu of them with an error\n", name.c_str(),
+  std::printf("%s: %llu failures, up to number %llu, %llu of them with an error\n", name.c_str(),
               static_cast<unsigned long long>(failed), static_cast<unsigned long long>(number - 1),
               static_cast<unsigned long long>(with_error));
-  EXPECT_GT(failed + (stride > 1), 0u) << "nothing was made to fail";
+  std::fflush(stdout);
+  EXPECT_GT(failed + (step > 1), 0u) << "nothing was made to fail";
 }
 
 struct OptionsDeleter {
@@ -188,6 +203,18 @@ OptionsPtr MakeOptions(const Repository& repository, TRITONSERVER_ModelControlMo
   return set ? std::move(options) : nullptr;
 }
 
+// The configuration of an ensemble of one member.
+std::string GraphOf(const std::string& member) {
+  return R"(platform: "ensemble"
+max_batch_size: 8
+input { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] }
+output { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] }
+ensemble_scheduling { step { model_name: ")" +
+         member + R"(" model_version: -1
+  input_map { key: "INPUT0" value: "IN" } output_map { key: "OUTPUT0" value: "OUT" } } }
+)";
+}
+
 bool DeleteServer(TRITONSERVER_Server* server) {
   const testing::AssertionResult deleted = Ok(TRITONSERVER_ServerDelete(server));
   EXPECT_TRUE(deleted);
@@ -202,13 +229,7 @@ class ServerLife : public testing::Test {
     repository_.AddModel("batched", IdentityConfig("dynamic_batching { preserve_ordering: true }"));
     repository_.AddModel("cached", IdentityConfig("response_cache { enable: true }"));
     repository_.AddModel("states", IdentityConfig("sequence_batching { }"));
-    repository_.AddModel("graph", R"(platform: "ensemble"
-max_batch_size: 8
-input { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] }
-output { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] }
-ensemble_scheduling { step { model_name: "plain" model_version: -1
-  input_map { key: "INPUT0" value: "IN" } output_map { key: "OUTPUT0" value: "OUT" } } }
-)");
+    repository_.AddModel("graph", GraphOf("plain"));
   }
 
   bool Live(Probe* probe) {
@@ -226,6 +247,7 @@ ensemble_scheduling { step { model_name: "plain" model_version: -1
       ProbeFlight flight(server);
       done = flight.Run(request, probe);
     }
+    done = done && (*probe)([&] { return TRITONSERVER_ServerStop(server); });
     return DeleteServer(server) && done;
   }
 
@@ -236,6 +258,88 @@ TEST_F(ServerLife, OfThreads) {
   FailEach(faults::Kind::kThread, "threads of a server's life",
            [this](Probe* probe) { return Live(probe); });
 }
+
+TEST_F(ServerLife, OfAllocations) {
+  FailEach(
+      faults::Kind::kAllocation, "allocations of a server's life",
+      [this](Probe* probe) { return Live(probe); }, kFewOfAServer);
+}
+
+TEST_F(ServerLife, OfCoreAllocations) {
+  FailEach(
+      faults::Kind::kCoreAllocation, "allocations of a server's own threads",
+      [this](Probe* probe) { return Live(probe); }, kFewOfAServer);
+}
+
+// ---- Sequences and ensembles of one server, which is the same in all passes.
+
+class Chains : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string few = "max_sequence_idle_microseconds: 100000\n";
+    repository_.AddModel("direct", IdentityConfig("sequence_batching { " + few + "}"));
+    repository_.AddModel("oldest", IdentityConfig("sequence_batching { " + few +
+                                                  "oldest { max_candidate_sequences: 2 "
+                                                  "preserve_ordering: true } }"));
+    repository_.AddModel("graph", GraphOf("direct"));
+    Probe probe;
+    const OptionsPtr options =
+        MakeOptions(repository_, TRITONSERVER_MODEL_CONTROL_EXPLICIT, &probe);
+    ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStartupModel(options.get(), "*")));
+    ASSERT_TRUE(Ok(TRITONSERVER_ServerNew(&server_, options.get())));
+  }
+  // It ends, so every sequence has ended.
+  void TearDown() override { DeleteServer(server_); }
+
+  StormRequest Next(uint64_t id, uint32_t flags) {
+    StormRandom random(1);
+    StormRequest request = RandomRequest("cached", &random);
+    request.model = GetParam();
+    if (request.model == "graph") {
+      request.inputs[0].name = "IN";
+      request.output = "OUT";
+    }
+    request.correlation_id = id;
+    request.flags = flags;
+    return request;
+  }
+
+  // A sequence of three requests, and another that is cancelled. One that fails in the middle is
+  // left to end of itself; its number is not used again.
+  bool Ask(Probe* probe) {
+    const uint64_t whole = ++last_id_;
+    for (const uint32_t flags : {uint32_t{TRITONSERVER_REQUEST_FLAG_SEQUENCE_START}, uint32_t{0},
+                                 uint32_t{TRITONSERVER_REQUEST_FLAG_SEQUENCE_END}}) {
+      ProbeFlight flight(server_);
+      if (!flight.Run(Next(whole, flags), probe)) return false;
+    }
+    const uint64_t cancelled = ++last_id_;
+    ProbeFlight first(server_);
+    if (!first.Run(Next(cancelled, TRITONSERVER_REQUEST_FLAG_SEQUENCE_START), probe)) return false;
+    ProbeFlight second(server_);
+    if (!second.Issue(Next(cancelled, 0), probe, /*cancel=*/true)) return false;
+    Probe unused;
+    second.Wait(&unused);  // an error, or an answer that was faster
+    return true;
+  }
+
+  Repository repository_;
+  TRITONSERVER_Server* server_ = nullptr;
+  uint64_t last_id_ = 0;
+};
+
+TEST_P(Chains, OfAllocations) {
+  FailEach(faults::Kind::kAllocation, "sequences of " + GetParam(),
+           [this](Probe* probe) { return Ask(probe); });
+}
+
+TEST_P(Chains, OfCoreAllocations) {
+  FailEach(faults::Kind::kCoreAllocation, "the server's threads with sequences of " + GetParam(),
+           [this](Probe* probe) { return Ask(probe); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, Chains, testing::Values("direct", "oldest", "graph"),
+                         [](const auto& info) { return info.param; });
 
 // ---- Requests to one server, which is the same in all passes.
 
@@ -300,6 +404,12 @@ TEST_P(Requests, OfAllocations) {
   CheckPending();
 }
 
+TEST_P(Requests, OfCoreAllocations) {
+  FailEach(faults::Kind::kCoreAllocation, "the server's threads with requests to " + GetParam(),
+           [this](Probe* probe) { return Ask(probe); });
+  CheckPending();
+}
+
 INSTANTIATE_TEST_SUITE_P(Faults, Requests,
                          testing::Values("plain", "urgent", "late", "ordered", "limited_b",
                                          "cached", "cached_batched", "kept", "many", "repeat"),
@@ -311,6 +421,7 @@ class Control : public testing::Test {
  protected:
   Control() {
     repository_.AddModel("model", IdentityConfig());
+    repository_.AddModel("graph", GraphOf("model"));
     Probe probe;
     const OptionsPtr options =
         MakeOptions(repository_, TRITONSERVER_MODEL_CONTROL_EXPLICIT, &probe);
@@ -341,8 +452,22 @@ class Control : public testing::Test {
       done = flight.Run(request, probe);
     }
     done = done && call([&] { return TRITONSERVER_ServerLoadModel(server_, "model"); }) &&
+           Message([&](auto** m) { return TRITONSERVER_ServerModelIndex(server_, 0, m); }, probe) &&
+           ChangeInstances(probe) &&
+           call([&] { return TRITONSERVER_ServerLoadModel(server_, "graph"); }) &&
+           // The graph is checked again with its member, and goes with it.
+           ChangeInstances(probe) &&
+           call([&] { return TRITONSERVER_ServerUnloadModelAndDependents(server_, "graph"); }) &&
            call([&] { return TRITONSERVER_ServerUnloadModel(server_, "model"); });
     return done;
+  }
+
+  // In place.
+  bool ChangeInstances(Probe* probe) {
+    instances_ = 3 - instances_;
+    repository_.AddModel("model", IdentityConfig("instance_group { kind: KIND_CPU count: " +
+                                                 std::to_string(instances_) + " }"));
+    return (*probe)([&] { return TRITONSERVER_ServerLoadModel(server_, "model"); });
   }
 
   bool Report(Probe* probe) {
@@ -386,11 +511,24 @@ class Control : public testing::Test {
 
   Repository repository_;
   TRITONSERVER_Server* server_ = nullptr;
+  int instances_ = 1;
 };
 
 TEST_F(Control, ThreadsOfLoading) {
   FailEach(faults::Kind::kThread, "threads of loading and unloading",
            [this](Probe* probe) { return LoadAndUnload(probe); });
+}
+
+TEST_F(Control, AllocationsOfLoading) {
+  FailEach(
+      faults::Kind::kAllocation, "allocations of loading and unloading",
+      [this](Probe* probe) { return LoadAndUnload(probe); }, kFewOfLoads);
+}
+
+TEST_F(Control, CoreAllocationsOfLoading) {
+  FailEach(
+      faults::Kind::kCoreAllocation, "the server's threads with loading and unloading",
+      [this](Probe* probe) { return LoadAndUnload(probe); }, kFewOfLoads);
 }
 
 TEST_F(Control, AllocationsOfReports) {
@@ -402,6 +540,11 @@ TEST_F(Control, AllocationsOfReports) {
 }  // namespace nereid_test
 
 int main(int argc, char** argv) {
+  std::set_terminate([] {
+    const nereid_test::faults::Pause pause;
+    if (__sanitizer_print_stack_trace != nullptr) __sanitizer_print_stack_trace();
+    std::abort();
+  });
   testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -414,7 +557,7 @@ int main(int argc, char** argv) {
       nereid_test::look_for_leaks_each_time = true;
       continue;
     }
-    if (end == nullptr || *end != '\0' || nereid_test::stride == 0 || nereid_test::phase == 0) {
+    if (end == nullptr || *end != '\0' || nereid_test::phase == 0) {
       std::fprintf(stderr, "usage: %s [--stride=N] [--phase=N] [--leaks-each]\n", argv[0]);
       return 2;
     }

@@ -54,6 +54,11 @@ bool ProbeFlight::Build(Probe* probe) {
       return false;
     }
   }
+  if (asked_.correlation_id != 0 && (!call([&] {
+        return TRITONSERVER_InferenceRequestSetCorrelationId(request_, asked_.correlation_id);
+      }) || !call([&] { return TRITONSERVER_InferenceRequestSetFlags(request_, asked_.flags); }))) {
+    return false;
+  }
   return call([&] {
            return TRITONSERVER_InferenceRequestSetId(request_,
                                                      "a request of the probe, with a name");

@@ -38,6 +38,8 @@ struct StormRequest {
   bool may_be_refused = false;        // UNAVAILABLE is no failure: full queues, time-outs
   uint64_t priority = 0;
   uint64_t timeout_us = 0;
+  uint64_t correlation_id = 0;  // 0: of no sequence
+  uint32_t flags = 0;           // of its place in the sequence
 };
 
 // Counts over all threads. Thread-safe. Outlives its calls' flights and the server.

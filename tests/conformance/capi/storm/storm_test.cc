@@ -3,11 +3,11 @@
 // and metrics, and load and unload models; then the server stops while requests are in flight.
 //
 //   capi_storm_test [--seconds=S] [--seed=N] [--fail-allocations=N] [--fail-threads=N]
-//                   [--fail-files=N]
+//                   [--fail-files=N] [--fail-core-allocations=N]
 //
-// One in N allocations of the threads that send, one in N threads to be created by anybody, one in
-// N openings and readings of files fails: then a request may be answered with UNAVAILABLE, and a
-// model may not load, but everything else that is asserted holds.
+// One in N allocations of the threads that send, or of the server's own, one in N threads to be
+// created by anybody, one in N openings and readings of files fails: then a request may be answered
+// with UNAVAILABLE, and a model may not load, but everything else that is asserted holds.
 //
 // Every thread draws from a generator of its own, started from the seed; how the threads interleave
 // is left to the machine.
@@ -19,6 +19,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -237,11 +238,19 @@ void Storm::ChangeModels() {
 
 void Storm::Run() {
   std::vector<std::thread> senders, others;
-  ledger_.faults = storm_faults.allocations + storm_faults.threads + storm_faults.files > 0;
-  for (uint64_t i = 0; i < kSenders; ++i) senders.emplace_back([this, i] { Send(i); });
-  others.emplace_back([this] { CancelFromOutside(); });
-  others.emplace_back([this] { Observe(); });
-  others.emplace_back([this] { ChangeModels(); });
+  ledger_.faults = storm_faults.allocations + storm_faults.core_allocations + storm_faults.threads +
+                       storm_faults.files >
+                   0;
+  const auto start = [](std::vector<std::thread>* threads, const std::function<void()>& work) {
+    threads->emplace_back([work] {
+      const faults::Pause own;
+      work();
+    });
+  };
+  for (uint64_t i = 0; i < kSenders; ++i) start(&senders, [this, i] { Send(i); });
+  start(&others, [this] { CancelFromOutside(); });
+  start(&others, [this] { Observe(); });
+  start(&others, [this] { ChangeModels(); });
   if (ledger_.faults) faults::StartRandom(storm_seed, storm_faults);
   {
     std::unique_lock<std::mutex> lock(mu_);
@@ -312,12 +321,13 @@ int main(int argc, char** argv) {
           static_cast<uint32_t>(std::strtoul(argv[i] + std::string_view(flag).size(), &end, 10));
     };
     rate("--fail-allocations=", &nereid_test::storm_faults.allocations);
+    rate("--fail-core-allocations=", &nereid_test::storm_faults.core_allocations);
     rate("--fail-threads=", &nereid_test::storm_faults.threads);
     rate("--fail-files=", &nereid_test::storm_faults.files);
     if (end == nullptr || *end != '\0') {
       std::fprintf(stderr,
                    "usage: %s [--seconds=S] [--seed=N] [--fail-allocations=N] [--fail-threads=N] "
-                   "[--fail-files=N]\n",
+                   "[--fail-files=N] [--fail-core-allocations=N]\n",
                    argv[0]);
       return 2;
     }
