@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <memory>
 
 namespace nereid_backend {
 namespace {
@@ -24,14 +25,19 @@ const TensorConfig* FindByName(const std::vector<TensorConfig>& tensors, std::st
   return nullptr;
 }
 
-// Reads and deletes `message`.
-Result<Json> ReadMessage(TRITONSERVER_Message* message, bool owned) {
+// Also where something throws.
+struct MessageDeleter {
+  void operator()(TRITONSERVER_Message* message) const {
+    const Error ignored(TRITONSERVER_MessageDelete(message));
+  }
+};
+using OwnedMessage = std::unique_ptr<TRITONSERVER_Message, MessageDeleter>;
+
+Result<Json> ReadMessage(TRITONSERVER_Message* message) {
   const char* text = nullptr;
   size_t size = 0;
   Error error(TRITONSERVER_MessageSerializeToJson(message, &text, &size));
-  Result<Json> json = error.ok() ? Json::Parse({text, size}) : Result<Json>(std::move(error));
-  if (owned) NB_RETURN_IF_ERROR(TRITONSERVER_MessageDelete(message));
-  return json;
+  return error.ok() ? Json::Parse({text, size}) : Result<Json>(std::move(error));
 }
 
 // The kind is that of the first value of its enumeration where it is left out.
@@ -108,8 +114,9 @@ Result<ModelConfig> ParseModelConfig(std::string_view text) {
 Result<ModelConfig> ReadModelConfig(TRITONBACKEND_Model* model) {
   TRITONSERVER_Message* message = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_ModelConfig(model, 1, &message));
+  const OwnedMessage owned(message);
   ModelConfig config;
-  NB_ASSIGN_OR_RETURN(config.json, ReadMessage(message, true));
+  NB_ASSIGN_OR_RETURN(config.json, ReadMessage(message));
   ReadFields(config.json, &config);
 
   const char* name = nullptr;
@@ -133,15 +140,14 @@ Error SetModelConfig(TRITONBACKEND_Model* model, const Json& config) {
   const std::string text = config.Write();
   TRITONSERVER_Message* message = nullptr;
   NB_RETURN_IF_ERROR(TRITONSERVER_MessageNewFromSerializedJson(&message, text.data(), text.size()));
-  Error error(TRITONBACKEND_ModelSetConfig(model, 1, message));
-  NB_RETURN_IF_ERROR(TRITONSERVER_MessageDelete(message));
-  return error;
+  const OwnedMessage owned(message);
+  return Error(TRITONBACKEND_ModelSetConfig(model, 1, message));
 }
 
 Result<Json> ReadBackendSettings(TRITONBACKEND_Backend* backend) {
   TRITONSERVER_Message* message = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_BackendConfig(backend, &message));
-  NB_ASSIGN_OR_RETURN(Json json, ReadMessage(message, false));
+  NB_ASSIGN_OR_RETURN(Json json, ReadMessage(message));
   return json["cmdline"];
 }
 
