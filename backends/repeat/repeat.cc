@@ -1,6 +1,7 @@
 #include "backends/repeat/repeat.h"
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -13,6 +14,14 @@ namespace nereid_backend {
 namespace {
 
 constexpr std::chrono::milliseconds kCancelPoll(5);
+
+// Also where something throws.
+struct FactoryDeleter {
+  void operator()(TRITONBACKEND_ResponseFactory* factory) const noexcept {
+    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory), "failed to delete a factory");
+  }
+};
+using OwnedFactory = std::unique_ptr<TRITONBACKEND_ResponseFactory, FactoryDeleter>;
 
 // Elements of input `name`; `shape` (may be null) receives its text.
 template <typename T>
@@ -53,8 +62,13 @@ class Repeater {
       : instance_(instance), factory_(factory), request_(std::move(request)) {}
 
   void Run() {
-    if (const Error error = SendAll(); !error.ok()) SendError(error);
-    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory_), "failed to delete a factory");
+    // It may be a thread of its own, out of which nothing may come.
+    const Error ignored = Guarded("sending of responses", [&]() -> Error {
+      const Error error = Guarded("sending of responses", [&] { return SendAll(); });
+      if (!error.ok()) SendError(error);
+      return Error();
+    });
+    OwnedFactory(factory_).reset();
   }
 
   // Answers with `error` instead.
@@ -187,14 +201,15 @@ Result<std::unique_ptr<RepeatInstance>> RepeatInstance::Create(TRITONBACKEND_Mod
 Result<std::chrono::milliseconds> RepeatInstance::Begin(TRITONBACKEND_Request* request) {
   TRITONBACKEND_ResponseFactory* factory = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseFactoryNew(&factory, request));
+  OwnedFactory owned(factory);
   Result<RepeatRequest> read = RepeatRequest::Read(request);
   if (!read.ok()) {
     Repeater(handle_, factory, RepeatRequest()).SendError(read.error());
-    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory), "failed to delete a factory");
     return read.TakeError();
   }
   const std::chrono::milliseconds wait = read->wait;
   const auto repeater = std::make_shared<Repeater>(handle_, factory, *std::move(read));
+  owned.release();  // the repeater deletes it when it has run
   const Error started = Guarded("ModelInstanceExecute", [&]() -> Error {
     threads_.Start([repeater] { repeater->Run(); });
     return Error();
