@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <vector>
 
 #include "base/log.h"
@@ -74,23 +75,23 @@ bool IsLinked(int number) {
 
 // Removes what is in the open directory, its lock last, and then `path`, which leads to it. By the
 // open directory: whoever puts something else in the place of `path` gains nothing.
-std::error_code RemoveTree(int directory, const std::string& path) {
+// Where there is no memory for it the rest stays, and is removed when a process starts.
+std::error_code RemoveTree(int directory, const std::string& path) noexcept try {
   const fs::path inside = absl::StrCat("/proc/self/fd/", directory);
-  std::error_code error;
   std::vector<fs::path> names;
-  for (fs::directory_iterator entry(inside, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().filename() != kLock) names.push_back(entry->path().filename());
+  for (const fs::directory_entry& entry : fs::directory_iterator(inside)) {
+    if (entry.path().filename() != kLock) names.push_back(entry.path().filename());
   }
-  for (const fs::path& name : names) {
-    if (!error) fs::remove_all(inside / name, error);
-  }
-  if (error) return error;
+  for (const fs::path& name : names) fs::remove_all(inside / name);
   if (unlinkat(directory, kLock, 0) != 0 && errno != ENOENT) {
     return std::error_code(errno, std::generic_category());
   }
   if (rmdir(path.c_str()) != 0) return std::error_code(errno, std::generic_category());
   return {};
+} catch (const fs::filesystem_error& e) {
+  return e.code();
+} catch (const std::bad_alloc&) {
+  return std::make_error_code(std::errc::not_enough_memory);
 }
 
 // Whether `path` is a directory of ours that no process holds any more, and has been removed.
@@ -109,7 +110,7 @@ bool RemoveLeftover(const std::string& path) {
   if (fstat(lock.number(), &file) != 0 || !S_ISREG(file.st_mode) || !IsOurs(file)) return false;
   if (flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return false;  // somebody lives
   const std::error_code error = RemoveTree(directory.number(), path);
-  if (error) LOG_WARNING << "failed to remove " << path << ": " << error.message();
+  if (error) LOG_WARNING << "failed to remove " << path << ": " << strerror(error.value());
   return !error;
 }
 
@@ -173,7 +174,7 @@ TempDirectory::~TempDirectory() {
   } else {
     error = std::error_code(errno, std::generic_category());
   }
-  if (error) LOG_WARNING << "failed to remove " << root_ << ": " << error.message();
+  if (error) LOG_WARNING << "failed to remove " << root_ << ": " << strerror(error.value());
   close(lock_);
 }
 
@@ -181,10 +182,12 @@ int TempDirectory::RemoveLeftovers() {
   const absl::StatusOr<std::string> parent = Parent();
   if (!parent.ok()) return 0;
   std::vector<std::string> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(*parent, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (IsOurName(entry->path().filename().string())) found.push_back(entry->path().string());
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(*parent)) {
+      if (IsOurName(entry.path().filename().string())) found.push_back(entry.path().string());
+    }
+  } catch (const fs::filesystem_error&) {
+    // What could be read is looked at.
   }
   int removed = 0;
   for (const std::string& path : found) {
