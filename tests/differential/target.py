@@ -9,7 +9,17 @@ import grpc
 from differential.answers import GrpcReply, HttpReply, send_grpc, send_http
 from differential.cases import GrpcCase, HttpCase
 from differential.observe import CRASH
+from support.poll import poll_until
 from support.server_process import LOOPBACK, ServerProcess
+
+
+def _wait_until_unloaded(server: ServerProcess) -> None:
+    """An unload is answered when requests are refused; the version ends soon after."""
+    index = HttpCase("unused", "POST", "/v2/repository/index", b"")
+    poll_until(
+        "nothing is being unloaded",
+        lambda: b"UNLOADING" not in send_http(server.http_url, index).body,
+    )
 
 
 class Target:
@@ -36,6 +46,8 @@ class Target:
         server = self._running()
         for one in case.before:
             send_http(server.http_url, one)
+            if one.path.endswith("/unload"):
+                _wait_until_unloaded(server)
         if isinstance(case, HttpCase):
             reply = send_http(f"{LOOPBACK}:{server.port(case.service)}", case)
             if reply.status == 0:

@@ -23,6 +23,10 @@ def server(model_repository: ModelRepository, server_factory: ServerFactory) -> 
         "environment", backend="testing", parameters={"behaviour": "environment"}
     )
     model_repository.add_identity("echo")
+    # A shell starts what runs in the background with some signals ignored, and that is inherited.
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     return server_factory(model_repository.root)
 
 
