@@ -448,7 +448,8 @@ void DynamicScheduler::RunOnLoan(Waiter* loan, InlineTurn* turn) noexcept {
       std::optional<Batch> batch = TryTake(&wake_at);
       if (!batch.has_value()) break;
       mu_.Unlock();
-      const Duration took = loan->executor->Execute(*std::move(batch));
+      // Without the mutex nothing may throw: what catches below holds it.
+      const Duration took = [&]() noexcept { return loan->executor->Execute(*std::move(batch)); }();
       turn->Spend(took);
       inline_executions_.fetch_add(1, std::memory_order_relaxed);
       mu_.Lock();
