@@ -172,7 +172,9 @@ class Speaker(threading.Thread):
 
     def _print(self, segment: tuple[float, float] | None) -> None:
         if segment is not None:
-            print(f"{self._name} spoke from {segment[0]:.2f} s to {segment[1]:.2f} s", flush=True)
+            # With its end in one piece: other speakers print, too.
+            line = f"{self._name} spoke from {segment[0]:.2f} s to {segment[1]:.2f} s\n"
+            print(line, end="", flush=True)
 
 
 def voices(arguments: argparse.Namespace) -> list[tuple[str, np.ndarray]]:
