@@ -1,8 +1,10 @@
 #include "frontends/http/http_inference.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/functional/function_ref.h>
 #include <absl/strings/str_cat.h>
 
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -105,12 +107,14 @@ void HttpInference::Issue(Server* server, const OutputAllocator* allocator, Inli
   target.allocator = allocator;
   request_.set_response_target(target);
 
-  const absl::Status issued = server->Infer(&request_);
-  if (!issued.ok()) {
+  // Also where there is no memory for it.
+  absl::Cleanup not_issued = [this] {
     until_released_.reset();
     until_answered_.reset();
-    return Refuse(issued);
-  }
+  };
+  const absl::Status issued = server->Infer(&request_);
+  if (!issued.ok()) return Refuse(issued);
+  std::move(not_issued).Cancel();
   // Both callbacks may have run already.
   bool cancelled = false;
   {
@@ -162,28 +166,31 @@ void HttpInference::OnResponse(InferResponse* response, uint32_t flags,
 }
 
 void HttpInference::Answer() {
-  HttpResponder responder = *std::move(responder_);
-  if (!TakesLongToCompress()) return AnswerOnIoThread(std::move(responder));
-  // Shared only because functions have to be copyable.
-  const auto job = std::make_shared<HttpResponder>(std::move(responder));
-  if (compression_->TryRun(
-          [self = shared_from_this(), job] { self->CompressAndAnswer(std::move(*job)); })) {
-    return;
+  if (TakesLongToCompress()) {
+    if (CompressElsewhere()) return;
+    // The result is too good to be refused: it is sent as it is.
+    response_coding_ = ContentCoding::kIdentity;
   }
-  // The result is too good to be refused: it is sent as it is.
-  response_coding_ = ContentCoding::kIdentity;
-  AnswerOnIoThread(std::move(*job));
+  AnswerOnIoThread();
 }
 
-void HttpInference::AnswerOnIoThread(HttpResponder responder) {
-  responder.CompleteWith([self = shared_from_this()] { return self->MakeResponse(); });
+bool HttpInference::CompressElsewhere() {
+  try {
+    return compression_->TryRun([self = shared_from_this()] { self->CompressAndAnswer(); });
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
-void HttpInference::CompressAndAnswer(HttpResponder responder) {
-  if (!cancelled()) return responder.Complete(MakeResponse());
+void HttpInference::CompressAndAnswer() {
+  if (!cancelled()) return responder_->Complete(MakeResponse());
   // Made only if the client can still be told: it may have closed no more than its sending side.
   response_coding_ = ContentCoding::kIdentity;
-  AnswerOnIoThread(std::move(responder));
+  AnswerOnIoThread();
+}
+
+void HttpInference::AnswerOnIoThread() {
+  responder_->CompleteWith([self = shared_from_this()] { return self->MakeResponse(); });
 }
 
 bool HttpInference::TakesLongToCompress() const {

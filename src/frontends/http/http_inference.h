@@ -66,8 +66,10 @@ class HttpInference : public std::enable_shared_from_this<HttpInference> {
   void Receive(std::unique_ptr<InferResponse> response) ABSL_LOCKS_EXCLUDED(mu_);
   // Has the response made where there is time for that, and sent.
   void Answer() ABSL_LOCKS_EXCLUDED(mu_);
-  void AnswerOnIoThread(HttpResponder responder);
-  void CompressAndAnswer(HttpResponder responder) ABSL_LOCKS_EXCLUDED(mu_);
+  void AnswerOnIoThread();
+  // False if too much waits already, or there is no memory.
+  bool CompressElsewhere();
+  void CompressAndAnswer() ABSL_LOCKS_EXCLUDED(mu_);
   bool TakesLongToCompress() const ABSL_LOCKS_EXCLUDED(mu_);
   HttpResponse MakeResponse() ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<HttpResponse> WriteResponse(std::unique_ptr<InferResponse> response);
