@@ -128,6 +128,7 @@ absl::Status Services::StartHttp(const Settings& settings) {
   compression.threads = ThreadCount(0, kMostCompressionThreads);
   compression.most_threads = compression.threads + kMostSpareCompressionThreads;
   compression.queue_limit = kMaxWaitingCompressions;
+  compression.background = true;
   compression.clock = server_->clock();
   compression_ = std::make_unique<SpareExecutor>(std::move(compression));
   http_frontend_ = std::make_unique<HttpFrontend>(

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/background_thread.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -49,6 +50,7 @@ bool SpareExecutor::TryRun(std::function<void()> job) {
 }
 
 void SpareExecutor::Work(Worker* self) {
+  if (options_.background) BecomeBackgroundThread();
   while (true) {
     std::function<void()> job;
     {

@@ -25,6 +25,7 @@ struct SpareExecutorOptions {
   size_t queue_limit = 256;  // jobs that wait
   Duration patience = std::chrono::seconds(1);
   Clock* clock = Clock::Real();  // outlives the executor
+  bool background = false;  // its threads make way for others that wake up (background_thread.h)
 };
 
 class NEREID_API SpareExecutor {

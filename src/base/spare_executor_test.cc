@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/sched_attributes.h"
 #include "base/testing/door.h"
 
 namespace nereid {
@@ -33,6 +34,24 @@ TEST_F(SpareExecutorTest, RunsEverythingBeforeItEnds) {
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(executor.TryRun([&] { ++ran; }));
   }
   EXPECT_EQ(ran.load(), 100);
+}
+
+TEST_F(SpareExecutorTest, ThreadsMakeWayWhereTheyAreToldTo) {
+  SchedAttributes mine;
+  ASSERT_TRUE(GetSchedAttributes(&mine));
+  if (mine.policy != SchedAttributes::kNormalPolicy || mine.nice < 0) {
+    GTEST_SKIP() << "the tests run with a priority of their own";
+  }
+  for (const bool background : {false, true}) {
+    SpareExecutorOptions options = Options(1, 1);
+    options.background = background;
+    SchedAttributes attributes;
+    {
+      SpareExecutor executor(options);
+      ASSERT_TRUE(executor.TryRun([&] { GetSchedAttributes(&attributes); }));
+    }
+    EXPECT_EQ((attributes.flags & SchedAttributes::kResetOnFork) != 0, background);
+  }
 }
 
 TEST_F(SpareExecutorTest, RefusesWhatItsQueueCannotHold) {

@@ -13,7 +13,7 @@
 #include "frontends/codec/v2_response_writer.h"
 #include "frontends/http/charged_text.h"
 #include "frontends/http/infer_endpoint.h"
-#include "frontends/http/inline_compression.h"
+#include "frontends/http/inline_limits.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {

@@ -12,7 +12,7 @@
 #include "frontends/codec/length_headers.h"
 #include "frontends/http/body_decompression.h"
 #include "frontends/http/http_inference.h"
-#include "frontends/http/inline_compression.h"
+#include "frontends/http/inline_limits.h"
 #include "frontends/http/model_endpoints.h"
 #include "frontends/http/status_map.h"
 
@@ -27,6 +27,14 @@ constexpr uint64_t kPlainBytesPerStep = 1 << 20;
 size_t SplitOf(const HttpRequest& request, uint64_t max_size) {
   const auto header = request.FindHeader(kHeaderLengthHeader);
   return header.has_value() ? ParseInferenceHeaderLength(*header, max_size).value_or(0) : 0;
+}
+
+// How much of a plain body is JSON, which is not known to be right yet; a wrong number is refused
+// at once.
+size_t JsonSize(const HttpRequest& request) {
+  const size_t size = request.body_text().size();
+  const auto header = request.FindHeader(kHeaderLengthHeader);
+  return header.has_value() ? ParseInferenceHeaderLength(*header, size).value_or(0) : size;
 }
 
 ContentCoding AnswerCoding(const HttpRequest& request) {
@@ -81,6 +89,7 @@ void InferEndpoint::Handle(const Route& route, std::unique_ptr<HttpRequest> requ
   InlineTurn* const turn = responder.inline_turn();
   inference->Attach(std::move(responder));
   if (*coding == ContentCoding::kIdentity) {
+    if (JsonSize(*request) > kMostInlineJsonBytes && ReadElsewhere(&request, inference)) return;
     const absl::Status read = Read(*request, inference.get());
     request.reset();  // the inference has its body
     return IssueOrRefuse(read, inference.get(), turn);
@@ -93,6 +102,23 @@ void InferEndpoint::Handle(const Route& route, std::unique_ptr<HttpRequest> requ
                                        server_->in_flight_bytes()),
                      std::move(inference)});
   HandleCompressed(std::move(compressed), turn);
+}
+
+bool InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest>* request,
+                                  const std::shared_ptr<HttpInference>& inference) {
+  // Shared only because functions have to be copyable.
+  const auto job = std::make_shared<std::unique_ptr<HttpRequest>>(std::move(*request));
+  const bool taken = compression_->TryRun([this, job, inference] {
+    absl::Status read = Read(**job, inference.get());
+    if (read.ok() && inference->cancelled()) {
+      read = absl::CancelledError("the request was cancelled");
+    }
+    job->reset();
+    IssueOrRefuse(read, inference.get(), /*turn=*/nullptr);
+  });
+  // Otherwise too much waits there: this thread reads it, which holds its clients back.
+  if (!taken) *request = std::move(*job);
+  return taken;
 }
 
 void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn) {

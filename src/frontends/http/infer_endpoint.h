@@ -25,7 +25,8 @@ class HttpInference;
 class InferEndpoint {
  public:
   // `server` must outlive this, and this every request: it goes after the server has stopped, and
-  // `compression` has ended, where large bodies and answers are decompressed and compressed.
+  // `compression` has ended, where large bodies are decompressed and read, and large answers
+  // compressed.
   InferEndpoint(Server* server, SpareExecutor* compression, const RequestLimits& limits);
 
   // Answers at once when the request cannot be issued, otherwise when its response is there.
@@ -36,6 +37,10 @@ class InferEndpoint {
   // A request whose body is not plain yet.
   struct Compressed;
 
+  // Has the JSON of a large body read, and the request issued, on another thread. False, with the
+  // request where it was: too much waits there.
+  bool ReadElsewhere(std::unique_ptr<HttpRequest>* request,
+                     const std::shared_ptr<HttpInference>& inference);
   void HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn);
   void DecompressElsewhere(std::unique_ptr<Compressed> compressed);
   // Takes up what HandleCompressed has left, on another thread.

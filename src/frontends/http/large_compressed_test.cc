@@ -1,6 +1,6 @@
-// Compressed bodies and answers that are too large for an I/O thread, over real sockets with one
-// I/O thread, a real server and the identity backend. A door holds the thread that they are
-// decompressed and compressed on.
+// Compressed bodies, compressed answers and JSON that are too large for an I/O thread, over real
+// sockets with one I/O thread, a real server and the identity backend. A door holds the thread that
+// they are decompressed and compressed on.
 #include <absl/functional/any_invocable.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -25,7 +25,7 @@
 #include "frontends/codec/compression_testing.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_inference.h"
-#include "frontends/http/inline_compression.h"
+#include "frontends/http/inline_limits.h"
 #include "frontends/http/transport/testing/loopback_client.h"
 #include "memory/output_allocator.h"
 
@@ -240,6 +240,35 @@ TEST_F(LargeCompressedTest, SmallOnesAreTheIoThreadsOwn) {
     EXPECT_EQ(answer.Header("content-encoding"), "gzip");
     EXPECT_TRUE(TensorOf(answer) == inference.tensor);
   }
+}
+
+// 100,000 inputs, say.
+TEST_F(LargeCompressedTest, LargeJsonIsNotReadOnTheIoThread) {
+  CloseDoor();
+  const std::string blanks(kMostInlineJsonBytes, ' ');
+  Inference inference(Tensor(100, 0));
+  inference.json += blanks;
+  LoopbackClient client = Connect();
+  ASSERT_TRUE(client.Send(inference.PlainRequest()));
+  AwaitRequests(1);
+  EXPECT_EQ(Executed(), 0u);
+  door_.Open();
+  EXPECT_TRUE(TensorOf(client.Read()) == inference.tensor);
+  // What is wrong with it is found there, too.
+  const auto wrong = client.RoundTrip(
+      absl::StrCat("POST /v2/models/echo/infer HTTP/1.1\r\nContent-Length: ", blanks.size() + 1,
+                   "\r\n\r\n", blanks, "["));
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr("failed to parse the request JSON buffer"));
+}
+
+TEST_F(LargeCompressedTest, LargeJsonIsReadOnTheIoThreadWhenTooMuchWaits) {
+  CloseDoor();
+  FillQueue();
+  Inference inference(Tensor(100, 0));
+  inference.json += std::string(kMostInlineJsonBytes, ' ');
+  LoopbackClient client = Connect();
+  EXPECT_TRUE(TensorOf(client.RoundTrip(inference.PlainRequest())) == inference.tensor);
 }
 
 TEST_F(LargeCompressedTest, MistakesAreFoundOnAnyThread) {

@@ -1,5 +1,5 @@
-// Arbitrary bytes as the path of a request. What is found names parts of the path, and an endpoint of
-// a model has its name.
+// Arbitrary bytes as the path of a request. What is found names parts of the path, and an endpoint
+// of a model has its name.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

@@ -12,6 +12,8 @@ namespace {
 
 // What is read ahead while a request runs: pipelined requests, or the sign that the client left.
 constexpr size_t kReadAheadBytes = InputBuffer::kInitialCapacity;
+// Of pipelined requests so many are begun before the loop's other connections have their turn.
+constexpr int kRequestsInARow = 4;
 constexpr Duration kLingerTimeout = std::chrono::seconds(2);
 
 }  // namespace
@@ -38,9 +40,13 @@ void Connection::Start() {
 void Connection::Pump() {
   if (pumping_) return;  // the outer call goes on
   pumping_ = true;
-  while (Step()) {
+  begun_in_a_row_ = 0;
+  while (begun_in_a_row_ < kRequestsInARow && Step()) {
   }
   pumping_ = false;
+  if (begun_in_a_row_ == kRequestsInARow) {
+    loop_->Post([self = shared_from_this()] { self->Pump(); });
+  }
   ArmRead();
 }
 
@@ -99,6 +105,7 @@ bool Connection::StepReading() {
 }
 
 void Connection::Dispatch() {
+  ++begun_in_a_row_;
   traits_ = reader_.traits();
   request_begun_ = body_begun_ = false;
   pace_.End();

@@ -64,7 +64,8 @@ class Connection final : public HttpResponseSink,
     kClosed,
   };
 
-  // Does all that can be done without waiting, then arms what to wait for.
+  // Does all that can be done without waiting, but no more than a few requests, then arms what to
+  // wait for.
   void Pump();
   // One transition; false when there is something to wait for.
   bool Step();
@@ -106,6 +107,7 @@ class Connection final : public HttpResponseSink,
 
   State state_ = State::kReading;
   bool pumping_ = false;
+  int begun_in_a_row_ = 0;  // requests that this call of Pump has passed to the handler
   bool read_armed_ = false;
   bool write_armed_ = false;
   bool peer_gone_ = false;       // the client will send nothing more

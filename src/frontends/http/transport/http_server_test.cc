@@ -11,6 +11,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -43,7 +44,11 @@ class TestHandler final : public HttpHandler {
     HttpResponder responder;
   };
 
+  // Has `fn` called first for each request. Not while requests come in.
+  void CallFirst(std::function<void(absl::string_view path)> fn) { call_first_ = std::move(fn); }
+
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override {
+    if (call_first_) call_first_(request->path());
     if (!absl::StartsWith(request->path(), "/hold")) {
       responder.Complete(Text(absl::StrCat(request->path(), ":", request->body_text())));
       return;
@@ -84,6 +89,7 @@ class TestHandler final : public HttpHandler {
   }
 
  private:
+  std::function<void(absl::string_view)> call_first_;
   Mutex mu_;
   CondVar changed_;
   std::deque<Held> held_ ABSL_GUARDED_BY(mu_);
@@ -137,6 +143,28 @@ TEST_F(HttpServerTest, PipelinedRequestWaitsForTheOneBefore) {
   EXPECT_EQ(client.Read().body, "one");
   EXPECT_EQ(client.Read().body, "/2:");
   EXPECT_EQ(handler_.cancelled(), 0);
+}
+
+TEST_F(HttpServerTest, PipelinedRequestsLetOthersHaveTheirTurn) {
+  StartServer();
+  LoopbackClient other(port());
+  EXPECT_EQ(other.RoundTrip("GET /before HTTP/1.1\r\n\r\n").body, "/before:");
+  std::atomic<int> handled{0};
+  std::atomic<int> before_other{-1};
+  handler_.CallFirst([&](absl::string_view path) {
+    // From the I/O thread, so that it is there while the flood is worked on.
+    if (path == "/first") other.Send("GET /other HTTP/1.1\r\n\r\n");
+    if (path == "/other") before_other = handled.load();
+    ++handled;
+  });
+  constexpr int kMany = 200;
+  std::string flood = "GET /first HTTP/1.1\r\n\r\n";
+  for (int i = 1; i < kMany; ++i) flood += "GET / HTTP/1.1\r\n\r\n";
+  LoopbackClient flooding(port());
+  flooding.Send(flood);
+  for (int i = 0; i < kMany; ++i) EXPECT_EQ(flooding.Read().status, 200);
+  EXPECT_EQ(other.Read().body, "/other:");
+  EXPECT_LT(before_other, kMany / 2);
 }
 
 TEST_F(HttpServerTest, SendsTheBodyInPiecesAndLetsGoOfThem) {
