@@ -97,127 +97,77 @@ uint64_t PackedCost(absl::string_view varints, uint64_t size) {
   return kArray + static_cast<uint64_t>(count) * size * kRoom;
 }
 
-// What a parameter holds.
-uint64_t ParameterCost(absl::string_view message, bool* malformed) {
-  uint64_t cost = 0;
+uint64_t TextCost(const Field& field) { return kString + field.bytes.size(); }
+
+// What the fields of `message` cost together; `cost` tells that of a field with a length.
+template <typename Cost>
+uint64_t SumOfFields(absl::string_view message, bool* malformed, const Cost& cost) {
+  uint64_t sum = 0;
   Fields fields(message, malformed);
   for (Field field; fields.Next(&field);) {
-    cost += field.wire_type != 2 ? SingleCost(field) : kString + field.bytes.size();
+    sum += field.wire_type == 2 ? cost(field) : SingleCost(field);
   }
-  return cost;
+  return sum;
 }
 
 // An entry of a map of parameters, with the parameter.
 uint64_t EntryCost(absl::string_view message, bool* malformed) {
-  uint64_t cost = kMapEntry;
-  Fields fields(message, malformed);
-  for (Field field; fields.Next(&field);) {
-    if (field.wire_type != 2) {
-      cost += SingleCost(field);
-    } else if (field.number == 2) {
-      cost += ParameterCost(field.bytes, malformed);
-    } else {
-      cost += kString + field.bytes.size();
-    }
-  }
-  return cost;
+  return kMapEntry + SumOfFields(message, malformed, [&](const Field& field) {
+           if (field.number == 2) return SumOfFields(field.bytes, malformed, TextCost);
+           return TextCost(field);
+         });
 }
 
 // InferTensorContents.
 uint64_t ContentsCost(absl::string_view message, bool* malformed) {
-  uint64_t cost = kMessage;
-  Fields fields(message, malformed);
-  for (Field field; fields.Next(&field);) {
-    if (field.wire_type != 2) {
-      cost += SingleCost(field);
-      continue;
-    }
-    switch (field.number) {
-      case 1:  // bool
-        cost += PackedCost(field.bytes, sizeof(bool));
-        break;
-      case 2:  // int32
-      case 4:  // uint32
-        cost += PackedCost(field.bytes, sizeof(uint32_t));
-        break;
-      case 3:  // int64
-      case 5:  // uint64
-        cost += PackedCost(field.bytes, sizeof(uint64_t));
-        break;
-      case 6:  // float
-      case 7:  // double
-        cost += kArray + field.bytes.size() * kRoom;
-        break;
-      default:  // an element of bytes_contents
-        cost += kString + field.bytes.size();
-    }
-  }
-  return cost;
+  return kMessage + SumOfFields(message, malformed, [](const Field& field) {
+           switch (field.number) {
+             case 1:  // bool
+               return PackedCost(field.bytes, sizeof(bool));
+             case 2:  // int32
+             case 4:  // uint32
+               return PackedCost(field.bytes, sizeof(uint32_t));
+             case 3:  // int64
+             case 5:  // uint64
+               return PackedCost(field.bytes, sizeof(uint64_t));
+             case 6:  // float
+             case 7:  // double
+               return kArray + field.bytes.size() * kRoom;
+             default:  // an element of bytes_contents
+               return TextCost(field);
+           }
+         });
 }
 
 // InferInputTensor.
 uint64_t InputCost(absl::string_view message, bool* malformed) {
-  uint64_t cost = kMessage;
-  Fields fields(message, malformed);
-  for (Field field; fields.Next(&field);) {
-    if (field.wire_type != 2) {
-      cost += SingleCost(field);
-    } else if (field.number == 3) {
-      cost += PackedCost(field.bytes, sizeof(int64_t));
-    } else if (field.number == 4) {
-      cost += EntryCost(field.bytes, malformed);
-    } else if (field.number == 5) {
-      cost += ContentsCost(field.bytes, malformed);
-    } else {
-      cost += kString + field.bytes.size();
-    }
-  }
-  return cost;
+  return kMessage + SumOfFields(message, malformed, [&](const Field& field) {
+           if (field.number == 3) return PackedCost(field.bytes, sizeof(int64_t));
+           if (field.number == 4) return EntryCost(field.bytes, malformed);
+           if (field.number == 5) return ContentsCost(field.bytes, malformed);
+           return TextCost(field);
+         });
 }
 
 // InferRequestedOutputTensor.
 uint64_t OutputCost(absl::string_view message, bool* malformed) {
-  uint64_t cost = kMessage;
-  Fields fields(message, malformed);
-  for (Field field; fields.Next(&field);) {
-    if (field.wire_type != 2) {
-      cost += SingleCost(field);
-    } else if (field.number == 2) {
-      cost += EntryCost(field.bytes, malformed);
-    } else {
-      cost += kString + field.bytes.size();
-    }
-  }
-  return cost;
+  return kMessage + SumOfFields(message, malformed, [&](const Field& field) {
+           return field.number == 2 ? EntryCost(field.bytes, malformed) : TextCost(field);
+         });
 }
 
 }  // namespace
 
 std::optional<uint64_t> TreeCost(absl::string_view message) {
-  uint64_t cost = kMessage;
   bool malformed = false;
-  Fields fields(message, &malformed);
-  for (Field field; fields.Next(&field);) {
-    if (field.wire_type != 2) {
-      cost += SingleCost(field);
-      continue;
-    }
-    switch (field.number) {
-      case 4:
-        cost += EntryCost(field.bytes, &malformed);
-        break;
-      case 5:
-        cost += InputCost(field.bytes, &malformed);
-        break;
-      case 6:
-        cost += OutputCost(field.bytes, &malformed);
-        break;
-      default:
-        cost += kString + field.bytes.size();
-    }
-  }
+  const uint64_t sum = SumOfFields(message, &malformed, [&](const Field& field) {
+    if (field.number == 4) return EntryCost(field.bytes, &malformed);
+    if (field.number == 5) return InputCost(field.bytes, &malformed);
+    if (field.number == 6) return OutputCost(field.bytes, &malformed);
+    return TextCost(field);
+  });
   if (malformed) return std::nullopt;
-  return cost;
+  return kMessage + sum;
 }
 
 }  // namespace nereid

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "infer/response.h"
+#include "base/testing/door.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
 
@@ -151,32 +152,6 @@ class FakeInner final : public Scheduler {
   int cancels_ ABSL_GUARDED_BY(mu_) = 0;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   bool full_ ABSL_GUARDED_BY(mu_) = false;
-};
-
-// Opened once; whoever passes before that waits.
-class Door {
- public:
-  void Pass() {
-    MutexLock lock(&mu_);
-    ++waiting_;
-    changed_.NotifyAll();
-    while (!open_) changed_.Wait(&mu_);
-  }
-  void AwaitSomebody() {
-    MutexLock lock(&mu_);
-    while (waiting_ == 0) changed_.Wait(&mu_);
-  }
-  void Open() {
-    MutexLock lock(&mu_);
-    open_ = true;
-    changed_.NotifyAll();
-  }
-
- private:
-  Mutex mu_;
-  CondVar changed_;
-  int waiting_ ABSL_GUARDED_BY(mu_) = 0;
-  bool open_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 std::unique_ptr<InferResponse> MakeResponse(const InferRequest& request, const std::string& bytes) {
@@ -434,7 +409,7 @@ TEST_F(CachedSchedulerTest, ASlowCacheDoesNotHoldTheThreadThatAsks) {
     return absl::OkStatus();
   };
   TestRequest& request = Enqueue("ask");
-  door.AwaitSomebody();
+  door.AwaitWaiting(1);
   EXPECT_EQ(request.releases(), 0);
   door.Open();
   request.WaitDone();
@@ -451,7 +426,7 @@ TEST_F(CachedSchedulerTest, MoreLookUpsThanTheCacheCanAnswerGoPastIt) {
     return absl::OkStatus();
   };
   Enqueue("1");
-  door.AwaitSomebody();
+  door.AwaitWaiting(1);
   Enqueue("2");  // waits
   Enqueue("3");  // past it
   EXPECT_EQ(inner_.count(), 1);
@@ -472,7 +447,7 @@ TEST_F(CachedSchedulerTest, WhatWasTakenIsServedAlthoughTheDoorCloses) {
     return absl::OkStatus();
   };
   TestRequest& request = Enqueue();
-  door.AwaitSomebody();
+  door.AwaitWaiting(1);
   scheduler_->CloseAdmission();
   EXPECT_FALSE(inner_.closed());
   TestRequest& late = NewRequest("late");
@@ -495,7 +470,7 @@ TEST_F(CachedSchedulerTest, ARequestCancelledDuringItsLookUpIsNotQueued) {
     return absl::OkStatus();
   };
   TestRequest& request = Enqueue();
-  door.AwaitSomebody();
+  door.AwaitWaiting(1);
   EXPECT_TRUE(request->Cancel().ok());
   door.Open();
   request.WaitDone();
@@ -524,7 +499,7 @@ TEST_F(CachedSchedulerTest, InsertionsThatTheCacheCannotTakeAreLeftOut) {
     return absl::OkStatus();
   };
   Enqueue("2");
-  door.AwaitSomebody();
+  door.AwaitWaiting(1);
   Enqueue("3");  // fills the queue
   Respond(inner_.Take(), "answer");
   request.WaitDone();
