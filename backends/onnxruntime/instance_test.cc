@@ -57,7 +57,7 @@ class InstanceTest : public ::testing::Test {
     instance_ = std::move(*instance);
     // The first Run confirms what the file declares.
     ASSERT_THAT(Values(Run({0, 1})), ElementsAre(10, 20));
-    ASSERT_EQ(model_->shape_trust(), OnnxModel::ShapeTrust::kConfirmed);
+    ASSERT_EQ(model_->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
   }
   void TearDown() override { EXPECT_EQ(testing::LiveErrors(), 0); }
 
@@ -96,7 +96,7 @@ TEST_F(InstanceTest, AnOutputThatDoesNotFitIsComputedOnceMore) {
   EXPECT_THAT(Values(response), ElementsAre(20));
   EXPECT_THAT(response.outputs.at(0).shape, ElementsAre(1));
   EXPECT_EQ(responses_dropped_, 1);
-  EXPECT_EQ(model_->shape_trust(), OnnxModel::ShapeTrust::kRefuted);
+  EXPECT_EQ(model_->bound().shape_trust(), BoundModel::ShapeTrust::kRefuted);
   EXPECT_THAT(Values(Run({1, 0})), ElementsAre(20, 10));
 }
 
@@ -107,7 +107,7 @@ TEST_F(InstanceTest, AnotherInvalidArgumentIsNot) {
   EXPECT_EQ(response.errors[0].code, TRITONSERVER_ERROR_INVALID_ARG);
   EXPECT_THAT(response.errors[0].message, HasSubstr("out of data bounds"));
   EXPECT_EQ(responses_dropped_, 0);
-  EXPECT_EQ(model_->shape_trust(), OnnxModel::ShapeTrust::kConfirmed);
+  EXPECT_EQ(model_->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
   EXPECT_THAT(Values(Run({1, 0})), ElementsAre(20, 10));
 }
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
-#include "backends/onnxruntime/autocomplete.h"
-#include "backends/onnxruntime/check.h"
 #include "backends/onnxruntime/ort_error.h"
-#include "backends/sdk/batch_output.h"
+#include "backends/onnxruntime/signature.h"
+#include "backends/sdk/graph/autocomplete.h"
+#include "backends/sdk/graph/check.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
@@ -20,23 +19,6 @@ Result<const Environment*> EnvironmentOf(TRITONBACKEND_Model* model) {
   NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
   if (state == nullptr) return Error::Internal("the onnxruntime backend was not initialised");
   return static_cast<const Environment*>(state);
-}
-
-BoundTensor BindTensor(const OnnxTensor& tensor) {
-  BoundTensor bound;
-  bound.name = tensor.name;
-  bound.type = tensor.type;
-  bound.onnx_type = ToOnnxType(tensor.type);
-  bound.element_size = TRITONSERVER_DataTypeByteSize(tensor.type);
-  bound.dims = tensor.dims;
-  return bound;
-}
-
-bool IsPredictable(const BoundTensor& tensor, bool batching) {
-  // No dims at all may also mean that the file gives no shape.
-  if (tensor.element_size == 0 || tensor.dims.empty()) return false;
-  const auto first = tensor.dims.begin() + (batching ? 1 : 0);
-  return std::all_of(first, tensor.dims.end(), [](int64_t dim) { return dim >= 0; });
 }
 
 // Before the file is read only the configuration tells: true unless it has an open dimension, or
@@ -72,7 +54,7 @@ Result<std::unique_ptr<OnnxModel>> OnnxModel::Create(TRITONBACKEND_Model* handle
     model->request_.mem_pattern = false;
     NB_RETURN_IF_ERROR(model->LoadSession());
   }
-  NB_RETURN_IF_ERROR(model->Bind());
+  NB_ASSIGN_OR_RETURN(model->bound_, BoundModel::Bind(model->config_, model->signature_));
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version,
               ": threads: ", model->request_.ThreadPlan(*environment), "; memory arena ",
               model->request_.arena_enabled() ? "on" : "off", ", memory pattern ",
@@ -96,7 +78,7 @@ Error OnnxModel::LoadSession() {
   session_ = Ort::Session(nullptr);  // not two sessions in memory at a time
   return OrtTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
     session_ = Ort::Session(environment_.ort(), path_.c_str(), request_.Build(environment_));
-    signature_ = Signature::Read(session_);
+    signature_ = ReadSignature(session_);
     return Error();
   });
 }
@@ -107,69 +89,6 @@ Error OnnxModel::AutoComplete(TRITONBACKEND_Model* model) {
       AutoCompleteConfig(config_, signature_, environment_.settings().default_max_batch_size));
   NB_RETURN_IF_ERROR(SetModelConfig(model, completed));
   NB_ASSIGN_OR_RETURN(config_, ReadModelConfig(model));
-  return Error();
-}
-
-Error OnnxModel::Bind() {
-  NB_RETURN_IF_ERROR(BindInputs());
-  return BindOutputs();
-}
-
-size_t OnnxModel::InputIndex(std::string_view name) const {
-  const auto found = std::find_if(inputs_.begin(), inputs_.end(),
-                                  [&](const BoundTensor& input) { return input.name == name; });
-  return static_cast<size_t>(found - inputs_.begin());
-}
-
-Error OnnxModel::BindInputs() {
-  NB_ASSIGN_OR_RETURN(const std::vector<BatchInput> rules, BatchInput::ReadAll(config_));
-  std::set<std::string> computed;
-  for (const BatchInput& rule : rules) {
-    computed.insert(rule.targets().begin(), rule.targets().end());
-  }
-  for (const OnnxTensor& input : signature_.inputs) {
-    if (computed.count(input.name) == 0) inputs_.push_back(BindTensor(input));
-  }
-  for (const OnnxTensor& input : signature_.defaulted) {
-    const TensorConfig* const listed = config_.FindInput(input.name);
-    if (listed == nullptr) continue;
-    inputs_.push_back(BindTensor(input));
-    inputs_.back().optional = listed->optional;
-  }
-  for (BoundTensor& input : inputs_) {
-    const TensorConfig* const listed = config_.FindInput(input.name);
-    if (listed == nullptr || !listed->ragged) continue;
-    input.ragged = true;
-    input.dims = listed->model_dims();
-    if (config_.batching()) input.dims.insert(input.dims.begin(), -1);
-  }
-  for (const BatchInput& rule : rules) {
-    for (const std::string& target : rule.targets()) {
-      computed_inputs_.push_back(ComputedInput{BindTensor(*signature_.FindInput(target)), rule,
-                                               InputIndex(rule.source())});
-    }
-  }
-  return Error();
-}
-
-Error OnnxModel::BindOutputs() {
-  NB_ASSIGN_OR_RETURN(const std::vector<BatchOutput> scattered, BatchOutput::ReadAll(config_));
-  for (const OnnxTensor& output : signature_.outputs) {
-    BoundTensor bound = BindTensor(output);
-    const TensorConfig* const listed = config_.FindOutput(output.name);
-    bound.is_output = listed != nullptr;
-    bound.is_state =
-        std::any_of(config_.states.begin(), config_.states.end(),
-                    [&](const StateConfig& state) { return state.output_name == output.name; });
-    bound.predictable = IsPredictable(bound, config_.batching());
-    for (const BatchOutput& rule : scattered) {
-      if (!rule.Has(output.name)) continue;
-      bound.scatter_by = InputIndex(rule.source());
-      bound.scatter_dims = listed->model_dims();
-      bound.predictable = false;
-    }
-    if (bound.is_output || bound.is_state) outputs_.push_back(std::move(bound));
-  }
   return Error();
 }
 

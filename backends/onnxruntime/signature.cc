@@ -26,8 +26,8 @@ constexpr TypePair kTypes[] = {
     {TRITONSERVER_TYPE_BYTES, ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING},
 };
 
-OnnxTensor Describe(std::string name, const Ort::TypeInfo& info) {
-  OnnxTensor tensor;
+ModelTensor Describe(std::string name, const Ort::TypeInfo& info) {
+  ModelTensor tensor;
   tensor.name = std::move(name);
   tensor.is_tensor = info.GetONNXType() == ONNX_TYPE_TENSOR;
   if (!tensor.is_tensor) return tensor;
@@ -36,12 +36,6 @@ OnnxTensor Describe(std::string name, const Ort::TypeInfo& info) {
   tensor.dims = shape.GetShape();
   for (int64_t& dim : tensor.dims) dim = std::max<int64_t>(dim, -1);
   return tensor;
-}
-
-const OnnxTensor* FindByName(const std::vector<OnnxTensor>& tensors, std::string_view name) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                  [&](const OnnxTensor& tensor) { return tensor.name == name; });
-  return found == tensors.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -60,7 +54,7 @@ ONNXTensorElementDataType ToOnnxType(TRITONSERVER_DataType type) {
   return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
 }
 
-Signature Signature::Read(const Ort::Session& session) {
+Signature ReadSignature(const Ort::Session& session) {
   Ort::AllocatorWithDefaultOptions allocator;
   Signature signature;
   for (size_t i = 0; i < session.GetInputCount(); ++i) {
@@ -77,29 +71,6 @@ Signature Signature::Read(const Ort::Session& session) {
         Describe(session.GetOutputNameAllocated(i, allocator).get(), session.GetOutputTypeInfo(i)));
   }
   return signature;
-}
-
-const OnnxTensor* Signature::FindInput(std::string_view name) const {
-  const OnnxTensor* const found = FindByName(inputs, name);
-  return found != nullptr ? found : FindByName(defaulted, name);
-}
-
-const OnnxTensor* Signature::FindOutput(std::string_view name) const {
-  return FindByName(outputs, name);
-}
-
-bool Signature::HasOpenShapes(bool batching) const {
-  return std::any_of(inputs.begin(), inputs.end(), [batching](const OnnxTensor& input) {
-    const size_t first = batching && !input.dims.empty() ? 1 : 0;
-    return std::any_of(input.dims.begin() + static_cast<std::ptrdiff_t>(first), input.dims.end(),
-                       [](int64_t dim) { return dim < 0; });
-  });
-}
-
-std::string Signature::Names(const std::vector<OnnxTensor>& tensors) {
-  std::string text;
-  for (const OnnxTensor& tensor : tensors) text += (text.empty() ? "" : ", ") + tensor.name;
-  return text;
 }
 
 }  // namespace nereid_backend

@@ -1,203 +1,55 @@
 #include "backends/onnxruntime/tensor_io.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "backends/sdk/testing/fake_server.h"
 
 namespace nereid_backend {
 namespace {
 
-using ::testing::HasSubstr;
-
-class TensorIoTest : public ::testing::Test {
+class OnnxTensorTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { Ort::InitApi(OrtGetApiBase()->GetApi(ORT_API_VERSION)); }
 
-  static BoundTensor Bound(TRITONSERVER_DataType type, Shape dims) {
-    BoundTensor tensor;
-    tensor.name = "T";
-    tensor.type = type;
-    tensor.onnx_type = ToOnnxType(type);
-    tensor.element_size = TRITONSERVER_DataTypeByteSize(type);
-    tensor.dims = std::move(dims);
-    return tensor;
-  }
-
-  // Message of PrepareInput, "" when it passes.
-  std::string Prepare(const BoundTensor& tensor, std::vector<int64_t> shape, std::string data,
-                      PreparedInput* prepared) {
-    request_.inputs.push_back(
-        testing::MakeInput("T", tensor.type, std::move(shape), std::move(data)));
-    const Error error = PrepareInput(tensor, &request_, prepared);
-    return error.ok() ? "" : error.message();
-  }
-
-  static std::string Wire(const std::vector<std::string>& elements) {
-    std::string wire;
-    for (const std::string& element : elements) {
-      std::string one(BytesWireSize(element), '\0');
-      WriteBytes(element, one.data());
-      wire += one;
-    }
-    return wire;
+  // What a run gives that hands `input` back.
+  RunOutput Echo(RunInput* input) {
+    value_ = MakeInputValue(memory_, input);
+    RunOutput output;
+    output.tensor = input->tensor;
+    TakeOutputValue(value_, &output);
+    return output;
   }
 
   const Ort::MemoryInfo memory_ = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
-  TRITONBACKEND_Request request_;
+  Ort::Value value_{nullptr};
+  Scratch scratch_;
 };
 
-TEST_F(TensorIoTest, ShapeSizeAndTypeAreChecked) {
-  PreparedInput prepared;
-  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_INT16, {-1, 2});
-  EXPECT_EQ(Prepare(tensor, {1, 2}, "abcd", &prepared), "");
-  request_.inputs.clear();
-  EXPECT_EQ(Prepare(tensor, {1, 3}, "abcdef", &prepared),
-            "unexpected shape for input 'T': expected [-1,2], got [1,3]");
-  request_.inputs.clear();
-  EXPECT_THAT(Prepare(tensor, {1, 2}, "abc", &prepared), HasSubstr("needs 4 bytes, got 3"));
-  request_.inputs[0].type = TRITONSERVER_TYPE_INT8;
-  const Error type_error = PrepareInput(tensor, &request_, &prepared);
-  ASSERT_FALSE(type_error.ok());
-  EXPECT_THAT(type_error.message(), HasSubstr("expected INT16, got INT8"));
-  request_.inputs.clear();
-  EXPECT_FALSE(PrepareInput(tensor, &request_, &prepared).ok()) << "the input is missing";
-}
-
-TEST_F(TensorIoTest, ABatchIsOneTensor) {
-  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, 2});
-  PreparedInput first;
-  PreparedInput second;
-  ASSERT_EQ(Prepare(tensor, {1, 2}, "ab", &first), "");
-  TRITONBACKEND_Request other;
-  other.inputs.push_back(testing::MakeInput("T", TRITONSERVER_TYPE_UINT8, {2, 2}, "cdef"));
-  ASSERT_TRUE(PrepareInput(tensor, &other, &second).ok());
-  Scratch scratch;
-  const Ort::Value value = MakeInputValue(tensor, true, 3, {&first, &second}, memory_, &scratch);
-  EXPECT_EQ(value.GetTensorTypeAndShapeInfo().GetShape(), (Shape{3, 2}));
-  EXPECT_EQ(std::string(static_cast<const char*>(value.GetTensorRawData()), 6), "abcdef");
-  const Ort::Value alone = MakeInputValue(tensor, true, 1, {&first}, memory_, &scratch);
-  EXPECT_EQ(alone.GetTensorRawData(), first.pieces[0].data) << "no copy";
-}
-
-TEST_F(TensorIoTest, ARaggedBatchIsOneDimension) {
-  BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, -1, 2});
-  tensor.ragged = true;
-  PreparedInput first;
-  PreparedInput second;
-  ASSERT_EQ(Prepare(tensor, {1, 2, 2}, "abcd", &first), "");
-  TRITONBACKEND_Request other;
-  other.inputs.push_back(testing::MakeInput("T", TRITONSERVER_TYPE_UINT8, {2, 1, 2}, "efgh"));
-  ASSERT_TRUE(PrepareInput(tensor, &other, &second).ok());
-  Scratch scratch;
-  const Ort::Value value = MakeInputValue(tensor, true, 3, {&first, &second}, memory_, &scratch);
-  EXPECT_EQ(value.GetTensorTypeAndShapeInfo().GetShape(), Shape{8});
-  EXPECT_EQ(std::string(static_cast<const char*>(value.GetTensorRawData()), 8), "abcdefgh");
-  const Ort::Value alone = MakeInputValue(tensor, true, 1, {&first}, memory_, &scratch);
-  EXPECT_EQ(alone.GetTensorTypeAndShapeInfo().GetShape(), Shape{4});
-  EXPECT_EQ(alone.GetTensorRawData(), first.pieces[0].data) << "no copy";
-}
-
-TEST_F(TensorIoTest, RaggedStringsAreOneDimension) {
-  BoundTensor tensor = Bound(TRITONSERVER_TYPE_BYTES, {-1, -1});
-  tensor.ragged = true;
-  PreparedInput prepared;
-  ASSERT_EQ(Prepare(tensor, {1, 2}, Wire({"a", "bc"}), &prepared), "");
-  Scratch scratch;
-  const Ort::Value value =
-      MakeInputValue(tensor, true, 2, {&prepared, &prepared}, memory_, &scratch);
-  EXPECT_EQ(value.GetTensorTypeAndShapeInfo().GetShape(), Shape{4});
-  const Result<OutputSlicer> slicer = OutputSlicer::CreateScattered(tensor, 4, value);
-  ASSERT_TRUE(slicer.ok());
-  std::string part(slicer->SliceSize(1, 2), '\0');
-  slicer->CopySlice(1, 2, part.data());
-  EXPECT_EQ(part, Wire({"bc", "a"}));
-}
-
-TEST_F(TensorIoTest, AScatteredResultIsCutByElements) {
-  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, 2});
+TEST_F(OnnxTensorTest, BytesAreNotCopied) {
+  BoundTensor tensor;
+  tensor.type = TRITONSERVER_TYPE_UINT8;
+  tensor.element_size = 1;
   const char data[] = "abcdef";
-  const Ort::Value value = ViewOf(tensor, memory_, data, 6, {3, 2});
-  const Result<OutputSlicer> slicer = OutputSlicer::CreateScattered(tensor, 6, value);
-  ASSERT_TRUE(slicer.ok());
-  std::string part(slicer->SliceSize(1, 3), '\0');
-  slicer->CopySlice(1, 3, part.data());
-  EXPECT_EQ(part, "bcd");
-  EXPECT_FALSE(OutputSlicer::CreateScattered(tensor, 5, value).ok());
-  EXPECT_FALSE(OutputSlicer::CreateScattered(tensor, -6, value).ok());
+  RunInput input{.tensor = &tensor, .shape = {3, 2}, .byte_size = 6, .scratch = &scratch_};
+  input.pieces = {{data, 6}};
+  const RunOutput output = Echo(&input);
+  EXPECT_EQ(output.shape, (Shape{3, 2}));
+  EXPECT_EQ(output.data, data);
 }
 
-TEST_F(TensorIoTest, AnOptionalInputMayBeLeftOut) {
-  BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, 2});
-  PreparedInput prepared;
-  EXPECT_FALSE(PrepareInput(tensor, &request_, &prepared).ok());
-  tensor.optional = true;
-  EXPECT_TRUE(PrepareInput(tensor, &request_, &prepared).ok());
-  EXPECT_FALSE(prepared.present);
-  EXPECT_EQ(Prepare(tensor, {1, 2}, "ab", &prepared), "");
-  EXPECT_TRUE(prepared.present);
+TEST_F(OnnxTensorTest, StringsKeepTheirBytes) {
+  BoundTensor tensor;
+  tensor.type = TRITONSERVER_TYPE_BYTES;
+  RunInput input{.tensor = &tensor, .shape = {2, 2}, .scratch = &scratch_};
+  input.elements = {"a", "", std::string_view("x\0y", 3), "long element"};
+  const RunOutput output = Echo(&input);
+  EXPECT_EQ(output.shape, (Shape{2, 2}));
+  EXPECT_EQ(output.elements, input.elements);
 }
 
-TEST_F(TensorIoTest, StringsGoInAndComeOut) {
-  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_BYTES, {-1, 2});
-  const std::string wire = Wire({"a", "", std::string("x\0y", 3), "long element"});
-  PreparedInput prepared;
-  ASSERT_EQ(Prepare(tensor, {2, 2}, wire, &prepared), "");
-  Scratch scratch;
-  const Ort::Value value = MakeInputValue(tensor, true, 2, {&prepared}, memory_, &scratch);
-  const Result<OutputSlicer> slicer = OutputSlicer::Create(tensor, true, 2, value);
-  ASSERT_TRUE(slicer.ok());
-  EXPECT_EQ(slicer->SliceShape(1), (Shape{1, 2}));
-  std::string all(slicer->SliceSize(0, 2), '\0');
-  slicer->CopySlice(0, 2, all.data());
-  EXPECT_EQ(all, wire);
-  std::string second(slicer->SliceSize(1, 1), '\0');
-  slicer->CopySlice(1, 1, second.data());
-  EXPECT_EQ(second, Wire({std::string("x\0y", 3), "long element"}));
-}
-
-TEST_F(TensorIoTest, AStringElementMayLieAcrossPieces) {
-  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_BYTES, {-1});
-  const std::string wire = Wire({"abcdef"});
-  request_.inputs.push_back(
-      testing::MakeInput("T", TRITONSERVER_TYPE_BYTES, {1}, wire.substr(0, 6)));
-  request_.inputs[0].buffers.push_back(wire.substr(6));
-  PreparedInput prepared;
-  ASSERT_TRUE(PrepareInput(tensor, &request_, &prepared).ok());
-  EXPECT_EQ(prepared.elements, std::vector<std::string_view>{"abcdef"});
-}
-
-TEST_F(TensorIoTest, SlicesAreRows) {
-  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, 2});
-  const char data[] = "abcdef";
-  const Ort::Value value = ViewOf(tensor, memory_, data, 6, {3, 2});
-  const Result<OutputSlicer> slicer = OutputSlicer::Create(tensor, true, 3, value);
-  ASSERT_TRUE(slicer.ok());
-  EXPECT_EQ(slicer->SliceSize(1, 2), 4u);
-  std::string slice(4, '\0');
-  slicer->CopySlice(1, 2, slice.data());
-  EXPECT_EQ(slice, "cdef");
-}
-
-TEST_F(TensorIoTest, AResultWithOtherRowsIsAnError) {
-  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, 2});
-  const char data[] = "abcd";
-  const Ort::Value value = ViewOf(tensor, memory_, data, 4, {2, 2});
-  EXPECT_FALSE(OutputSlicer::Create(tensor, true, 3, value).ok());
-  EXPECT_TRUE(OutputSlicer::Create(tensor, false, 1, value).ok());
-}
-
-TEST_F(TensorIoTest, AScalarIsOneElementOfOneDimension) {
-  const BoundTensor tensor = Bound(TRITONSERVER_TYPE_FP32, {});
-  PreparedInput prepared;
-  ASSERT_EQ(Prepare(tensor, {1}, std::string(4, '\0'), &prepared), "");
-  Scratch scratch;
-  const Ort::Value value = MakeInputValue(tensor, false, 1, {&prepared}, memory_, &scratch);
-  EXPECT_EQ(value.GetTensorTypeAndShapeInfo().GetShape(), Shape{});
-  const Result<OutputSlicer> slicer = OutputSlicer::Create(tensor, false, 1, value);
-  ASSERT_TRUE(slicer.ok());
-  EXPECT_EQ(slicer->SliceShape(1), Shape{1});
-  EXPECT_EQ(slicer->SliceSize(0, 1), 4u);
+TEST_F(OnnxTensorTest, NoStringsAreNoElements) {
+  BoundTensor tensor;
+  tensor.type = TRITONSERVER_TYPE_BYTES;
+  RunInput input{.tensor = &tensor, .shape = {0, 2}, .scratch = &scratch_};
+  EXPECT_TRUE(Echo(&input).elements.empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "backends/onnxruntime/autocomplete.h"
+#include "backends/sdk/graph/autocomplete.h"
 
 #include <algorithm>
 #include <set>
@@ -9,7 +9,7 @@ namespace nereid_backend {
 namespace {
 
 bool AllFirstDimsOpen(const Signature& signature) {
-  const auto open = [](const OnnxTensor& tensor) {
+  const auto open = [](const ModelTensor& tensor) {
     return !tensor.is_tensor || tensor.first_is_open();
   };
   return std::all_of(signature.inputs.begin(), signature.inputs.end(), open) &&
@@ -20,14 +20,14 @@ bool AllFirstDimsOpen(const Signature& signature) {
 // configuration means a model without batching.
 bool ListsFullShape(const ModelConfig& config, const Signature& signature) {
   for (const TensorConfig& input : config.inputs) {
-    const OnnxTensor* tensor = signature.FindInput(input.name);
+    const ModelTensor* tensor = signature.FindInput(input.name);
     if (tensor != nullptr && !input.dims.empty() &&
         input.model_dims().size() == tensor->dims.size()) {
       return true;
     }
   }
   for (const TensorConfig& output : config.outputs) {
-    const OnnxTensor* tensor = signature.FindOutput(output.name);
+    const ModelTensor* tensor = signature.FindOutput(output.name);
     if (tensor != nullptr && !output.dims.empty() &&
         output.model_dims().size() == tensor->dims.size()) {
       return true;
@@ -44,7 +44,7 @@ int64_t ChooseMaxBatchSize(const ModelConfig& config, const Signature& signature
 }
 
 // Adds data_type and dims to `json` where it has none.
-void FillTensor(const OnnxTensor& tensor, bool batching, Json* json) {
+void FillTensor(const ModelTensor& tensor, bool batching, Json* json) {
   if (ConfigTypeFromName((*json)["data_type"].AsString()) == TRITONSERVER_TYPE_INVALID) {
     json->Set("data_type", ConfigTypeName(tensor.type));
   }
@@ -70,10 +70,10 @@ void FillTensor(const OnnxTensor& tensor, bool batching, Json* json) {
 
 // The list `key` of the configuration, completed with `tensors` but for those in `skip`.
 Result<Json> CompleteList(const ModelConfig& config, const char* key,
-                          const std::vector<OnnxTensor>& tensors, const std::set<std::string>& skip,
-                          bool batching) {
+                          const std::vector<ModelTensor>& tensors,
+                          const std::set<std::string>& skip, bool batching) {
   Json::Array list = config.json[key].items();
-  for (const OnnxTensor& tensor : tensors) {
+  for (const ModelTensor& tensor : tensors) {
     const auto listed = std::find_if(list.begin(), list.end(), [&](const Json& item) {
       return item["name"].AsString() == tensor.name;
     });

@@ -1,4 +1,4 @@
-#include "backends/onnxruntime/check.h"
+#include "backends/sdk/graph/check.h"
 
 #include <algorithm>
 
@@ -16,8 +16,8 @@ struct Pairing {
   std::string_view name;
   TRITONSERVER_DataType type;
   const Shape& dims;  // as the model sees them, without batch dimension
-  const OnnxTensor* tensor;
-  const std::vector<OnnxTensor>& candidates;
+  const ModelTensor* tensor;
+  const std::vector<ModelTensor>& candidates;
 
   std::string Subject() const {
     return StrCat("unable to load model '", config.name, "': ", kind, " '", name, "' ");
@@ -185,7 +185,7 @@ Error CheckConfig(const ModelConfig& config, const Signature& signature) {
   NB_RETURN_IF_ERROR(CheckBatchInputs(config, signature, batch_inputs));
   NB_RETURN_IF_ERROR(CheckControls(config, signature));
   NB_RETURN_IF_ERROR(CheckStates(config, signature));
-  for (const OnnxTensor& tensor : signature.inputs) {
+  for (const ModelTensor& tensor : signature.inputs) {
     if (HasSource(config, tensor.name) || IsTarget(batch_inputs, tensor.name)) continue;
     return Error::InvalidArg(StrCat("unable to load model '", config.name, "': input '",
                                     tensor.name, "' of the model (", ConfigTypeName(tensor.type),

@@ -1,8 +1,8 @@
 // Fills what a model's configuration leaves out from the model itself. Pure.
-#ifndef NEREID_BACKENDS_ONNXRUNTIME_AUTOCOMPLETE_H_
-#define NEREID_BACKENDS_ONNXRUNTIME_AUTOCOMPLETE_H_
+#ifndef NEREID_BACKENDS_SDK_GRAPH_AUTOCOMPLETE_H_
+#define NEREID_BACKENDS_SDK_GRAPH_AUTOCOMPLETE_H_
 
-#include "backends/onnxruntime/signature.h"
+#include "backends/sdk/graph/signature.h"
 #include "backends/sdk/json.h"
 #include "backends/sdk/model_config.h"
 
@@ -21,4 +21,4 @@ Result<Json> AutoCompleteConfig(const ModelConfig& config, const Signature& sign
 
 }  // namespace nereid_backend
 
-#endif  // NEREID_BACKENDS_ONNXRUNTIME_AUTOCOMPLETE_H_
+#endif  // NEREID_BACKENDS_SDK_GRAPH_AUTOCOMPLETE_H_

@@ -1,4 +1,4 @@
-#include "backends/onnxruntime/autocomplete.h"
+#include "backends/sdk/graph/autocomplete.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace nereid_backend {
 namespace {
 
-OnnxTensor Tensor(const std::string& name, TRITONSERVER_DataType type, Shape dims) {
-  OnnxTensor tensor;
+ModelTensor Tensor(const std::string& name, TRITONSERVER_DataType type, Shape dims) {
+  ModelTensor tensor;
   tensor.name = name;
   tensor.type = type;
   tensor.dims = std::move(dims);
@@ -111,7 +111,7 @@ TEST(AutoCompleteTest, OfRaggedRequestsTheFileKnowsOnlyTheType) {
 
 TEST(AutoCompleteTest, OutputsThatAreNoTensorsAreLeftOut) {
   Signature signature = MakeSignature({-1, 3}, {-1, 5});
-  OnnxTensor map;
+  ModelTensor map;
   map.name = "probabilities";
   map.is_tensor = false;
   signature.outputs.push_back(map);

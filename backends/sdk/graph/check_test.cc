@@ -1,4 +1,4 @@
-#include "backends/onnxruntime/check.h"
+#include "backends/sdk/graph/check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-OnnxTensor Tensor(const std::string& name, TRITONSERVER_DataType type, Shape dims) {
-  OnnxTensor tensor;
+ModelTensor Tensor(const std::string& name, TRITONSERVER_DataType type, Shape dims) {
+  ModelTensor tensor;
   tensor.name = name;
   tensor.type = type;
   tensor.dims = std::move(dims);

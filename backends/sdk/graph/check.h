@@ -1,8 +1,8 @@
 // Compares a configuration with the model that it is for. Pure.
-#ifndef NEREID_BACKENDS_ONNXRUNTIME_CHECK_H_
-#define NEREID_BACKENDS_ONNXRUNTIME_CHECK_H_
+#ifndef NEREID_BACKENDS_SDK_GRAPH_CHECK_H_
+#define NEREID_BACKENDS_SDK_GRAPH_CHECK_H_
 
-#include "backends/onnxruntime/signature.h"
+#include "backends/sdk/graph/signature.h"
 #include "backends/sdk/model_config.h"
 
 namespace nereid_backend {
@@ -16,4 +16,4 @@ Error CheckConfig(const ModelConfig& config, const Signature& signature);
 
 }  // namespace nereid_backend
 
-#endif  // NEREID_BACKENDS_ONNXRUNTIME_CHECK_H_
+#endif  // NEREID_BACKENDS_SDK_GRAPH_CHECK_H_

@@ -1,0 +1,110 @@
+// GraphExecutor: takes a batch of requests apart into runs of a model and answers the requests from
+// what the runs gave. It knows no runtime: the backend computes each run.
+//
+//   executor.Begin(&batch);
+//   while (executor.Next()) executor.End(Compute(executor.inputs(), executor.outputs()));
+//
+// Compute also stamps the batch, MarkComputeStart and MarkComputeEnd: it alone knows when the
+// inputs are laid out. Between Next and End another thread may take over, so that a runtime can
+// compute while the instance goes on; otherwise used by one thread. The buffers live from batch to
+// batch.
+#ifndef NEREID_BACKENDS_SDK_GRAPH_EXECUTOR_H_
+#define NEREID_BACKENDS_SDK_GRAPH_EXECUTOR_H_
+
+#include <span>
+#include <vector>
+
+#include "backends/sdk/batch.h"
+#include "backends/sdk/graph/bound_model.h"
+#include "backends/sdk/graph/tensor_io.h"
+#include "backends/sdk/scratch.h"
+
+namespace nereid_backend {
+
+class GraphExecutor {
+ public:
+  // Whether the runtime can write results where it is told to.
+  enum class Outputs { kInPlace, kInOwnMemory };
+
+  // `model` outlives this.
+  GraphExecutor(const BoundModel& model, Outputs outputs);
+
+  // Starts with `batch`, which stays the caller's and outlives its last run. A request that can not
+  // be run fails alone. REQUIRES: the runs of the batch before have ended.
+  void Begin(Batch* batch);
+
+  // Makes the next run ready; false when all requests are answered. Requests whose shapes differ in
+  // more than the rows, and all requests to a model without batching, run one by one.
+  bool Next();
+  Batch& batch() { return *batch_; }
+  // Valid until End.
+  std::span<RunInput> inputs() { return {run_inputs_.data(), input_count_}; }
+  std::span<RunOutput> outputs() { return {run_outputs_.data(), output_count_}; }
+
+  // After a run failed because a result does not fit its place: makes the same run ready without
+  // places. False when no output had one.
+  bool Replan();
+
+  // Answers the requests of the run, from outputs() or, where it failed, with `ran`.
+  void End(const Error& ran);
+
+ private:
+  // A request that passed the checks.
+  struct Prepared {
+    std::vector<PreparedInput> inputs;  // in the order of model_.inputs()
+    std::vector<bool> wanted;           // in the order of model_.outputs(): asked for by the client
+  };
+  // What of an output belongs to one request: rows, or elements where it is scattered.
+  struct OutputPart {
+    Shape shape;
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+  using Group = std::vector<size_t>;  // indices into the batch
+
+  Error Prepare(size_t i);
+  Error PrepareRows(size_t i);
+  // Whether the part of a scattered `output` that request i is to get has a size that can be.
+  Error CheckScattered(size_t i, const BoundTensor& output) const;
+  bool SameShapes(size_t a, size_t b) const;
+  void TakeGroup();
+  void FailGroup(const Error& error);
+  Error MakeInputs();
+  Error MakeComputedInput(size_t k);
+  RunInput* AddInput(size_t index);
+  ShapeView ShapeOf(size_t i, size_t input) const;
+  Error PlanOutputs();
+  Error ReservePlaces();
+  void LearnShapes();
+  Error SendOutput(const RunOutput& output);
+  // What a scattered output has for each request of the group.
+  std::vector<OutputPart> ScatteredParts(const BoundTensor& tensor) const;
+  std::vector<OutputPart> RowParts(const OutputSlicer& slicer) const;
+  void SendParts(const RunOutput& output, const OutputSlicer& slicer,
+                 const std::vector<OutputPart>& parts);
+  Error SendPart(size_t i, const RunOutput& output, const OutputSlicer& slicer,
+                 const OutputPart& part);
+
+  const BoundModel& model_;
+  const bool batching_;
+  const bool in_place_;
+  // One for each input, then one for each computed input: a run needs all of them at a time.
+  std::vector<Scratch> scratch_;
+
+  Batch* batch_ = nullptr;
+  Group waiting_;     // checked, not run yet
+  Group group_;       // in the run
+  int64_t rows_ = 0;  // of the run
+
+  // Reused by each batch.
+  std::vector<Prepared> prepared_;
+  std::vector<RunInput> run_inputs_;  // the first input_count_ are in use
+  size_t input_count_ = 0;
+  std::vector<RunOutput> run_outputs_;
+  size_t output_count_ = 0;
+  std::vector<const PreparedInput*> parts_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_SDK_GRAPH_EXECUTOR_H_

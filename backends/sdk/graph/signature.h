@@ -1,0 +1,47 @@
+// Signature: the tensors that a model's file takes and gives, as its runtime reports them.
+// Immutable after reading.
+#ifndef NEREID_BACKENDS_SDK_GRAPH_SIGNATURE_H_
+#define NEREID_BACKENDS_SDK_GRAPH_SIGNATURE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/sdk/error.h"
+#include "backends/sdk/model_config.h"
+
+namespace nereid_backend {
+
+struct ModelTensor {
+  std::string name;
+  bool is_tensor = true;  // false: a sequence, a map or an optional, which no client can send
+  // INVALID: a type that the protocol does not have.
+  TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
+  // With the batch dimension; -1 where the model leaves it open. Empty: a scalar, or no shape
+  // given.
+  Shape dims;
+  // The file gives no shape, not even how many dimensions there are; `dims` is empty.
+  bool any_shape = false;
+
+  bool first_is_open() const { return !dims.empty() && dims[0] < 0; }
+};
+
+struct Signature {
+  std::vector<ModelTensor> inputs;
+  std::vector<ModelTensor> outputs;
+  // Inputs for which the file has a value, so that a request may leave them out. They are served
+  // only where the configuration lists them.
+  std::vector<ModelTensor> defaulted;
+
+  // Among `inputs` and `defaulted`.
+  const ModelTensor* FindInput(std::string_view name) const;
+  const ModelTensor* FindOutput(std::string_view name) const;
+  // True when an input has an open dimension, the batch dimension not counted.
+  bool HasOpenShapes(bool batching) const;
+  // "X, Y".
+  static std::string Names(const std::vector<ModelTensor>& tensors);
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_SDK_GRAPH_SIGNATURE_H_
