@@ -5,6 +5,7 @@ GRPC_PORT ?= 8001
 METRICS_PORT ?= 8002
 MODELS ?= examples/models
 ARGS ?=
+BACKENDS ?=
 
 .PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-load soak ends lint format fuzz faults clean
 
@@ -15,6 +16,7 @@ help:
 	@echo "make speech-lab   the same for the ensemble of examples/speech_lab, with a backend of its own"
 	@echo "make test    all tests; ends with 'N passed, N failed'   (ARGS='--only release python')"
 	@echo "make stage   build/stage: what an installation looks like"
+	@echo "             (BACKENDS='openvino pytorch tensorflow' adds these backends and their runtimes)"
 	@echo "make setup   install what is missing, no more"
 	@echo "make bench   the race against the original server       (ARGS='--quick', see bench/README.md)"
 	@echo "make bench-adaptive   adaptive batching against fixed delays"
@@ -50,7 +52,7 @@ setup:
 	@tools/setup.sh
 
 stage:
-	@tools/stage.sh
+	@tools/stage.sh $(BACKENDS)
 
 bench:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench && \

@@ -10,9 +10,11 @@ shift
 # The path of the checkout must not keep the compiler cache from finding what it has.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
 
-# Ninja configures again by itself when a CMakeLists.txt changes, but not when the presets do.
+# Ninja configures again by itself when a CMakeLists.txt changes, but not when the presets do, or the
+# frameworks that tools/setup.sh was asked for.
 configured=build/$preset/configured.stamp
-if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured ]]; then
+if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured ||
+  build/deps/frameworks -nt $configured ]]; then
   echo "build: configuring $preset"
   mkdir -p build/logs
   if ! cmake --preset "$preset" >"build/logs/configure-$preset.log" 2>&1; then

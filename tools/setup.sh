@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running Nereid needs; what is there already is left alone.
 #
-#   tools/setup.sh [--test] [--lint] [--bench] [--vad]
+#   tools/setup.sh [--test] [--lint] [--bench] [--vad] [--framework=NAME]...
 #     --test   also the original server, which tests/differential compares with, and --vad
 #     --vad    also what examples/vad needs: the model file of silero-vad, espeak-ng
 #     --lint   also the clang tools of `make lint` and `make fuzz`
 #     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
+#     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. From then
+#              on it is built and staged, until `--framework=none`.
 #
 # Debian packages and Python packages: tools/dependencies.txt. ONNX Runtime: tools/versions.env.
 # Writes to .venv and build/deps only; root is needed only when a Debian package is missing.
@@ -20,13 +22,15 @@ sections=(apt)
 with_original=false
 with_bench=false
 with_vad=false
+frameworks=()
 for argument in "$@"; do
   case $argument in
     --lint) sections+=(apt-lint) ;;
     --test) sections+=(apt-vad) with_original=true with_vad=true ;;
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
-    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad)" ;;
+    --framework=*) frameworks+=("${argument#*=}") ;;
+    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --framework=NAME)" ;;
   esac
 done
 
@@ -124,9 +128,27 @@ install_onnxruntime() {
   echo "$stamp" >build/deps/onnxruntime.stamp
 }
 
+# The file that CMake reads: one name a line. It is touched only when it changes.
+choose_frameworks() {
+  local list=build/deps/frameworks name chosen=()
+  for name in "${frameworks[@]}"; do
+    case $name in
+      none) chosen=() ;;
+      openvino | pytorch | tensorflow)
+        install_aside "the runtime of the backend $name" "$name" "$(section "pip-$name")"
+        chosen+=("$name") ;;
+      *) fail "unknown framework '$name' (known: openvino, pytorch, tensorflow, none)" ;;
+    esac
+  done
+  [[ ${frameworks[0]} == none || ! -f $list ]] || mapfile -t -O "${#chosen[@]}" chosen <"$list"
+  mapfile -t chosen < <(printf '%s\n' "${chosen[@]}" | sed '/^$/d' | sort -u)
+  [[ $(cat "$list" 2>/dev/null) == "$(printf '%s\n' "${chosen[@]}")" ]] || printf '%s\n' "${chosen[@]}" >"$list"
+}
+
 install_apt
 install_pip
 install_onnxruntime
+[[ ${#frameworks[@]} -eq 0 ]] || choose_frameworks
 if $with_original; then
   install_aside "the original server" original "$(section pip-differential)"
 fi

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Lays out build/stage as an installation looks (see cmake/NereidStage.cmake): installs what is
 # missing, builds what is not up to date, copies what changed.
+#
+#   tools/stage.sh [FRAMEWORK...]    also the backends of these: openvino, pytorch, tensorflow. They
+#                                    stay until `tools/stage.sh none`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-tools/setup.sh
+tools/setup.sh "${@/#/--framework=}"
 tools/build.sh release staged
 mkdir -p build/logs
 if ! cmake --install build/release --prefix "$PWD/build/stage" >build/logs/stage.log 2>&1; then

@@ -4,8 +4,10 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string_view>
 
 #include "base/json_writer.h"
 #include "base/status_macros.h"
@@ -33,6 +35,14 @@ std::string PathKey(const std::string& path, bool model_owned) {
   return absl::StrCat(path, "@", time);
 }
 
+// For backends of ours that an installation need not have.
+std::string HowToGet(const std::string& backend) {
+  static constexpr std::array<std::string_view, 3> kOptional = {"openvino", "pytorch",
+                                                                "tensorflow"};
+  if (std::find(kOptional.begin(), kOptional.end(), backend) == kOptional.end()) return "";
+  return absl::StrCat("(`make stage BACKENDS=", backend, "` installs it)");
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const ParsedConfig& config,
@@ -40,17 +50,16 @@ absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const Parsed
                                                                     int64_t version) {
   const std::string& name = config.backend();
   if (name.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("model '", config.name(), "' names no backend; set 'backend' in config.pbtxt"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "model '", config.name(), "' names no backend; set 'backend' in config.pbtxt"));
   }
   const std::string library =
       config.runtime().empty() ? absl::StrCat("libtriton_", name, ".so") : config.runtime();
   const fs::path backend_dir = fs::path(options_.directory) / name;
   if (!StaysInside(library) || !StaysInside(name)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("backend library name '", library, "' escapes backend directory '",
-                     backend_dir.string(), "', for model '", config.name(),
-                     "', check model config runtime field"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "backend library name '", library, "' escapes backend directory '", backend_dir.string(),
+        "', for model '", config.name(), "', check model config runtime field"));
   }
   const std::array<fs::path, 3> folders = {fs::path(model_dir) / absl::StrCat(version), model_dir,
                                            backend_dir};
@@ -85,12 +94,13 @@ absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const Parsed
     // A copy, because `end_loading` still reads the original.
     return std::shared_ptr<BackendHandle>(backend);
   }
-  const std::string searched = absl::StrCat("'", folders[0].string(), "' '",
-                                            folders[1].string(), "' '", folders[2].string(), "' ");
+  const std::string searched = absl::StrCat("'", folders[0].string(), "' '", folders[1].string(),
+                                            "' '", folders[2].string(), "' ");
   if (config.runtime().empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("unable to find backend library for backend '", name,
-                     "', try specifying runtime on the model configuration. Searched: ", searched));
+                     "', try specifying runtime on the model configuration. Searched: ", searched,
+                     HowToGet(name)));
   }
   return absl::InvalidArgumentError(absl::StrCat("unable to find backend library '", library,
                                                  "' for model '", config.name(),

@@ -16,6 +16,7 @@ namespace nereid {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 constexpr char kPlugins[] = NEREID_TEST_PLUGINS;
@@ -84,6 +85,11 @@ TEST_F(BackendRegistryTest, SaysWhereItLooked) {
             "unable to find backend library for backend 'nowhere', try specifying runtime on the "
             "model configuration. Searched: '" +
                 dir_.path() + "/1' '" + dir_.path() + "' '" + kPlugins + "/nowhere' ");
+}
+
+TEST_F(BackendRegistryTest, SaysHowToGetABackendThatIsOptional) {
+  EXPECT_THAT(std::string(Get("openvino").status().message()),
+              EndsWith("(`make stage BACKENDS=openvino` installs it)"));
 }
 
 TEST_F(BackendRegistryTest, TheVersionComesBeforeTheModelBeforeTheDirectory) {
