@@ -11,6 +11,7 @@
 #include "backends/sdk/cpu_budget.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/json.h"
+#include "backends/sdk/run_watch.h"
 
 namespace nereid_backend {
 
@@ -34,6 +35,8 @@ class Environment {
   const Ort::Env& ort() const { return env_; }
   const BackendSettings& settings() const { return settings_; }
   const CpuBudget& budget() const { return budget_; }
+  // Stops Runs that nobody waits for; thread-safe.
+  RunWatch* watch() const { return &watch_; }
   // Threads that work on one Run through the shared pool, the calling one included.
   int64_t shared_intra_threads() const;
 
@@ -44,6 +47,7 @@ class Environment {
   const BackendSettings settings_;
   const CpuBudget budget_;
   Ort::Env env_{nullptr};
+  mutable RunWatch watch_;
 };
 
 }  // namespace nereid_backend

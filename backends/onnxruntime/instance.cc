@@ -9,6 +9,8 @@ OnnxInstance::OnnxInstance(const OnnxModel& model)
     : model_(model),
       memory_(Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault)),
       run_options_(model.NewRunOptions()),
+      watched_(model.environment().watch(), model.terminates_late_runs(),
+               [this] { run_options_.SetTerminate(); }),
       executor_(model.bound(), GraphExecutor::Outputs::kInPlace) {}
 
 Result<std::unique_ptr<OnnxInstance>> OnnxInstance::Create(TRITONBACKEND_ModelInstance*,
@@ -36,11 +38,11 @@ Error OnnxInstance::Compute() {
   return OrtTry("", [&]() -> Error {
     MakeInputs();
     executor_.batch().MarkComputeStart();
-    Error ran = Run();
+    Error ran = RunWatched();
     if (IsOutputMismatch(ran) && executor_.Replan()) {
       // Once more, in places that the runtime makes; the shapes are learned anew.
       model_.bound().set_shape_trust(BoundModel::ShapeTrust::kUnknown);
-      ran = Run();
+      ran = RunWatched();
     }
     executor_.batch().MarkComputeEnd();
     if (ran.ok()) TakeOutputs();
@@ -79,6 +81,18 @@ Error OnnxInstance::Run() {
                          output_values_.size());
     return Error();
   });
+}
+
+Error OnnxInstance::RunWatched() {
+  watched_.Begin(executor_.requests());
+  Error ran = Run();
+  if (!watched_.End()) return ran;
+  run_options_.UnsetTerminate();
+  // It may have finished all the same.
+  if (ran.ok()) return ran;
+  return Error(TRITONSERVER_ERROR_CANCELLED,
+               StrCat("model '", model_.config().name,
+                      "' was stopped while it computed: nobody waits for the result any more"));
 }
 
 void OnnxInstance::TakeOutputs() {

@@ -11,6 +11,7 @@
 #include "backends/onnxruntime/model.h"
 #include "backends/sdk/batch.h"
 #include "backends/sdk/graph/executor.h"
+#include "backends/sdk/run_watch.h"
 
 namespace nereid_backend {
 
@@ -31,12 +32,15 @@ class OnnxInstance {
   void MakeOutputs();
   // Runs the session on input_values_ and output_values_.
   Error Run();
+  // The same; a Run that nobody waits for any more ends early.
+  Error RunWatched();
   // Tells the executor what the run gave.
   void TakeOutputs();
 
   const OnnxModel& model_;
   const Ort::MemoryInfo memory_;
-  const Ort::RunOptions run_options_;
+  Ort::RunOptions run_options_;
+  RunWatch::Watched watched_;  // terminates what runs with run_options_
   GraphExecutor executor_;
   // Reused by each run.
   std::vector<const char*> input_names_;

@@ -30,6 +30,9 @@ class OnnxModel {
   const BoundModel& bound() const { return *bound_; }
   Ort::Session& session() const { return session_; }
   Ort::RunOptions NewRunOptions() const { return request_.BuildRunOptions(); }
+  const Environment& environment() const { return environment_; }
+  // Whether a Run ends early that no request waits for within its time-out.
+  bool terminates_late_runs() const { return request_.terminate_late_runs; }
 
  private:
   OnnxModel(const Environment& environment, ModelConfig config)

@@ -35,7 +35,8 @@ Error SetShrinkage(const std::string& what, const std::string& value, SessionReq
   return Error();
 }
 
-// What a parameter of the model does. Names are those of the original's ONNX backend.
+// What a parameter of the model does. Names are those of the original's ONNX backend, but for the
+// last one.
 struct Option {
   std::string_view name;
   Apply apply;
@@ -47,6 +48,7 @@ constexpr Option kOptions[] = {
     {"enable_mem_arena", &SetBool<&SessionRequest::mem_arena>},
     {"enable_mem_pattern", &SetBool<&SessionRequest::mem_pattern>},
     {kArenaShrinkage, &SetShrinkage},
+    {"terminate_late_runs", &SetBool<&SessionRequest::terminate_late_runs>},
 };
 
 // Parameters with these prefixes go to the runtime as they stand.

@@ -24,6 +24,7 @@ struct SessionRequest {
   std::optional<bool> mem_arena;    // unset: off, unless shrinkage is asked for
   std::optional<bool> mem_pattern;  // unset: on where only the batch dimension varies
   std::string arena_shrinkage;      // for every Run; "cpu:0"
+  bool terminate_late_runs = false;
   GraphOptimizationLevel graph_level = ORT_ENABLE_ALL;
   std::vector<std::pair<std::string, std::string>> entries;  // session configuration entries
   std::vector<std::pair<std::string, Json>> accelerators;    // provider name, its parameters

@@ -49,12 +49,15 @@ bool GraphExecutor::Next() {
 
 void GraphExecutor::TakeGroup() {
   group_.clear();
+  requests_.clear();
   Group rest;
   rows_ = 0;
   for (const size_t i : waiting_) {
     const bool joins = group_.empty() || (batching_ && SameShapes(group_[0], i));
     (joins ? group_ : rest).push_back(i);
-    if (joins) rows_ += batch_->rows(i);
+    if (!joins) continue;
+    rows_ += batch_->rows(i);
+    requests_.push_back(batch_->request(i));
   }
   waiting_ = std::move(rest);
 }

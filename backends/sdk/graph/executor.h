@@ -37,6 +37,8 @@ class GraphExecutor {
   // more than the rows, and all requests to a model without batching, run one by one.
   bool Next();
   Batch& batch() { return *batch_; }
+  // Those of the run. Valid until End.
+  std::span<TRITONBACKEND_Request* const> requests() const { return requests_; }
   // Valid until End.
   std::span<RunInput> inputs() { return {run_inputs_.data(), input_count_}; }
   std::span<RunOutput> outputs() { return {run_outputs_.data(), output_count_}; }
@@ -92,9 +94,10 @@ class GraphExecutor {
   std::vector<Scratch> scratch_;
 
   Batch* batch_ = nullptr;
-  Group waiting_;     // checked, not run yet
-  Group group_;       // in the run
-  int64_t rows_ = 0;  // of the run
+  Group waiting_;                                 // checked, not run yet
+  Group group_;                                   // in the run
+  int64_t rows_ = 0;                              // of the run
+  std::vector<TRITONBACKEND_Request*> requests_;  // of the run
 
   // Reused by each batch.
   std::vector<Prepared> prepared_;

@@ -194,6 +194,18 @@ TRITONSERVER_Error* TRITONBACKEND_RequestOutputName(TRITONBACKEND_Request* reque
   *name = request->wanted_outputs[index].c_str();
   return nullptr;
 }
+TRITONSERVER_Error* TRITONBACKEND_RequestIsCancelled(TRITONBACKEND_Request* request,
+                                                     bool* is_cancelled) {
+  *is_cancelled = request->cancelled;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TRITONBACKEND_InferenceRequestTimeoutMicroseconds(
+    TRITONBACKEND_Request* request, uint64_t* timeout) {
+  *timeout = request->timeout_us;
+  return nullptr;
+}
+
 TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request, uint32_t) {
   request->reported_before_release = !request->statistics.empty();
   ++request->released;

@@ -55,6 +55,8 @@ struct TRITONBACKEND_Request {
   std::deque<TRITONBACKEND_Input> inputs;
   std::vector<std::string> wanted_outputs;
   bool refuse_responses = false;  // ResponseNew fails
+  bool cancelled = false;  // set before others may look
+  uint64_t timeout_us = 0;
 
   // What the backend did.
   std::vector<nereid_backend::testing::SeenResponse> responses;
