@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Lays out ONNX Runtime for the build:
 #   DEST/include/onnxruntime/*.h        C headers, from Debian's libonnxruntime-dev
+#   DEST/include/plugins/*.h            a newer C header, for execution providers that are plug-ins;
+#                                       left out where that release of Debian can not be had
 #   DEST/lib/libonnxruntime.so.1        library, from the PyPI wheel (libonnxruntime.so links to it)
 #   DEST/LICENSES/                      the wheel's licence and third-party notices
 # Usage: tools/fetch_onnxruntime.sh DEST
@@ -16,7 +18,8 @@ source "$here/versions.env"
 version=${ONNXRUNTIME_VERSION:?not set in versions.env}
 suite=${ONNXRUNTIME_HEADERS_SUITE:-trixie}
 python=${PYTHON:-python3}
-stamp="onnxruntime $version, headers of $suite"
+plugins_suite=${ONNXRUNTIME_PLUGINS_HEADERS_SUITE:-forky}
+stamp="onnxruntime $version, headers of $suite and $plugins_suite"
 
 say() { echo "fetch_onnxruntime: $*"; }
 fail() { echo "fetch_onnxruntime: $*" >&2; exit 1; }
@@ -77,26 +80,26 @@ sys.exit(1)
 PY
 }
 
+# fetch_headers SUITE DEST: the headers of that release's libonnxruntime-dev.
 fetch_headers() {
-  local uri keyring=/usr/share/keyrings/debian-archive-keyring.gpg root=$tmp/apt
+  local uri keyring=/usr/share/keyrings/debian-archive-keyring.gpg root=$tmp/$1
   uri=$(debian_archive_uri) || fail "no source of the main Debian archive in /etc/apt"
   [[ -f $keyring ]] || fail "$keyring is missing (package debian-archive-keyring)"
-  mkdir -p "$root"/{lists/partial,cache/archives/partial,etc} "$tmp/deb"
+  mkdir -p "$root"/{lists/partial,cache/archives/partial,etc,deb}
   printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
-    "$uri" "$suite" "$keyring" >"$root/etc/debian.sources"
+    "$uri" "$1" "$keyring" >"$root/etc/debian.sources"
   : >"$root/status"
   # Proxy and other settings of the machine stay in force; only where apt looks and writes changes.
   local options=(-o "Dir::Etc::SourceList=$root/etc/debian.sources" -o Dir::Etc::SourceParts=/dev/null
     -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
     -o "Dir::State::Lists=$root/lists" -o "Dir::State::Status=$root/status" -o "Dir::Cache=$root/cache"
     -o APT::Sandbox::User=root -o Acquire::Languages=none)
-  say "headers: libonnxruntime-dev of Debian $suite"
-  apt-get -qq "${options[@]}" update
-  (cd "$tmp/deb" && apt-get -qq "${options[@]}" download libonnxruntime-dev)
-  dpkg -x "$tmp"/deb/libonnxruntime-dev_*.deb "$tmp/dev"
-  [[ -f $tmp/dev/usr/include/onnxruntime/onnxruntime_c_api.h ]] ||
-    fail "libonnxruntime-dev has no onnxruntime/onnxruntime_c_api.h"
-  cp -r "$tmp/dev/usr/include/onnxruntime" "$stage/include/"
+  say "headers: libonnxruntime-dev of Debian $1"
+  apt-get -qq "${options[@]}" update &&
+    (cd "$root/deb" && apt-get -qq "${options[@]}" download libonnxruntime-dev) &&
+    dpkg -x "$root"/deb/libonnxruntime-dev_*.deb "$root/dev" &&
+    [[ -f $root/dev/usr/include/onnxruntime/onnxruntime_c_api.h ]] &&
+    cp -r "$root/dev/usr/include/onnxruntime" "$2"
 }
 
 fetch_library() {
@@ -112,7 +115,11 @@ fetch_library() {
     "$stage/LICENSES/"
 }
 
-fetch_headers
+fetch_headers "$suite" "$stage/include/onnxruntime" ||
+  fail "no headers in libonnxruntime-dev of Debian $suite"
+fetch_headers "$plugins_suite" "$tmp/newer" && mkdir "$stage/include/plugins" &&
+  cp "$tmp"/newer/onnxruntime_c_api.h "$tmp"/newer/onnxruntime_ep_c_api.h "$stage/include/plugins/" ||
+  say "no headers for plug-ins: the execution accelerator openvino will be refused"
 fetch_library
 echo "$stamp" >"$stage/STAMP"
 rm -rf "$dest"

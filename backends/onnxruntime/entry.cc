@@ -14,11 +14,22 @@ using nereid_backend::OnnxModel;
 
 namespace {
 
+// Backends lie side by side.
+nereid_backend::Result<std::string> FolderOfBackend(TRITONBACKEND_Backend* backend,
+                                                    const std::string& other) {
+  TRITONBACKEND_ArtifactType type;
+  const char* location = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendArtifacts(backend, &type, &location));
+  return nereid_backend::StrCat(location, "/../", other);
+}
+
 Error StartBackend(TRITONBACKEND_Backend* backend) {
   NB_RETURN_IF_ERROR(nereid_backend::RequireApi(10));
   NB_ASSIGN_OR_RETURN(const nereid_backend::Json settings,
                       nereid_backend::ReadBackendSettings(backend));
-  NB_ASSIGN_OR_RETURN(std::unique_ptr<Environment> environment, Environment::Create(settings));
+  NB_ASSIGN_OR_RETURN(const std::string openvino, FolderOfBackend(backend, "openvino"));
+  NB_ASSIGN_OR_RETURN(std::unique_ptr<Environment> environment,
+                      Environment::Create(settings, openvino));
   NB_RETURN_IF_ERROR(TRITONBACKEND_BackendSetState(backend, environment.get()));
   environment.release();  // StopBackend takes it back
   return Error();

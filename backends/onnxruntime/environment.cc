@@ -47,7 +47,8 @@ Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
   return settings;
 }
 
-Result<std::unique_ptr<Environment>> Environment::Create(const Json& json) {
+Result<std::unique_ptr<Environment>> Environment::Create(const Json& json,
+                                                         std::string accelerator_folder) {
   const OrtApi* api = OrtGetApiBase()->GetApi(ORT_API_VERSION);
   if (api == nullptr) {
     return Error::Unsupported(StrCat("ONNX Runtime ", OrtGetApiBase()->GetVersionString(),
@@ -56,7 +57,8 @@ Result<std::unique_ptr<Environment>> Environment::Create(const Json& json) {
   }
   Ort::InitApi(api);
   NB_ASSIGN_OR_RETURN(const BackendSettings settings, BackendSettings::FromJson(json));
-  std::unique_ptr<Environment> environment(new Environment(settings, ReadCpuBudget()));
+  std::unique_ptr<Environment> environment(
+      new Environment(settings, ReadCpuBudget(), std::move(accelerator_folder)));
   const OrtLoggingLevel level = TRITONSERVER_LogIsEnabled(TRITONSERVER_LOG_VERBOSE)
                                     ? ORT_LOGGING_LEVEL_INFO
                                     : ORT_LOGGING_LEVEL_WARNING;

@@ -7,7 +7,9 @@
 #include <onnxruntime_cxx_api.h>
 
 #include <memory>
+#include <string>
 
+#include "backends/onnxruntime/openvino_provider.h"
 #include "backends/sdk/cpu_budget.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/json.h"
@@ -30,24 +32,28 @@ class Environment {
  public:
   // Loads the runtime's function table and makes the environment. UNSUPPORTED when the library
   // found is older than the headers that this was built with.
-  static Result<std::unique_ptr<Environment>> Create(const Json& settings);
+  // `accelerator_folder`: where the backend openvino lies, if it is installed.
+  static Result<std::unique_ptr<Environment>> Create(const Json& settings,
+                                                     std::string accelerator_folder = "");
 
   const Ort::Env& ort() const { return env_; }
   const BackendSettings& settings() const { return settings_; }
   const CpuBudget& budget() const { return budget_; }
   // Stops Runs that nobody waits for; thread-safe.
   RunWatch* watch() const { return &watch_; }
+  OpenVinoProvider* openvino() const { return &openvino_; }
   // Threads that work on one Run through the shared pool, the calling one included.
   int64_t shared_intra_threads() const;
 
  private:
-  Environment(const BackendSettings& settings, const CpuBudget& budget)
-      : settings_(settings), budget_(budget) {}
+  Environment(const BackendSettings& settings, const CpuBudget& budget, std::string folder)
+      : settings_(settings), budget_(budget), openvino_(std::move(folder)) {}
 
   const BackendSettings settings_;
   const CpuBudget budget_;
   Ort::Env env_{nullptr};
   mutable RunWatch watch_;
+  mutable OpenVinoProvider openvino_;
 };
 
 }  // namespace nereid_backend

@@ -77,7 +77,8 @@ Result<std::string> OnnxModel::FindFile() const {
 Error OnnxModel::LoadSession() {
   session_ = Ort::Session(nullptr);  // not two sessions in memory at a time
   return OrtTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
-    session_ = Ort::Session(environment_.ort(), path_.c_str(), request_.Build(environment_));
+    NB_ASSIGN_OR_RETURN(const Ort::SessionOptions options, request_.Build(environment_));
+    session_ = Ort::Session(environment_.ort(), path_.c_str(), options);
     signature_ = ReadSignature(session_);
     return Error();
   });

@@ -1,7 +1,6 @@
 #include "backends/onnxruntime/session_options.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "backends/sdk/log.h"
 
@@ -110,12 +109,6 @@ GraphOptimizationLevel ReadGraphLevel(const Json& optimization) {
   }
 }
 
-std::string Join(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
-
 Error ReadAccelerators(const ModelConfig& config, SessionRequest* request) {
   static constexpr std::string_view kGpuNames[] = {"tensorrt", "cuda", "auto_io", "gpu_io"};
   const Json& accelerators = config.json["optimization"]["execution_accelerators"];
@@ -127,17 +120,16 @@ Error ReadAccelerators(const ModelConfig& config, SessionRequest* request) {
     NB_LOG_WARNING("model '", config.name, "': GPU execution accelerator '", name,
                    "' is ignored: this backend runs on CPU");
   }
-  const std::vector<std::string> providers = Ort::GetAvailableProviders();
   for (const Json& item : accelerators["cpu_execution_accelerator"].items()) {
     const std::string name = item["name"].AsString();
-    const bool present = std::find(providers.begin(), providers.end(),
-                                   "OpenVINOExecutionProvider") != providers.end();
-    if (name != "openvino" || !present) {
+    if (name != "openvino") {
       return Error::InvalidArg(StrCat("unknown Execution Accelerator '", name,
-                                      "' is requested: this ONNX Runtime was built with ",
-                                      Join(providers)));
+                                      "' is requested (known for CPU: openvino)"));
     }
-    request->accelerators.emplace_back(name, item["parameters"]);
+    request->openvino.emplace();
+    for (const auto& [key, value] : item["parameters"].members()) {
+      request->openvino->emplace_back(key, value.AsString());
+    }
   }
   return Error();
 }
@@ -177,7 +169,7 @@ std::string SessionRequest::ThreadPlan(const Environment& environment) const {
   return intra + inter + reason;
 }
 
-Ort::SessionOptions SessionRequest::Build(const Environment& environment) const {
+Result<Ort::SessionOptions> SessionRequest::Build(const Environment& environment) const {
   Ort::SessionOptions options;
   const auto count = [&](const std::optional<int64_t>& asked) {
     return static_cast<int>(asked.value_or(0) > 0 ? *asked : environment.budget().threads);
@@ -207,10 +199,8 @@ Ort::SessionOptions SessionRequest::Build(const Environment& environment) const 
     options.AddConfigEntry(kIntraOpSpinning, environment.settings().spinning ? "1" : "0");
   }
   for (const auto& [key, value] : entries) options.AddConfigEntry(key.c_str(), value.c_str());
-  for (const auto& [name, parameters] : accelerators) {
-    std::unordered_map<std::string, std::string> map;
-    for (const auto& [key, value] : parameters.members()) map[key] = value.AsString();
-    options.AppendExecutionProvider_OpenVINO_V2(map);
+  if (openvino.has_value()) {
+    NB_RETURN_IF_ERROR(environment.openvino()->Append(environment.ort(), options, *openvino));
   }
   for (const std::string& library : op_libraries) options.RegisterCustomOpsLibrary(library.c_str());
   return options;

@@ -27,10 +27,11 @@ struct SessionRequest {
   bool terminate_late_runs = false;
   GraphOptimizationLevel graph_level = ORT_ENABLE_ALL;
   std::vector<std::pair<std::string, std::string>> entries;  // session configuration entries
-  std::vector<std::pair<std::string, Json>> accelerators;    // provider name, its parameters
-  std::vector<std::string> op_libraries;                     // custom operators
+  // Of the execution accelerator openvino, if that is asked for.
+  std::optional<std::vector<std::pair<std::string, std::string>>> openvino;
+  std::vector<std::string> op_libraries;  // custom operators
 
-  // INVALID_ARG for values that make no sense and for accelerators that this runtime lacks.
+  // INVALID_ARG for values that make no sense and for unknown accelerators.
   static Result<SessionRequest> FromConfig(const ModelConfig& config);
 
   bool arena_enabled() const { return mem_arena.value_or(!arena_shrinkage.empty()); }
@@ -39,8 +40,9 @@ struct SessionRequest {
   // One sentence for the log: which threads will run the model.
   std::string ThreadPlan(const Environment& environment) const;
 
-  // REQUIRES: mem_pattern is set. May throw Ort::Exception.
-  Ort::SessionOptions Build(const Environment& environment) const;
+  // REQUIRES: mem_pattern is set. UNSUPPORTED for accelerators that can not be had here. May throw
+  // Ort::Exception.
+  Result<Ort::SessionOptions> Build(const Environment& environment) const;
   Ort::RunOptions BuildRunOptions() const;
 };
 

@@ -85,7 +85,21 @@ TEST_F(SessionRequestTest, Accelerators) {
               HasSubstr("unknown Execution Accelerator 'warp' is requested"));
   EXPECT_EQ(with("gpu_execution_accelerator", "unknown_gpu"),
             "unknown Execution Accelerator 'unknown_gpu' is requested");
+  EXPECT_EQ(with("cpu_execution_accelerator", "openvino"), "");
   EXPECT_EQ(with("gpu_execution_accelerator", "tensorrt"), "") << "ignored with a warning";
+}
+
+TEST_F(SessionRequestTest, AnAcceleratorThatIsNotInstalledSaysWhatBringsIt) {
+  const Result<std::unique_ptr<Environment>> environment =
+      Environment::Create(Json(), ::testing::TempDir() + "/nowhere");
+  ASSERT_TRUE(environment.ok());
+  Result<SessionRequest> request = From(
+      R"({"optimization":{"execution_accelerators":{"cpu_execution_accelerator":[{"name":"openvino"}]}}})");
+  ASSERT_TRUE(request.ok());
+  request->mem_pattern = true;
+  Result<Ort::SessionOptions> options = request->Build(**environment);
+  ASSERT_FALSE(options.ok());
+  EXPECT_THAT(options.error().message(), HasSubstr("the execution accelerator 'openvino' is not"));
 }
 
 }  // namespace
