@@ -36,7 +36,14 @@ const std::vector<BackendRule>& Rules() {
         {"model.graphdef", Artifact::kFile, "tensorflow_graphdef"}}},
       {"tensorrt", true, {{"model.plan", Artifact::kFile, "tensorrt_plan"}}},
       {"onnxruntime", true, {{"model.onnx", Artifact::kEither, "onnxruntime_onnx"}}},
-      {"openvino", true, {{"model.xml", Artifact::kEither, ""}}},
+      // OpenVINO reads the files of others too: where a configuration names it, or nothing else
+      // does.
+      {"openvino",
+       true,
+       {{"model.xml", Artifact::kEither, ""},
+        {"model.onnx", Artifact::kEither, ""},
+        {"model.tflite", Artifact::kFile, ""},
+        {"model.savedmodel", Artifact::kDirectory, ""}}},
       {"pytorch",
        true,
        {{"model.pt", Artifact::kFile, "pytorch_libtorch"},

@@ -32,6 +32,7 @@ TEST(AutocompleteTest, FilesTellTheBackend) {
   EXPECT_EQ(Complete("", {"1/model.onnx/"}), "onnxruntime|onnxruntime_onnx|model.onnx");
   EXPECT_EQ(Complete("", {"1/model.plan"}), "tensorrt|tensorrt_plan|model.plan");
   EXPECT_EQ(Complete("", {"1/model.xml", "1/model.bin"}), "openvino||model.xml");
+  EXPECT_EQ(Complete("", {"1/model.tflite"}), "openvino||model.tflite");
   EXPECT_EQ(Complete("", {"1/model.pt"}), "pytorch|pytorch_libtorch|model.pt");
   EXPECT_EQ(Complete("", {"1/model.pt2"}), "pytorch|torch_aoti|model.pt2");
   EXPECT_EQ(Complete("", {"1/model.pt", "1/model.pt2"}), "pytorch|pytorch_libtorch|model.pt");
@@ -80,6 +81,9 @@ TEST(AutocompleteTest, KnownBackendIsFilledOthersAreLeft) {
             "onnxruntime|onnxruntime_onnx|a.onnx");
   EXPECT_EQ(Complete("backend: 'pytorch'", {"1/model.pt2"}), "pytorch|torch_aoti|model.pt2");
   EXPECT_EQ(Complete("backend: 'python'", {}), "python||model.py");
+  EXPECT_EQ(Complete("backend: 'openvino'", {}), "openvino||model.xml");
+  EXPECT_EQ(Complete("backend: 'openvino'", {"1/model.onnx"}), "openvino||model.onnx");
+  EXPECT_EQ(Complete("backend: 'openvino'", {"1/model.savedmodel/"}), "openvino||model.savedmodel");
   EXPECT_EQ(Complete("backend: 'tensorflow'", {}), "tensorflow||");
   EXPECT_EQ(Complete("backend: 'identity'", {"1/model.onnx"}), "identity||");
 }
