@@ -1,0 +1,36 @@
+#include "backends/pytorch/cpu_permits.h"
+
+namespace nereid_backend {
+namespace {
+
+// A thread that is about to compute goes before one that still has to wake up, which would leave a
+// CPU idle meanwhile; but not for ever.
+constexpr int kMostOvertakings = 32;
+
+}  // namespace
+
+void CpuPermits::Take(int count) {
+  std::unique_lock<std::mutex> lock(mu_);
+  const bool may_overtake = waiting_.empty() || overtakings_ < kMostOvertakings;
+  if (free_ >= count && may_overtake) {
+    if (!waiting_.empty()) ++overtakings_;
+    free_ -= count;
+    return;
+  }
+  Waiter self{count, {}};
+  waiting_.push_back(&self);
+  self.ready.wait(lock, [&] { return waiting_.front() == &self && free_ >= count; });
+  waiting_.pop_front();
+  overtakings_ = 0;
+  free_ -= count;
+  // What is left may do for the next one.
+  if (!waiting_.empty() && free_ >= waiting_.front()->count) waiting_.front()->ready.notify_one();
+}
+
+void CpuPermits::Give(int count) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  free_ += count;
+  if (!waiting_.empty() && free_ >= waiting_.front()->count) waiting_.front()->ready.notify_one();
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,36 @@
+// Environment: what all PyTorch models of the process share. Made in TRITONBACKEND_Initialize,
+// destroyed in TRITONBACKEND_Finalize. Thread-safe.
+#ifndef NEREID_BACKENDS_PYTORCH_ENVIRONMENT_H_
+#define NEREID_BACKENDS_PYTORCH_ENVIRONMENT_H_
+
+#include <memory>
+
+#include "backends/pytorch/cpu_permits.h"
+#include "backends/pytorch/parameters.h"
+#include "backends/sdk/cpu_budget.h"
+#include "backends/sdk/error.h"
+
+namespace nereid_backend {
+
+class Environment {
+ public:
+  static Result<std::unique_ptr<Environment>> Create();
+
+  const CpuBudget& budget() const { return budget_; }
+  CpuPermits* permits() const { return &permits_; }
+
+  // Sets what PyTorch has once for the whole process as the parameters of `model` say. Where
+  // another model has set it differently: the inter-op pool keeps its size, the others change; both
+  // are logged.
+  void Apply(const std::string& model, const Parameters& parameters, bool forks) const;
+
+ private:
+  explicit Environment(const CpuBudget& budget) : budget_(budget), permits_(budget.threads) {}
+
+  const CpuBudget budget_;
+  mutable CpuPermits permits_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTORCH_ENVIRONMENT_H_

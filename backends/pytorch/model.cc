@@ -1,0 +1,156 @@
+#include "backends/pytorch/model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "backends/pytorch/signature.h"
+#include "backends/pytorch/torch_error.h"
+#include "backends/sdk/graph/check.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+Result<const Environment*> EnvironmentOf(TRITONBACKEND_Model* model) {
+  TRITONBACKEND_Backend* backend = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
+  void* state = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
+  if (state == nullptr) return Error::Internal("the pytorch backend was not initialised");
+  return static_cast<const Environment*>(state);
+}
+
+// What the configuration asks for; an instance group without a count has one.
+int ConfiguredInstances(const ModelConfig& config) {
+  int64_t count = 0;
+  for (const Json& group : config.json["instance_group"].items()) {
+    count += std::clamp<int64_t>(group["count"].AsInt(1), 1, INT16_MAX);
+  }
+  return static_cast<int>(std::clamp<int64_t>(count, 1, INT16_MAX));
+}
+
+Error FailedToLoad(const ModelConfig& config, const Error& error) {
+  return Error(error.code(), StrCat("failed to load model '", config.name, "': ", error.message()));
+}
+
+// The place of each of `tensors`, in their order.
+template <typename Tensor>
+void AppendPlaces(const std::vector<Tensor>& tensors, const std::vector<Named>& named,
+                  std::vector<Named>* places) {
+  for (const auto& tensor : tensors) {
+    places->push_back(*std::find_if(named.begin(), named.end(), [&](const Named& candidate) {
+      return candidate.name == tensor.name;
+    }));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TorchModel>> TorchModel::Create(TRITONBACKEND_Model* handle) {
+  NB_ASSIGN_OR_RETURN(const Environment* environment, EnvironmentOf(handle));
+  NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(handle));
+  std::unique_ptr<TorchModel> model(new TorchModel(*environment, std::move(config)));
+  NB_ASSIGN_OR_RETURN(model->parameters_, Parameters::FromConfig(model->config_));
+  NB_ASSIGN_OR_RETURN(model->path_, model->FindFile());
+  model->configured_instances_ = ConfiguredInstances(model->config_);
+  NB_ASSIGN_OR_RETURN(model->network_, model->Load());
+  if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->Complete(handle));
+  NB_RETURN_IF_ERROR(model->Bind());
+  const NetworkTraits& traits = model->traits();
+  model->shares_network_ =
+      model->is_package() || model->parameters_.share_module.value_or(!traits.writes_attributes);
+  environment->Apply(model->config_.name, model->parameters_, traits.forks);
+  model->LogPlan();
+  return model;
+}
+
+Result<std::string> TorchModel::FindFile() const {
+  std::string name = config_.default_model_filename;
+  if (name.empty()) name = is_package() ? "model.pt2" : "model.pt";
+  const std::filesystem::path path =
+      std::filesystem::path(config_.directory) / std::to_string(config_.version) / name;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                 StrCat("unable to find '", path.string(), "' for model '", config_.name, "'"));
+  }
+  if (std::filesystem::is_directory(path, ignored) && !is_package()) {
+    return Error::InvalidArg(StrCat("failed to load model '", config_.name, "': '", path.string(),
+                                    "' is a folder, and has to be a TorchScript file"));
+  }
+  return path.string();
+}
+
+Result<std::unique_ptr<Network>> TorchModel::Load() const {
+  std::unique_ptr<Network> network;
+  const Error error = TorchTry("", [&]() -> Error {
+    Result<std::unique_ptr<Network>> loaded =
+        is_package() ? LoadPackage(path_, configured_instances_) : LoadScript(path_, parameters_);
+    if (!loaded.ok()) return loaded.TakeError();
+    network = std::move(*loaded);
+    return Error();
+  });
+  if (!error.ok()) return FailedToLoad(config_, error);
+  return network;
+}
+
+Error TorchModel::Complete(TRITONBACKEND_Model* model) {
+  if (!config_.inputs.empty() && !config_.outputs.empty()) return Error();
+  NB_ASSIGN_OR_RETURN(const Json completed, CompleteConfig(config_, forward()));
+  NB_RETURN_IF_ERROR(SetModelConfig(model, completed));
+  NB_ASSIGN_OR_RETURN(config_, ReadModelConfig(model));
+  return Error();
+}
+
+Error TorchModel::Bind() {
+  NB_ASSIGN_OR_RETURN(const std::vector<Named> inputs, NameInputs(config_, forward()));
+  NB_ASSIGN_OR_RETURN(const std::vector<Named> outputs, NameOutputs(config_, forward()));
+  NB_ASSIGN_OR_RETURN(const Signature signature, SignatureFromConfig(config_));
+  NB_RETURN_IF_ERROR(CheckConfig(config_, signature));
+  NB_ASSIGN_OR_RETURN(bound_, BoundModel::Bind(config_, signature));
+  AppendPlaces(bound_->inputs(), inputs, &input_places_);
+  std::vector<BoundTensor> computed;
+  for (const ComputedInput& input : bound_->computed_inputs()) computed.push_back(input.tensor);
+  AppendPlaces(computed, inputs, &input_places_);
+  AppendPlaces(bound_->outputs(), outputs, &output_places_);
+  return Error();
+}
+
+Result<std::shared_ptr<const Network>> TorchModel::NetworkForInstance() const {
+  if (shares_network_) return network_;
+  NB_ASSIGN_OR_RETURN(std::unique_ptr<Network> own, Load());
+  return std::shared_ptr<const Network>(std::move(own));
+}
+
+int TorchModel::RunThreads() const {
+  if (parameters_.intra_op_threads > 0) return parameters_.intra_op_threads;
+  const int instances =
+      std::max(configured_instances_, instances_.load(std::memory_order_relaxed));
+  return std::max(1, environment_.budget().threads / instances);
+}
+
+int TorchModel::RunPermits() const {
+  return traits().forks ? environment_.permits()->total() : RunThreads();
+}
+
+void TorchModel::LogPlan() const {
+  const std::string subject =
+      StrCat("model '", config_.name, "' version ", config_.version, ": ");
+  NB_LOG_INFO(subject, "threads: a run of an instance uses ", RunThreads(), " of ",
+              environment_.budget().threads, " (", environment_.budget().Describe(),
+              parameters_.intra_op_threads > 0 ? ", as INTRA_OP_THREAD_COUNT says" : "",
+              "), and all models together no more than these; inference mode ",
+              parameters_.inference_mode ? "on" : "off", ", optimized execution ",
+              parameters_.optimized_execution ? "on" : "off");
+  if (traits().writes_attributes && !is_package()) {
+    NB_LOG_INFO(subject, "forward writes to the module, so ",
+                shares_network_ ? "its instances see each other's writes: "
+                                  "ENABLE_WEIGHT_SHARING is true"
+                                : "each instance has one of its own");
+  }
+  for (const std::string& key : parameters_.without_effect) {
+    NB_LOG_INFO(subject, "parameter ", key, " has no effect on a CPU");
+  }
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,135 @@
+#include "backends/pytorch/script_network.h"
+
+#include <torch/csrc/jit/serialization/import.h>
+
+#include "backends/pytorch/modes.h"
+#include "backends/pytorch/script_traits.h"
+
+namespace nereid_backend {
+namespace {
+
+bool IsListOfStrings(const c10::Type& type) {
+  return type.kind() == c10::TypeKind::ListType &&
+         type.containedType(0)->kind() == c10::TypeKind::StringType;
+}
+
+// Dict(str, Tensor).
+bool IsDictionary(const c10::Type& type) {
+  return type.kind() == c10::TypeKind::DictType &&
+         type.containedType(0)->kind() == c10::TypeKind::StringType &&
+         type.containedType(1)->kind() == c10::TypeKind::TensorType;
+}
+
+ValueKind KindOf(const c10::Type& type) {
+  if (type.kind() == c10::TypeKind::TensorType) return ValueKind::kTensor;
+  if (IsListOfStrings(type)) return ValueKind::kStrings;
+  return ValueKind::kOther;
+}
+
+Returned DescribeReturned(const c10::Type& type) {
+  Returned returned;
+  returned.kind = type.kind() == c10::TypeKind::AnyType ? ValueKind::kUnknown : KindOf(type);
+  return returned;
+}
+
+std::string Describe(const std::vector<c10::Argument>& arguments,
+                     const std::vector<c10::Argument>& returns) {
+  std::string text = "forward(";
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const c10::Argument& argument = arguments[i];
+    text += StrCat(i > 1 ? ", " : "", argument.name(), ": ", argument.type()->annotation_str(),
+                   argument.default_value().has_value() ? " = ..." : "");
+  }
+  text += ")";
+  if (returns.size() == 1) text += " -> " + returns[0].type()->annotation_str();
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Network>> ScriptNetwork::Load(const std::string& path,
+                                                     const Parameters& parameters) {
+  std::unique_ptr<ScriptNetwork> network(new ScriptNetwork(parameters));
+  const Modes modes(parameters);
+  network->module_ = torch::jit::load(path, c10::Device(c10::DeviceType::CPU));
+  network->module_.eval();
+  network->method_ = network->module_.find_method("forward");
+  if (!network->method_.has_value()) {
+    return Error::InvalidArg("the module has no method 'forward'");
+  }
+  NB_RETURN_IF_ERROR(network->ReadForward());
+  network->ReadTraits();
+  return std::unique_ptr<Network>(std::move(network));
+}
+
+Error ScriptNetwork::ReadForward() {
+  const c10::FunctionSchema& schema = method_->function().getSchema();
+  forward_.text = Describe(schema.arguments(), schema.returns());
+  NB_RETURN_IF_ERROR(ReadArguments(schema.arguments()));
+  ReadReturned(schema.returns());
+  return Error();
+}
+
+Error ScriptNetwork::ReadArguments(const std::vector<c10::Argument>& arguments) {
+  const size_t count = arguments.size() - 1;  // the first is the module
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const c10::Argument& declared = arguments[i];
+    const c10::TypePtr& type = declared.type();
+    if (IsDictionary(*type)) {
+      forward_.takes_dictionary = count == 1;
+      if (count == 1) return Error();
+      return Error::Internal(
+          "Multiple inputs of kind DictType were detected. Only a single input of type Dict(str, "
+          "Tensor) is supported.");
+    }
+    const bool is_optional = type->kind() == c10::TypeKind::OptionalType;
+    Argument argument;
+    argument.names = {declared.name()};
+    argument.type = type->annotation_str();
+    argument.kind = KindOf(is_optional ? *type->containedType(0) : *type);
+    argument.defaulted = is_optional || declared.default_value().has_value();
+    if (argument.kind == ValueKind::kOther && !argument.defaulted) {
+      return Error::Internal(StrCat("An input of type '", argument.type,
+                                    "' was detected in the model. Only a single input of type "
+                                    "Dict(str, Tensor) or input(s) of type Tensor are supported."));
+    }
+    forward_.arguments.push_back(std::move(argument));
+    defaults_.push_back(declared.default_value().value_or(c10::IValue()));
+  }
+  return Error();
+}
+
+void ScriptNetwork::ReadReturned(const std::vector<c10::Argument>& returns) {
+  for (const c10::Argument& declared : returns) {
+    const c10::Type& type = *declared.type();
+    forward_.gives_dictionary = IsDictionary(type);
+    if (forward_.gives_dictionary) return;
+    if (type.kind() == c10::TypeKind::TupleType) {
+      for (const c10::TypePtr& element : type.containedTypes()) {
+        forward_.returned.push_back(DescribeReturned(*element));
+      }
+    } else {
+      forward_.returned.push_back(DescribeReturned(type));
+    }
+  }
+}
+
+void ScriptNetwork::ReadTraits() { traits_ = TraitsOf(*method_); }
+
+std::vector<c10::IValue> ScriptNetwork::Run(std::vector<c10::IValue> arguments) const {
+  if (!forward_.takes_dictionary) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].isNone()) arguments[i] = defaults_[i];
+    }
+  }
+  c10::IValue result = (*method_)(std::move(arguments));
+  if (!result.isTuple()) return {std::move(result)};
+  return result.toTuple()->elements().vec();
+}
+
+Result<std::unique_ptr<Network>> LoadScript(const std::string& path,
+                                            const Parameters& parameters) {
+  return ScriptNetwork::Load(path, parameters);
+}
+
+}  // namespace nereid_backend

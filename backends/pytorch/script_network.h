@@ -1,0 +1,40 @@
+// ScriptNetwork: a TorchScript module. See Network; forward is thread-safe where it does not write
+// to the module.
+#ifndef NEREID_BACKENDS_PYTORCH_SCRIPT_NETWORK_H_
+#define NEREID_BACKENDS_PYTORCH_SCRIPT_NETWORK_H_
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/pytorch/network.h"
+
+namespace nereid_backend {
+
+class ScriptNetwork : public Network {
+ public:
+  static Result<std::unique_ptr<Network>> Load(const std::string& path,
+                                               const Parameters& parameters);
+
+  std::vector<c10::IValue> Run(std::vector<c10::IValue> arguments) const override;
+
+ private:
+  explicit ScriptNetwork(const Parameters& parameters) : parameters_(parameters) {}
+
+  Error ReadForward();
+  Error ReadArguments(const std::vector<c10::Argument>& arguments);
+  void ReadReturned(const std::vector<c10::Argument>& returns);
+  void ReadTraits();
+
+  const Parameters parameters_;
+  torch::jit::Module module_;
+  std::optional<torch::jit::Method> method_;
+  std::vector<c10::IValue> defaults_;  // by argument; None without one
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTORCH_SCRIPT_NETWORK_H_

@@ -1,0 +1,16 @@
+// Reads from the graph of a TorchScript method what it does to its arguments and its module.
+#ifndef NEREID_BACKENDS_PYTORCH_SCRIPT_TRAITS_H_
+#define NEREID_BACKENDS_PYTORCH_SCRIPT_TRAITS_H_
+
+#include <torch/csrc/jit/api/method.h>
+
+#include "backends/pytorch/network.h"
+
+namespace nereid_backend {
+
+// Rather says of a method that it writes than that it does not: PyTorch's alias analysis decides.
+NetworkTraits TraitsOf(const torch::jit::Method& method);
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTORCH_SCRIPT_TRAITS_H_
