@@ -7,7 +7,7 @@
 // PyTorch has only a setting for the whole process. These two are what it sets, for one thread:
 // OpenMP's is the thread's own anyway, and MKL, which is part of libtorch_cpu, has one of its own.
 extern "C" void omp_set_num_threads(int count);
-extern "C" int mkl_set_num_threads_local(int count);
+extern "C" int MKL_Set_Num_Threads_Local(int count);
 
 namespace nereid_backend {
 
@@ -17,7 +17,7 @@ void UseIntraOpThreads(int count) {
   // The first question sets the thread up from the setting of the process.
   if (current == 0) at::get_num_threads();
   omp_set_num_threads(count);
-  mkl_set_num_threads_local(count);
+  MKL_Set_Num_Threads_Local(count);
   current = count;
 }
 
