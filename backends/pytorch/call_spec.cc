@@ -56,8 +56,8 @@ Error AddLeaves(const Json& node, const std::string& path, const std::string& ke
     const std::string name = keys.empty() ? std::to_string(i) : keys[i];
     // Below the first level a key alone would not say which dictionary is meant.
     const bool short_name = depth == 0 && !keys.empty();
-    NB_RETURN_IF_ERROR(AddLeaves(children[i], path + "[" + name + "]", short_name ? name : "",
-                                 depth + 1, leaves));
+    NB_RETURN_IF_ERROR(
+        AddLeaves(children[i], path + "[" + name + "]", short_name ? name : "", depth + 1, leaves));
   }
   return Error();
 }

@@ -49,9 +49,9 @@ class CpuPermits {
 
   const int total_;
   std::mutex mu_;
-  int free_;                      // guarded by mu_
-  std::deque<Waiter*> waiting_;   // guarded by mu_; in order of arrival
-  int overtakings_ = 0;           // guarded by mu_; of the first that waits
+  int free_;                     // guarded by mu_
+  std::deque<Waiter*> waiting_;  // guarded by mu_; in order of arrival
+  int overtakings_ = 0;          // guarded by mu_; of the first that waits
 };
 
 }  // namespace nereid_backend

@@ -79,8 +79,7 @@ Error TorchInstance::TakeOutputs() {
   kept_.resize(executor_.outputs().size());
   for (size_t k = 0; k < executor_.outputs().size(); ++k) {
     RunOutput& output = executor_.outputs()[k];
-    NB_ASSIGN_OR_RETURN(const c10::IValue value,
-                        FindResult(model_.output_places()[output.index]));
+    NB_ASSIGN_OR_RETURN(const c10::IValue value, FindResult(model_.output_places()[output.index]));
     NB_RETURN_IF_ERROR(TakeOutput(value, &output, &kept_[k]));
   }
   return Error();
@@ -95,9 +94,9 @@ Result<c10::IValue> TorchInstance::FindResult(const Named& place) const {
     for (const auto& entry : dictionary) {
       keys += (keys.empty() ? "" : ", ") + std::string(entry.key().toStringView());
     }
-    return Error::InvalidArg(StrCat("output '", place.name,
-                                    "' is not in the dictionary that the model gives, which has: ",
-                                    keys));
+    return Error::InvalidArg(
+        StrCat("output '", place.name,
+               "' is not in the dictionary that the model gives, which has: ", keys));
   }
   if (place.index < results_.size()) return results_[place.index];
   return Error::InvalidArg(StrCat("The output ", place.name,

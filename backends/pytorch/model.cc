@@ -124,8 +124,7 @@ Result<std::shared_ptr<const Network>> TorchModel::NetworkForInstance() const {
 
 int TorchModel::RunThreads() const {
   if (parameters_.intra_op_threads > 0) return parameters_.intra_op_threads;
-  const int instances =
-      std::max(configured_instances_, instances_.load(std::memory_order_relaxed));
+  const int instances = std::max(configured_instances_, instances_.load(std::memory_order_relaxed));
   return std::max(1, environment_.budget().threads / instances);
 }
 
@@ -134,8 +133,7 @@ int TorchModel::RunPermits() const {
 }
 
 void TorchModel::LogPlan() const {
-  const std::string subject =
-      StrCat("model '", config_.name, "' version ", config_.version, ": ");
+  const std::string subject = StrCat("model '", config_.name, "' version ", config_.version, ": ");
   NB_LOG_INFO(subject, "threads: a run of an instance uses ", RunThreads(), " of ",
               environment_.budget().threads, " (", environment_.budget().Describe(),
               parameters_.intra_op_threads > 0 ? ", as INTRA_OP_THREAD_COUNT says" : "",

@@ -98,17 +98,17 @@ Result<std::vector<Named>> ListInputs(const ModelConfig& config) {
 Error IndexControl(const Forward& forward, const ControlConfig& control, Named* tensor) {
   const std::optional<size_t> index = IndexByAnyRule(forward.arguments, control.input);
   if (!index.has_value()) {
-    return Error::Internal(StrCat("input '", control.input,
-                                  "' does not follow <name>__<index> naming convention."));
+    return Error::Internal(
+        StrCat("input '", control.input, "' does not follow <name>__<index> naming convention."));
   }
   tensor->index = *index;
   return Error();
 }
 
 Error StateNotIndexed(const ModelConfig& config, const std::string& state) {
-  return Error::InvalidArg(
-      StrCat("PyTorch model '", config.name, "' is using sequence batching with state but state '",
-             state, "' does not follow the <name>__<index> naming convention. "));
+  return Error::InvalidArg(StrCat("PyTorch model '", config.name,
+                                  "' is using sequence batching with state but state '", state,
+                                  "' does not follow the <name>__<index> naming convention. "));
 }
 
 // Next to states, whose places only their names tell, the order of a list tells nothing.
@@ -138,8 +138,7 @@ std::string_view KindName(ValueKind kind) {
 
 bool Agree(TRITONSERVER_DataType type, ValueKind kind) {
   if (kind == ValueKind::kUnknown) return true;
-  return kind ==
-         (type == TRITONSERVER_TYPE_BYTES ? ValueKind::kStrings : ValueKind::kTensor);
+  return kind == (type == TRITONSERVER_TYPE_BYTES ? ValueKind::kStrings : ValueKind::kTensor);
 }
 
 Error CheckDictionary(const ModelConfig& config, const std::vector<Named>& tensors,
@@ -147,16 +146,16 @@ Error CheckDictionary(const ModelConfig& config, const std::vector<Named>& tenso
   for (const Named& tensor : tensors) {
     if (tensor.type != TRITONSERVER_TYPE_BYTES) continue;
     return Error::InvalidArg(StrCat("unable to load model '", config.name, "': ", what, " '",
-                                    tensor.name, "' is configured as TYPE_STRING, but the ",
-                                    what, "s are a Dict(str, Tensor)"));
+                                    tensor.name, "' is configured as TYPE_STRING, but the ", what,
+                                    "s are a Dict(str, Tensor)"));
   }
   return Error();
 }
 
 // "argument 'x' (Tensor)".
 std::string Describe(const Argument& argument) {
-  return StrCat("argument '", argument.names.empty() ? "" : argument.names[0], "' (",
-                argument.type, ")");
+  return StrCat("argument '", argument.names.empty() ? "" : argument.names[0], "' (", argument.type,
+                ")");
 }
 
 Error CheckArguments(const ModelConfig& config, const Forward& forward,
@@ -164,10 +163,9 @@ Error CheckArguments(const ModelConfig& config, const Forward& forward,
   std::map<size_t, const Named*> taken;
   for (const Named& input : inputs) {
     if (input.index >= forward.arguments.size()) {
-      return Error::InvalidArg(StrCat("unable to load model '", config.name, "': input '",
-                                      input.name, "' is argument ", input.index,
-                                      " of the model, which has ", forward.arguments.size(), ": ",
-                                      forward.text));
+      return Error::InvalidArg(StrCat(
+          "unable to load model '", config.name, "': input '", input.name, "' is argument ",
+          input.index, " of the model, which has ", forward.arguments.size(), ": ", forward.text));
     }
     const auto [other, fresh] = taken.emplace(input.index, &input);
     if (!fresh) {
@@ -178,9 +176,9 @@ Error CheckArguments(const ModelConfig& config, const Forward& forward,
     const Argument& argument = forward.arguments[input.index];
     if (!Agree(input.type, argument.kind)) {
       return Error::InvalidArg(StrCat("unable to load model '", config.name, "': input '",
-                                      input.name, "' is configured as ",
-                                      ConfigTypeName(input.type), ", but ", Describe(argument),
-                                      " of the model is ", KindName(argument.kind)));
+                                      input.name, "' is configured as ", ConfigTypeName(input.type),
+                                      ", but ", Describe(argument), " of the model is ",
+                                      KindName(argument.kind)));
     }
     const TensorConfig* const listed = config.FindInput(input.name);
     if (listed != nullptr && listed->optional && !argument.defaulted) {
@@ -191,10 +189,10 @@ Error CheckArguments(const ModelConfig& config, const Forward& forward,
   }
   for (size_t i = 0; i < forward.arguments.size(); ++i) {
     if (forward.arguments[i].defaulted || taken.count(i) > 0) continue;
-    return Error::InvalidArg(StrCat("unable to load model '", config.name,
-                                    "', configuration expects ", inputs.size(),
-                                    " inputs, model provides ", forward.arguments.size(), ": no input for ",
-                                    Describe(forward.arguments[i]), " of ", forward.text));
+    return Error::InvalidArg(
+        StrCat("unable to load model '", config.name, "', configuration expects ", inputs.size(),
+               " inputs, model provides ", forward.arguments.size(), ": no input for ",
+               Describe(forward.arguments[i]), " of ", forward.text));
   }
   return Error();
 }
@@ -213,9 +211,9 @@ Error CheckReturned(const ModelConfig& config, const Forward& forward,
     const Returned& returned = forward.returned[output.index];
     if (Agree(output.type, returned.kind)) continue;
     return Error::InvalidArg(StrCat("unable to load model '", config.name, "': output '",
-                                    output.name, "' is configured as ",
-                                    ConfigTypeName(output.type), ", but output ", output.index,
-                                    " of the model is ", KindName(returned.kind)));
+                                    output.name, "' is configured as ", ConfigTypeName(output.type),
+                                    ", but output ", output.index, " of the model is ",
+                                    KindName(returned.kind)));
   }
   return Error();
 }
@@ -261,7 +259,8 @@ Result<std::vector<Named>> NameInputs(const ModelConfig& config, const Forward& 
 
 Result<std::vector<Named>> NameOutputs(const ModelConfig& config, const Forward& forward) {
   std::vector<Named> outputs;
-  for (const TensorConfig& output : config.outputs) outputs.push_back({output.name, output.type, 0});
+  for (const TensorConfig& output : config.outputs)
+    outputs.push_back({output.name, output.type, 0});
   if (outputs.empty()) return NotGiven(config, "output");
   if (!forward.gives_dictionary) {
     IndexList(forward.returned, &outputs);

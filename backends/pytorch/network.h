@@ -42,8 +42,8 @@ class Network {
 // A TorchScript file. May throw what PyTorch throws.
 Result<std::unique_ptr<Network>> LoadScript(const std::string& path, const Parameters& parameters);
 
-// An AOTInductor package (a file or what lies in one, in a folder), for up to `runs` runs at a time.
-// May throw what PyTorch throws.
+// An AOTInductor package (a file or what lies in one, in a folder), for up to `runs` runs at a
+// time. May throw what PyTorch throws.
 Result<std::unique_ptr<Network>> LoadPackage(const std::string& path, int runs);
 
 }  // namespace nereid_backend

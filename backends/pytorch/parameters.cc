@@ -9,10 +9,13 @@ namespace {
 constexpr int64_t kMostThreads = 4096;
 
 // What only a GPU or the original's Python runtime has.
-constexpr const char* kWithoutEffect[] = {
-    "CACHE_CLEANING_ENABLED", "DISABLE_CUDNN",       "ENABLE_CACHE_CLEANING",
-    "ENABLE_NVFUSER",         "NUM_INTEROP_THREADS", "NUM_THREADS",
-    "TORCH_COMPILE_OPTIONAL_PARAMETERS"};
+constexpr const char* kWithoutEffect[] = {"CACHE_CLEANING_ENABLED",
+                                          "DISABLE_CUDNN",
+                                          "ENABLE_CACHE_CLEANING",
+                                          "ENABLE_NVFUSER",
+                                          "NUM_INTEROP_THREADS",
+                                          "NUM_THREADS",
+                                          "TORCH_COMPILE_OPTIONAL_PARAMETERS"};
 
 // Besides what every backend takes, the original takes "on" and "off".
 Result<std::optional<bool>> ReadBool(const ModelConfig& config, const char* key) {

@@ -3,6 +3,7 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include "backends/pytorch/modes.h"
+#include "backends/pytorch/script_constants.h"
 #include "backends/pytorch/script_traits.h"
 
 namespace nereid_backend {
@@ -52,6 +53,7 @@ Result<std::unique_ptr<Network>> ScriptNetwork::Load(const std::string& path,
   std::unique_ptr<ScriptNetwork> network(new ScriptNetwork(parameters));
   const Modes modes(parameters);
   network->module_ = torch::jit::load(path, c10::Device(c10::DeviceType::CPU));
+  NB_RETURN_IF_ERROR(CheckConstants(path, network->module_));
   network->module_.eval();
   network->method_ = network->module_.find_method("forward");
   if (!network->method_.has_value()) {
@@ -127,8 +129,7 @@ std::vector<c10::IValue> ScriptNetwork::Run(std::vector<c10::IValue> arguments) 
   return result.toTuple()->elements().vec();
 }
 
-Result<std::unique_ptr<Network>> LoadScript(const std::string& path,
-                                            const Parameters& parameters) {
+Result<std::unique_ptr<Network>> LoadScript(const std::string& path, const Parameters& parameters) {
   return ScriptNetwork::Load(path, parameters);
 }
 

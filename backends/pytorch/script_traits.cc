@@ -19,8 +19,8 @@ namespace prim = torch::jit::prim;
 struct Found {
   bool sets_attribute = false;
   bool forks = false;
-  bool calls_unknown = false;  // a method that only the run knows
-  bool writes = false;         // into anything
+  bool calls_unknown = false;            // a method that only the run knows
+  bool writes = false;                   // into anything
   std::vector<const Value*> attributes;  // values read from the module
 };
 

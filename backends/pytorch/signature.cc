@@ -34,8 +34,7 @@ Error CheckTensor(const ModelConfig& config, const char* kind, const std::string
 
 Error AddInputs(const ModelConfig& config, Signature* signature) {
   for (const TensorConfig& input : config.inputs) {
-    NB_RETURN_IF_ERROR(
-        CheckTensor(config, "input", input.name, input.type, input.model_dims()));
+    NB_RETURN_IF_ERROR(CheckTensor(config, "input", input.name, input.type, input.model_dims()));
     const Shape dims = input.ragged ? Shape{-1} : WithBatch(config, input.model_dims());
     (input.optional ? signature->defaulted : signature->inputs)
         .push_back(Describe(input.name, input.type, dims));
@@ -48,8 +47,7 @@ Error AddInputs(const ModelConfig& config, Signature* signature) {
   }
   for (const ControlConfig& control : config.controls) {
     NB_RETURN_IF_ERROR(CheckTensor(config, "input", control.input, control.type, {}));
-    signature->inputs.push_back(
-        Describe(control.input, control.type, WithBatch(config, Shape{1})));
+    signature->inputs.push_back(Describe(control.input, control.type, WithBatch(config, Shape{1})));
   }
   return Error();
 }

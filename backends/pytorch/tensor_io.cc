@@ -86,8 +86,8 @@ Error TakeOutput(const c10::IValue& value, RunOutput* output, at::Tensor* kept) 
                                   : ConfigTypeName(type));
   }
   if (tensor.layout() != c10::Layout::Strided || !tensor.device().is_cpu()) {
-    return Error::Internal(StrCat("output '", output->tensor->name,
-                                  "' is not a dense tensor in CPU memory"));
+    return Error::Internal(
+        StrCat("output '", output->tensor->name, "' is not a dense tensor in CPU memory"));
   }
   // Also where it only looks conjugated or negated.
   *kept = tensor.resolve_conj().resolve_neg().contiguous();

@@ -12,9 +12,11 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// The text up to the stack of C++ frames that PyTorch adds.
+// The text up to the stack of C++ frames that PyTorch adds, or its advice to its own developers.
 std::string_view WithoutFrames(std::string_view text) {
-  for (const std::string_view mark : {"\nException raised from ", "\nC++ CapturedTraceback:"}) {
+  for (const std::string_view mark :
+       {"\nException raised from ", "\nC++ CapturedTraceback:", " This is an internal miniz error",
+        " (Could this error message be improved?"}) {
     text = text.substr(0, text.find(mark));
   }
   return text;

@@ -2,7 +2,8 @@
 // answers. By the C++ API: importing PyTorch in Python asks for all of CUDA's libraries.
 //
 //   torch_models write FOLDER            FOLDER/NAME.pt for each model
-//   torch_models run MODEL.pt FOLDER     inputs FOLDER/in-I.TYPE.SHAPE, outputs FOLDER/out-I.TYPE.SHAPE
+//   torch_models run MODEL.pt FOLDER     inputs FOLDER/in-I.TYPE.SHAPE, outputs
+//   FOLDER/out-I.TYPE.SHAPE
 //
 // TYPE and SHAPE are as in in-0.FP32.2x64; the files hold the elements. One thread computes.
 #include <ATen/Parallel.h>
