@@ -3,6 +3,7 @@
 #include <torch/csrc/jit/passes/tensorexpr_fuser.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "backends/pytorch/block_cache.h"
 #include "backends/pytorch/threads.h"
 #include "backends/pytorch/torch_error.h"
 #include "backends/sdk/log.h"
@@ -13,6 +14,7 @@ Result<std::unique_ptr<Environment>> Environment::Create() {
   std::unique_ptr<Environment> environment(new Environment(ReadCpuBudget()));
   NB_RETURN_IF_ERROR(TorchTry("failed to set PyTorch up: ", []() -> Error {
     SetUpThreads();
+    BlockCache::Install();
     return Error();
   }));
   return environment;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "backends/pytorch/block_cache.h"
 #include "backends/pytorch/signature.h"
 #include "backends/pytorch/torch_error.h"
 #include "backends/sdk/graph/check.h"
@@ -62,6 +63,12 @@ Result<std::unique_ptr<TorchModel>> TorchModel::Create(TRITONBACKEND_Model* hand
   environment->Apply(model->config_.name, model->parameters_, traits.forks);
   model->LogPlan();
   return model;
+}
+
+TorchModel::~TorchModel() {
+  network_.reset();
+  // What its runs needed is of no use to the others.
+  BlockCache::Instance().Clear();
 }
 
 Result<std::string> TorchModel::FindFile() const {

@@ -23,6 +23,7 @@ class TorchModel {
  public:
   // Loads the file, completes the configuration where it can, and checks it.
   static Result<std::unique_ptr<TorchModel>> Create(TRITONBACKEND_Model* model);
+  ~TorchModel();
 
   const ModelConfig& config() const { return config_; }
   const Environment& environment() const { return environment_; }

@@ -1,0 +1,103 @@
+#include "backends/pytorch/block_cache.h"
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
+
+#include <cstring>
+
+namespace nereid_backend {
+namespace {
+
+// In front of the data lies how long the block is; the data stays aligned as PyTorch wants it.
+constexpr size_t kHeader = c10::gAlignment;
+
+// The same for sizes that differ little, so that one block serves them in turn.
+size_t RoundUp(size_t size) {
+  const size_t step = size < BlockCache::kLarge ? kHeader : BlockCache::kLarge / 4;
+  return (size + step - 1) / step * step;
+}
+
+}  // namespace
+
+BlockCache& BlockCache::Instance() {
+  static BlockCache* const cache = new BlockCache();
+  return *cache;
+}
+
+void BlockCache::Install() {
+  constexpr uint8_t kBeforeTheDefault = 1;
+  c10::SetCPUAllocator(&Instance(), kBeforeTheDefault);
+}
+
+c10::DataPtr BlockCache::allocate(size_t size) {
+  const c10::Device kCpu(c10::DeviceType::CPU);
+  if (size == 0) return {nullptr, nullptr, &Delete, kCpu};
+  constexpr size_t kMost = SIZE_MAX / 2;
+  TORCH_CHECK(size < kMost, "out of memory: ", size, " bytes wanted");
+  const size_t whole = RoundUp(size + kHeader);
+  void* start = whole >= kLarge ? Take(whole) : nullptr;
+  if (start == nullptr) start = c10::alloc_cpu(whole);  // throws where there is none
+  std::memcpy(start, &whole, sizeof(whole));
+  void* const data = static_cast<char*>(start) + kHeader;
+  return {data, data, &Delete, kCpu};
+}
+
+c10::DeleterFnPtr BlockCache::raw_deleter() const { return &Delete; }
+
+void BlockCache::copy_data(void* destination, const void* source, size_t size) const {
+  default_copy_data(destination, source, size);
+}
+
+void BlockCache::Delete(void* data) {
+  if (data == nullptr) return;
+  Block block{static_cast<char*>(data) - kHeader, 0};
+  std::memcpy(&block.size, block.start, sizeof(block.size));
+  if (block.size >= kLarge) {
+    Instance().Keep(block);
+  } else {
+    c10::free_cpu(block.start);
+  }
+}
+
+void* BlockCache::Take(size_t size) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  for (auto block = kept_.begin(); block != kept_.end(); ++block) {
+    if (block->size != size) continue;
+    void* const start = block->start;
+    kept_bytes_ -= size;
+    kept_.erase(block);
+    return start;
+  }
+  return nullptr;
+}
+
+void BlockCache::Keep(Block block) {
+  std::list<Block> surplus;
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    kept_.push_front(block);
+    kept_bytes_ += block.size;
+    while (kept_bytes_ > kMostKept) {
+      kept_bytes_ -= kept_.back().size;
+      surplus.splice(surplus.begin(), kept_, std::prev(kept_.end()));
+    }
+  }
+  for (const Block& each : surplus) c10::free_cpu(each.start);
+}
+
+void BlockCache::Clear() {
+  std::list<Block> all;
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    all.swap(kept_);
+    kept_bytes_ = 0;
+  }
+  for (const Block& each : all) c10::free_cpu(each.start);
+}
+
+size_t BlockCache::kept_bytes() const {
+  const std::lock_guard<std::mutex> lock(mu_);
+  return kept_bytes_;
+}
+
+}  // namespace nereid_backend
