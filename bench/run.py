@@ -43,6 +43,8 @@ from support.stage import PROJECT_ROOT  # noqa: E402
 
 # A group of its own kind: attacks on our server, beside clients that behave (racetrack/hostile.py).
 HOSTILE = "hostile"
+# Likewise: models of each framework that is staged, beside that framework (racetrack/frameworks.py).
+FRAMEWORKS = "frameworks"
 HOSTILE_SECONDS = 3.0  # of one measurement: three thousand requests, of which thirty are above the p99
 
 # What the original is tried with; the faster one races.
@@ -301,6 +303,48 @@ def run_hostile(
     }
 
 
+def run_frameworks(
+    work: Path, tools: Tools, settings: Settings, wanted: str, options: Sequence[str]
+) -> dict[str, Any]:
+    """The group "frameworks": our server beside each framework alone."""
+    from racetrack import entrants, frameworks  # they want model files of frameworks
+
+    host = machine.describe()
+    measurement = frameworks.Measurement(work, tools, settings.alternations, options)
+    rows, memory = [], {}
+    for name in entrants.staged():
+        found = measurement.framework(name, wanted)
+        for row in found:
+            say(", ".join(frameworks.row_line(row)))
+        rows += found
+        if found:
+            memory[name] = measurement.memory(name)
+            say(f"{name}: {memory[name]} MiB by instances")
+    return {
+        "format": 1,
+        "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "commit": machine.commit(PROJECT_ROOT),
+        "host": host
+        | {
+            "load_average_after": list(os.getloadavg()),
+            "amx": "amx_bf16" in Path("/proc/cpuinfo").read_text(),
+        },
+        "turns": settings.alternations,
+        "rows": rows,
+        "memory_mib": memory,
+    }
+
+
+def page_of(group: str, result: Mapping[str, Any]) -> str:
+    if group == HOSTILE:
+        return hostile.render(result)
+    if group == FRAMEWORKS:
+        from racetrack import frameworks
+
+        return frameworks.render(result)
+    return table.render(result)
+
+
 def write(
     result: Mapping[str, Any], folder: Path, complete: bool, group: str = "race"
 ) -> None:
@@ -310,8 +354,7 @@ def write(
     stem = folder / f"{prefix}{result['when']}-{result['host']['kind']}"
     json_file, markdown_file = Path(f"{stem}.json"), Path(f"{stem}.md")
     json_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    page = hostile.render(result) if group == HOSTILE else table.render(result)
-    markdown_file.write_text(page, encoding="utf-8")
+    markdown_file.write_text(page_of(group, result), encoding="utf-8")
     written = [json_file, markdown_file]
     if complete:
         from racetrack import plot  # matplotlib is needed for nothing else
@@ -325,7 +368,7 @@ def write(
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--quick", action="store_true", help="two short alternations, pinned only")
-    parser.add_argument("--group", choices=[*GROUPS, HOSTILE], default="race", help="which rows")
+    parser.add_argument("--group", choices=[*GROUPS, HOSTILE, FRAMEWORKS], default="race", help="which rows")
     parser.add_argument("--rows", default="", help="only rows whose key holds this text")
     parser.add_argument("--placements", type=lambda text: text.split(","))
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
@@ -347,8 +390,23 @@ def main_hostile(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def main_frameworks(arguments: argparse.Namespace) -> int:
+    settings = (Settings.quick if arguments.quick else Settings.full)(arguments.placements)
+    tools = Tools(arguments.tools, settings.seconds, settings.warmup)
+    with tempfile.TemporaryDirectory(prefix="nereid-bench-") as work:
+        options = arguments.nereid_option
+        result = run_frameworks(Path(work), tools, settings, arguments.rows, options)
+    if not result["rows"]:
+        print(f"no network of a staged framework holds {arguments.rows!r}", file=sys.stderr)
+        return 2
+    write(result, arguments.out, complete=False, group=FRAMEWORKS)
+    return 0
+
+
 def main() -> int:
     arguments = parse_arguments()
+    if arguments.group == FRAMEWORKS:
+        return main_frameworks(arguments)
     if arguments.group == HOSTILE:
         return main_hostile(arguments)
     group = GROUPS[arguments.group]

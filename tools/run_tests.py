@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds and runs all tests; `make test` and CI come here. Needs tools/setup.sh to have run.
 
-    tools/run_tests.py [--only STEP ...] [--list] [-k EXPRESSION]
+    tools/run_tests.py [--only STEP ...] [--list] [--frameworks] [-k EXPRESSION]
 
 Every step runs, whatever became of the others. The last line is `N passed, N failed`: CTest
 programs, pytest cases, and one for each check that is a single thing (a build that fails, the
@@ -31,6 +31,7 @@ LOGS = ROOT / "build" / "logs"
 STAGE = ROOT / "build" / "stage"
 LOG_LINES_SHOWN = 80
 FUZZERS_AT_A_TIME = 2
+FRAMEWORK_TESTS = "tests/frameworks"  # they pass over backends that are not staged
 
 
 @dataclass
@@ -153,15 +154,14 @@ def abi() -> Outcome:
     return Outcome.of(run([sys.executable, "tools/check_abi.py", library], 60, "abi"), "abi")
 
 
-def python_tests(expression: str | None) -> Outcome:
-    report = LOGS / "python.xml"
+def python_tests(what: str, folder: str, *arguments: str) -> Outcome:
+    report = LOGS / f"{what}.xml"
     report.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", "tests", f"--junitxml={report}"]
-    command += ["-k", expression] if expression else []
-    ok = run(command, 1800, "python", NEREID_STAGE=str(STAGE))
-    outcome = read_junit(report, "python")
+    command = [sys.executable, "-m", "pytest", "-q", folder, f"--junitxml={report}", *arguments]
+    ok = run(command, 1800, what, NEREID_STAGE=str(STAGE))
+    outcome = read_junit(report, what)
     if not ok and outcome.failed == 0:
-        return Outcome.of(False, "python: pytest")
+        return Outcome.of(False, f"{what}: pytest")
     return outcome
 
 
@@ -184,8 +184,18 @@ def fuzzers(seconds: int) -> Outcome:
     return Outcome(len(targets) - len(failures), len(failures), failures=failures)
 
 
-def choose_steps(expression: str | None) -> dict[str, Callable[[], Outcome]]:
-    """All steps that this environment asks for, cheap ones first."""
+def choose_steps(
+    expression: str | None, frameworks: bool = False
+) -> dict[str, Callable[[], Outcome]]:
+    """All steps that this environment asks for, cheap ones first; with `frameworks` those of `make
+    frameworks-test`."""
+    selection = ["-k", expression] if expression else []
+    if frameworks:
+        return {
+            "release": lambda: unit_tests("release"),
+            "stage": stage,
+            "frameworks": lambda: python_tests("frameworks", FRAMEWORK_TESTS, *selection),
+        }
     in_ci = os.environ.get("CI") == "true"
     fuzz_seconds = int(os.environ.get("FUZZ_SECONDS") or (30 if in_ci else 0))
     steps: dict[str, Callable[[], Outcome]] = {
@@ -194,7 +204,7 @@ def choose_steps(expression: str | None) -> dict[str, Callable[[], Outcome]]:
         "release": lambda: unit_tests("release"),
         "stage": stage,
         "abi": abi,
-        "python": lambda: python_tests(expression),
+        "python": lambda: python_tests("python", "tests", *selection),
     }
     if in_ci:
         steps["asan"] = lambda: unit_tests("asan")
@@ -209,9 +219,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", metavar="STEP", help="run these steps")
     parser.add_argument("--list", action="store_true", help="print the names of the steps")
+    parser.add_argument("--frameworks", action="store_true", help="the steps of frameworks-test")
     parser.add_argument("-k", metavar="EXPRESSION", help="which Python tests, as in pytest")
     arguments = parser.parse_args()
-    steps = choose_steps(arguments.k)
+    steps = choose_steps(arguments.k, arguments.frameworks)
     if arguments.list:
         print("\n".join(steps))
         return 0

@@ -8,6 +8,7 @@
 #     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
 #     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. From then
 #              on it is built and staged, until `--framework=none`.
+#     --framework-tests   also the Python sides of PyTorch and TensorFlow, which make models for tests
 #
 # Debian packages and Python packages: tools/dependencies.txt. ONNX Runtime: tools/versions.env.
 # Writes to .venv and build/deps only; root is needed only when a Debian package is missing.
@@ -22,6 +23,7 @@ sections=(apt)
 with_original=false
 with_bench=false
 with_vad=false
+with_framework_tests=false
 frameworks=()
 for argument in "$@"; do
   case $argument in
@@ -29,8 +31,9 @@ for argument in "$@"; do
     --test) sections+=(apt-vad) with_original=true with_vad=true ;;
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
+    --framework-tests) sections+=(apt-frameworks) with_framework_tests=true ;;
     --framework=*) frameworks+=("${argument#*=}") ;;
-    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --framework=NAME)" ;;
+    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --framework=NAME, --framework-tests)" ;;
   esac
 done
 
@@ -158,4 +161,8 @@ fi
 if $with_bench; then
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
   install_aside matplotlib bench "$(section pip-bench)"
+fi
+if $with_framework_tests; then
+  install_aside "PyTorch's Python side" pytorch-python/site "$(section pip-pytorch-python)"
+  install_aside "TensorFlow's Python side" tensorflow-python "$(section pip-tensorflow-python)"
 fi

@@ -16,6 +16,7 @@ RESNET_CLASSES = 1000
 _RESNET_STAGES = (64, 128, 256, 512)
 _BLOCKS = 2  # in a stage, as in ResNet-18
 LAYER_WIDTH = 64  # of what Layers take and give
+TOKENS, TOKEN_WIDTH = 16, 64  # of what the transformer takes and gives
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def keeper(width: int) -> onnx.ModelProto:
 def resnet18() -> onnx.ModelProto:
     """A network of ResNet-18's size: 11.7 million weights, 1.8 GFLOP an image. The normalisation is
     folded into the convolutions, as it is in a model that is made for serving."""
-    net = _Convolutions(np.random.default_rng(18))
+    net = _Network(np.random.default_rng(18))
     value = net.relu(net.conv("x", 3, _RESNET_STAGES[0], kernel=7, stride=2))
     value = net.node("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     channels = _RESNET_STAGES[0]
@@ -124,7 +125,41 @@ def resnet18() -> onnx.ModelProto:
     return _model("resnet18", net.nodes, net.weights, RESNET_IMAGE, (RESNET_CLASSES,))
 
 
-class _Convolutions:
+def transformer() -> onnx.ModelProto:
+    """Two layers of an encoder, four heads: y is what they make of x, TOKENS vectors of TOKEN_WIDTH."""
+    net = _Network(np.random.default_rng(64))
+    heads = 4
+    split = net.constant([0, 0, heads, TOKEN_WIDTH // heads])
+    joined = net.constant([0, 0, TOKEN_WIDTH])
+    net.weights.append(numpy_helper.from_array(np.ones(TOKEN_WIDTH, np.float32), "ones"))
+    net.weights.append(numpy_helper.from_array(np.zeros(TOKEN_WIDTH, np.float32), "zeros"))
+    scale = np.array((TOKEN_WIDTH // heads) ** -0.5, np.float32)
+    net.weights.append(numpy_helper.from_array(scale, "scale"))
+
+    def head(value: str, order: Sequence[int]) -> str:
+        shaped = net.node("Reshape", [net.dense(value, TOKEN_WIDTH, TOKEN_WIDTH), split])
+        return net.node("Transpose", [shaped], perm=list(order))
+
+    def normalised(value: str, addend: str) -> str:
+        total = net.node("Add", [value, addend])
+        return net.node("LayerNormalization", [total, "ones", "zeros"], axis=-1)
+
+    value = "x"
+    for _ in range(2):
+        query, key = head(value, (0, 2, 1, 3)), head(value, (0, 2, 3, 1))
+        scores = net.node("Mul", [net.node("MatMul", [query, key]), "scale"])
+        weights = net.node("Softmax", [scores], axis=-1)
+        mixed = net.node("MatMul", [weights, head(value, (0, 2, 1, 3))])
+        merged = net.node("Reshape", [net.node("Transpose", [mixed], perm=[0, 2, 1, 3]), joined])
+        value = normalised(value, net.dense(merged, TOKEN_WIDTH, TOKEN_WIDTH))
+        inner = net.relu(net.dense(value, TOKEN_WIDTH, 4 * TOKEN_WIDTH))
+        value = normalised(value, net.dense(inner, 4 * TOKEN_WIDTH, TOKEN_WIDTH))
+    net.nodes.append(helper.make_node("Identity", [value], ["y"]))
+    row = (TOKENS, TOKEN_WIDTH)
+    return _model("transformer", net.nodes, net.weights, row, row)
+
+
+class _Network:
     """Nodes and weights of a network under construction; values are named by number."""
 
     def __init__(self, random: np.random.Generator) -> None:
@@ -142,8 +177,18 @@ class _Convolutions:
         self.nodes.append(helper.make_node(operator, list(inputs), [out], **attributes))
         return out
 
+    def constant(self, values: Sequence[int]) -> str:
+        name = f"k{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.array(values, np.int64), name))
+        return name
+
     def relu(self, value: str) -> str:
         return self.node("Relu", [value])
+
+    def dense(self, value: str, before: int, after: int) -> str:
+        name = f"d{len(self.nodes)}"
+        scale = float(np.sqrt(1 / before))
+        return self.node("MatMul", [value, self.weight(name, (before, after), scale)])
 
     def conv(
         self, value: str, channels: int, width: int, kernel: int, stride: int, gain: float = 2.0

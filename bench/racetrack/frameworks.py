@@ -1,0 +1,301 @@
+"""Models of several frameworks: Nereid beside each framework alone. The measurement of one network, and
+the page.
+
+Server and framework have one core and one thread; they take turns. Three figures for a network:
+what a batch of 1 and of 8 rows computes in the server, beside the framework with the same pauses
+between its runs; and how many rows a second 16 clients get, beside the framework in a loop without
+pauses at the batch size that the server formed.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tritonclient.http
+
+from racetrack import machine
+from racetrack.compute import computed, us_per_batch
+from racetrack.contestants import Contestant, start
+from racetrack.entrants import Builder, Entrant
+from racetrack.load import Tools, load, run_json
+from racetrack.table import markdown_table, number
+from racetrack.workloads import Files, Row, input_shape, write_http_body
+
+ROWS = (1, 8)  # of one request, where the compute time is looked at
+CLIENTS = 16
+SMALL = ("mlp",)  # networks whose compute time is what counts
+MOST_COMPUTE = 1.05  # of theirs, beside the framework's with the same pauses
+LEAST_THROUGHPUT = 0.97  # of the others, of the framework in a loop
+MOST_MEMORY = 1.3  # of four instances, beside one
+LEAST_BF16 = 5.0  # times ONNX Runtime in FP32, where the processor has AMX
+MEMORY_NETWORK = "resnet18"
+MEMORY_INSTANCES = (1, 4)
+
+
+def values_of(row: Row) -> np.ndarray:
+    """What the programs of the frameworks compute on, too."""
+    shape = input_shape(row)
+    return (np.arange(int(np.prod(shape))) % 17).astype(np.float32).reshape(shape)
+
+
+def write_request(folder: Path, row: Row, address: str) -> Files:
+    """The request, and the server's own first answer to it: that it is right, the tests show."""
+    folder.mkdir(parents=True, exist_ok=True)
+    values = values_of(row)
+    tensor = tritonclient.http.InferInput(row.model.input_name, list(values.shape), "FP32")
+    tensor.set_data_from_numpy(values)
+    wanted = [tritonclient.http.InferRequestedOutput(row.model.output_name, binary_data=True)]
+    with tritonclient.http.InferenceServerClient(address) as client:
+        answer = client.infer(row.model.name, [tensor], outputs=wanted)
+    expect = folder / f"{row.model.name}-rows{row.batch}.expect"
+    expect.write_bytes(answer.as_numpy(row.model.output_name).tobytes())
+    body = folder / f"{row.model.name}-rows{row.batch}.body"
+    return Files(body, expect, write_http_body(body, row, values), None, values.nbytes)
+
+
+def model_statistics(address: str, model: str) -> dict[str, Any]:
+    connection = http.client.HTTPConnection(address, timeout=10)
+    try:
+        connection.request("GET", f"/v2/models/{model}/stats")
+        return json.loads(connection.getresponse().read())
+    finally:
+        connection.close()
+
+
+def batches(found: Mapping[str, Any]) -> tuple[int, int]:
+    """Rows and executions so far."""
+    (model,) = found["model_stats"]
+    return int(model["inference_count"]), int(model["execution_count"])
+
+
+def tree_mib(pid: int) -> float:
+    """Resident memory of a process and of those that it has started. Pages that they share count once
+    in the proportional set size."""
+    total = 0.0
+    for process in [pid, *descendants(pid)]:
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                total += int(line.split()[1]) / 1024
+    return total
+
+
+def descendants(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            found += [int(child), *descendants(int(child))]
+    return found
+
+
+class Measurement:
+    """What all networks of a run have in common."""
+
+    def __init__(self, work: Path, tools: Tools, turns: int, options: Sequence[str]) -> None:
+        self._work = work
+        self._tools = tools
+        self._turns = turns
+        self._options = options
+        self._placement = machine.placements()["pinned"]
+
+    def framework(self, name: str, wanted: str) -> list[dict[str, Any]]:
+        """All networks of a framework whose keys hold `wanted`, in one server."""
+        entrants = Builder(self._work / f"models-{name}", self._work).build(name)
+        entrants = [entrant for entrant in entrants if wanted in entrant.key]
+        if not entrants:
+            return []
+        server = self._start(self._work / f"models-{name}")
+        try:
+            return [self._one(entrant, server) for entrant in entrants]
+        finally:
+            server.stop()
+
+    def memory(self, name: str) -> dict[str, float]:
+        """MiB of a server with one model, by its number of instances, after some requests."""
+        found = {}
+        for instances in MEMORY_INSTANCES:
+            root = self._work / f"memory-{name}-{instances}"
+            entrants = Builder(root / "all", self._work, instances).build(name)
+            (entrant,) = [e for e in entrants if e.key == f"{name}/{MEMORY_NETWORK}"]
+            (root / "one").mkdir()
+            (root / "all" / entrant.model.name).rename(root / "one" / entrant.model.name)
+            server = self._start(root / "one")
+            try:
+                row = Row(entrant.model, "http", "binary", 2 * instances, seconds=3)
+                files = write_request(root / "requests", row, server.http)
+                load(self._tools, row, files, server.http, server.pid, self._placement)
+                found[str(instances)] = tree_mib(server.pid)
+            finally:
+                server.stop()
+        return found
+
+    def _start(self, repository: Path) -> Contestant:
+        return start("nereid", repository, self._work, self._placement, self._options)
+
+    def _one(self, entrant: Entrant, server: Contestant) -> dict[str, Any]:
+        slow = entrant.network == "resnet18"
+        seconds = 3.0 if slow else 0.0
+        return {
+            "key": entrant.key,
+            "network": entrant.network,
+            "title": entrant.model.title,
+            "compute": [self._compute(entrant, server, rows, seconds) for rows in ROWS],
+            "throughput": self._throughput(entrant, server, seconds),
+        }
+
+    def _alone(self, entrant: Entrant, rows: int, seconds: float, pause_us: int) -> float:
+        """Microseconds of a run of `rows` rows in the framework alone."""
+        shape = ",".join(str(dim) for dim in (rows, *entrant.model.shape[1:]))
+        found = run_json(
+            [
+                self._tools.program(entrant.loop),
+                entrant.file,
+                entrant.model.input_name,
+                entrant.model.output_name,
+                shape,
+                str(max(self._tools.seconds, seconds)),
+                str(pause_us),
+                *entrant.options,
+            ],
+            self._placement.server,
+        )
+        return float(found["us_per_run"])
+
+    def _compute(
+        self, entrant: Entrant, server: Contestant, rows: int, seconds: float
+    ) -> dict[str, Any]:
+        row = Row(entrant.model, "http", "binary", 1, batch=rows, seconds=seconds)
+        files = write_request(self._work / "requests", row, server.http)
+        ours, theirs = [], []
+        for _ in range(self._turns):
+            before = computed(model_statistics(server.http, row.model.name), rows)
+            run = load(self._tools, row, files, server.http, server.pid, self._placement)
+            after = computed(model_statistics(server.http, row.model.name), rows)
+            ours.append(us_per_batch(before, after))
+            pause = max(1, round(run["latency_us"]["p50"] - ours[-1]))
+            theirs.append(self._alone(entrant, rows, seconds, pause))
+        return {"rows": rows, "ours": ours, "theirs": theirs}
+
+    def _throughput(self, entrant: Entrant, server: Contestant, seconds: float) -> dict[str, Any]:
+        row = Row(entrant.model, "http", "binary", CLIENTS, seconds=seconds)
+        files = write_request(self._work / "requests", row, server.http)
+        turns = []
+        for _ in range(self._turns):
+            before = batches(model_statistics(server.http, row.model.name))
+            run = load(self._tools, row, files, server.http, server.pid, self._placement)
+            after = batches(model_statistics(server.http, row.model.name))
+            formed = (after[0] - before[0]) / max(1, after[1] - before[1])
+            size = max(1, round(formed))
+            alone = size * 1e6 / self._alone(entrant, size, seconds, 0)
+            turns.append({"ours": run["throughput"], "theirs": alone, "formed": formed,
+                          "errors": run["errors"]})
+        return {"turns": turns}
+
+
+def compute_ratio(compute: Mapping[str, Any]) -> float:
+    """Of the server's compute time to the framework's; turn by turn, since the machine's pace changes."""
+    return statistics.median(a / b for a, b in zip(compute["ours"], compute["theirs"]))
+
+
+def throughput_ratio(row: Mapping[str, Any]) -> float:
+    return statistics.median(turn["ours"] / turn["theirs"] for turn in row["throughput"]["turns"])
+
+
+def bf16_speed_up(rows: Sequence[Mapping[str, Any]], which: int) -> float | None:
+    """ResNet-18 in bf16 through OpenVINO beside ONNX Runtime in FP32: compute time by compute time."""
+    times = {
+        row["key"]: statistics.median(row["compute"][which]["ours"])
+        for row in rows
+    }
+    first, second = times.get("onnxruntime/resnet18"), times.get("openvino/resnet18_bf16")
+    return None if first is None or second is None else first / second
+
+
+def failures(result: Mapping[str, Any]) -> list[str]:
+    """Where the server falls short of its aim, a sentence each."""
+    found = []
+    for row in result["rows"]:
+        if any(turn["errors"] for turn in row["throughput"]["turns"]):
+            found.append(f"{row['key']}: requests failed")
+        if row["network"] in SMALL:
+            for compute in row["compute"]:
+                if compute_ratio(compute) > MOST_COMPUTE:
+                    found.append(
+                        f"{row['key']}, {compute['rows']} rows: {compute_ratio(compute):.2f} times the "
+                        f"framework's compute time, {MOST_COMPUTE:g} are allowed"
+                    )
+        elif throughput_ratio(row) < LEAST_THROUGHPUT:
+            found.append(
+                f"{row['key']}: {throughput_ratio(row):.0%} of the framework in a loop, "
+                f"{LEAST_THROUGHPUT:.0%} are wanted"
+            )
+    for name, memory in result["memory_mib"].items():
+        grown = memory["4"] / memory["1"]
+        if grown > MOST_MEMORY:
+            found.append(f"{name}: four instances take {grown:.2f} times the memory of one, "
+                         f"{MOST_MEMORY:g} are allowed")
+    speed_up = bf16_speed_up(result["rows"], 0)
+    if result["host"]["amx"] and speed_up is not None and speed_up < LEAST_BF16:
+        found.append(f"bf16: {speed_up:.1f} times ONNX Runtime, {LEAST_BF16:g} are wanted")
+    return found
+
+
+HEAD = (
+    "| network | 1 row µs | alone | ratio | 8 rows µs | alone | ratio | rows/s | batch formed "
+    "| alone/s | ratio |"
+)
+MEMORY_HEAD = "| framework | 1 instance MiB | 4 instances MiB | ratio |"
+
+
+def row_line(row: Mapping[str, Any]) -> list[str]:
+    cells = [f"{row['key']}: {row['title']}"]
+    for compute in row["compute"]:
+        cells += [
+            number(statistics.median(compute["ours"])),
+            number(statistics.median(compute["theirs"])),
+            f"{compute_ratio(compute):.3f}",
+        ]
+    turns = row["throughput"]["turns"]
+    cells += [
+        number(statistics.median(turn["ours"] for turn in turns)),
+        f"{statistics.median(turn['formed'] for turn in turns):.1f}",
+        number(statistics.median(turn["theirs"] for turn in turns)),
+        f"{throughput_ratio(row):.3f}",
+    ]
+    return cells
+
+
+def render(result: Mapping[str, Any]) -> str:
+    """The whole Markdown page."""
+    host = result["host"]
+    wrong = failures(result)
+    speed_ups = [bf16_speed_up(result["rows"], which) for which in range(len(ROWS))]
+    memory = [
+        [name, f"{found['1']:,.0f}", f"{found['4']:,.0f}", f"{found['4'] / found['1']:.2f}"]
+        for name, found in result["memory_mib"].items()
+    ]
+    parts = [
+        f"# Frameworks, Nereid {result['commit']}, {result['when']}",
+        f"{host['cores']} cores, {host['processor']} ({'with' if host['amx'] else 'without'} AMX), "
+        f"{host['system']}; load average before {host['load_average_before'][0]:.2f}. One core and one "
+        f"thread for the server and for the framework alone, which take turns; {result['turns']} turns, "
+        f"medians; {CLIENTS} clients with one row each for rows/s.",
+        f"Aims: compute time of the MLP at most {MOST_COMPUTE:g} times the framework's with the same "
+        f"pauses; of the others at least {LEAST_THROUGHPUT:.0%} of the framework in a loop at the batch "
+        f"sizes formed; four instances at most {MOST_MEMORY:g} times the memory of one.",
+        "**All within.**" if not wrong else "\n".join(f"- {sentence}" for sentence in wrong),
+        markdown_table(HEAD, [row_line(row) for row in result["rows"]]),
+        markdown_table(MEMORY_HEAD, memory),
+    ]
+    if None not in speed_ups:
+        parts.append(
+            "ResNet-18 in bf16 through OpenVINO, beside ONNX Runtime in FP32: "
+            + ", ".join(f"{ratio:.2f} times with {rows} rows" for ratio, rows in zip(speed_ups, ROWS))
+            + "."
+        )
+    return "\n\n".join(parts) + "\n"
