@@ -206,6 +206,22 @@ TRITONSERVER_Error* TRITONBACKEND_InferenceRequestTimeoutMicroseconds(
   return nullptr;
 }
 
+TRITONSERVER_Error* TRITONBACKEND_RequestFlags(TRITONBACKEND_Request* request, uint32_t* flags) {
+  *flags = request->flags;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationId(TRITONBACKEND_Request* request,
+                                                       uint64_t* id) {
+  if (!request->correlation_name.empty()) return Invalid("it is a name");
+  *id = request->correlation_id;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationIdString(TRITONBACKEND_Request* request,
+                                                             const char** id) {
+  if (request->correlation_name.empty()) return Invalid("it is a number");
+  *id = request->correlation_name.c_str();
+  return nullptr;
+}
 TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request, uint32_t) {
   request->reported_before_release = !request->statistics.empty();
   ++request->released;

@@ -55,14 +55,17 @@ struct TRITONBACKEND_Request {
   std::deque<TRITONBACKEND_Input> inputs;
   std::vector<std::string> wanted_outputs;
   bool refuse_responses = false;  // ResponseNew fails
-  bool cancelled = false;  // set before others may look
+  bool cancelled = false;         // set before others may look
   uint64_t timeout_us = 0;
+  uint32_t flags = 0;
+  uint64_t correlation_id = 0;
+  std::string correlation_name;  // of a sequence that has a name and no number
 
   // What the backend did.
   std::vector<nereid_backend::testing::SeenResponse> responses;
   int responses_deleted = 0;
   int released = 0;
-  std::vector<bool> statistics;  // success flag of each report
+  std::vector<bool> statistics;                           // success flag of each report
   std::vector<nereid_backend::testing::SeenTimes> times;  // of each report
   bool reported_before_release = false;
 };
