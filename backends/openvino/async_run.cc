@@ -44,8 +44,12 @@ Error AsyncRun::Start() {
     // Each time: where a callback of an earlier run has not returned yet, the runtime has none.
     run_.request().set_callback([this](std::exception_ptr failure) { OnCompleted(failure); });
     batch_->MarkComputeStart();
-    run_.request().start_async();
-    return Error();
+    run_.BeginWatch();
+    Error started = OvTry("", [&]() -> Error {
+      run_.request().start_async();
+      return Error();
+    });
+    return started.ok() ? Error() : run_.EndWatch(std::move(started));
   });
 }
 
@@ -53,11 +57,11 @@ void AsyncRun::OnCompleted(const std::exception_ptr& failure) noexcept {
   batch_->MarkComputeEnd();
   const Error error = Guarded("ModelInstanceExecute", [&]() -> Error {
     bool fits = true;
-    Error ran = OvTry("", [&]() -> Error {
+    Error ran = run_.EndWatch(OvTry("", [&]() -> Error {
       if (failure != nullptr) std::rethrow_exception(failure);
       fits = run_.TakeOutputs();
       return Error();
-    });
+    }));
     if ((!fits || IsOutputMismatch(ran)) && run_.Replan()) {
       ran = Start();
       if (ran.ok()) return Error();

@@ -41,6 +41,11 @@ Error SetThreads(const Parameter& parameter, CompileRequest* request) {
   return Error();
 }
 
+Error CheckNumber(const Parameter& parameter, CompileRequest*) {
+  const Result<int64_t> number = Number(parameter, kMaxThreads);
+  return number.ok() ? Error() : parameter.Expected("a non-negative number");
+}
+
 Error SetSequenceStates(const Parameter& parameter, CompileRequest* request) {
   NB_ASSIGN_OR_RETURN(request->sequence_states, Number(parameter, kMaxSequenceStates));
   return request->sequence_states > 0 ? Error() : parameter.Expected("at least 1");
@@ -105,6 +110,14 @@ Error SetReshape(const Parameter& parameter, CompileRequest* request) {
   return Error();
 }
 
+Error SetLate(const Parameter& parameter, CompileRequest* request) {
+  NB_ASSIGN_OR_RETURN(
+      request->terminate_late_runs,
+      ParseBool(StrCat("parameter '", parameter.name, "' of model '", parameter.config.name, "'"),
+                parameter.value));
+  return Error();
+}
+
 template <auto Member>
 Error SetText(const Parameter& parameter, CompileRequest* request) {
   request->*Member = parameter.text;
@@ -125,19 +138,23 @@ struct Option {
   std::string_view remark = "";  // for the log
 };
 constexpr std::string_view kNoFixedBatch = "has no effect: batches of every size run as they are";
-// Names and values are those of the original's backend, but for the last of the first part.
+// Names and values of the original's backend, then our own, those without effect here, and those of
+// the original's early days.
 constexpr Option kOptions[] = {
     {"INFERENCE_NUM_THREADS", &SetThreads<&CompileRequest::inference_threads>},
-    {"COMPILATION_NUM_THREADS", &SetThreads<&CompileRequest::compilation_threads>},
+    {"COMPILATION_NUM_THREADS", &CheckNumber,
+     "has no effect: OpenVINO's CPU plugin has no such setting"},
     {"HINT_BF16", &SetBf16},
     {"NUM_STREAMS", &SetStreams},
     {"PERFORMANCE_HINT", &SetPerformance},
     {"RESHAPE_IO_LAYERS", &SetReshape},
     {"CPU_EXTENSION_PATH", &SetText<&CompileRequest::extension>},
     {"TARGET_DEVICE", &CheckDevice},
+
     {"INFERENCE_PRECISION_HINT", &SetPrecision},
     {"CACHE_DIR", &SetText<&CompileRequest::cache_dir>},
     {"MAX_SEQUENCE_STATES", &SetSequenceStates},
+    {"terminate_late_runs", &SetLate},
 
     {"SKIP_OV_DYNAMIC_BATCHSIZE", nullptr, kNoFixedBatch},
     {"ENABLE_BATCH_PADDING", nullptr, kNoFixedBatch},
@@ -169,11 +186,10 @@ Result<CompileRequest> CompileRequest::FromConfig(const ModelConfig& config) {
                      [&, &key = name](const Option& candidate) { return candidate.name == key; });
     if (option == std::end(kOptions)) continue;  // parameters of others
     const Parameter parameter = ReadParameter(config, name, json);
-    if (option->apply != nullptr) {
-      NB_RETURN_IF_ERROR(option->apply(parameter, &request));
+    if (option->apply != nullptr) NB_RETURN_IF_ERROR(option->apply(parameter, &request));
+    if (option->remark.empty()) {
       NB_LOG_INFO("Configuring ", name, " to ", parameter.text);
-    }
-    if (!option->remark.empty()) {
+    } else {
       NB_LOG_INFO("model '", config.name, "': parameter '", name, "' ", option->remark);
     }
   }
@@ -181,13 +197,10 @@ Result<CompileRequest> CompileRequest::FromConfig(const ModelConfig& config) {
 }
 
 ov::AnyMap CompileRequest::Build(const Environment& environment) const {
-  const int budget = environment.budget().threads;
-  const auto count = [&](int64_t asked) {
-    return asked > 0 ? static_cast<int32_t>(asked) : budget;
-  };
   ov::AnyMap properties;
-  properties.insert(ov::inference_num_threads(count(inference_threads)));
-  properties.insert(ov::compilation_num_threads(count(compilation_threads)));
+  properties.insert(ov::inference_num_threads(inference_threads > 0
+                                                  ? static_cast<int32_t>(inference_threads)
+                                                  : environment.budget().threads));
   // The threads of several models would be bound to the same processors, and those of an instance
   // belong to the server's host policies.
   properties.insert(ov::hint::enable_cpu_pinning(false));

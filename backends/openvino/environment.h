@@ -11,6 +11,7 @@
 #include "backends/sdk/cpu_budget.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/json.h"
+#include "backends/sdk/run_watch.h"
 
 namespace nereid_backend {
 
@@ -33,6 +34,8 @@ class Environment {
   const std::shared_ptr<ov::Core>& core() const { return core_; }
   const BackendSettings& settings() const { return settings_; }
   const CpuBudget& budget() const { return budget_; }
+  // Stops runs that nobody waits for any more.
+  RunWatch* watch() const { return &watch_; }
 
  private:
   Environment(BackendSettings settings, const CpuBudget& budget)
@@ -41,6 +44,7 @@ class Environment {
   const BackendSettings settings_;
   const CpuBudget budget_;
   std::shared_ptr<ov::Core> core_;
+  mutable RunWatch watch_;  // thread-safe
 };
 
 }  // namespace nereid_backend

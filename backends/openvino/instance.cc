@@ -72,10 +72,11 @@ Error OpenVinoInstance::ComputeOnce(bool* fits) {
     run_->SetTensors();
     if (states_.has_value()) NB_RETURN_IF_ERROR(states_->Load(batch, group, &run_->request()));
     batch.MarkComputeStart();
-    Error ran = OvTry("", [&]() -> Error {
+    run_->BeginWatch();
+    Error ran = run_->EndWatch(OvTry("", [&]() -> Error {
       run_->request().infer();
       return Error();
-    });
+    }));
     batch.MarkComputeEnd();
     if (!ran.ok()) return ran;
     *fits = run_->TakeOutputs();

@@ -87,25 +87,30 @@ Error OpenVinoModel::Read() {
 Error OpenVinoModel::AutoComplete(TRITONBACKEND_Model* handle) {
   NB_ASSIGN_OR_RETURN(
       const Json completed,
-      AutoCompleteConfig(config_, signature_, environment_.settings().default_max_batch_size));
+      AutoCompleteConfig(
+          config_, signature_,
+          FixedState().empty() ? environment_.settings().default_max_batch_size : 0));
   NB_RETURN_IF_ERROR(SetModelConfig(handle, completed));
   NB_ASSIGN_OR_RETURN(config_, ReadModelConfig(handle));
   return Error();
 }
 
-Error OpenVinoModel::CheckStates() const {
-  if (!config_.batching()) return Error();
+std::string OpenVinoModel::FixedState() const {
   for (const auto& variable : graph_->get_variables()) {
     const ov::PartialShape& shape = variable->get_info().data_shape;
     if (shape.rank().is_static() && shape.size() > 0 && shape[0].is_dynamic()) continue;
-    return Error::InvalidArg(StrCat("unable to load model '", config_.name, "': state '",
-                                    variable->get_info().variable_id, "' has shape ",
-                                    shape.to_string(), " in the model, but max_batch_size ",
-                                    config_.max_batch_size,
-                                    " needs a first dimension that is variable (-1); set "
-                                    "max_batch_size to 0"));
+    return StrCat("'", variable->get_info().variable_id, "' has shape ", shape.to_string());
   }
-  return Error();
+  return "";
+}
+
+Error OpenVinoModel::CheckStates() const {
+  const std::string fixed = FixedState();
+  if (!config_.batching() || fixed.empty()) return Error();
+  return Error::InvalidArg(
+      StrCat("unable to load model '", config_.name, "': state ", fixed,
+             " in the model, but max_batch_size ", config_.max_batch_size,
+             " needs a first dimension that is variable (-1); set max_batch_size to 0"));
 }
 
 Error OpenVinoModel::Compile() {
@@ -144,15 +149,16 @@ void OpenVinoModel::LogPlan() const {
   const int streams = compiled_.get_property(ov::num_streams);
   const int threads = compiled_.get_property(ov::inference_num_threads);
   const ov::element::Type precision = compiled_.get_property(ov::hint::inference_precision);
-  NB_LOG_INFO("model '", config_.name, "' version ", config_.version, ": threads: ", threads,
-              " in ", streams, " streams (", environment_.budget().Describe(), "), ",
-              pool_ != nullptr ? StrCat(pool_->size(), " batches at a time")
-                               : std::string("one batch at a time in each instance"),
-              "; computes FP32 in ", precision.get_type_name(),
-              request_.precision.has_value()
-                  ? ""
-                  : ", OpenVINO's choice (INFERENCE_PRECISION_HINT sets it)",
-              state_count_ > 0 ? StrCat("; ", state_count_, " states") : std::string());
+  const std::string at_once = pool_ != nullptr ? StrCat(pool_->size(), " batches at a time")
+                                               : "one batch at a time in each instance";
+  const std::string choice = request_.precision.has_value()
+                                 ? ""
+                                 : ", OpenVINO's choice (INFERENCE_PRECISION_HINT sets it)";
+  NB_LOG_INFO("model '", config_.name, "' version ", config_.version, ": threads: ", threads, " (",
+              environment_.budget().Describe(), "), streams: ", streams, ", ", at_once,
+              "; FP32 is computed in ", precision.get_type_name(), choice,
+              "; states: ", state_count_,
+              compiled_.get_property(ov::loaded_from_cache) ? "; from the cache" : "");
 }
 
 }  // namespace nereid_backend

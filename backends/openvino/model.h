@@ -30,6 +30,7 @@ class OpenVinoModel {
   ~OpenVinoModel();
 
   const ModelConfig& config() const { return config_; }
+  const Environment& environment() const { return environment_; }
   const BoundModel& bound() const { return *bound_; }
   // A new infer request. May throw ov::Exception.
   ov::InferRequest NewInferRequest() const { return compiled_.create_infer_request(); }
@@ -43,6 +44,7 @@ class OpenVinoModel {
   bool has_states() const { return state_count_ > 0; }
   // Whether requests belong to sequences.
   bool has_sequences() const { return config_.json.Has("sequence_batching"); }
+  bool terminates_late_runs() const { return request_.terminate_late_runs; }
   int64_t sequence_states() const { return request_.sequence_states; }
 
   // Where several runs are under way at a time; null where an instance runs one after the other.
@@ -55,6 +57,8 @@ class OpenVinoModel {
   // Reads the file and gives the model the shapes that the configuration wants.
   Error Read();
   Error AutoComplete(TRITONBACKEND_Model* handle);
+  // The name and shape of a state whose first dimension is fixed; empty when there is none.
+  std::string FixedState() const;
   // INVALID_ARG when the model's states do not allow what the configuration asks.
   Error CheckStates() const;
   Error Compile();

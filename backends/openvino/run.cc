@@ -1,6 +1,8 @@
 #include "backends/openvino/run.h"
 
+#include "backends/openvino/ov_error.h"
 #include "backends/openvino/tensor_io.h"
+#include "backends/sdk/log.h"
 
 namespace nereid_backend {
 namespace {
@@ -24,8 +26,26 @@ Run::Run(const OpenVinoModel& model)
       executor_(model.bound(), model.has_states() ? GraphExecutor::Outputs::kInOwnMemory
                                                   : GraphExecutor::Outputs::kInPlace),
       request_(model.NewInferRequest()),
+      watched_(model.environment().watch(), model.terminates_late_runs(), [this] { Cancel(); }),
       own_outputs_(model.outputs().size()),
       lent_(model.outputs().size(), false) {}
+
+// A request that has not begun, or has just ended, has nothing to stop.
+void Run::Cancel() {
+  const Error error = OvTry("", [&]() -> Error {
+    request_.cancel();
+    return Error();
+  });
+  if (!error.ok()) NB_LOG_VERBOSE("failed to stop a run: ", error.message());
+}
+
+Error Run::EndWatch(Error ran) {
+  // It may have finished all the same.
+  if (!watched_.End() || ran.ok()) return ran;
+  return Error(TRITONSERVER_ERROR_CANCELLED,
+               StrCat("model '", model_.config().name,
+                      "' was stopped while it computed: nobody waits for the result any more"));
+}
 
 void Run::SetTensors() {
   for (RunInput& input : executor_.inputs()) {

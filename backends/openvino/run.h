@@ -10,6 +10,7 @@
 
 #include "backends/openvino/model.h"
 #include "backends/sdk/graph/executor.h"
+#include "backends/sdk/run_watch.h"
 
 namespace nereid_backend {
 
@@ -20,6 +21,11 @@ class Run {
 
   GraphExecutor& executor() { return executor_; }
   ov::InferRequest& request() { return request_; }
+
+  // Around the time in which the infer request runs: it is stopped when nobody waits for the
+  // results any more. EndWatch returns what came of it, CANCELLED where it was stopped.
+  void BeginWatch() { watched_.Begin(executor_.requests()); }
+  Error EndWatch(Error ran);
 
   // Hands what the executor has ready to the infer request. May throw ov::Exception.
   void SetTensors();
@@ -34,9 +40,12 @@ class Run {
   bool Replan();
 
  private:
+  void Cancel();
+
   const OpenVinoModel& model_;
   GraphExecutor executor_;
   ov::InferRequest request_;
+  RunWatch::Watched watched_;  // stops request_
   // For each output of the model: memory for a result without a place, once a response has lent
   // the runtime another one, and whether that is the case.
   std::vector<ov::Tensor> own_outputs_;

@@ -1,7 +1,9 @@
 #include "backends/sdk/testing/fake_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iostream>
+#include <mutex>
 
 using nereid_backend::testing::SeenError;
 using nereid_backend::testing::SeenOutput;
@@ -27,7 +29,8 @@ struct TRITONBACKEND_Response {
 
 namespace {
 
-int64_t g_live_errors = 0;
+std::atomic<int64_t> g_live_errors = 0;
+std::mutex g_batch_reports;
 
 struct TypeRow {
   TRITONSERVER_DataType type;
@@ -271,6 +274,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportBatchStatistics(
     TRITONBACKEND_ModelInstance* instance, const uint64_t batch_size, const uint64_t exec_start,
     const uint64_t compute_start, const uint64_t compute_end, const uint64_t exec_end) {
+  const std::lock_guard lock(g_batch_reports);
   instance->batch_sizes.push_back(batch_size);
   instance->batch_times.push_back({exec_start, compute_start, compute_end, exec_end});
   return nullptr;

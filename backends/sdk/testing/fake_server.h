@@ -1,6 +1,6 @@
 // A stand-in for the server in unit tests of backend code: it defines those functions of the C API
 // that the SDK calls, over plain structs that a test fills and reads. Test programs link it instead
-// of libtritonserver.so. Used by one thread.
+// of libtritonserver.so. Used by one thread; errors may be made, and batches reported, by several.
 #ifndef NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_
 #define NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_
 
