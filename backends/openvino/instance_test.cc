@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <deque>
 #include <thread>
 
@@ -51,6 +52,32 @@ TEST_F(InstanceTest, ResultsAreWrittenInPlaceAndTheirPlacesAreNotKept) {
     EXPECT_EQ(AnswerOf(second), "3");
   }
   EXPECT_EQ(loaded.model->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
+}
+
+// OpenVINO would read what lies in the place of the output, and write nothing there.
+TEST_F(InstanceTest, AnOutputThatIsAnInput) {
+  const auto x = testing::Input("X", ov::element::i32, {-1, 1});
+  const auto same = std::make_shared<testing::op::Relu>(x);
+  same->set_friendly_name("Y");
+  const auto network = std::make_shared<ov::Model>(
+      ov::ResultVector{std::make_shared<testing::op::Result>(x), testing::Output("Y", same)},
+      ov::ParameterVector{x});
+  LoadedModel loaded(
+      "passes", network,
+      R"("max_batch_size":8,"input":[{"name":"X","data_type":"TYPE_INT32","dims":[1]}],
+                        "output":[{"name":"X","data_type":"TYPE_INT32","dims":[1]},
+                                  {"name":"Y","data_type":"TYPE_INT32","dims":[1]}])");
+  ASSERT_EQ(loaded.error, "");
+  for (const int32_t value : {1, 2, 3}) {
+    TRITONBACKEND_Request request = NumbersRequest({value, 7});
+    request.wanted_outputs = {"X", "Y"};
+    loaded.Execute({&request});
+    for (const testing::SeenOutput& output : request.responses.at(0).outputs) {
+      int32_t values[2] = {};
+      memcpy(values, output.data.data(), sizeof(values));
+      EXPECT_THAT(values, ElementsAre(value, 7)) << output.name;
+    }
+  }
 }
 
 TEST_F(InstanceTest, AResultThatDoesNotFitIsAnErrorThatSaysSo) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <openvino/core/model.hpp>
+#include <openvino/op/parameter.hpp>
 #include <openvino/runtime/properties.hpp>
 
 #include "backends/openvino/model_file.h"
@@ -29,6 +30,14 @@ size_t IndexOf(const std::vector<ModelTensor>& tensors, const std::string& name)
   const auto found = std::find_if(tensors.begin(), tensors.end(),
                                   [&](const ModelTensor& tensor) { return tensor.name == name; });
   return static_cast<size_t>(found - tensors.begin());
+}
+
+// As it is computed: operators without effect are gone.
+bool HasOutputThatIsInput(const ov::CompiledModel& compiled) {
+  const auto results = compiled.get_runtime_model()->get_results();
+  return std::any_of(results.begin(), results.end(), [](const auto& result) {
+    return ov::is_type<ov::op::v0::Parameter>(result->get_input_node_shared_ptr(0));
+  });
 }
 
 }  // namespace
@@ -117,6 +126,7 @@ Error OpenVinoModel::Compile() {
   return OvTry(StrCat("failed to compile '", path_, "': "), [&]() -> Error {
     compiled_ = core_->compile_model(graph_, "CPU", request_.Build(environment_));
     graph_.reset();
+    passes_inputs_through_ = HasOutputThatIsInput(compiled_);
     return Error();
   });
 }

@@ -42,6 +42,10 @@ class OpenVinoModel {
 
   // True when the network keeps states itself (ReadValue, Assign).
   bool has_states() const { return state_count_ > 0; }
+  // Whether results may be written where the responses have them. Not so with states, which would
+  // be written twice where a run is repeated, nor where an output is an input: the runtime then
+  // takes the memory that is set for the one for that of the other.
+  bool writes_in_place() const { return state_count_ == 0 && !passes_inputs_through_; }
   // Whether requests belong to sequences.
   bool has_sequences() const { return config_.json.Has("sequence_batching"); }
   bool terminates_late_runs() const { return request_.terminate_late_runs; }
@@ -74,6 +78,7 @@ class OpenVinoModel {
   std::shared_ptr<ov::Model> graph_;  // until it is compiled
   size_t state_count_ = 0;
   Signature signature_;
+  bool passes_inputs_through_ = false;
   mutable ov::CompiledModel compiled_;  // making infer requests is thread-safe, though not const
   std::unique_ptr<BoundModel> bound_;
   std::vector<size_t> input_ports_;

@@ -20,11 +20,10 @@ ov::Tensor EmptyTensor(const ov::Output<const ov::Node>& port) {
 
 }  // namespace
 
-// States would be written twice where a run is repeated, so their models get no places.
 Run::Run(const OpenVinoModel& model)
     : model_(model),
-      executor_(model.bound(), model.has_states() ? GraphExecutor::Outputs::kInOwnMemory
-                                                  : GraphExecutor::Outputs::kInPlace),
+      executor_(model.bound(), model.writes_in_place() ? GraphExecutor::Outputs::kInPlace
+                                                       : GraphExecutor::Outputs::kInOwnMemory),
       request_(model.NewInferRequest()),
       watched_(model.environment().watch(), model.terminates_late_runs(), [this] { Cancel(); }),
       own_outputs_(model.outputs().size()),
