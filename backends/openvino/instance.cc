@@ -26,7 +26,7 @@ OpenVinoInstance::OpenVinoInstance(TRITONBACKEND_ModelInstance* handle, const Op
   if (model_.pool() != nullptr) return;
   run_.emplace(model_);
   if (!model_.has_states()) return;
-  states_.emplace(LimitsOf(model_));
+  states_.emplace(LimitsOf(model_), model_.initial_states());
   run_->executor().set_may_join([this](size_t a, size_t b) { return states_->MayJoin(a, b); });
 }
 

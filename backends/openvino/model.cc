@@ -124,6 +124,9 @@ Error OpenVinoModel::CheckStates() const {
 
 Error OpenVinoModel::Compile() {
   return OvTry(StrCat("failed to compile '", path_, "': "), [&]() -> Error {
+    if (has_states()) {
+      NB_ASSIGN_OR_RETURN(initial_states_, InitialStates::Create(*graph_, core_.get()));
+    }
     compiled_ = core_->compile_model(graph_, "CPU", request_.Build(environment_));
     graph_.reset();
     passes_inputs_through_ = HasOutputThatIsInput(compiled_);

@@ -13,6 +13,7 @@
 
 #include "backends/openvino/compile_request.h"
 #include "backends/openvino/environment.h"
+#include "backends/openvino/initial_states.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/graph/bound_model.h"
 #include "backends/sdk/graph/signature.h"
@@ -42,6 +43,8 @@ class OpenVinoModel {
 
   // True when the network keeps states itself (ReadValue, Assign).
   bool has_states() const { return state_count_ > 0; }
+  // REQUIRES: has_states().
+  const InitialStates& initial_states() const { return *initial_states_; }
   // Whether results may be written where the responses have them. Not so with states, which would
   // be written twice where a run is repeated, nor where an output is an input: the runtime then
   // takes the memory that is set for the one for that of the other.
@@ -78,6 +81,7 @@ class OpenVinoModel {
   std::shared_ptr<ov::Model> graph_;  // until it is compiled
   size_t state_count_ = 0;
   Signature signature_;
+  std::unique_ptr<InitialStates> initial_states_;  // of a model with states
   bool passes_inputs_through_ = false;
   mutable ov::CompiledModel compiled_;  // making infer requests is thread-safe, though not const
   std::unique_ptr<BoundModel> bound_;

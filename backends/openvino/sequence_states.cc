@@ -41,8 +41,8 @@ ov::Tensor CopyAll(const ov::Tensor& all) {
 
 }  // namespace
 
-SequenceStates::SequenceStates(const Limits& limits, Batch::Clock now)
-    : limits_(limits), now_(now) {}
+SequenceStates::SequenceStates(const Limits& limits, const InitialStates& initial, Batch::Clock now)
+    : limits_(limits), initial_(initial), now_(now), initial_request_(initial.NewRequest()) {}
 
 SequenceStates::Step SequenceStates::ReadStep(TRITONBACKEND_Request* request) const {
   Step step;
@@ -91,12 +91,33 @@ const SequenceStates::Entry* SequenceStates::Find(const std::string& sequence) c
   return found == by_sequence_.end() ? nullptr : &*found->second;
 }
 
+size_t SequenceStates::RowsOf(const Batch& batch, std::span<const size_t> group) {
+  size_t rows = 0;
+  for (const size_t i : group) rows += static_cast<size_t>(batch.rows(i));
+  return rows;
+}
+
 Error SequenceStates::Load(const Batch& batch, std::span<const size_t> group,
-                           ov::InferRequest* request) const {
+                           ov::InferRequest* request) {
   if (steps_[group[0]].start) {
-    request->reset_state();
+    Start(limits_.batching ? RowsOf(batch, group) : 1, request);
     return Error();
   }
+  NB_RETURN_IF_ERROR(CheckHeld(batch, group));
+  std::vector<ov::VariableState> states = request->query_state();
+  for (size_t k = 0; k < states.size(); ++k) states[k].set_state(Join(group, k));
+  return Error();
+}
+
+void SequenceStates::Start(size_t rows, ov::InferRequest* request) {
+  std::vector<ov::VariableState> states = request->query_state();
+  std::vector<std::string> names;
+  for (const ov::VariableState& state : states) names.push_back(state.get_name());
+  const std::vector<ov::Tensor> values = initial_.Compute(names, rows, request, &initial_request_);
+  for (size_t k = 0; k < states.size(); ++k) states[k].set_state(values[k]);
+}
+
+Error SequenceStates::CheckHeld(const Batch& batch, std::span<const size_t> group) const {
   for (const size_t i : group) {
     const Entry* const entry = Find(steps_[i].sequence);
     if (entry == nullptr) {
@@ -113,8 +134,6 @@ Error SequenceStates::Load(const Batch& batch, std::span<const size_t> group,
                                       Rows(state), " rows, but its request has ", batch.rows(i)));
     }
   }
-  std::vector<ov::VariableState> states = request->query_state();
-  for (size_t k = 0; k < states.size(); ++k) states[k].set_state(Join(group, k));
   return Error();
 }
 
@@ -140,8 +159,7 @@ Error SequenceStates::Save(const Batch& batch, std::span<const size_t> group,
   for (const ov::VariableState& state : request->query_state()) {
     results.push_back(state.get_state());
     if (!limits_.batching) continue;
-    size_t rows = 0;
-    for (const size_t i : group) rows += static_cast<size_t>(batch.rows(i));
+    const size_t rows = RowsOf(batch, group);
     if (Rows(results.back()) == rows) continue;
     return Error::Internal(StrCat("state '", state.get_name(), "' has shape ",
                                   results.back().get_shape().to_string(), " for a batch of ", rows,

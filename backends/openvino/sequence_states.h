@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/openvino/initial_states.h"
 #include "backends/sdk/batch.h"
 #include "backends/sdk/error.h"
 
@@ -30,7 +31,8 @@ class SequenceStates {
     // The server has ended a sequence that was idle for longer; 0: it never does.
     uint64_t idle_ns = 0;
   };
-  explicit SequenceStates(const Limits& limits, Batch::Clock now = &NowNs);
+  // `initial` outlives this. May throw ov::Exception.
+  SequenceStates(const Limits& limits, const InitialStates& initial, Batch::Clock now = &NowNs);
 
   // Reads which sequences the requests of `batch` belong to, and drops the idle ones.
   void Begin(const Batch& batch);
@@ -40,8 +42,8 @@ class SequenceStates {
 
   // Before a run: gives `request` the states of the requests `group`, or those that the network
   // begins with. INVALID_ARG when the state of a sequence is not held, or has other rows than its
-  // request. May throw ov::Exception.
-  Error Load(const Batch& batch, std::span<const size_t> group, ov::InferRequest* request) const;
+  // request. REQUIRES: its inputs are set. May throw ov::Exception.
+  Error Load(const Batch& batch, std::span<const size_t> group, ov::InferRequest* request);
   // After a run: keeps the new states of those sequences that go on. May throw ov::Exception.
   Error Save(const Batch& batch, std::span<const size_t> group, ov::InferRequest* request);
 
@@ -62,6 +64,9 @@ class SequenceStates {
   using Entries = std::list<Entry>;  // the longest idle one first
 
   Step ReadStep(TRITONBACKEND_Request* request) const;
+  static size_t RowsOf(const Batch& batch, std::span<const size_t> group);
+  Error CheckHeld(const Batch& batch, std::span<const size_t> group) const;
+  void Start(size_t rows, ov::InferRequest* request);
   const Entry* Find(const std::string& sequence) const;
   // Those of the group. REQUIRES: all are held.
   ov::Tensor Join(std::span<const size_t> group, size_t state) const;
@@ -70,7 +75,9 @@ class SequenceStates {
   void DropOldest();
 
   const Limits limits_;
+  const InitialStates& initial_;
   const Batch::Clock now_;
+  ov::InferRequest initial_request_;
   std::vector<Step> steps_;  // of the batch
   Entries entries_;
   std::unordered_map<std::string, Entries::iterator> by_sequence_;

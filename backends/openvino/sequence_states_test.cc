@@ -55,6 +55,41 @@ TEST_F(SequenceStatesTest, EachSequenceHasItsOwn) {
       << "a start begins anew";
 }
 
+// A reset of the runtime would keep the shape of the state before.
+TEST_F(SequenceStatesTest, ABeginningAfterMoreRows) {
+  LoadedModel loaded("sums", testing::Accumulator(-1), Numbers(8, kSequences));
+  const auto start = [](uint64_t sequence) { return Step(sequence, {1}, kStart); };
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_THAT(Execute(&loaded, {start(1)}), ElementsAre("101"));
+    EXPECT_THAT(Execute(&loaded, {start(2), start(3)}), ElementsAre("101", "101"));
+    EXPECT_THAT(Execute(&loaded, {Step(1, {1}), Step(2, {1}), Step(3, {1})}),
+                ElementsAre("102", "102", "102"));
+  }
+}
+
+TEST_F(SequenceStatesTest, AStateWithoutInitialValueBeginsWithZeros) {
+  for (const bool batching : {true, false}) {
+    const ov::PartialShape shape = {batching ? ov::Dimension::dynamic() : 1, 1};
+    const auto x = testing::Input("X", ov::element::i32, {-1, 1});
+    const auto variable = std::make_shared<ov::op::util::Variable>(
+        ov::op::util::VariableInfo{shape, ov::element::i32, "SUM"});
+    const auto sum =
+        std::make_shared<testing::op::Add>(x, std::make_shared<testing::op::ReadValue>(variable));
+    const auto network = std::make_shared<ov::Model>(
+        ov::ResultVector{testing::Output("Y", sum)},
+        ov::SinkVector{std::make_shared<testing::op::Assign>(sum, variable)},
+        ov::ParameterVector{x});
+    LoadedModel loaded("zeros", network,
+                       batching ? Numbers(8, kSequences)
+                                : R"("input":[{"name":"X","data_type":"TYPE_INT32","dims":[-1,1]}],
+                                     "output":[{"name":"Y","data_type":"TYPE_INT32","dims":[-1,1]}],
+                                     "sequence_batching":{})");
+    ASSERT_EQ(loaded.error, "");
+    EXPECT_THAT(Execute(&loaded, {Step(1, {5}, kStart)}), ElementsAre("5"));
+    EXPECT_THAT(Execute(&loaded, {Step(1, {6})}), ElementsAre("11"));
+  }
+}
+
 TEST_F(SequenceStatesTest, AnEndDropsTheState) {
   LoadedModel loaded("sums", testing::Accumulator(-1), Numbers(8, kSequences));
   Execute(&loaded, {Step(1, {1}, kStart)});
@@ -128,7 +163,7 @@ TEST_F(SequenceStatesTest, WhatTheServerHasEndedIsDropped) {
   limits.sequences = true;
   limits.batching = true;
   limits.idle_ns = 1000;
-  SequenceStates states(limits, [] { return g_now_ns; });
+  SequenceStates states(limits, loaded.model->initial_states(), [] { return g_now_ns; });
   const size_t group[] = {0};
   const auto step = [&](uint64_t sequence, uint64_t now) {
     g_now_ns = now;
@@ -137,9 +172,9 @@ TEST_F(SequenceStatesTest, WhatTheServerHasEndedIsDropped) {
     Batch batch(&loaded.instance_handle, &pointer, 1);
     states.Begin(batch);
     const size_t held = states.held();
-    EXPECT_TRUE(states.Load(batch, group, &infer).ok());
     int32_t one = 1;
     infer.set_input_tensor(0, ov::Tensor(ov::element::i32, ov::Shape{1, 1}, &one));
+    EXPECT_TRUE(states.Load(batch, group, &infer).ok());
     infer.infer();
     EXPECT_TRUE(states.Save(batch, group, &infer).ok());
     batch.Finish();
