@@ -5,6 +5,7 @@
 #define NEREID_BACKENDS_OPENVINO_ENVIRONMENT_H_
 
 #include <memory>
+#include <mutex>
 #include <openvino/runtime/core.hpp>
 #include <string>
 
@@ -34,6 +35,9 @@ class Environment {
   const std::shared_ptr<ov::Core>& core() const { return core_; }
   const BackendSettings& settings() const { return settings_; }
   const CpuBudget& budget() const { return budget_; }
+  // Held while a compiled model or an infer request is made or destroyed, of whichever model: the
+  // runtime (2026.4) crashes now and then where two threads do so at a time. Not for runs.
+  std::mutex& setup_mutex() const { return setup_mutex_; }
   // Stops runs that nobody waits for any more.
   RunWatch* watch() const { return &watch_; }
 
@@ -44,6 +48,7 @@ class Environment {
   const BackendSettings settings_;
   const CpuBudget budget_;
   std::shared_ptr<ov::Core> core_;
+  mutable std::mutex setup_mutex_;
   mutable RunWatch watch_;  // thread-safe
 };
 

@@ -32,12 +32,16 @@ OpenVinoInstance::OpenVinoInstance(TRITONBACKEND_ModelInstance* handle, const Op
 
 OpenVinoInstance::~OpenVinoInstance() {
   if (model_.pool() != nullptr) model_.pool()->AwaitNone(handle_);
+  const std::lock_guard lock(model_.environment().setup_mutex());
+  states_.reset();
+  run_.reset();
 }
 
 Result<std::unique_ptr<OpenVinoInstance>> OpenVinoInstance::Create(
     TRITONBACKEND_ModelInstance* instance, const OpenVinoModel& model) {
   std::unique_ptr<OpenVinoInstance> made;
   NB_RETURN_IF_ERROR(OvTry("failed to set up an instance: ", [&]() -> Error {
+    const std::lock_guard lock(model.environment().setup_mutex());
     made.reset(new OpenVinoInstance(instance, model));
     return Error();
   }));

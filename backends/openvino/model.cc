@@ -45,7 +45,14 @@ bool HasOutputThatIsInput(const ov::CompiledModel& compiled) {
 OpenVinoModel::OpenVinoModel(const Environment& environment, ModelConfig config)
     : environment_(environment), config_(std::move(config)) {}
 
-OpenVinoModel::~OpenVinoModel() = default;
+OpenVinoModel::~OpenVinoModel() {
+  const std::lock_guard lock(environment_.setup_mutex());
+  pool_.reset();
+  initial_states_.reset();
+  compiled_ = ov::CompiledModel();
+}
+
+ov::InferRequest OpenVinoModel::NewInferRequest() const { return compiled_.create_infer_request(); }
 
 Result<std::unique_ptr<OpenVinoModel>> OpenVinoModel::Create(TRITONBACKEND_Model* handle) {
   NB_ASSIGN_OR_RETURN(const Environment* environment, EnvironmentOf(handle));
@@ -124,6 +131,7 @@ Error OpenVinoModel::CheckStates() const {
 
 Error OpenVinoModel::Compile() {
   return OvTry(StrCat("failed to compile '", path_, "': "), [&]() -> Error {
+    const std::lock_guard lock(environment_.setup_mutex());
     if (has_states()) {
       NB_ASSIGN_OR_RETURN(initial_states_, InitialStates::Create(*graph_, core_.get()));
     }
@@ -150,6 +158,7 @@ void OpenVinoModel::FindPorts() {
 // to run ahead with; and the states of the network lie in the infer request.
 Error OpenVinoModel::MakePool() {
   return OvTry(StrCat("failed to set up '", path_, "': "), [&]() -> Error {
+    const std::lock_guard lock(environment_.setup_mutex());
     const uint32_t at_once = compiled_.get_property(ov::optimal_number_of_infer_requests);
     if (at_once > 1 && !has_states() && !has_sequences()) {
       pool_ = std::make_unique<RunPool>(*this, at_once);

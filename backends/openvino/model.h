@@ -33,8 +33,8 @@ class OpenVinoModel {
   const ModelConfig& config() const { return config_; }
   const Environment& environment() const { return environment_; }
   const BoundModel& bound() const { return *bound_; }
-  // A new infer request. May throw ov::Exception.
-  ov::InferRequest NewInferRequest() const { return compiled_.create_infer_request(); }
+  // A new infer request. REQUIRES: the environment's setup mutex is held. May throw ov::Exception.
+  ov::InferRequest NewInferRequest() const;
 
   // The model's port of an input (RunInput::index) and of an output (RunOutput::index).
   size_t input_port(size_t index) const { return input_ports_[index]; }
