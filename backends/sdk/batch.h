@@ -1,7 +1,8 @@
 // Batch: the requests of one ModelInstanceExecute call, from arrival to release. It keeps the rules
 // that are easy to break: every request gets exactly one response with the final flag, a failure
 // stays with its request, statistics are reported before release, everything is released.
-// Used by the thread that runs Execute.
+// Used by the thread that runs Execute, or handed over to another one as a whole, for backends that
+// compute while the instance goes on.
 //
 //   return RunBatch(instance, requests, count, [&](Batch& batch) -> Error { ... });
 #ifndef NEREID_BACKENDS_SDK_BATCH_H_

@@ -89,7 +89,8 @@ Result<Json> CompleteList(const ModelConfig& config, const char* key,
     }
     if (tensor.type == TRITONSERVER_TYPE_INVALID) {
       return Error::Unsupported(StrCat("unable to load model '", config.name, "': ", key, " '",
-                                       tensor.name, "' has a data type that can not be served"));
+                                       tensor.name, "' has a data type that can not be served",
+                                       tensor.TypeNote()));
     }
     Json added;
     added.Set("name", tensor.name);

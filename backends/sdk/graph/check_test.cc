@@ -67,6 +67,15 @@ TEST(CheckConfigTest, TypesAndShapesAreCompared) {
               HasSubstr("[-1,3,1]"));
 }
 
+TEST(CheckConfigTest, ATypeThatCannotBeServedIsCalledByItsName) {
+  Signature signature = TwoInputs();
+  signature.inputs[0].type = TRITONSERVER_TYPE_INVALID;
+  signature.inputs[0].type_name = "u4";
+  EXPECT_EQ(Check(Both(kA, kB), kY, signature),
+            "unable to load model 'm': input 'A' has a type in the model that can not be served "
+            "(u4)");
+}
+
 TEST(CheckConfigTest, TheReshapedFormCounts) {
   EXPECT_EQ(
       Check(

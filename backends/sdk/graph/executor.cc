@@ -53,13 +53,18 @@ void GraphExecutor::TakeGroup() {
   Group rest;
   rows_ = 0;
   for (const size_t i : waiting_) {
-    const bool joins = group_.empty() || (batching_ && SameShapes(group_[0], i));
+    const bool joins = group_.empty() || (batching_ && SameShapes(group_[0], i) && MayJoinGroup(i));
     (joins ? group_ : rest).push_back(i);
     if (!joins) continue;
     rows_ += batch_->rows(i);
     requests_.push_back(batch_->request(i));
   }
   waiting_ = std::move(rest);
+}
+
+bool GraphExecutor::MayJoinGroup(size_t i) const {
+  return !may_join_ ||
+         std::all_of(group_.begin(), group_.end(), [&](size_t a) { return may_join_(a, i); });
 }
 
 void GraphExecutor::FailGroup(const Error& error) {

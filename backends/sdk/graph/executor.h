@@ -11,7 +11,9 @@
 #ifndef NEREID_BACKENDS_SDK_GRAPH_EXECUTOR_H_
 #define NEREID_BACKENDS_SDK_GRAPH_EXECUTOR_H_
 
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "backends/sdk/batch.h"
@@ -29,6 +31,11 @@ class GraphExecutor {
   // `model` outlives this.
   GraphExecutor(const BoundModel& model, Outputs outputs);
 
+  // Whether two requests of the batch (indices in it) may share a run, for backends to which more
+  // than the shapes of the inputs matters. `b` comes later in the batch. Not set: they may.
+  using MayJoin = std::function<bool(size_t a, size_t b)>;
+  void set_may_join(MayJoin may_join) { may_join_ = std::move(may_join); }
+
   // Starts with `batch`, which stays the caller's and outlives its last run. A request that can not
   // be run fails alone. REQUIRES: the runs of the batch before have ended.
   void Begin(Batch* batch);
@@ -40,6 +47,7 @@ class GraphExecutor {
   // Those of the run. Valid until End.
   std::span<TRITONBACKEND_Request* const> requests() const { return requests_; }
   // Valid until End.
+  std::span<const size_t> group() const { return group_; }  // indices in the batch
   std::span<RunInput> inputs() { return {run_inputs_.data(), input_count_}; }
   std::span<RunOutput> outputs() { return {run_outputs_.data(), output_count_}; }
 
@@ -69,6 +77,7 @@ class GraphExecutor {
   // Whether the part of a scattered `output` that request i is to get has a size that can be.
   Error CheckScattered(size_t i, const BoundTensor& output) const;
   bool SameShapes(size_t a, size_t b) const;
+  bool MayJoinGroup(size_t i) const;
   void TakeGroup();
   void FailGroup(const Error& error);
   Error MakeInputs();
@@ -90,6 +99,7 @@ class GraphExecutor {
   const BoundModel& model_;
   const bool batching_;
   const bool in_place_;
+  MayJoin may_join_;
   // One for each input, then one for each computed input: a run needs all of them at a time.
   std::vector<Scratch> scratch_;
 

@@ -127,6 +127,30 @@ TEST_F(GraphExecutorTest, OtherShapesAreARunOfTheirOwn) {
   EXPECT_EQ(Answer(third), "gh");
 }
 
+TEST_F(GraphExecutorTest, WhatMayNotJoinRunsLater) {
+  Bind(GraphExecutor::Outputs::kInOwnMemory);
+  // Never two requests of one kind, the first letter, in a run.
+  std::vector<std::string> kinds = {"a", "a", "b", "a"};
+  executor_->set_may_join([&](size_t a, size_t b) { return kinds[a] != kinds[b]; });
+  std::vector<std::vector<size_t>> groups;
+  TRITONBACKEND_Request requests[] = {Request("a1"), Request("a2"), Request("b1"), Request("a3")};
+  std::vector<TRITONBACKEND_Request*> pointers;
+  for (TRITONBACKEND_Request& request : requests) pointers.push_back(&request);
+  EXPECT_EQ(RunBatch(&instance_, pointers.data(), 4,
+                     [&](Batch& batch) {
+                       executor_->Begin(&batch);
+                       while (executor_->Next()) {
+                         groups.emplace_back(executor_->group().begin(), executor_->group().end());
+                         executor_->End(Compute());
+                       }
+                       return Error();
+                     }),
+            nullptr);
+  EXPECT_THAT(runs_, ElementsAre("a1b1", "a2", "a3"));
+  EXPECT_THAT(groups, ElementsAre(ElementsAre(0, 2), ElementsAre(1), ElementsAre(3)));
+  EXPECT_EQ(Answer(requests[3]), "a3");
+}
+
 TEST_F(GraphExecutorTest, AFailureStaysInItsRun) {
   Bind(GraphExecutor::Outputs::kInOwnMemory);
   TRITONBACKEND_Request wrong = Request("ab");

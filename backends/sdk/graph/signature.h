@@ -17,11 +17,15 @@ struct ModelTensor {
   bool is_tensor = true;  // false: a sequence, a map or an optional, which no client can send
   // INVALID: a type that the protocol does not have.
   TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
+  std::string type_name;  // the runtime's own name of the type, for messages; may be empty
   // With the batch dimension; -1 where the model leaves it open. Empty: a scalar, or no shape
   // given.
   Shape dims;
   // The file gives no shape, not even how many dimensions there are; `dims` is empty.
   bool any_shape = false;
+
+  // " (u4)", or nothing where the runtime's name of the type is not known.
+  std::string TypeNote() const { return type_name.empty() ? "" : " (" + type_name + ")"; }
 
   bool first_is_open() const { return !dims.empty() && dims[0] < 0; }
 };

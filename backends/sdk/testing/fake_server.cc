@@ -1,7 +1,9 @@
 #include "backends/sdk/testing/fake_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iostream>
+#include <mutex>
 
 using nereid_backend::testing::SeenError;
 using nereid_backend::testing::SeenOutput;
@@ -27,7 +29,8 @@ struct TRITONBACKEND_Response {
 
 namespace {
 
-int64_t g_live_errors = 0;
+std::atomic<int64_t> g_live_errors = 0;
+std::mutex g_batch_reports;
 
 struct TypeRow {
   TRITONSERVER_DataType type;
@@ -206,6 +209,22 @@ TRITONSERVER_Error* TRITONBACKEND_InferenceRequestTimeoutMicroseconds(
   return nullptr;
 }
 
+TRITONSERVER_Error* TRITONBACKEND_RequestFlags(TRITONBACKEND_Request* request, uint32_t* flags) {
+  *flags = request->flags;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationId(TRITONBACKEND_Request* request,
+                                                       uint64_t* id) {
+  if (!request->correlation_name.empty()) return Invalid("it is a name");
+  *id = request->correlation_id;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationIdString(TRITONBACKEND_Request* request,
+                                                             const char** id) {
+  if (request->correlation_name.empty()) return Invalid("it is a number");
+  *id = request->correlation_name.c_str();
+  return nullptr;
+}
 TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request, uint32_t) {
   request->reported_before_release = !request->statistics.empty();
   ++request->released;
@@ -255,6 +274,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportBatchStatistics(
     TRITONBACKEND_ModelInstance* instance, const uint64_t batch_size, const uint64_t exec_start,
     const uint64_t compute_start, const uint64_t compute_end, const uint64_t exec_end) {
+  const std::lock_guard lock(g_batch_reports);
   instance->batch_sizes.push_back(batch_size);
   instance->batch_times.push_back({exec_start, compute_start, compute_end, exec_end});
   return nullptr;

@@ -1,6 +1,6 @@
 // A stand-in for the server in unit tests of backend code: it defines those functions of the C API
 // that the SDK calls, over plain structs that a test fills and reads. Test programs link it instead
-// of libtritonserver.so. Used by one thread.
+// of libtritonserver.so. Used by one thread; errors may be made, and batches reported, by several.
 #ifndef NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_
 #define NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_
 
@@ -55,14 +55,17 @@ struct TRITONBACKEND_Request {
   std::deque<TRITONBACKEND_Input> inputs;
   std::vector<std::string> wanted_outputs;
   bool refuse_responses = false;  // ResponseNew fails
-  bool cancelled = false;  // set before others may look
+  bool cancelled = false;         // set before others may look
   uint64_t timeout_us = 0;
+  uint32_t flags = 0;
+  uint64_t correlation_id = 0;
+  std::string correlation_name;  // of a sequence that has a name and no number
 
   // What the backend did.
   std::vector<nereid_backend::testing::SeenResponse> responses;
   int responses_deleted = 0;
   int released = 0;
-  std::vector<bool> statistics;  // success flag of each report
+  std::vector<bool> statistics;                           // success flag of each report
   std::vector<nereid_backend::testing::SeenTimes> times;  // of each report
   bool reported_before_release = false;
 };

@@ -1,0 +1,186 @@
+#include "backends/openvino/model.h"
+
+#include <algorithm>
+#include <openvino/core/model.hpp>
+#include <openvino/op/parameter.hpp>
+#include <openvino/runtime/properties.hpp>
+
+#include "backends/openvino/model_file.h"
+#include "backends/openvino/ov_error.h"
+#include "backends/openvino/run_pool.h"
+#include "backends/openvino/shapes.h"
+#include "backends/openvino/signature.h"
+#include "backends/sdk/graph/autocomplete.h"
+#include "backends/sdk/graph/check.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+Result<const Environment*> EnvironmentOf(TRITONBACKEND_Model* model) {
+  TRITONBACKEND_Backend* backend = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
+  void* state = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
+  if (state == nullptr) return Error::Internal("the openvino backend was not initialised");
+  return static_cast<const Environment*>(state);
+}
+
+size_t IndexOf(const std::vector<ModelTensor>& tensors, const std::string& name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const ModelTensor& tensor) { return tensor.name == name; });
+  return static_cast<size_t>(found - tensors.begin());
+}
+
+// As it is computed: operators without effect are gone.
+bool HasOutputThatIsInput(const ov::CompiledModel& compiled) {
+  const auto results = compiled.get_runtime_model()->get_results();
+  return std::any_of(results.begin(), results.end(), [](const auto& result) {
+    return ov::is_type<ov::op::v0::Parameter>(result->get_input_node_shared_ptr(0));
+  });
+}
+
+}  // namespace
+
+OpenVinoModel::OpenVinoModel(const Environment& environment, ModelConfig config)
+    : environment_(environment), config_(std::move(config)) {}
+
+OpenVinoModel::~OpenVinoModel() {
+  const std::lock_guard lock(environment_.setup_mutex());
+  pool_.reset();
+  initial_states_.reset();
+  compiled_ = ov::CompiledModel();
+}
+
+ov::InferRequest OpenVinoModel::NewInferRequest() const { return compiled_.create_infer_request(); }
+
+Result<std::unique_ptr<OpenVinoModel>> OpenVinoModel::Create(TRITONBACKEND_Model* handle) {
+  NB_ASSIGN_OR_RETURN(const Environment* environment, EnvironmentOf(handle));
+  NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(handle));
+  std::unique_ptr<OpenVinoModel> model(new OpenVinoModel(*environment, std::move(config)));
+  NB_RETURN_IF_ERROR(model->Load(handle));
+  return model;
+}
+
+Error OpenVinoModel::Load(TRITONBACKEND_Model* handle) {
+  NB_ASSIGN_OR_RETURN(path_, FindModelFile(config_));
+  NB_ASSIGN_OR_RETURN(request_, CompileRequest::FromConfig(config_));
+  NB_RETURN_IF_ERROR(Read());
+  if (config_.auto_complete) NB_RETURN_IF_ERROR(AutoComplete(handle));
+  NB_RETURN_IF_ERROR(CheckConfig(config_, signature_));
+  NB_RETURN_IF_ERROR(CheckStates());
+  NB_RETURN_IF_ERROR(Compile());
+  NB_ASSIGN_OR_RETURN(bound_, BoundModel::Bind(config_, signature_));
+  FindPorts();
+  NB_RETURN_IF_ERROR(MakePool());
+  return OvTry("", [&]() -> Error {
+    LogPlan();
+    return Error();
+  });
+}
+
+Error OpenVinoModel::Read() {
+  NB_RETURN_IF_ERROR(OvTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
+    core_ = environment_.core();
+    if (!request_.extension.empty()) {
+      // Operators of one model are not those of the others.
+      core_ = Environment::NewCore();
+      core_->add_extension(request_.extension);
+      NB_LOG_INFO("model '", config_.name, "': CPU extension ", request_.extension, " is loaded");
+    }
+    graph_ = core_->read_model(path_);
+    return Error();
+  }));
+  if (request_.reshape) NB_RETURN_IF_ERROR(ReshapeToConfig(config_, graph_.get()));
+  NB_RETURN_IF_ERROR(OpenBatchDimension(config_, &graph_));
+  return OvTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
+    signature_ = ReadSignature(*graph_, config_);
+    state_count_ = graph_->get_variables().size();
+    return Error();
+  });
+}
+
+Error OpenVinoModel::AutoComplete(TRITONBACKEND_Model* handle) {
+  NB_ASSIGN_OR_RETURN(
+      const Json completed,
+      AutoCompleteConfig(
+          config_, signature_,
+          FixedState().empty() ? environment_.settings().default_max_batch_size : 0));
+  NB_RETURN_IF_ERROR(SetModelConfig(handle, completed));
+  NB_ASSIGN_OR_RETURN(config_, ReadModelConfig(handle));
+  return Error();
+}
+
+std::string OpenVinoModel::FixedState() const {
+  for (const auto& variable : graph_->get_variables()) {
+    const ov::PartialShape& shape = variable->get_info().data_shape;
+    if (shape.rank().is_static() && shape.size() > 0 && shape[0].is_dynamic()) continue;
+    return StrCat("'", variable->get_info().variable_id, "' has shape ", shape.to_string());
+  }
+  return "";
+}
+
+Error OpenVinoModel::CheckStates() const {
+  const std::string fixed = FixedState();
+  if (!config_.batching() || fixed.empty()) return Error();
+  return Error::InvalidArg(
+      StrCat("unable to load model '", config_.name, "': state ", fixed,
+             " in the model, but max_batch_size ", config_.max_batch_size,
+             " needs a first dimension that is variable (-1); set max_batch_size to 0"));
+}
+
+Error OpenVinoModel::Compile() {
+  return OvTry(StrCat("failed to compile '", path_, "': "), [&]() -> Error {
+    const std::lock_guard lock(environment_.setup_mutex());
+    if (has_states()) {
+      NB_ASSIGN_OR_RETURN(initial_states_, InitialStates::Create(*graph_, core_.get()));
+    }
+    compiled_ = core_->compile_model(graph_, "CPU", request_.Build(environment_));
+    graph_.reset();
+    passes_inputs_through_ = HasOutputThatIsInput(compiled_);
+    return Error();
+  });
+}
+
+void OpenVinoModel::FindPorts() {
+  for (const BoundTensor& input : bound_->inputs()) {
+    input_ports_.push_back(IndexOf(signature_.inputs, input.name));
+  }
+  for (const ComputedInput& input : bound_->computed_inputs()) {
+    input_ports_.push_back(IndexOf(signature_.inputs, input.tensor.name));
+  }
+  for (const BoundTensor& output : bound_->outputs()) {
+    output_ports_.push_back(IndexOf(signature_.outputs, output.name));
+  }
+}
+
+// The next request of a sequence needs the state that the one before it leaves, so there is nothing
+// to run ahead with; and the states of the network lie in the infer request.
+Error OpenVinoModel::MakePool() {
+  return OvTry(StrCat("failed to set up '", path_, "': "), [&]() -> Error {
+    const std::lock_guard lock(environment_.setup_mutex());
+    const uint32_t at_once = compiled_.get_property(ov::optimal_number_of_infer_requests);
+    if (at_once > 1 && !has_states() && !has_sequences()) {
+      pool_ = std::make_unique<RunPool>(*this, at_once);
+    }
+    return Error();
+  });
+}
+
+void OpenVinoModel::LogPlan() const {
+  const int streams = compiled_.get_property(ov::num_streams);
+  const int threads = compiled_.get_property(ov::inference_num_threads);
+  const ov::element::Type precision = compiled_.get_property(ov::hint::inference_precision);
+  const std::string at_once = pool_ != nullptr ? StrCat(pool_->size(), " batches at a time")
+                                               : "one batch at a time in each instance";
+  const std::string choice = request_.precision.has_value()
+                                 ? ""
+                                 : ", OpenVINO's choice (INFERENCE_PRECISION_HINT sets it)";
+  NB_LOG_INFO("model '", config_.name, "' version ", config_.version, ": threads: ", threads, " (",
+              environment_.budget().Describe(), "), streams: ", streams, ", ", at_once,
+              "; FP32 is computed in ", precision.get_type_name(), choice,
+              "; states: ", state_count_,
+              compiled_.get_property(ov::loaded_from_cache) ? "; from the cache" : "");
+}
+
+}  // namespace nereid_backend

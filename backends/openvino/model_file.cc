@@ -1,0 +1,56 @@
+#include "backends/openvino/model_file.h"
+
+#include <filesystem>
+
+namespace nereid_backend {
+namespace {
+
+constexpr const char* kSavedModel = "saved_model.pb";
+// In this order.
+constexpr const char* kDefaultNames[] = {"model.xml",         "model.onnx", "model.savedmodel",
+                                         "model.saved_model", kSavedModel,  "model.pb",
+                                         "model.tflite"};
+
+// What the runtime is to read for `path`, which exists.
+Result<std::string> Resolve(const std::filesystem::path& path, const std::string& model) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    // A SavedModel is read by its folder, which has the variables.
+    return path.filename() == kSavedModel ? path.parent_path().string() : path.string();
+  }
+  if (std::filesystem::exists(path / kSavedModel, ignored)) return path.string();
+  for (const char* name : {"model.xml", "model.onnx", "model.tflite"}) {
+    const std::filesystem::path inner = path / name;
+    if (inner.extension() == path.extension() && std::filesystem::is_regular_file(inner, ignored)) {
+      return inner.string();
+    }
+  }
+  return Error::InvalidArg(StrCat("unable to load model '", model, "': '", path.string(),
+                                  "' is a folder without ", kSavedModel));
+}
+
+}  // namespace
+
+Result<std::string> FindModelFile(const ModelConfig& config) {
+  const std::filesystem::path folder =
+      std::filesystem::path(config.directory) / std::to_string(config.version);
+  std::error_code ignored;
+  if (!config.default_model_filename.empty()) {
+    const std::filesystem::path path = folder / config.default_model_filename;
+    if (std::filesystem::exists(path, ignored)) return Resolve(path, config.name);
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                 StrCat("unable to find '", path.string(), "' for model '", config.name, "'"));
+  }
+  for (const char* name : kDefaultNames) {
+    if (std::filesystem::exists(folder / name, ignored)) {
+      return Resolve(folder / name, config.name);
+    }
+  }
+  return Error(
+      TRITONSERVER_ERROR_UNAVAILABLE,
+      StrCat("unable to find '", (folder / kDefaultNames[0]).string(), "' for model '", config.name,
+             "', nor a file of another kind that OpenVINO reads; set "
+             "default_model_filename where it has another name"));
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,89 @@
+#include "backends/openvino/run.h"
+
+#include "backends/openvino/ov_error.h"
+#include "backends/openvino/tensor_io.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+// Memory for results of `port`; it grows where the shape is not known beforehand.
+ov::Tensor EmptyTensor(const ov::Output<const ov::Node>& port) {
+  ov::Shape shape;
+  const ov::PartialShape& declared = port.get_partial_shape();
+  if (declared.rank().is_dynamic()) return ov::Tensor(port.get_element_type(), ov::Shape{0});
+  for (const ov::Dimension& dim : declared) {
+    shape.push_back(dim.is_static() ? static_cast<size_t>(dim.get_length()) : 0);
+  }
+  return ov::Tensor(port.get_element_type(), shape);
+}
+
+}  // namespace
+
+Run::Run(const OpenVinoModel& model)
+    : model_(model),
+      executor_(model.bound(), model.writes_in_place() ? GraphExecutor::Outputs::kInPlace
+                                                       : GraphExecutor::Outputs::kInOwnMemory),
+      request_(model.NewInferRequest()),
+      watched_(model.environment().watch(), model.terminates_late_runs(), [this] { Cancel(); }),
+      own_outputs_(model.outputs().size()),
+      lent_(model.outputs().size(), false) {}
+
+// A request that has not begun, or has just ended, has nothing to stop.
+void Run::Cancel() {
+  const Error error = OvTry("", [&]() -> Error {
+    request_.cancel();
+    return Error();
+  });
+  if (!error.ok()) NB_LOG_VERBOSE("failed to stop a run: ", error.message());
+}
+
+Error Run::EndWatch(Error ran) {
+  // It may have finished all the same.
+  if (!watched_.End() || ran.ok()) return ran;
+  return Error(TRITONSERVER_ERROR_CANCELLED,
+               StrCat("model '", model_.config().name,
+                      "' was stopped while it computed: nobody waits for the result any more"));
+}
+
+void Run::SetTensors() {
+  for (RunInput& input : executor_.inputs()) {
+    request_.set_input_tensor(model_.input_port(input.index), MakeInputTensor(&input));
+  }
+  std::vector<const RunOutput*> places(own_outputs_.size(), nullptr);
+  for (const RunOutput& output : executor_.outputs()) {
+    if (output.place != nullptr) places[model_.output_port(output.index)] = &output;
+  }
+  for (size_t port = 0; port < places.size(); ++port) {
+    if (places[port] != nullptr) {
+      request_.set_output_tensor(port, MakePlaceTensor(*places[port]));
+      lent_[port] = true;
+    } else if (lent_[port]) {
+      if (!own_outputs_[port]) own_outputs_[port] = EmptyTensor(model_.outputs()[port]);
+      request_.set_output_tensor(port, own_outputs_[port]);
+      lent_[port] = false;
+    }
+  }
+}
+
+bool Run::TakeOutputs() {
+  for (RunOutput& output : executor_.outputs()) {
+    const ov::Tensor tensor = request_.get_output_tensor(model_.output_port(output.index));
+    if (output.place == nullptr) {
+      TakeOutputTensor(tensor, &output);
+    } else if (FromOvShape(tensor.get_shape()) == output.shape) {
+      output.data = output.place;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Run::Replan() {
+  if (!executor_.Replan()) return false;
+  model_.bound().set_shape_trust(BoundModel::ShapeTrust::kUnknown);
+  return true;
+}
+
+}  // namespace nereid_backend
