@@ -67,10 +67,11 @@ class SpawnPlan {
     return 0;
   }
 
-  int Spawn(const std::string& executable, pid_t* pid) {
+  int Spawn(const std::string& executable, const std::string& title, pid_t* pid) {
     std::string program = executable;
+    std::string name = title;
     std::string parent = std::to_string(getpid());
-    char* const arguments[] = {program.data(), parent.data(), nullptr};
+    char* const arguments[] = {program.data(), parent.data(), name.data(), nullptr};
     return posix_spawn(pid, executable.c_str(), &actions_, &attributes_, arguments, environ);
   }
 
@@ -92,7 +93,7 @@ ChildProcess::~ChildProcess() {
   Reap();
 }
 
-Result<ChildProcess> ChildProcess::Start(const std::string& executable) {
+Result<ChildProcess> ChildProcess::Start(const std::string& executable, const std::string& title) {
   int sockets[2];
   int pipes[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
@@ -108,7 +109,7 @@ Result<ChildProcess> ChildProcess::Start(const std::string& executable) {
   NB_ASSIGN_OR_RETURN(const UniqueFd pipe, MoveUp(std::move(low_pipe)));
   SpawnPlan plan;
   int error = plan.Set(socket.get(), pipe.get());
-  if (error == 0) error = plan.Spawn(executable, &child.pid_);
+  if (error == 0) error = plan.Spawn(executable, title, &child.pid_);
   if (error == 0) return child;
   child.pid_ = -1;
   return SystemError(StrCat("failed to start '", executable, "'"), error);

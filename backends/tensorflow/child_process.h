@@ -15,11 +15,12 @@ namespace nereid_backend {
 
 class ChildProcess {
  public:
-  // Starts `executable` with the number of this process as its only argument. It gets: an end of a
+  // Starts `executable` with two arguments: the number of this process, and `title`, for those who
+  // look at a list of processes. It gets: an end of a
   // socket as descriptor 3; a pipe for standard output and error; no other descriptors; its own
   // process group; no blocked signals, and none ignored. Nothing runs between fork and exec that
   // another thread could have left locked.
-  static Result<ChildProcess> Start(const std::string& executable);
+  static Result<ChildProcess> Start(const std::string& executable, const std::string& title);
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;

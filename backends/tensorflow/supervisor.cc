@@ -120,7 +120,7 @@ void Supervisor::LiveOnce() {
     const std::lock_guard lock(mu_);
     last_end_.clear();
   }
-  Result<ChildProcess> child = ChildProcess::Start(spec_.executable);
+  Result<ChildProcess> child = ChildProcess::Start(spec_.executable, spec_.model);
   if (!child.ok()) {
     const std::lock_guard lock(mu_);
     last_end_ = StrCat("could not be started: ", child.error().message());

@@ -220,6 +220,28 @@ def make_counter(folder: Path) -> None:
     save(folder, module, {"serving_default": run})
 
 
+def make_slow(folder: Path) -> None:
+    """Takes as long as it is told."""
+
+    @tf.function(input_signature=[spec("rounds", [1], tf.int64)])
+    def run(rounds: tf.Tensor) -> dict[str, tf.Tensor]:
+        _, last = tf.while_loop(
+            lambda i, x: i < rounds[0],
+            lambda i, x: (i + 1, tf.sin(tf.matmul(x, x))),
+            (tf.constant(0, tf.int64), tf.ones([64, 64])),
+        )
+        return {"last": last}
+
+    save(folder, tf.Module(), {"serving_default": run})
+
+
+def make_unsigned(folder: Path) -> None:
+    """No signature."""
+    module = tf.Module()
+    module.weight = tf.Variable(1.0)
+    tf.saved_model.save(module, str(folder / "model.savedmodel"))
+
+
 def make_signatures(folder: Path) -> None:
     """Two signatures, none of them the default."""
 

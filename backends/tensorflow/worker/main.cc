@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   // when it no longer needs it.
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(signal_number, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const pid_t server = argc == 2 ? static_cast<pid_t>(std::atol(argv[1])) : 0;
+  const pid_t server = argc >= 2 ? static_cast<pid_t>(std::atol(argv[1])) : 0;
   if (server <= 0 || fcntl(3, F_GETFD) < 0) {
     std::fprintf(stderr, "%s is started by the server's TensorFlow backend\n", argv[0]);
     return 2;
