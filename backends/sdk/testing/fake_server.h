@@ -62,13 +62,14 @@ struct TRITONBACKEND_Request {
   std::vector<nereid_backend::testing::SeenResponse> responses;
   int responses_deleted = 0;
   int released = 0;
-  std::vector<bool> statistics;  // success flag of each report
+  std::vector<bool> statistics;                           // success flag of each report
   std::vector<nereid_backend::testing::SeenTimes> times;  // of each report
   bool reported_before_release = false;
 };
 
 struct TRITONBACKEND_Backend {
   void* state = nullptr;
+  std::string folder;  // where the backend's library lies
 };
 
 // Version 1 of a model.
