@@ -136,6 +136,9 @@ choose_frameworks() {
       none) chosen=() ;;
       openvino | pytorch | tensorflow)
         install_aside "the runtime of the backend $name" "$name" "$(section "pip-$name")"
+        # Its tests make their models in Python.
+        [[ $name != tensorflow ]] ||
+          install_aside "TensorFlow's Python side" tensorflow-python "$(section pip-tensorflow-python)"
         chosen+=("$name") ;;
       *) fail "unknown framework '$name' (known: openvino, pytorch, tensorflow, none)" ;;
     esac
