@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,25 +27,25 @@ NETWORKS = Path(__file__).with_name("tensorflow_networks.py")
 BACKEND = 'backend: "tensorflow"\n'
 
 
-def make_networks(folder: Path, *names: str) -> None:
-    """All takes about ten seconds: in a process of its own, with TensorFlow's Python package."""
+@functools.cache
+def networks() -> Path:
+    """The folder with all models. Making them takes about ten seconds, in a process with TensorFlow's Python package."""
+    folder = tempfile.mkdtemp(prefix="tensorflow-networks-")
+    atexit.register(shutil.rmtree, folder)
     paths = os.pathsep.join(str(path) for path in PACKAGES)
     made = subprocess.run(
-        [sys.executable, NETWORKS, folder, *names],
+        [sys.executable, NETWORKS, folder],
         env={**os.environ, "PYTHONPATH": paths, "TF_CPP_MIN_LOG_LEVEL": "2"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert made.returncode == 0, made.stderr[-4000:]
+    return Path(folder)
 
 
 class TensorflowRepository(ModelRepository):
-    """Models, with or without configuration, from the folder that make_networks has filled."""
-
-    def __init__(self, root: Path, networks: Path) -> None:
-        super().__init__(root)
-        self.networks = networks
+    """Models, with or without configuration."""
 
     def add_network(
         self,
@@ -56,14 +59,14 @@ class TensorflowRepository(ModelRepository):
         if parameters:
             text = (config or BACKEND) + parameters_text(parameters)
         version = self.add(name or network, text) / "1"
-        for source in (self.networks / network).iterdir():
+        for source in (networks() / network).iterdir():
             if source.name != "examples.npz":
                 copy = shutil.copytree if source.is_dir() else shutil.copy
                 copy(source, version / source.name)
         return version
 
     def examples(self, network: str) -> dict[str, np.ndarray]:
-        with np.load(self.networks / network / "examples.npz") as arrays:
+        with np.load(networks() / network / "examples.npz") as arrays:
             return dict(arrays)
 
 

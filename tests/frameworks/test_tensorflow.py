@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -16,7 +15,6 @@ from frameworks.tensorflow_models import (
     PACKAGES,
     Client,
     TensorflowRepository,
-    make_networks,
 )
 from support.nereid import start_nereid
 from support.repository import tensor_text
@@ -85,9 +83,7 @@ TAGGED = BACKEND + (
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> TensorflowRepository:
-    folder = tmp_path_factory.mktemp("tensorflow")
-    make_networks(folder / "networks")
-    models = TensorflowRepository(folder / "models", folder / "networks")
+    models = TensorflowRepository(tmp_path_factory.mktemp("tensorflow"))
     for network in ("mlp", "resnet18", "transformer", "text", "counter"):
         models.add_network(network)
     for data_type in (*NUMBERS, *IDENTITY_VALUES):

@@ -16,7 +16,6 @@ from frameworks.tensorflow_models import (
     PACKAGES,
     Client,
     TensorflowRepository,
-    make_networks,
     worker_pids,
 )
 from support.model_control import index
@@ -151,13 +150,8 @@ BROKEN = {
 }  # fmt: skip
 
 
-def test_broken_models(
-    tmp_path: Path, server_factory: ServerFactory
-) -> None:
-    make_networks(
-        tmp_path / "networks", "mlp", "counter", "graph", "signatures", "unsigned", "bad_types", "sparse"
-    )
-    repository = TensorflowRepository(tmp_path / "models", tmp_path / "networks")
+def test_broken_models(tmp_path: Path, server_factory: ServerFactory) -> None:
+    repository = TensorflowRepository(tmp_path / "models")
     for name, broken in BROKEN.items():
         broken.change(repository.add_network(broken.network, broken.config, broken.parameters, name))
     repository.add_network("mlp", name="sound")

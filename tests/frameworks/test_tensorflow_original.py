@@ -15,7 +15,6 @@ from frameworks.tensorflow_models import (
     PACKAGES,
     Client,
     TensorflowRepository,
-    make_networks,
     worker_of,
     worker_pids,
 )
@@ -38,8 +37,7 @@ pytestmark = [
 
 
 def test_the_original_serves_the_same(tmp_path: Path) -> None:
-    make_networks(tmp_path / "networks", "mlp", "text")
-    repository = TensorflowRepository(tmp_path / "models", tmp_path / "networks")
+    repository = TensorflowRepository(tmp_path / "models")
     repository.add_network("mlp", BACKEND)
     repository.add_network("text", BACKEND)
     server = original_server.start_original(

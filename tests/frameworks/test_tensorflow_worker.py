@@ -18,7 +18,6 @@ from frameworks.tensorflow_models import (
     PACKAGES,
     Client,
     TensorflowRepository,
-    make_networks,
     threads_of,
     worker_of,
     worker_pids,
@@ -46,16 +45,9 @@ FOUR_INSTANCES = BACKEND + "instance_group { count: 4 kind: KIND_CPU }\n"
 MIB = 1 << 20
 
 
-@pytest.fixture(scope="module")
-def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tensorflow") / "networks"
-    make_networks(folder, "mlp", "slow")
-    return folder
-
-
 @pytest.fixture
-def repository(networks: Path, tmp_path: Path) -> TensorflowRepository:
-    return TensorflowRepository(tmp_path / "models", networks)
+def repository(tmp_path: Path) -> TensorflowRepository:
+    return TensorflowRepository(tmp_path / "models")
 
 
 @pytest.fixture

@@ -26,12 +26,12 @@ class Worker {
  public:
   // The answer to `message`.
   std::string Answer(ControlSocket::Message message) {
-    Unpacker unpacker(message.bytes);
+    const std::string bytes = std::move(message.bytes);
+    Unpacker unpacker(bytes);
     const auto kind = static_cast<MessageKind>(unpacker.Number<uint8_t>());
     if (kind == MessageKind::kLoad) {
       LoadReply reply;
-      const std::string body = message.bytes.substr(1);
-      const Status tried = Try([&] { return Load(body, &reply); });
+      const Status tried = Try([&] { return Load(bytes.substr(1), &reply); });
       if (!tried.ok()) reply.status = tried;
       return reply.Pack();
     }
