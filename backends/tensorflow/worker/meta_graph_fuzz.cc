@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const nereid_tensorflow::SignatureTensor& tensor : chosen->inputs) {
     std::string operation;
     int index = 0;
-    const bool named = ParseTensorName(tensor.graph_tensor, &operation, &index);
+    const bool named = nereid_tensorflow::ParseTensorName(tensor.graph_tensor, &operation, &index);
     if (named && index < 0) __builtin_trap();
   }
   return 0;
