@@ -1,5 +1,6 @@
 #include "backends/sdk/batch.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "backends/sdk/log.h"
@@ -52,6 +53,13 @@ void Batch::MarkComputeStart() {
 void Batch::MarkComputeEnd() {
   computed_ns_ += now_() - turn_start_;
   turn_start_ = 0;
+}
+
+void Batch::MarkComputed(uint64_t start, uint64_t end) {
+  end = std::clamp(end, exec_start_, std::max(exec_start_, now_()));
+  start = std::clamp(start, exec_start_, end);
+  if (compute_start_ == 0) compute_start_ = start;
+  computed_ns_ += end - start;
 }
 
 void Batch::Fail(size_t i, const Error& error) {

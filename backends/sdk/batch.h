@@ -61,6 +61,9 @@ class Batch {
   // ended ends with the batch.
   void MarkComputeStart();
   void MarkComputeEnd();
+  // A turn that was measured elsewhere, for instance in a process that computes for this one: from
+  // `start` to `end` on the steady clock. What lies before the batch or in the future is cut off.
+  void MarkComputed(uint64_t start, uint64_t end);
 
   // Reports statistics, sends the responses of the live requests and releases all requests.
   void Finish();

@@ -186,6 +186,36 @@ TEST_F(BatchTimesTest, ATurnThatIsNotEndedEndsWithTheBatch) {
   EXPECT_EQ(times.compute_end, 12u);
 }
 
+TEST_F(BatchTimesTest, ATurnMeasuredElsewhere) {
+  const testing::SeenTimes times = Times([](Batch& batch) {
+    Pass(20);
+    batch.MarkComputed(kBegin + 4, kBegin + 14);
+    Pass(20);
+    batch.MarkComputed(kBegin + 25, kBegin + 30);
+  });
+  EXPECT_EQ(times.compute_start, 4u);
+  EXPECT_EQ(times.compute_end, 4u + 10 + 5);
+  EXPECT_EQ(times.exec_end, 40u);
+}
+
+TEST_F(BatchTimesTest, StampsFromElsewhereAreKeptWithinTheBatch) {
+  const testing::SeenTimes early = Times([](Batch& batch) {
+    Pass(20);
+    batch.MarkComputed(kBegin - 100, kBegin + 900);
+  });
+  EXPECT_EQ(early.compute_start, 0u);
+  EXPECT_EQ(early.compute_end, 20u);
+}
+
+TEST_F(BatchTimesTest, AnEndBeforeItsStartIsNoTime) {
+  const testing::SeenTimes times = Times([](Batch& batch) {
+    Pass(20);
+    batch.MarkComputed(kBegin + 9, kBegin + 5);
+  });
+  EXPECT_EQ(times.compute_start, 5u);
+  EXPECT_EQ(times.compute_end, 5u);
+}
+
 TEST_F(BatchTest, EchoCopiesPiecesIntoTheWantedOutputs) {
   requests_[0].inputs[0].buffers = {"a", "", "b"};
   requests_[1].wanted_outputs.clear();

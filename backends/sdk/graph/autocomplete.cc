@@ -21,14 +21,14 @@ bool AllFirstDimsOpen(const Signature& signature) {
 bool ListsFullShape(const ModelConfig& config, const Signature& signature) {
   for (const TensorConfig& input : config.inputs) {
     const ModelTensor* tensor = signature.FindInput(input.name);
-    if (tensor != nullptr && !input.dims.empty() &&
+    if (tensor != nullptr && !tensor->any_shape && !input.dims.empty() &&
         input.model_dims().size() == tensor->dims.size()) {
       return true;
     }
   }
   for (const TensorConfig& output : config.outputs) {
     const ModelTensor* tensor = signature.FindOutput(output.name);
-    if (tensor != nullptr && !output.dims.empty() &&
+    if (tensor != nullptr && !tensor->any_shape && !output.dims.empty() &&
         output.model_dims().size() == tensor->dims.size()) {
       return true;
     }
@@ -41,6 +41,17 @@ int64_t ChooseMaxBatchSize(const ModelConfig& config, const Signature& signature
   if (config.batching()) return config.max_batch_size;
   if (!AllFirstDimsOpen(signature) || ListsFullShape(config, signature)) return 0;
   return default_max_batch_size;
+}
+
+// Without a word of the model on it the dims have to be in the configuration.
+Error RequireShape(const ModelConfig& config, const char* key, const ModelTensor& tensor,
+                   const Json& json) {
+  if (!tensor.any_shape || !json["dims"].items().empty() || json["allow_ragged_batch"].AsBool()) {
+    return Error();
+  }
+  return Error::InvalidArg(StrCat("unable to load model '", config.name,
+                                  "': the model does not say which shape ", key, " '", tensor.name,
+                                  "' has; list it in the configuration with its dims"));
 }
 
 // Adds data_type and dims to `json` where it has none.
@@ -78,6 +89,7 @@ Result<Json> CompleteList(const ModelConfig& config, const char* key,
       return item["name"].AsString() == tensor.name;
     });
     if (listed != list.end()) {
+      NB_RETURN_IF_ERROR(RequireShape(config, key, tensor, *listed));
       if (tensor.type != TRITONSERVER_TYPE_INVALID) FillTensor(tensor, batching, &*listed);
       continue;
     }
@@ -94,6 +106,7 @@ Result<Json> CompleteList(const ModelConfig& config, const char* key,
     }
     Json added;
     added.Set("name", tensor.name);
+    NB_RETURN_IF_ERROR(RequireShape(config, key, tensor, added));
     FillTensor(tensor, batching, &added);
     list.push_back(std::move(added));
   }

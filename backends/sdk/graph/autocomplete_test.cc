@@ -40,6 +40,22 @@ TEST(AutoCompleteTest, NothingGivenAndBatchingPossible) {
             R"("dynamic_batching":{}})");
 }
 
+TEST(AutoCompleteTest, AShapeThatTheModelDoesNotSayHasToBeListed) {
+  Signature signature = MakeSignature({}, {-1, 5});
+  signature.inputs[0].any_shape = true;
+  const Result<ModelConfig> empty = ParseModelConfig(R"({"name":"m"})");
+  ASSERT_TRUE(empty.ok());
+  Result<Json> refused = AutoCompleteConfig(*empty, signature, 4);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_STREQ(refused.error().message(),
+               "unable to load model 'm': the model does not say which shape input 'X' has; list "
+               "it in the configuration with its dims");
+  EXPECT_EQ(Completed(R"({"max_batch_size":2,"input":[{"name":"X","dims":[7]}]})", signature),
+            R"({"max_batch_size":2,"input":[{"name":"X","dims":[7],"data_type":"TYPE_FP32"}],)"
+            R"("output":[{"name":"Y","data_type":"TYPE_INT64","dims":[5]}],)"
+            R"("dynamic_batching":{}})");
+}
+
 TEST(AutoCompleteTest, AFixedFirstDimensionMeansNoBatching) {
   EXPECT_EQ(Completed("{}", MakeSignature({2, 3}, {-1, 5})),
             R"({"max_batch_size":0,)"

@@ -77,6 +77,7 @@ Error CheckType(const Pairing& pairing) {
 
 Error CheckPairing(const Pairing& pairing) {
   NB_RETURN_IF_ERROR(CheckType(pairing));
+  if (pairing.tensor->any_shape) return Error();
   // An output without dims may have any shape: the model does not say.
   const bool unknown_output = pairing.tensor->dims.empty() && pairing.kind == "output";
   if (unknown_output) return Error();
@@ -109,7 +110,7 @@ Error CheckControls(const ModelConfig& config, const Signature& signature) {
 // A ragged input: the model gets the elements of all requests end to end.
 Error CheckRagged(const Pairing& pairing) {
   NB_RETURN_IF_ERROR(CheckType(pairing));
-  if (pairing.tensor->dims == Shape{-1}) return Error();
+  if (pairing.tensor->any_shape || pairing.tensor->dims == Shape{-1}) return Error();
   return Error::InvalidArg(StrCat(pairing.Subject(),
                                   "has allow_ragged_batch, so that the model gets "
                                   "one dimension of variable size, the elements of all requests; "
@@ -129,7 +130,7 @@ Error CheckBatchInputs(const ModelConfig& config, const Signature& signature,
       if (config.FindInput(target) != nullptr) {
         return Error::InvalidArg(StrCat(pairing.Subject(), "is an input of the configuration too"));
       }
-      if (DimsAgree(shape, pairing.tensor->dims)) continue;
+      if (pairing.tensor->any_shape || DimsAgree(shape, pairing.tensor->dims)) continue;
       return Error::InvalidArg(StrCat(pairing.Subject(), "has the shape ", ShapeToString(shape),
                                       ", the model has ", ShapeToString(pairing.tensor->dims)));
     }

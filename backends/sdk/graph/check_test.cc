@@ -49,6 +49,17 @@ TEST(CheckConfigTest, AgreementPasses) {
   EXPECT_EQ(Check(Both(kA, kB), ""), "") << "not every output has to be served";
 }
 
+TEST(CheckConfigTest, AnyShapeWillDoWhereTheModelDoesNotSay) {
+  Signature signature = TwoInputs();
+  signature.inputs[0].dims = {};
+  signature.inputs[0].any_shape = true;
+  EXPECT_EQ(Check(Both(kA, kB), kY, signature), "");
+  EXPECT_EQ(
+      Check(Both(R"({"name":"A","data_type":"TYPE_FP32","dims":[3,4,5]})", kB), kY, signature), "");
+  EXPECT_THAT(Check(Both(R"({"name":"A","data_type":"TYPE_INT8","dims":[3]})", kB), kY, signature),
+              HasSubstr("is configured as TYPE_INT8, the model has TYPE_FP32"));
+}
+
 TEST(CheckConfigTest, UnknownTensorsAreNamedWithTheKnownOnes) {
   EXPECT_EQ(Check(Both(kA, R"({"name":"C","data_type":"TYPE_FP32","dims":[3]})"), kY),
             "unable to load model 'm': input 'C' is not in the model, which has: A, B");

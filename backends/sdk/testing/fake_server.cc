@@ -280,6 +280,13 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportBatchStatistics(
   return nullptr;
 }
 
+TRITONSERVER_Error* TRITONBACKEND_BackendArtifacts(TRITONBACKEND_Backend* backend,
+                                                   TRITONBACKEND_ArtifactType* type,
+                                                   const char** location) {
+  *type = TRITONBACKEND_ARTIFACT_FILESYSTEM;
+  *location = backend->folder.c_str();
+  return nullptr;
+}
 TRITONSERVER_Error* TRITONBACKEND_BackendState(TRITONBACKEND_Backend* backend, void** state) {
   *state = backend->state;
   return nullptr;

@@ -72,6 +72,7 @@ struct TRITONBACKEND_Request {
 
 struct TRITONBACKEND_Backend {
   void* state = nullptr;
+  std::string folder;  // where the backend's library lies
 };
 
 // Version 1 of a model.

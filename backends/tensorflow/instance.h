@@ -1,0 +1,51 @@
+// TensorflowInstance: runs batches of one model instance through a channel of its own to the
+// model's process. Owned by the instance's thread.
+#ifndef NEREID_BACKENDS_TENSORFLOW_INSTANCE_H_
+#define NEREID_BACKENDS_TENSORFLOW_INSTANCE_H_
+
+#include <memory>
+#include <vector>
+
+#include "backends/sdk/batch.h"
+#include "backends/sdk/graph/executor.h"
+#include "backends/tensorflow/channel.h"
+#include "backends/tensorflow/model.h"
+
+namespace nereid_backend {
+
+class TensorflowInstance {
+ public:
+  static Result<std::unique_ptr<TensorflowInstance>> Create(TRITONBACKEND_ModelInstance* instance,
+                                                            const TensorflowModel& model);
+
+  // Answers the requests of `batch`; see GraphExecutor.
+  Error Execute(Batch* batch);
+  // Whether the model's process serves or starts. Any thread; does not block.
+  Error Ready() const { return model_.supervisor().Ready(); }
+
+ private:
+  explicit TensorflowInstance(const TensorflowModel& model);
+
+  // Opens a channel where there is none to a worker that lives.
+  Error Connect();
+  // Runs what the executor has ready.
+  Error Compute();
+  // Lays the inputs out in the channel's memory.
+  Error PlaceInputs();
+  // Tells the executor what the run gave.
+  Error TakeOutputs();
+
+  const TensorflowModel& model_;
+  GraphExecutor executor_;
+  // The worker's numbers of the model's inputs, computed ones last, and outputs.
+  std::vector<uint32_t> input_numbers_;
+  std::vector<uint32_t> output_numbers_;
+  std::unique_ptr<Channel> channel_;
+  // Reused by each run.
+  nereid_tensorflow::RunRequest request_;
+  nereid_tensorflow::RunReply reply_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_TENSORFLOW_INSTANCE_H_

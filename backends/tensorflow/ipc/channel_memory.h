@@ -1,0 +1,101 @@
+// ChannelMemory: the memory that an instance of a model in the server shares with its thread in the
+// worker: a header, which never moves, and data, which grows. It is a file without a name
+// (memfd_create) that can not be made smaller, and whose pages are there before anybody touches
+// them: want of memory is an error, and not a signal.
+//
+// Owned by one thread in each process, which touches data and header only when it has the turn. The
+// header's turn may be closed by any thread.
+#ifndef NEREID_BACKENDS_TENSORFLOW_IPC_CHANNEL_MEMORY_H_
+#define NEREID_BACKENDS_TENSORFLOW_IPC_CHANNEL_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "backends/tensorflow/ipc/status.h"
+#include "backends/tensorflow/ipc/turn.h"
+#include "backends/tensorflow/ipc/unique_fd.h"
+
+namespace nereid_tensorflow {
+
+struct ChannelHeader {
+  Turn turn;
+  // Of the data, in the file; and how much of it, from the beginning, has pages.
+  uint64_t data_size = 0;
+  uint64_t paged_size = 0;
+  // The RunRequest or RunReply, in the data.
+  uint64_t message_offset = 0;
+  uint64_t message_size = 0;
+  // Around the computation, on CLOCK_MONOTONIC.
+  uint64_t compute_start_ns = 0;
+  uint64_t compute_end_ns = 0;
+};
+
+// A stretch of memory that is mapped, and unmapped at the end. Shared by whoever still reads it.
+class Mapping {
+ public:
+  // Null when there is no room.
+  static std::shared_ptr<Mapping> Map(int fd, uint64_t offset, uint64_t size);
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  char* data() const { return data_; }
+  uint64_t size() const { return size_; }
+  // Puts private memory of the same content, as far as `used` goes, in place of what is shared;
+  // readers notice nothing. False when there is no room.
+  bool MakePrivate(uint64_t used);
+
+ private:
+  Mapping(char* data, uint64_t size) : data_(data), size_(size) {}
+  char* const data_;
+  const uint64_t size_;
+};
+
+class ChannelMemory {
+ public:
+  // What all tensors of a run may take.
+  static constexpr uint64_t kMaxSize = uint64_t{16} << 30;
+
+  static Status Create(std::unique_ptr<ChannelMemory>* memory);
+  // The other end of what Create made.
+  static Status Attach(UniqueFd fd, std::unique_ptr<ChannelMemory>* memory);
+
+  int fd() const { return fd_.get(); }
+  ChannelHeader* header() const { return reinterpret_cast<ChannelHeader*>(header_->data()); }
+  // For threads that may outlive this.
+  std::shared_ptr<Mapping> header_mapping() const { return header_; }
+  char* data() const { return data_->data(); }
+  uint64_t size() const { return data_->size(); }
+  const std::shared_ptr<Mapping>& data_mapping() const { return data_; }
+
+  // Makes the first `size` bytes of the data usable. The data may move. REQUIRES: it is the turn of
+  // the caller.
+  Status Reserve(uint64_t size);
+  // Gives the pages behind the first `size` bytes back. REQUIRES: as above.
+  void Trim(uint64_t size);
+  // Maps the data as large as the other end has made it.
+  Status Refresh();
+  // Leaves `mapping`, which is or was that of the data, to those who still read it, with memory of
+  // its own. `used`: how much of it they may read.
+  Status Detach(const std::shared_ptr<Mapping>& mapping, uint64_t used);
+
+  // The message that the other end has left; empty when it does not lie in the data.
+  std::string_view message() const;
+  // Leaves a message at `offset`. The data may move.
+  Status PutMessage(uint64_t offset, std::string_view bytes);
+
+ private:
+  ChannelMemory(UniqueFd fd, std::shared_ptr<Mapping> header)
+      : fd_(std::move(fd)), header_(std::move(header)) {}
+  Status MapData();
+
+  const UniqueFd fd_;
+  const std::shared_ptr<Mapping> header_;
+  std::shared_ptr<Mapping> data_;
+};
+
+}  // namespace nereid_tensorflow
+
+#endif  // NEREID_BACKENDS_TENSORFLOW_IPC_CHANNEL_MEMORY_H_

@@ -1,0 +1,43 @@
+// Status: success, or what went wrong, as it passes between the two processes. The worker links no
+// server, so it can have no Error of the SDK. Values.
+#ifndef NEREID_BACKENDS_TENSORFLOW_IPC_STATUS_H_
+#define NEREID_BACKENDS_TENSORFLOW_IPC_STATUS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace nereid_tensorflow {
+
+enum class StatusCode : uint8_t {
+  kOk,
+  kInvalidArgument,
+  kNotFound,
+  kUnsupported,
+  kUnavailable,
+  kInternal,
+};
+
+struct [[nodiscard]] Status {
+  StatusCode code = StatusCode::kOk;
+  std::string message;
+
+  bool ok() const { return code == StatusCode::kOk; }
+
+  static Status InvalidArgument(std::string message) {
+    return {StatusCode::kInvalidArgument, std::move(message)};
+  }
+  static Status NotFound(std::string message) {
+    return {StatusCode::kNotFound, std::move(message)};
+  }
+  static Status Unavailable(std::string message) {
+    return {StatusCode::kUnavailable, std::move(message)};
+  }
+  static Status Internal(std::string message) {
+    return {StatusCode::kInternal, std::move(message)};
+  }
+};
+
+}  // namespace nereid_tensorflow
+
+#endif  // NEREID_BACKENDS_TENSORFLOW_IPC_STATUS_H_

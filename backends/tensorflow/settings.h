@@ -1,0 +1,31 @@
+// BackendSettings: what all TensorFlow models of the process share: the settings of the command
+// line, the CPU budget and where the worker's program lies. Made in TRITONBACKEND_Initialize,
+// destroyed in TRITONBACKEND_Finalize. Immutable.
+#ifndef NEREID_BACKENDS_TENSORFLOW_SETTINGS_H_
+#define NEREID_BACKENDS_TENSORFLOW_SETTINGS_H_
+
+#include <memory>
+#include <string>
+
+#include "backends/sdk/cpu_budget.h"
+#include "backends/sdk/error.h"
+#include "backends/sdk/json.h"
+#include "triton/core/tritonbackend.h"
+
+namespace nereid_backend {
+
+// --backend-config=tensorflow,<key>=<value>
+struct BackendSettings {
+  bool soft_placement = true;          // allow-soft-placement
+  int64_t default_max_batch_size = 4;  // default-max-batch-size
+  CpuBudget budget;
+  std::string worker;  // the executable
+
+  static Result<BackendSettings> FromJson(const Json& settings);
+  // The same, with budget and worker. NOT_FOUND when the worker is missing.
+  static Result<std::unique_ptr<BackendSettings>> Read(TRITONBACKEND_Backend* backend);
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_TENSORFLOW_SETTINGS_H_

@@ -1,0 +1,184 @@
+#include "backends/tensorflow/supervisor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "backends/sdk/testing/fake_server.h"
+#include "backends/tensorflow/channel.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_tensorflow::UniqueFd;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class SupervisorTest : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(testing::LiveErrors(), 0);
+    // Whatever was started has been reaped.
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+
+  static Result<std::unique_ptr<Supervisor>> Start(const std::string& what,
+                                                   const std::string& program = FAKE_WORKER) {
+    Supervisor::Spec spec;
+    spec.executable = program;
+    spec.model = "m";
+    spec.load.path = what;
+    return Supervisor::Start(std::move(spec));
+  }
+  static std::unique_ptr<Supervisor> MustStart(const std::string& what) {
+    Result<std::unique_ptr<Supervisor>> started = Start(what);
+    EXPECT_TRUE(started.ok());
+    return started.ok() ? std::move(*started) : nullptr;
+  }
+  static std::string StartError(const std::string& what, const std::string& program = FAKE_WORKER) {
+    Result<std::unique_ptr<Supervisor>> started = Start(what, program);
+    return started.ok() ? "" : started.error().message();
+  }
+
+  // What a run on `data` gives, or the message of its error.
+  static std::string Run(Channel* channel, const std::string& data) {
+    nereid_tensorflow::RunRequest request;
+    nereid_tensorflow::PlacedTensor input;
+    input.dims = {static_cast<int64_t>(data.size())};
+    input.size = data.size();
+    request.inputs = {input};
+    request.outputs = {0};
+    request.outputs_offset = nereid_tensorflow::AlignUp(data.size());
+    Result<char*> memory = channel->Reserve(request.outputs_offset);
+    if (!memory.ok()) return memory.error().message();
+    memcpy(*memory, data.data(), data.size());
+    nereid_tensorflow::RunReply reply;
+    const Error ran = channel->Run(request, &reply);
+    if (!ran.ok()) return ran.message();
+    return {channel->data() + reply.outputs.at(0).offset, reply.outputs[0].size};
+  }
+  static std::unique_ptr<Channel> MustOpen(Supervisor* supervisor) {
+    Result<std::unique_ptr<Channel>> channel = supervisor->OpenChannel();
+    EXPECT_TRUE(channel.ok());
+    return channel.ok() ? std::move(*channel) : nullptr;
+  }
+};
+
+TEST_F(SupervisorTest, AWorkerComputes) {
+  const std::unique_ptr<Supervisor> supervisor = MustStart("echo");
+  EXPECT_EQ(supervisor->loaded().inputs.at(0).name, "X");
+  const std::unique_ptr<Channel> first = MustOpen(supervisor.get());
+  const std::unique_ptr<Channel> second = MustOpen(supervisor.get());
+  EXPECT_EQ(Run(first.get(), "abc"), "abc");
+  EXPECT_EQ(first->compute_start(), 5u);
+  EXPECT_EQ(first->compute_end(), 7u);
+  EXPECT_EQ(Run(second.get(), ""), "");
+  const std::string large(3 << 20, 'l');
+  EXPECT_EQ(Run(first.get(), large), large);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(Run(first.get(), "small"), "small");
+  EXPECT_EQ(Run(first.get(), large), large);
+  EXPECT_EQ(Run(first.get(), "e"), "it does not like that");
+  EXPECT_TRUE(supervisor->Ready().ok());
+}
+
+TEST_F(SupervisorTest, AFailureToLoadIsTheWorkersOwnWord) {
+  EXPECT_EQ(StartError("refuse"), "it is refused");
+}
+
+TEST_F(SupervisorTest, AWorkerThatEndsWhileItLoads) {
+  EXPECT_EQ(StartError("abort"), "the TensorFlow process of model 'm' ended by signal 6 (Aborted)");
+  EXPECT_EQ(StartError("exit"), "the TensorFlow process of model 'm' exited with status 3");
+}
+
+TEST_F(SupervisorTest, AWorkerThatTalksNonsenseIsEnded) {
+  EXPECT_THAT(StartError("nonsense"), StartsWith("the TensorFlow process of model 'm' "));
+}
+
+TEST_F(SupervisorTest, AProgramThatIsMissingOrNoWorker) {
+  EXPECT_THAT(StartError("echo", "/nonexistent/worker"), HasSubstr("No such file or directory"));
+  EXPECT_EQ(StartError("echo", "/bin/true"),
+            "the TensorFlow process of model 'm' exited with status 0");
+}
+
+TEST_F(SupervisorTest, TheRunInAWorkerThatEndsFailsAndTheNextWorkerComputes) {
+  const std::unique_ptr<Supervisor> supervisor = MustStart("echo");
+  std::unique_ptr<Channel> channel = MustOpen(supervisor.get());
+  EXPECT_EQ(Run(channel.get(), "k"),
+            "the TensorFlow process of model 'm' ended by signal 6 (Aborted): fake.cc:1] Check "
+            "failed: false");
+  EXPECT_FALSE(channel->usable());
+  EXPECT_THAT(Run(channel.get(), "abc"), HasSubstr("ended by signal 6"));
+  // Waits for the next worker.
+  channel = MustOpen(supervisor.get());
+  EXPECT_EQ(Run(channel.get(), "abc"), "abc");
+  // The second end in a row: the third worker is not started at once.
+  EXPECT_THAT(Run(channel.get(), "x"), HasSubstr("exited with status 3"));
+  Result<std::unique_ptr<Channel>> refused = supervisor->OpenChannel();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), TRITONSERVER_ERROR_UNAVAILABLE);
+  EXPECT_STREQ(refused.error().message(),
+               "the TensorFlow process of model 'm' exited with status 3 and is started again in 1 "
+               "s");
+  EXPECT_FALSE(supervisor->Ready().ok());
+}
+
+TEST_F(SupervisorTest, AnAnswerThatPointsOutsideTheMemoryIsRefused) {
+  const std::unique_ptr<Supervisor> supervisor = MustStart("echo");
+  const std::unique_ptr<Channel> channel = MustOpen(supervisor.get());
+  EXPECT_EQ(Run(channel.get(), "n"), "an answer of the TensorFlow process is damaged");
+  EXPECT_EQ(Run(channel.get(), "abc"), "abc");
+}
+
+TEST_F(SupervisorTest, AWorkerThatDoesNotEndIsKilled) {
+  std::unique_ptr<Supervisor> supervisor = MustStart("deaf");
+  std::unique_ptr<Channel> channel = MustOpen(supervisor.get());
+  EXPECT_EQ(Run(channel.get(), "abc"), "abc");
+  channel.reset();
+  supervisor.reset();  // TearDown looks for what is left
+}
+
+// What `program` prints when it is started as a worker is.
+std::string OutputOf(const std::string& program, const std::string& argument) {
+  const Result<ChildProcess> child = ChildProcess::Start(program, argument);
+  EXPECT_TRUE(child.ok());
+  if (!child.ok()) return "";
+  std::string text;
+  char buffer[4096];
+  ssize_t got = 0;
+  while ((got = read(child->output(), buffer, sizeof(buffer))) > 0) {
+    text.append(buffer, static_cast<size_t>(got));
+  }
+  return text;
+}
+
+// The server may have blocked or ignored signals, and has descriptors of its own.
+TEST_F(SupervisorTest, AWorkerInheritsNothing) {
+  sigset_t blocked;
+  sigset_t before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  const auto handler = signal(SIGUSR2, SIG_IGN);
+  const UniqueFd leaky(dup2(1, 77));  // not closed on exec
+  const std::string status = OutputOf("/bin/cat", "/proc/self/status");
+  EXPECT_THAT(status, HasSubstr("SigBlk:\t0000000000000000"));
+  const size_t ignored = status.find("SigIgn:\t");
+  ASSERT_NE(ignored, std::string::npos);
+  // The C library keeps signals 32 and 33 to itself.
+  EXPECT_EQ(std::stoull(status.substr(ignored + 8, 16), nullptr, 16) & 0x7fffffff, 0u);
+  const std::string descriptors = OutputOf("/bin/ls", "/proc/self/fd");
+  EXPECT_THAT(descriptors, HasSubstr("\n3\n"));
+  EXPECT_THAT(descriptors, Not(HasSubstr("77")));
+  signal(SIGUSR2, handler);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+}  // namespace nereid_backend

@@ -1,0 +1,32 @@
+// WorkerLog: what the worker writes to its standard error, as lines of the server's log. Owned by
+// one thread.
+#ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_LOG_H_
+#define NEREID_BACKENDS_TENSORFLOW_WORKER_LOG_H_
+
+#include <string>
+#include <string_view>
+
+namespace nereid_backend {
+
+class WorkerLog {
+ public:
+  // `model` is named in each line.
+  explicit WorkerLog(std::string model) : model_(std::move(model)) {}
+
+  // Takes what was written; logs the lines that are complete.
+  void Add(std::string_view text);
+  // The text of the last line that said why the process could not go on; empty without one. Such a
+  // line is one of severity F ("F0000 00:00:1795351165.691574 24904 tensor.cc:812] Check failed").
+  const std::string& fatal() const { return fatal_; }
+
+ private:
+  void Log(std::string_view line);
+
+  const std::string model_;
+  std::string partial_;
+  std::string fatal_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_TENSORFLOW_WORKER_LOG_H_
