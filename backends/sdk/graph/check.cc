@@ -63,9 +63,9 @@ Error CheckType(const Pairing& pairing) {
                                     Signature::Names(pairing.candidates)));
   }
   if (!pairing.tensor->is_tensor || pairing.tensor->type == TRITONSERVER_TYPE_INVALID) {
-    return Error::Unsupported(
-        StrCat(pairing.Subject(), "has a type in the model that can not be served",
-               pairing.tensor->TypeNote()));
+    return Error::Unsupported(StrCat(pairing.Subject(),
+                                     "has a type in the model that can not be served",
+                                     pairing.tensor->TypeNote()));
   }
   if (pairing.type != pairing.tensor->type) {
     return Error::InvalidArg(StrCat(pairing.Subject(), "is configured as ",
