@@ -1,12 +1,11 @@
 // OpenVINO called in-process in a loop, with one thread: what a model costs without a server.
 //
-//   openvino_loop MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]
+//   openvino_loop MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US [PRECISION]]
 //
-// MODEL is any file that OpenVINO reads; FP32 is computed in what OPENVINO_LOOP_PRECISION says
-// (f32, bf16), by default f32. SHAPE is that of the FP32 input with the batch in front, for
-// instance 16,64. With PAUSE_US the thread sleeps so long after each run, as that of a server does
-// which waits for the next request: only the runs are timed. Prints
-// {"shape":"S","runs":N,"us_per_run":X} and a newline.
+// MODEL is any file that OpenVINO reads. SHAPE is that of the FP32 input with the batch in front,
+// for instance 16,64. With PAUSE_US the thread sleeps so long after each run, as that of a server
+// does which waits for the next request: only the runs are timed. FP32 is computed in PRECISION
+// (f32, bf16), by default f32. Prints {"shape":"S","runs":N,"us_per_run":X} and a newline.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_split.h>
 #include <sys/prctl.h>
@@ -14,7 +13,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <openvino/openvino.hpp>
 #include <string>
@@ -45,15 +43,14 @@ std::vector<float> Values(const std::vector<int64_t>& shape) {
   return values;
 }
 
-int Loop(char** words, double seconds, std::chrono::microseconds pause) {
+int Loop(char** words, double seconds, std::chrono::microseconds pause,
+         const std::string& precision) {
   const std::vector<int64_t> shape = ParseShape(words[4]);
-  const char* const chosen = std::getenv("OPENVINO_LOOP_PRECISION");
   ov::Core core;
   ov::CompiledModel model = core.compile_model(
       std::string(words[1]), "CPU",
       ov::AnyMap{ov::inference_num_threads(1), ov::hint::enable_cpu_pinning(false),
-                 ov::hint::inference_precision(
-                     ov::element::Type(std::string(chosen == nullptr ? "f32" : chosen)))});
+                 ov::hint::inference_precision(ov::element::Type(precision))});
   ov::InferRequest request = model.create_infer_request();
   std::vector<float> values = Values(shape);
   request.set_tensor(
@@ -91,13 +88,14 @@ int Loop(char** words, double seconds, std::chrono::microseconds pause) {
 int main(int argc, char** argv) {
   double seconds = 0;
   int pause_us = 0;
-  if (argc < 6 || argc > 7 || ParseShape(argv[4]).empty() || !absl::SimpleAtod(argv[5], &seconds) ||
-      (argc == 7 && !absl::SimpleAtoi(argv[6], &pause_us))) {
-    std::fprintf(stderr, "usage: %s MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]\n", argv[0]);
+  if (argc < 6 || argc > 8 || ParseShape(argv[4]).empty() || !absl::SimpleAtod(argv[5], &seconds) ||
+      (argc > 6 && !absl::SimpleAtoi(argv[6], &pause_us))) {
+    std::fprintf(stderr, "usage: %s MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US [PRECISION]]\n",
+                 argv[0]);
     return 2;
   }
   try {
-    return Loop(argv, seconds, std::chrono::microseconds(pause_us));
+    return Loop(argv, seconds, std::chrono::microseconds(pause_us), argc > 7 ? argv[7] : "f32");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "openvino_loop: %s\n", error.what());
     return 1;

@@ -17,18 +17,21 @@ from support.repository import ModelRepository, parameters_text, tensor_text
 from support.stage import backend_directory
 
 FRAMEWORKS = ("onnxruntime", "openvino", "pytorch", "tensorflow")
-MOST_ROWS = {"mlp": 32, "resnet18": 8, "transformer": 8}
+MOST_ROWS = {"mlp": 32, "transformer": 8, "resnet18": 8, "encoder": 8}
 TITLES = {
     "mlp": "MLP 64-256-256-10",
     "resnet18": "ResNet-18",
     "transformer": "transformer, 2 layers of 64, 16 tokens",
+    "encoder": "transformer, 6 layers of 256, 64 tokens",
 }
 IMAGE = networks.RESNET_IMAGE
 TOKENS = (networks.TOKENS, networks.TOKEN_WIDTH)
+DIMS = {"mlp": (64,), "transformer": TOKENS, "resnet18": IMAGE, "encoder": networks.ENCODER_TOKENS}
 ONNX_NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
     "mlp": networks.mlp,
     "resnet18": networks.resnet18,
     "transformer": networks.transformer,
+    "encoder": networks.encoder,
 }
 CHANNELS_LAST = (*IMAGE[1:], IMAGE[0])
 
@@ -56,7 +59,7 @@ def staged() -> list[str]:
 def _config(
     backend: str, network: str, names: tuple[str, str], dims: Sequence[int], extra: str
 ) -> str:
-    outputs = {"mlp": (10,), "resnet18": (networks.RESNET_CLASSES,), "transformer": TOKENS}
+    outputs = {**DIMS, "mlp": (10,), "resnet18": (networks.RESNET_CLASSES,)}
     return (
         f'backend: "{backend}"\nmax_batch_size: {MOST_ROWS[network]}\n'
         f'input [ {tensor_text(names[0], "FP32", dims)} ]\n'
@@ -112,7 +115,7 @@ class Builder:
         return folder
 
     def _onnxruntime(self) -> Iterator[Entrant]:
-        for network, dims in (("mlp", (64,)), ("resnet18", IMAGE), ("transformer", TOKENS)):
+        for network, dims in DIMS.items():
             source = self._onnx_files() / f"{network}.onnx"
             yield self._add(
                 "onnxruntime", network, source, "model.onnx", ("x", "y"), dims, "ort_loop"
@@ -120,20 +123,14 @@ class Builder:
 
     def _openvino(self) -> Iterator[Entrant]:
         # The same files as ONNX Runtime.
-        choices = (
-            ("mlp", (64,), "f32"),
-            ("resnet18", IMAGE, "f32"),
-            ("transformer", TOKENS, "f32"),
-            ("resnet18", IMAGE, "bf16"),
-        )
-        for network, dims, precision in choices:
+        for network, precision in (*((name, "f32") for name in DIMS), ("resnet18", "bf16")):
             yield self._add(
                 "openvino",
                 network,
                 self._onnx_files() / f"{network}.onnx",
                 "model.onnx",
                 ("x", "y"),
-                dims,
+                DIMS[network],
                 "openvino_loop",
                 'default_model_filename: "model.onnx"\n'
                 + parameters_text({"INFERENCE_PRECISION_HINT": precision}),
@@ -142,22 +139,17 @@ class Builder:
             )
 
     def _pytorch(self) -> Iterator[Entrant]:
-        for network, dims in (("mlp", (64,)), ("resnet18", IMAGE), ("transformer", TOKENS)):
+        for network, dims in DIMS.items():
             source = pytorch_networks.model_files() / f"{network}.pt"
             names = ("x", "OUTPUT__0")
             yield self._add("pytorch", network, source, "model.pt", names, dims, "torch_loop")
 
     def _tensorflow(self) -> Iterator[Entrant]:
-        folder = self._work / "tensorflow"
-        if not folder.is_dir():
-            tensorflow_models.make_networks(folder)
-        choices: tuple[tuple[str, tuple[str, str], tuple[int, ...]], ...] = (
-            ("mlp", ("x", "y"), (64,)),
-            ("resnet18", ("image", "logits"), CHANNELS_LAST),
-            ("transformer", ("tokens", "encoded"), TOKENS),
-        )
-        for network, names, dims in choices:
-            source = folder / network / "model.savedmodel"
+        names_of = {"mlp": ("x", "y"), "resnet18": ("image", "logits")}
+        for network in DIMS:
+            names = names_of.get(network, ("tokens", "encoded"))
+            dims = CHANNELS_LAST if network == "resnet18" else DIMS[network]
+            source = tensorflow_models.networks() / network / "model.savedmodel"
             yield self._add(
                 "tensorflow",
                 network,

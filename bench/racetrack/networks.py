@@ -17,6 +17,7 @@ _RESNET_STAGES = (64, 128, 256, 512)
 _BLOCKS = 2  # in a stage, as in ResNet-18
 LAYER_WIDTH = 64  # of what Layers take and give
 TOKENS, TOKEN_WIDTH = 16, 64  # of what the transformer takes and gives
+ENCODER_TOKENS = (64, 256)  # the same of the encoder
 
 
 @dataclass(frozen=True)
@@ -125,19 +126,26 @@ def resnet18() -> onnx.ModelProto:
     return _model("resnet18", net.nodes, net.weights, RESNET_IMAGE, (RESNET_CLASSES,))
 
 
-def transformer() -> onnx.ModelProto:
-    """Two layers of an encoder, four heads: y is what they make of x, TOKENS vectors of TOKEN_WIDTH."""
+def encoder() -> onnx.ModelProto:
+    """A transformer that computes for milliseconds."""
+    return transformer(*ENCODER_TOKENS, layers=6)
+
+
+def transformer(
+    tokens: int = TOKENS, width: int = TOKEN_WIDTH, layers: int = 2
+) -> onnx.ModelProto:
+    """Layers of an encoder, four heads: y is what they make of x, as many vectors of that width."""
     net = _Network(np.random.default_rng(64))
     heads = 4
-    split = net.constant([0, 0, heads, TOKEN_WIDTH // heads])
-    joined = net.constant([0, 0, TOKEN_WIDTH])
-    net.weights.append(numpy_helper.from_array(np.ones(TOKEN_WIDTH, np.float32), "ones"))
-    net.weights.append(numpy_helper.from_array(np.zeros(TOKEN_WIDTH, np.float32), "zeros"))
-    scale = np.array((TOKEN_WIDTH // heads) ** -0.5, np.float32)
+    split = net.constant([0, 0, heads, width // heads])
+    joined = net.constant([0, 0, width])
+    net.weights.append(numpy_helper.from_array(np.ones(width, np.float32), "ones"))
+    net.weights.append(numpy_helper.from_array(np.zeros(width, np.float32), "zeros"))
+    scale = np.array((width // heads) ** -0.5, np.float32)
     net.weights.append(numpy_helper.from_array(scale, "scale"))
 
     def head(value: str, order: Sequence[int]) -> str:
-        shaped = net.node("Reshape", [net.dense(value, TOKEN_WIDTH, TOKEN_WIDTH), split])
+        shaped = net.node("Reshape", [net.dense(value, width, width), split])
         return net.node("Transpose", [shaped], perm=list(order))
 
     def normalised(value: str, addend: str) -> str:
@@ -145,17 +153,17 @@ def transformer() -> onnx.ModelProto:
         return net.node("LayerNormalization", [total, "ones", "zeros"], axis=-1)
 
     value = "x"
-    for _ in range(2):
+    for _ in range(layers):
         query, key = head(value, (0, 2, 1, 3)), head(value, (0, 2, 3, 1))
         scores = net.node("Mul", [net.node("MatMul", [query, key]), "scale"])
         weights = net.node("Softmax", [scores], axis=-1)
         mixed = net.node("MatMul", [weights, head(value, (0, 2, 1, 3))])
         merged = net.node("Reshape", [net.node("Transpose", [mixed], perm=[0, 2, 1, 3]), joined])
-        value = normalised(value, net.dense(merged, TOKEN_WIDTH, TOKEN_WIDTH))
-        inner = net.relu(net.dense(value, TOKEN_WIDTH, 4 * TOKEN_WIDTH))
-        value = normalised(value, net.dense(inner, 4 * TOKEN_WIDTH, TOKEN_WIDTH))
+        value = normalised(value, net.dense(merged, width, width))
+        inner = net.relu(net.dense(value, width, 4 * width))
+        value = normalised(value, net.dense(inner, 4 * width, width))
     net.nodes.append(helper.make_node("Identity", [value], ["y"]))
-    row = (TOKENS, TOKEN_WIDTH)
+    row = (tokens, width)
     return _model("transformer", net.nodes, net.weights, row, row)
 
 

@@ -125,11 +125,16 @@ def make_resnet18(folder: Path) -> None:
     save_examples(folder, run, {"image": weights.input(2, 224, 224, 3)})
 
 
-def make_transformer(folder: Path) -> None:
-    width, heads, length = 64, 4, 16
+def make_encoder(folder: Path) -> None:
+    """Of the race: large enough that what computes is what counts."""
+    make_transformer(folder, width=256, length=64, layers=6)
+
+
+def make_transformer(folder: Path, width: int = 64, length: int = 16, layers: int = 2) -> None:
+    heads = 4
     weights, module = Weights(3), tf.Module()
     shapes = {"qkv": (width, 3 * width), "out": (width, width), "up": (width, 4 * width), "down": (4 * width, width)}
-    module.layers = [{name: weights.variable(*shape) for name, shape in shapes.items()} for _ in range(2)]
+    module.layers = [{name: weights.variable(*shape) for name, shape in shapes.items()} for _ in range(layers)]
 
     def normalise(x: tf.Tensor) -> tf.Tensor:
         mean, variance = tf.nn.moments(x, [-1], keepdims=True)

@@ -112,33 +112,41 @@ class ResNet {
   std::string body_;
 };
 
-// Two layers of an encoder: width 64, 4 heads, 256 in between.
-Module Transformer() {
+void ReplaceAll(std::string* text, const std::string& what, const std::string& by) {
+  for (size_t at = text->find(what); at != std::string::npos; at = text->find(what, at)) {
+    text->replace(at, what.size(), by);
+    at += by.size();
+  }
+}
+
+// Layers of an encoder: 4 heads, four times the width in between.
+Module Transformer(int layers, int width) {
   Module module("Transformer");
   std::string body = "def forward(self, x: Tensor) -> Tensor:\n";
-  for (const std::string layer : {"l0", "l1"}) {
-    LinearLayer(&module, layer + "_qkv", 64, 192);
-    LinearLayer(&module, layer + "_out", 64, 64);
-    LinearLayer(&module, layer + "_up", 64, 256);
-    LinearLayer(&module, layer + "_down", 256, 64);
+  for (int i = 0; i < layers; ++i) {
+    const std::string layer = "l" + std::to_string(i);
+    LinearLayer(&module, layer + "_qkv", width, 3 * width);
+    LinearLayer(&module, layer + "_out", width, width);
+    LinearLayer(&module, layer + "_up", width, 4 * width);
+    LinearLayer(&module, layer + "_down", 4 * width, width);
     for (const char* norm : {"_n1", "_n2"}) {
-      Parameter(&module, layer + norm + "_w", at::rand({64}) + 0.5);
-      Parameter(&module, layer + norm + "_b", at::randn({64}) * 0.1);
+      Parameter(&module, layer + norm + "_w", at::rand({width}) + 0.5);
+      Parameter(&module, layer + norm + "_b", at::randn({width}) * 0.1);
     }
     std::string text = R"(
-    n = torch.layer_norm(x, [64], self.L_n1_w, self.L_n1_b)
+    n = torch.layer_norm(x, [WIDTH], self.L_n1_w, self.L_n1_b)
     qkv = torch.linear(n, self.L_qkv_w, self.L_qkv_b)
-    q, k, v = torch.unbind(qkv.reshape(x.size(0), x.size(1), 3, 4, 16).permute(2, 0, 3, 1, 4))
-    a = torch.softmax(torch.matmul(q, k.transpose(-2, -1)) * 0.25, -1)
-    a = torch.matmul(a, v).transpose(1, 2).reshape(x.size(0), x.size(1), 64)
+    q, k, v = torch.unbind(qkv.reshape(x.size(0), x.size(1), 3, 4, HEAD).permute(2, 0, 3, 1, 4))
+    a = torch.softmax(torch.matmul(q, k.transpose(-2, -1)) * (HEAD ** -0.5), -1)
+    a = torch.matmul(a, v).transpose(1, 2).reshape(x.size(0), x.size(1), WIDTH)
     x = x + torch.linear(a, self.L_out_w, self.L_out_b)
-    n = torch.layer_norm(x, [64], self.L_n2_w, self.L_n2_b)
+    n = torch.layer_norm(x, [WIDTH], self.L_n2_w, self.L_n2_b)
     n = torch.gelu(torch.linear(n, self.L_up_w, self.L_up_b))
     x = x + torch.linear(n, self.L_down_w, self.L_down_b)
 )";
-    for (size_t at = text.find("L_"); at != std::string::npos; at = text.find("L_", at + 1)) {
-      text.replace(at, 1, layer);
-    }
+    ReplaceAll(&text, "L_", layer + "_");
+    ReplaceAll(&text, "WIDTH", std::to_string(width));
+    ReplaceAll(&text, "HEAD", std::to_string(width / 4));
     body += text;
   }
   module.define(body + "    return x\n");
@@ -300,9 +308,10 @@ std::map<std::string, Module> AllModels() {
   std::map<std::string, Module> models;
   models.emplace("mlp", Mlp());
   models.emplace("resnet18", ResNet().Build());
-  models.emplace("transformer", Transformer());
+  models.emplace("transformer", Transformer(2, 64));
   models.emplace("lstm", Lstm());
   models.emplace("keeper", Keeper());
+  models.emplace("encoder", Transformer(6, 256));  // after the others: they keep their weights
   for (const auto& [name, text] : Texts()) models.emplace(name, FromText(name, text));
   return models;
 }
