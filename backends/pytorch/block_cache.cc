@@ -4,6 +4,7 @@
 #include <c10/core/impl/alloc_cpu.h>
 
 #include <cstring>
+#include <new>
 
 namespace nereid_backend {
 namespace {
@@ -71,7 +72,8 @@ void* BlockCache::Take(size_t size) {
   return nullptr;
 }
 
-void BlockCache::Keep(Block block) {
+// A deleter calls this, which may not throw: without memory for a note the block is not kept.
+void BlockCache::Keep(Block block) try {
   std::list<Block> surplus;
   {
     const std::lock_guard<std::mutex> lock(mu_);
@@ -83,6 +85,8 @@ void BlockCache::Keep(Block block) {
     }
   }
   for (const Block& each : surplus) c10::free_cpu(each.start);
+} catch (const std::bad_alloc&) {
+  c10::free_cpu(block.start);
 }
 
 void BlockCache::Clear() {

@@ -81,4 +81,6 @@ def test_differences_shown_elsewhere_have_their_test() -> None:
                 path, _, name = reference.partition("::")
                 file = PROJECT_ROOT / path
                 assert file.exists(), f"{row.id}: there is no {path}"
-                assert f"def {name}(" in file.read_text(encoding="utf-8"), f"{row.id}: {reference}"
+                # A Python test, or one of GoogleTest.
+                shown = f", {name})" if file.suffix == ".cc" else f"def {name}("
+                assert shown in file.read_text(encoding="utf-8"), f"{row.id}: {reference}"

@@ -1,0 +1,80 @@
+"""What the group "frameworks" of the bench makes of its measurements."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from racetrack import frameworks
+
+
+def row(
+    key: str, network: str, compute: float = 1.0, throughput: float = 1.0, errors: int = 0
+) -> dict[str, Any]:
+    """Compute times and rows a second, as times those of the framework alone."""
+    turn = {"ours": 100.0 * throughput, "theirs": 100.0, "formed": 4.0, "errors": errors}
+    return {
+        "key": key,
+        "network": network,
+        "title": network,
+        "compute": [
+            {"rows": rows, "ours": [50.0 * compute, 80.0 * compute], "theirs": [50.0, 80.0]}
+            for rows in frameworks.ROWS
+        ],
+        "throughput": {"turns": [turn, turn]},
+    }
+
+
+def result(*rows: dict[str, Any], four: float = 110.0, amx: bool = False) -> dict[str, Any]:
+    return {
+        "commit": "0",
+        "when": "2026-01-01",
+        "turns": 2,
+        "host": {
+            "cores": 2,
+            "processor": "p",
+            "system": "s",
+            "amx": amx,
+            "load_average_before": [0.0],
+        },
+        "rows": list(rows),
+        "memory_mib": {"onnxruntime": {"1": 100.0, "4": four}},
+    }
+
+
+def test_all_within() -> None:
+    found = result(row("onnxruntime/mlp", "mlp", 1.04, 0.1), row("x/resnet18", "resnet18", 2, 0.98))
+    assert frameworks.failures(found) == []
+    assert "**All within.**" in frameworks.render(found)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (result(row("x/mlp", "mlp", 1.06)), "1.06 times the framework's compute time"),
+        (result(row("x/resnet18", "resnet18", 1, 0.96)), "96% of the framework in a loop"),
+        (result(row("x/mlp", "mlp", errors=1)), "x/mlp: requests failed"),
+        (result(row("x/mlp", "mlp"), four=140), "1.40 times the memory of one"),
+    ],
+)
+def test_what_falls_short_is_told(made: dict[str, Any], words: str) -> None:
+    assert any(words in sentence for sentence in frameworks.failures(made))
+    assert words in frameworks.render(made)
+
+
+def test_bf16_counts_where_the_processor_has_amx() -> None:
+    rows = row("onnxruntime/resnet18", "resnet18"), row("openvino/resnet18_bf16", "resnet18", 0.5)
+    assert frameworks.bf16_speed_up(rows, 0) == 2
+    assert frameworks.failures(result(*rows)) == []
+    assert "bf16: 2.0 times ONNX Runtime" in frameworks.failures(result(*rows, amx=True))[0]
+
+
+def test_ratios_are_of_turns() -> None:
+    compute = {"ours": [10.0, 40.0, 90.0], "theirs": [10.0, 20.0, 90.0]}
+    assert frameworks.compute_ratio(compute) == 1
+
+
+def test_memory_of_a_process_is_counted_in_whole_trees() -> None:
+    assert frameworks.tree_mib(os.getpid()) > 1
