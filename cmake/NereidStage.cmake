@@ -33,7 +33,7 @@ foreach(backend IN LISTS backends)
   # Libraries that the backend brings along: its build lays them beside it.
   install(DIRECTORY ${CMAKE_BINARY_DIR}/backends/${backend}/
     DESTINATION backends/${backend} COMPONENT ${component}
-    FILES_MATCHING PATTERN "lib*.so*" PATTERN "libtriton_*" EXCLUDE)
+    FILES_MATCHING PATTERN "lib*.so*" PATTERN "libtriton_*" EXCLUDE PATTERN "CMakeFiles" EXCLUDE)
 endforeach()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/triton DESTINATION include COMPONENT nereid
