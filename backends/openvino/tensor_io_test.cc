@@ -70,7 +70,9 @@ TEST(SignatureTest, EveryTypeOfTheProtocolHasItsOwn) {
     const auto type = static_cast<TRITONSERVER_DataType>(i);
     EXPECT_EQ(FromOvType(ToOvType(type)), type) << i;
     const size_t size = TRITONSERVER_DataTypeByteSize(type);
-    if (size > 0) EXPECT_EQ(ToOvType(type).size(), size) << i;
+    if (size > 0) {
+      EXPECT_EQ(ToOvType(type).size(), size) << i;
+    }
   }
   EXPECT_EQ(FromOvType(ov::element::u4), TRITONSERVER_TYPE_INVALID);
   EXPECT_EQ(FromOvType(ov::element::f8e4m3), TRITONSERVER_TYPE_INVALID);
