@@ -1,103 +1,28 @@
-// ONNX Runtime called in-process in a loop, with one thread: what a model costs without a server.
-//
-//   ort_loop MODEL.onnx INPUT OUTPUT SHAPE SECONDS [PAUSE_US]
-//
-// SHAPE is that of the FP32 input with the batch in front, for instance 16,64. With PAUSE_US the
-// thread sleeps so long after each run, as that of a server does which waits for the next request:
-// only the runs are timed. Prints {"shape":"S","runs":N,"us_per_run":X} and a newline.
-#include <absl/strings/numbers.h>
-#include <absl/strings/str_split.h>
+// ONNX Runtime in a loop: framework_loop.h says how it is called.
 #include <onnxruntime_cxx_api.h>
-#include <sys/prctl.h>
 
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <exception>
-#include <string>
-#include <thread>
 #include <vector>
+
+#include "bench/limits/framework_loop.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// Empty for what is no shape.
-std::vector<int64_t> ParseShape(const char* text) {
-  std::vector<int64_t> shape;
-  for (const absl::string_view part : absl::StrSplit(text, ',')) {
-    int64_t dim = 0;
-    if (!absl::SimpleAtoi(part, &dim) || dim < 1) return {};
-    shape.push_back(dim);
-  }
-  return shape;
-}
-
-// The input that the load generator sends, too: small whole numbers.
-std::vector<float> Values(const std::vector<int64_t>& shape) {
-  size_t count = 1;
-  for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 17);
-  return values;
-}
-
-int Loop(char** words, double seconds, std::chrono::microseconds pause) {
-  const char* const input_name = words[2];
-  const char* const output_name = words[3];
-  const std::vector<int64_t> shape = ParseShape(words[4]);
+void Loop(const nereid_bench::LoopOptions& options) {
   Ort::InitApi();
   Ort::Env environment(ORT_LOGGING_LEVEL_WARNING, "ort_loop");
-  Ort::SessionOptions options;
-  options.SetIntraOpNumThreads(1);
-  options.SetInterOpNumThreads(1);
-  Ort::Session session(environment, words[1], options);
-
-  std::vector<float> values = Values(shape);
+  Ort::SessionOptions session_options;
+  session_options.SetIntraOpNumThreads(1);
+  session_options.SetInterOpNumThreads(1);
+  Ort::Session session(environment, options.model, session_options);
+  std::vector<float> values = nereid_bench::LoopValues(options.shape);
   const Ort::MemoryInfo memory = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
-  const Ort::Value input = Ort::Value::CreateTensor<float>(memory, values.data(), values.size(),
-                                                           shape.data(), shape.size());
-  prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds; otherwise a pause is 50 us longer
-  struct Found {
-    int64_t runs = 0;
-    std::chrono::duration<double> in_runs{0};
-  };
-  const auto run_for = [&](double length) {
-    Found found;
-    const Clock::time_point start = Clock::now();
-    Clock::time_point before = start;
-    while (before < start + std::chrono::duration<double>(length)) {
-      session.Run(Ort::RunOptions{nullptr}, &input_name, &input, 1, &output_name, 1);
-      const Clock::time_point after = Clock::now();
-      ++found.runs;
-      found.in_runs += after - before;
-      if (pause.count() > 0) std::this_thread::sleep_for(pause);
-      before = pause.count() > 0 ? Clock::now() : after;
-    }
-    return found;
-  };
-  run_for(seconds / 5);
-  const Found found = run_for(seconds);
-  std::printf("{\"shape\":\"%s\",\"runs\":%lld,\"us_per_run\":%.3f}\n", words[4],
-              static_cast<long long>(found.runs),
-              found.in_runs.count() * 1e6 / static_cast<double>(found.runs));
-  return 0;
+  const Ort::Value input = Ort::Value::CreateTensor<float>(
+      memory, values.data(), values.size(), options.shape.data(), options.shape.size());
+  nereid_bench::Measure(options, [&] {
+    session.Run(Ort::RunOptions{nullptr}, &options.input, &input, 1, &options.output, 1);
+  });
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  double seconds = 0;
-  int pause_us = 0;
-  if (argc < 6 || argc > 7 || ParseShape(argv[4]).empty() || !absl::SimpleAtod(argv[5], &seconds) ||
-      (argc == 7 && !absl::SimpleAtoi(argv[6], &pause_us))) {
-    std::fprintf(stderr, "usage: %s MODEL.onnx INPUT OUTPUT SHAPE SECONDS [PAUSE_US]\n", argv[0]);
-    return 2;
-  }
-  try {
-    return Loop(argv, seconds, std::chrono::microseconds(pause_us));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "ort_loop: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return nereid_bench::LoopMain(argc, argv, &Loop); }

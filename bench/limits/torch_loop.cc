@@ -1,102 +1,26 @@
-// PyTorch called in-process in a loop, with one thread: what a TorchScript file costs without a
-// server.
-//
-//   torch_loop MODEL.pt INPUT OUTPUT SHAPE SECONDS [PAUSE_US]
-//
-// INPUT is the argument of forward; OUTPUT is for the eye only. SHAPE is that of the FP32 input
-// with the batch in front, for instance 16,64. With PAUSE_US the thread sleeps so long after each
-// run, as that of a server does which waits for the next request: only the runs are timed. Prints
-// {"shape":"S","runs":N,"us_per_run":X} and a newline.
+// PyTorch in a loop, on a TorchScript file: framework_loop.h says how it is called. INPUT is the
+// argument of forward; OUTPUT is for the eye only.
 #include <ATen/Parallel.h>
-#include <absl/strings/numbers.h>
-#include <absl/strings/str_split.h>
-#include <sys/prctl.h>
 #include <torch/script.h>
 
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <exception>
-#include <string>
-#include <thread>
 #include <vector>
+
+#include "bench/limits/framework_loop.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// Empty for what is no shape.
-std::vector<int64_t> ParseShape(const char* text) {
-  std::vector<int64_t> shape;
-  for (const absl::string_view part : absl::StrSplit(text, ',')) {
-    int64_t dim = 0;
-    if (!absl::SimpleAtoi(part, &dim) || dim < 1) return {};
-    shape.push_back(dim);
-  }
-  return shape;
-}
-
-// The input that the load generator sends, too: small whole numbers.
-std::vector<float> Values(const std::vector<int64_t>& shape) {
-  size_t count = 1;
-  for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 17);
-  return values;
-}
-
-int Loop(char** words, double seconds, std::chrono::microseconds pause) {
-  const std::vector<int64_t> shape = ParseShape(words[4]);
+void Loop(const nereid_bench::LoopOptions& options) {
   at::set_num_threads(1);
   const c10::InferenceMode inference;
-  torch::jit::Module module = torch::jit::load(words[1]);
+  torch::jit::Module module = torch::jit::load(options.model);
   module.eval();
   const torch::jit::Method forward = module.get_method("forward");
-
-  std::vector<float> values = Values(shape);
-  const at::Tensor input = torch::from_blob(values.data(), shape);
-  const torch::jit::Kwargs by_name = {{words[2], input}};
-  prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds; otherwise a pause is 50 us longer
-  struct Found {
-    int64_t runs = 0;
-    std::chrono::duration<double> in_runs{0};
-  };
-  const auto run_for = [&](double length) {
-    Found found;
-    const Clock::time_point start = Clock::now();
-    Clock::time_point before = start;
-    while (before < start + std::chrono::duration<double>(length)) {
-      forward({}, by_name);
-      const Clock::time_point after = Clock::now();
-      ++found.runs;
-      found.in_runs += after - before;
-      if (pause.count() > 0) std::this_thread::sleep_for(pause);
-      before = pause.count() > 0 ? Clock::now() : after;
-    }
-    return found;
-  };
-  run_for(seconds / 5);
-  const Found found = run_for(seconds);
-  std::printf("{\"shape\":\"%s\",\"runs\":%lld,\"us_per_run\":%.3f}\n", words[4],
-              static_cast<long long>(found.runs),
-              found.in_runs.count() * 1e6 / static_cast<double>(found.runs));
-  return 0;
+  std::vector<float> values = nereid_bench::LoopValues(options.shape);
+  const torch::jit::Kwargs by_name = {
+      {options.input, torch::from_blob(values.data(), options.shape)}};
+  nereid_bench::Measure(options, [&] { forward({}, by_name); });
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  double seconds = 0;
-  int pause_us = 0;
-  if (argc < 6 || argc > 7 || ParseShape(argv[4]).empty() || !absl::SimpleAtod(argv[5], &seconds) ||
-      (argc == 7 && !absl::SimpleAtoi(argv[6], &pause_us))) {
-    std::fprintf(stderr, "usage: %s MODEL.pt INPUT OUTPUT SHAPE SECONDS [PAUSE_US]\n", argv[0]);
-    return 2;
-  }
-  try {
-    return Loop(argv, seconds, std::chrono::microseconds(pause_us));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "torch_loop: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return nereid_bench::LoopMain(argc, argv, &Loop); }

@@ -1,0 +1,120 @@
+// What the programs have in common that call a framework in-process in a loop, with one thread:
+// what a model costs without a server.
+//
+//   PROGRAM MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]
+//
+// SHAPE is that of the FP32 input with the batch in front, for instance 16,64. With PAUSE_US the
+// thread sleeps so long after each run, as that of a server does which waits for the next request:
+// only the runs are timed. Prints {"shape":"S","runs":N,"us_per_run":X} and a newline.
+#ifndef NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
+#define NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_split.h>
+#include <sys/prctl.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace nereid_bench {
+
+struct LoopOptions {
+  const char* model = nullptr;
+  const char* input = nullptr;
+  const char* output = nullptr;
+  const char* shape_text = nullptr;
+  std::vector<int64_t> shape;
+  double seconds = 0;
+  std::chrono::microseconds pause{0};
+  const char* extra = nullptr;  // the word behind PAUSE_US, of programs that take one
+};
+
+// Empty for what is no shape.
+inline std::vector<int64_t> ParseShape(const char* text) {
+  std::vector<int64_t> shape;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    int64_t dim = 0;
+    if (!absl::SimpleAtoi(part, &dim) || dim < 1) return {};
+    shape.push_back(dim);
+  }
+  return shape;
+}
+
+// The input that the load generator sends, too: small whole numbers.
+inline std::vector<float> LoopValues(const std::vector<int64_t>& shape) {
+  size_t count = 1;
+  for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 17);
+  return values;
+}
+
+// Times `run`, and not `clean_up` after it; prints the result.
+template <typename Run, typename CleanUp>
+void Measure(const LoopOptions& options, Run run, CleanUp clean_up) {
+  using Clock = std::chrono::steady_clock;
+  prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds; otherwise a pause is 50 us longer
+  int64_t runs = 0;
+  std::chrono::duration<double> in_runs{0};
+  const auto run_for = [&](double length) {
+    runs = 0;
+    in_runs = std::chrono::duration<double>(0);
+    const Clock::time_point start = Clock::now();
+    Clock::time_point before = start;
+    while (before < start + std::chrono::duration<double>(length)) {
+      run();
+      const Clock::time_point after = Clock::now();
+      clean_up();
+      ++runs;
+      in_runs += after - before;
+      if (options.pause.count() > 0) std::this_thread::sleep_for(options.pause);
+      before = options.pause.count() > 0 ? Clock::now() : after;
+    }
+  };
+  run_for(options.seconds / 5);  // warms up
+  run_for(options.seconds);
+  std::printf("{\"shape\":\"%s\",\"runs\":%lld,\"us_per_run\":%.3f}\n", options.shape_text,
+              static_cast<long long>(runs), in_runs.count() * 1e6 / static_cast<double>(runs));
+}
+
+template <typename Run>
+void Measure(const LoopOptions& options, Run run) {
+  Measure(options, run, [] {});
+}
+
+// main: reads the words and calls `loop`. `extra` names a further word, which may be left out.
+template <typename Loop>
+int LoopMain(int argc, char** argv, Loop loop, const char* extra = nullptr) {
+  const int most = extra == nullptr ? 7 : 8;
+  LoopOptions options;
+  int pause_us = 0;
+  if (argc >= 6) options.shape = ParseShape(argv[4]);
+  if (argc > most || options.shape.empty() || !absl::SimpleAtod(argv[5], &options.seconds) ||
+      (argc > 6 && !absl::SimpleAtoi(argv[6], &pause_us))) {
+    std::fprintf(stderr, "usage: %s MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]%s%s%s\n", argv[0],
+                 extra == nullptr ? "" : " [", extra == nullptr ? "" : extra,
+                 extra == nullptr ? "" : "]");
+    return 2;
+  }
+  options.model = argv[1];
+  options.input = argv[2];
+  options.output = argv[3];
+  options.shape_text = argv[4];
+  options.pause = std::chrono::microseconds(pause_us);
+  if (argc > 7) options.extra = argv[7];
+  try {
+    loop(options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+  }
+}
+
+}  // namespace nereid_bench
+
+#endif  // NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
