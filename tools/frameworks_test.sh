@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All tests of the backends openvino, pytorch and tensorflow: `make frameworks-test`. Installs what is
-# missing (3 GB), builds, stages. The last line is `N passed, N failed`.
+# missing (3 GB), compiles AOTInductor packages, builds, stages. The last line is `N passed, N failed`.
 #
 #   tools/frameworks_test.sh [-k EXPRESSION]     as tools/run_tests.py
 set -uo pipefail

@@ -5,21 +5,13 @@
 
 #include "backends/onnxruntime/ort_error.h"
 #include "backends/onnxruntime/signature.h"
+#include "backends/sdk/entry.h"
 #include "backends/sdk/graph/autocomplete.h"
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
 namespace {
-
-Result<const Environment*> EnvironmentOf(TRITONBACKEND_Model* model) {
-  TRITONBACKEND_Backend* backend = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
-  void* state = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
-  if (state == nullptr) return Error::Internal("the onnxruntime backend was not initialised");
-  return static_cast<const Environment*>(state);
-}
 
 // Before the file is read only the configuration tells: true unless it has an open dimension, or
 // tensors whose size depends on more than the number of rows in a batch.
@@ -35,7 +27,7 @@ bool ConfiguredShapesFixed(const ModelConfig& config) {
 }  // namespace
 
 Result<std::unique_ptr<OnnxModel>> OnnxModel::Create(TRITONBACKEND_Model* handle) {
-  NB_ASSIGN_OR_RETURN(const Environment* environment, EnvironmentOf(handle));
+  NB_ASSIGN_OR_RETURN(const Environment* environment, BackendStateOf<Environment>(handle));
   NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(handle));
   std::unique_ptr<OnnxModel> model(new OnnxModel(*environment, std::move(config)));
   NB_ASSIGN_OR_RETURN(model->path_, model->FindFile());

@@ -18,16 +18,7 @@ Error StartBackend(TRITONBACKEND_Backend* backend) {
   NB_ASSIGN_OR_RETURN(const nereid_backend::Json settings,
                       nereid_backend::ReadBackendSettings(backend));
   NB_ASSIGN_OR_RETURN(std::unique_ptr<Environment> environment, Environment::Create(settings));
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendSetState(backend, environment.get()));
-  environment.release();  // StopBackend takes it back
-  return Error();
-}
-
-Error StopBackend(TRITONBACKEND_Backend* backend) {
-  void* state = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
-  delete static_cast<Environment*>(state);
-  return Error(TRITONBACKEND_BackendSetState(backend, nullptr));
+  return nereid_backend::InitializeBackend(backend, std::move(environment));
 }
 
 }  // namespace
@@ -39,7 +30,7 @@ TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* backend) {
 }
 
 TRITONSERVER_Error* TRITONBACKEND_Finalize(TRITONBACKEND_Backend* backend) {
-  return Guard("Finalize", [&] { return StopBackend(backend); });
+  return Guard("Finalize", [&] { return nereid_backend::FinalizeBackend<Environment>(backend); });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {

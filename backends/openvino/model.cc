@@ -10,21 +10,13 @@
 #include "backends/openvino/run_pool.h"
 #include "backends/openvino/shapes.h"
 #include "backends/openvino/signature.h"
+#include "backends/sdk/entry.h"
 #include "backends/sdk/graph/autocomplete.h"
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
 namespace {
-
-Result<const Environment*> EnvironmentOf(TRITONBACKEND_Model* model) {
-  TRITONBACKEND_Backend* backend = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
-  void* state = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
-  if (state == nullptr) return Error::Internal("the openvino backend was not initialised");
-  return static_cast<const Environment*>(state);
-}
 
 size_t IndexOf(const std::vector<ModelTensor>& tensors, const std::string& name) {
   const auto found = std::find_if(tensors.begin(), tensors.end(),
@@ -55,7 +47,7 @@ OpenVinoModel::~OpenVinoModel() {
 ov::InferRequest OpenVinoModel::NewInferRequest() const { return compiled_.create_infer_request(); }
 
 Result<std::unique_ptr<OpenVinoModel>> OpenVinoModel::Create(TRITONBACKEND_Model* handle) {
-  NB_ASSIGN_OR_RETURN(const Environment* environment, EnvironmentOf(handle));
+  NB_ASSIGN_OR_RETURN(const Environment* environment, BackendStateOf<Environment>(handle));
   NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(handle));
   std::unique_ptr<OpenVinoModel> model(new OpenVinoModel(*environment, std::move(config)));
   NB_RETURN_IF_ERROR(model->Load(handle));

@@ -6,20 +6,12 @@
 #include "backends/pytorch/block_cache.h"
 #include "backends/pytorch/signature.h"
 #include "backends/pytorch/torch_error.h"
+#include "backends/sdk/entry.h"
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
 namespace {
-
-Result<const Environment*> EnvironmentOf(TRITONBACKEND_Model* model) {
-  TRITONBACKEND_Backend* backend = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
-  void* state = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
-  if (state == nullptr) return Error::Internal("the pytorch backend was not initialised");
-  return static_cast<const Environment*>(state);
-}
 
 // What the configuration asks for; an instance group without a count has one.
 int ConfiguredInstances(const ModelConfig& config) {
@@ -48,7 +40,7 @@ void AppendPlaces(const std::vector<Tensor>& tensors, const std::vector<Named>& 
 }  // namespace
 
 Result<std::unique_ptr<TorchModel>> TorchModel::Create(TRITONBACKEND_Model* handle) {
-  NB_ASSIGN_OR_RETURN(const Environment* environment, EnvironmentOf(handle));
+  NB_ASSIGN_OR_RETURN(const Environment* environment, BackendStateOf<Environment>(handle));
   NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(handle));
   std::unique_ptr<TorchModel> model(new TorchModel(*environment, std::move(config)));
   NB_ASSIGN_OR_RETURN(model->parameters_, Parameters::FromConfig(model->config_));

@@ -23,6 +23,33 @@ namespace nereid_backend {
 // minor one below `minor`, the oldest that has all the backend calls.
 Error RequireApi(uint32_t minor);
 
+// What all models of a backend share, as the state of its handle.
+template <typename StateT>
+Error InitializeBackend(TRITONBACKEND_Backend* backend, std::unique_ptr<StateT> state) {
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendSetState(backend, state.get()));
+  state.release();  // FinalizeBackend takes it back
+  return Error();
+}
+
+template <typename StateT>
+Error FinalizeBackend(TRITONBACKEND_Backend* backend) {
+  void* state = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
+  delete static_cast<StateT*>(state);
+  return Error(TRITONBACKEND_BackendSetState(backend, nullptr));
+}
+
+// INTERNAL when the backend was not initialised.
+template <typename StateT>
+Result<const StateT*> BackendStateOf(TRITONBACKEND_Model* model) {
+  TRITONBACKEND_Backend* backend = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
+  void* state = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
+  if (state == nullptr) return Error::Internal("the backend was not initialised");
+  return static_cast<const StateT*>(state);
+}
+
 template <typename ModelT>
 ModelT* ModelStateOf(TRITONBACKEND_Model* model) {
   void* state = nullptr;

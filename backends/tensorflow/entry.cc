@@ -16,16 +16,7 @@ namespace {
 Error StartBackend(TRITONBACKEND_Backend* backend) {
   NB_RETURN_IF_ERROR(nereid_backend::RequireApi(10));
   NB_ASSIGN_OR_RETURN(std::unique_ptr<BackendSettings> settings, BackendSettings::Read(backend));
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendSetState(backend, settings.get()));
-  settings.release();  // StopBackend takes it back
-  return Error();
-}
-
-Error StopBackend(TRITONBACKEND_Backend* backend) {
-  void* state = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
-  delete static_cast<BackendSettings*>(state);
-  return Error(TRITONBACKEND_BackendSetState(backend, nullptr));
+  return nereid_backend::InitializeBackend(backend, std::move(settings));
 }
 
 }  // namespace
@@ -37,7 +28,8 @@ TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* backend) {
 }
 
 TRITONSERVER_Error* TRITONBACKEND_Finalize(TRITONBACKEND_Backend* backend) {
-  return Guard("Finalize", [&] { return StopBackend(backend); });
+  return Guard("Finalize",
+               [&] { return nereid_backend::FinalizeBackend<BackendSettings>(backend); });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {

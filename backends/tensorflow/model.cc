@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "backends/sdk/entry.h"
 #include "backends/sdk/graph/autocomplete.h"
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/log.h"
@@ -18,15 +19,6 @@ using nereid_tensorflow::ModelFormat;
 constexpr const char* kSavedModel = "model.savedmodel";
 constexpr const char* kGraphDef = "model.graphdef";
 
-Result<const BackendSettings*> SettingsOf(TRITONBACKEND_Model* model) {
-  TRITONBACKEND_Backend* backend = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
-  void* state = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendState(backend, &state));
-  if (state == nullptr) return Error::Internal("the tensorflow backend was not initialised");
-  return static_cast<const BackendSettings*>(state);
-}
-
 // Outputs that the worker has to find among the nodes of a GraphDef.
 std::vector<std::string> NamedOutputs(const ModelConfig& config) {
   std::vector<std::string> names;
@@ -40,7 +32,7 @@ std::vector<std::string> NamedOutputs(const ModelConfig& config) {
 }  // namespace
 
 Result<std::unique_ptr<TensorflowModel>> TensorflowModel::Create(TRITONBACKEND_Model* handle) {
-  NB_ASSIGN_OR_RETURN(const BackendSettings* settings, SettingsOf(handle));
+  NB_ASSIGN_OR_RETURN(const BackendSettings* settings, BackendStateOf<BackendSettings>(handle));
   NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(handle));
   std::unique_ptr<TensorflowModel> model(new TensorflowModel(*settings, std::move(config)));
   NB_ASSIGN_OR_RETURN(model->options_, SessionOptions::FromConfig(model->config_));
