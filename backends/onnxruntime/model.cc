@@ -33,24 +33,26 @@ Result<std::unique_ptr<OnnxModel>> OnnxModel::Create(TRITONBACKEND_Model* handle
   NB_ASSIGN_OR_RETURN(model->path_, model->FindFile());
   NB_ASSIGN_OR_RETURN(model->request_, SessionRequest::FromConfig(model->config_));
 
-  // The runtime keeps a memory plan for every shape it meets. Where shapes vary freely that grows
-  // without bound, so plans are made only where nothing but the batch dimension varies.
-  const bool pattern_chosen = model->request_.mem_pattern.has_value();
-  if (!pattern_chosen) model->request_.mem_pattern = ConfiguredShapesFixed(model->config_);
+  SessionRequest& request = model->request_;
+  request.fixed_shapes = ConfiguredShapesFixed(model->config_);
   NB_RETURN_IF_ERROR(model->LoadSession());
   if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->AutoComplete(handle));
   NB_RETURN_IF_ERROR(CheckConfig(model->config_, model->signature_));
   const bool open_shapes = model->signature_.HasOpenShapes(model->config_.batching()) ||
                            !ConfiguredShapesFixed(model->config_);
-  if (!pattern_chosen && open_shapes && *model->request_.mem_pattern) {
-    model->request_.mem_pattern = false;
-    NB_RETURN_IF_ERROR(model->LoadSession());
+  if (open_shapes && request.fixed_shapes) {
+    const bool arena = request.arena_enabled();
+    const bool pattern = request.pattern_enabled();
+    request.fixed_shapes = false;
+    if (arena != request.arena_enabled() || pattern != request.pattern_enabled()) {
+      NB_RETURN_IF_ERROR(model->LoadSession());
+    }
   }
   NB_ASSIGN_OR_RETURN(model->bound_, BoundModel::Bind(model->config_, model->signature_));
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version,
-              ": threads: ", model->request_.ThreadPlan(*environment), "; memory arena ",
-              model->request_.arena_enabled() ? "on" : "off", ", memory pattern ",
-              *model->request_.mem_pattern ? "on" : "off");
+              ": threads: ", request.ThreadPlan(*environment), "; memory arena ",
+              request.arena_enabled() ? "on" : "off", ", memory pattern ",
+              request.pattern_enabled() ? "on" : "off");
   return model;
 }
 

@@ -87,7 +87,7 @@ Error ReadParameters(const ModelConfig& config, SessionRequest* request) {
     }
     NB_LOG_INFO("Configuring ", name, " to ", value);
   }
-  if (!request->arena_shrinkage.empty() && !request->arena_enabled()) {
+  if (!request->arena_shrinkage.empty() && !request->mem_arena.value_or(true)) {
     return Error::InvalidArg(StrCat("model '", config.name,
                                     "' shrinks the memory arena that its parameter "
                                     "'enable_mem_arena' turns off"));
@@ -187,7 +187,7 @@ Result<Ort::SessionOptions> SessionRequest::Build(const Environment& environment
   } else {
     options.DisableCpuMemArena();
   }
-  if (*mem_pattern) {
+  if (pattern_enabled()) {
     options.EnableMemPattern();
   } else {
     options.DisableMemPattern();

@@ -21,9 +21,13 @@ struct SessionRequest {
   std::optional<int64_t> intra_op_threads;  // 0: as many as the CPU budget has
   std::optional<int64_t> inter_op_threads;
   bool parallel = false;            // execution_mode
-  std::optional<bool> mem_arena;    // unset: off, unless shrinkage is asked for
-  std::optional<bool> mem_pattern;  // unset: on where only the batch dimension varies
+  std::optional<bool> mem_arena;    // unset: as fixed_shapes, or on where shrinkage is asked for
+  std::optional<bool> mem_pattern;  // unset: as fixed_shapes
   std::string arena_shrinkage;      // for every Run; "cpu:0"
+  // Only the batch dimension varies. Then what the runtime keeps between runs has a bound, and
+  // pays: without the arena all memory of a large batch comes from the kernel anew. Where shapes
+  // vary freely, the memory plans (one for each shape) and the arena would grow for ever.
+  bool fixed_shapes = false;
   bool terminate_late_runs = false;
   GraphOptimizationLevel graph_level = ORT_ENABLE_ALL;
   std::vector<std::pair<std::string, std::string>> entries;  // session configuration entries
@@ -34,14 +38,16 @@ struct SessionRequest {
   // INVALID_ARG for values that make no sense and for unknown accelerators.
   static Result<SessionRequest> FromConfig(const ModelConfig& config);
 
-  bool arena_enabled() const { return mem_arena.value_or(!arena_shrinkage.empty()); }
+  bool arena_enabled() const {
+    return mem_arena.value_or(fixed_shapes || !arena_shrinkage.empty());
+  }
+  bool pattern_enabled() const { return mem_pattern.value_or(fixed_shapes); }
   // True when the model gets threads of its own instead of the shared pool.
   bool OwnThreads(const Environment& environment) const;
   // One sentence for the log: which threads will run the model.
   std::string ThreadPlan(const Environment& environment) const;
 
-  // REQUIRES: mem_pattern is set. UNSUPPORTED for accelerators that can not be had here. May throw
-  // Ort::Exception.
+  // UNSUPPORTED for accelerators that can not be had here. May throw Ort::Exception.
   Result<Ort::SessionOptions> Build(const Environment& environment) const;
   Ort::RunOptions BuildRunOptions() const;
 };

@@ -34,7 +34,7 @@ TEST_F(SessionRequestTest, Defaults) {
   EXPECT_FALSE(request->intra_op_threads.has_value());
   EXPECT_FALSE(request->parallel);
   EXPECT_FALSE(request->arena_enabled());
-  EXPECT_FALSE(request->mem_pattern.has_value());
+  EXPECT_FALSE(request->pattern_enabled());
   EXPECT_EQ(request->graph_level, ORT_ENABLE_ALL);
 }
 
@@ -43,11 +43,23 @@ TEST_F(SessionRequestTest, Parameters) {
   EXPECT_EQ(*WithParameter("inter_op_thread_count", "0")->inter_op_threads, 0);
   EXPECT_TRUE(WithParameter("execution_mode", "1")->parallel);
   EXPECT_TRUE(WithParameter("enable_mem_arena", "1")->arena_enabled());
-  EXPECT_FALSE(*WithParameter("enable_mem_pattern", "0")->mem_pattern);
+  EXPECT_TRUE(WithParameter("enable_mem_pattern", "1")->pattern_enabled());
   const Result<SessionRequest> entry = WithParameter("session.disable_prepacking", "1");
   ASSERT_EQ(entry->entries.size(), 1u);
   EXPECT_EQ(entry->entries[0].first, "session.disable_prepacking");
   EXPECT_TRUE(WithParameter("somebody_elses", "1")->entries.empty());
+}
+
+TEST_F(SessionRequestTest, MemoryIsKeptWhereShapesAreFixed) {
+  Result<SessionRequest> request = From("{}");
+  request->fixed_shapes = true;
+  EXPECT_TRUE(request->arena_enabled());
+  EXPECT_TRUE(request->pattern_enabled());
+  request = From(R"({"name":"m","parameters":{
+      "enable_mem_arena":{"string_value":"0"},"enable_mem_pattern":{"string_value":"0"}}})");
+  request->fixed_shapes = true;
+  EXPECT_FALSE(request->arena_enabled());
+  EXPECT_FALSE(request->pattern_enabled());
 }
 
 TEST_F(SessionRequestTest, ShrinkageNeedsAnArena) {
@@ -96,7 +108,6 @@ TEST_F(SessionRequestTest, AnAcceleratorThatIsNotInstalledSaysWhatBringsIt) {
   Result<SessionRequest> request = From(
       R"({"optimization":{"execution_accelerators":{"cpu_execution_accelerator":[{"name":"openvino"}]}}})");
   ASSERT_TRUE(request.ok());
-  request->mem_pattern = true;
   Result<Ort::SessionOptions> options = request->Build(**environment);
   ASSERT_FALSE(options.ok());
   EXPECT_THAT(options.error().message(), HasSubstr("the execution accelerator 'openvino' is not"));
