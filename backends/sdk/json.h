@@ -40,6 +40,9 @@ class Json {
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   bool is_object() const { return std::holds_alternative<Object>(value_); }
   bool is_array() const { return std::holds_alternative<Array>(value_); }
+  bool is_bool() const { return std::holds_alternative<bool>(value_); }
+  bool is_int() const { return std::holds_alternative<int64_t>(value_); }
+  bool is_string() const { return std::holds_alternative<std::string>(value_); }
 
   // Member `key` of an object; a shared null when this has none or is no object.
   const Json& operator[](std::string_view key) const;

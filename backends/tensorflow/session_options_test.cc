@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "backends/sdk/testing/fake_server.h"
-#include "backends/tensorflow/back_off.h"
 #include "backends/tensorflow/data_types.h"
 #include "backends/tensorflow/settings.h"
 #include "backends/tensorflow/signature.h"
@@ -143,25 +142,6 @@ TEST(DataTypesTest, EveryTypeOfTheProtocolHasOne) {
   EXPECT_EQ(FromTensorflowType(14), TRITONSERVER_TYPE_BF16);
   EXPECT_EQ(TensorflowTypeName(21), "DT_VARIANT");
   EXPECT_EQ(TensorflowTypeName(99), "data type 99");
-}
-
-TEST(BackOffTest, LongerEachTimeUntilSomethingHolds) {
-  constexpr uint64_t kSecond = BackOff::kSecond;
-  BackOff back_off;
-  uint64_t now = 0;
-  const auto fail_after = [&](uint64_t seconds) {
-    const uint64_t started = now;
-    now += seconds * kSecond;
-    return back_off.DelayAfterFailure(started, now) / kSecond;
-  };
-  EXPECT_EQ(fail_after(1), 0u);
-  EXPECT_EQ(fail_after(1), 1u);
-  EXPECT_EQ(fail_after(1), 2u);
-  EXPECT_EQ(fail_after(1), 4u);
-  for (int i = 0; i < 10; ++i) fail_after(1);
-  EXPECT_EQ(fail_after(59), 60u);
-  EXPECT_EQ(fail_after(60), 0u);
-  EXPECT_EQ(fail_after(1), 1u);
 }
 
 TEST(WorkerLogTest, FatalLinesAreKept) {

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -15,10 +14,8 @@
 namespace nereid_backend {
 namespace {
 
-using nereid_tensorflow::UniqueFd;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 class SupervisorTest : public ::testing::Test {
@@ -147,43 +144,6 @@ TEST_F(SupervisorTest, AWorkerThatDoesNotEndIsKilled) {
   EXPECT_EQ(Run(channel.get(), "abc"), "abc");
   channel.reset();
   supervisor.reset();  // TearDown looks for what is left
-}
-
-// What `program` prints when it is started as a worker is.
-std::string OutputOf(const std::string& program, const std::string& argument) {
-  const Result<ChildProcess> child = ChildProcess::Start(program, argument);
-  EXPECT_TRUE(child.ok());
-  if (!child.ok()) return "";
-  std::string text;
-  char buffer[4096];
-  ssize_t got = 0;
-  while ((got = read(child->output(), buffer, sizeof(buffer))) > 0) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  return text;
-}
-
-// The server may have blocked or ignored signals, and has descriptors of its own.
-TEST_F(SupervisorTest, AWorkerInheritsNothing) {
-  sigset_t blocked;
-  sigset_t before;
-  sigemptyset(&blocked);
-  sigaddset(&blocked, SIGUSR1);
-  pthread_sigmask(SIG_BLOCK, &blocked, &before);
-  const auto handler = signal(SIGUSR2, SIG_IGN);
-  const UniqueFd leaky(dup2(1, 77));  // not closed on exec
-  const std::string status = OutputOf("/bin/cat", "/proc/self/status");
-  EXPECT_THAT(status, HasSubstr("SigBlk:\t0000000000000000"));
-  const size_t ignored = status.find("SigIgn:\t");
-  ASSERT_NE(ignored, std::string::npos);
-  // The C library keeps signals 32 and 33 to itself.
-  EXPECT_EQ(std::stoull(status.substr(ignored + 8, 16), nullptr, 16) & 0x7fffffff, 0u);
-  // Whole lines: the output also names this process, by any number.
-  const std::string descriptors = OutputOf("/bin/ls", "/proc/self/fd");
-  EXPECT_THAT(descriptors, HasSubstr("\n3\n"));
-  EXPECT_THAT(descriptors, Not(HasSubstr("\n77\n")));
-  signal(SIGUSR2, handler);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace

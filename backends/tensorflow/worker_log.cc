@@ -8,8 +8,6 @@
 namespace nereid_backend {
 namespace {
 
-constexpr size_t kLongestLine = 4096;
-
 // "F" of "F0000 00:00:1795351165.691574 24904 port.cc:153] text"; 0 for a line without such a
 // prefix, which is TensorFlow's own.
 char SeverityOf(std::string_view line) {
@@ -33,18 +31,7 @@ std::string_view TextOf(std::string_view line) {
 
 }  // namespace
 
-void WorkerLog::Add(std::string_view text) {
-  partial_.append(text);
-  size_t end = 0;
-  while ((end = partial_.find('\n')) != std::string::npos || partial_.size() > kLongestLine) {
-    end = std::min(end, kLongestLine);
-    Log(std::string_view(partial_).substr(0, end));
-    partial_.erase(0, end + (end < partial_.size() && partial_[end] == '\n' ? 1 : 0));
-  }
-}
-
 void WorkerLog::Log(std::string_view line) {
-  if (line.find_first_not_of(' ') == std::string_view::npos) return;
   TRITONSERVER_LogLevel level = TRITONSERVER_LOG_INFO;
   switch (SeverityOf(line)) {
     case 'I':  // notes on what the build can do, for those who look for them

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "backends/sdk/process/output_lines.h"
+
 namespace nereid_backend {
 
 class WorkerLog {
@@ -14,7 +16,9 @@ class WorkerLog {
   explicit WorkerLog(std::string model) : model_(std::move(model)) {}
 
   // Takes what was written; logs the lines that are complete.
-  void Add(std::string_view text);
+  void Add(std::string_view text) {
+    lines_.Add(text, [this](std::string_view line) { Log(line); });
+  }
   // The text of the last line that said why the process could not go on; empty without one. Such a
   // line is one of severity F ("F0000 00:00:1795351165.691574 24904 tensor.cc:812] Check failed").
   const std::string& fatal() const { return fatal_; }
@@ -23,7 +27,7 @@ class WorkerLog {
   void Log(std::string_view line);
 
   const std::string model_;
-  std::string partial_;
+  OutputLines lines_;
   std::string fatal_;
 };
 

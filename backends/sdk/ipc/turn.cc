@@ -1,43 +1,38 @@
-#include "backends/tensorflow/ipc/turn.h"
+#include "backends/sdk/ipc/turn.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <chrono>
 
-#include <climits>
+#include "backends/sdk/ipc/futex.h"
 
-namespace nereid_tensorflow {
-namespace {
-
-// Not FUTEX_PRIVATE: the word is seen by two processes.
-void Wait(const std::atomic<uint32_t>* word, uint32_t value) {
-  syscall(SYS_futex, word, FUTEX_WAIT, value, nullptr, nullptr, 0);
-}
-void WakeAll(const std::atomic<uint32_t>* word) {
-  syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
-
-}  // namespace
+namespace nereid_ipc {
 
 bool Turn::Pass(Owner from, Owner to) {
   uint32_t expected = from;
   if (!word_.compare_exchange_strong(expected, to, std::memory_order_acq_rel)) return false;
-  WakeAll(&word_);
+  FutexWakeAll(&word_);
   return true;
 }
 
 void Turn::Close() {
   word_.store(kClosed, std::memory_order_release);
-  WakeAll(&word_);
+  FutexWakeAll(&word_);
 }
 
-Turn::Owner Turn::WaitWhile(Owner owner) const {
-  uint32_t now = word_.load(std::memory_order_acquire);
-  while (now == owner) {
-    Wait(&word_, owner);
-    now = word_.load(std::memory_order_acquire);
+Turn::Owner Turn::WaitWhile(Owner owner, Spinner* spinner) const {
+  if (spinner != nullptr && spinner->Spin([&] { return now() != owner; })) return now();
+  while (now() == owner) FutexWait(&word_, owner);
+  return now();
+}
+
+Turn::Owner Turn::WaitWhileFor(Owner owner, uint64_t nanoseconds) const {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::nanoseconds(nanoseconds);
+  while (now() == owner) {
+    const auto left = deadline - Clock::now();
+    if (left <= Clock::duration::zero()) break;
+    FutexWait(&word_, owner, static_cast<uint64_t>(std::chrono::nanoseconds(left).count()));
   }
-  return static_cast<Owner>(now);
+  return now();
 }
 
-}  // namespace nereid_tensorflow
+}  // namespace nereid_ipc

@@ -1,12 +1,12 @@
 // UniqueFd: a file descriptor with one owner. A value.
-#ifndef NEREID_BACKENDS_TENSORFLOW_IPC_UNIQUE_FD_H_
-#define NEREID_BACKENDS_TENSORFLOW_IPC_UNIQUE_FD_H_
+#ifndef NEREID_BACKENDS_SDK_IPC_UNIQUE_FD_H_
+#define NEREID_BACKENDS_SDK_IPC_UNIQUE_FD_H_
 
 #include <unistd.h>
 
 #include <utility>
 
-namespace nereid_tensorflow {
+namespace nereid_ipc {
 
 class UniqueFd {
  public:
@@ -29,6 +29,6 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace nereid_tensorflow
+}  // namespace nereid_ipc
 
-#endif  // NEREID_BACKENDS_TENSORFLOW_IPC_UNIQUE_FD_H_
+#endif  // NEREID_BACKENDS_SDK_IPC_UNIQUE_FD_H_

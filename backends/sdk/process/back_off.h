@@ -1,7 +1,7 @@
 // BackOff: how long to wait before something that has failed is started again. Owned by one thread.
 // Pure: times are given, in nanoseconds on any steady clock.
-#ifndef NEREID_BACKENDS_TENSORFLOW_BACK_OFF_H_
-#define NEREID_BACKENDS_TENSORFLOW_BACK_OFF_H_
+#ifndef NEREID_BACKENDS_SDK_PROCESS_BACK_OFF_H_
+#define NEREID_BACKENDS_SDK_PROCESS_BACK_OFF_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -31,4 +31,4 @@ class BackOff {
 
 }  // namespace nereid_backend
 
-#endif  // NEREID_BACKENDS_TENSORFLOW_BACK_OFF_H_
+#endif  // NEREID_BACKENDS_SDK_PROCESS_BACK_OFF_H_

@@ -1,9 +1,8 @@
-#include "backends/tensorflow/child_process.h"
+#include "backends/sdk/process/child_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,22 +12,28 @@
 namespace nereid_backend {
 namespace {
 
-using nereid_tensorflow::UniqueFd;
+using nereid_ipc::UniqueFd;
 
-// What posix_spawn does in the child, in this order. The numbers that it gives out are free then:
-// all other descriptors are above them.
-constexpr int kFirstFreeFd = 10;
-constexpr int kControlFd = 3;
+// The child's first descriptor that is not one of the standard three.
+constexpr int kFirstFd = 3;
 
 Error SystemError(const std::string& what, int error) {
   return Error(TRITONSERVER_ERROR_UNAVAILABLE, StrCat(what, ": ", std::strerror(error)));
 }
 
-// A copy of `fd` that is out of the way of the child's own.
-Result<UniqueFd> MoveUp(UniqueFd fd) {
-  UniqueFd moved(fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstFreeFd));
+// A copy of `fd` that is above all numbers that the child's descriptors get: what posix_spawn does
+// in the child happens one by one.
+Result<UniqueFd> MoveUp(int fd, int first_free) {
+  UniqueFd moved(fcntl(fd, F_DUPFD_CLOEXEC, first_free));
   if (!moved.valid()) return SystemError("failed to duplicate a descriptor", errno);
   return moved;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>* texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : *texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 class SpawnPlan {
@@ -45,12 +50,12 @@ class SpawnPlan {
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
   // An error number, or 0.
-  int Set(int socket, int output) {
+  int Set(int output, const std::vector<UniqueFd>& descriptors) {
     sigset_t none;
     sigset_t all;
     sigemptyset(&none);
     sigfillset(&all);
-    const int results[] = {
+    std::vector<int> results = {
         posix_spawnattr_setflags(
             &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP),
         posix_spawnattr_setsigmask(&attributes_, &none),
@@ -58,21 +63,25 @@ class SpawnPlan {
         posix_spawnattr_setpgroup(&attributes_, 0),
         posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0),
         posix_spawn_file_actions_adddup2(&actions_, output, 1),
-        posix_spawn_file_actions_adddup2(&actions_, output, 2),
-        posix_spawn_file_actions_adddup2(&actions_, socket, kControlFd),
-        posix_spawn_file_actions_addclosefrom_np(&actions_, kControlFd + 1)};
+        posix_spawn_file_actions_adddup2(&actions_, output, 2)};
+    int next = kFirstFd;
+    for (const UniqueFd& fd : descriptors) {
+      results.push_back(posix_spawn_file_actions_adddup2(&actions_, fd.get(), next++));
+    }
+    results.push_back(posix_spawn_file_actions_addclosefrom_np(&actions_, next));
     for (const int result : results) {
       if (result != 0) return result;
     }
     return 0;
   }
 
-  int Spawn(const std::string& executable, const std::string& title, pid_t* pid) {
-    std::string program = executable;
-    std::string name = title;
-    std::string parent = std::to_string(getpid());
-    char* const arguments[] = {program.data(), parent.data(), name.data(), nullptr};
-    return posix_spawn(pid, executable.c_str(), &actions_, &attributes_, arguments, environ);
+  int Spawn(const ChildProcess::Spec& spec, pid_t* pid) {
+    std::vector<std::string> arguments = {spec.executable};
+    arguments.insert(arguments.end(), spec.arguments.begin(), spec.arguments.end());
+    std::vector<std::string> environment = spec.environment;
+    return posix_spawn(pid, spec.executable.c_str(), &actions_, &attributes_,
+                       Pointers(&arguments).data(),
+                       environment.empty() ? environ : Pointers(&environment).data());
   }
 
  private:
@@ -83,9 +92,7 @@ class SpawnPlan {
 }  // namespace
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      socket_(std::move(other.socket_)),
-      output_(std::move(other.output_)) {}
+    : pid_(std::exchange(other.pid_, -1)), output_(std::move(other.output_)) {}
 
 ChildProcess::~ChildProcess() {
   if (pid_ <= 0) return;
@@ -93,30 +100,31 @@ ChildProcess::~ChildProcess() {
   Reap();
 }
 
-Result<ChildProcess> ChildProcess::Start(const std::string& executable, const std::string& title) {
-  int sockets[2];
+Result<ChildProcess> ChildProcess::Start(const Spec& spec) {
   int pipes[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return SystemError("failed to make a socket", errno);
-  }
-  ChildProcess child;
-  child.socket_ = UniqueFd(sockets[0]);
-  UniqueFd low_socket(sockets[1]);
   if (pipe2(pipes, O_CLOEXEC) != 0) return SystemError("failed to make a pipe", errno);
+  ChildProcess child;
   child.output_ = UniqueFd(pipes[0]);
-  UniqueFd low_pipe(pipes[1]);
-  NB_ASSIGN_OR_RETURN(const UniqueFd socket, MoveUp(std::move(low_socket)));
-  NB_ASSIGN_OR_RETURN(const UniqueFd pipe, MoveUp(std::move(low_pipe)));
+  const UniqueFd low_pipe(pipes[1]);
+  const int first_free = kFirstFd + static_cast<int>(spec.descriptors.size());
+  NB_ASSIGN_OR_RETURN(const UniqueFd pipe, MoveUp(low_pipe.get(), first_free));
+  std::vector<UniqueFd> descriptors;
+  for (const int fd : spec.descriptors) {
+    NB_ASSIGN_OR_RETURN(UniqueFd moved, MoveUp(fd, first_free));
+    descriptors.push_back(std::move(moved));
+  }
   SpawnPlan plan;
-  int error = plan.Set(socket.get(), pipe.get());
-  if (error == 0) error = plan.Spawn(executable, title, &child.pid_);
+  int error = plan.Set(pipe.get(), descriptors);
+  if (error == 0) error = plan.Spawn(spec, &child.pid_);
   if (error == 0) return child;
   child.pid_ = -1;
-  return SystemError(StrCat("failed to start '", executable, "'"), error);
+  return SystemError(StrCat("failed to start '", spec.executable, "'"), error);
 }
 
 void ChildProcess::Kill() {
-  if (pid_ > 0) kill(pid_, SIGKILL);
+  if (pid_ <= 0) return;
+  kill(-pid_, SIGKILL);
+  kill(pid_, SIGKILL);
 }
 
 std::string ChildProcess::Reap() {

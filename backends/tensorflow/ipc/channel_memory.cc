@@ -1,7 +1,5 @@
 #include "backends/tensorflow/ipc/channel_memory.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <cstring>
 #include <new>
 #include <string>
+
+#include "backends/sdk/ipc/memory_file.h"
 
 namespace nereid_tensorflow {
 namespace {
@@ -25,40 +25,11 @@ Status NoMemory(const char* what) {
       " the memory shared with the TensorFlow process: " + std::strerror(errno));
 }
 
-// Gives the file its length and pages. Interrupted by a signal, it begins again.
-bool Allocate(int fd, int mode, uint64_t offset, uint64_t size) {
-  while (fallocate(fd, mode, static_cast<off_t>(offset), static_cast<off_t>(size)) != 0) {
-    if (errno != EINTR) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-std::shared_ptr<Mapping> Mapping::Map(int fd, uint64_t offset, uint64_t size) {
-  void* const data =
-      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
-  if (data == MAP_FAILED) return nullptr;
-  return std::shared_ptr<Mapping>(new Mapping(static_cast<char*>(data), size));
-}
-
-Mapping::~Mapping() { munmap(data_, size_); }
-
-bool Mapping::MakePrivate(uint64_t used) {
-  void* const copy =
-      mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return false;
-  std::memcpy(copy, data_, std::min(used, size_));
-  if (mremap(copy, size_, size_, MREMAP_MAYMOVE | MREMAP_FIXED, data_) != MAP_FAILED) return true;
-  munmap(copy, size_);
-  return false;
-}
-
 Status ChannelMemory::Create(std::unique_ptr<ChannelMemory>* memory) {
-  UniqueFd fd(memfd_create("nereid-tensorflow", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd fd = nereid_ipc::CreateMemoryFile("nereid-tensorflow", kHeaderSize + kGrain);
   if (!fd.valid()) return NoMemory("create");
-  if (!Allocate(fd.get(), 0, 0, kHeaderSize + kGrain)) return NoMemory("create");
-  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) return NoMemory("seal");
   std::shared_ptr<Mapping> header = Mapping::Map(fd.get(), 0, kHeaderSize);
   if (header == nullptr) return NoMemory("map");
   auto* const made = new (header->data()) ChannelHeader;
@@ -98,7 +69,7 @@ Status ChannelMemory::Reserve(uint64_t size) {
   }
   const uint64_t rounded = RoundUp(size);
   if (rounded > header()->paged_size) {
-    if (!Allocate(fd_.get(), 0, kHeaderSize, rounded)) return NoMemory("enlarge");
+    if (!nereid_ipc::AllocatePages(fd_.get(), kHeaderSize, rounded)) return NoMemory("enlarge");
     header()->paged_size = rounded;
     header()->data_size = std::max(header()->data_size, rounded);
   }
@@ -109,8 +80,7 @@ void ChannelMemory::Trim(uint64_t size) {
   const uint64_t rounded = std::max(kGrain, RoundUp(size));
   const uint64_t paged = header()->paged_size;
   if (rounded >= paged) return;
-  if (!Allocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kHeaderSize + rounded,
-                paged - rounded)) {
+  if (!nereid_ipc::ReleasePages(fd_.get(), kHeaderSize + rounded, paged - rounded)) {
     return;  // they stay in use
   }
   header()->paged_size = rounded;

@@ -13,11 +13,16 @@
 #include <memory>
 #include <string_view>
 
+#include "backends/sdk/ipc/mapping.h"
+#include "backends/sdk/ipc/turn.h"
+#include "backends/sdk/ipc/unique_fd.h"
 #include "backends/tensorflow/ipc/status.h"
-#include "backends/tensorflow/ipc/turn.h"
-#include "backends/tensorflow/ipc/unique_fd.h"
 
 namespace nereid_tensorflow {
+
+using nereid_ipc::Mapping;
+using nereid_ipc::Turn;
+using nereid_ipc::UniqueFd;
 
 struct ChannelHeader {
   Turn turn;
@@ -30,27 +35,6 @@ struct ChannelHeader {
   // Around the computation, on CLOCK_MONOTONIC.
   uint64_t compute_start_ns = 0;
   uint64_t compute_end_ns = 0;
-};
-
-// A stretch of memory that is mapped, and unmapped at the end. Shared by whoever still reads it.
-class Mapping {
- public:
-  // Null when there is no room.
-  static std::shared_ptr<Mapping> Map(int fd, uint64_t offset, uint64_t size);
-  ~Mapping();
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  char* data() const { return data_; }
-  uint64_t size() const { return size_; }
-  // Puts private memory of the same content, as far as `used` goes, in place of what is shared;
-  // readers notice nothing. False when there is no room.
-  bool MakePrivate(uint64_t used);
-
- private:
-  Mapping(char* data, uint64_t size) : data_(data), size_(size) {}
-  char* const data_;
-  const uint64_t size_;
 };
 
 class ChannelMemory {

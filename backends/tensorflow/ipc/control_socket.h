@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "backends/tensorflow/ipc/unique_fd.h"
+#include "backends/sdk/ipc/unique_fd.h"
 
 namespace nereid_tensorflow {
+
+using nereid_ipc::UniqueFd;
 
 class ControlSocket {
  public:

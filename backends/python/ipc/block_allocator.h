@@ -1,0 +1,50 @@
+// BlockAllocator: hands out stretches of a memory file to the process that owns the file, which is
+// the only one that writes there. It enlarges the file, and gives pages back that were not needed
+// for a while. What it knows lies in private memory: nobody else can spoil it. Not thread-safe.
+#ifndef NEREID_BACKENDS_PYTHON_IPC_BLOCK_ALLOCATOR_H_
+#define NEREID_BACKENDS_PYTHON_IPC_BLOCK_ALLOCATOR_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace nereid_python {
+
+class BlockAllocator {
+ public:
+  // `fd` outlives this. `limit`: the file never grows beyond.
+  BlockAllocator(int fd, uint64_t limit) : fd_(fd), limit_(limit) {}
+
+  // The offset of `size` bytes that have pages, aligned to kBlockAlignment. Nothing when there is
+  // no room for them, in memory or below the limit.
+  std::optional<uint64_t> Allocate(uint64_t size);
+  // False when that is not the offset of a block.
+  bool Free(uint64_t offset);
+  // The size of the block at `offset`, or 0.
+  uint64_t SizeOf(uint64_t offset) const;
+
+  uint64_t used() const { return used_bytes_; }
+  // The file has pages up to here.
+  uint64_t paged() const { return paged_; }
+
+ private:
+  std::optional<uint64_t> TakeFree(uint64_t size);
+  std::optional<uint64_t> Grow(uint64_t size);
+  void Trim();
+
+  const int fd_;
+  const uint64_t limit_;
+  std::map<uint64_t, uint64_t> free_;            // offset -> size; never two that touch
+  std::unordered_map<uint64_t, uint64_t> used_;  // offset -> size
+  uint64_t end_ = 0;                             // of what lies in free_ and used_
+  uint64_t paged_ = 0;
+  uint64_t used_bytes_ = 0;
+  // Since the last look at how much is needed.
+  uint64_t highest_ = 0;
+  uint32_t allocations_ = 0;
+};
+
+}  // namespace nereid_python
+
+#endif  // NEREID_BACKENDS_PYTHON_IPC_BLOCK_ALLOCATOR_H_

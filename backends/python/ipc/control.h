@@ -1,0 +1,132 @@
+// What the server and the process of a Python model share, beside the bytes of tensors: commands,
+// calls, and who is to be woken. It lies in a memory file of a fixed size, the control file; the
+// bytes of messages and tensors lie in two others, the in file, which the server writes, and the
+// out file, which the process writes. docs/adr/0018 says why.
+//
+// The server believes nothing that the process writes here: it copies a number once, and checks the
+// copy.
+#ifndef NEREID_BACKENDS_PYTHON_IPC_CONTROL_H_
+#define NEREID_BACKENDS_PYTHON_IPC_CONTROL_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "backends/sdk/ipc/turn.h"
+
+namespace nereid_python {
+
+inline constexpr uint32_t kMagic = 0x4e505931;  // server and process are always built together
+// The descriptors of the process.
+inline constexpr int kControlFd = 3;
+inline constexpr int kInFd = 4;
+inline constexpr int kOutFd = 5;
+inline constexpr int kDoorbellFd = 6;  // an eventfd: there is something in the ring
+
+// How much of the in file and of the out file is mapped, from the beginning; they never grow
+// beyond.
+inline constexpr uint64_t kMaxData = uint64_t{64} << 30;
+inline constexpr uint64_t kBlockAlignment = 64;
+
+// What the server asks of the process, one at a time. The messages are values (value.h).
+enum class Command : uint32_t {
+  kInitialize = 1,
+  kAutoComplete = 2,
+  kExecute = 3,
+  kFinalize = 4,
+  kReady = 5,
+};
+
+// What the process tells the server without waiting (posts), and what it asks (calls).
+enum class Call : uint32_t {
+  kSend = 1,
+  kClosed = 2,
+  kLog = 3,
+  kStreamClose = 4,
+  kMetricFamilyDelete = 5,
+  kMetricDelete = 6,
+  kStreamCancel = 7,
+
+  kIsCancelled = 16,
+  kInfer = 17,
+  kStreamNext = 18,
+  kLoadModel = 19,
+  kUnloadModel = 20,
+  kIsModelReady = 21,
+  kMetricFamilyNew = 22,
+  kMetricNew = 23,
+  kMetricIncrement = 24,
+  kMetricSet = 25,
+  kMetricObserve = 26,
+  kMetricValue = 27,
+};
+
+// The ring: from the process to the server. Its entries have one size, so they never wrap.
+enum class EntryKind : uint32_t {
+  kCall = 1,     // a message in the out file; the answer goes into `slot`
+  kPost = 2,     // a message in the out file; no answer
+  kFree = 3,     // nothing uses the block at `offset` of the in file any more
+  kReplied = 4,  // to a command that asked for this entry
+};
+
+struct Entry {
+  uint32_t kind = 0;
+  uint32_t slot = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
+struct Ring {
+  static constexpr uint32_t kEntries = 1024;  // a power of two: counters overflow
+
+  // How many entries have been written, and read, ever.
+  alignas(64) std::atomic<uint32_t> written{0};
+  // 1: the server sleeps. Who takes the 1 away rings the doorbell.
+  std::atomic<uint32_t> sleeping{1};
+  // The process waits for this word where the ring is full, and for posts that are read.
+  alignas(64) std::atomic<uint32_t> read{0};
+  // 1: a thread of the process sleeps on `read`.
+  std::atomic<uint32_t> writer_sleeps{0};
+  alignas(64) Entry entries[kEntries];
+};
+
+// Where a thread of the process waits for the answer to a call.
+struct Slot {
+  enum State : uint32_t { kFree, kAsked, kAnswered };
+  static constexpr uint32_t kInlineSize = 216;
+
+  std::atomic<uint32_t> state{kFree};
+  uint32_t inline_size = 0;  // >0: the answer is in inline_bytes
+  // Otherwise in the in file: `size` bytes at `offset`, in the block at `block`.
+  uint64_t block = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  char inline_bytes[kInlineSize] = {};
+};
+
+struct Control {
+  static constexpr uint32_t kSlots = 256;
+
+  uint32_t magic = kMagic;
+  uint32_t command = 0;
+  nereid_ipc::Turn turn;
+  uint32_t wants_replied =
+      0;  // 1: the process puts kReplied into the ring after it has passed the turn
+  uint64_t message_offset = 0;  // in the in file
+  uint64_t message_size = 0;
+  uint64_t reply_offset = 0;  // in the out file
+  uint64_t reply_size = 0;
+  // Around the model's execute, on CLOCK_MONOTONIC.
+  uint64_t compute_start_ns = 0;
+  uint64_t compute_end_ns = 0;
+  // Bit i: lines of TRITONSERVER_LogLevel i are wanted.
+  std::atomic<uint32_t> log_levels{7};
+  Ring ring;
+  alignas(64) Slot slots[kSlots];
+};
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+inline constexpr uint64_t kControlFileSize = (sizeof(Control) + 4095) / 4096 * 4096;
+
+}  // namespace nereid_python
+
+#endif  // NEREID_BACKENDS_PYTHON_IPC_CONTROL_H_
