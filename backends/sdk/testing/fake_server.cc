@@ -287,6 +287,10 @@ TRITONSERVER_Error* TRITONBACKEND_BackendArtifacts(TRITONBACKEND_Backend* backen
   *location = backend->folder.c_str();
   return nullptr;
 }
+TRITONSERVER_Error* TRITONBACKEND_BackendName(TRITONBACKEND_Backend* backend, const char** name) {
+  *name = backend->name.c_str();
+  return nullptr;
+}
 TRITONSERVER_Error* TRITONBACKEND_BackendState(TRITONBACKEND_Backend* backend, void** state) {
   *state = backend->state;
   return nullptr;
@@ -321,12 +325,15 @@ TRITONSERVER_Error* TRITONBACKEND_ModelAutoCompleteConfig(TRITONBACKEND_Model*, 
   return nullptr;
 }
 
+TRITONSERVER_Error* TRITONBACKEND_BackendConfig(TRITONBACKEND_Backend* backend,
+                                                TRITONSERVER_Message** config) {
+  return TRITONSERVER_MessageNewFromSerializedJson(config, backend->config.data(),
+                                                   backend->config.size());
+}
+
 // Called by parts of the SDK that need a real server and have no unit test.
 TRITONSERVER_Error* TRITONBACKEND_ModelSetConfig(TRITONBACKEND_Model*, const uint32_t,
                                                  TRITONSERVER_Message*) {
-  return Unused(__func__);
-}
-TRITONSERVER_Error* TRITONBACKEND_BackendConfig(TRITONBACKEND_Backend*, TRITONSERVER_Message**) {
   return Unused(__func__);
 }
 

@@ -73,6 +73,8 @@ struct TRITONBACKEND_Request {
 struct TRITONBACKEND_Backend {
   void* state = nullptr;
   std::string folder;  // where the backend's library lies
+  std::string name = "test";
+  std::string config = R"({"cmdline":{}})";
 };
 
 // Version 1 of a model.

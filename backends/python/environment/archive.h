@@ -1,0 +1,24 @@
+// Unpacks an archive into a folder: tar (plain, gzip, bzip2, xz, zstd) and zip. The only file of
+// the backend that sees libarchive. Thread-safe; blocks.
+#ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_ARCHIVE_H_
+#define NEREID_BACKENDS_PYTHON_ENVIRONMENT_ARCHIVE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "backends/sdk/error.h"
+
+namespace nereid_backend {
+
+// `folder` is there and empty, and its path has no symbolic links. Nothing is written outside of
+// it: an absolute path, "..", a link that leads out, and a file behind a link are errors, and what
+// is then there is to be removed. One link may lead out, bin/python*, because virtual environments
+// use the interpreter that they were made by. `progress` is called now and then with the bytes of
+// the archive that were read. INVALID_ARG when the archive is broken.
+Error Unpack(const std::string& archive, const std::string& folder,
+             const std::function<void(int64_t bytes)>& progress);
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_ENVIRONMENT_ARCHIVE_H_

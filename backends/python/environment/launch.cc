@@ -1,0 +1,183 @@
+#include "backends/python/environment/launch.h"
+
+#include <array>
+#include <filesystem>
+
+#include "backends/python/environment/packed_environment.h"
+#include "backends/python/environment/requirements.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPathParameter = "EXECUTION_ENV_PATH";
+constexpr std::string_view kModelDirectory = "$$TRITON_MODEL_DIRECTORY";
+constexpr const char* kOriginalsProgram = "triton_python_backend_stub";
+
+// OpenMP's holds for the others too, unless they are set.
+constexpr std::array<const char*, 4> kThreadVariables = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                                         "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
+
+std::string WithModelDirectory(std::string path, const std::string& directory) {
+  for (size_t at = path.find(kModelDirectory); at != std::string::npos;
+       at = path.find(kModelDirectory, at + directory.size())) {
+    path.replace(at, kModelDirectory.size(), directory);
+  }
+  return path;
+}
+
+// What the environment's script `activate` would do.
+void Activate(const std::string& environment, Variables* variables) {
+  std::error_code ignored;
+  const bool conda = fs::is_directory(environment + "/conda-meta", ignored);
+  variables->Set(conda ? "CONDA_PREFIX" : "VIRTUAL_ENV", environment);
+  variables->Remove(conda ? "VIRTUAL_ENV" : "CONDA_PREFIX");
+  variables->Remove("PYTHONHOME");
+  variables->Set("PATH", environment + "/bin:" +
+                             variables->Get("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
+}
+
+// Says what the threads are.
+std::string SetThreads(int threads, Variables* variables) {
+  if (const auto given = variables->Get(kThreadVariables[0]); given.has_value()) {
+    return StrCat(kThreadVariables[0], "=", *given, " by the server's environment");
+  }
+  if (threads <= 0) return "threads as its libraries choose";
+  for (const char* name : kThreadVariables)
+    variables->SetUnlessGiven(name, std::to_string(threads));
+  return StrCat(threads, threads == 1 ? " thread" : " threads", " for its numerical libraries");
+}
+
+// Scripts that need a shell; conda's own programs need none of them.
+void WarnOfScripts(const std::string& model, const std::string& environment) {
+  std::error_code ignored;
+  const fs::path scripts = fs::path(environment) / "etc/conda/activate.d";
+  if (!fs::is_directory(scripts, ignored) || fs::is_empty(scripts, ignored)) return;
+  NB_LOG_WARNING("model '", model, "': the scripts in '", scripts.string(),
+                 "' are not run; what they set has to be in the server's environment");
+}
+
+}  // namespace
+
+struct PythonEnvironments::Choice {
+  Interpreter interpreter;
+  Variables variables;
+  std::string why;
+};
+
+Result<PythonEnvironments::Choice> PythonEnvironments::ChooseNamed(const ModelConfig& config,
+                                                                   const std::string& named) {
+  const std::string wanted = WithModelDirectory(named, config.directory);
+  std::error_code error;
+  const std::string path = fs::canonical(wanted, error).string();
+  if (error) {
+    return Error::InvalidArg(StrCat("Failed to get the canonical path for ", wanted, ". (",
+                                    kPathParameter, " of model '", config.name,
+                                    "': ", error.message(), ")"));
+  }
+  NB_LOG_INFO("Using Python execution env ", path);
+  Choice choice;
+  choice.variables = settings_.variables;
+  choice.why = StrCat(kPathParameter, " '", path, "'");
+  std::string environment = path;
+  if (!fs::is_directory(path, error)) {
+    if (settings_.requirements_cache.empty()) {
+      return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                   StrCat("model '", config.name, "': there is no folder to unpack '", path,
+                          "' into; set the backend setting 'requirements-cache'"));
+    }
+    NB_ASSIGN_OR_RETURN(environment, UnpackEnvironment({path, settings_.requirements_cache,
+                                                        config.name, settings_.variables}));
+    choice.why += StrCat(", unpacked in '", environment, "'");
+  }
+  const std::string python = InterpreterIn(environment);
+  if (python.empty()) {
+    return Error::InvalidArg(
+        StrCat("model '", config.name, "': ", kPathParameter, " '", path,
+               "' holds no bin/python3 that can be run; it has to be a virtual "
+               "environment, an environment of conda, or an archive of one"));
+  }
+  Activate(environment, &choice.variables);
+  WarnOfScripts(config.name, environment);
+  NB_ASSIGN_OR_RETURN(choice.interpreter, interpreters_.Ask(python, choice.variables));
+  return choice;
+}
+
+Result<PythonEnvironments::Choice> PythonEnvironments::ChooseDefault(const ModelConfig& config) {
+  Choice choice;
+  choice.variables = settings_.variables;
+  Result<std::string> python = FindExecutable(settings_.python, settings_.variables);
+  if (!python.ok()) {
+    return Error::NotFound(StrCat("model '", config.name, "' needs a Python interpreter: ",
+                                  python.error().message(), " (backend setting 'python')"));
+  }
+  choice.why = settings_.python == *python ? "backend setting 'python'"
+                                           : StrCat("'", settings_.python, "' on the PATH");
+  NB_ASSIGN_OR_RETURN(choice.interpreter, interpreters_.Ask(*python, choice.variables));
+  return choice;
+}
+
+Error PythonEnvironments::AddRequirements(const ModelConfig& config, Choice* choice) {
+  const std::string path = FindRequirements(config.directory, config.version);
+  if (path.empty()) return Error();
+  if (!settings_.install_requirements) {
+    NB_LOG_WARNING("model '", config.name, "': '", path,
+                   "' is not installed; the server option --backend-config=", settings_.backend,
+                   ",install-requirements=true has it installed");
+    return Error();
+  }
+  if (settings_.requirements_cache.empty()) {
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                 StrCat("model '", config.name, "': there is no folder to install '", path,
+                        "' into; set the backend setting 'requirements-cache'"));
+  }
+  RequirementsFile file;
+  file.path = path;
+  file.interpreter = choice->interpreter;
+  file.cache = settings_.requirements_cache;
+  file.wheelhouse = settings_.wheelhouse;
+  file.model = config.name;
+  file.variables = choice->variables;
+  NB_ASSIGN_OR_RETURN(const std::string environment, InstallRequirements(file));
+  Activate(environment, &choice->variables);
+  choice->why += StrCat(", with '", path, "' in '", environment, "'");
+  NB_ASSIGN_OR_RETURN(choice->interpreter,
+                      interpreters_.Ask(InterpreterIn(environment), choice->variables));
+  return Error();
+}
+
+Result<Launch> PythonEnvironments::Prepare(const ModelConfig& config, int threads) {
+  const std::string named = config.Parameter(kPathParameter);
+  Result<Choice> chosen = named.empty() ? ChooseDefault(config) : ChooseNamed(config, named);
+  if (!chosen.ok()) return chosen.TakeError();
+  if (const Error supported = CheckSupported(chosen->interpreter); !supported.ok()) {
+    return Error(supported.code(), StrCat("model '", config.name, "': ", supported.message()));
+  }
+  NB_RETURN_IF_ERROR(AddRequirements(config, &*chosen));
+  const Interpreter& interpreter = chosen->interpreter;
+  if (!interpreter.has_numpy) {
+    return Error::NotFound(StrCat("model '", config.name, "': Python ", interpreter.version,
+                                  " of '", interpreter.path, "' has no numpy; `", interpreter.path,
+                                  " -m pip install numpy` installs it"));
+  }
+  std::error_code ignored;
+  if (fs::exists(fs::path(config.directory) / kOriginalsProgram, ignored)) {
+    NB_LOG_INFO("model '", config.name, "': '", kOriginalsProgram,
+                "' in its folder has no effect here: any Python 3.", kOldestMinor, " to 3.",
+                kNewestMinor, " runs it");
+  }
+  Launch launch;
+  launch.interpreter = interpreter.path;
+  launch.version = interpreter.version;
+  Variables variables = chosen->variables;
+  const std::string plan = SetThreads(threads, &variables);
+  variables.SetUnlessGiven("PYTHONUNBUFFERED", "1");
+  launch.environment = variables.list();
+  launch.description = StrCat("Python ", interpreter.version, " of '", interpreter.path, "' (",
+                              chosen->why, "), ", plan);
+  return launch;
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,52 @@
+// Launch: how the process of a model's instance is started. PythonEnvironments: finds that out, and
+// unpacks or installs the model's environment where it is not there yet.
+#ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_LAUNCH_H_
+#define NEREID_BACKENDS_PYTHON_ENVIRONMENT_LAUNCH_H_
+
+#include <string>
+#include <vector>
+
+#include "backends/python/environment/interpreter.h"
+#include "backends/python/settings.h"
+#include "backends/sdk/error.h"
+#include "backends/sdk/model_config.h"
+
+namespace nereid_backend {
+
+// A value.
+struct Launch {
+  std::string interpreter;               // path of the executable
+  std::vector<std::string> environment;  // all of it, NAME=VALUE
+  std::string version;                   // "3.11.2"
+  std::string description;               // for the log: which interpreter, why, how many threads
+};
+
+// One for a backend; thread-safe. Models may be prepared at a time, and an environment that several
+// of them share is made once.
+class PythonEnvironments {
+ public:
+  explicit PythonEnvironments(PythonSettings settings) : settings_(std::move(settings)) {}
+
+  const PythonSettings& settings() const { return settings_; }
+
+  // For an instance that may use `threads` threads in numerical libraries (0: as many as they
+  // like). Blocks, for minutes where an environment has to be made. An error says what is wrong
+  // with the model's environment, and what would be right.
+  Result<Launch> Prepare(const ModelConfig& config, int threads);
+
+ private:
+  struct Choice;
+
+  // The environment that the model's EXECUTION_ENV_PATH names.
+  Result<Choice> ChooseNamed(const ModelConfig& config, const std::string& named);
+  Result<Choice> ChooseDefault(const ModelConfig& config);
+  // Installs the model's requirements on top of what was chosen, if it has any.
+  Error AddRequirements(const ModelConfig& config, Choice* choice);
+
+  const PythonSettings settings_;
+  InterpreterTable interpreters_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_ENVIRONMENT_LAUNCH_H_

@@ -1,0 +1,116 @@
+#include "backends/python/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/python/environment/testing/files.h"
+#include "backends/sdk/testing/fake_server.h"
+
+namespace nereid_backend {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class PythonSettingsTest : public ::testing::Test {
+ protected:
+  void TearDown() override { EXPECT_EQ(testing::LiveErrors(), 0); }
+
+  Result<PythonSettings> Read(const std::string& json) {
+    without_effect_.clear();
+    return PythonSettings::FromJson(*Json::Parse(json), variables_, &without_effect_);
+  }
+  std::string Refusal(const std::string& json) {
+    Result<PythonSettings> settings = Read(json);
+    if (settings.ok()) return "";
+    EXPECT_EQ(settings.error().code(), TRITONSERVER_ERROR_INVALID_ARG);
+    return settings.error().message();
+  }
+
+  Variables variables_{{"HOME=/home/user"}};
+  std::string without_effect_;
+};
+
+TEST_F(PythonSettingsTest, Defaults) {
+  const Result<PythonSettings> settings = Read("{}");
+  ASSERT_TRUE(settings.ok());
+  EXPECT_EQ(settings->python, "python3");
+  EXPECT_FALSE(settings->install_requirements);
+  EXPECT_EQ(settings->initialize_timeout_seconds, 600);
+  EXPECT_EQ(settings->requirements_cache, "/home/user/.cache/nereid/python");
+  EXPECT_EQ(without_effect_, "");
+}
+
+TEST_F(PythonSettingsTest, TheCacheIsWhereTheUserHasCaches) {
+  variables_.Set("XDG_CACHE_HOME", "/var/cache/user");
+  EXPECT_EQ(Read("{}")->requirements_cache, "/var/cache/user/nereid/python");
+  EXPECT_EQ(Read(R"({"requirements-cache":"/big"})")->requirements_cache, "/big");
+  variables_ = Variables();
+  EXPECT_EQ(Read("{}")->requirements_cache, "");
+}
+
+TEST_F(PythonSettingsTest, OwnSettings) {
+  testing::TempFolder wheels;
+  const Result<PythonSettings> settings = Read(
+      R"({"python":"/opt/python","install-requirements":"true","wheelhouse":")" + wheels.path() +
+      R"(","initialize-timeout-seconds":"5","stderr-lines":"0","unknown":"x"})");
+  ASSERT_TRUE(settings.ok());
+  EXPECT_EQ(settings->python, "/opt/python");
+  EXPECT_TRUE(settings->install_requirements);
+  EXPECT_EQ(settings->wheelhouse, wheels.path());
+  EXPECT_EQ(settings->initialize_timeout_seconds, 5);
+  EXPECT_EQ(settings->stderr_lines, 0);
+  EXPECT_THAT(Refusal(R"({"install-requirements":"maybe"})"), HasSubstr("'install-requirements'"));
+  EXPECT_THAT(Refusal(R"({"initialize-timeout-seconds":"0"})"),
+              HasSubstr("'initialize-timeout-seconds'"));
+  EXPECT_EQ(Refusal(R"({"wheelhouse":"/no/such"})"),
+            "backend setting 'wheelhouse' is '/no/such'; it has to be a folder with wheels");
+  EXPECT_NE(Refusal(R"({"python":""})"), "");
+}
+
+TEST_F(PythonSettingsTest, WhatTheOriginalUsesIsCheckedAndNamed) {
+  ASSERT_TRUE(Read(R"({"shm-default-byte-size":"16777216","shm-growth-byte-size":"1",
+                       "stub-timeout-seconds":"60","shm-region-prefix-name":"mine",
+                       "shm_message_queue_size":"10","thread-pool-size":"4"})")
+                  .ok());
+  EXPECT_EQ(without_effect_,
+            "shm-default-byte-size, shm-growth-byte-size, shm-region-prefix-name, "
+            "shm_message_queue_size, stub-timeout-seconds, thread-pool-size");
+}
+
+TEST_F(PythonSettingsTest, WhatTheOriginalRefusesIsRefused) {
+  EXPECT_EQ(Refusal(R"({"shm-default-byte-size":"1048575"})"),
+            "shm-default-byte-size can't be smaller than 4 MiBs");
+  EXPECT_EQ(Refusal(R"({"shm-growth-byte-size":"0"})"),
+            "shm-growth-byte-size can't be smaller than or equal to zero.");
+  EXPECT_EQ(Refusal(R"({"stub-timeout-seconds":"-1"})"),
+            "stub-timeout-seconds can't be smaller than or equal to zero.");
+  EXPECT_EQ(Refusal(R"({"shm-region-prefix-name":""})"),
+            "shm-region-prefix-name must at least contain one character.");
+  EXPECT_EQ(Refusal(R"({"thread-pool-size":"0"})"), "thread-pool-size can't be less than 1.");
+  EXPECT_EQ(Refusal(R"({"thread-pool-size":"many"})"),
+            "backend setting 'thread-pool-size' is 'many'; it has to be a number");
+}
+
+TEST_F(PythonSettingsTest, ABackendInPythonHasAFileForAllItsModels) {
+  TRITONBACKEND_Backend backend;
+  backend.name = "vllm";
+  backend.folder = "/backends/vllm";
+  backend.config = R"({"cmdline":{"backend-directory":"/backends","thread-pool-size":"2"}})";
+  ::testing::internal::CaptureStderr();
+  const Result<PythonSettings> settings = PythonSettings::Read(&backend);
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(settings.ok());
+  EXPECT_EQ(settings->model_file, "/backends/vllm/model.py");
+  EXPECT_EQ(settings->runtime_directory, "/backends/python");
+  EXPECT_THAT(log, AllOf(HasSubstr("vllm: settings without effect here: thread-pool-size"),
+                         HasSubstr("requirements.txt of models: not installed")));
+
+  backend.name = "python";
+  backend.folder = "/backends/python";
+  EXPECT_EQ(PythonSettings::Read(&backend)->model_file, "");
+  EXPECT_EQ(PythonSettings::Read(&backend)->runtime_directory, "/backends/python");
+}
+
+}  // namespace
+}  // namespace nereid_backend
