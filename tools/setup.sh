@@ -31,7 +31,7 @@ for argument in "$@"; do
     --test) sections+=(apt-vad) with_original=true with_vad=true ;;
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
-    --framework-tests) sections+=(apt-frameworks) with_framework_tests=true ;;
+    --framework-tests) with_framework_tests=true ;;
     --framework=*) frameworks+=("${argument#*=}") ;;
     *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --framework=NAME, --framework-tests)" ;;
   esac

@@ -1,0 +1,216 @@
+// The module _nereid_native: what the Python files of this backend know of the server.
+#include <time.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "backends/python/worker/pack.h"
+#include "backends/python/worker/process.h"
+#include "backends/python/worker/python_api.h"
+#include "backends/python/worker/tensor.h"
+#include "backends/python/worker/tensor_numpy.h"
+#include "backends/python/worker/transport.h"
+#include "backends/python/worker/unpack.h"
+
+namespace nereid_python::worker {
+namespace {
+
+PyObject* model_error_type = nullptr;  // set once, when the module is made
+Transport* transport = nullptr;        // set by begin(); lives as long as the process
+
+// The transport, or null with an exception where there is none to use.
+Transport* Usable() {
+  if (InForkedChild()) {
+    RaiseModelError(
+        "This process was forked from the process of a model: only the latter can call the "
+        "server.");
+    return nullptr;
+  }
+  if (transport == nullptr) {
+    PyErr_SetString(PyExc_RuntimeError, "the process is not connected with a server");
+  }
+  return transport;
+}
+
+PyObject* None() {
+  Py_INCREF(Py_None);
+  return Py_None;
+}
+
+PyObject* Begin(PyObject*, PyObject* args) {
+  int server_pid = 0;
+  const char* title = nullptr;
+  if (!PyArg_ParseTuple(args, "is:begin", &server_pid, &title)) return nullptr;
+  BindToServer(server_pid, title);
+  std::string why;
+  std::unique_ptr<Transport> attached = Transport::Attach(&why);
+  if (attached == nullptr) {
+    PyErr_SetString(PyExc_RuntimeError, why.c_str());
+    return nullptr;
+  }
+  transport = attached.release();  // what is left of it when Python ends, the kernel frees
+  return None();
+}
+
+PyObject* NextCommand(PyObject*, PyObject*) {
+  Transport* const server = Usable();
+  if (server == nullptr) return nullptr;
+  server->Reclaim();
+  {
+    const WithoutGil released;
+    server->WaitForCommand();
+  }
+  Command command{};
+  std::string_view message;
+  if (!server->TakeCommand(&command, &message)) {
+    PyErr_SetString(PyExc_ValueError, "a command of the server lies outside of its memory");
+    return nullptr;
+  }
+  Ref value(Unpack(server, message));
+  if (!value) return nullptr;
+  Ref number(PyLong_FromLong(static_cast<long>(command)));
+  Ref pair(PyTuple_New(2));
+  if (!number || !pair) return nullptr;
+  PyTuple_SetItem(pair.get(), 0, number.release());
+  PyTuple_SetItem(pair.get(), 1, value.release());
+  return pair.release();
+}
+
+PyObject* Reply(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  OutMessage message;
+  if (server == nullptr || !Pack(server, value, &message)) return nullptr;
+  server->Reply(std::move(message));
+  return None();
+}
+
+uint64_t MonotonicNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+PyObject* ComputeStarts(PyObject*, PyObject*) {
+  if (Usable() == nullptr) return nullptr;
+  transport->control()->compute_start_ns = MonotonicNs();
+  return None();
+}
+
+PyObject* ComputeEnds(PyObject*, PyObject*) {
+  if (Usable() == nullptr) return nullptr;
+  transport->control()->compute_end_ns = MonotonicNs();
+  return None();
+}
+
+// The answer that lies in a slot; the slot is free after that.
+PyObject* TakeAnswer(Transport* server, uint32_t index) {
+  const Slot& slot = server->slot(index);
+  if (slot.inline_size > 0) {
+    const std::string answer(slot.inline_bytes, std::min(slot.inline_size, Slot::kInlineSize));
+    server->FreeSlot(index);
+    return Unpack(server, answer);
+  }
+  const uint64_t block = slot.block;
+  const uint64_t offset = slot.offset;
+  const uint64_t size = slot.size;
+  server->FreeSlot(index);
+  std::string_view answer;
+  if (block > offset || !server->InBytes(offset, size, &answer)) {
+    PyErr_SetString(PyExc_ValueError, "an answer of the server lies outside of its memory");
+    return nullptr;
+  }
+  const Keeper keeper = server->in_blocks()->Keep(block, offset + size);
+  return Unpack(server, answer);
+}
+
+PyObject* Ask(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  OutMessage message;
+  if (server == nullptr || !Pack(server, value, &message)) return nullptr;
+  uint32_t slot = 0;
+  server->Ask(message, &slot);
+  return TakeAnswer(server, slot);
+}
+
+PyObject* Post(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  OutMessage message;
+  if (server == nullptr || !Pack(server, value, &message)) return nullptr;
+  server->Post(std::move(message));
+  return None();
+}
+
+PyObject* LogLevels(PyObject*, PyObject*) {
+  const bool connected = transport != nullptr && !InForkedChild();
+  return PyLong_FromUnsignedLong(
+      connected ? transport->control()->log_levels.load(std::memory_order_relaxed) : 0);
+}
+
+PyObject* FreeMemory(PyObject*, PyObject*) {
+  Transport* const server = Usable();
+  if (server == nullptr) return nullptr;
+  return PyLong_FromUnsignedLongLong(kMaxData - server->out_blocks()->used());
+}
+
+PyObject* Forked(PyObject*, PyObject*) { return PyBool_FromLong(InForkedChild() ? 1 : 0); }
+
+PyObject* BindChild(PyObject*, PyObject*) {
+  BindForkedChild();
+  return None();
+}
+
+PyMethodDef methods[] = {
+    {"begin", Begin, METH_VARARGS, "begin(server_pid, title): binds the process to its server."},
+    {"next_command", NextCommand, METH_NOARGS, "Waits for a command: (number, value)."},
+    {"reply", Reply, METH_O, "Answers the command."},
+    {"compute_starts", ComputeStarts, METH_NOARGS, "Notes the time before the model's execute."},
+    {"compute_ends", ComputeEnds, METH_NOARGS, "Notes the time after the model's execute."},
+    {"ask", Ask, METH_O, "Calls the server and waits for the answer."},
+    {"post", Post, METH_O, "Tells the server something without waiting."},
+    {"log_levels", LogLevels, METH_NOARGS, "Bit i: lines of level i are wanted."},
+    {"free_memory", FreeMemory, METH_NOARGS, "How many bytes messages and tensors can still take."},
+    {"in_forked_child", Forked, METH_NOARGS, "Whether this process was forked from a model's."},
+    {"bind_forked_child", BindChild, METH_NOARGS, "For os.register_at_fork: in the child."},
+    {},
+};
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    "_nereid_native",
+    "The connection of a model with its server.",
+    -1,
+    methods,
+};
+
+bool AddModelError(PyObject* module) {
+  model_error_type =
+      PyErr_NewException("triton_python_backend_utils.TritonModelException", nullptr, nullptr);
+  return model_error_type != nullptr &&
+         PyObject_SetAttrString(module, "TritonModelException", model_error_type) == 0;
+}
+
+}  // namespace
+
+PyObject* RaiseModelError(std::string_view text) {
+  const Ref message(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  if (message) PyErr_SetObject(model_error_type, message.get());
+  return nullptr;
+}
+
+// Null with an exception.
+PyObject* MakeModule() {
+  Ref module(PyModule_Create(&definition));
+  if (!module || !AddModelError(module.get()) || !AddTensorType(module.get()) ||
+      !AddArraySourceType()) {
+    return nullptr;
+  }
+  return module.release();
+}
+
+}  // namespace nereid_python::worker
+
+extern "C" PyMODINIT_FUNC PyInit__nereid_native();
+PyMODINIT_FUNC PyInit__nereid_native() { return nereid_python::worker::MakeModule(); }

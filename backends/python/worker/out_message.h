@@ -1,0 +1,59 @@
+// OutMessage: a message in a block of the out file, and what the server may read until it has done
+// with it. Freed with the GIL held. A value that moves.
+#ifndef NEREID_BACKENDS_PYTHON_WORKER_OUT_MESSAGE_H_
+#define NEREID_BACKENDS_PYTHON_WORKER_OUT_MESSAGE_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "backends/python/ipc/block_allocator.h"
+#include "backends/python/worker/python_api.h"
+
+namespace nereid_python::worker {
+
+class OutMessage {
+ public:
+  OutMessage() = default;
+  // Takes over the block at `offset`, of which `size` bytes are the message and `block_size` are
+  // used, and what keeps blocks of the in file that the message names.
+  OutMessage(BlockAllocator* blocks, uint64_t offset, uint64_t size, uint64_t block_size,
+             std::vector<Keeper> keepers)
+      : blocks_(blocks),
+        offset_(offset),
+        size_(size),
+        block_size_(block_size),
+        keepers_(std::move(keepers)) {}
+  OutMessage(OutMessage&& other) noexcept { Swap(&other); }
+  OutMessage& operator=(OutMessage&& other) noexcept {
+    OutMessage taken(std::move(other));
+    Swap(&taken);
+    return *this;
+  }
+  ~OutMessage() {
+    if (blocks_ != nullptr) blocks_->Free(offset_);
+  }
+
+  uint64_t offset() const { return offset_; }
+  uint64_t size() const { return size_; }
+  uint64_t block_size() const { return block_size_; }
+
+ private:
+  void Swap(OutMessage* other) {
+    std::swap(blocks_, other->blocks_);
+    std::swap(offset_, other->offset_);
+    std::swap(size_, other->size_);
+    std::swap(block_size_, other->block_size_);
+    std::swap(keepers_, other->keepers_);
+  }
+
+  BlockAllocator* blocks_ = nullptr;
+  uint64_t offset_ = 0;
+  uint64_t size_ = 0;
+  uint64_t block_size_ = 0;
+  std::vector<Keeper> keepers_;
+};
+
+}  // namespace nereid_python::worker
+
+#endif  // NEREID_BACKENDS_PYTHON_WORKER_OUT_MESSAGE_H_

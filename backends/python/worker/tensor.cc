@@ -1,0 +1,174 @@
+#include "backends/python/worker/tensor.h"
+
+#include <new>
+
+#include "backends/python/worker/tensor_dlpack.h"
+#include "backends/python/worker/tensor_numpy.h"
+
+namespace nereid_python::worker {
+namespace {
+
+struct TensorObject {
+  PyObject_HEAD Tensor tensor;
+};
+
+PyTypeObject* tensor_type = nullptr;  // set once, when the module is made
+
+Tensor& Inside(PyObject* self) { return reinterpret_cast<TensorObject*>(self)->tensor; }
+
+// An empty object of `type`, which may be a class derived from ours.
+PyObject* Allocate(PyTypeObject* type) {
+  const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+  PyObject* self = allocate(type, 0);
+  if (self != nullptr) new (&Inside(self)) Tensor();
+  return self;
+}
+
+// Without a name no tensor; the same text for all ways to make one.
+bool CheckName(PyObject* name) {
+  std::string_view text;
+  if (!Utf8(name, &text)) return false;
+  if (!text.empty()) return true;
+  RaiseModelError("Tensor name cannot be an empty string.");
+  return false;
+}
+
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  static char name_key[] = "name";
+  static char array_key[] = "numpy_array";
+  static char* keys[] = {name_key, array_key, nullptr};
+  PyObject* name = nullptr;
+  PyObject* array = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "UO:Tensor", keys, &name, &array)) {
+    return nullptr;
+  }
+  if (!CheckName(name)) return nullptr;
+  Ref self(Allocate(type));
+  if (!self || !TensorFromArray(array, &Inside(self.get()))) return nullptr;
+  Inside(self.get()).name = Ref::Borrow(name);
+  return self.release();
+}
+
+void Dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Inside(self).~Tensor();
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+PyObject* Name(PyObject* self, PyObject*) {
+  PyObject* name = Inside(self).name.get();
+  Py_INCREF(name);
+  return name;
+}
+
+PyObject* Shape(PyObject* self, PyObject*) {
+  const std::vector<int64_t>& shape = Inside(self).shape;
+  Ref list(PyList_New(static_cast<Py_ssize_t>(shape.size())));
+  if (!list) return nullptr;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    PyObject* dim = PyLong_FromLongLong(shape[i]);
+    if (dim == nullptr) return nullptr;
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), dim);
+  }
+  return list.release();
+}
+
+PyObject* TritonDtype(PyObject* self, PyObject*) {
+  return PyLong_FromLong(static_cast<long>(Inside(self).type));
+}
+
+PyObject* IsCpu(PyObject*, PyObject*) { return PyBool_FromLong(1); }
+
+PyObject* AsNumpy(PyObject* self, PyObject*) { return ArrayOfTensor(&Inside(self)); }
+
+PyObject* FromDlpack(PyObject*, PyObject* args, PyObject* keywords) {
+  static char name_key[] = "name";
+  static char object_key[] = "tensor";
+  static char* keys[] = {name_key, object_key, nullptr};
+  PyObject* name = nullptr;
+  PyObject* object = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "UO:from_dlpack", keys, &name, &object)) {
+    return nullptr;
+  }
+  Tensor tensor;
+  if (!CheckName(name) || !TensorFromDlpack(object, &tensor)) return nullptr;
+  tensor.name = Ref::Borrow(name);
+  return NewTensor(std::move(tensor));
+}
+
+PyObject* ToDlpack(PyObject* self, PyObject*) { return DlpackOfTensor(self, Inside(self)); }
+
+PyObject* Dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
+  // A keyword that is newer than the structure we give is a TypeError: by it a reader learns that
+  // it has to ask for the old one.
+  static char stream_key[] = "stream";
+  static char* keys[] = {stream_key, nullptr};
+  PyObject* stream = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:__dlpack__", keys, &stream)) return nullptr;
+  return DlpackOfTensor(self, Inside(self));
+}
+
+PyObject* DlpackDevice(PyObject*, PyObject*) { return Py_BuildValue("(ii)", kDlpackCpu, 0); }
+
+template <typename Function>
+PyCFunction AsMethod(Function* function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+}  // namespace
+
+bool AddTensorType(PyObject* module) {
+  static PyMethodDef methods[] = {
+      {"name", Name, METH_NOARGS, nullptr},
+      {"shape", Shape, METH_NOARGS, nullptr},
+      {"triton_dtype", TritonDtype, METH_NOARGS, nullptr},
+      {"is_cpu", IsCpu, METH_NOARGS, nullptr},
+      {"as_numpy", AsNumpy, METH_NOARGS, nullptr},
+      {"from_dlpack", AsMethod(FromDlpack), METH_VARARGS | METH_KEYWORDS | METH_STATIC, nullptr},
+      {"to_dlpack", ToDlpack, METH_NOARGS, nullptr},
+      {"__dlpack__", AsMethod(Dlpack), METH_VARARGS | METH_KEYWORDS, nullptr},
+      {"__dlpack_device__", DlpackDevice, METH_NOARGS, nullptr},
+      {},
+  };
+  static PyType_Slot slots[] = {
+      {Py_tp_new, reinterpret_cast<void*>(New)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
+      {Py_tp_methods, methods},
+      {0, nullptr},
+  };
+  static PyType_Spec spec = {"triton_python_backend_utils.Tensor", sizeof(TensorObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (tensor_type == nullptr) return false;
+  return PyObject_SetAttrString(module, "Tensor", reinterpret_cast<PyObject*>(tensor_type)) == 0;
+}
+
+PyObject* NewTensor(Tensor tensor) {
+  PyObject* self = Allocate(tensor_type);
+  if (self != nullptr) Inside(self) = std::move(tensor);
+  return self;
+}
+
+Tensor* TensorOf(PyObject* object) {
+  const bool is = Py_TYPE(object) == tensor_type || PyType_IsSubtype(Py_TYPE(object), tensor_type);
+  return is ? &Inside(object) : nullptr;
+}
+
+bool ElementCount(const std::vector<int64_t>& shape, uint64_t* count) {
+  constexpr uint64_t kMost = uint64_t{1} << 60;
+  uint64_t product = 1;
+  bool empty = false;
+  for (const int64_t dim : shape) {
+    if (dim < 0) return false;
+    if (dim == 0) {
+      empty = true;
+    } else if (__builtin_mul_overflow(product, static_cast<uint64_t>(dim), &product)) {
+      return false;
+    }
+  }
+  *count = empty ? 0 : product;
+  return product <= kMost;
+}
+
+}  // namespace nereid_python::worker

@@ -1,0 +1,19 @@
+// Tensors from numpy arrays and as numpy arrays. All REQUIRE the GIL.
+#ifndef NEREID_BACKENDS_PYTHON_WORKER_TENSOR_NUMPY_H_
+#define NEREID_BACKENDS_PYTHON_WORKER_TENSOR_NUMPY_H_
+
+#include "backends/python/worker/python_api.h"
+#include "backends/python/worker/tensor.h"
+
+namespace nereid_python::worker {
+
+// Fills in everything but the name. False with an exception.
+bool TensorFromArray(PyObject* array_like, Tensor* tensor);
+// A new reference to the array, the same each time; null with an exception.
+PyObject* ArrayOfTensor(Tensor* tensor);
+// Makes the internal type that numpy asks for the memory of a tensor. False with an exception.
+bool AddArraySourceType();
+
+}  // namespace nereid_python::worker
+
+#endif  // NEREID_BACKENDS_PYTHON_WORKER_TENSOR_NUMPY_H_

@@ -1,0 +1,210 @@
+#include "backends/python/worker/transport.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/python/worker/process.h"
+#include "backends/python/worker/python_api.h"
+#include "backends/sdk/ipc/futex.h"
+
+namespace nereid_python::worker {
+namespace {
+
+// What posts may hold of the out file before a thread that posts more has to wait.
+constexpr uint64_t kMostPosted = uint64_t{64} << 20;
+// Blocks that are given back wake nobody while they are few and small: the server finds them the
+// next time that it looks.
+constexpr uint64_t kMostQuietBytes = uint64_t{256} << 10;
+constexpr uint32_t kMostQuietFrees = 128;
+// The server wakes whoever waits; that this also looks by itself costs nothing.
+constexpr uint64_t kLookAgainNs = 100'000'000;
+
+// Whether the counter `now` has come to `goal`; they overflow.
+bool Reached(uint32_t now, uint32_t goal) { return static_cast<int32_t>(now - goal) >= 0; }
+
+}  // namespace
+
+std::unique_ptr<Transport> Transport::Attach(std::string* why) {
+  struct stat status {};
+  if (fstat(kControlFd, &status) != 0 || status.st_size < static_cast<off_t>(kControlFileSize)) {
+    *why = "this process was not started by the server: it has no control file";
+    return nullptr;
+  }
+  auto control = nereid_ipc::Mapping::Map(kControlFd, 0, kControlFileSize);
+  auto in = nereid_ipc::Mapping::Map(kInFd, 0, kMaxData);
+  auto out = nereid_ipc::Mapping::Map(kOutFd, 0, kMaxData);
+  if (control == nullptr || in == nullptr || out == nullptr) {
+    *why = "the memory shared with the server cannot be mapped";
+    return nullptr;
+  }
+  if (reinterpret_cast<Control*>(control->data())->magic != kMagic) {
+    *why = "the server is of another release than this module";
+    return nullptr;
+  }
+  return std::unique_ptr<Transport>(
+      new Transport(std::move(control), std::move(in), std::move(out)));
+}
+
+Transport::Transport(std::shared_ptr<nereid_ipc::Mapping> control,
+                     std::shared_ptr<nereid_ipc::Mapping> in,
+                     std::shared_ptr<nereid_ipc::Mapping> out)
+    : control_file_(std::move(control)),
+      in_(std::move(in)),
+      out_(std::move(out)),
+      control_(reinterpret_cast<Control*>(control_file_->data())),
+      out_blocks_(kOutFd, kMaxData),
+      in_blocks_([this](uint64_t block, uint64_t size) { GiveBack(block, size); }) {
+  for (uint32_t i = Control::kSlots; i-- > 0;) free_slots_.push_back(i);
+}
+
+bool Transport::InBytes(uint64_t offset, uint64_t size, std::string_view* bytes) {
+  if (offset > kMaxData || size > kMaxData - offset) return false;
+  if (offset + size > in_size_) {
+    struct stat status {};
+    if (fstat(kInFd, &status) == 0) in_size_ = static_cast<uint64_t>(status.st_size);
+    if (offset + size > in_size_) return false;
+  }
+  *bytes = std::string_view(in_data() + offset, size);
+  return true;
+}
+
+void Transport::WaitForCommand() {
+  control_->turn.WaitWhile(nereid_ipc::Turn::kServer, &command_spinner_);
+}
+
+bool Transport::TakeCommand(Command* command, std::string_view* message) {
+  last_reply_ = OutMessage();
+  Reclaim();
+  *command = static_cast<Command>(control_->command);
+  return InBytes(control_->message_offset, control_->message_size, message);
+}
+
+void Transport::Reply(OutMessage message) {
+  last_reply_ = std::move(message);
+  control_->reply_offset = last_reply_.offset();
+  control_->reply_size = last_reply_.size();
+  const bool wants_replied = control_->wants_replied != 0;
+  control_->turn.Pass(nereid_ipc::Turn::kWorker, nereid_ipc::Turn::kServer);
+  if (wants_replied) Push({.kind = static_cast<uint32_t>(EntryKind::kReplied)});
+}
+
+void Transport::Post(OutMessage message) {
+  Reclaim();
+  while (!posts_.empty() && posted_bytes_ + message.block_size() > kMostPosted) {
+    WaitForReader(control_->ring.read.load(std::memory_order_acquire));
+    Reclaim();
+  }
+  const Entry entry = {.kind = static_cast<uint32_t>(EntryKind::kPost),
+                       .offset = message.offset(),
+                       .size = message.size()};
+  Push(entry);
+  // Nobody else has run between the end of Push and this.
+  posted_bytes_ += message.block_size();
+  posts_.emplace_back(control_->ring.written.load(std::memory_order_relaxed), std::move(message));
+}
+
+void Transport::Ask(const OutMessage& message, uint32_t* slot) {
+  *slot = TakeSlot();
+  Slot& answer = control_->slots[*slot];
+  answer.state.store(Slot::kAsked, std::memory_order_relaxed);
+  Push({.kind = static_cast<uint32_t>(EntryKind::kCall),
+        .slot = *slot,
+        .offset = message.offset(),
+        .size = message.size()});
+  const WithoutGil released;
+  // How long a call takes follows its kind and its model, which a thread tends to ask again.
+  thread_local nereid_ipc::Spinner spinner;
+  const auto answered = [&answer] {
+    return answer.state.load(std::memory_order_acquire) == Slot::kAnswered;
+  };
+  if (spinner.Spin(answered)) return;
+  while (!answered()) nereid_ipc::FutexWait(&answer.state, Slot::kAsked);
+}
+
+void Transport::FreeSlot(uint32_t index) {
+  control_->slots[index].state.store(Slot::kFree, std::memory_order_relaxed);
+  free_slots_.push_back(index);
+  slots_freed_.fetch_add(1, std::memory_order_release);
+  if (slot_waiters_ > 0) nereid_ipc::FutexWakeAll(&slots_freed_);
+}
+
+void Transport::Reclaim() {
+  const uint32_t read = control_->ring.read.load(std::memory_order_acquire);
+  while (!posts_.empty() && Reached(read, posts_.front().first)) {
+    // What goes with it may run Python code, which may come here again.
+    const OutMessage done = std::move(posts_.front().second);
+    posts_.pop_front();
+    posted_bytes_ -= done.block_size();
+  }
+  if (!frees_.empty()) PushFrees();
+}
+
+void Transport::GiveBack(uint64_t block, uint64_t size) {
+  if (InForkedChild()) return;  // the parent gives back
+  frees_.push_back(block);
+  quiet_bytes_ += size;
+  PushFrees();
+}
+
+void Transport::PushFrees() {
+  while (!frees_.empty() && !RingIsFull()) {
+    Write({.kind = static_cast<uint32_t>(EntryKind::kFree), .offset = frees_.back()});
+    frees_.pop_back();
+    ++quiet_frees_;
+  }
+  if (quiet_bytes_ > kMostQuietBytes || quiet_frees_ > kMostQuietFrees) RingDoorbell();
+}
+
+bool Transport::RingIsFull() const {
+  const Ring& ring = control_->ring;
+  return ring.written.load(std::memory_order_relaxed) - ring.read.load(std::memory_order_acquire) >=
+         Ring::kEntries;
+}
+
+void Transport::Write(const Entry& entry) {
+  Ring& ring = control_->ring;
+  const uint32_t written = ring.written.load(std::memory_order_relaxed);
+  ring.entries[written % Ring::kEntries] = entry;
+  ring.written.store(written + 1, std::memory_order_seq_cst);
+}
+
+void Transport::RingDoorbell() {
+  quiet_bytes_ = 0;
+  quiet_frees_ = 0;
+  if (control_->ring.sleeping.exchange(0, std::memory_order_seq_cst) == 0) return;
+  const uint64_t one = 1;
+  // It can only fail when the server has gone, and then this process ends.
+  [[maybe_unused]] const ssize_t rung = write(kDoorbellFd, &one, sizeof(one));
+}
+
+void Transport::Push(const Entry& entry) {
+  while (RingIsFull()) WaitForReader(control_->ring.written.load() - Ring::kEntries);
+  Write(entry);
+  RingDoorbell();
+}
+
+uint32_t Transport::TakeSlot() {
+  while (free_slots_.empty()) {
+    const uint32_t seen = slots_freed_.load(std::memory_order_acquire);
+    ++slot_waiters_;
+    {
+      const WithoutGil released;
+      nereid_ipc::FutexWait(&slots_freed_, seen);
+    }
+    --slot_waiters_;
+  }
+  const uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void Transport::WaitForReader(uint32_t read) {
+  RingDoorbell();
+  Ring& ring = control_->ring;
+  const WithoutGil released;
+  ring.writer_sleeps.store(1, std::memory_order_seq_cst);
+  if (ring.read.load(std::memory_order_seq_cst) != read) return;
+  nereid_ipc::FutexWait(&ring.read, read, kLookAgainNs);
+}
+
+}  // namespace nereid_python::worker

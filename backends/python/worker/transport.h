@@ -1,0 +1,100 @@
+// Transport: this process's end of what it shares with the server: the control file and both data
+// files, mapped; commands that come, and calls and posts that go.
+//
+// One for the process. Guarded by the GIL, but for what says that it waits: that REQUIRES the
+// GIL to be released, and touches only what two processes share.
+#ifndef NEREID_BACKENDS_PYTHON_WORKER_TRANSPORT_H_
+#define NEREID_BACKENDS_PYTHON_WORKER_TRANSPORT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backends/python/ipc/block_allocator.h"
+#include "backends/python/ipc/control.h"
+#include "backends/python/worker/in_blocks.h"
+#include "backends/python/worker/out_message.h"
+#include "backends/sdk/ipc/mapping.h"
+#include "backends/sdk/ipc/spinner.h"
+
+namespace nereid_python::worker {
+
+class Transport {
+ public:
+  // Maps what the server has left at the descriptors of control.h. Null, with `why` set, when that
+  // is not there.
+  static std::unique_ptr<Transport> Attach(std::string* why);
+
+  Control* control() const { return control_; }
+  InBlocks* in_blocks() { return &in_blocks_; }
+  BlockAllocator* out_blocks() { return &out_blocks_; }
+  char* in_data() const { return in_->data(); }
+  char* out_data() const { return out_->data(); }
+  // `size` bytes of the in file; false when they do not lie within it.
+  bool InBytes(uint64_t offset, uint64_t size, std::string_view* bytes);
+
+  // --- Commands. Waits until there is one.
+  void WaitForCommand();
+  // Takes the command: what belonged to the last reply is freed. False when the message lies
+  // nowhere.
+  bool TakeCommand(Command* command, std::string_view* message);
+  // Answers the command. Waits, without the GIL, only where the ring is full.
+  void Reply(OutMessage message);
+
+  // --- Calls and posts.
+  // Leaves a message that nobody answers. Waits, without the GIL, while too many bytes are under
+  // way.
+  void Post(OutMessage message);
+  // Leaves a message for the server, and waits without the GIL until it is answered in `slot`,
+  // which the caller frees when it has read the answer.
+  void Ask(const OutMessage& message, uint32_t* slot);
+  const Slot& slot(uint32_t index) const { return control_->slots[index]; }
+  void FreeSlot(uint32_t index);
+  // Frees what the server has read by now, and tells it what it may free.
+  void Reclaim();
+
+ private:
+  Transport(std::shared_ptr<nereid_ipc::Mapping> control, std::shared_ptr<nereid_ipc::Mapping> in,
+            std::shared_ptr<nereid_ipc::Mapping> out);
+
+  // A block of the in file goes back to the server: now, or when the ring has room.
+  void GiveBack(uint64_t block, uint64_t size);
+  void PushFrees();
+  bool RingIsFull() const;
+  // Writes an entry and says whether the server sleeps. REQUIRES: there is room.
+  void Write(const Entry& entry);
+  void RingDoorbell();
+  void Push(const Entry& entry);
+  uint32_t TakeSlot();
+  // Waits until the server has read more than `read` entries, for a while at most.
+  void WaitForReader(uint32_t read);
+
+  const std::shared_ptr<nereid_ipc::Mapping> control_file_;
+  const std::shared_ptr<nereid_ipc::Mapping> in_;
+  const std::shared_ptr<nereid_ipc::Mapping> out_;
+  Control* const control_;
+  uint64_t in_size_ = 0;  // of the in file, as last seen: it only grows
+  BlockAllocator out_blocks_;
+  InBlocks in_blocks_;
+
+  nereid_ipc::Spinner command_spinner_;  // of the thread that waits for commands
+  OutMessage last_reply_;
+  // Posts that the server has not read, oldest first, with the count of entries that says it has.
+  std::deque<std::pair<uint32_t, OutMessage>> posts_;
+  uint64_t posted_bytes_ = 0;
+  std::vector<uint64_t> frees_;  // blocks that wait for room in the ring
+  uint64_t quiet_bytes_ = 0;     // of blocks given back since the doorbell was last looked at
+  uint32_t quiet_frees_ = 0;
+  std::vector<uint32_t> free_slots_;
+  uint32_t slot_waiters_ = 0;
+  std::atomic<uint32_t> slots_freed_{0};  // who finds no slot free waits for this to change
+};
+
+}  // namespace nereid_python::worker
+
+#endif  // NEREID_BACKENDS_PYTHON_WORKER_TRANSPORT_H_

@@ -1,0 +1,178 @@
+#include "backends/python/worker/unpack.h"
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "backends/python/ipc/value.h"
+#include "backends/python/worker/tensor.h"
+
+namespace nereid_python::worker {
+namespace {
+
+constexpr int kMostDepth = 32;
+
+// Each method that gives a reference gives none, with an exception, when there is not what it
+// takes.
+class Unpacker {
+ public:
+  Unpacker(Transport* transport, std::string_view bytes) : transport_(transport), bytes_(bytes) {}
+
+  Ref Value(int depth = 0);
+  bool AtEnd() const { return bytes_.empty(); }
+
+  static Ref Malformed() {
+    PyErr_SetString(PyExc_ValueError, "a message of the server is malformed");
+    return Ref();
+  }
+
+ private:
+  template <typename T>
+  bool Number(T* value) {
+    std::string_view raw;
+    if (!Take(sizeof(*value), &raw)) return false;
+    std::memcpy(value, raw.data(), sizeof(*value));
+    return true;
+  }
+  bool Take(uint64_t size, std::string_view* taken) {
+    if (size > bytes_.size()) return false;
+    *taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return true;
+  }
+  // A number of things that take `bytes_each` bytes at least.
+  bool Count(uint64_t bytes_each, uint32_t* count) {
+    return Number(count) && *count <= bytes_.size() / bytes_each;
+  }
+  template <typename T, typename Wide>
+  Ref FromNumber(PyObject* (*make)(Wide)) {
+    T value{};
+    return Number(&value) ? Ref(make(value)) : Malformed();
+  }
+  Ref Text();
+  Ref Bytes();
+  Ref List(int depth);
+  Ref Map(int depth);
+  Ref ReadTensor();
+  bool TensorMemory(Tensor* tensor);
+
+  Transport* const transport_;
+  std::string_view bytes_;
+};
+
+Ref Unpacker::Value(int depth) {
+  char tag = 0;
+  if (depth > kMostDepth || !Number(&tag)) return Malformed();
+  switch (static_cast<Tag>(tag)) {
+    case Tag::kNone:
+      return Ref::Borrow(Py_None);
+    case Tag::kTrue:
+      return Ref::Borrow(Py_True);
+    case Tag::kFalse:
+      return Ref::Borrow(Py_False);
+    case Tag::kInt:
+      return FromNumber<int64_t>(PyLong_FromLongLong);
+    case Tag::kUint:
+      return FromNumber<uint64_t>(PyLong_FromUnsignedLongLong);
+    case Tag::kDouble:
+      return FromNumber<double>(PyFloat_FromDouble);
+    case Tag::kText:
+      return Text();
+    case Tag::kBytes:
+      return Bytes();
+    case Tag::kList:
+      return List(depth);
+    case Tag::kMap:
+      return Map(depth);
+    case Tag::kTensor:
+      return ReadTensor();
+  }
+  return Malformed();
+}
+
+Ref Unpacker::Text() {
+  uint32_t size = 0;
+  std::string_view text;
+  if (!Number(&size) || !Take(size, &text)) return Malformed();
+  // Names and ids of clients may be anything.
+  return Ref(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(size), "replace"));
+}
+
+Ref Unpacker::Bytes() {
+  uint64_t size = 0;
+  std::string_view bytes;
+  if (!Number(&size) || !Take(size, &bytes)) return Malformed();
+  return Ref(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(size)));
+}
+
+Ref Unpacker::List(int depth) {
+  uint32_t count = 0;
+  if (!Count(1, &count)) return Malformed();
+  Ref items(PyTuple_New(count));
+  if (!items) return items;
+  for (uint32_t i = 0; i < count; ++i) {
+    Ref item = Value(depth + 1);
+    if (!item) return item;
+    PyTuple_SetItem(items.get(), i, item.release());
+  }
+  return items;
+}
+
+Ref Unpacker::Map(int depth) {
+  uint32_t count = 0;
+  if (!Count(2, &count)) return Malformed();
+  Ref map(PyDict_New());
+  if (!map) return map;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Ref key = Value(depth + 1);
+    if (!key) return Ref();
+    const Ref value = Value(depth + 1);
+    if (!value || PyDict_SetItem(map.get(), key.get(), value.get()) != 0) return Ref();
+  }
+  return map;
+}
+
+Ref Unpacker::ReadTensor() {
+  Tensor tensor;
+  uint8_t type = 0;
+  uint8_t file = 0;
+  uint8_t dims = 0;
+  if (!Number(&type) || !Number(&file) || !Number(&dims)) return Malformed();
+  if (type == 0 || type >= kDataTypes || file != nereid_python::Tensor::kIn) return Malformed();
+  tensor.type = DataType{type};
+  tensor.name = Text();
+  if (!tensor.name) return Ref();
+  if (dims > bytes_.size() / sizeof(int64_t)) return Malformed();
+  tensor.shape.resize(dims);
+  for (int64_t& dim : tensor.shape) Number(&dim);
+  if (!TensorMemory(&tensor)) return Malformed();
+  return Ref(NewTensor(std::move(tensor)));
+}
+
+bool Unpacker::TensorMemory(Tensor* tensor) {
+  uint64_t block = 0;
+  uint64_t offset = 0;
+  uint64_t count = 0;
+  std::string_view memory;
+  if (!Number(&block) || !Number(&offset) || !Number(&tensor->size)) return false;
+  if (!ElementCount(tensor->shape, &count)) return false;
+  // Strings are counted when somebody looks at them.
+  const uint32_t element = ElementSize(tensor->type);
+  if (element > 0 && tensor->size != count * element) return false;
+  if (tensor->size == 0) return true;
+  if (block > offset || !transport_->InBytes(offset, tensor->size, &memory)) return false;
+  tensor->data = transport_->in_data() + offset;
+  tensor->keeper = transport_->in_blocks()->Keep(block, offset + tensor->size);
+  return true;
+}
+
+}  // namespace
+
+PyObject* Unpack(Transport* transport, std::string_view message) {
+  Unpacker unpacker(transport, message);
+  Ref value = unpacker.Value();
+  if (value && !unpacker.AtEnd()) value = Unpacker::Malformed();
+  return value.release();
+}
+
+}  // namespace nereid_python::worker
