@@ -1,0 +1,119 @@
+"""Requests of a model to other models (business logic scripting): calls, and their responses."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from typing import Any, Optional
+
+from . import calls, life
+from .responses import InferenceResponse
+
+MOST_BACKGROUND_CALLS = 256  # as many as there are slots for answers
+
+
+class AwaitedExecute:
+    """An execute that is awaited: the instance takes no other request until it is done."""
+
+    __slots__ = ("running",)
+
+    def __init__(self) -> None:
+        self.running = True
+
+
+# Of the coroutine that runs, and of the tasks that it has made.
+awaited_execute: contextvars.ContextVar[Optional[AwaitedExecute]] = contextvars.ContextVar(
+    "awaited_execute", default=None
+)
+
+
+def blocks_execute() -> bool:
+    """Whether the execute of this instance cannot return before a call made here is answered."""
+    if life.executing and threading.get_ident() == life.MAIN_THREAD:
+        return True
+    awaited = awaited_execute.get()
+    return awaited is not None and awaited.running
+
+
+def infer(message: tuple, decoupled: bool) -> Any:
+    """Blocks until there is an InferenceResponse, or with `decoupled` a ResponseIterator. What goes
+    wrong is a response with an error."""
+    try:
+        answer = calls.ask(calls.INFER, *message)
+    except calls.CallError as error:
+        failed = InferenceResponse.failed(
+            error.code, error.text or "An error occurred while performing BLS request."
+        )
+        return ResponseIterator(None, [failed]) if decoupled else failed
+    if decoupled:
+        return ResponseIterator(answer, [])
+    return InferenceResponse.from_server(answer)
+
+
+class _Pool:
+    """Threads that wait for answers; made when the first is needed."""
+
+    _executor = None
+    _lock = threading.Lock()
+
+    @classmethod
+    def get(cls) -> Any:
+        with cls._lock:
+            if cls._executor is None:
+                from concurrent.futures import ThreadPoolExecutor
+
+                cls._executor = ThreadPoolExecutor(MOST_BACKGROUND_CALLS, "bls")
+            return cls._executor
+
+
+def infer_in_background(message: tuple, decoupled: bool) -> Any:
+    """A future of the running event loop."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    return loop.run_in_executor(_Pool.get(), infer, message, decoupled)
+
+
+class ResponseIterator:
+    """The responses of a decoupled model, in their order. They are kept: when all have come, a new
+    loop begins with the first again."""
+
+    def __init__(self, stream: Optional[int], responses: list) -> None:
+        self._stream = stream
+        self._responses = responses
+        self._next = 0
+
+    def __iter__(self) -> ResponseIterator:
+        if self._stream is None and self._next >= len(self._responses):
+            self._next = 0
+        return self
+
+    def __next__(self) -> InferenceResponse:
+        if self._next >= len(self._responses):
+            if self._stream is None:
+                raise StopIteration("Iteration is done for the responses.")
+            self._fetch()
+        response = self._responses[self._next]
+        self._next += 1
+        return response
+
+    def cancel(self) -> None:
+        """Tells the model that nobody waits any more; once all responses have come, nothing."""
+        if self._stream is not None:
+            calls.native.post((calls.STREAM_CANCEL, self._stream))
+
+    def _fetch(self) -> None:
+        try:
+            fields, final = calls.ask(calls.STREAM_NEXT, self._stream)
+        except calls.CallError as error:
+            self._responses.append(InferenceResponse.failed(error.code, error.text))
+            self._stream = None
+            return
+        # The end of a stream is a response of its own, without outputs, where it comes alone.
+        self._responses.append(InferenceResponse.from_server(fields or (None, (), "")))
+        if final:
+            self._stream = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_stream", None) is not None:
+            calls.post_at_end(calls.STREAM_CLOSE, self._stream)

@@ -1,0 +1,62 @@
+"""What the process says to the server: numbers of calls and posts, and how to make them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import _nereid_native as native
+
+# Posts: nobody answers.
+SEND = 1
+CLOSED = 2
+LOG = 3
+STREAM_CLOSE = 4
+METRIC_FAMILY_DELETE = 5
+METRIC_DELETE = 6
+STREAM_CANCEL = 7
+
+# Calls.
+IS_CANCELLED = 16
+INFER = 17
+STREAM_NEXT = 18
+LOAD_MODEL = 19
+UNLOAD_MODEL = 20
+IS_MODEL_READY = 21
+METRIC_FAMILY_NEW = 22
+METRIC_NEW = 23
+METRIC_INCREMENT = 24
+METRIC_SET = 25
+METRIC_OBSERVE = 26
+METRIC_VALUE = 27
+
+
+class CallError(Exception):
+    """The server answers a call with an error. `code` is a TRITONSERVER_Error_Code."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+def ask(call: int, *arguments: Any) -> Any:
+    """Waits for the server's answer, without the GIL. Raises CallError."""
+    status, value = native.ask((call, *arguments))
+    if status:
+        raise CallError(status - 1, value)
+    return value
+
+
+def ask_or_raise(what: str, call: int, *arguments: Any) -> Any:
+    """As ask(), but the model gets a TritonModelException that begins with `what`."""
+    try:
+        return ask(call, *arguments)
+    except CallError as error:
+        text = error.text
+    raise native.TritonModelException(f"{what}: {text}")
+
+
+def post_at_end(*message: Any) -> None:
+    """A post out of `__del__`: where there is no server to tell, nothing is to be told."""
+    if native is not None and not native.in_forked_child():
+        native.post(message)

@@ -1,0 +1,15 @@
+"""Whether the client of a request has gone."""
+
+from __future__ import annotations
+
+from . import calls, life, logger
+
+
+def ask(handle: int) -> bool:
+    if life.ending:
+        logger.log_from_runtime(logger.LogLevel.ERROR, "Cannot communicate with parent service")
+        return False
+    try:
+        return calls.ask(calls.IS_CANCELLED, handle)
+    except calls.CallError:
+        return False  # the request is answered, and nobody waits for it

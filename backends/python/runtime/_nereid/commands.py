@@ -1,0 +1,133 @@
+"""The main thread: takes the server's commands, one after the other, and answers each."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any, Callable, NoReturn, Optional
+
+import _nereid_native as native
+
+from . import forked, life, model_loading
+from .exception_text import exception_text
+
+INITIALIZE = 1
+AUTO_COMPLETE = 2
+EXECUTE = 3
+FINALIZE = 4
+READY = 5
+
+SECONDS_FOR_EXIT_HANDLERS = 1.0
+
+_model: Any = None
+_executor: Any = None  # the module `execute`, which is imported when there is a model
+
+
+def serve() -> NoReturn:
+    forked.set_up()
+    no_numpy = model_loading.numpy_problem()
+    while True:
+        number, value = native.next_command()
+        if number == EXECUTE:
+            value = _execute(value)
+        elif number == INITIALIZE:
+            native.reply(no_numpy or _initialize(value))
+        elif number == AUTO_COMPLETE:
+            native.reply(("error", no_numpy) if no_numpy else _auto_complete(value))
+        elif number == READY:
+            native.reply(_ready())
+        elif number == FINALIZE:
+            native.reply(_text_of_failure(_finalize))
+            _exit()
+        else:
+            raise RuntimeError(f"the server gives a command that is not known here: {number}")
+        del value
+
+
+def _text_of_failure(step: Callable[..., Any], *arguments: Any) -> Optional[str]:
+    try:
+        step(*arguments)
+    except BaseException as error:  # SystemExit, too, is the model's failure and not our end
+        return exception_text(error)
+    return None
+
+
+def _initialize(what: dict) -> Optional[str]:
+    return _text_of_failure(_make_model, what)
+
+
+def _make_model(what: dict) -> None:
+    global _model, _executor
+    import triton_python_backend_utils  # noqa: F401  (all of it, before the model needs it)
+
+    from . import execute
+
+    _executor = execute
+    life.decoupled = what["decoupled"]
+    _model = model_loading.load(what)()
+    if hasattr(_model, "initialize"):
+        _model.initialize(what["args"])
+    life.serving = True
+
+
+def _auto_complete(what: dict) -> tuple:
+    try:
+        return _complete(what)
+    except BaseException as error:
+        return ("error", exception_text(error))
+
+
+def _complete(what: dict) -> tuple:
+    import json
+
+    from .model_config import ModelConfig
+
+    model_class = model_loading.load(what)
+    if not hasattr(model_class, "auto_complete_config"):
+        return ("none",)
+    config = model_class.auto_complete_config(ModelConfig(what["config"]))
+    if not isinstance(config, ModelConfig):
+        return (
+            "error",
+            f"auto_complete_config function in model '{what['name']}' must return a valid "
+            "pb.ModelConfig object.",
+        )
+    return ("ok", json.dumps(config.as_dict()))
+
+
+def _execute(batch: tuple) -> None:
+    reply, requests = _executor.run(_model, batch)
+    try:
+        native.reply(reply)
+    except Exception as error:  # what the model returned cannot be sent, for instance for its size
+        native.reply(("error", _executor.fail(requests, error)))
+
+
+def _ready() -> tuple:
+    from . import readiness
+
+    return readiness.check(_model)
+
+
+def _finalize() -> None:
+    life.serving = False
+    life.ending = True
+    if hasattr(_model, "finalize"):
+        _model.finalize()
+
+
+def _exit() -> NoReturn:
+    """Ends the process, whatever threads the model has left. What it has registered for the end gets
+    a moment."""
+    import atexit
+
+    handlers = threading.Thread(target=atexit._run_exitfuncs, daemon=True)
+    handlers.start()
+    handlers.join(SECONDS_FOR_EXIT_HANDLERS)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # nobody is left to read it
+            pass
+    os._exit(0)

@@ -1,0 +1,59 @@
+"""Data types by their names in configurations and by their numbers, and numpy's for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+TRITON_STRING_TO_NUMPY = {
+    "TYPE_BOOL": bool,
+    "TYPE_UINT8": np.uint8,
+    "TYPE_UINT16": np.uint16,
+    "TYPE_UINT32": np.uint32,
+    "TYPE_UINT64": np.uint64,
+    "TYPE_INT8": np.int8,
+    "TYPE_INT16": np.int16,
+    "TYPE_INT32": np.int32,
+    "TYPE_INT64": np.int64,
+    "TYPE_FP16": np.float16,
+    "TYPE_FP32": np.float32,
+    "TYPE_FP64": np.float64,
+    "TYPE_STRING": np.object_,
+}
+
+# By TRITONSERVER_DataType.
+_NUMPY = {
+    1: np.bool_,
+    2: np.uint8,
+    3: np.uint16,
+    4: np.uint32,
+    5: np.uint64,
+    6: np.int8,
+    7: np.int16,
+    8: np.int32,
+    9: np.int64,
+    10: np.float16,
+    11: np.float32,
+    12: np.float64,
+    13: np.object_,
+}
+
+
+def triton_string_to_numpy(triton_type_string: str) -> Any:
+    return TRITON_STRING_TO_NUMPY[triton_type_string]
+
+
+def triton_to_numpy_type(data_type: int) -> Any:
+    """None for types that numpy has not."""
+    return _NUMPY.get(data_type)
+
+
+def numpy_to_triton_type(data_type: Any) -> Any:
+    """None for types that no tensor has."""
+    if data_type == np.bytes_:
+        return 13
+    for number, numpy_type in _NUMPY.items():
+        if data_type == numpy_type:
+            return number
+    return None

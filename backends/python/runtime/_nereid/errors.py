@@ -1,0 +1,64 @@
+"""Errors as models name them: TritonError for responses, TritonModelException to be caught."""
+
+from __future__ import annotations
+
+import enum
+
+from _nereid_native import TritonModelException
+
+__all__ = ["ErrorCode", "TritonError", "TritonModelException"]
+
+
+class ErrorCode(enum.Enum):
+    """TRITONSERVER_Error_Code."""
+
+    UNKNOWN = 0
+    INTERNAL = 1
+    NOT_FOUND = 2
+    INVALID_ARG = 3
+    UNAVAILABLE = 4
+    UNSUPPORTED = 5
+    ALREADY_EXISTS = 6
+    CANCELLED = 7
+
+    def __int__(self) -> int:
+        return self.value
+
+
+class TritonError:
+    """What an InferenceResponse carries in place of outputs."""
+
+    __slots__ = ("_code", "_message")
+
+    UNKNOWN = ErrorCode.UNKNOWN
+    INTERNAL = ErrorCode.INTERNAL
+    NOT_FOUND = ErrorCode.NOT_FOUND
+    INVALID_ARG = ErrorCode.INVALID_ARG
+    UNAVAILABLE = ErrorCode.UNAVAILABLE
+    UNSUPPORTED = ErrorCode.UNSUPPORTED
+    ALREADY_EXISTS = ErrorCode.ALREADY_EXISTS
+    CANCELLED = ErrorCode.CANCELLED
+
+    def __init__(self, message: str, code: ErrorCode = ErrorCode.INTERNAL) -> None:
+        if not isinstance(message, str):
+            raise TypeError(
+                "TritonError(): incompatible function arguments. 'message' must be a str, not "
+                f"{type(message)}"
+            )
+        if not isinstance(code, ErrorCode):
+            raise TypeError(
+                "TritonError(): incompatible function arguments. 'code' must be one of "
+                f"TritonError's codes, for instance TritonError.INTERNAL, not {type(code)}"
+            )
+        self._message = message
+        self._code = code
+
+    @classmethod
+    def from_number(cls, number: int, message: str) -> TritonError:
+        return cls(message, ErrorCode(number) if 0 <= number <= 7 else ErrorCode.UNKNOWN)
+
+    def code(self) -> ErrorCode:
+        return self._code
+
+    def message(self) -> str:
+        return self._message

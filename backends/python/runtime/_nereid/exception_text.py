@@ -1,0 +1,45 @@
+"""The text of an exception as clients and the log get it: what it is, and where it came from.
+
+    NameError: name 'lorem' is not defined
+
+    At:
+      /models/m/1/model.py(8): initialize
+
+The innermost frame comes first. Frames of this package are left out: they say nothing to authors.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OURS = (os.path.join(RUNTIME, "_nereid") + os.sep, os.path.join(RUNTIME, "worker_main.py"))
+
+
+def exception_text(error: BaseException) -> str:
+    frames = []
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if not code.co_filename.startswith(_OURS):
+            frames.append(f"  {code.co_filename}({step.tb_lineno}): {code.co_name}\n")
+        step = step.tb_next
+    try:
+        message = str(error)
+    except Exception:  # the model's __str__ may do anything
+        message = "<the exception has no text>"
+    text = f"{type(error).__name__}: {message}"
+    return f"{text}\n\nAt:\n{''.join(reversed(frames))}" if frames else text
+
+
+def traceback_text(error: BaseException) -> str:
+    """All of it, as Python shows it, for the log."""
+    import traceback
+
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
+
+
+def caller_frame(depth: int):
+    """The frame that called a function of this package, `depth` calls above the caller of this."""
+    return sys._getframe(depth + 1)

@@ -1,0 +1,145 @@
+"""The command Execute: a batch of requests goes through the model's execute, and what that returns
+is checked."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Optional
+
+import _nereid_native as native
+
+from . import async_loop, life, logger
+from .errors import TritonModelException
+from .exception_text import exception_text, traceback_text
+from .requests import RELEASE_ALL, RELEASE_RESCHEDULE, REQUESTED, InferenceRequest
+from .responses import InferenceResponse
+
+ANSWERED_OTHERWISE = None  # a sender answers, now or later
+
+
+class BatchError(Exception):
+    """Fails all requests of the batch."""
+
+
+def run(model: Any, batch: tuple) -> tuple:
+    """The reply to the command, and what has to live until the reply is sent."""
+    requests = [InferenceRequest.from_server(fields) for fields in batch]
+    try:
+        responses = _answers(requests, _call(model, requests))
+    except BaseException as error:  # sys.exit() in a model fails its requests, too
+        return ("error", fail(requests, error)), requests
+    return ("ok", responses, tuple([request._release_flags for request in requests])), requests
+
+
+def _call(model: Any, requests: list) -> Any:
+    execute = getattr(model, "execute", None)
+    if execute is None:
+        raise BatchError(f"Python model {life.model_file} does not implement `execute` method.")
+    native.compute_starts()
+    life.executing = True
+    try:
+        result = execute(requests)
+        if isinstance(result, types.CoroutineType):
+            if life.decoupled:
+                async_loop.schedule(_watch(result, list(requests)))
+                return None
+            result = async_loop.run_until_done(result)
+        return result
+    finally:
+        life.executing = False
+        native.compute_ends()
+
+
+def _answers(requests: list, result: Any) -> tuple:
+    """For each request None or what its response is made of."""
+    if life.decoupled:
+        if result is not None:
+            raise BatchError(
+                f"Python model '{life.name}' is using the decoupled mode and the execute function "
+                "must return None."
+            )
+        return _leave_to_senders(requests)
+    if result is None:
+        return _leave_to_senders(requests)
+    if not isinstance(result, list):
+        raise BatchError(f"Expected a list in the execute return, found type '{type(result)}'.")
+    if len(result) != len(requests):
+        raise BatchError(
+            "Number of InferenceResponse objects do not match the number of InferenceRequest "
+            f"objects. InferenceRequest(s) size is:{len(requests)}, and InferenceResponse(s) size "
+            f"is:{len(result)}\n"
+        )
+    for request, response in zip(requests, result):
+        _check(request, response)
+    return tuple([_answer(*pair) for pair in zip(requests, result)])
+
+
+def _check(request: InferenceRequest, response: Any) -> None:
+    if response is None:
+        return
+    if request._release_flags == RELEASE_RESCHEDULE:
+        raise BatchError(
+            "Expected a None object in the execute function return list for reschduled request, "
+            f"found type '{type(response)}'."
+        )
+    if not isinstance(response, InferenceResponse):
+        raise BatchError(
+            "Expected an 'InferenceResponse' object in the execute function return list, found "
+            f"type '{type(response)}'."
+        )
+    if request._sender is not None:
+        try:
+            request._sender.check_returned()
+        except TritonModelException as error:
+            raise BatchError(str(error)) from None
+
+
+def _answer(request: InferenceRequest, response: Optional[InferenceResponse]) -> Optional[tuple]:
+    if response is None:
+        _leave_to_sender(request)
+        return ANSWERED_OTHERWISE
+    if request._sender is not None:
+        request._sender.note_returned()
+    return response.for_server(request._fields[REQUESTED])
+
+
+def _leave_to_senders(requests: list) -> tuple:
+    for request in requests:
+        _leave_to_sender(request)
+    return (ANSWERED_OTHERWISE,) * len(requests)
+
+
+def _leave_to_sender(request: InferenceRequest) -> None:
+    """The sender exists from here on: when it dies, the server learns that nobody answers any more."""
+    sender = request.get_response_sender()
+    if request._release_flags == RELEASE_RESCHEDULE:
+        sender.close()  # the request comes again, as another object
+
+
+def fail(requests: list, error: BaseException) -> str:
+    """All requests are answered by the text that this returns."""
+    for request in requests:
+        request._release_flags = RELEASE_ALL
+        request.get_response_sender().close()
+    return failure_text(str(error) if type(error) is BatchError else exception_text(error))
+
+
+def failure_text(why: str) -> str:
+    return f"Failed to process the request(s) for model '{life.name}', message: {why}"
+
+
+async def _watch(coroutine: Any, requests: list) -> None:
+    """An asynchronous execute of a decoupled model: nobody waits for it, so that what goes wrong in it
+    is told to who waits for the answers."""
+    try:
+        result = await coroutine
+        if result is not None:
+            raise TritonModelException(
+                f"Python model '{life.name}' is using the decoupled mode and the execute function "
+                "must return None."
+            )
+    except BaseException as error:
+        logger.log_from_runtime(logger.LogLevel.ERROR, traceback_text(error))
+        text = failure_text(exception_text(error))
+        for request in requests:
+            request.get_response_sender().fail(text)

@@ -1,0 +1,30 @@
+"""Where the process is in the life of its model, and what the model was told at its start.
+
+Written by the main thread only, between calls of the model; read by any thread.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from .errors import TritonModelException
+
+MAIN_THREAD = threading.get_ident()
+
+name = ""  # of the instance; of the model while its configuration is completed
+model_file = ""
+model_dir = ""
+decoupled = False
+serving = False  # between the end of initialize and the beginning of finalize
+ending = False  # since the beginning of finalize
+executing = False  # the main thread is in the model's execute
+
+
+def check_bls_allowed() -> None:
+    if not serving:
+        raise TritonModelException("BLS is only supported during the 'execute' function.")
+
+
+def get_model_dir() -> str:
+    """The folder of the model's version: the one that model.py lies in, where it has one."""
+    return model_dir

@@ -1,0 +1,52 @@
+"""Loading and unloading of other models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import calls
+from .errors import TritonModelException
+
+
+def load_model(model_name: str, config: str = "", files: Any = None) -> None:
+    """Returns when the model is loaded. `files`: contents (bytes) by `file:<path>`."""
+    _expect_text("load_model", model_name=model_name, config=config)
+    if files is None:
+        files = {}
+    if not isinstance(files, dict):
+        raise TritonModelException(
+            f"failed to load model '{model_name}', files should be a dictionary of file paths and "
+            "file contents"
+        )
+    for path, content in files.items():
+        if not isinstance(path, str) or not isinstance(content, bytes):
+            raise TritonModelException(
+                f"failed to load model '{model_name}', files should be a dictionary of file paths "
+                f"and file contents: {path!r} is not an instance of 'str', or what it stands for "
+                "is not an instance of 'bytes'"
+            )
+    calls.ask_or_raise("Failed to load model", calls.LOAD_MODEL, model_name, config, files)
+
+
+def unload_model(model_name: str, unload_dependents: bool = False) -> None:
+    """Returns at once; the model goes when nobody uses it any more."""
+    _expect_text("unload_model", model_name=model_name)
+    calls.ask_or_raise(
+        "Failed to unload model", calls.UNLOAD_MODEL, model_name, bool(unload_dependents)
+    )
+
+
+def is_model_ready(model_name: str, model_version: str = "") -> bool:
+    _expect_text("is_model_ready", model_name=model_name, model_version=model_version)
+    return calls.ask_or_raise(
+        "Failed to check model readiness", calls.IS_MODEL_READY, model_name, model_version
+    )
+
+
+def _expect_text(function: str, **arguments: Any) -> None:
+    for name, value in arguments.items():
+        if not isinstance(value, str):
+            raise TypeError(
+                f"{function}(): incompatible function arguments. '{name}' must be a str, not "
+                f"{type(value)}"
+            )

@@ -1,0 +1,25 @@
+"""The command Ready: what the model's is_ready says, where it has one."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from . import async_loop
+from .exception_text import exception_text
+
+
+def check(model: Any) -> tuple:
+    """(ready, why not)."""
+    is_ready = getattr(model, "is_ready", None)
+    if is_ready is None:
+        return (True, "")
+    try:
+        result = is_ready()
+        if isinstance(result, types.CoroutineType):
+            result = async_loop.run_until_done(result)
+    except BaseException as error:
+        return (False, exception_text(error))
+    if not isinstance(result, bool):
+        return (False, f"is_ready must return a bool, found type '{type(result)}'.")
+    return (result, "" if result else "is_ready returned False.")

@@ -1,0 +1,84 @@
+"""InferenceResponse: outputs, or an error, and parameters."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from _nereid_native import Tensor
+
+from . import parameters as parameter_texts
+from .errors import TritonError, TritonModelException
+
+
+class InferenceResponse:
+    __slots__ = ("_error", "_outputs", "_parameters")
+
+    def __init__(
+        self,
+        output_tensors: Any = (),
+        error: Optional[TritonError] = None,
+        parameters: Optional[dict] = None,
+    ) -> None:
+        if not isinstance(output_tensors, (list, tuple)):
+            raise TypeError(
+                "InferenceResponse(): incompatible function arguments. 'output_tensors' must be a "
+                f"list of Tensor, not {type(output_tensors)}"
+            )
+        for tensor in output_tensors:
+            if not isinstance(tensor, Tensor):
+                _refuse_output(tensor)
+        if error is not None and not isinstance(error, TritonError):
+            raise TypeError(
+                "InferenceResponse(): incompatible function arguments. 'error' must be a "
+                f"TritonError, not {type(error)}"
+            )
+        self._outputs = list(output_tensors)
+        self._error = error
+        self._parameters = "" if parameters is None else parameter_texts.to_json(parameters)
+
+    @classmethod
+    def from_server(cls, fields: tuple) -> InferenceResponse:
+        error, outputs, parameters = fields
+        response = cls.__new__(cls)
+        response._outputs = list(outputs)
+        response._error = None if error is None else TritonError.from_number(*error)
+        response._parameters = parameters
+        return response
+
+    @classmethod
+    def failed(cls, code: int, message: str) -> InferenceResponse:
+        return cls.from_server(((code, message), (), ""))
+
+    def output_tensors(self) -> list:
+        return self._outputs
+
+    def has_error(self) -> bool:
+        return self._error is not None
+
+    def error(self) -> Optional[TritonError]:
+        return self._error
+
+    def parameters(self) -> str:
+        """JSON text."""
+        return self._parameters or "{}"
+
+    def for_server(self, requested: Any) -> tuple:
+        """What is sent. Outputs that nobody has requested leave this object."""
+        if self._error is not None:
+            return ((self._error._code.value, self._error._message), (), "")
+        outputs = self._outputs
+        if requested:
+            for tensor in outputs:
+                if tensor.name() not in requested:
+                    self._outputs = outputs = [t for t in outputs if t.name() in requested]
+                    break
+        return (None, tuple(outputs), self._parameters)
+
+
+def _refuse_output(tensor: Any) -> None:
+    if tensor is None:
+        raise TritonModelException("Output tensor for inference response should not be empty.")
+    raise TypeError(
+        "InferenceResponse(): incompatible function arguments. 'output_tensors' must hold Tensor "
+        f"objects, not {type(tensor)}"
+    )

@@ -1,0 +1,118 @@
+"""InferenceResponseSender: how a model answers a request, once or many times, from any thread."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Optional
+
+import _nereid_native as native
+
+from . import calls, cancellation
+from .errors import TritonModelException
+from .responses import InferenceResponse
+
+FINAL = 1
+INTERNAL = 1
+
+
+class InferenceResponseSender:
+    __slots__ = ("__weakref__", "_cancelled", "_closed", "_decoupled", "_handle", "_lock", "_requested", "_sent")
+
+    def __init__(self) -> None:
+        raise TypeError("InferenceResponseSender: No constructor defined!")
+
+    @classmethod
+    def of(cls, handle: int, requested: tuple, decoupled: bool) -> InferenceResponseSender:
+        """`handle` 0: of a request that the model has made itself; it answers nobody."""
+        sender = cls.__new__(cls)
+        sender._handle = handle
+        sender._requested = requested
+        sender._decoupled = decoupled
+        sender._sent = 0
+        sender._closed = handle == 0
+        sender._cancelled = False
+        # Two threads may send: what is checked has to be true when it is sent.
+        sender._lock = threading.Lock()
+        return sender
+
+    def send(self, response: Optional[InferenceResponse] = None, flags: int = 0) -> None:
+        if response is not None and not isinstance(response, InferenceResponse):
+            raise TypeError(
+                "send(): incompatible function arguments. 'response' must be an "
+                f"InferenceResponse, not {type(response)}"
+            )
+        if not isinstance(flags, int):
+            raise TypeError(f"send(): incompatible function arguments. 'flags' is {type(flags)}")
+        with self._lock:
+            self._check(response, flags)
+            message = None if response is None else response.for_server(self._requested)
+            native.post((calls.SEND, self._handle, message, flags))
+            if response is not None:
+                self._sent += 1
+            if flags == FINAL:
+                self._closed = True
+
+    def is_cancelled(self) -> bool:
+        if not self._cancelled and self._handle != 0:
+            self._cancelled = cancellation.ask(self._handle)
+        return self._cancelled
+
+    def _check(self, response: Optional[InferenceResponse], flags: int) -> None:
+        if flags not in (0, FINAL):
+            raise TritonModelException("Unable to send response. Unsupported flag provided.")
+        if response is None and flags == 0:
+            raise TritonModelException(
+                "Inference Response object must be provided when the response flags is set to zero."
+            )
+        if self._handle == 0:
+            raise TritonModelException(
+                "Unable to send response. Response sender has no reference to the decoupled state "
+                "of the model."
+            )
+        if not self._decoupled:
+            if response is not None and self._sent > 0:
+                raise TritonModelException(
+                    "Unable to send response. Non-decoupled model cannot send more than one "
+                    "response."
+                )
+            if response is None and self._sent == 0:
+                raise TritonModelException(
+                    "Unable to send response. Non-decoupled model cannot send complete final "
+                    "before sending a response."
+                )
+        if self._closed:
+            raise TritonModelException("Unable to send response. Response sender has been closed.")
+
+    # --- Of this package.
+
+    def check_returned(self) -> None:
+        """Raises where execute returns a response that this has sent already."""
+        with self._lock:
+            self._check(_RETURNED, FINAL)
+
+    def note_returned(self) -> None:
+        """The response goes with the return of execute."""
+        with self._lock:
+            self._sent += 1
+            self._closed = True
+
+    def close(self) -> None:
+        """Somebody else answers, or has answered."""
+        with self._lock:
+            self._closed = True
+
+    def fail(self, text: str) -> None:
+        """Answers by an error what is not answered yet."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            native.post((calls.SEND, self._handle, ((INTERNAL, text), (), ""), FINAL))
+
+    def __del__(self) -> None:
+        # The constructor may not have come to an end.
+        if not getattr(self, "_closed", True):
+            calls.post_at_end(calls.CLOSED, self._handle)
+
+
+_RETURNED: Any = InferenceResponse.from_server((None, (), ""))

@@ -1,0 +1,24 @@
+"""The trace that a request belongs to: given on to a BLS request, it gets a child."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+
+class InferenceTrace:
+    __slots__ = ("_context", "_handle")
+
+    def __init__(self) -> None:
+        self._handle = 0
+        self._context: Optional[str] = None
+
+    @classmethod
+    def of(cls, handle: int, context: Optional[str]) -> InferenceTrace:
+        trace = cls()
+        trace._handle = handle
+        trace._context = context
+        return trace
+
+    def get_context(self) -> Optional[str]:
+        """The context of OpenTelemetry as JSON, or None."""
+        return self._context

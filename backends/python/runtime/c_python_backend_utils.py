@@ -1,0 +1,72 @@
+"""Names that models import from where the original's classes come from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import _nereid_native
+from triton_python_backend_utils import (
+    TRITONSERVER_MEMORY_CPU,
+    TRITONSERVER_MEMORY_GPU,
+    InferenceRequest,
+    InferenceResponse,
+    InferenceResponseSender,
+    InferenceTrace,
+    Logger,
+    MemoryType,
+    Metric,
+    MetricFamily,
+    MetricKind,
+    PreferredMemory,
+    ResponseIterator,
+    Tensor,
+    TritonError,
+    TritonModelException,
+    is_model_ready,
+    load_model,
+    unload_model,
+)
+
+__all__ = [
+    "InferenceRequest",
+    "InferenceResponse",
+    "InferenceResponseSender",
+    "InferenceTrace",
+    "Logger",
+    "MemoryType",
+    "Metric",
+    "MetricFamily",
+    "MetricKind",
+    "PreferredMemory",
+    "ResponseIterator",
+    "SharedMemory",
+    "TRITONSERVER_MEMORY_CPU",
+    "TRITONSERVER_MEMORY_GPU",
+    "Tensor",
+    "TritonError",
+    "TritonModelException",
+    "async_event_future_done_callback",
+    "is_model_ready",
+    "load_model",
+    "shared_memory",
+    "unload_model",
+]
+
+
+class SharedMemory:
+    """The memory that process and server share: it grows and shrinks by itself."""
+
+    def free_memory(self) -> int:
+        """How many bytes can still be taken, as far as the system has them."""
+        return _nereid_native.free_memory()
+
+
+shared_memory = SharedMemory()
+
+
+def async_event_future_done_callback(py_future: Any) -> None:
+    """For a task of the event loop: logs what went wrong in it."""
+    if not py_future.cancelled() and py_future.exception() is not None:
+        from _nereid.exception_text import traceback_text
+
+        Logger.log_error(traceback_text(py_future.exception()))

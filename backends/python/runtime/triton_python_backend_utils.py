@@ -1,0 +1,126 @@
+"""What a Python model imports: tensors, requests, responses, and what it may ask of the server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _nereid_native import Tensor, TritonModelException
+
+from _nereid.bls import ResponseIterator
+from _nereid.byte_tensors import deserialize_bytes_tensor, serialize_byte_tensor
+from _nereid.data_types import (
+    TRITON_STRING_TO_NUMPY,
+    numpy_to_triton_type,
+    triton_string_to_numpy,
+    triton_to_numpy_type,
+)
+from _nereid.errors import TritonError
+from _nereid.life import get_model_dir
+from _nereid.logger import Logger
+from _nereid.memory import (
+    TRITONSERVER_MEMORY_CPU,
+    TRITONSERVER_MEMORY_GPU,
+    MemoryType,
+    PreferredMemory,
+)
+from _nereid.metrics import Metric, MetricFamily, MetricKind
+from _nereid.model_config import ModelConfig
+from _nereid.model_control import is_model_ready, load_model, unload_model
+from _nereid.requests import InferenceRequest
+from _nereid.responses import InferenceResponse
+from _nereid.senders import InferenceResponseSender
+from _nereid.trace import InferenceTrace
+
+__all__ = [
+    "COUNTER",
+    "GAUGE",
+    "HISTOGRAM",
+    "InferenceRequest",
+    "InferenceResponse",
+    "InferenceResponseSender",
+    "InferenceTrace",
+    "Logger",
+    "MemoryType",
+    "Metric",
+    "MetricFamily",
+    "MetricKind",
+    "ModelConfig",
+    "PreferredMemory",
+    "ResponseIterator",
+    "TRITONSERVER_MEMORY_CPU",
+    "TRITONSERVER_MEMORY_GPU",
+    "TRITONSERVER_REQUEST_FLAG_SEQUENCE_END",
+    "TRITONSERVER_REQUEST_FLAG_SEQUENCE_START",
+    "TRITONSERVER_REQUEST_RELEASE_ALL",
+    "TRITONSERVER_REQUEST_RELEASE_RESCHEDULE",
+    "TRITONSERVER_RESPONSE_COMPLETE_FINAL",
+    "TRITON_STRING_TO_NUMPY",
+    "Tensor",
+    "TritonError",
+    "TritonModelException",
+    "deserialize_bytes_tensor",
+    "get_input_config_by_name",
+    "get_input_tensor_by_name",
+    "get_model_dir",
+    "get_output_config_by_name",
+    "get_output_tensor_by_name",
+    "is_model_ready",
+    "load_model",
+    "numpy_to_triton_type",
+    "serialize_byte_tensor",
+    "triton_string_to_numpy",
+    "triton_to_numpy_type",
+    "unload_model",
+    "using_decoupled_model_transaction_policy",
+]
+
+TRITONSERVER_REQUEST_FLAG_SEQUENCE_START = 1
+TRITONSERVER_REQUEST_FLAG_SEQUENCE_END = 2
+TRITONSERVER_RESPONSE_COMPLETE_FINAL = 1
+TRITONSERVER_REQUEST_RELEASE_ALL = 1
+TRITONSERVER_REQUEST_RELEASE_RESCHEDULE = 2
+
+# Older models name them here.
+COUNTER = MetricKind.COUNTER
+GAUGE = MetricKind.GAUGE
+HISTOGRAM = MetricKind.HISTOGRAM
+
+
+def get_input_tensor_by_name(inference_request: InferenceRequest, name: str) -> Any:
+    """A Tensor, or None."""
+    return _named(inference_request.inputs(), name)
+
+
+def get_output_tensor_by_name(inference_response: InferenceResponse, name: str) -> Any:
+    """A Tensor, or None."""
+    return _named(inference_response.output_tensors(), name)
+
+
+def get_input_config_by_name(model_config: dict, name: str) -> Any:
+    """The dict of an input in a configuration, or None."""
+    return _named_in_config(model_config, "input", name)
+
+
+def get_output_config_by_name(model_config: dict, name: str) -> Any:
+    """The dict of an output in a configuration, or None."""
+    return _named_in_config(model_config, "output", name)
+
+
+def using_decoupled_model_transaction_policy(model_config: dict) -> bool:
+    if "model_transaction_policy" not in model_config:
+        return False
+    return model_config["model_transaction_policy"]["decoupled"]
+
+
+def _named(tensors: list, name: str) -> Any:
+    for tensor in tensors:
+        if tensor.name() == name:
+            return tensor
+    return None
+
+
+def _named_in_config(model_config: dict, kind: str, name: str) -> Any:
+    for properties in model_config.get(kind, ()):
+        if properties["name"] == name:
+            return properties
+    return None

@@ -1,0 +1,40 @@
+"""The process of a Python model: python3 worker_main.py SERVER_PID TITLE.
+
+Started by the backend, with what it shares with the server at the descriptors 3 to 6. This file
+keeps to what every Python understands, so that one that is too old can say so.
+"""
+
+import os
+import sys
+
+
+def refuse(why):
+    sys.stderr.write("%s cannot run Python models: %s\n" % (sys.executable, why))
+    sys.exit(1)
+
+
+def main():
+    version = "it is Python %d.%d" % sys.version_info[:2]
+    if sys.version_info < (3, 9):
+        refuse(version + ", and Python 3.9 is the oldest that works; name another by EXECUTION_ENV_PATH")
+    if "t" in getattr(sys, "abiflags", ""):
+        refuse(version + " without a GIL (free-threaded); name one that has it by EXECUTION_ENV_PATH")
+    if len(sys.argv) != 3:
+        refuse("this program is started by the server only")
+    here = os.path.dirname(os.path.abspath(__file__))
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+    import _nereid_native
+
+    server_pid, title = int(sys.argv[1]), sys.argv[2]
+    sys.argv = [""]
+    _nereid_native.begin(server_pid, title)
+
+    from _nereid import commands
+
+    commands.serve()
+
+
+if __name__ == "__main__":
+    main()
