@@ -1,0 +1,123 @@
+"""Fixtures: the process of a Python model, driven by a server in Python, in each interpreter found.
+
+NEREID_PYTHONS names interpreters (with numpy) beside the one that runs the tests, separated by
+colons.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.stage import backend_directory
+
+from .fake_server import AUTO_COMPLETE, EXECUTE, INITIALIZE, FakeServer
+from .values import WireTensor
+
+INSTANCE = "model_0_0"
+
+
+def interpreters() -> list[str]:
+    others = os.environ.get("NEREID_PYTHONS", "")
+    return [sys.executable, *(path for path in others.split(":") if path)]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each interpreter gets the tests of what depends on it; the others run once."""
+    if "python" in metafunc.fixturenames:
+        every = metafunc.definition.get_closest_marker("one_interpreter") is None
+        metafunc.parametrize("python", interpreters() if every else interpreters()[:1])
+
+
+class Worker(FakeServer):
+    """A process with the model of a test."""
+
+    def __init__(self, python: str, folder: Path, model: str = "") -> None:
+        self.folder = folder
+        version = folder / "1"
+        version.mkdir(parents=True, exist_ok=True)
+        self.model_file = version / "model.py"
+        if model:
+            self.model_file.write_text(textwrap.dedent(model))
+        super().__init__(python, backend_directory() / "python" / "runtime", folder / "log")
+
+    def what(self, **others: Any) -> dict:
+        return {
+            "model_file": str(self.model_file),
+            "python_path": [str(self.folder / "1"), str(self.folder)],
+            "module": "1.model",
+            "module_root": str(self.folder),
+            "model_dir": str(self.folder / "1"),
+            "name": INSTANCE,
+            **others,
+        }
+
+    def initialize(self, decoupled: bool = False, **others: Any) -> str | None:
+        args = {"model_name": "model", "model_instance_name": INSTANCE, "model_config": "{}"}
+        return self.command(
+            INITIALIZE, self.what(args=args, decoupled=decoupled, **others)
+        )
+
+    def auto_complete(self, config: str) -> tuple:
+        return self.command(AUTO_COMPLETE, self.what(name="model", config=config))
+
+    def execute(self, *requests: tuple) -> tuple:
+        return self.command(EXECUTE, requests)
+
+
+def request(
+    handle: int = 1,
+    *inputs: WireTensor,
+    request_id: str = "",
+    correlation: int | str = 0,
+    flags: int = 0,
+    timeout: int = 0,
+    parameters: str = "",
+    requested: tuple[str, ...] = (),
+    trace: tuple[int, str | None] = (0, None),
+    priority: int = 0,
+) -> tuple:
+    """As it stands in the command Execute."""
+    return (
+        handle,
+        request_id,
+        correlation,
+        flags,
+        timeout,
+        parameters,
+        requested,
+        inputs,
+        *trace,
+        priority,
+    )
+
+
+def tensor(name: str, values: Any, dtype: Any = np.float32) -> WireTensor:
+    return WireTensor.of(name, np.array(values, dtype))
+
+
+StartWorker = Callable[..., Worker]
+
+
+@pytest.fixture
+def start(python: str, tmp_path: Path) -> Iterator[StartWorker]:
+    """start(model, decoupled=...) gives a Worker whose model is initialized; `initialize=False`: one
+    that has not been told yet."""
+    started: list[Worker] = []
+
+    def make(model: str = "", initialize: bool = True, decoupled: bool = False) -> Worker:
+        worker = Worker(python, tmp_path / f"model-{len(started)}", model)
+        started.append(worker)
+        if initialize:
+            assert worker.initialize(decoupled) is None
+        return worker
+
+    yield make
+    for worker in started:
+        worker.close()

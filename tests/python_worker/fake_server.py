@@ -1,0 +1,256 @@
+"""A server for one process of a Python model: the other side of what they share, in Python.
+
+It serves one thing at a time, in the thread of the test, and remembers all that it is told. The layout
+of the control file is that of backends/python/ipc/control.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import mmap
+import os
+import platform
+import select
+import signal
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .values import Decoder, WireTensor, encode
+
+INITIALIZE, AUTO_COMPLETE, EXECUTE, FINALIZE, READY = range(1, 6)
+SEND, CLOSED, LOG, STREAM_CLOSE, METRIC_FAMILY_DELETE, METRIC_DELETE, STREAM_CANCEL = range(1, 8)
+IS_CANCELLED, INFER, STREAM_NEXT, LOAD_MODEL, UNLOAD_MODEL, IS_MODEL_READY = range(16, 22)
+METRIC_FAMILY_NEW, METRIC_NEW, METRIC_INCREMENT, METRIC_SET, METRIC_OBSERVE, METRIC_VALUE = range(
+    22, 28
+)
+CALL, POST, FREE, REPLIED = range(1, 5)
+
+MAGIC = 0x4E505931
+IN_SIZE = 64 << 20
+ENTRIES, SLOTS = 1024, 256
+COMMAND, TURN, WANTS_REPLIED, MESSAGE, REPLY, TIMES, LOG_LEVELS = 4, 8, 12, 16, 32, 48, 64
+WRITTEN, SLEEPING, READ, WRITER_SLEEPS, ENTRY = 128, 132, 192, 196, 256
+ENTRY_SIZE = 24
+SLOT = ENTRY + ENTRIES * ENTRY_SIZE
+SLOT_SIZE, INLINE = 248, 216
+CONTROL_SIZE = (SLOT + SLOTS * SLOT_SIZE + 4095) // 4096 * 4096
+
+PATIENCE = 30.0
+LATER = object()  # what a handler returns that does not answer yet
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_FUTEX = {"x86_64": 202, "aarch64": 98}[platform.machine()]
+
+
+class ServerError(Exception):
+    """What a handler raises: the call is answered with an error."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.answer = (code + 1, text)
+
+
+class WorkerDied(Exception):
+    pass
+
+
+class FakeServer:
+    def __init__(self, python: str, runtime: Path, log: Path, title: str = "model_0_0") -> None:
+        self.control_fd = os.memfd_create("control")
+        self.in_fd = os.memfd_create("in")
+        self.out_fd = os.memfd_create("out")
+        self.doorbell = os.eventfd(0, os.EFD_NONBLOCK)
+        os.ftruncate(self.control_fd, CONTROL_SIZE)
+        os.posix_fallocate(self.in_fd, 0, IN_SIZE)
+        self.control = mmap.mmap(self.control_fd, CONTROL_SIZE)
+        self.in_file = mmap.mmap(self.in_fd, IN_SIZE)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.control))
+        self.in_end = 64  # 0 is no place: it would look like one that was never set
+        self.posts: list[tuple] = []
+        self.freed: list[int] = []
+        self.calls: list[tuple[int, tuple]] = []  # slot, arguments
+        self.handlers: dict[int, Callable[..., Any]] = {}
+        self.replied = False
+        self.log = log
+        self.status: int | None = None
+        self._put("I", 0, MAGIC)
+        self._put("I", LOG_LEVELS, 7)
+        self._put("I", SLEEPING, 1)
+        self.pid = self._spawn([python, str(runtime / "worker_main.py"), str(os.getpid()), title])
+
+    def _spawn(self, command: list[str]) -> int:
+        shared = (self.control_fd, self.in_fd, self.out_fd, self.doorbell)
+        high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in shared]
+        with self.log.open("wb") as log, open(os.devnull, "rb") as nothing:
+            actions: list[tuple] = [(os.POSIX_SPAWN_DUP2, fd, 3 + i) for i, fd in enumerate(high)]
+            actions.append((os.POSIX_SPAWN_DUP2, nothing.fileno(), 0))
+            actions += [(os.POSIX_SPAWN_DUP2, log.fileno(), fd) for fd in (1, 2)]
+            environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+            pid = os.posix_spawn(command[0], command, environment, file_actions=actions)
+        for fd in high:
+            os.close(fd)
+        return pid
+
+    # --- Commands.
+
+    def command(self, number: int, value: Any, patience: float = PATIENCE) -> Any:
+        """The reply; calls are served meanwhile."""
+        self.start_command(number, value)
+        return self.finish_command(patience)
+
+    def start_command(self, number: int, value: Any) -> None:
+        self.start_raw_command(number, encode(value, self._place))
+
+    def start_raw_command(self, number: int, message: bytes) -> None:
+        offset = self.place(message)
+        self.replied = False
+        self._put("I", COMMAND, number)
+        self._put("QQ", MESSAGE, offset, len(message))
+        self._put("I", WANTS_REPLIED, 1)
+        self._put("I", TURN, 1)
+        self._wake(TURN)
+
+    def finish_command(self, patience: float = PATIENCE) -> Any:
+        self.serve_until(lambda: self.replied, patience)
+        assert self._get("I", TURN) == (0,)
+        return self._value(*self._get("QQ", REPLY))
+
+    def compute_times(self) -> tuple:
+        return self._get("QQ", TIMES)
+
+    # --- Calls and posts.
+
+    def serve_until(self, done: Callable[[], bool], patience: float = PATIENCE) -> None:
+        deadline = time.monotonic() + patience
+        while not done():
+            self._drain()
+            if done():
+                return
+            self._put("I", SLEEPING, 1)
+            if self._get("I", WRITTEN) == self._get("I", READ):
+                select.select([self.doorbell], [], [], 0.02)
+            try:
+                os.eventfd_read(self.doorbell)
+            except BlockingIOError:
+                pass
+            if self._ended():
+                raise WorkerDied(f"status {self.status}: {self.log.read_text()}")
+            if time.monotonic() > deadline:
+                raise AssertionError(f"waited for {patience} s; {self.log.read_text()}")
+
+    def look(self) -> None:
+        """Reads what is in the ring, and waits for nothing."""
+        self._drain()
+
+    def answer(self, slot: int, value: Any, inline: bool = True) -> None:
+        message = encode(value, self._place)
+        if inline and len(message) <= INLINE:
+            self._put("I", SLOT + slot * SLOT_SIZE + 4, len(message))
+            at = SLOT + slot * SLOT_SIZE + 32
+            self.control[at : at + len(message)] = message
+        else:
+            offset = self.place(message)
+            self._put("IQQQ", SLOT + slot * SLOT_SIZE + 4, 0, offset, offset, len(message))
+            # The structure has no gap: state, inline_size, block, offset, size.
+        self._put("I", SLOT + slot * SLOT_SIZE, 2)
+        self._wake(SLOT + slot * SLOT_SIZE)
+
+    def posted(self, kind: int) -> list[tuple]:
+        return [post[1:] for post in self.posts if post[0] == kind]
+
+    def _drain(self) -> None:
+        while (read := self._get("I", READ)[0]) != self._get("I", WRITTEN)[0]:
+            self._read_entry(read)
+
+    def _read_entry(self, read: int) -> None:
+        at = ENTRY + read % ENTRIES * ENTRY_SIZE
+        kind, slot, offset, size = self._get("IIQQ", at)
+        value = self._value(offset, size) if kind in (CALL, POST) else None
+        self._put("I", READ, (read + 1) & 0xFFFFFFFF)
+        if self._get("I", WRITER_SLEEPS) == (1,):
+            self._put("I", WRITER_SLEEPS, 0)
+            self._wake(READ)
+        if kind == FREE:
+            self.freed.append(offset)
+        elif kind == REPLIED:
+            self.replied = True
+        elif kind == POST:
+            self.posts.append(value)
+        else:
+            self._serve(slot, value)
+
+    def _serve(self, slot: int, arguments: tuple) -> None:
+        self.calls.append((slot, arguments))
+        handler = self.handlers.get(arguments[0], lambda *_: LATER)
+        try:
+            value = handler(*arguments[1:])
+        except ServerError as error:
+            self.answer(slot, error.answer)
+            return
+        if value is not LATER:
+            self.answer(slot, (0, value))
+
+    # --- The process.
+
+    def _ended(self) -> bool:
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+        return self.status is not None
+
+    def wait_for_end(self, patience: float = PATIENCE) -> int:
+        deadline = time.monotonic() + patience
+        while not self._ended():
+            self._drain()
+            select.select([self.doorbell], [], [], 0.005)
+            assert time.monotonic() < deadline, self.log.read_text()
+        assert self.status is not None
+        return self.status
+
+    def close(self) -> None:
+        if not self._ended():
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        for fd in (self.control_fd, self.in_fd, self.out_fd, self.doorbell):
+            os.close(fd)
+
+    # --- Memory.
+
+    def place(self, data: bytes) -> int:
+        """A block of the in file for `data`; blocks are not used again."""
+        offset = self.in_end
+        assert offset + len(data) <= IN_SIZE
+        self.in_file[offset : offset + len(data)] = data
+        self.in_end = (offset + len(data) + 63) // 64 * 64
+        return offset
+
+    def _place(self, tensor: WireTensor) -> tuple[int, int]:
+        if tensor.block is None:
+            tensor.block = tensor.offset = self.place(tensor.data)
+        return tensor.block, tensor.offset
+
+    def _fetch(self, file: int, offset: int, size: int) -> bytes:
+        fd = self.in_fd if file == 0 else self.out_fd
+        data = os.pread(fd, size, offset)
+        assert len(data) == size
+        return data
+
+    def _value(self, offset: int, size: int) -> Any:
+        decoder = Decoder(self._fetch(1, offset, size), self._fetch)
+        value = decoder.value()
+        assert decoder.at == size
+        return value
+
+    def _put(self, form: str, at: int, *values: int) -> None:
+        struct.pack_into("<" + form, self.control, at, *values)
+
+    def _get(self, form: str, at: int) -> tuple:
+        return struct.unpack_from("<" + form, self.control, at)
+
+    def _wake(self, at: int) -> None:
+        _libc.syscall(_FUTEX, ctypes.c_void_p(self.address + at), 1, 1 << 30, None, None, 0)
