@@ -58,7 +58,7 @@ class Worker(FakeServer):
             **others,
         }
 
-    def initialize(self, decoupled: bool = False, **others: Any) -> str | None:
+    def initialize(self, decoupled: bool = False, **others: Any) -> str | bool:
         args = {"model_name": "model", "model_instance_name": INSTANCE, "model_config": "{}"}
         return self.command(
             INITIALIZE, self.what(args=args, decoupled=decoupled, **others)
@@ -115,7 +115,7 @@ def start(python: str, tmp_path: Path) -> Iterator[StartWorker]:
         worker = Worker(python, tmp_path / f"model-{len(started)}", model)
         started.append(worker)
         if initialize:
-            assert worker.initialize(decoupled) is None
+            assert worker.initialize(decoupled) is False
         return worker
 
     yield make

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import Any, Callable, NoReturn, Optional
+from typing import Any, Callable, NoReturn, Optional, Union
 
 import _nereid_native as native
 
@@ -53,8 +53,10 @@ def _text_of_failure(step: Callable[..., Any], *arguments: Any) -> Optional[str]
     return None
 
 
-def _initialize(what: dict) -> Optional[str]:
-    return _text_of_failure(_make_model, what)
+def _initialize(what: dict) -> Union[bool, str]:
+    """Whether the model has an is_ready to be asked, or why there is no model."""
+    failure = _text_of_failure(_make_model, what)
+    return hasattr(_model, "is_ready") if failure is None else failure
 
 
 def _make_model(what: dict) -> None:

@@ -1,0 +1,210 @@
+#include "backends/python/calls.h"
+
+#include <optional>
+#include <utility>
+
+#include "backends/python/answers.h"
+#include "backends/python/response.h"
+#include "backends/sdk/boundary.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_python::Entry;
+using nereid_python::EntryKind;
+using nereid_python::Tag;
+using nereid_python::ValueReader;
+using nereid_python::ValueWriter;
+using CallKind = nereid_python::Call;
+
+void AnswerNumber(Transport* transport, uint32_t slot, Result<uint64_t> number) {
+  if (!number.ok()) {
+    return AnswerError(transport, slot, number.error().code(), number.error().message());
+  }
+  ValueWriter writer;
+  BeginAnswer(&writer);
+  writer.Uint(*number);
+  transport->Answer(slot, writer);
+}
+
+void AnswerBool(Transport* transport, uint32_t slot, const bool value) {
+  ValueWriter writer;
+  BeginAnswer(&writer);
+  writer.Bool(value);
+  transport->Answer(slot, writer);
+}
+
+}  // namespace
+
+Calls::Calls(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport,
+             OpenRequests* requests)
+    : transport_(transport), requests_(requests), control_(server), children_(server, transport) {}
+
+bool Calls::Take() {
+  bool replied = false;
+  Entry entry;
+  for (uint32_t i = 0; i < nereid_python::Ring::kEntries && transport_->NextEntry(&entry); ++i) {
+    if (static_cast<EntryKind>(entry.kind) == EntryKind::kReplied) replied = true;
+    const Error handled = Guarded("a call of a Python model", [&] {
+      Handle(entry);
+      return Error();
+    });
+    if (!handled.ok()) NB_LOG_ERROR("a call of a Python model: ", handled.message());
+    transport_->EndEntry();
+  }
+  return replied;
+}
+
+void Calls::Handle(const Entry& entry) {
+  const auto kind = static_cast<EntryKind>(entry.kind);
+  if (kind == EntryKind::kFree) return transport_->Free(entry.offset);
+  if (kind != EntryKind::kCall && kind != EntryKind::kPost) return;
+  const Result<std::string_view> message = transport_->MessageOf(entry);
+  // What is damaged is not answered by guesswork: a process that writes nonsense may wait.
+  if (!message.ok()) {
+    NB_LOG_ERROR("a call of a Python model is damaged");
+    return;
+  }
+  ValueReader arguments(*message);
+  arguments.List();
+  const auto call = static_cast<CallKind>(arguments.Uint());
+  if (kind == EntryKind::kPost) {
+    Post(call, &arguments);
+  } else {
+    Call(call, &arguments, entry.slot);
+  }
+}
+
+void Calls::Post(CallKind call, ValueReader* arguments) {
+  switch (call) {
+    case CallKind::kSend:
+      return Send(arguments);
+    case CallKind::kLog:
+      return Log(arguments);
+    case CallKind::kClosed:
+      return requests_->Drop(arguments->Uint());
+    case CallKind::kStreamClose:
+      return children_.CloseStream(arguments->Uint());
+    case CallKind::kStreamCancel:
+      return children_.Cancel(arguments->Uint());
+    case CallKind::kMetricFamilyDelete:
+      return metrics_.DeleteFamily(arguments->Uint());
+    case CallKind::kMetricDelete:
+      return metrics_.DeleteMetric(arguments->Uint());
+    default:
+      NB_LOG_ERROR("a Python model's process says what is not known");
+  }
+}
+
+void Calls::Call(CallKind call, ValueReader* arguments, uint32_t slot) {
+  Transport* const transport = transport_.get();
+  switch (call) {
+    case CallKind::kIsCancelled:
+      return AnswerBool(transport, slot, requests_->IsCancelled(arguments->Uint()));
+    case CallKind::kInfer:
+      return children_.Infer(arguments, slot);
+    case CallKind::kStreamNext:
+      return children_.Next(arguments->Uint(), slot);
+    case CallKind::kLoadModel:
+      return LoadModel(arguments, slot);
+    case CallKind::kUnloadModel: {
+      std::string model = arguments->Text();
+      const bool dependents = arguments->Bool();
+      return control_.Unload(std::move(model), dependents, [transport, slot](const Error& error) {
+        AnswerDone(transport, slot, error);
+      });
+    }
+    case CallKind::kIsModelReady: {
+      const std::string model = arguments->Text();
+      Result<bool> ready = control_.IsReady(model, arguments->Text());
+      if (ready.ok()) return AnswerBool(transport, slot, *ready);
+      return AnswerDone(transport, slot, ready.error());
+    }
+    case CallKind::kMetricFamilyNew: {
+      const int64_t kind = arguments->Int();
+      const std::string name = arguments->Text();
+      return AnswerNumber(transport, slot, metrics_.NewFamily(kind, name, arguments->Text()));
+    }
+    case CallKind::kMetricNew:
+      return NewMetric(arguments, slot);
+    case CallKind::kMetricIncrement:
+    case CallKind::kMetricSet:
+    case CallKind::kMetricObserve:
+    case CallKind::kMetricValue:
+      return ChangeMetric(call, arguments, slot);
+    default:
+      return AnswerError(transport, slot, TRITONSERVER_ERROR_INTERNAL,
+                         "a Python model's process asks what is not known");
+  }
+}
+
+void Calls::Send(ValueReader* arguments) {
+  const uint64_t number = arguments->Uint();
+  std::optional<PythonResponse> response;
+  if (!arguments->TakeNone()) response = PythonResponse::Read(arguments);
+  const bool final = (arguments->Uint() & TRITONSERVER_RESPONSE_COMPLETE_FINAL) != 0;
+  if (!arguments->ok()) {
+    return requests_->Fail(number, Error::Internal("a response of a Python model is damaged"));
+  }
+  requests_->Send(number, response.has_value() ? &*response : nullptr, final, *transport_);
+}
+
+void Calls::Log(ValueReader* arguments) {
+  const int64_t level = arguments->Int();
+  const std::string file = arguments->Text();
+  const auto line = static_cast<int>(arguments->Int());
+  const std::string text = arguments->Text();
+  if (!arguments->ok() || level < TRITONSERVER_LOG_INFO || level > TRITONSERVER_LOG_VERBOSE) return;
+  LogLine(static_cast<TRITONSERVER_LogLevel>(level), file.c_str(), line, text);
+}
+
+void Calls::LoadModel(ValueReader* arguments, uint32_t slot) {
+  std::string model = arguments->Text();
+  std::string config = arguments->Text();
+  ModelControl::Files files;
+  const size_t count = arguments->Map();
+  for (size_t i = 0; i < count && arguments->ok(); ++i) {
+    std::string name = arguments->Text();
+    files.emplace_back(std::move(name), std::string(arguments->Bytes()));
+  }
+  control_.Load(std::move(model), std::move(config), std::move(files),
+                [transport = transport_.get(), slot](const Error& error) {
+                  AnswerDone(transport, slot, error);
+                });
+}
+
+void Calls::NewMetric(ValueReader* arguments, uint32_t slot) {
+  const uint64_t family = arguments->Uint();
+  ModelMetrics::Labels labels;
+  const size_t count = arguments->Map();
+  for (size_t i = 0; i < count && arguments->ok(); ++i) {
+    std::string name = arguments->Text();
+    labels.emplace_back(std::move(name), arguments->Text());
+  }
+  std::vector<double> buckets;
+  if (!arguments->TakeNone()) {
+    const size_t bounds = arguments->List();
+    for (size_t i = 0; i < bounds && arguments->ok(); ++i) buckets.push_back(arguments->Double());
+  }
+  AnswerNumber(transport_.get(), slot, metrics_.NewMetric(family, labels, buckets));
+}
+
+void Calls::ChangeMetric(CallKind call, ValueReader* arguments, uint32_t slot) {
+  const uint64_t metric = arguments->Uint();
+  if (call == CallKind::kMetricValue) {
+    Result<double> value = metrics_.Value(metric);
+    if (!value.ok()) return AnswerDone(transport_.get(), slot, value.error());
+    ValueWriter writer;
+    BeginAnswer(&writer);
+    writer.Double(*value);
+    return transport_->Answer(slot, writer);
+  }
+  const double number = arguments->Double();
+  AnswerDone(transport_.get(), slot,
+             call == CallKind::kMetricIncrement ? metrics_.Increment(metric, number)
+             : call == CallKind::kMetricSet     ? metrics_.Set(metric, number)
+                                                : metrics_.Observe(metric, number));
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,53 @@
+// Calls: answers what a model's process asks of the server, and takes what it tells. Owned by the
+// thread that hears the process; what takes time is answered by other threads.
+#ifndef NEREID_BACKENDS_PYTHON_CALLS_H_
+#define NEREID_BACKENDS_PYTHON_CALLS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backends/python/child_requests.h"
+#include "backends/python/ipc/control.h"
+#include "backends/python/ipc/value.h"
+#include "backends/python/metrics.h"
+#include "backends/python/model_control.h"
+#include "backends/python/open_requests.h"
+#include "backends/python/transport.h"
+
+namespace nereid_backend {
+
+class Calls {
+ public:
+  // `requests` outlive this; null before the model has an instance.
+  Calls(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport, OpenRequests* requests);
+
+  // Takes what is in the ring, but no more than a ring holds. True when the process has answered a
+  // command of whose answer it was to tell.
+  bool Take();
+  void CancelAll() { children_.CancelAll(); }
+  // Nothing that was begun for the process is under way any more.
+  bool Idle() { return children_.Idle() && control_.Idle(); }
+  // REQUIRES: the process has not been given a request yet.
+  void set_requests(OpenRequests* requests) { requests_ = requests; }
+
+ private:
+  void Handle(const nereid_python::Entry& entry);
+  void Post(nereid_python::Call call, nereid_python::ValueReader* arguments);
+  void Call(nereid_python::Call call, nereid_python::ValueReader* arguments, uint32_t slot);
+  void Send(nereid_python::ValueReader* arguments);
+  void Log(nereid_python::ValueReader* arguments);
+  void LoadModel(nereid_python::ValueReader* arguments, uint32_t slot);
+  void NewMetric(nereid_python::ValueReader* arguments, uint32_t slot);
+  void ChangeMetric(nereid_python::Call call, nereid_python::ValueReader* arguments, uint32_t slot);
+
+  const std::shared_ptr<Transport> transport_;
+  OpenRequests* requests_;
+  ModelMetrics metrics_;
+  ModelControl control_;
+  ChildRequests children_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_CALLS_H_

@@ -1,0 +1,348 @@
+#include "backends/python/child_request.h"
+
+#include <cstring>
+
+#include "backends/python/answers.h"
+#include "backends/sdk/json.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_python::Tag;
+using nereid_python::Tensor;
+using nereid_python::ValueReader;
+using nereid_python::ValueWriter;
+
+// An output's buffer, which is a block of its own, until the response that it belongs to is
+// deleted.
+struct OutputBuffer {
+  Transport* transport = nullptr;
+  uint64_t block = 0;
+  bool handed_over = false;  // to the process
+};
+
+TRITONSERVER_Error* AllocateOutputBuffer(TRITONSERVER_ResponseAllocator*, const char*,
+                                         size_t byte_size, TRITONSERVER_MemoryType, int64_t,
+                                         void* userp, void** buffer, void** buffer_userp,
+                                         TRITONSERVER_MemoryType* memory_type,
+                                         int64_t* memory_type_id) {
+  *buffer = nullptr;
+  *buffer_userp = nullptr;
+  *memory_type = TRITONSERVER_MEMORY_CPU;
+  *memory_type_id = 0;
+  if (byte_size == 0) return nullptr;
+  auto* const transport = static_cast<Transport*>(userp);
+  Result<Transport::Block> block = transport->Allocate(byte_size);
+  if (!block.ok()) return block.error().release();
+  *buffer = block->data;
+  *buffer_userp = new OutputBuffer{transport, block->offset, false};
+  return nullptr;
+}
+
+TRITONSERVER_Error* ReleaseOutputBuffer(TRITONSERVER_ResponseAllocator*, void*, void* buffer_userp,
+                                        size_t, TRITONSERVER_MemoryType, int64_t) {
+  const std::unique_ptr<OutputBuffer> buffer(static_cast<OutputBuffer*>(buffer_userp));
+  if (buffer != nullptr && !buffer->handed_over) buffer->transport->Free(buffer->block);
+  return nullptr;
+}
+
+Error SetParameters(const std::string& text, TRITONSERVER_InferenceRequest* request) {
+  if (text.empty()) return Error();
+  NB_ASSIGN_OR_RETURN(const Json parameters, Json::Parse(text));
+  for (const auto& [name, value] : parameters.members()) {
+    if (value.is_bool()) {
+      NB_RETURN_IF_ERROR(
+          TRITONSERVER_InferenceRequestSetBoolParameter(request, name.c_str(), value.AsBool()));
+    } else if (value.is_int()) {
+      NB_RETURN_IF_ERROR(
+          TRITONSERVER_InferenceRequestSetIntParameter(request, name.c_str(), value.AsInt()));
+    } else {
+      NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetStringParameter(request, name.c_str(),
+                                                                         value.AsString().c_str()));
+    }
+  }
+  return Error();
+}
+
+}  // namespace
+
+ChildRequest::Spec ChildRequest::Spec::Read(ValueReader* reader) {
+  Spec spec;
+  spec.model = reader->Text();
+  spec.version = reader->Int();
+  spec.id = reader->Text();
+  if (reader->Peek() == Tag::kText) {
+    spec.correlation_text = reader->Text();
+  } else {
+    spec.correlation = reader->Uint();
+  }
+  spec.flags = static_cast<uint32_t>(reader->Uint());
+  spec.timeout_us = reader->Uint();
+  spec.priority = reader->Uint();
+  spec.parameters = reader->Text();
+  const size_t outputs = reader->List();
+  for (size_t i = 0; i < outputs && reader->ok(); ++i) spec.outputs.push_back(reader->Text());
+  const size_t inputs = reader->List();
+  for (size_t i = 0; i < inputs && reader->ok(); ++i) spec.inputs.push_back(reader->ReadTensor());
+  reader->Uint();  // the trace: see docs/models/python.md
+  spec.decoupled = reader->Bool();
+  spec.blocks_execute = reader->Bool();
+  return spec;
+}
+
+Error ChildRequest::NewAllocator(TRITONSERVER_ResponseAllocator** allocator) {
+  return Error(TRITONSERVER_ResponseAllocatorNew(allocator, &AllocateOutputBuffer,
+                                                 &ReleaseOutputBuffer, nullptr));
+}
+
+ChildRequest::~ChildRequest() {
+  for (const Response& response : responses_) Free(response);
+}
+
+void ChildRequest::Free(const Response& response) {
+  for (const uint64_t block : response.blocks) transport_->Free(block);
+}
+
+Error ChildRequest::Send(const Spec& spec, TRITONSERVER_Server* server,
+                         TRITONSERVER_ResponseAllocator* allocator) {
+  Error error = Build(spec, server, allocator);
+  if (error.ok()) {
+    {
+      const std::lock_guard lock(mu_);
+      ++pins_;
+    }
+    error = Error(TRITONSERVER_ServerInferAsync(server, request_, nullptr));
+    if (error.ok()) {
+      const std::lock_guard lock(mu_);
+      --pins_;
+    }
+  }
+  if (!error.ok()) {
+    if (request_ != nullptr) {
+      NB_LOG_IF_ERROR(TRITONSERVER_InferenceRequestDelete(request_), "failed to delete a request");
+    }
+    request_ = nullptr;
+    return error;
+  }
+  Advance();
+  return error;
+}
+
+Error ChildRequest::Build(const Spec& spec, TRITONSERVER_Server* server,
+                          TRITONSERVER_ResponseAllocator* allocator) {
+  NB_RETURN_IF_ERROR(
+      TRITONSERVER_InferenceRequestNew(&request_, server, spec.model.c_str(), spec.version));
+  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetId(request_, spec.id.c_str()));
+  if (spec.correlation_text.empty()) {
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetCorrelationId(request_, spec.correlation));
+  } else {
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetCorrelationIdString(
+        request_, spec.correlation_text.c_str()));
+  }
+  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetFlags(request_, spec.flags));
+  NB_RETURN_IF_ERROR(
+      TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(request_, spec.timeout_us));
+  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetPriorityUInt64(request_, spec.priority));
+  NB_RETURN_IF_ERROR(SetParameters(spec.parameters, request_));
+  NB_RETURN_IF_ERROR(AddInputs(spec));
+  for (const std::string& output : spec.outputs) {
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAddRequestedOutput(request_, output.c_str()));
+  }
+  NB_RETURN_IF_ERROR(
+      TRITONSERVER_InferenceRequestSetReleaseCallback(request_, &ChildRequest::OnRelease, this));
+  return Error(TRITONSERVER_InferenceRequestSetResponseCallback(
+      request_, allocator, transport_.get(), &ChildRequest::OnResponse, this));
+}
+
+// The process keeps the bytes of inputs until its call is answered.
+Error ChildRequest::AddInputs(const Spec& spec) {
+  uint64_t total = 0;
+  std::vector<std::string_view> data;
+  for (const Tensor& input : spec.inputs) {
+    NB_ASSIGN_OR_RETURN(const std::string_view bytes, transport_->BytesOf(input));
+    data.push_back(bytes);
+    total += bytes.size();
+  }
+  if (decoupled_) input_copy_.reserve(total);
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    const Tensor& input = spec.inputs[i];
+    std::string_view bytes = data[i];
+    if (decoupled_) {
+      const size_t at = input_copy_.size();
+      input_copy_.append(bytes);
+      bytes = {input_copy_.data() + at, bytes.size()};
+    }
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAddInput(
+        request_, input.name.c_str(), static_cast<TRITONSERVER_DataType>(input.type),
+        input.dims.data(), input.dims.size()));
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAppendInputData(
+        request_, input.name.c_str(), bytes.data(), bytes.size(), TRITONSERVER_MEMORY_CPU, 0));
+  }
+  return Error();
+}
+
+void ChildRequest::OnRelease(TRITONSERVER_InferenceRequest*, uint32_t flags, void* self) {
+  if ((flags & TRITONSERVER_REQUEST_RELEASE_ALL) == 0) return;
+  const std::shared_ptr<ChildRequest> child = static_cast<ChildRequest*>(self)->shared_from_this();
+  {
+    const std::lock_guard lock(child->mu_);
+    child->released_ = true;
+  }
+  child->Advance();
+}
+
+void ChildRequest::OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags,
+                              void* self) {
+  const std::shared_ptr<ChildRequest> child = static_cast<ChildRequest*>(self)->shared_from_this();
+  const bool final = (flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) != 0;
+  if (response != nullptr || final) {
+    child->Add(response != nullptr ? child->Take(response) : Response(), final);
+  }
+  if (response != nullptr) {
+    NB_LOG_IF_ERROR(TRITONSERVER_InferenceResponseDelete(response), "failed to delete a response");
+  }
+  child->Advance();
+}
+
+// As a value: (error, outputs, parameters).
+ChildRequest::Response ChildRequest::Take(TRITONSERVER_InferenceResponse* response) {
+  Response taken;
+  ValueWriter writer;
+  writer.List(3);
+  Error error;
+  ValueWriter outputs;
+  if (TRITONSERVER_Error* const failure = TRITONSERVER_InferenceResponseError(response)) {
+    error = Error(TRITONSERVER_ErrorCode(failure), TRITONSERVER_ErrorMessage(failure));
+  }
+  uint32_t count = 0;
+  if (error.ok()) error = Error(TRITONSERVER_InferenceResponseOutputCount(response, &count));
+  for (uint32_t i = 0; i < count && error.ok(); ++i) {
+    const char* name = nullptr;
+    TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
+    const int64_t* dims = nullptr;
+    uint64_t dim_count = 0;
+    const void* base = nullptr;
+    size_t size = 0;
+    TRITONSERVER_MemoryType memory_type = TRITONSERVER_MEMORY_CPU;
+    int64_t memory_type_id = 0;
+    void* buffer_userp = nullptr;
+    error = Error(TRITONSERVER_InferenceResponseOutput(response, i, &name, &type, &dims, &dim_count,
+                                                       &base, &size, &memory_type, &memory_type_id,
+                                                       &buffer_userp));
+    if (!error.ok()) break;
+    Tensor tensor;
+    tensor.name = name;
+    tensor.type = static_cast<uint8_t>(type);
+    tensor.dims.assign(dims, dims + dim_count);
+    if (auto* const buffer = static_cast<OutputBuffer*>(buffer_userp); size > 0 && buffer) {
+      buffer->handed_over = true;
+      taken.blocks.push_back(buffer->block);
+      tensor.block = tensor.offset = buffer->block;
+      tensor.size = size;
+    }
+    outputs.Put(tensor);
+  }
+  if (error.ok()) {
+    writer.None();
+    writer.List(count);
+    writer.Append(outputs);
+  } else {
+    Free(taken);
+    taken.blocks.clear();
+    writer.List(2);
+    writer.Int(error.code());
+    writer.Text(error.message());
+    writer.List(0);
+  }
+  writer.Text("");
+  taken.value = writer.bytes();
+  return taken;
+}
+
+// A final flag without a response is told as a response without a value.
+void ChildRequest::Add(Response response, bool final) {
+  const std::lock_guard lock(mu_);
+  final_ = final_ || final;
+  if (closed_) {
+    Free(response);
+  } else if (!response.value.empty() || (final && !decoupled_ && responses_.empty())) {
+    responses_.push_back(std::move(response));
+  }
+}
+
+void ChildRequest::Advance() {
+  TRITONSERVER_InferenceRequest* done = nullptr;
+  std::optional<uint32_t> slot;
+  std::optional<Response> answer;
+  bool last = false;
+  bool over = false;
+  {
+    const std::lock_guard lock(mu_);
+    if (released_ && pins_ == 0) done = std::exchange(request_, nullptr);
+    over = released_ && final_ && pins_ == 0 && !over_called_;
+    over_called_ = over_called_ || over;
+    if (!decoupled_) {
+      if (over) slot = slot_;
+    } else if (waiting_.has_value() && (!responses_.empty() || final_)) {
+      slot = std::exchange(waiting_, std::nullopt);
+    }
+    if (slot.has_value() && !responses_.empty()) {
+      answer = std::move(responses_.front());
+      responses_.pop_front();
+    }
+    last = final_ && responses_.empty();
+  }
+  if (done != nullptr) {
+    NB_LOG_IF_ERROR(TRITONSERVER_InferenceRequestDelete(done), "failed to delete a request");
+  }
+  if (slot.has_value()) {
+    ValueWriter writer;
+    BeginAnswer(&writer);
+    if (decoupled_) writer.List(2);
+    if (answer.has_value() && !answer->value.empty()) {
+      writer.AppendBytes(answer->value);
+    } else {
+      writer.None();
+    }
+    if (decoupled_) writer.Bool(last);
+    transport_->Answer(*slot, writer);
+  }
+  if (over) over_();
+}
+
+void ChildRequest::Cancel() {
+  TRITONSERVER_InferenceRequest* request = nullptr;
+  {
+    const std::lock_guard lock(mu_);
+    if (released_ || request_ == nullptr) return;
+    ++pins_;
+    request = request_;
+  }
+  NB_LOG_IF_ERROR(TRITONSERVER_InferenceRequestCancel(request), "failed to cancel a request");
+  {
+    const std::lock_guard lock(mu_);
+    --pins_;
+  }
+  Advance();
+}
+
+void ChildRequest::Next(uint32_t slot) {
+  {
+    const std::lock_guard lock(mu_);
+    waiting_ = slot;
+  }
+  Advance();
+}
+
+void ChildRequest::Close() {
+  std::deque<Response> left;
+  {
+    const std::lock_guard lock(mu_);
+    closed_ = true;
+    left.swap(responses_);
+  }
+  for (const Response& response : left) Free(response);
+}
+
+}  // namespace nereid_backend

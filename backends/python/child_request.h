@@ -1,0 +1,104 @@
+// ChildRequest: one inference request of a model's process to another model, until it was released
+// and has got its last response. Thread-safe.
+#ifndef NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_
+#define NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/python/ipc/value.h"
+#include "backends/python/transport.h"
+#include "backends/sdk/error.h"
+
+namespace nereid_backend {
+
+class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
+ public:
+  // What the process asks for.
+  struct Spec {
+    std::string model;
+    int64_t version = -1;
+    std::string id;
+    uint64_t correlation = 0;
+    std::string correlation_text;  // instead, unless empty
+    uint32_t flags = 0;
+    uint64_t timeout_us = 0;
+    uint64_t priority = 0;
+    std::string parameters;  // a JSON object; empty without any
+    std::vector<std::string> outputs;
+    std::vector<nereid_python::Tensor> inputs;
+    bool decoupled = false;
+    bool blocks_execute = false;
+
+    // The reader fails when that is no request.
+    static Spec Read(nereid_python::ValueReader* reader);
+  };
+
+  // `over` is called once, when nothing is under way any more, by any thread.
+  ChildRequest(std::shared_ptr<Transport> transport, uint32_t slot, bool decoupled,
+               std::function<void()> over)
+      : transport_(std::move(transport)),
+        slot_(slot),
+        decoupled_(decoupled),
+        over_(std::move(over)) {}
+  ~ChildRequest();
+  ChildRequest(const ChildRequest&) = delete;
+  ChildRequest& operator=(const ChildRequest&) = delete;
+
+  // After success the callbacks come; after an error none does.
+  Error Send(const Spec& spec, TRITONSERVER_Server* server,
+             TRITONSERVER_ResponseAllocator* allocator);
+  void Cancel();
+  // Answers with the next response as soon as there is one.
+  void Next(uint32_t slot);
+  // No more Next.
+  void Close();
+
+  // The allocator of outputs. Its user pointer is the Transport.
+  static Error NewAllocator(TRITONSERVER_ResponseAllocator** allocator);
+
+ private:
+  // A response as a value, and the blocks that belong to it.
+  struct Response {
+    std::string value;
+    std::vector<uint64_t> blocks;
+  };
+
+  Error Build(const Spec& spec, TRITONSERVER_Server* server,
+              TRITONSERVER_ResponseAllocator* allocator);
+  Error AddInputs(const Spec& spec);
+  static void OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* self);
+  static void OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* self);
+  Response Take(TRITONSERVER_InferenceResponse* response);
+  void Add(Response response, bool final);
+  // Deletes the request and answers, where it is time for that. REQUIRES: mu_ is not held.
+  void Advance();
+  void Free(const Response& response);
+
+  const std::shared_ptr<Transport> transport_;
+  const uint32_t slot_;  // of the call that has sent this
+  const bool decoupled_;
+  const std::function<void()> over_;
+  std::string input_copy_;  // of a decoupled one, whose call is answered at once
+
+  std::mutex mu_;
+  // Guarded by mu_.
+  TRITONSERVER_InferenceRequest* request_ = nullptr;
+  int pins_ = 0;           // threads that use request_
+  bool released_ = false;  // by the server
+  bool final_ = false;     // the last response is there
+  bool over_called_ = false;
+  bool closed_ = false;
+  std::deque<Response> responses_;
+  std::optional<uint32_t> waiting_;  // the slot of a Next
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_

@@ -1,0 +1,59 @@
+// ChildRequests: inference requests that a model's process sends to other models of the server
+// (business logic scripting). Outputs are written by those models into the memory that the process
+// reads. Thread-safe.
+#ifndef NEREID_BACKENDS_PYTHON_CHILD_REQUESTS_H_
+#define NEREID_BACKENDS_PYTHON_CHILD_REQUESTS_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "backends/python/ipc/value.h"
+#include "backends/python/transport.h"
+#include "backends/sdk/error.h"
+
+namespace nereid_backend {
+
+class ChildRequest;
+
+class ChildRequests {
+ public:
+  ChildRequests(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport);
+  // Cancels what is under way and waits for its end.
+  ~ChildRequests();
+  ChildRequests(const ChildRequests&) = delete;
+  ChildRequests& operator=(const ChildRequests&) = delete;
+
+  // Sends the request that `arguments` describe. The answer goes into `slot`: the response, or, for
+  // a decoupled one, the number of the stream of responses.
+  void Infer(nereid_python::ValueReader* arguments, uint32_t slot);
+  // Answers with the next response of a stream as soon as there is one.
+  void Next(uint64_t stream, uint32_t slot);
+  void Cancel(uint64_t stream);
+  // Nobody asks for the responses of a stream any more.
+  void CloseStream(uint64_t stream);
+  void CancelAll();
+  bool Idle();
+
+ private:
+  friend class ChildRequest;
+
+  std::shared_ptr<ChildRequest> Find(uint64_t number);
+  void Forget(uint64_t number);
+
+  TRITONSERVER_Server* const server_;
+  const std::shared_ptr<Transport> transport_;
+  TRITONSERVER_ResponseAllocator* allocator_ = nullptr;
+
+  std::mutex mu_;
+  std::condition_variable none_left_;
+  uint64_t next_ = 1;                                           // guarded by mu_
+  std::map<uint64_t, std::shared_ptr<ChildRequest>> children_;  // guarded by mu_; those under way
+  std::map<uint64_t, std::shared_ptr<ChildRequest>> streams_;   // guarded by mu_; those asked for
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_CHILD_REQUESTS_H_

@@ -1,0 +1,174 @@
+#include "backends/python/execution.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/python/request_message.h"
+#include "backends/python/response.h"
+#include "backends/sdk/batch.h"
+#include "backends/sdk/log.h"
+#include "backends/sdk/tensor.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_python::Command;
+using nereid_python::ValueReader;
+using nereid_python::ValueWriter;
+
+Error Damaged() { return Error::Internal("an answer of the process of a Python model is damaged"); }
+
+// Rows of a request of a batching model.
+uint64_t RowsOf(TRITONBACKEND_Request* request) {
+  const Result<InputView> input = InputView::At(request, 0);
+  if (!input.ok() || input->dim_count == 0) return 1;
+  return static_cast<uint64_t>(std::max<int64_t>(1, input->dims[0]));
+}
+
+}  // namespace
+
+Execution::Execution(TRITONBACKEND_ModelInstance* instance, OpenRequests* open,
+                     std::vector<TRITONBACKEND_Request*> requests, bool batching)
+    : instance_(instance), open_(open), batching_(batching), start_(NowNs()) {
+  for (TRITONBACKEND_Request* const request : requests) {
+    Item item;
+    item.request = request;
+    item.number = open->Open(request);
+    items_.push_back(item);
+  }
+}
+
+Error Execution::Run(Transport* transport) {
+  const CommandTurn turn(transport);
+  std::string_view reply;
+  NB_RETURN_IF_ERROR(Send(transport, &reply));
+  MarkComputed(transport->compute_start(), transport->compute_end());
+  const Error taken = Take(reply, *transport);
+  if (!taken.ok()) FailAll(taken);
+  return Error();
+}
+
+// A request that can not be told to the process fails alone.
+Error Execution::Send(Transport* transport, std::string_view* reply) {
+  ValueWriter requests;
+  std::vector<uint64_t> blocks;
+  size_t count = 0;
+  for (Item& item : items_) {
+    const Error written = WriteRequest(item.request, item.number, transport, &requests, &blocks);
+    if (written.ok()) {
+      item.sent = true;
+      ++count;
+    } else {
+      Fail(&item, written);
+    }
+  }
+  if (count == 0) return Error();
+  ValueWriter message;
+  message.List(count);
+  message.Append(requests);
+  Result<std::string_view> answered = transport->Run(Command::kExecute, message);
+  if (answered.ok()) {
+    *reply = *answered;
+    return Error();
+  }
+  // The process has not taken them over.
+  for (const uint64_t block : blocks) transport->Free(block);
+  return answered.TakeError();
+}
+
+// ("ok", responses, release flags) or ("error", text).
+Error Execution::Take(std::string_view reply, const Transport& transport) {
+  const auto sent =
+      std::count_if(items_.begin(), items_.end(), [](const Item& i) { return i.sent; });
+  if (sent == 0) return Error();
+  ValueReader reader(reply);
+  const size_t parts = reader.List();
+  const std::string what = reader.Text();
+  if (what == "error" && parts == 2) {
+    const std::string text = reader.Text();
+    return reader.ok() ? Error::Internal(text) : Damaged();
+  }
+  if (what != "ok" || parts != 3 || reader.List() != static_cast<size_t>(sent)) return Damaged();
+  for (Item& item : items_) {
+    if (!item.sent || reader.TakeNone()) continue;
+    const PythonResponse response = PythonResponse::Read(&reader);
+    if (!reader.ok()) return Damaged();
+    Answer(&item, response, transport);
+  }
+  if (reader.List() != static_cast<size_t>(sent)) return Damaged();
+  for (Item& item : items_) {
+    if (item.sent) item.release = static_cast<uint32_t>(reader.Uint());
+  }
+  return reader.ok() ? Error() : Damaged();
+}
+
+void Execution::Answer(Item* item, const PythonResponse& response, const Transport& transport) {
+  if (response.failure.has_value()) {
+    return Fail(item, Error(response.failure->code, response.failure->message));
+  }
+  if (!open_->Take(item->number)) return;
+  TRITONBACKEND_Response* made = nullptr;
+  Error error(TRITONBACKEND_ResponseNew(&made, item->request));
+  if (error.ok()) error = Fill(response, transport, made);
+  item->failed = !error.ok();
+  if (made == nullptr) {
+    NB_LOG_ERROR("no response: ", error.message());
+    return;
+  }
+  NB_LOG_IF_ERROR(
+      TRITONBACKEND_ResponseSend(made, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error.get()),
+      "failed to send a response");
+}
+
+// Does nothing to a request that has got its last response.
+void Execution::Fail(Item* item, const Error& error) {
+  if (!open_->Take(item->number)) return;
+  item->failed = true;
+  TRITONBACKEND_Response* made = nullptr;
+  NB_LOG_IF_ERROR(TRITONBACKEND_ResponseNew(&made, item->request), "no response");
+  if (made == nullptr) return;
+  NB_LOG_IF_ERROR(
+      TRITONBACKEND_ResponseSend(made, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error.get()),
+      "failed to send an error");
+}
+
+void Execution::FailAll(const Error& error) {
+  for (Item& item : items_) Fail(&item, error);
+}
+
+// What the process says is believed as far as it lies within this execution.
+void Execution::MarkComputed(uint64_t start, uint64_t end) {
+  const uint64_t now = NowNs();
+  compute_start_ = std::clamp(start, start_, now);
+  compute_end_ = std::clamp(end, compute_start_, now);
+}
+
+void Execution::Report(uint64_t end) {
+  if (compute_end_ == 0) MarkComputed(start_, end);
+  uint64_t rows = 0;
+  for (const Item& item : items_) {
+    NB_LOG_IF_ERROR(
+        TRITONBACKEND_ModelInstanceReportStatistics(instance_, item.request, !item.failed, start_,
+                                                    compute_start_, compute_end_, end),
+        "statistics of a request");
+    if (!item.failed) rows += batching_ ? RowsOf(item.request) : 1;
+  }
+  if (rows == 0) return;
+  NB_LOG_IF_ERROR(TRITONBACKEND_ModelInstanceReportBatchStatistics(
+                      instance_, rows, start_, compute_start_, compute_end_, end),
+                  "statistics of a batch");
+}
+
+void Execution::Finish() {
+  Report(NowNs());
+  for (const Item& item : items_) {
+    open_->EndExecution(item.number);
+    const Error released(TRITONBACKEND_RequestRelease(item.request, item.release));
+    if (released.ok()) continue;
+    NB_LOG_ERROR("Failed to release request: ", released.message());
+    NB_LOG_IF_ERROR(TRITONBACKEND_RequestRelease(item.request, TRITONSERVER_REQUEST_RELEASE_ALL),
+                    "failed to release a request");
+  }
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,53 @@
+// ModelMetrics: the metrics that a model's process has made, by number. Those that are left when
+// the process ends are deleted. Owned by one thread.
+#ifndef NEREID_BACKENDS_PYTHON_METRICS_H_
+#define NEREID_BACKENDS_PYTHON_METRICS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/sdk/error.h"
+
+namespace nereid_backend {
+
+class ModelMetrics {
+ public:
+  using Labels = std::vector<std::pair<std::string, std::string>>;
+
+  ModelMetrics() = default;
+  ~ModelMetrics();
+  ModelMetrics(const ModelMetrics&) = delete;
+  ModelMetrics& operator=(const ModelMetrics&) = delete;
+
+  // Numbers of what was made. `kind` is a TRITONSERVER_MetricKind.
+  Result<uint64_t> NewFamily(int64_t kind, const std::string& name, const std::string& description);
+  Result<uint64_t> NewMetric(uint64_t family, const Labels& labels,
+                             const std::vector<double>& buckets);
+  // Nothing happens when there is no such thing. The metrics of a family go with it.
+  void DeleteFamily(uint64_t family);
+  void DeleteMetric(uint64_t metric);
+
+  Error Increment(uint64_t metric, double by);
+  Error Set(uint64_t metric, double value);
+  Error Observe(uint64_t metric, double value);
+  Result<double> Value(uint64_t metric);
+
+ private:
+  struct Metric {
+    TRITONSERVER_Metric* handle = nullptr;
+    uint64_t family = 0;
+  };
+
+  Result<TRITONSERVER_Metric*> Find(uint64_t metric);
+
+  uint64_t next_ = 1;
+  std::map<uint64_t, TRITONSERVER_MetricFamily*> families_;
+  std::map<uint64_t, Metric> metrics_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_METRICS_H_

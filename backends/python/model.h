@@ -1,0 +1,71 @@
+// PythonModel: what the instances of one version of a Python model share: its files, how its
+// processes are started, and its configuration. Immutable after Create, but for the process that
+// has completed the configuration, which the first instance takes.
+#ifndef NEREID_BACKENDS_PYTHON_MODEL_H_
+#define NEREID_BACKENDS_PYTHON_MODEL_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backends/python/environment/launch.h"
+#include "backends/python/python_process.h"
+#include "backends/python/suspects.h"
+#include "backends/sdk/error.h"
+#include "backends/sdk/model_config.h"
+#include "triton/core/tritonbackend.h"
+
+namespace nereid_backend {
+
+// The state of a backend's handle: "python", or one that is written in Python.
+struct PythonBackend {
+  explicit PythonBackend(PythonSettings settings) : environments(std::move(settings)) {}
+  mutable PythonEnvironments environments;
+};
+
+class PythonModel {
+ public:
+  static Result<std::unique_ptr<PythonModel>> Create(TRITONBACKEND_Model* handle);
+
+  const ModelConfig& config() const { return config_; }
+  const PythonSettings& settings() const { return environments_.settings(); }
+  Suspects& suspects() const { return suspects_; }
+
+  // A process that is not initialised yet.
+  std::unique_ptr<PythonProcess> TakeProcess() const;
+  // The message of the command Initialize, for an instance of this model.
+  Result<nereid_python::ValueWriter> InitializeMessage(TRITONBACKEND_ModelInstance* instance) const;
+
+ private:
+  PythonModel(PythonEnvironments& environments, ModelConfig config)
+      : environments_(environments), config_(std::move(config)) {}
+
+  Error FindFile();
+  Error CheckParameters() const;
+  Error AutoComplete(TRITONBACKEND_Model* handle);
+  // How many threads the numerical libraries of an instance's process may use.
+  int ThreadShare() const;
+  PythonProcess::Spec ProcessSpec() const;
+  // What AutoComplete and Initialize both tell: where the model lies.
+  void WritePlaces(nereid_python::ValueWriter* writer) const;
+  static constexpr size_t kPlaces = 5;
+
+  PythonEnvironments& environments_;
+  ModelConfig config_;
+  TRITONSERVER_Server* server_ = nullptr;
+  Launch launch_;
+  std::string version_folder_;
+  std::string model_file_;
+  std::string module_;                    // "1.model"
+  std::string module_root_;               // from where that is imported
+  std::vector<std::string> python_path_;  // other folders with modules
+
+  mutable Suspects suspects_;
+  mutable std::mutex mu_;
+  mutable std::unique_ptr<PythonProcess> spare_;  // guarded by mu_
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_MODEL_H_

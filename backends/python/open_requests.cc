@@ -1,0 +1,158 @@
+#include "backends/python/open_requests.h"
+
+#include <utility>
+
+#include "backends/sdk/batch.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+
+void OpenRequests::FactoryDeleter::operator()(
+    TRITONBACKEND_ResponseFactory* factory) const noexcept {
+  NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory), "failed to delete a factory");
+}
+
+OpenRequests::Factory OpenRequests::MakeFactory(TRITONBACKEND_Request* request) {
+  TRITONBACKEND_ResponseFactory* factory = nullptr;
+  NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryNew(&factory, request), "no response factory");
+  return factory == nullptr ? Factory() : Factory(factory, FactoryDeleter());
+}
+
+uint64_t OpenRequests::Open(TRITONBACKEND_Request* request) {
+  const std::lock_guard lock(mu_);
+  entries_[next_].request = request;
+  return next_++;
+}
+
+bool OpenRequests::Take(uint64_t number) {
+  Factory unused;  // deleted without the lock
+  const std::lock_guard lock(mu_);
+  const auto found = entries_.find(number);
+  if (found == entries_.end()) return false;
+  unused = std::move(found->second.factory);
+  entries_.erase(found);
+  return true;
+}
+
+void OpenRequests::EndExecution(uint64_t number) {
+  Factory unused;  // deleted without the lock
+  const std::lock_guard lock(mu_);
+  const auto found = entries_.find(number);
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  if (entry.factory == nullptr) entry.factory = MakeFactory(entry.request);
+  entry.request = nullptr;
+  if (!entry.dropped) return;
+  unused = std::move(entry.factory);
+  entries_.erase(found);
+}
+
+OpenRequests::Factory OpenRequests::FactoryOf(uint64_t number, bool take) {
+  const std::lock_guard lock(mu_);
+  const auto found = entries_.find(number);
+  if (found == entries_.end()) return nullptr;
+  Entry& entry = found->second;
+  if (entry.factory == nullptr) entry.factory = MakeFactory(entry.request);
+  Factory factory = entry.factory;
+  if (take) entries_.erase(found);
+  return factory;
+}
+
+void OpenRequests::Send(uint64_t number, const PythonResponse* response, bool final,
+                        const Transport& transport) {
+  const Factory factory = FactoryOf(number, final);
+  if (factory == nullptr) return;
+  const uint32_t flags = final ? TRITONSERVER_RESPONSE_COMPLETE_FINAL : 0;
+  if (response == nullptr) {
+    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactorySendFlags(factory.get(), flags),
+                    "failed to end the responses of a request");
+    return;
+  }
+  const uint64_t start = NowNs();
+  TRITONBACKEND_Response* made = nullptr;
+  NB_LOG_IF_ERROR(TRITONBACKEND_ResponseNewFromFactory(&made, factory.get()), "no response");
+  if (made == nullptr) return;
+  Error error = response->failure.has_value()
+                    ? Error(response->failure->code, response->failure->message)
+                    : Fill(*response, transport, made);
+  NB_LOG_IF_ERROR(TRITONBACKEND_ResponseSend(made, flags, error.get()), "failed to send");
+  Report(factory.get(), start, NowNs(), error.get());
+}
+
+void OpenRequests::SendError(TRITONBACKEND_ResponseFactory* factory, const Error& error) {
+  TRITONBACKEND_Response* response = nullptr;
+  const uint64_t start = NowNs();
+  NB_LOG_IF_ERROR(TRITONBACKEND_ResponseNewFromFactory(&response, factory), "no response");
+  if (response == nullptr) return;
+  NB_LOG_IF_ERROR(
+      TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error.get()),
+      "failed to send an error");
+  Report(factory, start, NowNs(), error.get());
+}
+
+void OpenRequests::Fail(uint64_t number, const Error& error) {
+  const Factory factory = FactoryOf(number, true);
+  if (factory != nullptr) SendError(factory.get(), error);
+}
+
+void OpenRequests::FailAll(const Error& error) {
+  std::vector<Factory> waiting;
+  {
+    const std::lock_guard lock(mu_);
+    for (auto it = entries_.begin(); it != entries_.end();) {
+      if (it->second.request != nullptr) {
+        ++it;
+        continue;
+      }
+      waiting.push_back(std::move(it->second.factory));
+      it = entries_.erase(it);
+    }
+  }
+  for (const Factory& factory : waiting) {
+    if (factory != nullptr) SendError(factory.get(), error);
+  }
+}
+
+// The server tells the client that there will be no end when the last factory is deleted.
+void OpenRequests::Drop(uint64_t number) {
+  Factory factory;
+  const std::lock_guard lock(mu_);
+  const auto found = entries_.find(number);
+  if (found == entries_.end()) return;
+  found->second.dropped = true;
+  if (found->second.request != nullptr) return;
+  factory = std::move(found->second.factory);
+  entries_.erase(found);
+}
+
+bool OpenRequests::IsCancelled(uint64_t number) {
+  const Factory factory = FactoryOf(number, false);
+  bool cancelled = false;
+  if (factory != nullptr) {
+    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryIsCancelled(factory.get(), &cancelled),
+                    "failed to ask for cancellation");
+  }
+  return cancelled;
+}
+
+void OpenRequests::Report(TRITONBACKEND_ResponseFactory* factory, uint64_t start,
+                          uint64_t output_start, TRITONSERVER_Error* error) {
+  if (!decoupled_) return;  // the batch is reported as a whole
+  TRITONBACKEND_ModelInstanceResponseStatistics* report = nullptr;
+  Error failed(TRITONBACKEND_ModelInstanceResponseStatisticsNew(&report));
+  if (!failed.ok()) return;
+  const auto set = [&](TRITONSERVER_Error* result) {
+    if (Error one(result); failed.ok()) failed = std::move(one);
+  };
+  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetModelInstance(report, instance_));
+  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseFactory(report, factory));
+  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseStart(report, start));
+  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetComputeOutputStart(report, output_start));
+  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseEnd(report, NowNs()));
+  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetError(report, error));
+  set(TRITONBACKEND_ModelInstanceReportResponseStatistics(report));
+  set(TRITONBACKEND_ModelInstanceResponseStatisticsDelete(report));
+  if (!failed.ok()) NB_LOG_VERBOSE("response statistics: ", failed.message());
+}
+
+}  // namespace nereid_backend

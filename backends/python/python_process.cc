@@ -1,0 +1,254 @@
+#include "backends/python/python_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/sdk/batch.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_python::Command;
+using nereid_python::ValueReader;
+using nereid_python::ValueWriter;
+
+// How often the ring is emptied before the output has its turn.
+constexpr int kRounds = 4;
+
+}  // namespace
+
+PythonProcess::PythonProcess(Spec spec)
+    : ProcessKeeper(StrCat("the process of Python model '", spec.model, "'")),
+      spec_(std::move(spec)) {}
+
+std::unique_ptr<PythonProcess> PythonProcess::Make(Spec spec) {
+  return std::unique_ptr<PythonProcess>(new PythonProcess(std::move(spec)));
+}
+
+Result<std::unique_ptr<PythonProcess>> PythonProcess::StartToComplete(Spec spec,
+                                                                      ValueWriter message) {
+  std::unique_ptr<PythonProcess> process = Make(std::move(spec));
+  process->complete_message_ = std::move(message);
+  process->completing_ = true;
+  NB_RETURN_IF_ERROR(process->Begin());
+  {
+    std::unique_lock lock(process->mu_);
+    process->changed_.wait(
+        lock, [&] { return process->completed_over_ || process->state_ == State::kOver; });
+    if (process->completed_over_) {
+      lock.unlock();
+      return process;
+    }
+  }
+  return process->AwaitFirst();
+}
+
+PythonProcess::~PythonProcess() { Stop(); }
+
+Error PythonProcess::Initialize(std::string instance, ValueWriter message, OpenRequests* requests) {
+  bool running = false;
+  {
+    const std::lock_guard lock(mu_);
+    instance_ = std::move(instance);
+    initialize_message_ = std::move(message);
+    requests_ = requests;
+    running = completed_over_;
+  }
+  if (!running) {
+    NB_RETURN_IF_ERROR(Begin());
+    return AwaitFirst();
+  }
+  std::shared_ptr<Life> life;
+  {
+    const std::lock_guard lock(mu_);
+    completing_ = false;
+    deadline_ = NowNs() + spec_.start_limit_ns;
+    life = life_;
+    life->calls->set_requests(requests);
+  }
+  // That it has ended meanwhile is what AwaitFirst says.
+  const Error begun = life->transport->Begin(Command::kInitialize, initialize_message_);
+  if (begun.ok()) life->transport->Ring();  // for the time limit
+  return AwaitFirst();
+}
+
+void PythonProcess::Finalize(uint64_t limit_ns) {
+  std::shared_ptr<Life> life;
+  {
+    const std::lock_guard lock(mu_);
+    if (state_ == State::kReady) life = life_;
+  }
+  if (life != nullptr) {
+    const CommandTurn turn(life->transport.get(), limit_ns);
+    ValueWriter none;
+    none.None();
+    Result<std::string_view> reply =
+        turn.held() ? life->transport->Run(Command::kFinalize, none, limit_ns)
+                    : Error(TRITONSERVER_ERROR_UNAVAILABLE, "the model is still busy");
+    if (reply.ok()) {
+      ValueReader reader(*reply);
+      if (!reader.TakeNone()) {
+        NB_LOG_ERROR("finalize of instance '", instance_, "' failed: ", reader.Text());
+      }
+    } else {
+      NB_LOG_ERROR("instance '", instance_,
+                   "' is ended without finalize: ", reply.error().message());
+    }
+  }
+  Stop();
+}
+
+Result<std::shared_ptr<PythonProcess::Life>> PythonProcess::Get() {
+  std::unique_lock lock(mu_);
+  changed_.wait(lock, [&] { return state_ != State::kStarting; });
+  if (state_ != State::kReady) return WaitingError();
+  return life_;
+}
+
+bool PythonProcess::has_is_ready() {
+  const std::lock_guard lock(mu_);
+  return has_is_ready_;
+}
+
+Error PythonProcess::EndOf(const std::shared_ptr<Life>& life) {
+  std::unique_lock lock(mu_);
+  changed_.wait(lock, [&] { return life->ended; });
+  return EndedError(life->end);
+}
+
+Result<ChildProcess> PythonProcess::StartChild() {
+  NB_ASSIGN_OR_RETURN(std::shared_ptr<Transport> transport, Transport::Create());
+  const auto life = std::make_shared<Life>();
+  life->transport = transport;
+  {
+    const std::lock_guard lock(mu_);
+    life->calls = std::make_unique<Calls>(spec_.server, transport, requests_);
+    if (life_ != nullptr) retired_.push_back(std::move(life_));
+    life_ = life;
+    deadline_ = NowNs() + spec_.start_limit_ns;
+  }
+  // What the process before has begun elsewhere may take its time.
+  retired_.erase(std::remove_if(retired_.begin(), retired_.end(),
+                                [](const auto& retired) { return retired->calls->Idle(); }),
+                 retired_.end());
+  last_lines_.clear();
+  NB_RETURN_IF_ERROR(transport->Begin(completing_ ? Command::kAutoComplete : Command::kInitialize,
+                                      completing_ ? complete_message_ : initialize_message_));
+  ChildProcess::Spec child;
+  child.executable = spec_.interpreter;
+  // The name is for those who look at a list of processes.
+  child.arguments = {spec_.main, std::to_string(getpid()),
+                     instance_.empty() ? spec_.model : instance_};
+  child.environment = spec_.environment;
+  child.descriptors = transport->descriptors();
+  return ChildProcess::Start(child);
+}
+
+void PythonProcess::OnOutput(std::string_view text) {
+  lines_.Add(text, [this](std::string_view line) { LogLine(line); });
+}
+
+void PythonProcess::LogLine(std::string_view line) {
+  NB_LOG_INFO("python, ", instance_.empty() ? StrCat("model '", spec_.model, "'") : instance_, ": ",
+              line);
+  last_lines_.emplace_back(line);
+  if (last_lines_.size() > spec_.last_lines) last_lines_.pop_front();
+}
+
+bool PythonProcess::OnReadable() {
+  life_->transport->ClearDoorbell();
+  for (int round = 0; round < kRounds; ++round) {
+    if (life_->calls->Take() && !TakeReply()) return false;
+    if (life_->transport->Sleep()) return true;
+  }
+  life_->transport->Ring();
+  return true;
+}
+
+int PythonProcess::timeout_ms() {
+  const std::lock_guard lock(mu_);
+  if (deadline_ == 0) return -1;
+  const uint64_t now = NowNs();
+  return now < deadline_ ? static_cast<int>((deadline_ - now) / 1'000'000) + 1 : 0;
+}
+
+bool PythonProcess::OnTimeout() {
+  const std::lock_guard lock(mu_);
+  if (deadline_ == 0 || NowNs() < deadline_) return true;
+  RefuseStart(Error(
+      TRITONSERVER_ERROR_UNAVAILABLE,
+      StrCat("the process of Python model '", spec_.model, "' has not finished '",
+             completing_ ? "auto_complete_config" : "initialize", "' within ",
+             spec_.start_limit_ns / BackOff::kSecond,
+             " s; --backend-config=python,initialize-timeout-seconds=<n> gives it more time")));
+  return false;
+}
+
+// False when the process is of no use.
+bool PythonProcess::TakeReply() {
+  Result<std::string_view> reply = life_->transport->Reply();
+  const std::lock_guard lock(mu_);
+  deadline_ = 0;
+  if (!reply.ok()) {
+    RefuseStart(std::move(reply.error()));
+    return false;
+  }
+  ValueReader reader(*reply);
+  return completing_ ? TakeCompleted(&reader) : TakeInitialized(&reader);
+}
+
+// ("ok", text), ("error", text) or ("none",).
+bool PythonProcess::TakeCompleted(ValueReader* reply) {
+  reply->List();
+  const std::string what = reply->Text();
+  if (what == "ok") completed_ = reply->Text();
+  if (what != "ok" && what != "none") {
+    RefuseStart(Error::Internal(what == "error" ? reply->Text() : "the reply is damaged"));
+    return false;
+  }
+  completed_over_ = true;
+  changed_.notify_all();
+  return true;
+}
+
+// Whether the model has an is_ready, or the text of an error.
+bool PythonProcess::TakeInitialized(ValueReader* reply) {
+  if (reply->Peek() != nereid_python::Tag::kText) {
+    has_is_ready_ = reply->Bool();
+    if (!reply->ok()) return false;
+    BecomeReady();
+    return true;
+  }
+  const std::string text = reply->Text();
+  RefuseStart(Error::Internal(reply->ok() ? text : "the reply is damaged"));
+  return false;
+}
+
+std::string PythonProcess::Explain(std::string how) {
+  lines_.Flush([this](std::string_view line) { LogLine(line); });
+  if (last_lines_.empty()) return how;
+  how += "; its last output:";
+  for (const std::string& line : last_lines_) how += "\n  " + line;
+  return how;
+}
+
+void PythonProcess::OnEnded(const std::string& how) {
+  // What it has still said counts.
+  while (life_->calls->Take()) {
+  }
+  {
+    const std::lock_guard lock(mu_);
+    life_->ended = true;
+    life_->end = how;
+    deadline_ = 0;
+    changed_.notify_all();
+  }
+  life_->transport->Close();
+  life_->calls->CancelAll();
+  if (requests_ != nullptr) requests_->FailAll(EndedError(how));
+}
+
+}  // namespace nereid_backend

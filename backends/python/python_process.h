@@ -1,0 +1,105 @@
+// PythonProcess: the process of one instance of a Python model: started, initialised, heard, and
+// started anew when it ends. Thread-safe.
+#ifndef NEREID_BACKENDS_PYTHON_PYTHON_PROCESS_H_
+#define NEREID_BACKENDS_PYTHON_PYTHON_PROCESS_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/python/calls.h"
+#include "backends/python/open_requests.h"
+#include "backends/python/transport.h"
+#include "backends/sdk/error.h"
+#include "backends/sdk/process/output_lines.h"
+#include "backends/sdk/process/process_keeper.h"
+
+namespace nereid_backend {
+
+class PythonProcess : public ProcessKeeper {
+ public:
+  struct Spec {
+    std::string interpreter;
+    std::vector<std::string> environment;
+    std::string main;             // the program that the interpreter runs
+    std::string model;            // for texts
+    uint64_t start_limit_ns = 0;  // for what is asked before the first request
+    size_t last_lines = 20;       // of its output, that the error of its end shows
+    TRITONSERVER_Server* server = nullptr;
+  };
+  // One process, from its start to its end.
+  struct Life {
+    std::shared_ptr<Transport> transport;
+    std::unique_ptr<Calls> calls;
+    bool ended = false;  // guarded by mu_
+    std::string end;     // guarded by mu_: how it ended
+  };
+
+  // Starts a process and asks it to complete `config`. `message` is that of the command. The
+  // process then waits for Initialize.
+  static Result<std::unique_ptr<PythonProcess>> StartToComplete(Spec spec,
+                                                                nereid_python::ValueWriter message);
+  // A process that starts when Initialize is called.
+  static std::unique_ptr<PythonProcess> Make(Spec spec);
+  // Ends the process.
+  ~PythonProcess() override;
+
+  // What the model's auto_complete_config has made of the configuration; nothing when it has none.
+  const std::optional<std::string>& completed() const { return completed_; }
+  // Makes it the process of an instance. `requests` outlive this.
+  Error Initialize(std::string instance, nereid_python::ValueWriter message,
+                   OpenRequests* requests);
+  // Calls the model's finalize, and ends the process.
+  void Finalize(uint64_t limit_ns);
+
+  // Waits while a process starts. UNAVAILABLE while the next one is not to be started yet.
+  Result<std::shared_ptr<Life>> Get();
+  // Whether the model has an is_ready to be asked.
+  bool has_is_ready();
+  // Waits until it has ended, which is due; then says how.
+  Error EndOf(const std::shared_ptr<Life>& life);
+
+ private:
+  explicit PythonProcess(Spec spec);
+
+  Result<ChildProcess> StartChild() override;
+  void OnOutput(std::string_view text) override;
+  int heard() const override { return life_->transport->doorbell(); }
+  bool OnReadable() override;
+  int timeout_ms() override;
+  bool OnTimeout() override;
+  std::string Explain(std::string how) override;
+  void OnEnded(const std::string& how) override;
+
+  void LogLine(std::string_view line);
+  bool TakeReply();
+  bool TakeCompleted(nereid_python::ValueReader* reply);
+  bool TakeInitialized(nereid_python::ValueReader* reply);
+
+  const Spec spec_;
+
+  // Guarded by mu_.
+  std::string instance_;  // empty while it only completes a configuration
+  nereid_python::ValueWriter complete_message_;
+  nereid_python::ValueWriter initialize_message_;
+  OpenRequests* requests_ = nullptr;
+  bool completing_ = false;
+  bool completed_over_ = false;
+  std::optional<std::string> completed_;
+  bool has_is_ready_ = false;
+  uint64_t deadline_ = 0;  // of the answer to the first command; 0: there is none
+  // Set by the keeper's thread, under mu_.
+  std::shared_ptr<Life> life_;
+
+  // The keeper's thread only.
+  std::vector<std::shared_ptr<Life>> retired_;  // whose calls are not over
+  OutputLines lines_;
+  std::deque<std::string> last_lines_;  // of the present process
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_PYTHON_PROCESS_H_

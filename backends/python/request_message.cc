@@ -1,0 +1,206 @@
+#include "backends/python/request_message.h"
+
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "backends/sdk/json.h"
+#include "backends/sdk/tensor.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_python::Tensor;
+using nereid_python::ValueWriter;
+
+uint64_t AlignUp(uint64_t size) {
+  return (size + nereid_python::kBlockAlignment - 1) / nereid_python::kBlockAlignment *
+         nereid_python::kBlockAlignment;
+}
+
+Result<std::vector<InputView>> InputsOf(TRITONBACKEND_Request* request) {
+  uint32_t count = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestInputCount(request, &count));
+  std::vector<InputView> inputs;
+  inputs.reserve(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    NB_ASSIGN_OR_RETURN(InputView input, InputView::At(request, i));
+    inputs.push_back(input);
+  }
+  return inputs;
+}
+
+// The tensors of all inputs, in one block.
+Error WriteInputs(const std::vector<InputView>& inputs, Transport* transport, ValueWriter* writer,
+                  std::vector<uint64_t>* blocks) {
+  uint64_t total = 0;
+  for (const InputView& input : inputs) total += AlignUp(input.byte_size);
+  Transport::Block block;
+  if (total > 0) {
+    NB_ASSIGN_OR_RETURN(block, transport->Allocate(total));
+  }
+  uint64_t at = 0;
+  std::vector<Piece> pieces;
+  const auto copy = [&](const InputView& input) -> Error {
+    pieces.clear();
+    NB_RETURN_IF_ERROR(AppendPieces(input, &pieces));
+    if (TotalSize(pieces) != input.byte_size) {
+      return Error::Internal(StrCat("input '", input.name, "' has ", TotalSize(pieces),
+                                    " bytes, announced were ", input.byte_size));
+    }
+    char* const to = block.data + at;
+    if (input.byte_size > 0) CopyPieces(pieces, to);
+    if (input.type == TRITONSERVER_TYPE_BYTES) {
+      const int64_t count = ElementCount(input.dims, input.dim_count);
+      NB_RETURN_IF_ERROR(CheckStrings(input.name, {to, input.byte_size},
+                                      count < 0 ? 0 : static_cast<uint64_t>(count)));
+    }
+    return Error();
+  };
+  writer->List(inputs.size());
+  for (const InputView& input : inputs) {
+    if (Error copied = copy(input); !copied.ok()) {
+      if (total > 0) transport->Free(block.offset);
+      return copied;
+    }
+    Tensor tensor;
+    tensor.name = input.name;
+    tensor.type = static_cast<uint8_t>(input.type);
+    tensor.dims.assign(input.dims, input.dims + input.dim_count);
+    tensor.size = input.byte_size;
+    if (tensor.size > 0) {
+      tensor.block = block.offset;
+      tensor.offset = block.offset + at;
+    }
+    writer->Put(tensor);
+    at += AlignUp(input.byte_size);
+  }
+  if (total > 0) blocks->push_back(block.offset);
+  return Error();
+}
+
+// A JSON object; empty without any.
+Result<std::string> ParametersOf(TRITONBACKEND_Request* request) {
+  uint32_t count = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestParameterCount(request, &count));
+  if (count == 0) return std::string();
+  Json parameters = Json::MakeObject();
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* key = nullptr;
+    TRITONSERVER_ParameterType type = TRITONSERVER_PARAMETER_STRING;
+    const void* value = nullptr;
+    NB_RETURN_IF_ERROR(TRITONBACKEND_RequestParameter(request, i, &key, &type, &value));
+    switch (type) {
+      case TRITONSERVER_PARAMETER_STRING:
+        parameters.Set(key, static_cast<const char*>(value));
+        break;
+      case TRITONSERVER_PARAMETER_INT:
+        parameters.Set(key, *static_cast<const int64_t*>(value));
+        break;
+      case TRITONSERVER_PARAMETER_BOOL:
+        parameters.Set(key, *static_cast<const bool*>(value));
+        break;
+      case TRITONSERVER_PARAMETER_DOUBLE:
+        parameters.Set(key, *static_cast<const double*>(value));
+        break;
+      default:
+        return Error::InvalidArg(StrCat("Unsupported parameter type for parameter '", key, "'."));
+    }
+  }
+  return parameters.Write();
+}
+
+Error WriteCorrelation(TRITONBACKEND_Request* request, ValueWriter* writer) {
+  uint64_t number = 0;
+  const Error is_text(TRITONBACKEND_RequestCorrelationId(request, &number));
+  if (is_text.ok()) {
+    writer->Uint(number);
+    return Error();
+  }
+  const char* text = "";
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestCorrelationIdString(request, &text));
+  writer->Text(text);
+  return Error();
+}
+
+Error WriteOutputNames(TRITONBACKEND_Request* request, ValueWriter* writer) {
+  uint32_t count = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestOutputCount(request, &count));
+  writer->List(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    NB_RETURN_IF_ERROR(TRITONBACKEND_RequestOutputName(request, i, &name));
+    writer->Text(name);
+  }
+  return Error();
+}
+
+}  // namespace
+
+Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t count) {
+  uint64_t found = 0;
+  while (!bytes.empty()) {
+    uint32_t length = 0;
+    if (found == count || bytes.size() < sizeof(length)) {
+      return Error::InvalidArg(StrCat("unexpected number of string elements ", found + 1,
+                                      " for inference input '", input, "', expecting ", count));
+    }
+    std::memcpy(&length, bytes.data(), sizeof(length));
+    bytes.remove_prefix(sizeof(length));
+    if (length > bytes.size()) {
+      return Error::InvalidArg(StrCat("incomplete string data for inference input '", input,
+                                      "', expecting string of length ", length, " but only ",
+                                      bytes.size(), " bytes available"));
+    }
+    bytes.remove_prefix(length);
+    ++found;
+  }
+  if (found == count) return Error();
+  return Error::InvalidArg(StrCat("unexpected number of string elements ", found,
+                                  " for inference input '", input, "', expecting ", count));
+}
+
+Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* transport,
+                   ValueWriter* message, std::vector<uint64_t>* blocks) {
+  const char* id = "";
+  uint32_t flags = 0;
+  uint64_t timeout = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestId(request, &id));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestFlags(request, &flags));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_InferenceRequestTimeoutMicroseconds(request, &timeout));
+  NB_ASSIGN_OR_RETURN(const std::string parameters, ParametersOf(request));
+  NB_ASSIGN_OR_RETURN(const std::vector<InputView> inputs, InputsOf(request));
+  ValueWriter writer;
+  writer.List(11);
+  writer.Uint(number);
+  writer.Text(id);
+  NB_RETURN_IF_ERROR(WriteCorrelation(request, &writer));
+  writer.Uint(flags);
+  writer.Uint(timeout);
+  writer.Text(parameters);
+  NB_RETURN_IF_ERROR(WriteOutputNames(request, &writer));
+  NB_RETURN_IF_ERROR(WriteInputs(inputs, transport, &writer, blocks));
+  writer.Uint(0);  // trace
+  writer.None();   // its context
+  writer.Uint(0);  // priority, which backends are not told
+  message->Append(writer);
+  return Error();
+}
+
+uint64_t FingerprintOf(TRITONBACKEND_Request* request) {
+  uint64_t sum = 1;
+  const Result<std::vector<InputView>> inputs = InputsOf(request);
+  if (!inputs.ok()) return sum;
+  std::vector<Piece> pieces;
+  for (const InputView& input : *inputs) {
+    pieces.clear();
+    if (!AppendPieces(input, &pieces).ok()) continue;
+    // The order of inputs varies from request to request, that of bytes does not.
+    std::string joined(input.name);
+    for (const Piece& piece : pieces) joined.append(piece.data, piece.size);
+    sum += std::hash<std::string>()(joined);
+  }
+  return sum == 0 ? 1 : sum;
+}
+
+}  // namespace nereid_backend

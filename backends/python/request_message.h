@@ -1,0 +1,30 @@
+// Requests as the process of a Python model gets them. Stateless.
+#ifndef NEREID_BACKENDS_PYTHON_REQUEST_MESSAGE_H_
+#define NEREID_BACKENDS_PYTHON_REQUEST_MESSAGE_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "backends/python/ipc/value.h"
+#include "backends/python/transport.h"
+#include "backends/sdk/error.h"
+#include "triton/core/tritonbackend.h"
+
+namespace nereid_backend {
+
+// Copies the inputs of `request` into a block, which `block` is set to (it is the process's when
+// the message is sent), and appends the request, known as `number`, to `message`. After an error
+// nothing was appended, and there is no block.
+Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* transport,
+                   nereid_python::ValueWriter* message, std::vector<uint64_t>* blocks);
+
+// INVALID_ARG, with the original's texts, when `bytes` are not the wire form of `count` strings.
+Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t count);
+
+// What tells a request from others: its inputs. Never 0.
+uint64_t FingerprintOf(TRITONBACKEND_Request* request);
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_REQUEST_MESSAGE_H_

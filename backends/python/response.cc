@@ -1,0 +1,90 @@
+#include "backends/python/response.h"
+
+#include <cstring>
+
+#include "backends/sdk/json.h"
+#include "backends/sdk/tensor.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_python::Tensor;
+using nereid_python::ValueReader;
+
+// A reader that copies into a string: the process can write its memory while it is looked at.
+Error SetParameters(const std::string& text, TRITONBACKEND_Response* response) {
+  if (text.empty()) return Error();
+  NB_ASSIGN_OR_RETURN(const Json parameters, Json::Parse(text));
+  for (const auto& [name, value] : parameters.members()) {
+    if (value.is_bool()) {
+      NB_RETURN_IF_ERROR(
+          TRITONBACKEND_ResponseSetBoolParameter(response, name.c_str(), value.AsBool()));
+    } else if (value.is_int()) {
+      NB_RETURN_IF_ERROR(
+          TRITONBACKEND_ResponseSetIntParameter(response, name.c_str(), value.AsInt()));
+    } else if (value.is_string()) {
+      NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseSetStringParameter(response, name.c_str(),
+                                                                  value.AsString().c_str()));
+    } else {
+      return Error::Internal("Unsupported value type on parameters");
+    }
+  }
+  return Error();
+}
+
+Error CheckSize(const Tensor& tensor) {
+  const auto type = static_cast<TRITONSERVER_DataType>(tensor.type);
+  const int64_t count = ElementCount(tensor.dims.data(), tensor.dims.size());
+  const uint64_t element = TRITONSERVER_DataTypeByteSize(type);
+  if (type == TRITONSERVER_TYPE_INVALID || type > TRITONSERVER_TYPE_BF16 || count < 0 ||
+      (element > 0 &&
+       (tensor.size % element != 0 || static_cast<uint64_t>(count) != tensor.size / element))) {
+    return Error::Internal(
+        StrCat("output '", tensor.name, "' of a Python model is damaged on its way"));
+  }
+  return Error();
+}
+
+}  // namespace
+
+TRITONSERVER_Error_Code ErrorCodeOf(int64_t number) {
+  if (number < TRITONSERVER_ERROR_UNKNOWN || number > TRITONSERVER_ERROR_CANCELLED) {
+    return TRITONSERVER_ERROR_INTERNAL;
+  }
+  return static_cast<TRITONSERVER_Error_Code>(number);
+}
+
+PythonResponse PythonResponse::Read(ValueReader* reader) {
+  PythonResponse response;
+  if (reader->List() != 3) reader->Fail();
+  if (!reader->TakeNone()) {
+    if (reader->List() != 2) reader->Fail();
+    Failure failure;
+    failure.code = ErrorCodeOf(reader->Int());
+    failure.message = reader->Text();
+    response.failure = std::move(failure);
+  }
+  const size_t outputs = reader->List();
+  for (size_t i = 0; i < outputs && reader->ok(); ++i) {
+    response.outputs.push_back(reader->ReadTensor());
+  }
+  response.parameters = reader->Text();
+  return response;
+}
+
+Error Fill(const PythonResponse& from, const Transport& transport,
+           TRITONBACKEND_Response* response) {
+  for (const Tensor& tensor : from.outputs) {
+    NB_RETURN_IF_ERROR(CheckSize(tensor));
+    NB_ASSIGN_OR_RETURN(const std::string_view bytes, transport.BytesOf(tensor));
+    NB_ASSIGN_OR_RETURN(
+        char* const buffer,
+        AllocateOutput(response, tensor.name.c_str(),
+                       static_cast<TRITONSERVER_DataType>(tensor.type), tensor.dims.data(),
+                       static_cast<uint32_t>(tensor.dims.size()), bytes.size()));
+    std::memcpy(buffer, bytes.data(), bytes.size());
+  }
+  return SetParameters(from.parameters, response);
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,45 @@
+// Suspects: requests that were being executed when the process of their model ended. A client that
+// sends such a request again and again would keep the process from serving others. Thread-safe.
+#ifndef NEREID_BACKENDS_PYTHON_SUSPECTS_H_
+#define NEREID_BACKENDS_PYTHON_SUSPECTS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace nereid_backend {
+
+class Suspects {
+ public:
+  enum class Verdict {
+    kUnknown,
+    kSuspect,  // was there once: it is executed alone, so that it takes nobody along
+    kGuilty,   // has ended the process twice, the second time alone: it is refused
+  };
+
+  // False while there is nobody to look for, which costs nothing to know.
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  Verdict Judge(uint64_t fingerprint) const;
+  // The process has ended while it executed requests with these fingerprints.
+  void Accuse(const std::vector<uint64_t>& fingerprints);
+  // A request of this fingerprint was executed and the process lives.
+  void Acquit(uint64_t fingerprint);
+
+ private:
+  // How many are remembered; the oldest are forgotten.
+  static constexpr size_t kMost = 64;
+  struct Suspect {
+    uint64_t fingerprint = 0;
+    bool guilty = false;
+  };
+
+  mutable std::mutex mu_;
+  std::deque<Suspect> suspects_;  // guarded by mu_
+  std::atomic<bool> any_{false};
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_PYTHON_SUSPECTS_H_

@@ -1,0 +1,243 @@
+#include "backends/python/transport.h"
+
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "backends/sdk/ipc/futex.h"
+#include "backends/sdk/ipc/memory_file.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_ipc::Mapping;
+using nereid_ipc::Turn;
+using nereid_ipc::UniqueFd;
+using nereid_python::Command;
+using nereid_python::Control;
+using nereid_python::Entry;
+using nereid_python::Slot;
+using nereid_python::Tensor;
+using nereid_python::ValueWriter;
+
+constexpr uint64_t kFirstPages = 4096;
+
+Error NoMemory(const char* what) {
+  return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+               StrCat("failed to ", what, " the memory shared with the process of a Python model: ",
+                      std::strerror(errno)));
+}
+
+Error Damaged() { return Error::Internal("an answer of the process of a Python model is damaged"); }
+
+Error HasEnded() {
+  return Error(TRITONSERVER_ERROR_UNAVAILABLE, "the process of a Python model has ended");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Transport>> Transport::Create() {
+  const std::shared_ptr<Transport> made(new Transport);
+  made->control_fd_ =
+      nereid_ipc::CreateMemoryFile("nereid-python-control", nereid_python::kControlFileSize);
+  made->in_fd_ = nereid_ipc::CreateMemoryFile("nereid-python-in", kFirstPages);
+  made->out_fd_ = nereid_ipc::CreateMemoryFile("nereid-python-out", kFirstPages);
+  if (!made->control_fd_.valid() || !made->in_fd_.valid() || !made->out_fd_.valid()) {
+    return NoMemory("create");
+  }
+  made->doorbell_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!made->doorbell_.valid()) {
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE, "no further descriptor can be had");
+  }
+  made->control_mapping_ =
+      Mapping::Map(made->control_fd_.get(), 0, nereid_python::kControlFileSize);
+  made->in_ = Mapping::Map(made->in_fd_.get(), 0, nereid_python::kMaxData);
+  made->out_ = Mapping::Map(made->out_fd_.get(), 0, nereid_python::kMaxData);
+  if (made->control_mapping_ == nullptr || made->in_ == nullptr || made->out_ == nullptr) {
+    return NoMemory("map");
+  }
+  new (made->control_mapping_->data()) Control;
+  made->blocks_ =
+      std::make_unique<nereid_python::BlockAllocator>(made->in_fd_.get(), nereid_python::kMaxData);
+  return made;
+}
+
+void Transport::Ring() {
+  const uint64_t one = 1;
+  // It fails only where it has been rung very often and nobody has come.
+  if (write(doorbell_.get(), &one, sizeof(one)) < 0) NB_LOG_VERBOSE("a doorbell is full");
+}
+
+Result<Transport::Block> Transport::Allocate(uint64_t size) {
+  const std::lock_guard lock(mu_);
+  const std::optional<uint64_t> offset = blocks_->Allocate(size);
+  if (offset.has_value()) return Block{*offset, in_->data() + *offset};
+  if (size > nereid_python::kMaxData) errno = ENOMEM;
+  return NoMemory("enlarge");
+}
+
+void Transport::Free(uint64_t offset) {
+  const std::lock_guard lock(mu_);
+  if (!blocks_->Free(offset)) {
+    NB_LOG_VERBOSE("the process of a Python model gives back what it does not have");
+  }
+}
+
+// A file that the process has made larger is looked at once for each new size.
+Result<std::string_view> Transport::OutBytes(uint64_t offset, uint64_t size) const {
+  if (offset > nereid_python::kMaxData || size > nereid_python::kMaxData - offset) return Damaged();
+  if (offset + size > out_size_.load(std::memory_order_relaxed)) {
+    struct stat file {};
+    if (fstat(out_fd_.get(), &file) != 0) return NoMemory("read the size of");
+    out_size_.store(static_cast<uint64_t>(file.st_size), std::memory_order_relaxed);
+    if (offset + size > static_cast<uint64_t>(file.st_size)) return Damaged();
+  }
+  return std::string_view(out_->data() + offset, size);
+}
+
+Result<std::string_view> Transport::BytesOf(const Tensor& tensor) const {
+  if (tensor.size == 0) return std::string_view("", 0);
+  if (tensor.file == Tensor::kOut) return OutBytes(tensor.offset, tensor.size);
+  const std::lock_guard lock(mu_);
+  const uint64_t room = blocks_->SizeOf(tensor.block);
+  if (tensor.offset < tensor.block || tensor.offset - tensor.block > room ||
+      tensor.size > room - (tensor.offset - tensor.block)) {
+    return Damaged();
+  }
+  return std::string_view(in_->data() + tensor.offset, tensor.size);
+}
+
+Error Transport::Put(Command command, const ValueWriter& message, bool wants_replied) {
+  const std::string& bytes = message.bytes();
+  if (has_message_block_) Free(message_block_);
+  has_message_block_ = false;
+  NB_ASSIGN_OR_RETURN(const Block block, Allocate(bytes.size()));
+  has_message_block_ = true;
+  message_block_ = block.offset;
+  std::memcpy(block.data, bytes.data(), bytes.size());
+  Control* const shared = control();
+  shared->command = static_cast<uint32_t>(command);
+  shared->message_offset = block.offset;
+  shared->message_size = bytes.size();
+  shared->wants_replied = wants_replied ? 1 : 0;
+  shared->compute_start_ns = shared->compute_end_ns = 0;
+  uint32_t levels = 0;
+  for (uint32_t level = TRITONSERVER_LOG_INFO; level <= TRITONSERVER_LOG_VERBOSE; ++level) {
+    if (TRITONSERVER_LogIsEnabled(static_cast<TRITONSERVER_LogLevel>(level))) levels |= 1u << level;
+  }
+  shared->log_levels.store(levels, std::memory_order_relaxed);
+  return Error();
+}
+
+Error Transport::PassTurn() {
+  return control()->turn.Pass(Turn::kServer, Turn::kWorker) ? Error() : HasEnded();
+}
+
+Error Transport::Begin(Command command, const ValueWriter& message) {
+  NB_RETURN_IF_ERROR(Put(command, message, true));
+  return PassTurn();
+}
+
+Result<std::string_view> Transport::Reply() const {
+  return OutBytes(control()->reply_offset, control()->reply_size);
+}
+
+bool Transport::TakeTurn(uint64_t nanoseconds) {
+  std::unique_lock lock(mu_);
+  const auto free = [&] { return !command_busy_; };
+  if (nanoseconds == 0) {
+    command_over_.wait(lock, free);
+  } else if (!command_over_.wait_for(lock, std::chrono::nanoseconds(nanoseconds), free)) {
+    return false;
+  }
+  command_busy_ = true;
+  return true;
+}
+
+void Transport::GiveTurn() {
+  const std::lock_guard lock(mu_);
+  command_busy_ = false;
+  command_over_.notify_one();
+}
+
+// The process may still be busy with a command whose reply nobody has waited for.
+Result<std::string_view> Transport::Run(Command command, const ValueWriter& message,
+                                        uint64_t nanoseconds) {
+  Turn& turn = control()->turn;
+  const auto wait = [&]() -> Error {
+    const Turn::Owner owner = nanoseconds > 0 ? turn.WaitWhileFor(Turn::kWorker, nanoseconds)
+                                              : turn.WaitWhile(Turn::kWorker, &spinner_);
+    if (owner == Turn::kServer) return Error();
+    if (owner == Turn::kClosed) return HasEnded();
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                 StrCat("the process of a Python model has not answered within ",
+                        nanoseconds / 1'000'000'000, " s"));
+  };
+  if (turn.now() == Turn::kWorker) NB_RETURN_IF_ERROR(wait());
+  NB_RETURN_IF_ERROR(Put(command, message, false));
+  NB_RETURN_IF_ERROR(PassTurn());
+  NB_RETURN_IF_ERROR(wait());
+  return Reply();
+}
+
+bool Transport::NextEntry(Entry* entry) {
+  nereid_python::Ring& ring = control()->ring;
+  const uint32_t read = ring.read.load(std::memory_order_relaxed);
+  if (read == ring.written.load(std::memory_order_acquire)) return false;
+  *entry = ring.entries[read % nereid_python::Ring::kEntries];
+  return true;
+}
+
+void Transport::EndEntry() {
+  nereid_python::Ring& ring = control()->ring;
+  ring.read.fetch_add(1, std::memory_order_release);
+  if (ring.writer_sleeps.exchange(0) != 0) nereid_ipc::FutexWakeAll(&ring.read);
+}
+
+Result<std::string_view> Transport::MessageOf(const Entry& entry) const {
+  return OutBytes(entry.offset, entry.size);
+}
+
+bool Transport::Sleep() {
+  nereid_python::Ring& ring = control()->ring;
+  ring.sleeping.store(1);
+  if (ring.read.load() == ring.written.load()) return true;
+  ring.sleeping.store(0);
+  return false;
+}
+
+void Transport::ClearDoorbell() {
+  uint64_t rung = 0;
+  if (read(doorbell_.get(), &rung, sizeof(rung)) < 0) return;  // nobody has rung
+}
+
+// A slot that does not wait is left alone: the process has written what it should not.
+void Transport::Answer(uint32_t slot, const ValueWriter& message) {
+  if (slot >= Control::kSlots) return;
+  Slot& waiting = control()->slots[slot];
+  if (waiting.state.load(std::memory_order_acquire) != Slot::kAsked) return;
+  const std::string& bytes = message.bytes();
+  waiting.inline_size = 0;
+  waiting.size = 0;
+  if (bytes.size() <= Slot::kInlineSize) {
+    std::memcpy(waiting.inline_bytes, bytes.data(), bytes.size());
+    waiting.inline_size = static_cast<uint32_t>(bytes.size());
+  } else if (const Result<Block> block = Allocate(bytes.size()); block.ok()) {
+    std::memcpy(block->data, bytes.data(), bytes.size());
+    waiting.block = waiting.offset = block->offset;
+    waiting.size = bytes.size();
+  }
+  // Without memory it is an answer of no bytes, which the process takes for an error.
+  waiting.state.store(Slot::kAnswered, std::memory_order_release);
+  nereid_ipc::FutexWakeAll(&waiting.state);
+}
+
+void Transport::Close() { control()->turn.Close(); }
+
+}  // namespace nereid_backend
