@@ -37,9 +37,8 @@ void AnswerBool(Transport* transport, uint32_t slot, const bool value) {
 
 }  // namespace
 
-Calls::Calls(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport,
-             OpenRequests* requests)
-    : transport_(transport), requests_(requests), control_(server), children_(server, transport) {}
+Calls::Calls(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport)
+    : transport_(transport), control_(server), children_(server, transport) {}
 
 bool Calls::Take() {
   bool replied = false;

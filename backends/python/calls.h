@@ -19,8 +19,7 @@ namespace nereid_backend {
 
 class Calls {
  public:
-  // `requests` outlive this; null before the model has an instance.
-  Calls(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport, OpenRequests* requests);
+  Calls(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport);
 
   // Takes what is in the ring, but no more than a ring holds. True when the process has answered a
   // command of whose answer it was to tell.
@@ -28,8 +27,11 @@ class Calls {
   void CancelAll() { children_.CancelAll(); }
   // Nothing that was begun for the process is under way any more.
   bool Idle() { return children_.Idle() && control_.Idle(); }
-  // REQUIRES: the process has not been given a request yet.
-  void set_requests(OpenRequests* requests) { requests_ = requests; }
+  // Both outlive this. REQUIRES: the process has not been given a request yet.
+  void set_instance(OpenRequests* requests, WaitGraph::Node* node) {
+    requests_ = requests;
+    children_.set_node(node);
+  }
 
  private:
   void Handle(const nereid_python::Entry& entry);
@@ -42,7 +44,7 @@ class Calls {
   void ChangeMetric(nereid_python::Call call, nereid_python::ValueReader* arguments, uint32_t slot);
 
   const std::shared_ptr<Transport> transport_;
-  OpenRequests* requests_;
+  OpenRequests* requests_ = nullptr;
   ModelMetrics metrics_;
   ModelControl control_;
   ChildRequests children_;

@@ -5,6 +5,7 @@
 
 #include "backends/python/answers.h"
 #include "backends/python/child_request.h"
+#include "backends/sdk/json.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
@@ -60,12 +61,17 @@ void ChildRequests::Infer(ValueReader* arguments, uint32_t slot) {
                        "a request of the process of a Python model is damaged");
   }
   Error error = CheckModel(server_, spec);
-  uint64_t number = 0;
+  const uint64_t number = next_++;
+  if (error.ok() && spec.blocks_execute && !BeginWait(number, spec.model, spec.version)) {
+    error = Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                  StrCat("the answer would never come: all instances of model '", spec.model,
+                         "' would wait for models that wait for them; more instances, or a model "
+                         "that calls less, would break the circle"));
+  }
   if (error.ok()) {
     std::shared_ptr<ChildRequest> child;
     {
       const std::lock_guard lock(mu_);
-      number = next_++;
       child = std::make_shared<ChildRequest>(transport_, slot, spec.decoupled,
                                              [this, number] { Forget(number); });
       children_[number] = child;
@@ -89,6 +95,40 @@ void ChildRequests::Infer(ValueReader* arguments, uint32_t slot) {
   transport_->Answer(slot, writer);
 }
 
+bool ChildRequests::BeginWait(uint64_t number, const std::string& model, int64_t version) {
+  if (node_ == nullptr) return true;
+  WaitGraph::Wait wait;
+  if (!WaitGraph::Instance().Begin(node_, TargetsOf(model, version), &wait)) return false;
+  const std::lock_guard lock(mu_);
+  waits_[number] = wait;
+  return true;
+}
+
+// What an ensemble consists of is asked once: a circle that a later version makes is not seen.
+const std::vector<std::string>& ChildRequests::TargetsOf(const std::string& model,
+                                                         int64_t version) {
+  const auto known = targets_.find(model);
+  if (known != targets_.end()) return known->second;
+  std::vector<std::string> targets;
+  TRITONSERVER_Message* message = nullptr;
+  const Error asked(TRITONSERVER_ServerModelConfig(server_, model.c_str(), version, 1, &message));
+  if (asked.ok()) {
+    const char* text = nullptr;
+    size_t size = 0;
+    const Error read(TRITONSERVER_MessageSerializeToJson(message, &text, &size));
+    const Result<Json> config = Json::Parse(read.ok() ? std::string_view(text, size) : "{}");
+    NB_LOG_IF_ERROR(TRITONSERVER_MessageDelete(message), "failed to delete a message");
+    if (config.ok()) {
+      for (const Json& step : (*config)["ensemble_scheduling"]["step"].items()) {
+        const std::vector<std::string>& inner = TargetsOf(step["model_name"].AsString(), -1);
+        targets.insert(targets.end(), inner.begin(), inner.end());
+      }
+    }
+  }
+  if (targets.empty()) targets.push_back(model);
+  return targets_[model] = std::move(targets);
+}
+
 std::shared_ptr<ChildRequest> ChildRequests::Find(uint64_t number) {
   const std::lock_guard lock(mu_);
   const auto found = streams_.find(number);
@@ -98,6 +138,10 @@ std::shared_ptr<ChildRequest> ChildRequests::Find(uint64_t number) {
 void ChildRequests::Forget(uint64_t number) {
   std::shared_ptr<ChildRequest> gone;  // deleted without the lock
   const std::lock_guard lock(mu_);
+  if (const auto wait = waits_.find(number); wait != waits_.end()) {
+    WaitGraph::Instance().End(wait->second);
+    waits_.erase(wait);
+  }
   const auto found = children_.find(number);
   if (found == children_.end()) return;
   gone = std::move(found->second);

@@ -9,9 +9,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "backends/python/ipc/value.h"
 #include "backends/python/transport.h"
+#include "backends/python/wait_graph.h"
 #include "backends/sdk/error.h"
 
 namespace nereid_backend {
@@ -36,21 +39,30 @@ class ChildRequests {
   void CloseStream(uint64_t stream);
   void CancelAll();
   bool Idle();
+  // The instance that waits for the answers.
+  void set_node(WaitGraph::Node* node) { node_ = node; }
 
  private:
   friend class ChildRequest;
 
+  // False when the answer, for which `execute` waits, could never come.
+  bool BeginWait(uint64_t number, const std::string& model, int64_t version);
+  // The model; for an ensemble the models that it consists of.
+  const std::vector<std::string>& TargetsOf(const std::string& model, int64_t version);
   std::shared_ptr<ChildRequest> Find(uint64_t number);
   void Forget(uint64_t number);
 
   TRITONSERVER_Server* const server_;
   const std::shared_ptr<Transport> transport_;
   TRITONSERVER_ResponseAllocator* allocator_ = nullptr;
+  WaitGraph::Node* node_ = nullptr;
+  std::map<std::string, std::vector<std::string>> targets_;  // known ones; the hearing thread only
 
   std::mutex mu_;
   std::condition_variable none_left_;
   uint64_t next_ = 1;                                           // guarded by mu_
   std::map<uint64_t, std::shared_ptr<ChildRequest>> children_;  // guarded by mu_; those under way
+  std::map<uint64_t, WaitGraph::Wait> waits_;                   // guarded by mu_
   std::map<uint64_t, std::shared_ptr<ChildRequest>> streams_;   // guarded by mu_; those asked for
 };
 

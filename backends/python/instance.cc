@@ -29,7 +29,8 @@ Result<std::unique_ptr<PythonInstance>> PythonInstance::Create(
   NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceName(instance, &name));
   NB_ASSIGN_OR_RETURN(ValueWriter message, model.InitializeMessage(instance));
   made->process_ = model.TakeProcess();
-  if (Error started = made->process_->Initialize(name, std::move(message), &made->open_);
+  if (Error started =
+          made->process_->Initialize(name, std::move(message), &made->open_, &made->node_);
       !started.ok()) {
     made->process_.reset();
     return started;

@@ -33,7 +33,10 @@ class PythonInstance {
 
  private:
   PythonInstance(TRITONBACKEND_ModelInstance* instance, const PythonModel& model)
-      : instance_(instance), model_(model), open_(instance, model.config().decoupled) {}
+      : instance_(instance),
+        model_(model),
+        open_(instance, model.config().decoupled),
+        node_(&WaitGraph::Instance(), model.config().name) {}
 
   // Requests that the process gets at a time.
   void ExecuteTogether(std::vector<TRITONBACKEND_Request*> requests);
@@ -43,7 +46,8 @@ class PythonInstance {
   TRITONBACKEND_ModelInstance* const instance_;
   const PythonModel& model_;
   OpenRequests open_;
-  std::unique_ptr<PythonProcess> process_;  // after open_, which it uses
+  WaitGraph::Node node_;
+  std::unique_ptr<PythonProcess> process_;  // last: it uses the others
 };
 
 }  // namespace nereid_backend

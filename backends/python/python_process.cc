@@ -48,13 +48,15 @@ Result<std::unique_ptr<PythonProcess>> PythonProcess::StartToComplete(Spec spec,
 
 PythonProcess::~PythonProcess() { Stop(); }
 
-Error PythonProcess::Initialize(std::string instance, ValueWriter message, OpenRequests* requests) {
+Error PythonProcess::Initialize(std::string instance, ValueWriter message, OpenRequests* requests,
+                                WaitGraph::Node* node) {
   bool running = false;
   {
     const std::lock_guard lock(mu_);
     instance_ = std::move(instance);
     initialize_message_ = std::move(message);
     requests_ = requests;
+    node_ = node;
     running = completed_over_;
   }
   if (!running) {
@@ -67,7 +69,7 @@ Error PythonProcess::Initialize(std::string instance, ValueWriter message, OpenR
     completing_ = false;
     deadline_ = NowNs() + spec_.start_limit_ns;
     life = life_;
-    life->calls->set_requests(requests);
+    life->calls->set_instance(requests, node);
   }
   // That it has ended meanwhile is what AwaitFirst says.
   const Error begun = life->transport->Begin(Command::kInitialize, initialize_message_);
@@ -125,7 +127,8 @@ Result<ChildProcess> PythonProcess::StartChild() {
   life->transport = transport;
   {
     const std::lock_guard lock(mu_);
-    life->calls = std::make_unique<Calls>(spec_.server, transport, requests_);
+    life->calls = std::make_unique<Calls>(spec_.server, transport);
+    life->calls->set_instance(requests_, node_);
     if (life_ != nullptr) retired_.push_back(std::move(life_));
     life_ = life;
     deadline_ = NowNs() + spec_.start_limit_ns;

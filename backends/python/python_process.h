@@ -49,9 +49,9 @@ class PythonProcess : public ProcessKeeper {
 
   // What the model's auto_complete_config has made of the configuration; nothing when it has none.
   const std::optional<std::string>& completed() const { return completed_; }
-  // Makes it the process of an instance. `requests` outlive this.
-  Error Initialize(std::string instance, nereid_python::ValueWriter message,
-                   OpenRequests* requests);
+  // Makes it the process of an instance. `requests` and `node` outlive this.
+  Error Initialize(std::string instance, nereid_python::ValueWriter message, OpenRequests* requests,
+                   WaitGraph::Node* node);
   // Calls the model's finalize, and ends the process.
   void Finalize(uint64_t limit_ns);
 
@@ -86,6 +86,7 @@ class PythonProcess : public ProcessKeeper {
   nereid_python::ValueWriter complete_message_;
   nereid_python::ValueWriter initialize_message_;
   OpenRequests* requests_ = nullptr;
+  WaitGraph::Node* node_ = nullptr;
   bool completing_ = false;
   bool completed_over_ = false;
   std::optional<std::string> completed_;

@@ -24,7 +24,7 @@ inline constexpr int kDoorbellFd = 6;  // an eventfd: there is something in the 
 
 // How much of the in file and of the out file is mapped, from the beginning; they never grow
 // beyond.
-inline constexpr uint64_t kMaxData = uint64_t{64} << 30;
+inline constexpr uint64_t kMaxData = uint64_t{16} << 30;
 inline constexpr uint64_t kBlockAlignment = 64;
 
 // What the server asks of the process, one at a time. The messages are values (value.h).
