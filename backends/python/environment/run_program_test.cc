@@ -52,7 +52,7 @@ TEST(RunProgramTest, KeepsTheLastLines) {
 TEST(RunProgramTest, SaysWhichSignalEndedIt) {
   const Result<ProgramEnd> end = RunProgram(Shell("kill -SEGV $$"));
   ASSERT_TRUE(end.ok());
-  EXPECT_EQ(end->how, "was ended by signal 11 (Segmentation fault)");
+  EXPECT_EQ(end->how, "ended by signal 11 (Segmentation fault)");
 }
 
 TEST(RunProgramTest, GivesTheVariablesAndNothingElse) {
