@@ -58,29 +58,28 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary&
   return found;
 }
 
-BackendHandle::BackendHandle(std::string name, std::string artifact_dir, std::string config_json,
+BackendHandle::BackendHandle(std::string name, BackendLocation location, std::string config_json,
                              std::unique_ptr<SharedLibrary> library)
     : name_(std::move(name)),
-      artifact_dir_(std::move(artifact_dir)),
+      location_(std::move(location)),
+      code_(location_.code()),
       config_{std::move(config_json)},
       library_(std::move(library)) {}
 
 absl::StatusOr<std::shared_ptr<BackendHandle>> BackendHandle::Load(const std::string& name,
-                                                                   const std::string& library_path,
-                                                                   const std::string& artifact_dir,
-                                                                   bool from_private_copy,
+                                                                   const BackendLocation& location,
                                                                    const std::string& config_json) {
   absl::StatusOr<std::unique_ptr<SharedLibrary>> library =
-      OpenLibrary(library_path, from_private_copy);
+      OpenLibrary(location.library, location.model_owned);
   if (!library.ok()) {
     return absl::Status(library.status().code(),
                         absl::StrCat("backend '", name, "': ", library.status().message()));
   }
   std::shared_ptr<BackendHandle> backend(
-      new BackendHandle(name, artifact_dir, config_json, *std::move(library)));
+      new BackendHandle(name, location, config_json, *std::move(library)));
   RETURN_IF_ERROR(backend->FindEntryPoints());
   RETURN_IF_ERROR(backend->Initialize());
-  LOG_VERBOSE(1) << "loaded backend '" << name << "' from " << library_path;
+  LOG_VERBOSE(1) << "loaded backend '" << name << "' from " << backend->code();
   return backend;
 }
 

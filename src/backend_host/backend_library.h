@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backend_host/backend_location.h"
 #include "base/shared_library.h"
 #include "c_objects/message.h"
 #include "config/parsed_config.h"
@@ -56,17 +57,18 @@ struct BackendAttributes {
 
 class BackendHandle {
  public:
-  // Loads `library_path` and initialises the backend. With `from_private_copy` a copy is loaded,
-  // so that overwriting the file does not change running code. Errors name the backend.
+  // Loads the library and initialises the backend. Of a model's own library a copy is loaded, so
+  // that overwriting the file does not change running code. Errors name the backend.
   static absl::StatusOr<std::shared_ptr<BackendHandle>> Load(const std::string& name,
-                                                             const std::string& library_path,
-                                                             const std::string& artifact_dir,
-                                                             bool from_private_copy,
+                                                             const BackendLocation& location,
                                                              const std::string& config_json);
   ~BackendHandle();
 
   const std::string& name() const { return name_; }
-  const std::string& artifact_dir() const { return artifact_dir_; }
+  const std::string& artifact_dir() const { return location_.artifact_dir; }
+  bool python_based() const { return location_.python_based; }
+  // Path of the library, or of the Python file that it runs for a Python-based backend.
+  const std::string& code() const { return code_; }
   const SharedLibrary& library() const { return *library_; }
   const BackendEntryPoints& entry_points() const { return entry_points_; }
   const BackendAttributes& attributes() const { return attributes_; }
@@ -77,13 +79,14 @@ class BackendHandle {
   TRITONBACKEND_ExecutionPolicy execution_policy = TRITONBACKEND_EXECUTION_BLOCKING;
 
  private:
-  BackendHandle(std::string name, std::string artifact_dir, std::string config_json,
+  BackendHandle(std::string name, BackendLocation location, std::string config_json,
                 std::unique_ptr<SharedLibrary> library);
   absl::Status FindEntryPoints();
   absl::Status Initialize();
 
   const std::string name_;
-  const std::string artifact_dir_;
+  const BackendLocation location_;
+  const std::string code_;
   TRITONSERVER_Message config_;
   const std::unique_ptr<SharedLibrary> library_;
   BackendEntryPoints entry_points_;

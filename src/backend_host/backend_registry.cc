@@ -1,14 +1,13 @@
 #include "backend_host/backend_registry.h"
 
 #include <absl/cleanup/cleanup.h>
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <string_view>
+#include <tuple>
 
+#include "backend_host/backend_location.h"
 #include "base/json_writer.h"
 #include "base/status_macros.h"
 
@@ -17,94 +16,78 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsFile(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
-// True if `library` is a plain file name, so that it cannot lead out of the folders searched.
-bool StaysInside(const std::string& library) {
-  return library.find('/') == std::string::npos && library != ".." && library != ".";
-}
-
 // Where a file was changed, another library has to be loaded: its path alone does not say that.
-std::string PathKey(const std::string& path, bool model_owned) {
-  if (!model_owned) return path;
-  std::error_code ignored;
-  const auto time = fs::last_write_time(path, ignored).time_since_epoch().count();
-  return absl::StrCat(path, "@", time);
+// Python-based backends share a library, and are known by their own files.
+std::string Key(const BackendLocation& location) {
+  std::string key = location.library;
+  if (location.model_owned) {
+    std::error_code ignored;
+    const auto time = fs::last_write_time(location.library, ignored).time_since_epoch().count();
+    absl::StrAppend(&key, "@", time);
+  }
+  if (location.python_based) absl::StrAppend(&key, " ", location.code());
+  return key;
 }
 
-// For backends of ours that an installation need not have.
-std::string HowToGet(const std::string& backend) {
-  static constexpr std::array<std::string_view, 3> kOptional = {"openvino", "pytorch",
-                                                                "tensorflow"};
-  if (std::find(kOptional.begin(), kOptional.end(), backend) == kOptional.end()) return "";
-  return absl::StrCat("(`make stage BACKENDS=", backend, "` installs it)");
+// Backends compare paths that begin with the directory as text. So all of them, and the setting
+// that names it, are written in one way.
+BackendRegistry::Options Cleaned(BackendRegistry::Options options) {
+  options.directory = CleanPath(options.directory);
+  return options;
 }
 
 }  // namespace
 
+BackendRegistry::BackendRegistry(Options options) : options_(Cleaned(std::move(options))) {}
+
 absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const ParsedConfig& config,
                                                                     const std::string& model_dir,
                                                                     int64_t version) {
+  ASSIGN_OR_RETURN(const BackendLocation location,
+                   LocateBackend(options_.directory, config, model_dir, version));
   const std::string& name = config.backend();
-  if (name.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "model '", config.name(), "' names no backend; set 'backend' in config.pbtxt"));
+  std::shared_ptr<Slot> slot;
+  {
+    MutexLock lock(&mu_);
+    std::shared_ptr<Slot>& entry = by_code_[Key(location)];
+    if (entry == nullptr) entry = std::make_shared<Slot>();
+    slot = entry;
   }
-  const std::string library =
-      config.runtime().empty() ? absl::StrCat("libtriton_", name, ".so") : config.runtime();
-  const fs::path backend_dir = fs::path(options_.directory) / name;
-  if (!StaysInside(library) || !StaysInside(name)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "backend library name '", library, "' escapes backend directory '", backend_dir.string(),
-        "', for model '", config.name(), "', check model config runtime field"));
+  {
+    MutexLock lock(&slot->mu);
+    while (slot->loading) slot->loaded.Wait(&slot->mu);
+    if (slot->backend != nullptr) return slot->backend;
+    slot->loading = true;
   }
-  const std::array<fs::path, 3> folders = {fs::path(model_dir) / absl::StrCat(version), model_dir,
-                                           backend_dir};
-  for (size_t i = 0; i < folders.size(); ++i) {
-    const std::string path = (folders[i] / library).string();
-    if (!IsFile(path)) continue;
-    const bool model_owned = i < 2;
-    std::shared_ptr<Slot> slot;
-    {
-      MutexLock lock(&mu_);
-      std::shared_ptr<Slot>& entry = by_path_[PathKey(path, model_owned)];
-      if (entry == nullptr) entry = std::make_shared<Slot>();
-      slot = entry;
-    }
+  std::shared_ptr<BackendHandle> backend;
+  const auto end_loading = absl::MakeCleanup([&] {
     {
       MutexLock lock(&slot->mu);
-      while (slot->loading) slot->loaded.Wait(&slot->mu);
-      if (slot->backend != nullptr) return slot->backend;
-      slot->loading = true;
+      slot->loading = false;
+      slot->backend = backend;
     }
-    std::shared_ptr<BackendHandle> backend;
-    const auto end_loading = absl::MakeCleanup([&] {
-      {
-        MutexLock lock(&slot->mu);
-        slot->loading = false;
-        slot->backend = backend;
-      }
-      slot->loaded.NotifyAll();
-    });
-    ASSIGN_OR_RETURN(backend, BackendHandle::Load(name, path, folders[i].string(), model_owned,
-                                                  ConfigJson(name)));
-    // A copy, because `end_loading` still reads the original.
-    return std::shared_ptr<BackendHandle>(backend);
+    slot->loaded.NotifyAll();
+  });
+  ASSIGN_OR_RETURN(backend, BackendHandle::Load(name, location, ConfigJson(name)));
+  // A copy, because `end_loading` still reads the original.
+  return std::shared_ptr<BackendHandle>(backend);
+}
+
+std::vector<std::shared_ptr<const BackendHandle>> BackendRegistry::Loaded() {
+  std::vector<std::shared_ptr<Slot>> slots;
+  {
+    MutexLock lock(&mu_);
+    for (const auto& [key, slot] : by_code_) slots.push_back(slot);
   }
-  const std::string searched = absl::StrCat("'", folders[0].string(), "' '", folders[1].string(),
-                                            "' '", folders[2].string(), "' ");
-  if (config.runtime().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unable to find backend library for backend '", name,
-                     "', try specifying runtime on the model configuration. Searched: ", searched,
-                     HowToGet(name)));
+  std::vector<std::shared_ptr<const BackendHandle>> loaded;
+  for (const auto& slot : slots) {
+    MutexLock lock(&slot->mu);
+    if (slot->backend != nullptr) loaded.push_back(slot->backend);
   }
-  return absl::InvalidArgumentError(absl::StrCat("unable to find backend library '", library,
-                                                 "' for model '", config.name(),
-                                                 "', searched: ", searched));
+  std::sort(loaded.begin(), loaded.end(), [](const auto& a, const auto& b) {
+    return std::tie(a->name(), a->code()) < std::tie(b->name(), b->code());
+  });
+  return loaded;
 }
 
 std::string BackendRegistry::ConfigJson(const std::string& backend) const {

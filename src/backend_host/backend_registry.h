@@ -1,4 +1,4 @@
-// BackendRegistry: finds and loads backends, each library once. Thread-safe. Owned by the server;
+// BackendRegistry: finds and loads backends, each once. Thread-safe. Owned by the server;
 // keeps what it loaded until it is destroyed.
 #ifndef NEREID_BACKEND_HOST_BACKEND_REGISTRY_H_
 #define NEREID_BACKEND_HOST_BACKEND_REGISTRY_H_
@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend_host/backend_library.h"
 #include "base/mutex.h"
@@ -18,20 +19,22 @@ namespace nereid {
 class BackendRegistry {
  public:
   struct Options {
-    std::string directory;  // DIRECTORY/NAME/libtriton_NAME.so
+    std::string directory;  // DIRECTORY/NAME/libtriton_NAME.so, or DIRECTORY/NAME/model.py
     std::map<std::string, std::map<std::string, std::string>> settings;
     bool auto_complete_config = true;
   };
-  explicit BackendRegistry(Options options) : options_(std::move(options)) {}
+  explicit BackendRegistry(Options options);
 
-  // The backend that `config` names, looked for in the version directory, the model directory and
-  // the backend directory, in this order. INVALID_ARGUMENT says where it was looked for.
+  // The backend that `config` names, found by LocateBackend. Blocks while it is loaded.
   absl::StatusOr<std::shared_ptr<BackendHandle>> Get(const ParsedConfig& config,
                                                      const std::string& model_dir, int64_t version)
       ABSL_LOCKS_EXCLUDED(mu_);
+  // What has been loaded so far, by name.
+  std::vector<std::shared_ptr<const BackendHandle>> Loaded() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // One library. Whoever comes first loads it, without holding the mutex; others wait for that.
+  // One library, or Python-based backend. Whoever comes first loads it, without holding the mutex;
+  // others wait for that.
   struct Slot {
     Mutex mu;
     CondVar loaded;
@@ -43,7 +46,7 @@ class BackendRegistry {
 
   const Options options_;
   Mutex mu_;
-  std::map<std::string, std::shared_ptr<Slot>> by_path_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, std::shared_ptr<Slot>> by_code_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace nereid

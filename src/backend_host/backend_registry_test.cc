@@ -18,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kPlugins[] = NEREID_TEST_PLUGINS;
 constexpr char kFake[] = NEREID_TEST_PLUGINS "/fake/libtriton_fake.so";
@@ -187,6 +188,42 @@ TEST_F(BackendRegistryTest, AChangedLibraryOfAModelIsLoadedAnew) {
   const auto second = Get("fake");
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_NE(*second, *first);
+}
+
+// ---- Backends in Python
+
+TEST_F(BackendRegistryTest, PythonBasedBackendsShareALibraryAndNothingElse) {
+  TempDir backends;
+  backends.Copy(kFake, "python/libtriton_python.so");
+  backends.Write("one/model.py", "");
+  backends.Write("two/model.py", "");
+  BackendRegistry::Options options = Options(backends.path() + "//");
+  options.settings = {{"one", {{"key", "of one"}}}, {"python", {{"key", "of python"}}}};
+  BackendRegistry registry(std::move(options));
+  const auto get = [&](const std::string& name) {
+    return registry.Get(MakeTestConfig("m", name), dir_.path(), 1);
+  };
+  const auto one = get("one");
+  ASSERT_TRUE(one.ok()) << one.status();
+  const auto two = *get("two");
+  const auto python = *get("python");
+  EXPECT_NE(*one, two);
+  EXPECT_NE(*one, python);
+  EXPECT_EQ(*get("one"), *one);
+  EXPECT_EQ((*one)->name(), "one");
+  EXPECT_TRUE((*one)->python_based());
+  EXPECT_EQ((*one)->artifact_dir(), backends.path() + "/one");
+  EXPECT_FALSE(python->python_based());
+  EXPECT_THAT((*one)->config()->json, HasSubstr(R"("key":"of one")"));
+  EXPECT_THAT((*one)->config()->json,
+              HasSubstr("\"backend-directory\":\"" + backends.path() + "\""));
+  EXPECT_THAT(two->config()->json, Not(HasSubstr("\"key\"")));
+
+  std::vector<std::string> loaded;
+  for (const auto& backend : registry.Loaded()) loaded.push_back(backend->code());
+  EXPECT_THAT(loaded, ElementsAre(backends.path() + "/one/model.py",
+                                  backends.path() + "/python/libtriton_python.so",
+                                  backends.path() + "/two/model.py"));
 }
 
 // ---- What a backend is told and tells

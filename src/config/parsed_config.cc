@@ -56,6 +56,8 @@ VersionPolicy ParsedConfig::version_policy() const {
 
 bool ParsedConfig::is_ensemble() const { return proto_->platform() == kEnsemblePlatform; }
 
+void ParsedConfig::SetRuntime(const std::string& runtime) { proto_->set_runtime(runtime); }
+
 void ParsedConfig::SetDecoupled(bool decoupled) {
   proto_->mutable_model_transaction_policy()->set_decoupled(decoupled);
 }

@@ -73,6 +73,9 @@ class ParsedConfig {
   // unchanged.
   absl::Status MergeBackendUpdate(uint32_t config_version, absl::string_view json);
 
+  // Notes what runs the model, where that was found rather than configured.
+  void SetRuntime(const std::string& runtime);
+
   // Notes whether requests may have any number of responses, as an ensemble's steps say.
   void SetDecoupled(bool decoupled);
 

@@ -46,6 +46,7 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   ASSIGN_OR_RETURN(std::shared_ptr<BackendHandle> backend,
                    context.backends->Get(parsed, model_dir, version));
   ParsedConfig config = parsed;
+  if (backend->python_based()) config.SetRuntime(kPythonRuntime);
   RETURN_IF_ERROR(config.NormalizeInstanceGroups(backend->attributes().preferred_groups));
   for (const std::string& note : config.notes()) LOG_INFO << note;
 
