@@ -48,7 +48,7 @@ Settings DefaultSettings(const std::string& program) {
   settings.server.cache_directory = DefaultDirectory("caches");
   settings.server.repoagent_directory = DefaultDirectory("repoagents");
   settings.server.server_version = kVersion;
-  settings.server.log_model_table = true;
+  settings.server.log_tables = true;
   if (program == kOriginalProgram) {
     settings.server.server_id = kOriginalId;
     settings.server.server_version = kOriginalVersion;

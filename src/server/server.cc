@@ -161,7 +161,7 @@ absl::Status Server::Start() {
   } else {
     failed = models_->LoadEach(options_.startup_models);
   }
-  if (options_.log_model_table) LogModelTable();
+  if (options_.log_tables) LogTables();
   state_.store(State::kReady);
   if (failed.empty() || !options_.exit_on_error) {
     StartPolling();

@@ -160,8 +160,8 @@ class NEREID_API Server {
   // False when the gate of `model` is closed; UNAVAILABLE when it has as many requests as it may.
   absl::StatusOr<bool> EnterGate(ServingModel* model, uint64_t open_of_client, bool join) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;
-  // Writes a table of all models with state and reason to the log.
-  void LogModelTable() const;
+  // Writes the backends that are loaded, and all models with state and reason, to the log.
+  void LogTables() const;
   std::string FailedModelsText(const std::vector<std::string>& names) const;
 
   const ServerOptions options_;

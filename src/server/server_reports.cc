@@ -3,7 +3,6 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -11,6 +10,7 @@
 #include "base/status_macros.h"
 #include "base/version.h"
 #include "lifecycle/model_manager.h"
+#include "server/parts.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -45,6 +45,23 @@ std::vector<MemoryUsage> SumUsage(const std::vector<TRITONSERVER_BufferAttribute
         {MemoryTypeText(static_cast<TRITONSERVER_MemoryType>(place.first)), place.second, bytes});
   }
   return usage;
+}
+
+// Columns as wide as they have to be, after an empty line. The last one is not filled up.
+std::string TableText(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths(rows[0].size(), 0);
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text = "\n";
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool last = i + 1 == row.size();
+      absl::StrAppend(&text, "  ", row[i], std::string(last ? 0 : widths[i] - row[i].size(), ' '));
+    }
+    text += '\n';
+  }
+  return text;
 }
 
 ModelStatisticsReport Report(ManagedModel* model) {
@@ -154,25 +171,18 @@ std::string Server::FailedModelsText(const std::vector<std::string>& names) cons
                       " (see the errors above; --exit-on-error=false starts without them)");
 }
 
-void Server::LogModelTable() const {
-  const std::vector<IndexEntry> index = ListModels(/*ready_only=*/false);
-  std::vector<std::array<std::string, 3>> rows = {{"Model", "Version", "Status"}};
-  for (const IndexEntry& entry : index) {
+void Server::LogTables() const {
+  std::vector<std::vector<std::string>> backends = {{"Backend", "Path"}};
+  for (const auto& backend : parts_->backends->Loaded()) {
+    backends.push_back({backend->name(), backend->code()});
+  }
+  std::vector<std::vector<std::string>> models = {{"Model", "Version", "Status"}};
+  for (const IndexEntry& entry : ListModels(/*ready_only=*/false)) {
     std::string status = entry.state.empty() ? "Not loaded" : entry.state;
     if (!entry.reason.empty()) absl::StrAppend(&status, ": ", entry.reason);
-    rows.push_back({entry.name, entry.version < 0 ? "-" : absl::StrCat(entry.version), status});
+    models.push_back({entry.name, entry.version < 0 ? "-" : absl::StrCat(entry.version), status});
   }
-  size_t name_width = 0, version_width = 0;
-  for (const auto& row : rows) {
-    name_width = std::max(name_width, row[0].size());
-    version_width = std::max(version_width, row[1].size());
-  }
-  std::string table = "\n";
-  for (const auto& row : rows) {
-    absl::StrAppend(&table, "  ", row[0], std::string(name_width - row[0].size() + 2, ' '), row[1],
-                    std::string(version_width - row[1].size() + 2, ' '), row[2], "\n");
-  }
-  Log::WriteBlock(table);
+  Log::WriteBlock(absl::StrCat(TableText(backends), TableText(models)));
 }
 
 }  // namespace nereid
