@@ -19,6 +19,7 @@ constexpr char kUsage[] =
     "\n"
     "  --json                          print JSON\n"
     "  --model-config-name=NAME        use configs/NAME.pbtxt of a model where it exists\n"
+    "  --backend-directory=DIR         every model's backend has to be in DIR, or with the model\n"
     "  --disable-auto-complete-config  complete nothing, as the server's option of this name\n"
     "  --model-namespacing             models of the same name in several DIRs are no problem\n"
     "\n"
@@ -29,8 +30,10 @@ constexpr int kCannot = 2;
 
 }  // namespace
 
-int CheckCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+int CheckCommand(const std::vector<std::string>& args, const std::string& backend_directory,
+                 std::ostream& out, std::ostream& err) {
   CheckOptions options;
+  options.backend_directory = backend_directory;
   bool json = false;
   for (const std::string& arg : args) {
     absl::string_view value = arg;
@@ -46,6 +49,9 @@ int CheckCommand(const std::vector<std::string>& args, std::ostream& out, std::o
       options.layout.namespacing = true;
     } else if (absl::ConsumePrefix(&value, "--model-config-name=")) {
       options.model_config_name = std::string(value);
+    } else if (absl::ConsumePrefix(&value, "--backend-directory=")) {
+      options.backend_directory = std::string(value);
+      options.backends_required = true;
     } else if (absl::StartsWith(arg, "-")) {
       err << "nereid check: unknown option " << arg << "\n" << kUsage;
       return kCannot;

@@ -8,9 +8,11 @@
 
 namespace nereid {
 
-// `args`: what follows "check". Writes the report to `out`, what is wrong with the arguments to
-// `err`. The exit status: 0: no problems; 1: problems; 2: it could not be checked.
-int CheckCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err);
+// `args`: what follows "check"; `backend_directory`: that of this installation. Writes the report
+// to `out`, what is wrong with the arguments to `err`. The exit status: 0: no problems; 1:
+// problems; 2: it could not be checked.
+int CheckCommand(const std::vector<std::string>& args, const std::string& backend_directory,
+                 std::ostream& out, std::ostream& err);
 
 }  // namespace nereid
 

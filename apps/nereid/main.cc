@@ -162,7 +162,8 @@ int Main(int argc, char** argv) {
   Settings settings = DefaultSettings(program);
   const std::vector<std::string> args(argv + 1, argv + argc);
   if (!args.empty() && args[0] == kCheckCommand) {
-    return CheckCommand({args.begin() + 1, args.end()}, std::cout, std::cerr);
+    return CheckCommand({args.begin() + 1, args.end()}, settings.server.backend_directory,
+                        std::cout, std::cerr);
   }
   if (const absl::Status parsed = ParseCommandLine(args, &settings); !parsed.ok()) {
     std::cerr << program << ": " << parsed.message() << "\n"

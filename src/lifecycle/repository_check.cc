@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "backend_host/backend_location.h"
 #include "base/json_writer.h"
 #include "base/status_macros.h"
 #include "config/ensemble_members.h"
@@ -57,6 +58,37 @@ void CheckVersions(const FileSystem& fs, const ParsedConfig& config, CheckedMode
     const absl::StatusOr<bool> exists = fs.Exists(path);
     if (exists.ok() && *exists) continue;
     AddProblem(model, path, absl::StrCat("version ", version, " has no file '", file, "'"));
+  }
+}
+
+// What a model that does not say how it is run is run by, where that is a Python file.
+void NoteRuntime(const BackendLocation& backend, const ParsedConfig& config, CheckedModel* model) {
+  if (!backend.python_based) return;
+  model->notes.push_back(absl::StrCat("backend '", config.backend(), "' is '", backend.code(),
+                                      "', run by '", backend.library, "'"));
+  if (!config.runtime().empty()) return;
+  const auto after =
+      std::find_if(model->fields.begin(), model->fields.end(),
+                   [](const EffectiveField& field) { return field.path == "backend"; });
+  if (after == model->fields.end()) return;
+  model->fields.insert(
+      after + 1, {"runtime", absl::StrCat("\"", kPythonRuntime, "\""),
+                  absl::StrCat("there is no library of the backend, but '", backend.code(), "'")});
+}
+
+// Whether the backend is there.
+void CheckBackend(const CheckOptions& options, const ParsedConfig& config, const std::string& file,
+                  CheckedModel* model) {
+  if (options.backend_directory.empty() || config.is_ensemble() || config.backend().empty()) return;
+  for (const int64_t version : model->versions) {
+    const absl::StatusOr<BackendLocation> found =
+        LocateBackend(options.backend_directory, config, model->directory, version);
+    if (found.ok()) {
+      if (version == model->versions.front()) NoteRuntime(*found, config, model);
+      continue;
+    }
+    if (options.backends_required) AddProblem(model, file, std::string(found.status().message()));
+    return;
   }
 }
 
@@ -234,6 +266,7 @@ absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs
           names.push_back(member.name);
         }
         CheckVersions(fs, *explained.config, &model);
+        CheckBackend(options, *explained.config, explained.file, &model);
       }
       candidates.push_back({id, std::move(explained)});
     }

@@ -29,6 +29,8 @@ struct CheckOptions {
   RepositoryLayout layout;
   std::string model_config_name;
   bool auto_complete_config = true;
+  std::string backend_directory;   // where backends are looked for; empty: nowhere
+  bool backends_required = false;  // one that is not there is a problem
 };
 
 // By name. Error of the file system where a repository cannot be read.

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/temp_dir.h"
 #include "filesystem/fake_file_system.h"
 
 namespace nereid {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -71,20 +73,52 @@ TEST_F(RepositoryCheckTest, StepsHaveToFitTheirMembers) {
   EXPECT_THAT(ensemble("model_name: 'floats' model_version: -1\n"
                        "input_map { key: 'in' value: 'in' }\n"),
               HasSubstr(" 0 problems"));
-  EXPECT_THAT(ensemble("model_name: 'floats' model_version: 7\n"
-                       "input_map { key: 'on' value: 'in' }\n"),
-              ::testing::AllOf(
-                  HasSubstr("PROBLEM /r/e/config.pbtxt:6: ensemble 'e' depends on 'floats' whose "
-                            "required version 7 is not loaded."),
-                  HasSubstr("in ensemble e, ensemble tensor in is mapping to non-existing input on "
-                            "in model floats"),
-                  HasSubstr("in ensemble e, input in in model floats is not mapped to any ensemble "
-                            "tensors")));
+  EXPECT_THAT(
+      ensemble("model_name: 'floats' model_version: 7\n"
+               "input_map { key: 'on' value: 'in' }\n"),
+      AllOf(HasSubstr("PROBLEM /r/e/config.pbtxt:6: ensemble 'e' depends on 'floats' whose "
+                      "required version 7 is not loaded."),
+            HasSubstr("in ensemble e, ensemble tensor in is mapping to non-existing input on "
+                      "in model floats"),
+            HasSubstr("in ensemble e, input in in model floats is not mapped to any ensemble "
+                      "tensors")));
   EXPECT_THAT(ensemble("model_name: 'good' model_version: -1\n"
                        "input_map { key: 'in' value: 'in' }\n"),
-              ::testing::AllOf(HasSubstr(" 0 problems"),
-                               HasSubstr("note: whether 'good' fits its step is seen when it "
-                                         "loads")));
+              AllOf(HasSubstr(" 0 problems"),
+                    HasSubstr("note: whether 'good' fits its step is seen when it "
+                              "loads")));
+}
+
+TEST_F(RepositoryCheckTest, KnowsBackendsInPython) {
+  TempDir backends;
+  backends.Write("python/libtriton_python.so", "");
+  backends.Write("vllm/model.py", "");
+  options_.backend_directory = backends.path();
+  fs_.WriteFile("/r/language/config.pbtxt", "backend: 'vllm'");
+  fs_.MakeDirectory("/r/language/1");
+  fs_.WriteFile("/r/said/config.pbtxt", "backend: 'vllm' runtime: 'model.py'");
+  fs_.MakeDirectory("/r/said/1");
+  const std::string file = backends.path() + "/vllm/model.py";
+  EXPECT_THAT(
+      ToText(Check()),
+      AllOf(HasSubstr("language  (versions: 1)\n"),
+            HasSubstr("  backend: \"vllm\"\n  runtime: \"model.py\"  # there is no library of "
+                      "the backend, but '" +
+                      file + "'\n"),
+            HasSubstr("  runtime: \"model.py\"\n"),
+            HasSubstr("note: backend 'vllm' is '" + file + "', run by '" + backends.path() +
+                      "/python/libtriton_python.so'\n"),
+            HasSubstr(" 0 problems")));
+}
+
+TEST_F(RepositoryCheckTest, AMissingBackendIsAProblemWhereBackendsAreRequired) {
+  TempDir backends;
+  options_.backend_directory = backends.path();
+  EXPECT_THAT(ToText(Check()), HasSubstr(" 0 problems"));
+  options_.backends_required = true;
+  EXPECT_THAT(ToText(Check()),
+              HasSubstr("PROBLEM /r/good/config.pbtxt: unable to find backend library for backend "
+                        "'onnxruntime', try specifying runtime on the model configuration."));
 }
 
 TEST_F(RepositoryCheckTest, ANameInTwoRepositoriesIsAProblemOfBoth) {
