@@ -20,6 +20,7 @@
 #include "check.h"
 #include "exit_watchdog.h"
 #include "flags/command_line.h"
+#include "run_model.h"
 #include "server/server.h"
 #include "services.h"
 #include "settings.h"
@@ -33,6 +34,7 @@ constexpr char kOriginalProgram[] = "tritonserver";
 constexpr char kOriginalId[] = "triton";
 constexpr char kOriginalVersion[] = "2.73.0";
 constexpr char kCheckCommand[] = "check";
+constexpr char kRunModelCommand[] = "run-model";
 
 // ../<name> beside the executable.
 std::string DefaultDirectory(const char* name) {
@@ -157,6 +159,13 @@ int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watc
   return Stop(settings, server->get(), &services, watchdog);
 }
 
+// Without the destructors of static objects, of which loaded backends have many.
+[[noreturn]] void EndNow(int exit_code) {
+  std::cout.flush();
+  std::cerr.flush();
+  _exit(exit_code);
+}
+
 int Main(int argc, char** argv) {
   const std::string program = std::filesystem::path(argv[0]).filename().string();
   Settings settings = DefaultSettings(program);
@@ -164,6 +173,10 @@ int Main(int argc, char** argv) {
   if (!args.empty() && args[0] == kCheckCommand) {
     return CheckCommand({args.begin() + 1, args.end()}, settings.server.backend_directory,
                         std::cout, std::cerr);
+  }
+  if (!args.empty() && args[0] == kRunModelCommand) {
+    EndNow(
+        RunModelCommand({args.begin() + 1, args.end()}, std::move(settings), std::cout, std::cerr));
   }
   if (const absl::Status parsed = ParseCommandLine(args, &settings); !parsed.ok()) {
     std::cerr << program << ": " << parsed.message() << "\n"
@@ -192,9 +205,7 @@ int Main(int argc, char** argv) {
   }
   const int exit_code = Serve(settings, &signals, &watchdog);
   // The threads of `signals` and `watchdog` run until the end, and must not outlive these.
-  std::cout.flush();
-  std::cerr.flush();
-  _exit(exit_code);
+  EndNow(exit_code);
 }
 
 }  // namespace

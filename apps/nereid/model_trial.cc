@@ -1,0 +1,157 @@
+#include "model_trial.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cstring>
+#include <ostream>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "frontends/codec/v2_request_reader.h"
+#include "printed_tensor.h"
+
+namespace nereid {
+namespace {
+
+constexpr uint64_t kSequence = 1;
+
+}  // namespace
+
+void ModelTrial::OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target) {
+  auto* const trial = static_cast<ModelTrial*>(target.userp);
+  MutexLock lock(&trial->mu_);
+  trial->released_ = true;
+  trial->changed_.NotifyAll();
+}
+
+void ModelTrial::OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target) {
+  auto* const trial = static_cast<ModelTrial*>(target.userp);
+  Received received;
+  received.response.reset(response);
+  received.final = (flags & kResponseCompleteFinal) != 0;
+  MutexLock lock(&trial->mu_);
+  trial->received_.push_back(std::move(received));
+  trial->changed_.NotifyAll();
+}
+
+absl::Status ModelTrial::FillSample(const std::string& model, InferRequest* request,
+                                    RequestBuffers* buffers) {
+  ASSIGN_OR_RETURN(const ModelMetadata metadata, server_->GetModelMetadata(model, kLatestVersion));
+  for (const TensorMetadata& tensor : metadata.inputs) {
+    int64_t elements = 1;
+    Shape shape = tensor.shape;
+    for (int64_t& dim : shape) {
+      if (dim < 0) dim = 1;
+      elements *= dim;
+    }
+    ASSIGN_OR_RETURN(InferInput * input, request->AddInput(tensor.name, tensor.data_type, shape));
+    const std::string bytes = SampleTensor(tensor.data_type, elements);
+    InputBuffer buffer;
+    buffer.byte_size = bytes.size();
+    char* const place = buffers->Allocate(bytes.size());
+    if (place == nullptr) return buffers->WhyNothing("a sample");
+    std::memcpy(place, bytes.data(), bytes.size());
+    buffer.base = place;
+    input->AppendBuffer(buffer);
+    out_ << "  " << PrintTensor(tensor.name, tensor.data_type, shape, bytes) << "\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelTrial::Fill(const Plan& plan, int index, InferRequest* request,
+                              RequestBuffers* buffers) {
+  if (plan.json.empty()) {
+    RETURN_IF_ERROR(FillSample(plan.model, request, buffers));
+  } else {
+    // The reader looks a little beyond the end.
+    const std::string padded = plan.json + std::string(kBodyPadding, '\0');
+    char* const place = buffers->Allocate(padded.size());
+    if (place == nullptr) return buffers->WhyNothing("a request");
+    std::memcpy(place, padded.data(), padded.size());
+    V2RequestBody body;
+    body.data = place;
+    body.size = plan.json.size();
+    OutputFormats formats;
+    RETURN_IF_ERROR(ReadV2Request(body, RequestLimits(), request, buffers, &formats));
+  }
+  if (plan.sequence && !request->correlation_id().present()) {
+    request->set_correlation_id(CorrelationId(kSequence));
+    request->set_flags((index == 0 ? kRequestFlagSequenceStart : 0) |
+                       (index + 1 == plan.count ? kRequestFlagSequenceEnd : 0));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> ModelTrial::Run(const Plan& plan) {
+  for (int index = 0; index < plan.count; ++index) {
+    ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
+                     server_->FindModel(plan.model, kLatestVersion));
+    RequestBuffers buffers;
+    InferRequest request(std::move(model), kLatestVersion);
+    out_ << "request";
+    if (plan.count > 1) out_ << " " << index + 1 << " of " << plan.count;
+    out_ << (plan.json.empty() ? ", made up:\n" : ":\n");
+    RETURN_IF_ERROR(Fill(plan, index, &request, &buffers));
+    ReleaseTarget release;
+    release.fn = &OnRelease;
+    release.userp = this;
+    request.set_release_target(release);
+    ResponseTarget target;
+    target.fn = &OnResponse;
+    target.userp = this;
+    target.allocator = &allocator_;
+    request.set_response_target(target);
+    RETURN_IF_ERROR(server_->Infer(&request));
+    if (!PrintAnswers()) return false;
+  }
+  return true;
+}
+
+ModelTrial::Received ModelTrial::Next() {
+  MutexLock lock(&mu_);
+  while (received_.empty()) changed_.Wait(&mu_);
+  Received received = std::move(received_.front());
+  received_.pop_front();
+  return received;
+}
+
+bool ModelTrial::PrintAnswers() {
+  const TimePoint start = server_->clock()->Now();
+  bool good = true;
+  size_t count = 0;
+  bool ended = false;
+  while (!ended) {
+    const Received received = Next();
+    ended = received.final;
+    if (received.response == nullptr) continue;
+    ++count;
+    const auto passed = std::chrono::duration<double, std::milli>(server_->clock()->Now() - start);
+    out_ << "response after " << absl::StrCat(passed.count()) << " ms:\n";
+    good = Print(*received.response) && good;
+    out_.flush();
+  }
+  if (count == 0) out_ << "no response: the model has answered by the end alone\n";
+  MutexLock lock(&mu_);
+  while (!released_) changed_.Wait(&mu_);
+  released_ = false;
+  return good;
+}
+
+bool ModelTrial::Print(const InferResponse& response) {
+  if (!response.status().ok()) {
+    out_ << "  ERROR " << absl::StatusCodeToString(response.status().code()) << ": "
+         << response.status().message() << "\n";
+    return false;
+  }
+  for (const ResponseOutput& output : response.outputs()) {
+    const OutputBuffer& buffer = output.buffer();
+    out_ << "  "
+         << PrintTensor(output.name(), output.data_type(), output.shape(),
+                        {static_cast<const char*>(buffer.base), buffer.byte_size})
+         << "\n";
+  }
+  if (response.outputs().empty()) out_ << "  (no outputs)\n";
+  return true;
+}
+
+}  // namespace nereid

@@ -1,0 +1,193 @@
+#include "run_model.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <utility>
+
+#include "answer_stream.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "flags/command_line.h"
+#include "model_trial.h"
+#include "server/server.h"
+
+namespace nereid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kUsage[] =
+    "Usage: nereid run-model [options] DIR\n"
+    "\n"
+    "Loads the model in the folder DIR (with config.pbtxt and version folders, as in a model\n"
+    "repository), sends it a request and prints what it answers. No port is opened. The log, and\n"
+    "what the model itself writes, goes to standard error.\n"
+    "\n"
+    "  --input=FILE                   a request in JSON, as clients send it by HTTP; without it "
+    "one\n"
+    "                                 is made up: ones, true, \"sample\", dimensions that vary are "
+    "1\n"
+    "  --count=N                      so many times; of a model with sequences, N requests of one\n"
+    "  --load-model=NAME              load this model of the same folder, too; may be repeated\n"
+    "  --backend-directory=DIR, --backend-config=NAME,KEY=VALUE\n"
+    "                                 as options of the server\n"
+    "  --verbose                      write everything to the log\n"
+    "\n"
+    "Exit status: 0: every response is good; 1: the model does not load, or a response is an\n"
+    "error; 2: wrong options.\n";
+
+constexpr int kFailed = 1;
+constexpr int kCannot = 2;
+constexpr int kMostRequests = 1'000'000;
+
+struct Options {
+  std::string directory;
+  std::string input;
+  int count = 1;
+  bool help = false;
+  std::vector<std::string> server;  // options of the server
+};
+
+absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& args) {
+  Options options;
+  for (const std::string& arg : args) {
+    absl::string_view value = arg;
+    if (arg == "--help") {
+      options.help = true;
+    } else if (arg == "--verbose") {
+      options.server.push_back("--log-verbose=1");
+    } else if (absl::ConsumePrefix(&value, "--input=")) {
+      options.input = std::string(value);
+    } else if (absl::ConsumePrefix(&value, "--count=")) {
+      if (!absl::SimpleAtoi(value, &options.count) || options.count < 1 ||
+          options.count > kMostRequests) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--count is '", value, "'; it has to be a number from 1 to ", kMostRequests));
+      }
+    } else if (absl::StartsWith(arg, "--load-model=") ||
+               absl::StartsWith(arg, "--backend-directory=") ||
+               absl::StartsWith(arg, "--backend-config=")) {
+      options.server.push_back(arg);
+    } else if (absl::StartsWith(arg, "-")) {
+      return absl::InvalidArgumentError(absl::StrCat("unknown option ", arg));
+    } else if (!options.directory.empty()) {
+      return absl::InvalidArgumentError("only one DIR may be given");
+    } else {
+      options.directory = arg;
+    }
+  }
+  if (options.directory.empty() && !options.help) {
+    return absl::InvalidArgumentError("no DIR is given");
+  }
+  return options;
+}
+
+absl::StatusOr<std::string> ReadInput(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file.is_open() || file.bad() || text.str().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--input: '", path, "' can not be read, or is empty"));
+  }
+  return text.str();
+}
+
+// The folder of the model as the only one of its repository that is loaded.
+absl::StatusOr<std::string> SetUp(const Options& options, Settings* settings) {
+  std::error_code error;
+  const fs::path directory = fs::canonical(options.directory, error);
+  if (error || !fs::is_directory(directory, error)) {
+    return absl::InvalidArgumentError(absl::StrCat("'", options.directory, "' is no folder"));
+  }
+  const std::string name = directory.filename().string();
+  std::vector<std::string> args = {
+      absl::StrCat("--model-repository=", directory.parent_path().string()),
+      "--model-control-mode=explicit", absl::StrCat("--load-model=", name)};
+  args.insert(args.end(), options.server.begin(), options.server.end());
+  RETURN_IF_ERROR(ParseCommandLine(args, settings));
+  settings->server.log_tables = false;
+  settings->server.cpu_metrics = false;
+  settings->server.exit_on_error = false;  // what is wrong is told below, in full
+  // Tracebacks are read by people here, and take several lines.
+  settings->log.escape_messages = false;
+  RETURN_IF_ERROR(Log::Configure(settings->log));
+  return name;
+}
+
+// False, and why, if a model that was asked for is not there.
+bool AllLoaded(const Server& server, std::ostream& err) {
+  const auto index = server.RepositoryIndex(/*ready_only=*/false);
+  if (!index.ok()) {
+    err << "nereid run-model: " << index.status().message() << "\n";
+    return false;
+  }
+  bool good = true;
+  for (const IndexEntry& entry : *index) {
+    if (entry.state.empty() || entry.state == "READY") continue;
+    good = false;
+    err << "nereid run-model: '" << entry.name << "' is " << entry.state << ": " << entry.reason
+        << "\n";
+  }
+  return good;
+}
+
+bool HasSequences(const Server& server, const std::string& model) {
+  const auto config = server.ModelConfigJson(model, kLatestVersion);
+  return config.ok() && absl::StrContains(*config, "\"sequence_batching\":");
+}
+
+int TryModel(const Options& options, const std::string& name, std::string json,
+             const ServerOptions& server_options, std::ostream& out, std::ostream& err) {
+  absl::StatusOr<Server::Owner> server = Server::Create(server_options);
+  if (!server.ok()) {
+    err << "nereid run-model: " << server.status().message() << "\n";
+    return kFailed;
+  }
+  if (!AllLoaded(**server, err)) return kFailed;
+  ModelTrial::Plan plan;
+  plan.model = name;
+  plan.json = std::move(json);
+  plan.count = options.count;
+  plan.sequence = HasSequences(**server, name);
+  const absl::StatusOr<bool> good = ModelTrial(server->get(), &out).Run(plan);
+  if (!good.ok()) err << "nereid run-model: " << good.status().message() << "\n";
+  const absl::Status stopped = (*server)->Stop();
+  if (!stopped.ok()) err << "nereid run-model: " << stopped.message() << "\n";
+  return good.ok() && *good && stopped.ok() ? 0 : kFailed;
+}
+
+}  // namespace
+
+int RunModelCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
+                    std::ostream& err) {
+  const absl::StatusOr<Options> options = ParseOptions(args);
+  if (!options.ok()) {
+    err << "nereid run-model: " << options.status().message() << "\n" << kUsage;
+    return kCannot;
+  }
+  if (options->help) {
+    out << kUsage;
+    return 0;
+  }
+  absl::StatusOr<std::string> json = ReadInput(options->input);
+  const absl::StatusOr<std::string> name =
+      json.ok() ? SetUp(*options, &settings) : absl::StatusOr<std::string>(json.status());
+  if (!name.ok()) {
+    err << "nereid run-model: " << name.status().message() << "\n";
+    return kCannot;
+  }
+  out.flush();
+  AnswerStream answers;
+  return TryModel(*options, *name, *std::move(json), settings.server, answers.stream(), err);
+}
+
+}  // namespace nereid

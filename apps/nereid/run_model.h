@@ -1,0 +1,22 @@
+// `nereid run-model DIR`: loads one model and tries it, without opening a port.
+#ifndef NEREID_APPS_NEREID_RUN_MODEL_H_
+#define NEREID_APPS_NEREID_RUN_MODEL_H_
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "settings.h"
+
+namespace nereid {
+
+// `args`: what follows "run-model"; `settings`: those of a server of this installation. Writes what
+// the model answers to standard output, help to `out`, what is wrong to `err`; the log goes to
+// standard error. The exit status: 0: all requests were answered; 1: the model does not load, or an
+// answer is an error; 2: wrong arguments.
+int RunModelCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
+                    std::ostream& err);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_RUN_MODEL_H_
