@@ -10,7 +10,7 @@ from typing import Any, Callable, NoReturn, Optional, Union
 import _nereid_native as native
 
 from . import forked, life, model_loading
-from .exception_text import exception_text
+from .exception_text import exception_text, traceback_text
 
 INITIALIZE = 1
 AUTO_COMPLETE = 2
@@ -49,8 +49,16 @@ def _text_of_failure(step: Callable[..., Any], *arguments: Any) -> Optional[str]
     try:
         step(*arguments)
     except BaseException as error:  # SystemExit, too, is the model's failure and not our end
-        return exception_text(error)
+        return _told(error)
     return None
+
+
+def _told(error: BaseException) -> str:
+    """The text of an exception that the log has in full."""
+    from . import logger
+
+    logger.log_from_runtime(logger.LogLevel.ERROR, traceback_text(error))
+    return exception_text(error)
 
 
 def _initialize(what: dict) -> Union[bool, str]:
@@ -77,7 +85,7 @@ def _auto_complete(what: dict) -> tuple:
     try:
         return _complete(what)
     except BaseException as error:
-        return ("error", exception_text(error))
+        return ("error", _told(error))
 
 
 def _complete(what: dict) -> tuple:

@@ -34,10 +34,15 @@ def exception_text(error: BaseException) -> str:
 
 
 def traceback_text(error: BaseException) -> str:
-    """All of it, as Python shows it, for the log."""
+    """All of it, as Python shows it, with its causes, for the log. The calls of this package that led
+    to the model are left out."""
     import traceback
 
-    return "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
+    step = error.__traceback__
+    while step is not None and step.tb_frame.f_code.co_filename.startswith(_OURS):
+        step = step.tb_next
+    lines = traceback.format_exception(type(error), error, step or error.__traceback__)
+    return "".join(lines).rstrip()
 
 
 def caller_frame(depth: int):

@@ -121,7 +121,10 @@ def fail(requests: list, error: BaseException) -> str:
     for request in requests:
         request._release_flags = RELEASE_ALL
         request.get_response_sender().close()
-    return failure_text(str(error) if type(error) is BatchError else exception_text(error))
+    if type(error) is BatchError:
+        return failure_text(str(error))
+    logger.log_from_runtime(logger.LogLevel.ERROR, traceback_text(error))
+    return failure_text(exception_text(error))
 
 
 def failure_text(why: str) -> str:
