@@ -101,8 +101,9 @@ absl::StatusOr<bool> ModelTrial::Run(const Plan& plan) {
     target.userp = this;
     target.allocator = &allocator_;
     request.set_response_target(target);
+    const TimePoint start = server_->clock()->Now();
     RETURN_IF_ERROR(server_->Infer(&request));
-    if (!PrintAnswers()) return false;
+    if (!PrintAnswers(start)) return false;
   }
   return true;
 }
@@ -115,8 +116,7 @@ ModelTrial::Received ModelTrial::Next() {
   return received;
 }
 
-bool ModelTrial::PrintAnswers() {
-  const TimePoint start = server_->clock()->Now();
+bool ModelTrial::PrintAnswers(TimePoint start) {
   bool good = true;
   size_t count = 0;
   bool ended = false;

@@ -46,8 +46,9 @@ class ModelTrial {
   // Fills the request; its data lies in `buffers`.
   absl::Status Fill(const Plan& plan, int index, InferRequest* request, RequestBuffers* buffers);
   absl::Status FillSample(const std::string& model, InferRequest* request, RequestBuffers* buffers);
-  // Prints responses until the request is over. False if one of them was an error.
-  bool PrintAnswers() ABSL_LOCKS_EXCLUDED(mu_);
+  // Prints responses until the request, issued at `start`, is over. False if one of them was an
+  // error.
+  bool PrintAnswers(TimePoint start) ABSL_LOCKS_EXCLUDED(mu_);
   Received Next() ABSL_LOCKS_EXCLUDED(mu_);
   bool Print(const InferResponse& response);
 

@@ -38,9 +38,11 @@ def test_answers_and_log_may_go_to_one_file(
     folder = model_repository.add_identity("echo", "FP32")
     file = tmp_path / "both.txt"
     with file.open("wb") as both:
-        subprocess.run([server_binary(), "run-model", folder], stdout=both, stderr=both, timeout=120)
+        command = [server_binary(), "run-model", folder]
+        subprocess.run(command, stdout=both, stderr=both, timeout=120)
     text = file.read_text(encoding="utf-8")
-    places = [text.find(part) for part in ("loading: echo:1", "request, made up", "OUTPUT0", "Waiting")]
+    parts = ("loading: echo:1", "request, made up", "OUTPUT0", "Waiting")
+    places = [text.find(part) for part in parts]
     assert -1 not in places and places == sorted(places), text
 
 
