@@ -117,8 +117,7 @@ void Transport::Ask(const OutMessage& message, uint32_t* slot) {
   const auto answered = [&answer] {
     return answer.state.load(std::memory_order_acquire) == Slot::kAnswered;
   };
-  if (spinner.Spin(answered)) return;
-  while (!answered()) nereid_ipc::FutexWait(&answer.state, Slot::kAsked);
+  spinner.Wait(answered, [&answer] { nereid_ipc::FutexWait(&answer.state, Slot::kAsked); });
 }
 
 void Transport::FreeSlot(uint32_t index) {

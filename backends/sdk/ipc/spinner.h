@@ -1,38 +1,47 @@
-// Spinner: looks for a while whether something has happened before its thread goes to sleep in the
-// kernel, where sleeping and waking cost more than the wait. How long it looks follows what that
-// has brought lately. Owned by one thread at a time.
+// Spinner: waits for what another process does, by looking for a while before the thread goes to
+// sleep in the kernel, where sleeping and waking cost more than a short wait. How long it looks
+// follows how long the waits have been lately. Owned by one thread at a time.
 #ifndef NEREID_BACKENDS_SDK_IPC_SPINNER_H_
 #define NEREID_BACKENDS_SDK_IPC_SPINNER_H_
 
 #include <algorithm>
-#include <cstdint>
+#include <chrono>
 #include <thread>
 
 namespace nereid_ipc {
 
 class Spinner {
  public:
-  // True as soon as `done()` is; false when that was not so soon enough.
-  template <typename Done>
-  bool Spin(const Done& done) {
-    if (done()) return true;
-    if (!OtherProcessors()) return false;
-    for (uint32_t i = 0; i < rounds_; ++i) {
-      Pause();
-      if (done()) {
-        rounds_ = std::min(2 * rounds_, kMost);
-        return true;
-      }
-    }
-    rounds_ = std::max(rounds_ / 2, kLeast);
-    return false;
+  // Returns when `done()` is true. `sleep()` sleeps until that may be so.
+  template <typename Done, typename Sleep>
+  void Wait(const Done& done, const Sleep& sleep) {
+    if (done()) return;
+    const Clock::time_point start = Clock::now();
+    const bool spun = OtherProcessors() && SpinUntil(done, start + look_);
+    while (!spun && !done()) sleep();
+    // A wait that was no longer than sleeping and waking takes is worth a look next time.
+    const bool worth = Clock::now() - start < kShort;
+    look_ = worth ? std::min<Clock::duration>(2 * look_, kMost)
+                  : std::max<Clock::duration>(look_ / 2, kLeast);
   }
 
  private:
-  // A round takes 20 to 50 ns: from 1 to 20 microseconds.
-  static constexpr uint32_t kLeast = 32;
-  static constexpr uint32_t kMost = 512;
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds kLeast{1};
+  static constexpr std::chrono::microseconds kMost{25};
+  static constexpr std::chrono::microseconds kShort{80};
+  static constexpr int kPauses = 8;  // between two looks at the clock
 
+  template <typename Done>
+  static bool SpinUntil(const Done& done, Clock::time_point end) {
+    do {
+      for (int i = 0; i < kPauses; ++i) {
+        Pause();
+        if (done()) return true;
+      }
+    } while (Clock::now() < end);
+    return false;
+  }
   static bool OtherProcessors() {
     static const bool several = std::thread::hardware_concurrency() > 1;
     return several;
@@ -45,7 +54,7 @@ class Spinner {
 #endif
   }
 
-  uint32_t rounds_ = kMost;
+  Clock::duration look_ = kMost;
 };
 
 }  // namespace nereid_ipc

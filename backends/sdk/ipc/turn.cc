@@ -19,8 +19,10 @@ void Turn::Close() {
 }
 
 Turn::Owner Turn::WaitWhile(Owner owner, Spinner* spinner) const {
-  if (spinner != nullptr && spinner->Spin([&] { return now() != owner; })) return now();
-  while (now() == owner) FutexWait(&word_, owner);
+  const auto done = [&] { return now() != owner; };
+  const auto sleep = [&] { FutexWait(&word_, owner); };
+  if (spinner != nullptr) spinner->Wait(done, sleep);
+  while (!done()) sleep();
   return now();
 }
 
