@@ -121,3 +121,59 @@ def start(python: str, tmp_path: Path) -> Iterator[StartWorker]:
     yield make
     for worker in started:
         worker.close()
+
+
+SESSION = """
+    import gc
+    import json
+    import os
+    import sys
+    import threading
+
+    import numpy as np
+    import triton_python_backend_utils as pb_utils
+
+
+    class TritonPythonModel:
+        def initialize(self, args):
+            self.names = dict(globals())
+
+        def execute(self, requests):
+            return [pb_utils.InferenceResponse(error=self.run(request)) for request in requests]
+
+        def run(self, request):
+            self.names["request"] = request
+            self.names["result"] = None
+            try:
+                exec(request.request_id(), self.names)
+                text = repr(self.names["result"])
+            except BaseException as error:
+                text = f"{type(error).__name__}: {error}"
+            del self.names["request"]
+            return pb_utils.TritonError(text)
+"""
+
+
+class Session:
+    """A process that runs pieces of Python, each within execute; they leave what is to be looked at in
+    `result`, and find the request that brought them in `request`."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+
+    def run(self, code: str, *inputs: WireTensor, **fields: Any) -> str:
+        """repr() of the result, or `Type: text` of what was raised."""
+        code = textwrap.dedent(code).strip()
+        status, responses, _ = self.worker.execute(request(1, *inputs, request_id=code, **fields))
+        assert status == "ok"
+        ((error, outputs, _),) = responses
+        assert outputs == ()
+        return error[1]
+
+    def evaluate(self, expression: str, *inputs: WireTensor, **fields: Any) -> str:
+        return self.run(f"result = ({expression})", *inputs, **fields)
+
+
+@pytest.fixture
+def session(start: StartWorker) -> Session:
+    return Session(start(SESSION))
