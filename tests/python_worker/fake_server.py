@@ -142,6 +142,14 @@ class FakeServer:
             if time.monotonic() > deadline:
                 raise AssertionError(f"waited for {patience} s; {self.log.read_text()}")
 
+    def wait_until(self, done: Callable[[], bool], patience: float = PATIENCE) -> None:
+        """As serve_until(), but nothing is read from the ring."""
+        deadline = time.monotonic() + patience
+        while not done():
+            assert not self._ended(), f"status {self.status}: {self.log.read_text()}"
+            assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.001)
+
     def look(self) -> None:
         """Reads what is in the ring, and waits for nothing."""
         self._drain()

@@ -114,7 +114,16 @@ bool Packer::Integer(PyObject* value) {
 
 bool Packer::Text(PyObject* value) {
   std::string_view text;
-  if (!Utf8(value, &text)) return false;
+  Ref escaped;
+  if (!Utf8(value, &text)) {
+    // Halves of surrogate pairs, from a path for instance: no reason to lose an error's text.
+    PyErr_Clear();
+    escaped = Ref(PyUnicode_AsEncodedString(value, "utf-8", "backslashreplace"));
+    char* data = nullptr;
+    Py_ssize_t size = 0;
+    if (!escaped || PyBytes_AsStringAndSize(escaped.get(), &data, &size) != 0) return false;
+    text = std::string_view(data, static_cast<size_t>(size));
+  }
   if (!Count(Tag::kText, static_cast<Py_ssize_t>(text.size()))) return false;
   bytes_.append(text);
   return true;

@@ -1,0 +1,322 @@
+"""Requests to other models: what is sent, and what the model gets for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .conftest import Session, StartWorker, tensor
+from .fake_server import (
+    FINALIZE,
+    INFER,
+    LATER,
+    STREAM_CANCEL,
+    STREAM_CLOSE,
+    STREAM_NEXT,
+    LOG,
+    ServerError,
+)
+
+ASK = """
+    def ask(**fields):
+        fields.setdefault("inputs", [])
+        fields.setdefault("requested_output_names", [])
+        return pb_utils.InferenceRequest(model_name="other", **fields)
+
+    def shown(response):
+        if response.has_error():
+            return response.error().code().name, response.error().message()
+        return [(t.name(), t.as_numpy().tolist()) for t in response.output_tensors()]
+"""
+
+
+@pytest.fixture
+def bls(session: Session) -> Session:
+    assert session.run(ASK) == "None"
+    return session
+
+
+def asked_for(session: Session, answer: Any) -> list[tuple]:
+    """The arguments of each Infer, all answered the same way."""
+    asked = []
+
+    def infer(*arguments: Any) -> Any:
+        asked.append(arguments)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    session.worker.handlers[INFER] = infer
+    return asked
+
+
+def test_a_request_and_its_response(bls: Session) -> None:
+    output = tensor("OUT", [[1.5, 2]])
+    asked = asked_for(bls, (None, (output,), '{"p": 1}'))
+    bls.run(
+        """
+        a = pb_utils.Tensor("A", np.arange(3))
+        response = ask(inputs=[a], requested_output_names=["OUT", "OUT", "MORE"], request_id="id",
+                       correlation_id=2**64 - 1, flags=3, timeout=77, model_version=2,
+                       parameters={"x": "y"}).exec()
+        result = None
+        """
+    )
+    assert bls.evaluate("shown(response), response.parameters(), response.error()") == repr(
+        ([("OUT", [[1.5, 2.0]])], '{"p": 1}', None)
+    )
+    ((name, version, request_id, correlation, flags, timeout, priority, *others),) = asked
+    assert (name, version, request_id) == ("other", 2, "id")
+    assert (correlation, flags, timeout, priority) == (2**64 - 1, 3, 77, 0)
+    parameters, requested, inputs, trace, decoupled, blocks = others
+    assert (parameters, requested, trace) == ('{"x": "y"}', ("OUT", "MORE"), 0)
+    assert (decoupled, blocks) == (False, True)
+    np.testing.assert_array_equal(inputs[0].array(), np.arange(3))
+
+
+def test_errors_are_responses(bls: Session) -> None:
+    asked_for(bls, ServerError(2, "Model other - Error when running inference: no such model"))
+    assert bls.evaluate("shown(ask().exec())") == repr(
+        ("NOT_FOUND", "Model other - Error when running inference: no such model")
+    )
+    assert bls.evaluate("[shown(r) for r in ask().exec(decoupled=True)]") == repr(
+        [("NOT_FOUND", "Model other - Error when running inference: no such model")]
+    )
+    asked_for(bls, ((7, "gone"), (), ""))
+    assert bls.evaluate("shown(ask().exec())") == "('CANCELLED', 'gone')"
+    asked_for(bls, ServerError(1, ""))
+    assert "An error occurred while performing BLS request." in bls.evaluate("shown(ask().exec())")
+
+
+@pytest.mark.one_interpreter
+def test_a_large_answer(bls: Session) -> None:
+    asked_for(bls, (None, (tensor("OUT", range(1000)),), "x" * 1000))
+    assert bls.evaluate("shown(ask().exec())") == repr([("OUT", [float(i) for i in range(1000)])])
+
+
+@pytest.mark.one_interpreter
+def test_from_threads(bls: Session) -> None:
+    asked = asked_for(bls, (None, (), ""))
+    bls.run(
+        """
+        threads = [threading.Thread(target=lambda: ask().exec()) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        """
+    )
+    assert [arguments[-1] for arguments in asked] == [False] * 8
+
+
+@pytest.mark.one_interpreter
+def test_the_trace_and_the_request_itself(bls: Session) -> None:
+    asked = asked_for(bls, (None, (), ""))
+    assert (
+        bls.evaluate("request.trace().get_context()", trace=(12, "context")) == "'context'"
+    )
+    assert bls.evaluate("request.trace().get_context()") == "None"
+    bls.run("ask(trace=request.trace()).exec()", trace=(12, "context"))
+    assert asked[0][10] == 12
+
+
+ASYNC = """
+    import asyncio
+
+    import triton_python_backend_utils as pb_utils
+
+
+    def ask():
+        return pb_utils.InferenceRequest(
+            inputs=[], requested_output_names=[], model_name="other")
+
+
+    class TritonPythonModel:
+        async def execute(self, requests):
+            responses = await asyncio.gather(*(ask().async_exec() for _ in range(5)))
+            responses.append(ask().exec())
+            texts = ",".join(response.error().message() for response in responses)
+            return [pb_utils.InferenceResponse(error=pb_utils.TritonError(texts))]
+"""
+
+
+def test_many_at_once(start: StartWorker) -> None:
+    worker = start(ASYNC)
+    pending: list[int] = []
+
+    def infer(*arguments: Any) -> Any:
+        """Answers the first five together, the last first: they are under way together."""
+        assert arguments[-1] is True  # execute waits for each
+        pending.append(worker.calls[-1][0])
+        if len(pending) == 5:
+            for number, slot in enumerate(reversed(pending)):
+                worker.answer(slot, (0, ((1, str(number)), (), "")))
+        return LATER if len(pending) <= 5 else ((1, "last"), (), "")
+
+    worker.handlers[INFER] = infer
+    status, (((_, text), _, _),), _ = worker.execute((1, "", 0, 0, 0, "", (), (), 0, None, 0))
+    assert status == "ok"
+    assert sorted(text.split(",")[:5]) == list("01234") and text.endswith(",last")
+
+
+@pytest.mark.one_interpreter
+def test_async_exec_needs_a_loop(bls: Session) -> None:
+    assert bls.evaluate("ask().async_exec()") == "RuntimeError: no running event loop"
+
+
+@pytest.mark.parametrize("when", ["initialize", "finalize", "__init__"])
+@pytest.mark.one_interpreter
+def test_outside_of_execute(start: StartWorker, when: str) -> None:
+    worker = start(
+        f"""
+        import triton_python_backend_utils as pb_utils
+
+
+        class TritonPythonModel:
+            def {when}(self, *args):
+                pb_utils.InferenceRequest(
+                    inputs=[], requested_output_names=[], model_name="other").exec()
+        """,
+        initialize=False,
+    )
+    text = worker.initialize()
+    if when == "finalize":
+        assert text is None
+        text = worker.command(FINALIZE, None)
+    assert text is not None and text.startswith(
+        "TritonModelException: BLS is only supported during the 'execute' function.\n\nAt:\n"
+    )
+
+
+# --- Decoupled models.
+
+
+def streams(session: Session, *parts: Any) -> list[tuple]:
+    asked = asked_for(session, 31)
+    left = list(parts)
+
+    def next_of(stream: int) -> Any:
+        assert stream == 31
+        part = left.pop(0)
+        if isinstance(part, Exception):
+            raise part
+        return part
+
+    session.worker.handlers[STREAM_NEXT] = next_of
+    return asked
+
+
+def numbered(number: int) -> tuple:
+    return (None, (tensor("N", [number]),), "")
+
+
+def test_a_stream(bls: Session) -> None:
+    asked = streams(bls, (numbered(0), False), (numbered(1), False), (None, True))
+    bls.run(
+        """
+        responses = ask().exec(decoupled=True)
+        def all_of(it): return [[t.as_numpy().tolist() for t in r.output_tensors()] for r in it]
+        first = next(responses)
+        """
+    )
+    # It goes on where it was; the end comes as a response without outputs.
+    assert bls.evaluate("all_of(responses)") == "[[[1.0]], []]"
+    assert bls.evaluate("next(responses)") == (
+        "StopIteration: Iteration is done for the responses."
+    )
+    assert bls.evaluate("all_of(responses)") == "[[[0.0]], [[1.0]], []]"
+    assert asked[0][-2:] == (True, True)
+    bls.run("del responses")
+    bls.run("")
+    assert bls.worker.posted(STREAM_CLOSE) == []
+
+
+@pytest.mark.one_interpreter
+def test_the_last_with_outputs(bls: Session) -> None:
+    streams(bls, (numbered(4), True))
+    assert bls.evaluate("[shown(r) for r in ask().exec(decoupled=True)]") == "[[('N', [4.0])]]"
+
+
+@pytest.mark.one_interpreter
+def test_a_stream_that_fails(bls: Session) -> None:
+    streams(bls, (((7, "gone"), (), ""), False), ServerError(4, "unloaded"))
+    assert bls.evaluate("[shown(r) for r in ask().exec(decoupled=True)]") == repr(
+        [("CANCELLED", "gone"), ("UNAVAILABLE", "unloaded")]
+    )
+
+
+@pytest.mark.one_interpreter
+def test_a_stream_that_nobody_reads_to_its_end(bls: Session) -> None:
+    streams(bls, (numbered(0), False))
+    bls.run("responses = ask().exec(decoupled=True); next(responses)")
+    bls.run("responses.cancel()")
+    assert bls.worker.posted(STREAM_CANCEL) == [(31,)]
+    assert bls.worker.posted(STREAM_CLOSE) == []
+    bls.run("del responses")
+    bls.run("")
+    assert bls.worker.posted(STREAM_CLOSE) == [(31,)]
+    assert bls.worker.posted(LOG) == []
+
+
+# --- What no request is.
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        (
+            "inputs=[None], request_id='7'",
+            "TritonModelException: Input tensor for request with id '7' and model name 'other' "
+            "should not be empty.",
+        ),
+        (
+            "requested_output_names=['']",
+            "TritonModelException: Requested output name for request with id '' and model name "
+            "'other' should not be empty.",
+        ),
+        (
+            "correlation_id=1.5",
+            "TritonModelException: Correlation ID must be integer or string",
+        ),
+        ("parameters=[]", "TritonModelException: Expect dict, got <class 'list'>"),
+        (
+            "parameters={1: 2}",
+            "TritonModelException: Expect parameters keys to have type str, found type "
+            "<class 'int'>",
+        ),
+        (
+            "parameters={'a': None}",
+            "TritonModelException: Expect parameters values to have type bool/int/str, found type "
+            "<class 'NoneType'>",
+        ),
+    ],
+)
+@pytest.mark.one_interpreter
+def test_what_is_refused(bls: Session, fields: str, text: str) -> None:
+    assert bls.evaluate(f"ask({fields})") == text
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "inputs=None",
+        "inputs=[1]",
+        "requested_output_names=None",
+        "requested_output_names=[1]",
+        "request_id=None",
+        "correlation_id=None",
+        "flags=None",
+        "timeout=None",
+        "model_version=None",
+        "preferred_memory=None",
+        "trace=None",
+    ],
+)
+@pytest.mark.one_interpreter
+def test_arguments_of_other_types(bls: Session, fields: str) -> None:
+    assert bls.evaluate(f"ask({fields})").startswith("TypeError: ")
+
+
+@pytest.mark.one_interpreter
+def test_a_number_that_is_too_large(bls: Session) -> None:
+    assert bls.evaluate("ask(correlation_id=2**64).exec()").startswith("OverflowError: ")
