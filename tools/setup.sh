@@ -154,6 +154,7 @@ install_onnxruntime
 [[ ${#frameworks[@]} -eq 0 ]] || choose_frameworks
 if $with_original; then
   install_aside "the original server" original "$(section pip-differential)"
+  install_aside "numpy for its Python models" original-numpy "$(section pip-differential-numpy)"
 fi
 if $with_vad; then
   install_aside "the speech detector" vad "$(section pip-vad)"

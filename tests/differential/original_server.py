@@ -12,7 +12,7 @@ import importlib.machinery
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from support.stage import PROJECT_ROOT  # noqa: E402
 
 # The wheel wants an older numpy than the tests do, so it lies in a folder of its own.
 INSTALL_FOLDER = PROJECT_ROOT / "build" / "deps" / "original"
+# Its Python backend gives empty tensors under numpy 2, so its models get an older one.
+NUMPY_FOLDER = PROJECT_ROOT / "build" / "deps" / "original-numpy"
 HOW_TO_INSTALL = (
     "The original server is not installed. Run 'tools/setup.sh --test', or by hand, with the "
     "version that [pip-differential] in tools/dependencies.txt pins: "
@@ -83,6 +85,10 @@ def prepare(folder: Path) -> OriginalLayout:
         _link(python_backend / source.name, source)
     stubs = wheel / "python_backend_stubs" / f"{sys.version_info.major}.{sys.version_info.minor}"
     _link(python_backend / "triton_python_backend_stub", stubs / "triton_python_backend_stub")
+    if NUMPY_FOLDER.is_dir():
+        # The stub passes over PYTHONPATH, but it looks for modules in its own folder.
+        for package in NUMPY_FOLDER.glob("numpy*"):
+            _link(python_backend / package.name, package)
     return OriginalLayout(
         binary=folder / "bin" / "tritonserver",
         library_path=os.pathsep.join([str(folder / "lib"), str(libraries)]),
@@ -109,11 +115,12 @@ def start_original(
     backend_directory: Path | None = None,
     ports: Sequence[int] | None = None,
     options: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> ServerProcess:
     """Starts the original on loopback. `ports`: HTTP, gRPC, metrics; free ones by default.
 
     `backend_directory` is the folder with NAME/libtriton_NAME.so; the wheel's own python backend
-    by default.
+    by default. `environment` is laid over this process's.
     """
     http_port, grpc_port, metrics_port = ports or free_ports(3)
     inherited = os.environ.get("LD_LIBRARY_PATH")
@@ -129,7 +136,8 @@ def start_original(
         f"--metrics-port={metrics_port}",
         *options,
     ]
-    return ServerProcess(command, log_directory, {"LD_LIBRARY_PATH": library_path})
+    env = {**(environment or {}), "LD_LIBRARY_PATH": library_path}
+    return ServerProcess(command, log_directory, env)
 
 
 def main() -> int:

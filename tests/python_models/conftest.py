@@ -1,0 +1,50 @@
+"""The servers, and a memory of their answers, for the whole test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from python_models.all_cases import ALL_CASES, GOLDEN_CASES
+from python_models.servers import BINARY, ORIGINAL, OURS, running, why_not
+from python_models.steps import Case
+
+Answers = Callable[[Case], list[Any]]
+
+
+@pytest.fixture(scope="session")
+def answers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Answers]]:
+    """By the kind of the server. Its cases are all sent when the first one is asked for, in their
+    order: some models remember."""
+    known: dict[str, dict[str, list[Any]]] = {}
+
+    def of(kind: str) -> Answers:
+        if reason := why_not(kind):
+            pytest.skip(reason)
+        if kind not in known:
+            with ExitStack() as stack:
+                session = stack.enter_context(running(kind, tmp_path_factory.mktemp(kind)))
+                cases = ALL_CASES if kind == OURS else GOLDEN_CASES
+                known[kind] = {case.id: session.answers(case) for case in cases}
+        return lambda case: known[kind][case.id]
+
+    yield of
+
+
+@pytest.fixture(params=[OURS, BINARY])
+def of_nereid(request: pytest.FixtureRequest, answers_of: Callable[[str], Answers]) -> Answers:
+    """Nereid's answers, with either backend."""
+    return answers_of(request.param)
+
+
+@pytest.fixture
+def of_ours(answers_of: Callable[[str], Answers]) -> Answers:
+    return answers_of(OURS)
+
+
+@pytest.fixture
+def of_original(answers_of: Callable[[str], Answers]) -> Answers:
+    return answers_of(ORIGINAL)

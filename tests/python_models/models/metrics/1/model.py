@@ -1,0 +1,91 @@
+import json
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+
+def attempt(action):
+    try:
+        return action()
+    except TypeError:
+        return "TypeError"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+class TritonPythonModel:
+    """Metrics of the model's own: counter, gauge, histogram, and how they are used wrongly."""
+
+    def initialize(self, args):
+        Family = pb_utils.MetricFamily
+        self.counters = Family(
+            name="lab_requests", description="Requests of the lab", kind=Family.COUNTER
+        )
+        self.gauges = Family(name="lab_depth", description="Depth", kind=Family.GAUGE)
+        self.histograms = Family(
+            name="lab_latency", description="Latencies", kind=Family.HISTOGRAM
+        )
+        self.counter = self.counters.Metric(labels={"model": "metrics", "version": "1"})
+        self.gauge = self.gauges.Metric(labels={})
+        self.histogram = self.histograms.Metric(labels={"unit": "ms"}, buckets=[0.1, 1.0, 10.0])
+
+    def execute(self, requests):
+        responses = []
+        for request in requests:
+            how = pb_utils.get_input_tensor_by_name(request, "HOW").as_numpy()[0].decode()
+            text = json.dumps(getattr(self, how)())
+            responses.append(
+                pb_utils.InferenceResponse(
+                    [pb_utils.Tensor("REPORT", np.array([text], dtype=np.object_))]
+                )
+            )
+        return responses
+
+    def use(self):
+        self.counter.increment(2)
+        self.counter.increment(0.5)
+        self.gauge.set(5)
+        self.gauge.increment(-7.25)
+        for value in (0.05, 0.5, 5, 50):
+            self.histogram.observe(value)
+        again = self.counters.Metric(labels={"model": "metrics", "version": "1"})
+        other = self.counters.Metric(labels={"model": "other"})
+        other.increment(1)
+        self.other = other
+        same_family = pb_utils.MetricFamily("lab_requests", "Other words", pb_utils.MetricFamily.COUNTER)
+        same = same_family.Metric(labels={"model": "metrics", "version": "1"})
+        return [self.counter.value(), self.gauge.value(), again.value(), other.value(), same.value()]
+
+    def misuse(self):
+        Family = pb_utils.MetricFamily
+        return {
+            "counter down": attempt(lambda: self.counter.increment(-1)),
+            "counter set": attempt(lambda: self.counter.set(3)),
+            "counter observe": attempt(lambda: self.counter.observe(3)),
+            "gauge observe": attempt(lambda: self.gauge.observe(3)),
+            "histogram increment": attempt(lambda: self.histogram.increment(1)),
+            "histogram set": attempt(lambda: self.histogram.set(1)),
+            "histogram value": attempt(lambda: self.histogram.value()),
+            "other kind": attempt(lambda: Family("lab_requests", "x", Family.GAUGE)),
+            "bad name": attempt(lambda: Family("lab requests", "x", Family.GAUGE)),
+            "no name": attempt(lambda: Family("", "x", Family.GAUGE)),
+            "labels a list": attempt(lambda: self.counters.Metric(labels=["a"])),
+            "labels with numbers": attempt(lambda: self.counters.Metric(labels={"a": 1})),
+            "buckets a number": attempt(
+                lambda: self.histograms.Metric(labels={"b": "1"}, buckets=3)
+            ),
+            "no buckets": attempt(lambda: self.histograms.Metric(labels={"b": "2"})),
+            "unwanted buckets": attempt(lambda: self.gauges.Metric(labels={}, buckets=[1.0])),
+            "unordered buckets": attempt(
+                lambda: self.histograms.Metric(labels={"b": "3"}, buckets=[2.0, 1.0]).observe(1)
+            ),
+            "kind a number": attempt(lambda: Family("lab_kind", "x", 7)),
+            "after its family": attempt(self.orphan),
+        }
+
+    def orphan(self):
+        family = pb_utils.MetricFamily("lab_orphan", "x", pb_utils.MetricFamily.COUNTER)
+        metric = family.Metric(labels={"a": "b"})
+        del family
+        metric.increment(1)
+        return metric.value()

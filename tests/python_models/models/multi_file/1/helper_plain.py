@@ -1,0 +1,2 @@
+def whisper(text):
+    return text.lower()

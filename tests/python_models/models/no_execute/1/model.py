@@ -1,0 +1,5 @@
+class TritonPythonModel:
+    """Has nothing to execute."""
+
+    def initialize(self, args):
+        self.ready = True

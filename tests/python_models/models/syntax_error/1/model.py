@@ -1,0 +1,6 @@
+"""Is no Python."""
+
+
+class TritonPythonModel:
+    def execute(self, requests)
+        return []

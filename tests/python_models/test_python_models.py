@@ -1,0 +1,85 @@
+"""The same Python models under our backend and under the original's: equal answers and error texts, or
+a difference that docs/protocol/python-differences.md lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+
+from differential.differences import ELSEWHERE
+from python_models import golden
+from python_models.all_cases import ALL_CASES, GOLDEN_CASES, OURS_ALONE
+from python_models.compare import allowed, compare, rows, unlisted
+from python_models.conftest import Answers
+from python_models.servers import BINARY, MODELS, OURS, why_not
+from python_models.steps import Case
+from support.stage import PROJECT_ROOT
+
+each_golden = pytest.mark.parametrize("case", GOLDEN_CASES, ids=lambda case: case.id)
+
+
+def test_enough_models_and_cases() -> None:
+    assert sum((folder / "config.pbtxt").exists() for folder in MODELS.iterdir()) >= 40
+    ids = [case.id for case in ALL_CASES]
+    assert len(ids) == len(set(ids))
+
+
+@each_golden
+def test_as_the_original_answered(case: Case, of_nereid: Answers) -> None:
+    found = unlisted(compare(case.id, golden.load(case), of_nereid(case)))
+    assert not found, "not in docs/protocol/python-differences.md:\n" + "\n".join(map(str, found))
+
+
+@each_golden
+def test_the_original_answers_as_recorded(case: Case, of_original: Answers) -> None:
+    changes = compare(case.id, golden.load(case), of_original(case))
+    assert not changes, "\n".join(map(str, changes))
+
+
+@pytest.mark.parametrize("case", OURS_ALONE, ids=lambda case: case.id)
+def test_what_only_we_answer(case: Case, of_ours: Answers) -> None:
+    for answer, expected in zip(of_ours(case), case.expected, strict=True):
+        texts = _texts(answer)
+        assert any(fnmatchcase(text, expected) for text in texts), (expected, texts)
+
+
+def _texts(answer: Any) -> list[str]:
+    if isinstance(answer, dict):
+        return [text for value in answer.values() for text in _texts(value)]
+    if isinstance(answer, list):
+        return [text for value in answer for text in _texts(value)]
+    return [answer] if isinstance(answer, str) else []
+
+
+def test_no_stale_golden_file() -> None:
+    stored = {path.stem for path in golden.FOLDER.glob("*.json")}
+    assert stored == {case.id for case in GOLDEN_CASES}
+
+
+def test_every_listed_difference_occurs(answers_of: Callable[[str], Answers]) -> None:
+    if reason := why_not(OURS) or why_not(BINARY):
+        pytest.skip(reason)
+    found = [
+        difference
+        for kind in (OURS, BINARY)
+        for case in GOLDEN_CASES
+        for difference in compare(case.id, golden.load(case), answers_of(kind)(case))
+    ]
+    stale = [
+        row.id
+        for row in rows()
+        if row.aspect != ELSEWHERE and not any(allowed(row, difference) for difference in found)
+    ]
+    assert not stale, f"listed in docs/protocol/python-differences.md, but no case shows them: {stale}"
+
+
+def test_differences_shown_elsewhere_have_their_test() -> None:
+    for row in rows():
+        if row.aspect == ELSEWHERE:
+            for reference in row.cases:
+                path, _, name = reference.partition("::")
+                source = (PROJECT_ROOT / path).read_text(encoding="utf-8")
+                assert f"def {name}(" in source, f"{row.id}: {reference}"
