@@ -7,7 +7,7 @@ MODELS ?= examples/models
 ARGS ?=
 BACKENDS ?=
 
-.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-load soak ends frameworks-test lint format fuzz faults clean
+.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-load soak ends python-ends frameworks-test lint format fuzz faults clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-load   500 small models: how long they load, how the server answers meanwhile"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
+	@echo "make python-ends   processes of Python models and servers killed 200 times at random"
 	@echo "make frameworks-test   the backends openvino, pytorch and tensorflow (3 GB to install)"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
@@ -73,6 +74,10 @@ soak:
 ends:
 	@tools/stage.sh && NEREID_ENDS_ITERATIONS=$${NEREID_ENDS_ITERATIONS:-1000} .venv/bin/python -m pytest -q \
 	  tests/e2e/test_ends.py -k nothing_is_left $(ARGS)
+
+python-ends:
+	@tools/stage.sh && NEREID_PYTHON_KILLS=$${NEREID_PYTHON_KILLS:-200} NEREID_PYTHON_KILLS_PER_POINT=10 \
+	  .venv/bin/python -m pytest -q tests/python_models/test_kills.py $(ARGS)
 
 frameworks-test:
 	@tools/frameworks_test.sh $(ARGS)

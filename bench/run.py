@@ -26,7 +26,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from racetrack import compute, hostile, machine, perf_analyzer, table  # noqa: E402
+from racetrack import (  # noqa: E402
+    compute,
+    hostile,
+    machine,
+    perf_analyzer,
+    python_models,
+    python_page,
+    table,
+)
 from racetrack.attacks import ATTACKS  # noqa: E402
 from racetrack.contestants import NAMES, Contestant, start  # noqa: E402
 from racetrack.load import Tools, load, measure_limit  # noqa: E402
@@ -45,6 +53,8 @@ from support.stage import PROJECT_ROOT  # noqa: E402
 HOSTILE = "hostile"
 # Likewise: models of each framework that is staged, beside that framework (racetrack/frameworks.py).
 FRAMEWORKS = "frameworks"
+# Likewise: Python models under our backend and the original's (racetrack/python_models.py).
+PYTHON = "python"
 HOSTILE_SECONDS = 3.0  # of one measurement: three thousand requests, of which thirty are above the p99
 
 # What the original is tried with; the faster one races.
@@ -335,6 +345,35 @@ def run_frameworks(
     }
 
 
+def run_python(
+    work: Path, tools: Tools, settings: Settings, wanted: str, options: Sequence[str]
+) -> dict[str, Any]:
+    """The group "python": each server with its own Python backend. With `wanted` only rows."""
+    host = machine.describe()
+    measurement = python_models.Measurement(work, tools, settings.alternations, options)
+    rows = []
+    for row in measurement.rows(wanted):
+        say(", ".join(python_page.row_line(row)))
+        rows.append(row)
+    starts, memory = {}, {}
+    if not wanted:
+        starts = measurement.starts()
+        say("; ".join(", ".join(python_page.start_line(*one)) for one in starts.items()))
+        memory = measurement.memory()
+        say(f"MiB: {memory}")
+    return {
+        "format": 1,
+        "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "commit": machine.commit(PROJECT_ROOT),
+        "host": host | {"load_average_after": list(os.getloadavg())},
+        "turns": settings.alternations,
+        "seconds": tools.seconds,
+        "rows": rows,
+        "starts": starts,
+        "memory_mib": memory,
+    }
+
+
 def page_of(group: str, result: Mapping[str, Any]) -> str:
     if group == HOSTILE:
         return hostile.render(result)
@@ -342,6 +381,8 @@ def page_of(group: str, result: Mapping[str, Any]) -> str:
         from racetrack import frameworks
 
         return frameworks.render(result)
+    if group == PYTHON:
+        return python_page.render(result)
     return table.render(result)
 
 
@@ -368,7 +409,9 @@ def write(
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--quick", action="store_true", help="two short alternations, pinned only")
-    parser.add_argument("--group", choices=[*GROUPS, HOSTILE, FRAMEWORKS], default="race", help="which rows")
+    parser.add_argument(
+        "--group", choices=[*GROUPS, HOSTILE, FRAMEWORKS, PYTHON], default="race", help="which rows"
+    )
     parser.add_argument("--rows", default="", help="only rows whose key holds this text")
     parser.add_argument("--placements", type=lambda text: text.split(","))
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
@@ -403,8 +446,23 @@ def main_frameworks(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def main_python(arguments: argparse.Namespace) -> int:
+    settings = (Settings.quick if arguments.quick else Settings.full)(arguments.placements)
+    tools = Tools(arguments.tools, settings.seconds, settings.warmup)
+    with tempfile.TemporaryDirectory(prefix="nereid-bench-") as work:
+        options = arguments.nereid_option
+        result = run_python(Path(work), tools, settings, arguments.rows, options)
+    if not result["rows"]:
+        print(f"no row holds {arguments.rows!r}", file=sys.stderr)
+        return 2
+    write(result, arguments.out, complete=False, group=PYTHON)
+    return 0
+
+
 def main() -> int:
     arguments = parse_arguments()
+    if arguments.group == PYTHON:
+        return main_python(arguments)
     if arguments.group == FRAMEWORKS:
         return main_frameworks(arguments)
     if arguments.group == HOSTILE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,22 +39,32 @@ class Contestant:
 
 
 def start(
-    name: str, repository: Path, work: Path, placement: Placement, options: Sequence[str] = ()
+    name: str,
+    repository: Path,
+    work: Path,
+    placement: Placement,
+    options: Sequence[str] = (),
+    original_backends: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Contestant:
-    """Starts `nereid` or `original` and waits until it is ready."""
+    """Starts `nereid` or `original` and waits until it is ready. `original_backends` are those of the
+    original, by default ours; `environment` is laid over this process's."""
     ports = free_ports(3)
     logs = work / f"{name}-log"
     layout = prepare(work / "original") if name == "original" else None
     begun = time.perf_counter()
     with on_cores(placement.server):
         if layout is not None:
-            server = start_original(layout, repository, logs, backend_directory(), ports, options)
+            backends = original_backends or backend_directory()
+            server = start_original(
+                layout, repository, logs, backends, ports, options, environment
+            )
         else:
             flags = [
                 f"--{service}-port={port}"
                 for service, port in zip(("http", "grpc", "metrics"), ports)
             ]
-            server = start_nereid(repository, logs, [*flags, *options])
+            server = start_nereid(repository, logs, [*flags, *options], environment)
     try:
         _await_ready(server, ports[0])
     except BaseException:

@@ -11,6 +11,10 @@ def attempt(action):
         return f"{type(error).__name__}: {error}"
 
 
+def kind(dtype):
+    return dtype and np.dtype(dtype).str
+
+
 CONFIG = {
     "input": [{"name": "IN", "dims": [1]}],
     "output": [{"name": "OUT", "dims": [2]}],
@@ -27,11 +31,12 @@ class TritonPythonModel:
         serialized = pb_utils.serialize_byte_tensor(text)
         report = {
             "strings to numpy": [
-                attempt(lambda name=name: pb_utils.triton_string_to_numpy(name)) for name in types
+                attempt(lambda name=name: kind(pb_utils.triton_string_to_numpy(name)))
+                for name in types
             ],
             "table": sorted(pb_utils.TRITON_STRING_TO_NUMPY),
             "numbers to numpy": [
-                attempt(lambda n=n: pb_utils.triton_to_numpy_type(n)) for n in range(16)
+                attempt(lambda n=n: kind(pb_utils.triton_to_numpy_type(n))) for n in range(16)
             ],
             "numpy to numbers": [
                 attempt(lambda t=t: pb_utils.numpy_to_triton_type(t))

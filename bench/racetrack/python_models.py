@@ -1,0 +1,261 @@
+"""Python models: our Python backend in our server against the original's in the original, which both
+find the same interpreter, the same numpy and the same repository. The measurements; the page is
+python_page.py.
+
+Server and models' processes have one core, the client another.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tritonclient.grpc import service_pb2
+
+from differential.original_server import NUMPY_FOLDER, prepare
+from racetrack import machine
+from racetrack.contestants import NAMES, Contestant, start
+from racetrack.frameworks import tree_mib
+from racetrack.load import Tools, load
+from racetrack.workloads import Files, Model, Row, repeat_body
+from support import raw_http
+from support.poll import poll_until
+from support.repository import ModelRepository, tensor_text
+from support.stage import PROJECT_ROOT, backend_directory
+
+SOURCES = PROJECT_ROOT / "bench" / "python_models"
+SMALL, LARGE, RESPONSES = 16, 1 << 20, 1000
+INSTANCES = 10
+LOADS = 10
+ADD_SUB = Model("py_add_sub", "add and subtract 16 floats", "INPUT0", "SUM", (SMALL,))
+IDENTITY = Model("py_identity", "identity, 4 MB of FP32", "INPUT0", "OUTPUT0", (LARGE,))
+REPEAT = Model("py_repeat", "decoupled", "IN", "OUT", (1,))
+BLS = Model("py_bls", "BLS of an identity, 16 floats", "INPUT0", "OUTPUT0", (SMALL,))
+# Not loaded while the rows run: their instances would take part of the core.
+STARTED, TEN = "py_started", "py_ten"
+SERVED = (ADD_SUB.name, IDENTITY.name, REPEAT.name, BLS.name, "identity_small")
+ROWS = (
+    *(Row(ADD_SUB, protocol, "binary", c) for protocol in ("grpc", "http") for c in (1, 16)),
+    *(Row(IDENTITY, "http", "binary", c) for c in (1, 4)),
+    Row(REPEAT, "grpc", "binary", 1, responses=RESPONSES, seconds=3),
+    *(Row(BLS, "grpc", "binary", c) for c in (1, 16)),
+)
+# At least so many times the original's throughput.
+AIMS = {ADD_SUB.name: 3.0, IDENTITY.name: 3.0, REPEAT.name: 3.0, BLS.name: 2.0}
+# How an instance is started: what is loaded has a whole configuration in each case.
+STARTS = {"as usual": (), "without completion": ("--disable-auto-complete-config",)}
+# Debian's interpreter, which is the one that the original's backend brings its stub for.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(NUMPY_FOLDER)}
+
+
+def write_repository(root: Path) -> Path:
+    models = ModelRepository(root)
+    models.add_identity("identity_small", "FP32", (SMALL,))
+    small, large, one = (SMALL,), (LARGE,), (1,)
+    _add(models, ADD_SUB.name, {"INPUT0": small, "INPUT1": small}, {"SUM": small, "DIFFERENCE": small})
+    _add(models, IDENTITY.name, {"INPUT0": large}, {"OUTPUT0": large})
+    _add(models, BLS.name, {"INPUT0": small}, {"OUTPUT0": small})
+    _add(
+        models,
+        REPEAT.name,
+        {"IN": (-1,), "DELAY": (-1,), "WAIT": one},
+        {"OUT": one},
+        "model_transaction_policy { decoupled: true }",
+        {"IN": "INT32", "DELAY": "UINT32", "WAIT": "UINT32", "OUT": "INT32"},
+    )
+    for name, count in ((STARTED, 1), (TEN, INSTANCES)):
+        extra = f"instance_group [ {{ kind: KIND_CPU count: {count} }} ]"
+        _add(models, name, {"INPUT0": small}, {"OUTPUT0": small}, extra, source=IDENTITY.name)
+    return root
+
+
+def _add(
+    models: ModelRepository,
+    name: str,
+    inputs: Mapping[str, Sequence[int]],
+    outputs: Mapping[str, Sequence[int]],
+    extra: str = "",
+    types: Mapping[str, str] | None = None,
+    source: str = "",
+) -> None:
+    def listed(tensors: Mapping[str, Sequence[int]]) -> str:
+        texts = (tensor_text(t, (types or {}).get(t, "FP32"), dims) for t, dims in tensors.items())
+        return f"[ {', '.join(texts)} ]"
+
+    config = f'backend: "python"\ninput {listed(inputs)}\noutput {listed(outputs)}\n{extra}\n'
+    folder = models.add(name, config)
+    shutil.copy(SOURCES / f"{source or name}.py", folder / "1" / "model.py")
+
+
+def original_backends(folder: Path) -> Path:
+    """Our backends, but for Python: the original's."""
+    for source in backend_directory().iterdir():
+        if source.name != "python":
+            (folder / source.name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / source.name).symlink_to(source)
+    (folder / "python").symlink_to(prepare(folder.parent / "original").backends / "python")
+    return folder
+
+
+def write_files(folder: Path, row: Row) -> Files:
+    """The row's request, and the right answer."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shape = (row.responses,) if row.responses else row.model.shape
+    values = np.arange(int(np.prod(shape)), dtype=np.float32) * np.float32(0.5) - np.float32(3)
+    inputs = {row.model.input_name: values}
+    wanted = values
+    if row.model is ADD_SUB:
+        inputs["INPUT1"] = values * 3
+        wanted = values + inputs["INPUT1"]
+    expect = folder / f"{row.model.name}.expect"
+    expect.write_bytes(wanted.tobytes())
+    body = folder / f"{row.model.name}-{row.protocol}.body"
+    header = None
+    if row.responses:
+        body.write_bytes(repeat_body(row.model, values))
+    elif row.protocol == "grpc":
+        body.write_bytes(_grpc_body(row.model, inputs))
+    else:
+        header = _write_http_body(body, row.model, inputs)
+    return Files(body, expect, header, None, values.nbytes)
+
+
+def _grpc_body(model: Model, inputs: Mapping[str, np.ndarray]) -> bytes:
+    request = service_pb2.ModelInferRequest(model_name=model.name)
+    for name, array in inputs.items():
+        request.inputs.add(name=name, datatype="FP32", shape=array.shape)
+        request.raw_input_contents.append(array.tobytes())
+    request.outputs.add(name=model.output_name)
+    return request.SerializeToString()
+
+
+def _write_http_body(path: Path, model: Model, inputs: Mapping[str, np.ndarray]) -> int:
+    """Returns the length of the JSON part."""
+    tensors = [
+        {
+            "name": name,
+            "shape": list(array.shape),
+            "datatype": "FP32",
+            "parameters": {"binary_data_size": array.nbytes},
+        }
+        for name, array in inputs.items()
+    ]
+    output = {"name": model.output_name, "parameters": {"binary_data": True}}
+    head = json.dumps({"inputs": tensors, "outputs": [output]}).encode()
+    path.write_bytes(head + b"".join(array.tobytes() for array in inputs.values()))
+    return len(head)
+
+
+class Measurement:
+    """What all rows of a run have in common."""
+
+    def __init__(self, work: Path, tools: Tools, turns: int, options: Sequence[str]) -> None:
+        self._work = work
+        self._tools = tools
+        self._turns = turns
+        self._options = {"nereid": tuple(options), "original": ()}
+        self._placement = machine.placements()["pinned"]
+        self._repository = write_repository(work / "models")
+        self._backends = original_backends(work / "original-backends")
+
+    @contextmanager
+    def _servers(self, *options: str) -> Iterator[dict[str, Contestant]]:
+        """Both at once; the one that is not asked sleeps."""
+        running: dict[str, Contestant] = {}
+        try:
+            for name in NAMES:
+                running[name] = start(
+                    name,
+                    self._repository,
+                    self._work,
+                    self._placement,
+                    ["--model-control-mode=explicit", *options, *self._options[name]],
+                    self._backends,
+                    ENVIRONMENT,
+                )
+            yield running
+        finally:
+            for server in running.values():
+                server.stop()
+
+    def rows(self, wanted: str) -> Iterator[dict[str, Any]]:
+        """Throughput and latencies, in turns."""
+        chosen = [row for row in ROWS if wanted in row.key]
+        if not chosen:
+            return
+        with self._servers(*(f"--load-model={name}" for name in SERVED)) as running:
+            for row in chosen:
+                yield self._row(row, running)
+
+    def _row(self, row: Row, running: Mapping[str, Contestant]) -> dict[str, Any]:
+        files = write_files(self._work / "requests", row)
+        runs: dict[str, list[dict[str, Any]]] = {name: [] for name in NAMES}
+        for _ in range(self._turns):
+            for name in NAMES:
+                server = running[name]
+                address = server.address(row.protocol)
+                runs[name].append(
+                    load(self._tools, row, files, address, server.pid, self._placement)
+                )
+        return {
+            "key": row.key,
+            "model": row.model.name,
+            "title": row.title,
+            "protocol": row.protocol,
+            "concurrency": row.concurrency,
+            "runs": runs,
+        }
+
+    def starts(self) -> dict[str, dict[str, list[float]]]:
+        """Seconds from a request to load a model with one instance to the answer that it is there."""
+        found: dict[str, dict[str, list[float]]] = {}
+        for how, options in STARTS.items():
+            found[how] = {name: [] for name in NAMES}
+            with self._servers(*options) as running:
+                for _ in range(LOADS):
+                    for name in NAMES:
+                        found[how][name].append(_load_time(running[name].http))
+        return found
+
+    def memory(self) -> dict[str, dict[str, float]]:
+        """MiB of a server's whole tree of processes, with no model and with ten idle instances."""
+        found: dict[str, dict[str, float]] = {}
+        with self._servers() as running:
+            for name in NAMES:
+                found[name] = {"none": tree_mib(running[name].pid)}
+                _control(running[name].http, "load", TEN)
+                time.sleep(2)  # what is done after the load
+                found[name]["ten"] = tree_mib(running[name].pid)
+                _control(running[name].http, "unload", TEN)
+        return found
+
+
+def _load_time(address: str) -> float:
+    begun = time.perf_counter()
+    _control(address, "load", STARTED)
+    elapsed = time.perf_counter() - begun
+    _control(address, "unload", STARTED)
+    poll_until("the model to be unloaded", lambda: _is_unloaded(address))
+    return elapsed
+
+
+def _is_unloaded(address: str) -> bool:
+    index = raw_http.post(address, "/v2/repository/index").json()
+    return any(one["name"] == STARTED and one.get("reason") == "unloaded" for one in index)
+
+
+def _control(address: str, what: str, model: str) -> None:
+    answer = raw_http.post(address, f"/v2/repository/models/{model}/{what}")
+    if answer.status != 200:
+        raise RuntimeError(f"{what} of {model}: {answer.error()}")
+
+
+def middle_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    return statistics.median(ours) / statistics.median(theirs)

@@ -1,0 +1,123 @@
+"""What becomes of the measurements of Python models: the verdict, and the page."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from typing import Any
+
+from racetrack.contestants import NAMES
+from racetrack.python_models import AIMS, INSTANCES, LOADS, middle_ratio
+from racetrack.statistics import CLIENT_LIMIT, race
+from racetrack.table import markdown_table, number, percent, times
+
+MOST_START, MOST_MEMORY = 0.7, 0.6  # of the original's
+HEAD = (
+    "| row | conc. | throughput | original | ratio | aim | p50 µs | original | ratio | p99 µs | original "
+    "| spread | client CPU |"
+)
+START_HEAD = "| start of an instance | Nereid, s | original, s | ratio | aim |"
+MEMORY_HEAD = "| proportional set size of all processes, MiB | Nereid | original | ratio | aim |"
+
+
+def failures(result: Mapping[str, Any]) -> list[str]:
+    """Where we fall short of an aim, a sentence each."""
+    found = []
+    for row in result["rows"]:
+        outcome = race(row)
+        ratio = outcome.throughput_ratio
+        if outcome.ours.errors or outcome.peer.errors:
+            found.append(f"{row['key']}: requests failed")
+        elif ratio is None or ratio < AIMS[row["model"]]:
+            found.append(
+                f"{row['key']}: {times(ratio)} the original's throughput, "
+                f"{AIMS[row['model']]:g} are wanted"
+            )
+    for how, seconds in result["starts"].items():
+        ratio = middle_ratio(*(seconds[name] for name in NAMES))
+        if ratio > MOST_START:
+            found.append(
+                f"start of an instance {how}: {times(ratio)} the original's time, "
+                f"{MOST_START:g} are allowed"
+            )
+    if result["memory_mib"]:
+        ours, theirs = (result["memory_mib"][name]["ten"] for name in NAMES)
+        if ours / theirs > MOST_MEMORY:
+            found.append(
+                f"memory with {INSTANCES} instances: {times(ours / theirs)} the original's, "
+                f"{MOST_MEMORY:g} are allowed"
+            )
+    return found
+
+
+def row_line(row: Mapping[str, Any]) -> list[str]:
+    result = race(row)
+    ours, peer = result.ours, result.peer
+    limited = ours.client_is_the_limit or peer.client_is_the_limit
+    return [
+        f"{row['protocol'].upper()} {row['title']}{' (the client is the limit)' if limited else ''}",
+        str(row["concurrency"]),
+        number(ours.throughput),
+        number(peer.throughput),
+        times(result.throughput_ratio),
+        f"≥ {AIMS[row['model']]:g}",
+        number(ours.p50_us),
+        number(peer.p50_us),
+        times(result.p50_ratio),
+        number(ours.p99_us),
+        number(peer.p99_us),
+        f"{percent(ours.throughput_spread)}, {percent(peer.throughput_spread)}",
+        f"{percent(ours.client_cpu)}, {percent(peer.client_cpu)}",
+    ]
+
+
+def start_line(how: str, seconds: Mapping[str, Any]) -> list[str]:
+    ours, theirs = (statistics.median(seconds[name]) for name in NAMES)
+    return [how, f"{ours:.3f}", f"{theirs:.3f}", times(ours / theirs), f"≤ {MOST_START:g}"]
+
+
+def memory_lines(memory: Mapping[str, Mapping[str, float]]) -> list[list[str]]:
+    ours, theirs = (memory[name] for name in NAMES)
+    added = [one["ten"] - one["none"] for one in (ours, theirs)]
+
+    def line(what: str, a: float, b: float, aim: str) -> list[str]:
+        return [what, f"{a:.1f}", f"{b:.1f}", times(a / b), aim]
+
+    return [
+        line("no model", ours["none"], theirs["none"], "-"),
+        line(f"{INSTANCES} idle instances", ours["ten"], theirs["ten"], f"≤ {MOST_MEMORY:g}"),
+        line("one instance more", added[0] / INSTANCES, added[1] / INSTANCES, "-"),
+    ]
+
+
+def render(result: Mapping[str, Any]) -> str:
+    """The whole Markdown page."""
+    host = result["host"]
+    wrong = failures(result)
+    load = host["load_average_before"][0]
+    parts = [
+        f"# Python models: Nereid {result['commit']} against the original 2.51, {result['when']}",
+        f"{host['cores']} cores, {host['processor']}, {host['system']}; load average before {load:.2f}. "
+        "Each server with its own Python backend, the same models, the same interpreter and numpy; one "
+        "core for a server and its models' processes, another for the client. Medians of "
+        f"{result['turns']} turns.",
+    ]
+    if load > 0.5:
+        parts.append("**The machine was not quiet: other work ran beside this.**")
+    parts.append("**All aims are met.**" if not wrong else "\n".join(f"- {one}" for one in wrong))
+    if result["rows"]:
+        parts.append(markdown_table(HEAD, [row_line(row) for row in result["rows"]]))
+    if result["starts"]:
+        lines = [start_line(how, seconds) for how, seconds in result["starts"].items()]
+        parts.append(markdown_table(START_HEAD, lines))
+        parts.append(
+            f"From the request to load a model of one instance to its answer, {LOADS} times in turns."
+        )
+    if result["memory_mib"]:
+        parts.append(markdown_table(MEMORY_HEAD, memory_lines(result["memory_mib"])))
+    parts.append(
+        f"Where the client used more than {CLIENT_LIMIT:.0%} of its core, the ratio may be larger than "
+        "what was measured. Spread: largest minus smallest throughput as a part of the median. How to "
+        "read this: bench/README.md."
+    )
+    return "\n\n".join(parts) + "\n"
