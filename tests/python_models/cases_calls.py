@@ -54,12 +54,35 @@ _DECOUPLED = (
     "without_the_flag",
     "of_a_plain_model",
 )
+_METRICS = (
+    "counter down",
+    "counter set",
+    "counter observe",
+    "gauge observe",
+    "histogram increment",
+    "histogram set",
+    "other kind",
+    "labels a list",
+    "labels with numbers",
+    "buckets a number",
+    "no buckets",
+    "unwanted buckets",
+    "kind a number",
+    "after its family",
+    "bad name",
+    "no name",
+    "unordered buckets",
+)
 _CONTROL = ("life", "with_a_configuration", "with_files", "mistakes", "model_dir")
 
 
 def _bls(model: str) -> Infer:
     a, b = fp32("A", 1, 2, 3, 4), fp32("B", 0.5, 0.25, 0, -1)
     return Infer("bls_exec", (text("MODEL", model), a, b))
+
+
+def _misuse(how: str) -> Infer:
+    return Infer("metrics", (text("HOW", f"misuse:{how}"),))
 
 
 def _read(how: str, count: int) -> Infer:
@@ -109,7 +132,13 @@ CASES: tuple[Case, ...] = (
         "metrics-use",
         (Infer("metrics", (text("HOW", "use"),)), Metrics("lab_")),
     ),
-    Case("metrics-misuse", (Infer("metrics", (text("HOW", "misuse"),)),)),
+    *(Case(f"metrics-{how.replace(' ', '-')}", (_misuse(how),)) for how in _METRICS),
+    Case(
+        "metrics-histogram-value",  # the original server dies of it
+        (_misuse("histogram value"),),
+        original=False,
+        expected=("TritonModelException: Failed to get metric value: *",),
+    ),
     Case(
         "says-ready",
         (

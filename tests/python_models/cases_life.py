@@ -166,9 +166,9 @@ CASES: tuple[Case, ...] = (
         "prints",
         (
             Infer("prints", (text("HOW", "a"),)),
-            Log("probe: to std", 2, ordered=False),
-            Log("probe: half a line", 1),
-            Log("probe: printed in initialize", 1),
+            Log("probe: to std", 2, ordered=False, bare=True),
+            Log("probe: half a line", 1, bare=True),
+            Log("probe: printed in initialize", 1, bare=True),
         ),
     ),
     *(

@@ -36,9 +36,13 @@ def _batch(*rows: tuple[int, ...]) -> Infer:
     return Infer("add_sub_batch", (a, b))
 
 
+def _dlpack(how: str) -> Infer:
+    return Infer("dlpack", (tensor("INPUT", "FP32", [1, 2, 3, 4], (2, 2)), text("HOW", how)))
+
+
 _AB = (fp32("INPUT0", 1, 2, 3, 4), fp32("INPUT1", 0.5, -1, 1e10, 0))
 _WORDS = tensor("TEXT", "BYTES", ["abc", b"\x00\x01", "", "grüße"], (2, 2))
-_HOW_SHAPES = ("as configured", "too long", "other rank", "other type", "text", "twice", "nothing")
+_HOW_SHAPES = ("as configured", "scalar", "too long", "other rank", "other type", "text", "twice", "nothing")
 
 CASES: tuple[Case, ...] = (
     *both("add-sub", Infer("add_sub", _AB)),
@@ -61,7 +65,7 @@ CASES: tuple[Case, ...] = (
         "zero-size",
         Infer("zero_size", (tensor("NUMBERS", "FP32", [], (0, 3)), tensor("TEXT", "BYTES", []))),
     ),
-    *both("scalar", Infer("scalars", (tensor("INPUT", "FP64", [2.25]),))),
+    *both("scalar", Infer("scalars", (tensor("INPUT", "FP64", [2.25], (1, 1)),))),
     *(case for name in _TYPES for case in both(f"type-{name.lower()}", _types((name,)))),
     *both("types-all", _types(tuple(_TYPES))),
     Case("types-empty", (Infer("types", (tensor("IN_FP16", "FP16", []),), ("OUT_FP16", "REPORT")),)),
@@ -69,7 +73,13 @@ CASES: tuple[Case, ...] = (
         "bf16",
         (Infer("bf16", (tensor("INPUT", "BF16", [1.0, -2.5, 0.1, 3e38], (2, 2)),)),),
     ),
-    *both("dlpack", Infer("dlpack", (tensor("INPUT", "FP32", [1, 2, 3, 4], (2, 2)),))),
+    Case("dlpack", (_dlpack("tensors"),)),
+    Case(
+        "dlpack-of-numpy",  # the original's process dies of it
+        (_dlpack("numpy"),),
+        original=False,
+        expected=("*DLPack tensor is not contiguous. Only contiguous DLPack tensors*",),
+    ),
     Case(
         "shared-outputs",
         tuple(Infer("shared_outputs", (int32("INPUT", n, n + 1, n + 2, n + 3),)) for n in (1, 5, 9)),

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from python_models.all_cases import ALL_CASES, GOLDEN_CASES
-from python_models.servers import BINARY, ORIGINAL, OURS, running, why_not
-from python_models.steps import Case
+from python_models.servers import BINARY, ORIGINAL, OURS, Runner, why_not
+from python_models.steps import Case, models_of
+
+def _ask_all(kind: str, folder: Path) -> dict[str, list[Any]]:
+    cases = ALL_CASES if kind == OURS else GOLDEN_CASES
+    runner = Runner(kind, folder)
+    try:
+        if kind == OURS:
+            runner.load_all({model for case in cases for model in models_of(case)})
+        return {case.id: runner.answers(case) for case in cases}
+    finally:
+        runner.stop()
+
 
 Answers = Callable[[Case], list[Any]]
 
@@ -25,10 +36,7 @@ def answers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[s
         if reason := why_not(kind):
             pytest.skip(reason)
         if kind not in known:
-            with ExitStack() as stack:
-                session = stack.enter_context(running(kind, tmp_path_factory.mktemp(kind)))
-                cases = ALL_CASES if kind == OURS else GOLDEN_CASES
-                known[kind] = {case.id: session.answers(case) for case in cases}
+            known[kind] = _ask_all(kind, tmp_path_factory.mktemp(f"python_{kind}"))
         return lambda case: known[kind][case.id]
 
     yield of

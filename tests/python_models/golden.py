@@ -35,14 +35,18 @@ def store(case: Case, answers: list[Any]) -> None:
 
 
 def main() -> int:
-    from python_models.servers import ORIGINAL, running
+    from python_models.servers import ORIGINAL, Runner
 
     FOLDER.mkdir(parents=True, exist_ok=True)
     for stale in FOLDER.glob("*.json"):
         stale.unlink()
-    with tempfile.TemporaryDirectory() as folder, running(ORIGINAL, Path(folder)) as session:
-        for case in GOLDEN_CASES:
-            store(case, session.answers(case))
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(ORIGINAL, Path(folder))
+        try:
+            for case in GOLDEN_CASES:
+                store(case, runner.answers(case))
+        finally:
+            runner.stop()
     print(f"{len(GOLDEN_CASES)} answers in {FOLDER}")
     return 0
 

@@ -71,7 +71,9 @@ def _value(one: Any) -> Any:
 def tensor_answer(datatype: str, shape: list[int], array: np.ndarray | None) -> dict[str, Any]:
     """Text that is a JSON document is taken apart."""
     data = [] if array is None else [_value(one) for one in array.ravel().tolist()]
-    if len(data) == 1 and isinstance(data[0], str) and data[0][:1] in "{[":
+    if datatype == "BF16" and array is not None:
+        data = [float(one) for one in array.ravel()]
+    if len(data) == 1 and isinstance(data[0], str) and data[0][:1] in ("{", "[", '"'):
         try:
             data = json.loads(data[0])
         except ValueError:

@@ -4,14 +4,18 @@ server, and in the original."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from differential import original_server
 from python_models.cases_life import LATER
 from python_models.session import Session
+from python_models.steps import Case, models_of
+from support import raw_http
 from support.nereid import start_nereid
 from support.server_process import ServerProcess
 from support.stage import backend_directory
@@ -23,6 +27,9 @@ ORIGINAL = "original"  # the original's backend, in the original
 OPTIONS = ("--model-control-mode=explicit", "--exit-on-error=false")
 # The interpreter that the original's backend brings is Debian's, and it finds its library by the
 # first python3 on the path.
+_TRIES = 6
+_LOST = "Socket closed|Connection refused|Connection reset|[Ff]ailed to connect"
+_PREFIX = "shm-region-prefix-name"  # of what the original's backend leaves in /dev/shm
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -40,19 +47,18 @@ def why_not(kind: str) -> str:
 
 
 def write_repository(root: Path) -> Path:
-    """All models, and the options that load those which are there from the start."""
+    """All models."""
     shutil.copytree(MODELS, root, ignore=shutil.ignore_patterns("__pycache__"))
     return root
 
 
-def load_options() -> list[str]:
-    names = sorted(folder.name for folder in MODELS.iterdir() if folder.is_dir())
-    return [f"--load-model={name}" for name in names if name not in LATER]
+def _prefix(folder: Path) -> str:
+    return f"{folder.name}_{os.getpid()}_"
 
 
 def start(kind: str, repository: Path, folder: Path) -> tuple[ServerProcess, dict[str, Path]]:
     """The server, and the folders whose names may be in its answers."""
-    options = [*OPTIONS, *load_options()]
+    options = [*OPTIONS, f"--backend-config=python,{_PREFIX}={_prefix(folder)}"]
     if kind == OURS:
         server = start_nereid(repository, folder / "log", options)
         return server, {"backends": backend_directory()}
@@ -68,18 +74,81 @@ def start(kind: str, repository: Path, folder: Path) -> tuple[ServerProcess, dic
     return start_nereid(repository, folder / "log", options, environment), folders
 
 
-@contextmanager
-def running(kind: str, folder: Path) -> Iterator[Session]:
-    """A server with all models, until the block ends."""
-    repository = write_repository(folder / "models")
-    server, folders = start(kind, repository, folder)
-    try:
-        server.wait_for("/v2/health/live")
-        session = Session(server, repository, folders)
-        try:
-            yield session
-        finally:
-            session.close()
-    finally:
-        # The original takes a second for each of its processes to stop, one after the other.
-        server.stop() if kind == OURS else server.kill()
+class Runner:
+    """A server of one kind, started when it is first needed. Models are loaded when a case needs them.
+
+    The original's backend sometimes ends its server (boost::interprocess::lock_exception, out of a race):
+    then it is started again, and the case with it. Ours gets one try. Not thread-safe.
+    """
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        self._kind = kind
+        self._folder = folder
+        self._repository = write_repository(folder / "models")
+        self._server: ServerProcess | None = None
+        self._session: Session | None = None
+        self._loaded: set[str] = set()
+
+    def answers(self, case: Case) -> list[Any]:
+        for _ in range(1 if self._kind == OURS else _TRIES):
+            session = self._started()
+            error: Exception | None = None
+            found: list[Any] = []
+            try:
+                self._load(models_of(case) - LATER)
+                found = session.answers(case)
+            except Exception as caught:  # what it means depends on whether the server lives
+                error = caught
+            if not self._has_ended(found if error is None else error):
+                if error is not None:
+                    raise error
+                return found
+            assert self._server is not None
+            log = self._server.log_text()[-2000:]
+            self._stop_what_is_left()
+        raise AssertionError(f"{case.id}: the server has ended.\n{log}")
+
+    def _started(self) -> Session:
+        if self._session is None:
+            self._server, folders = start(self._kind, self._repository, self._folder)
+            self._server.wait_for("/v2/health/live")
+            self._session = Session(self._server, self._repository, folders)
+            self._loaded = set()
+        return self._session
+
+    def load_all(self, names: set[str]) -> None:
+        """Four at a time."""
+        self._started()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda name: self._load({name}), sorted(names - LATER)))
+
+    def _load(self, names: set[str]) -> None:
+        assert self._server is not None
+        for name in sorted(names - self._loaded):
+            path = f"/v2/repository/models/{name}/load"
+            answer = raw_http.post(self._server.http_url, path)
+            assert answer.status == 200, f"{name}: {answer.error()}"
+            self._loaded.add(name)
+
+    def _has_ended(self, outcome: Any) -> bool:
+        """Answers fail a moment before the process is gone, so those that look like it are waited for."""
+        assert self._server is not None
+        if isinstance(outcome, Exception) or re.search(_LOST, repr(outcome)):
+            with suppress(AssertionError):
+                self._server.wait_exit(3)
+        return not self._server.is_alive()
+
+    def stop(self) -> None:
+        if self._server is not None:
+            if self._kind == OURS:
+                self._server.stop()
+            self._stop_what_is_left()
+
+    def _stop_what_is_left(self) -> None:
+        """The original's backend takes a second for each of its processes to stop, so it is not asked."""
+        assert self._server is not None and self._session is not None
+        self._session.close()
+        self._server.kill()
+        self._server = self._session = None
+        for left in Path("/dev/shm").glob(f"{_prefix(self._folder)}*"):
+            left.unlink()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import ml_dtypes
 import numpy as np
 import tritonclient.grpc as grpc_client
 import tritonclient.http as http_client
@@ -28,10 +29,9 @@ PATIENCE = 4.0  # for what may never come
 
 
 def _array(tensor: steps.Tensor) -> np.ndarray:
+    dtype: Any = triton_to_np_dtype(tensor.datatype)
     if tensor.datatype == "BF16":
-        dtype: Any = np.float32
-    else:
-        dtype = triton_to_np_dtype(tensor.datatype)
+        dtype = ml_dtypes.bfloat16
     return np.array(tensor.values, dtype=dtype).reshape(tensor.shape)
 
 
@@ -69,7 +69,10 @@ class Session:
             )
         except InferenceServerException as error:
             return error_answer(error)
-        return grpc_answer(result.get_response())
+        try:
+            return grpc_answer(result.get_response())
+        except ValueError as error:  # the answer is in itself wrong
+            return {"not understood": str(error)}
 
     def _infer_http(self, step: steps.Infer) -> Any:
         try:
@@ -187,7 +190,10 @@ class Session:
         end = time.monotonic() + PATIENCE
         while len(lines()) < step.count and time.monotonic() < end:
             time.sleep(0.02)
-        found = [self._normal.log_line(line) for line in lines()[: step.count]]
+        found = [
+            line[line.index(step.marker) :] if step.bare else self._normal.log_line(line)
+            for line in lines()[: step.count]
+        ]
         return found if step.ordered else sorted(found)
 
     def _metrics(self, step: steps.Metrics) -> list[str]:

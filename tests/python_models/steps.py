@@ -126,6 +126,7 @@ class Log:
     marker: str
     count: int
     ordered: bool = True
+    bare: bool = False  # from the marker on
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,31 @@ class Case:
     def request_text(self) -> list[str]:
         """To see whether a stored answer is still that to this case."""
         return [repr(step) for step in self.steps]
+
+
+# Models that ask others, and those.
+_ASKED = {
+    "pipeline": ("add_sub",),
+    "bls_exec": ("add_sub", "pipeline"),
+    "bls_async": ("add_sub",),
+    "bls_background": ("add_sub",),
+    "bls_decoupled": ("add_sub", "repeat_numbers"),
+    "bls_decoupled_async": ("repeat_numbers",),
+    "bls_sequence": ("sequence_sum",),
+    "bls_errors": ("add_sub", "execute_fails", "error_codes", "sequence_sum"),
+    "bls_codes": ("error_codes",),
+    "bls_information": ("information",),
+    "control": ("add_sub",),
+}
+
+
+def models_of(case: Case) -> set[str]:
+    """All that it takes to answer, which are loaded before."""
+    found = set()
+    for step in case.steps:
+        requests = getattr(step, "requests", None) or [getattr(step, "request", step)]
+        found |= {one.model for one in requests if hasattr(one, "model")}
+    return found | {asked for model in found for asked in _ASKED.get(model, ())}
 
 
 def over_http(*steps: Infer) -> tuple[Infer, ...]:

@@ -18,8 +18,6 @@ class TritonPythonModel:
             output = pb_utils.Tensor.from_dlpack("OUTPUT", tensor)
             report = {
                 "numpy": numpy,
-                "triton_dtype": tensor.triton_dtype(),
-                "of the output": output.triton_dtype(),
                 "shape": output.shape(),
                 "device": list(tensor.__dlpack_device__()),
             }

@@ -32,7 +32,6 @@ class TritonPythonModel:
                 "values": tensor.as_numpy().tolist(),
                 "again": again.output_tensors()[0].as_numpy().tolist(),
                 "outputs": [one.name() for one in answer.output_tensors()],
-                "dtype": tensor.triton_dtype(),
                 "on the CPU": tensor.is_cpu(),
                 "error": answer.error(),
             }

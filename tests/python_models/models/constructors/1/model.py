@@ -76,7 +76,7 @@ class TritonPythonModel:
             "transposed": lambda: tensor(array=values.T).as_numpy().tolist(),
             "reversed": lambda: tensor(array=values[::-1]).as_numpy().tolist(),
             "shape": lambda: tensor(array=values).shape(),
-            "bool": lambda: tensor(array=np.array([True])).triton_dtype(),
+            "bool": lambda: tensor(array=np.array([True])).as_numpy().tolist(),
             "on the CPU": lambda: str(tensor().is_cpu()),
         }
 

@@ -26,6 +26,10 @@ class Half:
         return None
 
 
+TYPES = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
+TYPES += ("float16", "float32", "float64", "bool")
+
+
 def outcome(action):
     try:
         return action()
@@ -34,7 +38,8 @@ def outcome(action):
 
 
 def describe(tensor):
-    return [tensor.name(), tensor.triton_dtype(), tensor.shape(), tensor.as_numpy().tolist()]
+    array = tensor.as_numpy()
+    return [tensor.name(), str(array.dtype), tensor.shape(), array.tolist()]
 
 
 def round_trip(array):
@@ -49,43 +54,54 @@ class TritonPythonModel:
 
     def one(self, request):
         tensor = pb_utils.get_input_tensor_by_name(request, "INPUT")
-        array = tensor.as_numpy()
+        how = pb_utils.get_input_tensor_by_name(request, "HOW").as_numpy()[0].decode()
+        report = getattr(self, how)(tensor)
+        return pb_utils.InferenceResponse(
+            [
+                pb_utils.Tensor.from_dlpack("OUTPUT", tensor),
+                pb_utils.Tensor("REPORT", np.array([json.dumps(report)], dtype=np.object_)),
+            ]
+        )
+
+    def tensors(self, tensor):
+        """Among tensors of the backend's own."""
         before = sys.getrefcount(tensor)
         capsule = tensor.to_dlpack()
         during = sys.getrefcount(tensor)
         del capsule
         after = sys.getrefcount(tensor)
+        array = tensor.as_numpy()
         shared = np.from_dlpack(Capsule(tensor))
-        wide = np.arange(12, dtype=np.float32).reshape(3, 4)
         from_dlpack = pb_utils.Tensor.from_dlpack
         text = pb_utils.Tensor("TEXT", np.array([b"a"], dtype=np.object_))
-        report = {
+        return {
             "device": list(tensor.__dlpack_device__()),
             "numpy sees": shared.tolist(),
             "numpy shares": bool(np.shares_memory(shared, array)),
             "references": [during - before, after - before],
             "capsule": repr(tensor.to_dlpack()).split(" at ")[0],
-            "rows": outcome(lambda: describe(from_dlpack("ROWS", wide[1:]))),
-            "one row": outcome(lambda: describe(from_dlpack("ROW", wide[1:2]))),
-            "columns": outcome(lambda: describe(from_dlpack("COLUMNS", wide[:, 1:3]))),
-            "transposed": outcome(lambda: describe(from_dlpack("T", wide.T))),
-            "no name": outcome(lambda: from_dlpack("", wide)),
+            "of a capsule": outcome(lambda: describe(from_dlpack("C", tensor.to_dlpack()))),
+            "no name": outcome(lambda: from_dlpack("", tensor)),
             "a list": outcome(lambda: from_dlpack("X", [1, 2])),
             "none": outcome(lambda: from_dlpack("X", None)),
             "half": outcome(lambda: from_dlpack("X", Half())),
             "text": outcome(lambda: text.to_dlpack()),
-            "complex": outcome(lambda: from_dlpack("X", np.zeros(2, np.complex64))),
             "types": {
                 name: outcome(lambda name=name: round_trip(np.array([0, 1, 2], name)))
-                for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32")
-                + ("int64", "float16", "float32", "float64", "bool")
+                for name in TYPES
             },
             "empty": outcome(lambda: round_trip(np.zeros((2, 0), np.float32))),
             "scalar": outcome(lambda: round_trip(np.float32(3.5).reshape(()))),
         }
-        return pb_utils.InferenceResponse(
-            [
-                pb_utils.Tensor.from_dlpack("OUTPUT", array * 2),
-                pb_utils.Tensor("REPORT", np.array([json.dumps(report)], dtype=np.object_)),
-            ]
-        )
+
+    def numpy(self, tensor):
+        """From arrays of numpy."""
+        wide = np.arange(12, dtype=np.float32).reshape(3, 4)
+        from_dlpack = pb_utils.Tensor.from_dlpack
+        return {
+            "rows": outcome(lambda: describe(from_dlpack("ROWS", wide[1:]))),
+            "one row": outcome(lambda: describe(from_dlpack("ROW", wide[1:2]))),
+            "columns": outcome(lambda: describe(from_dlpack("COLUMNS", wide[:, 1:3]))),
+            "transposed": outcome(lambda: describe(from_dlpack("T", wide.T))),
+            "complex": outcome(lambda: from_dlpack("X", np.zeros(2, np.complex64))),
+        }

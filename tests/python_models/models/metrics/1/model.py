@@ -33,7 +33,8 @@ class TritonPythonModel:
         responses = []
         for request in requests:
             how = pb_utils.get_input_tensor_by_name(request, "HOW").as_numpy()[0].decode()
-            text = json.dumps(getattr(self, how)())
+            wanted, _, one = how.partition(":")
+            text = json.dumps(getattr(self, wanted)(*([one] if one else [])))
             responses.append(
                 pb_utils.InferenceResponse(
                     [pb_utils.Tensor("REPORT", np.array([text], dtype=np.object_))]
@@ -56,32 +57,29 @@ class TritonPythonModel:
         same = same_family.Metric(labels={"model": "metrics", "version": "1"})
         return [self.counter.value(), self.gauge.value(), again.value(), other.value(), same.value()]
 
-    def misuse(self):
+    def misuse(self, one):
         Family = pb_utils.MetricFamily
-        return {
-            "counter down": attempt(lambda: self.counter.increment(-1)),
-            "counter set": attempt(lambda: self.counter.set(3)),
-            "counter observe": attempt(lambda: self.counter.observe(3)),
-            "gauge observe": attempt(lambda: self.gauge.observe(3)),
-            "histogram increment": attempt(lambda: self.histogram.increment(1)),
-            "histogram set": attempt(lambda: self.histogram.set(1)),
-            "histogram value": attempt(lambda: self.histogram.value()),
-            "other kind": attempt(lambda: Family("lab_requests", "x", Family.GAUGE)),
-            "bad name": attempt(lambda: Family("lab requests", "x", Family.GAUGE)),
-            "no name": attempt(lambda: Family("", "x", Family.GAUGE)),
-            "labels a list": attempt(lambda: self.counters.Metric(labels=["a"])),
-            "labels with numbers": attempt(lambda: self.counters.Metric(labels={"a": 1})),
-            "buckets a number": attempt(
-                lambda: self.histograms.Metric(labels={"b": "1"}, buckets=3)
-            ),
-            "no buckets": attempt(lambda: self.histograms.Metric(labels={"b": "2"})),
-            "unwanted buckets": attempt(lambda: self.gauges.Metric(labels={}, buckets=[1.0])),
-            "unordered buckets": attempt(
-                lambda: self.histograms.Metric(labels={"b": "3"}, buckets=[2.0, 1.0]).observe(1)
-            ),
-            "kind a number": attempt(lambda: Family("lab_kind", "x", 7)),
-            "after its family": attempt(self.orphan),
+        actions = {
+            "counter down": lambda: self.counter.increment(-1),
+            "counter set": lambda: self.counter.set(3),
+            "counter observe": lambda: self.counter.observe(3),
+            "gauge observe": lambda: self.gauge.observe(3),
+            "histogram increment": lambda: self.histogram.increment(1),
+            "histogram set": lambda: self.histogram.set(1),
+            "histogram value": lambda: self.histogram.value(),
+            "other kind": lambda: Family("lab_requests", "x", Family.GAUGE),
+            "bad name": lambda: Family("lab requests", "x", Family.GAUGE),
+            "no name": lambda: Family("", "x", Family.GAUGE),
+            "labels a list": lambda: self.counters.Metric(labels=["a"]),
+            "labels with numbers": lambda: self.counters.Metric(labels={"a": 1}),
+            "buckets a number": lambda: self.histograms.Metric(labels={"b": "1"}, buckets=3),
+            "no buckets": lambda: self.histograms.Metric(labels={"b": "2"}),
+            "unwanted buckets": lambda: self.gauges.Metric(labels={}, buckets=[1.0]),
+            "unordered buckets": lambda: self.histograms.Metric(labels={"b": "3"}, buckets=[2.0, 1.0]).observe(1),
+            "kind a number": lambda: Family("lab_kind", "x", 7),
+            "after its family": self.orphan,
         }
+        return attempt(actions[one])
 
     def orphan(self):
         family = pb_utils.MetricFamily("lab_orphan", "x", pb_utils.MetricFamily.COUNTER)

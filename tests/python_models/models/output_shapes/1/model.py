@@ -6,6 +6,7 @@ ARRAYS = {
     "too long": np.zeros(3, np.float32),
     "other rank": np.zeros((2, 1), np.float32),
     "other type": np.zeros(2, np.int64),
+    "scalar": np.array(1.5, np.float32),
     "text": np.array([b"a", b"b"], dtype=np.object_),
 }
 

@@ -5,28 +5,24 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Tensors without dimensions."""
+    """Elements without dimensions of their own, and tensors without any."""
 
     def execute(self, requests):
-        responses = []
-        for request in requests:
-            tensor = pb_utils.get_input_tensor_by_name(request, "INPUT")
-            value = tensor.as_numpy()
-            text = pb_utils.Tensor("TEXT", np.array(b"alone", dtype=np.object_))
-            report = {
-                "shape": tensor.shape(),
-                "numpy": list(value.shape),
-                "text shape": text.shape(),
-                "text": repr(text.as_numpy().tolist()),
-            }
-            responses.append(
-                pb_utils.InferenceResponse(
-                    [
-                        pb_utils.Tensor("OUTPUT", np.array(value * 2)),
-                        pb_utils.Tensor(
-                            "REPORT", np.array([json.dumps(report)], dtype=np.object_)
-                        ),
-                    ]
-                )
-            )
-        return responses
+        return [self.one(request) for request in requests]
+
+    def one(self, request):
+        tensor = pb_utils.get_input_tensor_by_name(request, "INPUT")
+        values = tensor.as_numpy()
+        number = pb_utils.Tensor("NUMBER", np.array(2.5, np.float32))
+        text = pb_utils.Tensor("TEXT", np.array(b"alone", dtype=np.object_))
+        report = {
+            "shape": tensor.shape(),
+            "numpy": list(values.shape),
+            "number": [number.shape(), number.as_numpy().tolist()],
+            "text shape": text.shape(),
+            "text": repr(text.as_numpy().tolist()),
+        }
+        lines = np.array([[json.dumps(report)]] * len(values), dtype=np.object_)
+        return pb_utils.InferenceResponse(
+            [pb_utils.Tensor("OUTPUT", values * 2), pb_utils.Tensor("REPORT", lines)]
+        )

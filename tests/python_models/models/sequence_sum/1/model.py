@@ -15,6 +15,8 @@ class TritonPythonModel:
 
     def one(self, request):
         tensors = {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
+        if not tensors["READY"].ravel()[0]:  # the place of a sequence that sends nothing now
+            return self.respond(0, {})
         key = request.correlation_id()
         if tensors["START"].ravel()[0]:
             self.totals[key] = 0
@@ -27,6 +29,9 @@ class TritonPythonModel:
             for name in ("START", "END", "READY", "CORRID")
         }
         controls |= {"correlation_id": key, "flags": request.flags()}
+        return self.respond(total, controls)
+
+    def respond(self, total, controls):
         return pb_utils.InferenceResponse(
             [
                 pb_utils.Tensor("TOTAL", np.array([[total]], np.int32)),

@@ -8,7 +8,7 @@ def attempt(array):
     try:
         tensor = pb_utils.Tensor("X", array)
         back = tensor.as_numpy()
-        return [tensor.triton_dtype(), tensor.shape(), str(back.dtype), repr(back.tolist())]
+        return [tensor.shape(), str(back.dtype), repr(back.tolist())]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 

@@ -4,6 +4,13 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 
 
+def dtype(tensor):
+    try:
+        return int(tensor.triton_dtype())
+    except TypeError:
+        return "TypeError"
+
+
 class TritonPythonModel:
     """Gives back what it gets, of any type that numpy knows, and says what it looked like."""
 
@@ -14,7 +21,7 @@ class TritonPythonModel:
             for tensor in request.inputs():
                 array = tensor.as_numpy()
                 report[tensor.name()] = {
-                    "triton_dtype": tensor.triton_dtype(),
+                    "triton_dtype": dtype(tensor),
                     "of numpy": pb_utils.numpy_to_triton_type(array.dtype.type),
                     "numpy": str(array.dtype),
                     "shape": tensor.shape(),
