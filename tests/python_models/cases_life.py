@@ -159,7 +159,13 @@ CASES: tuple[Case, ...] = (
     Case("named-file", (Infer("named_file", (text("HOW", "a"),)),)),
     Case(
         "logger",
-        (Log("probe: in initialize", 1), Infer("logger", (text("HOW", "a"),)), Log("probe: log", 4)),
+        (
+            Log("probe: in initialize", 1),
+            Infer("logger", (text("HOW", "a"),)),
+            Log("probe: log_", 3),  # not the verbose one
+            *(Log(f"probe: {how}", 1) for how in ("plain", "info", "warning", "error", "named")),
+            Log(" end", 1),
+        ),
     ),
     Case("logger-lines", (Infer("logger", (text("HOW", "a"),)), Log("probe: grüße", 1))),
     Case(

@@ -25,11 +25,11 @@ OURS = "ours"  # our backend, in our server
 BINARY = "binary"  # the original's backend, in our server
 ORIGINAL = "original"  # the original's backend, in the original
 OPTIONS = ("--model-control-mode=explicit", "--exit-on-error=false")
-# The interpreter that the original's backend brings is Debian's, and it finds its library by the
-# first python3 on the path.
-_TRIES = 6
+_TRIES = 12
 _LOST = "Socket closed|Connection refused|Connection reset|[Ff]ailed to connect"
 _PREFIX = "shm-region-prefix-name"  # of what the original's backend leaves in /dev/shm
+# The interpreter that the original's backend brings is Debian's, and it finds its library by the
+# first python3 on the path.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
