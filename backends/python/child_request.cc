@@ -197,7 +197,7 @@ void ChildRequest::OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t
   const std::shared_ptr<ChildRequest> child = static_cast<ChildRequest*>(self)->shared_from_this();
   const bool final = (flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) != 0;
   if (response != nullptr || final) {
-    child->Add(response != nullptr ? child->Take(response) : Response(), final);
+    child->Add(response != nullptr ? child->Take(response) : NoOutputs(), final);
   }
   if (response != nullptr) {
     NB_LOG_IF_ERROR(TRITONSERVER_InferenceResponseDelete(response), "failed to delete a response");
@@ -260,13 +260,22 @@ ChildRequest::Response ChildRequest::Take(TRITONSERVER_InferenceResponse* respon
   return taken;
 }
 
-// A final flag without a response is told as a response without a value.
+// What the process gets for a final flag that comes alone.
+ChildRequest::Response ChildRequest::NoOutputs() {
+  ValueWriter writer;
+  writer.List(3);
+  writer.None();
+  writer.List(0);
+  writer.Text("");
+  return {writer.bytes(), {}};
+}
+
 void ChildRequest::Add(Response response, bool final) {
   const std::lock_guard lock(mu_);
   final_ = final_ || final;
   if (closed_) {
     Free(response);
-  } else if (!response.value.empty() || (final && !decoupled_ && responses_.empty())) {
+  } else if (decoupled_ || responses_.empty()) {
     responses_.push_back(std::move(response));
   }
 }
@@ -300,7 +309,7 @@ void ChildRequest::Advance() {
     ValueWriter writer;
     BeginAnswer(&writer);
     if (decoupled_) writer.List(2);
-    if (answer.has_value() && !answer->value.empty()) {
+    if (answer.has_value()) {
       writer.AppendBytes(answer->value);
     } else {
       writer.None();

@@ -76,6 +76,7 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
   static void OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* self);
   static void OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* self);
   Response Take(TRITONSERVER_InferenceResponse* response);
+  static Response NoOutputs();
   void Add(Response response, bool final);
   // Deletes the request and answers, where it is time for that. REQUIRES: mu_ is not held.
   void Advance();

@@ -93,8 +93,9 @@ void ModelControl::Unload(std::string model, bool dependents, Done done) {
 Result<bool> ModelControl::IsReady(const std::string& model, const std::string& version) const {
   NB_ASSIGN_OR_RETURN(const int64_t number, ReadVersion(version));
   bool ready = false;
-  NB_RETURN_IF_ERROR(TRITONSERVER_ServerModelIsReady(server_, model.c_str(), number, &ready));
-  return ready;
+  // A model that is not known is not ready, as in the original.
+  const Error unknown(TRITONSERVER_ServerModelIsReady(server_, model.c_str(), number, &ready));
+  return unknown.ok() && ready;
 }
 
 }  // namespace nereid_backend

@@ -85,6 +85,7 @@ void PythonProcess::Finalize(uint64_t limit_ns) {
   }
   if (life != nullptr) {
     const CommandTurn turn(life->transport.get(), limit_ns);
+    if (turn.held()) ExpectEnd();
     ValueWriter none;
     none.None();
     Result<std::string_view> reply =
@@ -95,12 +96,18 @@ void PythonProcess::Finalize(uint64_t limit_ns) {
       if (!reader.TakeNone()) {
         NB_LOG_ERROR("finalize of instance '", instance_, "' failed: ", reader.Text());
       }
-    } else {
+    } else if (!EndedWell(*life)) {
       NB_LOG_ERROR("instance '", instance_,
-                   "' is ended without finalize: ", reply.error().message());
+                   "' is ended before its finalize has ended: ", reply.error().message());
     }
   }
   Stop();
+}
+
+// It may have ended before anybody has looked at its reply.
+bool PythonProcess::EndedWell(const Life& life) {
+  const std::lock_guard lock(mu_);
+  return life.ended && life.end.rfind("exited with status 0", 0) == 0;
 }
 
 Result<std::shared_ptr<PythonProcess::Life>> PythonProcess::Get() {
@@ -176,6 +183,11 @@ int PythonProcess::timeout_ms() {
   if (deadline_ == 0) return -1;
   const uint64_t now = NowNs();
   return now < deadline_ ? static_cast<int>((deadline_ - now) / 1'000'000) + 1 : 0;
+}
+
+uint64_t PythonProcess::grace_ns() {
+  const std::lock_guard lock(mu_);
+  return end_expected_ ? 2 * BackOff::kSecond : 0;
 }
 
 bool PythonProcess::OnTimeout() {

@@ -70,11 +70,14 @@ class PythonProcess : public ProcessKeeper {
   int heard() const override { return life_->transport->doorbell(); }
   bool OnReadable() override;
   int timeout_ms() override;
+  // Only one that was told to end ends by itself.
+  uint64_t grace_ns() override;
   bool OnTimeout() override;
   std::string Explain(std::string how) override;
   void OnEnded(const std::string& how) override;
 
   void LogLine(std::string_view line);
+  bool EndedWell(const Life& life);
   bool TakeReply();
   bool TakeCompleted(nereid_python::ValueReader* reply);
   bool TakeInitialized(nereid_python::ValueReader* reply);

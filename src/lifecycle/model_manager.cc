@@ -250,7 +250,11 @@ absl::StatusOr<std::pair<ModelId, std::string>> ModelManager::Locate(const Repos
 absl::Status ModelManager::Load(const std::string& name, const LoadOverride& override) {
   absl::Status status = CheckName(name);
   if (!status.ok()) return status;
-  const absl::StatusOr<std::pair<ModelId, std::string>> place = Locate(Layout(), name);
+  absl::StatusOr<std::pair<ModelId, std::string>> place = Locate(Layout(), name);
+  // A model whose files come with the request need not lie in a repository.
+  if (absl::IsInternal(place.status()) && !override.files.empty()) {
+    place = std::make_pair(ModelId{"", name}, std::string());
+  }
   if (!place.ok()) {
     LOG_ERROR << "failed to load '" << name << "': " << place.status().message();
     return place.status();
@@ -312,7 +316,8 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
     seen = changes_;
   }
   const RepositoryLayout layout = Layout();
-  absl::StatusOr<ModelFiles> files = ScanModel(*context_.file_system, directory);
+  absl::StatusOr<ModelFiles> files =
+      directory.empty() ? ModelFiles() : ScanModel(*context_.file_system, directory);
   if (!files.ok()) return PollFailed(id.name);
   work.input.intents = {{LoadIntent::Kind::kLoad, id, !override.empty(), false}};
   const auto record = work.input.running.find(id);

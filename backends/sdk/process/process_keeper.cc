@@ -15,13 +15,6 @@
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
-namespace {
-
-// A process that is told to end has no more to do than that.
-constexpr uint64_t kGrace = 2 * BackOff::kSecond;
-
-}  // namespace
-
 Error ProcessKeeper::Begin() {
   stop_ = nereid_ipc::UniqueFd(eventfd(0, EFD_CLOEXEC));
   if (!stop_.valid()) {
@@ -50,6 +43,11 @@ void ProcessKeeper::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void ProcessKeeper::ExpectEnd() {
+  const std::lock_guard lock(mu_);
+  end_expected_ = true;
+}
+
 bool ProcessKeeper::stopping() {
   const std::lock_guard lock(mu_);
   return stopping_;
@@ -75,7 +73,7 @@ void ProcessKeeper::Loop() {
 bool ProcessKeeper::PrepareRestart(uint64_t started) {
   std::unique_lock lock(mu_);
   if (!ever_ready_ && start_error_.ok()) start_error_ = EndedError(last_end_);
-  if (stopping_ || !ever_ready_) {
+  if (stopping_ || end_expected_ || !ever_ready_) {
     state_ = State::kOver;
     changed_.notify_all();
     return false;
@@ -151,13 +149,18 @@ void ProcessKeeper::Listen(const ChildProcess& child, int process) {
     if (ready == 0 && !OnTimeout()) return;
     if (ready == 0) continue;
     if (watched[1].revents != 0 && !OnReadable()) return;
-    if (watched[0].revents != 0 && !ReadOutput(child)) return;
     if (watched[3].revents != 0) return;
+    if (watched[0].revents != 0 && !ReadOutput(child)) {
+      // A program may close its output and go on; without a descriptor for the process (an old
+      // kernel) that is all there is to see of its end.
+      if (process < 0) return;
+      watched[0].fd = -1;
+    }
   }
 }
 
 std::string ProcessKeeper::AwaitEnd(ChildProcess* child, int process) {
-  const uint64_t deadline = NowNs() + kGrace;
+  const uint64_t deadline = NowNs() + grace_ns();
   pollfd watched[] = {{child->output(), POLLIN, 0}, {process, POLLIN, 0}};
   for (uint64_t now = NowNs(); now < deadline; now = NowNs()) {
     const int left_ms = static_cast<int>((deadline - now) / 1'000'000) + 1;

@@ -48,6 +48,8 @@ class ProcessKeeper {
   Error AwaitFirst();
   // Ends the process and the thread.
   void Stop();
+  // The process has been told to end, and is not started anew.
+  void ExpectEnd();
 
   // Starts the next process.
   virtual Result<ChildProcess> StartChild() = 0;
@@ -62,6 +64,8 @@ class ProcessKeeper {
   virtual bool OnTimeout() { return true; }
   // The process is about to end or is to end: nothing more is expected of it. Before it is reaped.
   virtual void OnEnding() {}
+  // How long it may take for that, before it is ended by force.
+  virtual uint64_t grace_ns() { return 2 * BackOff::kSecond; }
   // What `how` it ended ("exited with status 1") means, in one line.
   virtual std::string Explain(std::string how) { return how; }
   // The process has ended; `how` is what Explain said.
@@ -84,6 +88,7 @@ class ProcessKeeper {
   // Guarded by mu_.
   State state_ = State::kStarting;
   bool stopping_ = false;
+  bool end_expected_ = false;
   bool ever_ready_ = false;
 
  private:

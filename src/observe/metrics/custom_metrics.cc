@@ -189,10 +189,9 @@ absl::StatusOr<std::shared_ptr<CustomFamily>> CustomMetrics::Family(MetricKind k
   if (family == nullptr) {
     family = std::make_shared<CustomFamily>(kind, name, help);
     entry = family;
-  } else if (family->kind() != kind || family->help() != help) {
+  } else if (family->kind() != kind) {
     return absl::InvalidArgumentError(
-        absl::StrCat("there is a metric family '", name,
-                     "' already, of another kind or with another help text"));
+        absl::StrCat("there is a metric family '", name, "' already, of another kind"));
   }
   return family;
 }

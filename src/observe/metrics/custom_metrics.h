@@ -59,7 +59,6 @@ class NEREID_API CustomFamily {
       : kind_(kind), name_(std::move(name)), help_(std::move(help)) {}
 
   MetricKind kind() const { return kind_; }
-  const std::string& help() const { return help_; }
   // The metric with these labels, made if there is none. INVALID_ARGUMENT for a bad label name, or
   // for buckets that do not ascend; the buckets of a metric that is there stay as they are.
   absl::StatusOr<std::shared_ptr<CustomMetric>> Metric(const MetricLabels& labels,

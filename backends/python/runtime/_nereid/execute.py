@@ -113,7 +113,7 @@ def _leave_to_sender(request: InferenceRequest) -> None:
     """The sender exists from here on: when it dies, the server learns that nobody answers any more."""
     sender = request.get_response_sender()
     if request._release_flags == RELEASE_RESCHEDULE:
-        sender.close()  # the request comes again, as another object
+        sender.abandon()  # the request comes again, as another object
 
 
 def fail(requests: list, error: BaseException) -> str:

@@ -101,6 +101,13 @@ class InferenceResponseSender:
         with self._lock:
             self._closed = True
 
+    def abandon(self) -> None:
+        """Nobody answers by this any more."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                native.post((calls.CLOSED, self._handle))
+
     def fail(self, text: str) -> None:
         """Answers by an error what is not answered yet."""
         with self._lock:

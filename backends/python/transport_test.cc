@@ -1,0 +1,216 @@
+#include "backends/python/transport.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <cstring>
+#include <thread>
+
+#include "backends/sdk/testing/fake_server.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_ipc::Mapping;
+using nereid_ipc::Turn;
+using nereid_python::Command;
+using nereid_python::Control;
+using nereid_python::Entry;
+using nereid_python::EntryKind;
+using nereid_python::Ring;
+using nereid_python::Slot;
+using nereid_python::Tensor;
+using nereid_python::ValueReader;
+using nereid_python::ValueWriter;
+
+class TransportTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Result<std::shared_ptr<Transport>> made = Transport::Create();
+    ASSERT_TRUE(made.ok());
+    transport_ = *made;
+    const std::vector<int> fds = transport_->descriptors();
+    mapping_ = Mapping::Map(fds[0], 0, nereid_python::kControlFileSize);
+    in_ = Mapping::Map(fds[1], 0, 1 << 20);
+    out_ = Mapping::Map(fds[2], 0, 1 << 20);
+  }
+  void TearDown() override {
+    transport_.reset();
+    EXPECT_EQ(testing::LiveErrors(), 0);
+  }
+
+  // What the process sees.
+  Control* control() { return reinterpret_cast<Control*>(mapping_->data()); }
+  std::string CommandText() {
+    ValueReader reader(
+        std::string_view(in_->data() + control()->message_offset, control()->message_size));
+    return reader.Text();
+  }
+  void Reply(const ValueWriter& reply) {
+    std::memcpy(out_->data(), reply.bytes().data(), reply.bytes().size());
+    control()->reply_offset = 0;
+    control()->reply_size = reply.bytes().size();
+    control()->turn.Pass(Turn::kWorker, Turn::kServer);
+  }
+  void Say(const Entry& entry) {
+    Ring& ring = control()->ring;
+    ring.entries[ring.written.load() % Ring::kEntries] = entry;
+    ring.written.fetch_add(1);
+    if (ring.sleeping.exchange(0) != 0) transport_->Ring();
+  }
+  bool Rings() {
+    pollfd bell{transport_->doorbell(), POLLIN, 0};
+    return poll(&bell, 1, 0) > 0;
+  }
+  static ValueWriter Text(std::string_view text) {
+    ValueWriter writer;
+    writer.Text(text);
+    return writer;
+  }
+
+  std::shared_ptr<Transport> transport_;
+  std::shared_ptr<Mapping> mapping_;
+  std::shared_ptr<Mapping> in_;
+  std::shared_ptr<Mapping> out_;
+};
+
+TEST_F(TransportTest, ACommandAndItsReply) {
+  std::thread process([&] {
+    for (const char* const expected : {"one", "two"}) {
+      EXPECT_EQ(control()->turn.WaitWhile(Turn::kServer), Turn::kWorker);
+      EXPECT_EQ(static_cast<Command>(control()->command), Command::kExecute);
+      EXPECT_EQ(CommandText(), expected);
+      Reply(Text(std::string("to ") + expected));
+    }
+  });
+  for (const char* const command : {"one", "two"}) {
+    const CommandTurn turn(transport_.get());
+    const Result<std::string_view> reply = transport_->Run(Command::kExecute, Text(command));
+    ASSERT_TRUE(reply.ok());
+    EXPECT_EQ(ValueReader(*reply).Text(), std::string("to ") + command);
+  }
+  process.join();
+}
+
+TEST_F(TransportTest, NobodyWaitsForAProcessThatHasEnded) {
+  std::thread end([&] {
+    control()->turn.WaitWhile(Turn::kServer);
+    transport_->Close();
+  });
+  const CommandTurn turn(transport_.get());
+  EXPECT_FALSE(transport_->Run(Command::kExecute, Text("x")).ok());
+  EXPECT_FALSE(transport_->Run(Command::kExecute, Text("x")).ok());
+  EXPECT_TRUE(transport_->closed());
+  end.join();
+}
+
+TEST_F(TransportTest, AReplyThatComesTooLateIsNotTakenForTheNextOne) {
+  const CommandTurn turn(transport_.get());
+  Result<std::string_view> late = transport_->Run(Command::kReady, Text("first"), 1'000'000);
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().code(), TRITONSERVER_ERROR_UNAVAILABLE);
+  std::thread process([&] {
+    Reply(Text("to the first"));
+    EXPECT_EQ(control()->turn.WaitWhile(Turn::kServer), Turn::kWorker);
+    Reply(Text("to the second"));
+  });
+  const Result<std::string_view> reply = transport_->Run(Command::kExecute, Text("second"));
+  ASSERT_TRUE(reply.ok());
+  EXPECT_EQ(ValueReader(*reply).Text(), "to the second");
+  process.join();
+}
+
+TEST_F(TransportTest, OneTurnAtATime) {
+  const CommandTurn turn(transport_.get());
+  EXPECT_TRUE(turn.held());
+  const CommandTurn other(transport_.get(), 1'000'000);
+  EXPECT_FALSE(other.held());
+}
+
+TEST_F(TransportTest, AReplyOutsideOfTheFileIsRefused) {
+  for (const auto& [offset, size] : {std::pair<uint64_t, uint64_t>{0, uint64_t{1} << 40},
+                                     {~uint64_t{0}, 1},
+                                     {uint64_t{1} << 30, 8}}) {
+    std::thread process([&, offset = offset, size = size] {
+      control()->turn.WaitWhile(Turn::kServer);
+      control()->reply_offset = offset;
+      control()->reply_size = size;
+      control()->turn.Pass(Turn::kWorker, Turn::kServer);
+    });
+    const CommandTurn turn(transport_.get());
+    EXPECT_FALSE(transport_->Run(Command::kExecute, Text("x")).ok());
+    process.join();
+  }
+}
+
+TEST_F(TransportTest, ATensorLiesInItsBlock) {
+  const Result<Transport::Block> block = transport_->Allocate(100);
+  ASSERT_TRUE(block.ok());
+  std::memcpy(block->data, "0123456789", 10);
+  Tensor tensor;
+  tensor.file = Tensor::kIn;
+  tensor.block = block->offset;
+  tensor.offset = block->offset + 2;
+  tensor.size = 3;
+  const Result<std::string_view> bytes = transport_->BytesOf(tensor);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(*bytes, "234");
+  tensor.size = 200;
+  EXPECT_FALSE(transport_->BytesOf(tensor).ok());
+  tensor.size = ~uint64_t{0};
+  EXPECT_FALSE(transport_->BytesOf(tensor).ok());
+  tensor.size = 1;
+  tensor.block += 64;
+  EXPECT_FALSE(transport_->BytesOf(tensor).ok());
+  tensor.file = Tensor::kOut;
+  tensor.offset = uint64_t{1} << 35;
+  EXPECT_FALSE(transport_->BytesOf(tensor).ok());
+  tensor.size = 0;
+  EXPECT_TRUE(transport_->BytesOf(tensor).ok());
+  transport_->Free(block->offset);
+  transport_->Free(block->offset);  // is ignored
+}
+
+TEST_F(TransportTest, TheRingKeepsItsOrderAndTheBellRingsOnce) {
+  EXPECT_FALSE(Rings());
+  uint64_t written = 0;
+  uint64_t read = 0;
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(transport_->Sleep());
+    for (int i = 0; i < 700; ++i) Say({static_cast<uint32_t>(EntryKind::kFree), 0, written++, 0});
+    EXPECT_TRUE(Rings());
+    EXPECT_FALSE(transport_->Sleep());
+    transport_->ClearDoorbell();
+    EXPECT_FALSE(Rings());
+    Entry entry;
+    while (transport_->NextEntry(&entry)) {
+      EXPECT_EQ(entry.offset, read++);
+      transport_->EndEntry();
+    }
+  }
+  EXPECT_EQ(read, written);
+}
+
+TEST_F(TransportTest, AnswersLieInTheSlotOrInABlock) {
+  for (const size_t length : {size_t{5}, size_t{100'000}}) {
+    Slot& slot = control()->slots[7];
+    slot.state = Slot::kAsked;
+    const std::string text(length, 'a');
+    transport_->Answer(7, Text(text));
+    EXPECT_EQ(slot.state.load(), Slot::kAnswered);
+    const char* const data = slot.inline_size > 0 ? slot.inline_bytes : in_->data() + slot.offset;
+    ValueReader reader(std::string_view(data, slot.inline_size > 0 ? slot.inline_size : slot.size));
+    EXPECT_EQ(reader.Text(), text);
+    EXPECT_EQ(slot.inline_size > 0, length == 5);
+  }
+}
+
+TEST_F(TransportTest, WhoDoesNotWaitIsNotAnswered) {
+  transport_->Answer(8, Text("x"));
+  EXPECT_EQ(control()->slots[8].state.load(), Slot::kFree);
+  transport_->Answer(Control::kSlots, Text("x"));
+  transport_->Answer(~uint32_t{0}, Text("x"));
+}
+
+}  // namespace
+}  // namespace nereid_backend
