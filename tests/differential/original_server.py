@@ -96,6 +96,16 @@ def prepare(folder: Path) -> OriginalLayout:
     )
 
 
+def library_path_for_nereid(folder: Path, library: Path) -> str:
+    """LD_LIBRARY_PATH under which the wheel's Python backend runs in Nereid: it asks for the server's
+    library by its hashed name, which leads to `library` here. Links go into `folder`."""
+    libraries = _wheel_folder().parents[1] / "nvidia_pytriton.libs"
+    server = _only(libraries, "libtritonserver*.so").name
+    for source in libraries.iterdir():
+        _link(folder / source.name, library if source.name == server else source)
+    return str(folder)
+
+
 def free_ports(count: int) -> list[int]:
     """Ports that were free a moment ago: the original prints no port that it chose itself."""
     sockets = [socket.socket() for _ in range(count)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -13,12 +14,17 @@ import tritonclient.grpc as grpc_client
 import tritonclient.http as http_client
 from tritonclient.utils import InferenceServerException
 
+LONGEST = 50  # messages of a stream that are told each
 FINAL = "triton_final_response"
 
 _LOG_HEAD = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (\S+?):(\d+)\] *")
 _PATTERNS = (
-    # Lines of the module itself: what is raised in there is told by the files that we have, too.
-    (re.compile(r"\S*/(triton_python_backend_utils\.py)[(:]\d+\)?"), r"<utils>"),
+    # Frames of the machinery of imports, and of the backend's own module: no model's matter.
+    (
+        re.compile(r"  (?:<frozen importlib|\S*/importlib/|\S*/triton_python_backend_utils).*\n"),
+        "",
+    ),
+    (re.compile(r"\n\nAt:\n(?!  )"), ""),
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
     (re.compile(r"/tmp/(?:folder|nereid_model_)\w+"), "<temporary>"),
     (re.compile(r"\bpid \d+"), "pid <number>"),
@@ -118,6 +124,15 @@ def _answer(id: str, parameters: Mapping[str, Any], outputs: dict[str, Any]) -> 
     if parameters:
         found["parameters"] = dict(sorted(parameters.items()))
     return found
+
+
+def shortened(messages: list[Any]) -> list[Any]:
+    """Of long streams both ends, and a sum over what is between."""
+    if len(messages) <= LONGEST:
+        return messages
+    middle = json.dumps(messages[2:-2], sort_keys=True).encode()
+    summary = {"more": len(messages) - 4, "sha256": hashlib.sha256(middle).hexdigest()}
+    return [*messages[:2], summary, *messages[-2:]]
 
 
 def message_answer(message: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +19,7 @@ from python_models.steps import Case, models_of
 from support import raw_http
 from support.nereid import start_nereid
 from support.server_process import ServerProcess
-from support.stage import backend_directory
+from support.stage import backend_directory, stage_root
 
 MODELS = Path(__file__).resolve().parent / "models"
 OURS = "ours"  # our backend, in our server
@@ -31,6 +32,12 @@ _PREFIX = "shm-region-prefix-name"  # of what the original's backend leaves in /
 # The interpreter that the original's backend brings is Debian's, and it finds its library by the
 # first python3 on the path.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+
+# Ours takes the first python3 on the path: the one that the tests have, which has numpy.
+OUR_ENVIRONMENT = {
+    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 
 
 def why_not(kind: str) -> str:
@@ -60,7 +67,7 @@ def start(kind: str, repository: Path, folder: Path) -> tuple[ServerProcess, dic
     """The server, and the folders whose names may be in its answers."""
     options = [*OPTIONS, f"--backend-config=python,{_PREFIX}={_prefix(folder)}"]
     if kind == OURS:
-        server = start_nereid(repository, folder / "log", options)
+        server = start_nereid(repository, folder / "log", options, OUR_ENVIRONMENT)
         return server, {"backends": backend_directory()}
     layout = original_server.prepare(folder / "original")
     folders = {"backends": layout.backends}
@@ -70,7 +77,9 @@ def start(kind: str, repository: Path, folder: Path) -> tuple[ServerProcess, dic
         )
         return server, folders
     options.append(f"--backend-directory={layout.backends}")
-    environment = {**ENVIRONMENT, "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
+    library = stage_root() / "lib" / "libtritonserver.so"
+    path = original_server.library_path_for_nereid(folder / "libraries", library)
+    environment = {**ENVIRONMENT, "LD_LIBRARY_PATH": path}
     return start_nereid(repository, folder / "log", options, environment), folders
 
 

@@ -19,7 +19,14 @@ from tritonclient.grpc._utils import _get_inference_request
 from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
 from python_models import steps
-from python_models.normal import Normaliser, error_answer, grpc_answer, http_answer, message_answer
+from python_models.normal import (
+    Normaliser,
+    error_answer,
+    grpc_answer,
+    http_answer,
+    message_answer,
+    shortened,
+)
 from support import raw_http
 from support.poll import poll_until
 from support.server_process import ServerProcess
@@ -126,7 +133,7 @@ class Session:
                     found.append({"end": "of the stream"})
             except grpc.RpcError as error:
                 found.append({"end": error.code().name})
-        return found
+        return shortened(found)
 
     def _streamstogether(self, step: steps.StreamsTogether) -> list[Any]:
         with ThreadPoolExecutor(len(step.requests)) as pool:
@@ -191,7 +198,7 @@ class Session:
         while len(lines()) < step.count and time.monotonic() < end:
             time.sleep(0.02)
         found = [
-            line[line.index(step.marker) :] if step.bare else self._normal.log_line(line)
+            line[line.index(step.marker) :].rstrip('"') if step.bare else self._normal.log_line(line)
             for line in lines()[: step.count]
         ]
         return found if step.ordered else sorted(found)
