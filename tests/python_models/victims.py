@@ -18,6 +18,7 @@ import numpy as np
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 from python_models.left_behind import MARK, marked, memory_files, shared_memory_names, zombies
+from python_models.servers import OUR_ENVIRONMENT
 from support import raw_http
 from support.nereid import start_nereid
 from support.poll import poll_until
@@ -32,7 +33,7 @@ def write_repository(root: Path) -> Path:
         if (model / "config.pbtxt").exists():
             shutil.copytree(model, root / model.name, ignore=shutil.ignore_patterns("__pycache__"))
             shutil.copy(MODELS / "common" / "stopping.py", root / model.name / "1")
-            (root / model.name / "marks").mkdir()
+            (root.parent / "marks" / model.name).mkdir(parents=True)
     return root
 
 
@@ -60,17 +61,18 @@ class Victims:
             self.repository,
             folder / "log",
             ["--model-control-mode=explicit", "--load-model=*", *options],
-            {MARK: self.mark},
+            {**OUR_ENVIRONMENT, MARK: self.mark},
         )
         self.server.wait_for()
         self.http = self.server.http_url
         self.grpc = self.server.grpc_url
         self._seen = memory_files(marked(self.mark))
+        assert self._seen, "there is memory to be left behind"
 
     # -- points --------------------------------------------------------------------------------------
 
     def _marks(self, model: str) -> Path:
-        return self.repository / model / "marks"
+        return self.repository.parent / "marks" / model
 
     def stop_at(self, model: str, point: str) -> None:
         (self._marks(model) / f"stop-at-{point}").touch()

@@ -4,7 +4,8 @@ import os
 import time
 from pathlib import Path
 
-MARKS = Path(__file__).resolve().parents[1] / "marks"
+MODEL = Path(__file__).resolve().parents[1]
+MARKS = MODEL.parents[1] / "marks" / MODEL.name  # beside the repository
 
 
 def here():

@@ -42,13 +42,13 @@ def ask(model):
     return answer.output_tensors()[0].as_numpy().tolist()
 
 
-def until(what, action):
+def until_not(ready):
     """Unloading is only begun by unload_model."""
     for _ in range(500):
-        if attempt(action) == what:
+        if (answer := attempt(ready)) is not True:
             break
         time.sleep(0.01)
-    return attempt(action)
+    return answer
 
 
 class TritonPythonModel:
@@ -75,7 +75,7 @@ class TritonPythonModel:
         report.append(attempt(lambda: pb_utils.load_model(model_name="controlled")))
         report += [attempt(ready), ask("controlled")]
         report.append(attempt(lambda: pb_utils.unload_model(model_name="controlled")))
-        report += [until(False, ready), ask("controlled")]
+        report += [until_not(ready), ask("controlled")]
         return report
 
     def with_a_configuration(self):
