@@ -327,8 +327,10 @@ TRITONSERVER_Error* TRITONBACKEND_ModelAutoCompleteConfig(TRITONBACKEND_Model*, 
 
 TRITONSERVER_Error* TRITONBACKEND_BackendConfig(TRITONBACKEND_Backend* backend,
                                                 TRITONSERVER_Message** config) {
-  return TRITONSERVER_MessageNewFromSerializedJson(config, backend->config.data(),
-                                                   backend->config.size());
+  // The server's own, unlike that of a model.
+  backend->config_message.reset(new TRITONSERVER_Message{backend->config});
+  *config = backend->config_message.get();
+  return nullptr;
 }
 
 // Called by parts of the SDK that need a real server and have no unit test.

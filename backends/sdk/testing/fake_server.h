@@ -75,6 +75,7 @@ struct TRITONBACKEND_Backend {
   std::string folder;  // where the backend's library lies
   std::string name = "test";
   std::string config = R"({"cmdline":{}})";
+  std::shared_ptr<TRITONSERVER_Message> config_message;  // the last that was asked for
 };
 
 // Version 1 of a model.
