@@ -63,7 +63,7 @@ class FakeServer:
         self.control_fd = os.memfd_create("control")
         self.in_fd = os.memfd_create("in")
         self.out_fd = os.memfd_create("out")
-        self.doorbell = os.eventfd(0, os.EFD_NONBLOCK)
+        self.doorbell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         os.ftruncate(self.control_fd, CONTROL_SIZE)
         os.posix_fallocate(self.in_fd, 0, IN_SIZE)
         self.control = mmap.mmap(self.control_fd, CONTROL_SIZE)
