@@ -115,7 +115,8 @@ def start(python: str, tmp_path: Path) -> Iterator[StartWorker]:
         worker = Worker(python, tmp_path / f"model-{len(started)}", model)
         started.append(worker)
         if initialize:
-            assert worker.initialize(decoupled) is False
+            ready = worker.initialize(decoupled)
+            assert isinstance(ready, bool), ready
         return worker
 
     yield make

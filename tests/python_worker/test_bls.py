@@ -181,9 +181,9 @@ def test_outside_of_execute(start: StartWorker, when: str) -> None:
     )
     text = worker.initialize()
     if when == "finalize":
-        assert text is None
+        assert text is False
         text = worker.command(FINALIZE, None)
-    assert text is not None and text.startswith(
+    assert isinstance(text, str) and text.startswith(
         "TritonModelException: BLS is only supported during the 'execute' function.\n\nAt:\n"
     )
 

@@ -160,6 +160,6 @@ def test_then_the_same_process_serves(start: StartWorker) -> None:
         initialize=False,
     )
     assert worker.auto_complete('{"a": 1}') == ("ok", '{"a": 1}')
-    assert worker.initialize() is None
+    assert worker.initialize() is False
     assert worker.execute() == ("ok", (), ())
     assert worker.log.read_text() == "imported\n"

@@ -50,7 +50,7 @@ def test_a_failing_initialize(start: StartWorker) -> None:
 def test_a_failing_import(start: StartWorker) -> None:
     worker = start("import no_such_module", initialize=False)
     text = worker.initialize()
-    assert text is not None
+    assert isinstance(text, str)
     assert text.startswith(
         "ModuleNotFoundError: No module named 'no_such_module'\n\nAt:\n"
         f"  {worker.model_file}(1): <module>\n  <frozen importlib"
@@ -96,7 +96,7 @@ def test_names_paths_and_helpers(start: StartWorker) -> None:
         initialize=False,
     )
     (worker.folder / "1" / "beside.py").write_text("VALUE = 5")
-    assert worker.initialize() is None
+    assert worker.initialize() is False
     seen = ["1.model", "1", str(worker.model_file), 5, 5, [""]]
     shown = worker.log.read_text()
     assert shown.startswith(repr(seen)[:-1]), shown
@@ -108,7 +108,7 @@ def test_a_file_whose_name_is_no_module(start: StartWorker) -> None:
     worker = start(initialize=False)
     worker.model_file = worker.folder / "1" / "my model-2.py"
     worker.model_file.write_text("class TritonPythonModel: pass")
-    assert worker.initialize(module="1.my model-2") is None
+    assert worker.initialize(module="1.my model-2") is False
 
 
 def test_no_numpy(start: StartWorker, python: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ STARTER = """
     from python_worker.conftest import SESSION, Session, Worker
 
     worker = Worker(sys.executable, Path(sys.argv[3]), SESSION)
-    assert worker.initialize() is None
+    assert worker.initialize() is False
     session = Session(worker)
     child = session.run("child = os.fork()\\nif child == 0: threading.Event().wait()\\nresult = child")
     print(worker.pid, child, flush=True)
