@@ -319,4 +319,5 @@ def test_arguments_of_other_types(bls: Session, fields: str) -> None:
 
 @pytest.mark.one_interpreter
 def test_a_number_that_is_too_large(bls: Session) -> None:
-    assert bls.evaluate("ask(correlation_id=2**64).exec()").startswith("OverflowError: ")
+    for fields in ("correlation_id=2**64", "correlation_id=-1", "timeout=-1", "flags=-1"):
+        assert bls.evaluate(f"ask({fields})").startswith("TypeError: ")

@@ -156,6 +156,7 @@ def test_exceptions_that_are_no_errors(start: StartWorker, raised: str, kind: st
         status, text = worker.execute(request(1))
         assert status == "error"
         name, argument = raised.rstrip(")").split("(")
+        argument = argument or "<EMPTY MESSAGE>"
         assert text.split("message: ")[1].startswith(f"{name}: {argument}\n\nAt:\n  {worker.folder}")
 
 
@@ -268,7 +269,7 @@ def test_rescheduling(start: StartWorker) -> None:
     assert worker.execute(request(2)) == message(
         worker,
         "Expected a None object in the execute function return list for reschduled request, found "
-        "type '<class '_nereid.responses.InferenceResponse'>'.",
+        "type '<class 'c_python_backend_utils.InferenceResponse'>'.",
     )
     assert worker.posted(CLOSED) == []  # the first comes again, and the second is answered
 

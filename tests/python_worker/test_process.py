@@ -59,6 +59,12 @@ def test_a_failing_import(start: StartWorker) -> None:
 
 
 @pytest.mark.one_interpreter
+def test_a_file_that_is_no_python(start: StartWorker) -> None:
+    worker = start("class", initialize=False)
+    assert worker.initialize() == "SyntaxError: invalid syntax (model.py, line 1)"
+
+
+@pytest.mark.one_interpreter
 def test_no_class(start: StartWorker) -> None:
     worker = start("x = 1", initialize=False)
     assert worker.initialize() == (

@@ -27,6 +27,8 @@ from .fake_server import (
 
 pytestmark = pytest.mark.one_interpreter
 
+FAILED = "Failed to process the request for model 'model_0_0', message: "
+
 
 # --- Metrics.
 
@@ -137,7 +139,10 @@ def test_the_server_refuses(metrics: Session, kind: int, expression: str, what: 
         raise ServerError(3, "not so")
 
     metrics.worker.handlers[kind] = refuse
-    assert metrics.evaluate(expression) == f"TritonModelException: {what}: not so"
+    assert metrics.evaluate(expression) == (
+        f"TritonModelException: {what}: Failed to process the request for model 'model_0_0', message: "
+        "not so"
+    )
 
 
 def test_kinds_are_not_numbers(metrics: Session) -> None:
@@ -176,9 +181,9 @@ def test_models_come_and_go(session: Session) -> None:
 @pytest.mark.parametrize(
     ("kind", "expression", "text"),
     [
-        (LOAD_MODEL, "load_model('m')", "Failed to load model: no"),
-        (UNLOAD_MODEL, "unload_model('m')", "Failed to unload model: no"),
-        (IS_MODEL_READY, "is_model_ready('m')", "Failed to check model readiness: no"),
+        (LOAD_MODEL, "load_model('m')", f"Failed to load model: {FAILED}no"),
+        (UNLOAD_MODEL, "unload_model('m')", f"Failed to unload model: {FAILED}no"),
+        (IS_MODEL_READY, "is_model_ready('m')", f"Failed to check model readiness: {FAILED}no"),
         (
             LOAD_MODEL,
             "load_model('m', files=[])",
@@ -196,7 +201,15 @@ def test_what_fails(session: Session, kind: int, expression: str, text: str) -> 
 
 def test_files_that_are_no_bytes(session: Session) -> None:
     text = session.evaluate("pb_utils.load_model('m', files={'file:a': 'text'})")
-    assert "is not an instance of 'bytes'" in text
+    assert text.startswith("TypeError: ") and "is not an instance of 'bytes'" in text
+
+
+def test_a_model_that_is_not_there_is_not_ready(session: Session) -> None:
+    def refuse(*_: Any) -> Any:
+        raise ServerError(2, "unknown")
+
+    session.worker.handlers[IS_MODEL_READY] = refuse
+    assert session.evaluate("pb_utils.is_model_ready('m')") == "False"
 
 
 # --- The log.

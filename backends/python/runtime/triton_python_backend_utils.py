@@ -86,6 +86,24 @@ GAUGE = MetricKind.GAUGE
 HISTOGRAM = MetricKind.HISTOGRAM
 
 
+# The name that texts show, and the module that pickle looks in.
+for _class in (
+    InferenceRequest,
+    InferenceResponse,
+    InferenceResponseSender,
+    InferenceTrace,
+    Logger,
+    MemoryType,
+    Metric,
+    MetricFamily,
+    MetricKind,
+    PreferredMemory,
+    ResponseIterator,
+    TritonError,
+):
+    _class.__module__ = "c_python_backend_utils"
+
+
 def get_input_tensor_by_name(inference_request: InferenceRequest, name: str) -> Any:
     """A Tensor, or None."""
     return _named(inference_request.inputs(), name)

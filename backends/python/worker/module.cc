@@ -186,7 +186,7 @@ PyModuleDef definition = {
 
 bool AddModelError(PyObject* module) {
   model_error_type =
-      PyErr_NewException("triton_python_backend_utils.TritonModelException", nullptr, nullptr);
+      PyErr_NewException("c_python_backend_utils.TritonModelException", nullptr, nullptr);
   return model_error_type != nullptr &&
          PyObject_SetAttrString(module, "TritonModelException", model_error_type) == 0;
 }

@@ -137,7 +137,7 @@ bool AddTensorType(PyObject* module) {
       {Py_tp_methods, methods},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"triton_python_backend_utils.Tensor", sizeof(TensorObject), 0,
+  static PyType_Spec spec = {"c_python_backend_utils.Tensor", sizeof(TensorObject), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (tensor_type == nullptr) return false;

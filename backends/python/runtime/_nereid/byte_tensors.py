@@ -30,7 +30,7 @@ def deserialize_bytes_tensor(encoded_tensor: Any) -> np.ndarray:
     while offset < len(view):
         (size,) = struct.unpack_from("<I", view, offset)
         offset += 4
-        elements.append(bytes(view[offset : offset + size]))
+        elements.append(struct.unpack_from(f"<{size}s", view, offset)[0])
         offset += size
     array = np.empty(len(elements), dtype=np.object_)
     array[:] = elements

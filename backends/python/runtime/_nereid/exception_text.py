@@ -10,27 +10,36 @@ The innermost frame comes first. Frames of this package are left out: they say n
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 
 RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_OURS = (os.path.join(RUNTIME, "_nereid") + os.sep, os.path.join(RUNTIME, "worker_main.py"))
+_OURS = (
+    os.path.join(RUNTIME, "_nereid") + os.sep,
+    os.path.join(RUNTIME, "worker_main.py"),
+    importlib.__file__,  # import_module, by which the model is imported
+)
 
 
 def exception_text(error: BaseException) -> str:
     frames = []
+    outside = False  # some frame is neither ours nor of the import that led to the model
     step = error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
+        importing = code.co_filename.startswith("<frozen importlib")
         if not code.co_filename.startswith(_OURS):
-            frames.append(f"  {code.co_filename}({step.tb_lineno}): {code.co_name}\n")
+            line = step.tb_frame.f_lineno if importing else step.tb_lineno
+            frames.append(f"  {code.co_filename}({line}): {code.co_name}\n")
+            outside |= not importing
         step = step.tb_next
     try:
         message = str(error)
     except Exception:  # the model's __str__ may do anything
         message = "<the exception has no text>"
-    text = f"{type(error).__name__}: {message}"
-    return f"{text}\n\nAt:\n{''.join(reversed(frames))}" if frames else text
+    text = f"{type(error).__name__}: {message or '<EMPTY MESSAGE>'}"
+    return f"{text}\n\nAt:\n{''.join(reversed(frames))}" if outside else text
 
 
 def traceback_text(error: BaseException) -> str:

@@ -55,7 +55,7 @@ class ModelConfig:
         if "decoupled" not in transaction_policy_dict:
             return
         decoupled = transaction_policy_dict["decoupled"]
-        if policy.get("decoupled", decoupled) != decoupled:
+        if "decoupled" in policy and policy["decoupled"] != decoupled:
             raise ValueError(
                 f"trying to change decoupled property in auto-complete-config for model "
                 f"'{self._name}', which is already set to '{policy['decoupled']}'."

@@ -58,8 +58,8 @@ class InferenceRequest:
         _expect("request_id", request_id, str)
         _expect("model_name", model_name, str)
         _expect("model_version", model_version, int)
-        _expect("flags", flags, int)
-        _expect("timeout", timeout, int)
+        _expect_count("flags", flags)
+        _expect_count("timeout", timeout)
         _expect("preferred_memory", preferred_memory, PreferredMemory)
         _expect("trace", trace, InferenceTrace)
         _expect("inputs", inputs, (list, tuple))
@@ -68,6 +68,8 @@ class InferenceRequest:
             _expect("correlation_id", correlation_id, (int, str))
         if not isinstance(correlation_id, (int, str)):
             raise TritonModelException("Correlation ID must be integer or string")
+        if isinstance(correlation_id, int):
+            _expect_count("correlation_id", correlation_id)
         where = f"for request with id '{request_id}' and model name '{model_name}'"
         for tensor in inputs:
             if tensor is None:
@@ -120,7 +122,7 @@ class InferenceRequest:
         return self._flags
 
     def set_flags(self, flags: int) -> None:
-        _expect("flags", flags, int)
+        _expect_count("flags", flags)
         self._flags = flags
 
     def timeout(self) -> int:
@@ -161,7 +163,7 @@ class InferenceRequest:
         return self._cancelled
 
     def set_release_flags(self, flags: int) -> None:
-        _expect("flags", flags, int)
+        _expect_count("flags", flags)
         self._release_flags = flags
 
     def _for_bls(self, decoupled: bool, blocks_execute: bool) -> tuple:
@@ -183,6 +185,15 @@ class InferenceRequest:
             fields[TRACE],
             decoupled,
             blocks_execute,
+        )
+
+
+def _expect_count(what: str, value: Any) -> None:
+    """A number that is not negative, and that 64 bits hold."""
+    _expect(what, value, int)
+    if not 0 <= value < 1 << 64:
+        raise TypeError(
+            f"InferenceRequest: incompatible function arguments. '{what}' cannot be {value!r}"
         )
 
 

@@ -41,8 +41,8 @@ class InferenceResponseSender:
                 "send(): incompatible function arguments. 'response' must be an "
                 f"InferenceResponse, not {type(response)}"
             )
-        if not isinstance(flags, int):
-            raise TypeError(f"send(): incompatible function arguments. 'flags' is {type(flags)}")
+        if not isinstance(flags, int) or flags < 0:
+            raise TypeError(f"send(): incompatible function arguments. 'flags' is {flags!r}")
         with self._lock:
             self._check(response, flags)
             message = None if response is None else response.for_server(self._requested)
