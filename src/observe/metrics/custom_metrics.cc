@@ -191,7 +191,7 @@ absl::StatusOr<std::shared_ptr<CustomFamily>> CustomMetrics::Family(MetricKind k
     entry = family;
   } else if (family->kind() != kind) {
     return absl::InvalidArgumentError(
-        absl::StrCat("there is a metric family '", name, "' already, of another kind"));
+        "Family name already exists with different type");
   }
   return family;
 }
