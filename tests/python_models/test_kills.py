@@ -23,7 +23,7 @@ from support.poll import poll_until
 KILLS = int(os.environ.get("NEREID_PYTHON_KILLS", "6"))
 PER_POINT = int(os.environ.get("NEREID_PYTHON_KILLS_PER_POINT", "2"))
 SEED = int(os.environ.get("NEREID_PYTHON_KILLS_SEED", "1"))
-PER_SERVER = 25
+PER_SERVER = 10  # a process that is killed again and again is started again later and later
 # What an answer has to say when a process was killed under a request.
 SIGNAL = re.compile(r"SIGKILL|signal 9\b")
 
@@ -80,6 +80,13 @@ def check_answered(answer: Answer, x: list[int]) -> None:
         assert SIGNAL.search(answer.error), answer.error
 
 
+def start_afresh(victims: Victims, model: str) -> None:
+    """A model that is loaded anew has no deaths behind it, after which one would wait longer."""
+    assert victims.control("unload", model) == ""
+    poll_until("no process of it", lambda: not victims.processes_of(model))
+    assert victims.control("load", model) == ""
+
+
 def kill_in_load(victims: Victims, point: str) -> None:
     assert victims.control("unload", "stops") == ""
     poll_until("no process of it", lambda: not victims.processes_of("stops"))
@@ -99,6 +106,7 @@ def kill_under(
     victims: Victims, model: str, asked: str, point: str, ask: Callable[[], Answer]
 ) -> None:
     """Kills the process of `model` while a request to `asked` waits."""
+    start_afresh(victims, model)
     victims.stop_at(model, point)
     request = InBackground(ask)
     pid = victims.wait_at(model, point)
@@ -110,6 +118,7 @@ def kill_under(
 
 def kill_caller(victims: Victims) -> None:
     """While it waits for the model that it has asked."""
+    start_afresh(victims, "calls")
     (caller,) = victims.processes_of("calls")
     victims.stop_at("waits", "callee")
     request = InBackground(lambda: victims.ask("calls", X))
