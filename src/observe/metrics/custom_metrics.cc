@@ -190,8 +190,7 @@ absl::StatusOr<std::shared_ptr<CustomFamily>> CustomMetrics::Family(MetricKind k
     family = std::make_shared<CustomFamily>(kind, name, help);
     entry = family;
   } else if (family->kind() != kind) {
-    return absl::InvalidArgumentError(
-        "Family name already exists with different type");
+    return absl::InvalidArgumentError("Family name already exists with different type");
   }
   return family;
 }
