@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -158,7 +159,11 @@ def python_tests(what: str, folder: str, *arguments: str) -> Outcome:
     report = LOGS / f"{what}.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", folder, f"--junitxml={report}", *arguments]
-    ok = run(command, 1800, what, NEREID_STAGE=str(STAGE))
+    pythons = sorted((ROOT / "build/deps/pythons").glob("*/bin/python"))
+    versions = [platform.python_version(), *(path.parts[-3] for path in pythons)]
+    print(f"    (models in Python run in Python {', '.join(versions)})", flush=True)
+    named = os.pathsep.join(map(str, pythons))
+    ok = run(command, 1800, what, NEREID_STAGE=str(STAGE), NEREID_PYTHONS=named)
     outcome = read_junit(report, what)
     if not ok and outcome.failed == 0:
         return Outcome.of(False, f"{what}: pytest")

@@ -22,13 +22,13 @@ fail() { echo "setup: $*" >&2; exit 1; }
 sections=(apt)
 with_original=false
 with_bench=false
-with_vad=false
+with_vad=false with_pythons=false
 with_framework_tests=false
 frameworks=()
 for argument in "$@"; do
   case $argument in
     --lint) sections+=(apt-lint) ;;
-    --test) sections+=(apt-vad) with_original=true with_vad=true ;;
+    --test) sections+=(apt-vad) with_original=true with_vad=true with_pythons=true ;;
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
     --framework-tests) with_framework_tests=true ;;
@@ -46,7 +46,7 @@ set +a
 section() {
   awk -v want="[$1]" '
     { sub(/#.*/, ""); gsub(/[ \t]+/, "") }
-    /^\[[a-z-]+\]$/ { inside = ($0 == want); next }
+    /^\[[a-z0-9.-]+\]$/ { inside = ($0 == want); next }
     inside && $0 != "" {
       while (match($0, /\$\{[A-Z_]+\}/)) {
         name = substr($0, RSTART + 2, RLENGTH - 3)
@@ -120,6 +120,32 @@ install_aside() {
   echo "$pins" >"$destination/nereid.stamp"
 }
 
+# The backend python is tested with other versions of Python, too, where they are at hand: the oldest
+# and the newest beside that of .venv, each with numpy in an environment of its own.
+install_other_pythons() {
+  local own version path pin others=()
+  own=$(.venv/bin/python -c 'import sys; print("3.%d" % sys.version_info[1])')
+  mapfile -t others < <(tools/find_pythons.sh | grep -v "^$own " | sed -n '1p;$p' | uniq)
+  for found in "${others[@]}"; do
+    read -r version path <<<"$found"
+    pin=$(section "pip-python-$version")
+    [[ -n $pin ]] || pin=$(section pip | grep '^numpy==')
+    local destination=build/deps/pythons/$version
+    [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$pin" ]] || continue
+    say "making an environment of Python $version in $destination"
+    rm -rf "$destination"
+    # A Python that can not have it is passed over: nobody has asked for it.
+    if "$path" -m venv "$destination" >/dev/null 2>&1 &&
+      "$destination/bin/python" -m pip --disable-pip-version-check -q install --only-binary=:all: "$pin" \
+        >/dev/null 2>&1 </dev/null; then
+      echo "$pin" >"$destination/nereid.stamp"
+    else
+      say "Python $version is not tested: it can not have $pin"
+      rm -rf "$destination"
+    fi
+  done
+}
+
 install_onnxruntime() {
   local destination=build/deps/onnxruntime stamp
   stamp=$(cat tools/versions.env tools/fetch_onnxruntime.sh | sha256sum | cut -d' ' -f1)
@@ -152,6 +178,9 @@ install_apt
 install_pip
 install_onnxruntime
 [[ ${#frameworks[@]} -eq 0 ]] || choose_frameworks
+if $with_pythons; then
+  install_other_pythons
+fi
 if $with_original; then
   install_aside "the original server" original "$(section pip-differential)"
   install_aside "numpy for its Python models" original-numpy "$(section pip-differential-numpy)"
