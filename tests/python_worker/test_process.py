@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Session, StartWorker, request
-from .fake_server import FINALIZE
+from .fake_server import FINALIZE, LOG
 
 
 def ends(pid: int) -> bool:
@@ -138,6 +138,8 @@ def test_finalize_and_exit(start: StartWorker) -> None:
         import atexit
         import threading
 
+        import triton_python_backend_utils as pb_utils
+
 
         class TritonPythonModel:
             def initialize(self, args):
@@ -146,11 +148,14 @@ def test_finalize_and_exit(start: StartWorker) -> None:
 
             def finalize(self):
                 print("finalized", end=" ")
+                for i in range(2000):  # more than the ring holds
+                    pb_utils.Logger.log_info(str(i))
         """
     )
     assert worker.command(FINALIZE, None) is None
     assert worker.wait_for_end() == 0
     assert worker.log.read_text() == "finalized at exit\n"
+    assert [int(text) for *_, text in worker.posted(LOG)] == list(range(2000))
 
 
 @pytest.mark.one_interpreter

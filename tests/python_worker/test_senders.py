@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from .conftest import StartWorker, Worker, request
-from .fake_server import CLOSED, IS_CANCELLED, LOG, SEND, ServerError
+from .fake_server import (
+    CLOSED,
+    EXECUTE,
+    IS_CANCELLED,
+    LOG,
+    READ,
+    SEND,
+    TURN,
+    WRITTEN,
+    ServerError,
+)
 
 FINAL = 1
 OK = "pb_utils.InferenceResponse([])"
@@ -197,6 +207,17 @@ raise ValueError("so")
     assert logged(worker) == [CLOSED_TEXT]
     assert worker.posted(SEND) == []
     assert (1,) not in worker.posted(CLOSED)  # the reply answered it
+
+
+@pytest.mark.one_interpreter
+def test_what_was_sent_comes_before_the_error(start: StartWorker) -> None:
+    worker = start(model(f"sender.send({OK})\nraise ValueError('so')"), decoupled=True)
+    worker.look()
+    worker.start_command(EXECUTE, (request(1),))
+    worker.wait_until(lambda: worker._get("I", WRITTEN) != worker._get("I", READ))
+    assert worker._get("I", TURN) == (1,)  # there is no reply before the post is read
+    assert worker.finish_command()[0] == "error"
+    assert worker.posted(SEND) == [(1, (None, (), ""), 0)]
 
 
 def test_from_a_thread_after_execute(start: StartWorker) -> None:

@@ -204,14 +204,6 @@ def test_files_that_are_no_bytes(session: Session) -> None:
     assert text.startswith("TypeError: ") and "is not an instance of 'bytes'" in text
 
 
-def test_a_model_that_is_not_there_is_not_ready(session: Session) -> None:
-    def refuse(*_: Any) -> Any:
-        raise ServerError(2, "unknown")
-
-    session.worker.handlers[IS_MODEL_READY] = refuse
-    assert session.evaluate("pb_utils.is_model_ready('m')") == "False"
-
-
 # --- The log.
 
 

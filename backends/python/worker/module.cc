@@ -142,6 +142,14 @@ PyObject* Post(PyObject*, PyObject* value) {
   return None();
 }
 
+PyObject* Settle(PyObject*, PyObject*) {
+  constexpr uint64_t kLimitNs = 2'000'000'000;  // a server that does not read is about to end this
+  Transport* const server = Usable();
+  if (server == nullptr) return nullptr;
+  server->Settle(kLimitNs);
+  return None();
+}
+
 PyObject* LogLevels(PyObject*, PyObject*) {
   const bool connected = transport != nullptr && !InForkedChild();
   return PyLong_FromUnsignedLong(
@@ -169,6 +177,7 @@ PyMethodDef methods[] = {
     {"compute_ends", ComputeEnds, METH_NOARGS, "Notes the time after the model's execute."},
     {"ask", Ask, METH_O, "Calls the server and waits for the answer."},
     {"post", Post, METH_O, "Tells the server something without waiting."},
+    {"settle", Settle, METH_NOARGS, "Waits until the server has read all that was posted."},
     {"log_levels", LogLevels, METH_NOARGS, "Bit i: lines of level i are wanted."},
     {"free_memory", FreeMemory, METH_NOARGS, "How many bytes messages and tensors can still take."},
     {"in_forked_child", Forked, METH_NOARGS, "Whether this process was forked from a model's."},

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "backends/python/worker/process.h"
 #include "backends/python/worker/python_api.h"
 #include "backends/sdk/ipc/futex.h"
@@ -101,6 +103,17 @@ void Transport::Post(OutMessage message) {
   // Nobody else has run between the end of Push and this.
   posted_bytes_ += message.block_size();
   posts_.emplace_back(control_->ring.written.load(std::memory_order_relaxed), std::move(message));
+}
+
+void Transport::Settle(uint64_t limit_ns) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(limit_ns);
+  const Ring& ring = control_->ring;
+  const uint32_t goal = ring.written.load(std::memory_order_relaxed);
+  uint32_t read = ring.read.load(std::memory_order_acquire);
+  while (!Reached(read, goal) && std::chrono::steady_clock::now() < deadline) {
+    WaitForReader(read);
+    read = ring.read.load(std::memory_order_acquire);
+  }
 }
 
 void Transport::Ask(const OutMessage& message, uint32_t* slot) {

@@ -50,6 +50,9 @@ class Transport {
   // Leaves a message that nobody answers. Waits, without the GIL, while too many bytes are under
   // way.
   void Post(OutMessage message);
+  // Waits, without the GIL, until the server has read all that was left until now; for `limit_ns`
+  // at most.
+  void Settle(uint64_t limit_ns);
   // Leaves a message for the server, and waits without the GIL until it is answered in `slot`,
   // which the caller frees when it has read the answer.
   void Ask(const OutMessage& message, uint32_t* slot);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import _nereid_native as native
 
@@ -49,14 +49,11 @@ def ask(call: int, *arguments: Any) -> Any:
     return value
 
 
-def ask_or_raise(what: str, call: int, *arguments: Any, instead: Optional[dict] = None) -> Any:
-    """As ask(), but the model gets a TritonModelException that begins with `what`, or what `instead`
-    has for the error's code."""
+def ask_or_raise(what: str, call: int, *arguments: Any) -> Any:
+    """As ask(), but the model gets a TritonModelException that begins with `what`."""
     try:
         return ask(call, *arguments)
     except CallError as error:
-        if instead is not None and error.code in instead:
-            return instead[error.code]
         text = error.text
     raise native.TritonModelException(
         f"{what}: Failed to process the request for model '{life.name}', message: {text}"

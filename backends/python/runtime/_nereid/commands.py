@@ -140,4 +140,5 @@ def _exit() -> NoReturn:
             stream.flush()
         except Exception:  # nobody is left to read it
             pass
+    native.settle()  # the last lines of the log
     os._exit(0)

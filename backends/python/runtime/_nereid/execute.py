@@ -121,6 +121,7 @@ def fail(requests: list, error: BaseException) -> str:
     for request in requests:
         request._release_flags = RELEASE_ALL
         request.get_response_sender().close()
+    native.settle()  # what was sent before comes before the error
     if type(error) is BatchError:
         return failure_text(str(error))
     logger.log_from_runtime(logger.LogLevel.ERROR, traceback_text(error))

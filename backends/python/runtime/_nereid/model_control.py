@@ -8,9 +8,6 @@ from . import calls
 from .errors import TritonModelException
 
 
-NOT_FOUND = 2  # TRITONSERVER_ERROR_NOT_FOUND
-
-
 def load_model(model_name: str, config: str = "", files: Any = None) -> None:
     """Returns when the model is loaded. `files`: contents (bytes) by `file:<path>`."""
     _expect_text("load_model", model_name=model_name, config=config)
@@ -42,11 +39,7 @@ def unload_model(model_name: str, unload_dependents: bool = False) -> None:
 def is_model_ready(model_name: str, model_version: str = "") -> bool:
     _expect_text("is_model_ready", model_name=model_name, model_version=model_version)
     return calls.ask_or_raise(
-        "Failed to check model readiness",
-        calls.IS_MODEL_READY,
-        model_name,
-        model_version,
-        instead={NOT_FOUND: False},  # a model that is not there is not ready
+        "Failed to check model readiness", calls.IS_MODEL_READY, model_name, model_version
     )
 
 
