@@ -221,5 +221,4 @@ PyObject* MakeModule() {
 
 }  // namespace nereid_python::worker
 
-extern "C" PyMODINIT_FUNC PyInit__nereid_native();
 PyMODINIT_FUNC PyInit__nereid_native() { return nereid_python::worker::MakeModule(); }

@@ -187,7 +187,7 @@ PyObject* DlpackOfTensor(PyObject* self, const Tensor& tensor) {
   if (capsule == nullptr) return nullptr;
   Py_INCREF(self);
   exported->owner = self;
-  exported.release();
+  static_cast<void>(exported.release());  // the capsule owns it
   return capsule;
 }
 

@@ -57,7 +57,7 @@ PyObject* GetArrayStruct(PyObject* self, void*) {
       .description = nullptr,
   };
   PyObject* capsule = PyCapsule_New(&array->interface, nullptr, DeleteArrayStruct);
-  if (capsule != nullptr) array.release();
+  if (capsule != nullptr) static_cast<void>(array.release());  // the capsule owns it
   return capsule;
 }
 

@@ -62,7 +62,7 @@ bool SerializeStrings(const ArrayInterface& array, std::string* bytes) {
       continue;
     }
     PyObject* stored = nullptr;
-    std::memcpy(&stored, place, sizeof(stored));
+    std::memcpy(&stored, place, sizeof(void*));
     // numpy's null is None. str() may run anything: the element is held meanwhile.
     const Ref element = Ref::Borrow(stored == nullptr ? Py_None : stored);
     if (!AppendObject(element.get(), bytes)) return false;
