@@ -44,10 +44,7 @@ Error Execution::Run(Transport* transport) {
   NB_RETURN_IF_ERROR(Send(transport, &reply));
   MarkComputed(transport->compute_start(), transport->compute_end());
   const Error taken = Take(reply, *transport);
-  if (taken.ok()) return Error();
-  // What the model has sent before it failed comes first.
-  transport->AwaitHeard();
-  FailAll(taken);
+  if (!taken.ok()) FailAll(taken);
   return Error();
 }
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <thread>
 
 #include "backends/sdk/ipc/futex.h"
 #include "backends/sdk/ipc/memory_file.h"
@@ -203,18 +202,6 @@ void Transport::EndEntry() {
 
 Result<std::string_view> Transport::MessageOf(const Entry& entry) const {
   return OutBytes(entry.offset, entry.size);
-}
-
-void Transport::AwaitHeard() const {
-  constexpr std::chrono::microseconds kPause(50);
-  constexpr int kPauses = 20'000;
-  const nereid_python::Ring& ring = control()->ring;
-  const uint32_t said = ring.written.load(std::memory_order_acquire);
-  // The counters overflow.
-  const auto heard = [&] {
-    return static_cast<int32_t>(said - ring.read.load(std::memory_order_acquire)) <= 0;
-  };
-  for (int i = 0; i < kPauses && !heard() && !closed(); ++i) std::this_thread::sleep_for(kPause);
 }
 
 bool Transport::Sleep() {

@@ -70,9 +70,6 @@ class Transport {
   void EndEntry();
   // The message of a call or post.
   Result<std::string_view> MessageOf(const nereid_python::Entry& entry) const;
-  // Waits until everything has been read that the process has said until now; a second at most. For
-  // another thread than the one that reads.
-  void AwaitHeard() const;
   // From now on the doorbell rings. False when there is something in the ring already.
   bool Sleep();
   void ClearDoorbell();

@@ -4,9 +4,10 @@
 #ifndef NEREID_BACKENDS_SDK_IPC_SPINNER_H_
 #define NEREID_BACKENDS_SDK_IPC_SPINNER_H_
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 namespace nereid_ipc {
 
@@ -42,8 +43,12 @@ class Spinner {
     } while (Clock::now() < end);
     return false;
   }
+  // Where there is one processor only, whoever looks holds up the one that it looks for.
   static bool OtherProcessors() {
-    static const bool several = std::thread::hardware_concurrency() > 1;
+    static const bool several = [] {
+      cpu_set_t mine;
+      return sched_getaffinity(0, sizeof(mine), &mine) != 0 || CPU_COUNT(&mine) > 1;
+    }();
     return several;
   }
   static void Pause() {
