@@ -72,7 +72,7 @@ def write_repository(root: Path) -> Path:
     )
     for name, count in ((STARTED, 1), (TEN, INSTANCES)):
         extra = f"instance_group [ {{ kind: KIND_CPU count: {count} }} ]"
-        _add(models, name, {"INPUT0": small}, {"OUTPUT0": small}, extra, source=IDENTITY.name)
+        _add(models, name, {"INPUT0": small}, {"OUTPUT0": small}, extra, source="py_idle")
     return root
 
 
