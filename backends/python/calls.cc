@@ -68,7 +68,10 @@ void Calls::Handle(const Entry& entry) {
   ValueReader arguments(*message);
   arguments.List();
   const auto call = static_cast<CallKind>(arguments.Uint());
-  if (kind == EntryKind::kPost) {
+  if (requests_ == nullptr &&
+      (call == CallKind::kSend || call == CallKind::kClosed || call == CallKind::kIsCancelled)) {
+    NB_LOG_ERROR("a Python model's process speaks of requests before it has got any");
+  } else if (kind == EntryKind::kPost) {
     Post(call, &arguments);
   } else {
     Call(call, &arguments, entry.slot);

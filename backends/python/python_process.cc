@@ -162,8 +162,12 @@ void PythonProcess::OnOutput(std::string_view text) {
 }
 
 void PythonProcess::LogLine(std::string_view line) {
-  NB_LOG_INFO("python, ", instance_.empty() ? StrCat("model '", spec_.model, "'") : instance_, ": ",
-              line);
+  std::string who;
+  {
+    const std::lock_guard lock(mu_);
+    who = instance_.empty() ? StrCat("model '", spec_.model, "'") : instance_;
+  }
+  NB_LOG_INFO("python, ", who, ": ", line);
   last_lines_.emplace_back(line);
   if (last_lines_.size() > spec_.last_lines) last_lines_.pop_front();
 }
