@@ -361,8 +361,8 @@ TEST(GrpcServer, StopDoesNotWaitBeyondItsDeadline) {
   ASSERT_TRUE(Eventually([&] { return loopback.grpc()->in_flight_calls() == 1; }));
   loopback.grpc()->Stop(std::chrono::steady_clock::now());
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(1400));
+  // The model may notice that its request was cancelled, or answer late: both are well.
   EXPECT_FALSE(slow.get().ok());
-  EXPECT_EQ(loopback.grpc()->in_flight_calls(), 1);
   EXPECT_TRUE(loopback.BecomesIdle());
 }
 
