@@ -11,7 +11,6 @@ namespace {
 using nereid_python::Tensor;
 using nereid_python::ValueReader;
 
-// A reader that copies into a string: the process can write its memory while it is looked at.
 Error SetParameters(const std::string& text, TRITONBACKEND_Response* response) {
   if (text.empty()) return Error();
   NB_ASSIGN_OR_RETURN(const Json parameters, Json::Parse(text));
