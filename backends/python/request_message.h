@@ -13,9 +13,9 @@
 
 namespace nereid_backend {
 
-// Copies the inputs of `request` into a block, which `block` is set to (it is the process's when
-// the message is sent), and appends the request, known as `number`, to `message`. After an error
-// nothing was appended, and there is no block.
+// Copies the inputs of `request` into a block, which is appended to `blocks` (it is the process's
+// when the message is sent), and appends the request, known as `number`, to `message`. After an
+// error neither has changed.
 Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* transport,
                    nereid_python::ValueWriter* message, std::vector<uint64_t>* blocks);
 
