@@ -2,17 +2,11 @@
 
 #include <memory>
 
+#include "backends/python/parameters.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
 namespace {
-
-struct ParameterDeleter {
-  void operator()(TRITONSERVER_Parameter* parameter) const {
-    TRITONSERVER_ParameterDelete(parameter);
-  }
-};
-using OwnedParameter = std::unique_ptr<TRITONSERVER_Parameter, ParameterDeleter>;
 
 struct ArgsDeleter {
   void operator()(TRITONSERVER_MetricArgs* args) const {

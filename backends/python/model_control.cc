@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "backends/python/parameters.h"
 #include "backends/sdk/boundary.h"
 #include "triton/core/tritonserver.h"
 
 namespace nereid_backend {
 namespace {
-
-struct ParameterDeleter {
-  void operator()(TRITONSERVER_Parameter* parameter) const {
-    TRITONSERVER_ParameterDelete(parameter);
-  }
-};
-using OwnedParameter = std::unique_ptr<TRITONSERVER_Parameter, ParameterDeleter>;
 
 Error LoadModel(TRITONSERVER_Server* server, const std::string& model, const std::string& config,
                 const ModelControl::Files& files) {

@@ -7,11 +7,6 @@
 
 namespace nereid_backend {
 
-void OpenRequests::FactoryDeleter::operator()(
-    TRITONBACKEND_ResponseFactory* factory) const noexcept {
-  NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory), "failed to delete a factory");
-}
-
 OpenRequests::Factory OpenRequests::MakeFactory(TRITONBACKEND_Request* request) {
   TRITONBACKEND_ResponseFactory* factory = nullptr;
   NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryNew(&factory, request), "no response factory");
@@ -76,7 +71,7 @@ void OpenRequests::Send(uint64_t number, const PythonResponse* response, bool fi
                     ? Error(response->failure->code, response->failure->message)
                     : Fill(*response, transport, made);
   NB_LOG_IF_ERROR(TRITONBACKEND_ResponseSend(made, flags, error.get()), "failed to send");
-  Report(factory.get(), start, NowNs(), error.get());
+  if (decoupled_) ReportResponse(instance_, factory.get(), start, NowNs(), error.get());
 }
 
 void OpenRequests::SendError(TRITONBACKEND_ResponseFactory* factory, const Error& error) {
@@ -87,7 +82,7 @@ void OpenRequests::SendError(TRITONBACKEND_ResponseFactory* factory, const Error
   NB_LOG_IF_ERROR(
       TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error.get()),
       "failed to send an error");
-  Report(factory, start, NowNs(), error.get());
+  if (decoupled_) ReportResponse(instance_, factory, start, NowNs(), error.get());
 }
 
 void OpenRequests::Fail(uint64_t number, const Error& error) {
@@ -133,26 +128,6 @@ bool OpenRequests::IsCancelled(uint64_t number) {
                     "failed to ask for cancellation");
   }
   return cancelled;
-}
-
-void OpenRequests::Report(TRITONBACKEND_ResponseFactory* factory, uint64_t start,
-                          uint64_t output_start, TRITONSERVER_Error* error) {
-  if (!decoupled_) return;  // the batch is reported as a whole
-  TRITONBACKEND_ModelInstanceResponseStatistics* report = nullptr;
-  Error failed(TRITONBACKEND_ModelInstanceResponseStatisticsNew(&report));
-  if (!failed.ok()) return;
-  const auto set = [&](TRITONSERVER_Error* result) {
-    if (Error one(result); failed.ok()) failed = std::move(one);
-  };
-  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetModelInstance(report, instance_));
-  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseFactory(report, factory));
-  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseStart(report, start));
-  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetComputeOutputStart(report, output_start));
-  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseEnd(report, NowNs()));
-  set(TRITONBACKEND_ModelInstanceResponseStatisticsSetError(report, error));
-  set(TRITONBACKEND_ModelInstanceReportResponseStatistics(report));
-  set(TRITONBACKEND_ModelInstanceResponseStatisticsDelete(report));
-  if (!failed.ok()) NB_LOG_VERBOSE("response statistics: ", failed.message());
 }
 
 }  // namespace nereid_backend

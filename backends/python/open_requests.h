@@ -15,6 +15,7 @@
 
 #include "backends/python/response.h"
 #include "backends/sdk/error.h"
+#include "backends/sdk/response_factory.h"
 #include "triton/core/tritonbackend.h"
 
 namespace nereid_backend {
@@ -47,9 +48,6 @@ class OpenRequests {
   bool IsCancelled(uint64_t number);
 
  private:
-  struct FactoryDeleter {
-    void operator()(TRITONBACKEND_ResponseFactory* factory) const noexcept;
-  };
   using Factory = std::shared_ptr<TRITONBACKEND_ResponseFactory>;
   struct Entry {
     TRITONBACKEND_Request* request = nullptr;  // while it is executed
@@ -61,12 +59,8 @@ class OpenRequests {
   // The factory of a request that is open; the request is forgotten when `take`.
   Factory FactoryOf(uint64_t number, bool take);
   void SendError(TRITONBACKEND_ResponseFactory* factory, const Error& error);
-  // Reports a response of a decoupled model in the statistics.
-  void Report(TRITONBACKEND_ResponseFactory* factory, uint64_t start, uint64_t output_start,
-              TRITONSERVER_Error* error);
-
   TRITONBACKEND_ModelInstance* const instance_;
-  const bool decoupled_;
+  const bool decoupled_;  // then each response is reported; otherwise the batch as a whole is
   std::mutex mu_;
   uint64_t next_ = 1;                            // guarded by mu_
   std::unordered_map<uint64_t, Entry> entries_;  // guarded by mu_

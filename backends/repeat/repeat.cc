@@ -8,20 +8,13 @@
 #include "backends/sdk/batch.h"
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/response_factory.h"
 #include "backends/sdk/tensor.h"
 
 namespace nereid_backend {
 namespace {
 
 constexpr std::chrono::milliseconds kCancelPoll(5);
-
-// Also where something throws.
-struct FactoryDeleter {
-  void operator()(TRITONBACKEND_ResponseFactory* factory) const noexcept {
-    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseFactoryDelete(factory), "failed to delete a factory");
-  }
-};
-using OwnedFactory = std::unique_ptr<TRITONBACKEND_ResponseFactory, FactoryDeleter>;
 
 // Elements of input `name`; `shape` (may be null) receives its text.
 template <typename T>
@@ -80,7 +73,7 @@ class Repeater {
     NB_LOG_IF_ERROR(
         TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error.get()),
         "failed to send an error");
-    Report(start, NowNs(), error.get());
+    ReportResponse(instance_, factory_, start, NowNs(), error.get());
   }
 
  private:
@@ -120,7 +113,7 @@ class Repeater {
       return filled;
     }
     NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseSend(response, 0, nullptr));
-    Report(start, output_start, nullptr);
+    ReportResponse(instance_, factory_, start, output_start, nullptr);
     return Error();
   }
 
@@ -130,24 +123,6 @@ class Repeater {
     }
     if (!request_.wants_index) return Error();
     return AddOutput(response, "IDX", TRITONSERVER_TYPE_UINT32, static_cast<uint32_t>(i));
-  }
-
-  void Report(uint64_t start, uint64_t output_start, TRITONSERVER_Error* error) {
-    TRITONBACKEND_ModelInstanceResponseStatistics* report = nullptr;
-    Error failed(TRITONBACKEND_ModelInstanceResponseStatisticsNew(&report));
-    if (!failed.ok()) return;
-    const auto set = [&](TRITONSERVER_Error* result) {
-      if (Error one(result); failed.ok()) failed = std::move(one);
-    };
-    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetModelInstance(report, instance_));
-    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseFactory(report, factory_));
-    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseStart(report, start));
-    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetComputeOutputStart(report, output_start));
-    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetResponseEnd(report, NowNs()));
-    set(TRITONBACKEND_ModelInstanceResponseStatisticsSetError(report, error));
-    set(TRITONBACKEND_ModelInstanceReportResponseStatistics(report));
-    set(TRITONBACKEND_ModelInstanceResponseStatisticsDelete(report));
-    if (!failed.ok()) NB_LOG_ERROR("response statistics: ", failed.message());
   }
 
   TRITONBACKEND_ModelInstance* const instance_;
