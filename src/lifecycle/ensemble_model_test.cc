@@ -34,25 +34,6 @@ class EnsembleModelTest : public ::testing::Test {
 
   TimePoint Never() { return repository_.clock.Now() + std::chrono::hours(1); }
 
-  // A step of a model of FakeRepository.
-  static std::string Step(const std::string& model, const std::string& from, const std::string& to,
-                          int64_t version = -1) {
-    return "step { model_name: '" + model + "' model_version: " + std::to_string(version) +
-           " input_map { key: 'in' value: '" + from + "' } output_map { key: 'out' value: '" + to +
-           "' } } ";
-  }
-  // An ensemble from "in" to "out".
-  void WriteEnsemble(const std::string& name, const std::string& steps,
-                     const std::string& more = "") {
-    const std::string dir = "/models/" + name;
-    repository_.fs.WriteFile(dir + "/config.pbtxt",
-                             "platform: 'ensemble' "
-                             "input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] } "
-                             "output { name: 'out' data_type: TYPE_INT8 dims: [ 1 ] } "
-                             "ensemble_scheduling { " +
-                                 steps + " } " + more);
-    repository_.fs.MakeDirectory(dir + "/1");
-  }
   std::string LoadError(const std::string& name) {
     return std::string(manager_->Load(name).message());
   }
@@ -62,8 +43,10 @@ class EnsembleModelTest : public ::testing::Test {
 };
 
 TEST_F(EnsembleModelTest, LoadAllLoadsThemAfterWhatTheyContain) {
-  WriteEnsemble("a_outer", Step("z_inner", "in", "t") + Step("m", "t", "out"));
-  WriteEnsemble("z_inner", Step("m", "in", "t") + Step("m", "t", "out"));
+  repository_.WriteEnsemble("a_outer", FakeRepository::Step("z_inner", "in", "t") +
+                                           FakeRepository::Step("m", "t", "out"));
+  repository_.WriteEnsemble(
+      "z_inner", FakeRepository::Step("m", "in", "t") + FakeRepository::Step("m", "t", "out"));
   repository_.Write("m");
   EXPECT_THAT(manager_->LoadAll(), IsEmpty());
   const std::shared_ptr<ManagedModel> model = *manager_->Find("a_outer", -1);
@@ -75,9 +58,9 @@ TEST_F(EnsembleModelTest, LoadAllLoadsThemAfterWhatTheyContain) {
 }
 
 TEST_F(EnsembleModelTest, Circles) {
-  WriteEnsemble("a", Step("b", "in", "out"));
-  WriteEnsemble("b", Step("a", "in", "out"));
-  WriteEnsemble("self", Step("self", "in", "out"));
+  repository_.WriteEnsemble("a", FakeRepository::Step("b", "in", "out"));
+  repository_.WriteEnsemble("b", FakeRepository::Step("a", "in", "out"));
+  repository_.WriteEnsemble("self", FakeRepository::Step("self", "in", "out"));
   EXPECT_THAT(manager_->LoadAll(), ElementsAre("a", "b", "self"));
   EXPECT_EQ(manager_->Directory().models.at("a").reason,
             "circular dependency between ensembles: a -> ... -> b -> a");
@@ -86,7 +69,8 @@ TEST_F(EnsembleModelTest, Circles) {
 }
 
 TEST_F(EnsembleModelTest, MembersHaveToBeThere) {
-  WriteEnsemble("e", Step("x", "in", "t") + Step("y", "t", "out"));
+  repository_.WriteEnsemble(
+      "e", FakeRepository::Step("x", "in", "t") + FakeRepository::Step("y", "t", "out"));
   EXPECT_THAT(LoadError("e"),
               HasSubstr("ensemble e contains models that are not available or ambiguous: x, y"));
 
@@ -100,7 +84,8 @@ TEST_F(EnsembleModelTest, MembersHaveToBeThere) {
 }
 
 TEST_F(EnsembleModelTest, MembersHaveToBeLoaded) {
-  WriteEnsemble("e", Step("refused", "in", "t") + Step("y", "t", "out", 7));
+  repository_.WriteEnsemble(
+      "e", FakeRepository::Step("refused", "in", "t") + FakeRepository::Step("y", "t", "out", 7));
   repository_.Write("refused");
   repository_.Write("y");
   EXPECT_FALSE(manager_->Load("refused").ok());
@@ -116,7 +101,7 @@ TEST_F(EnsembleModelTest, MembersHaveToBeLoaded) {
 
 TEST_F(EnsembleModelTest, MembersHaveToFit) {
   repository_.Write("m", {1}, "max_batch_size: 2");
-  WriteEnsemble("e", Step("m", "in", "out"), "max_batch_size: 4");
+  repository_.WriteEnsemble("e", FakeRepository::Step("m", "in", "out"), "max_batch_size: 4");
   ASSERT_TRUE(manager_->Load("m").ok());
   EXPECT_THAT(LoadError("e"), HasSubstr("ensemble e allows maximum batch size 4, but it contains "
                                         "model m which only allows maximum batch size to be 2"));
@@ -124,7 +109,7 @@ TEST_F(EnsembleModelTest, MembersHaveToFit) {
 
 TEST_F(EnsembleModelTest, ADecoupledStepMakesTheEnsembleDecoupled) {
   repository_.Write("m", {1}, "model_transaction_policy { decoupled: true }");
-  WriteEnsemble("e", Step("m", "in", "out"));
+  repository_.WriteEnsemble("e", FakeRepository::Step("m", "in", "out"));
   ASSERT_TRUE(manager_->Load("m").ok());
   ASSERT_TRUE(manager_->Load("e").ok());
   const CompiledModel& config = (*manager_->Find("e", -1))->config();
@@ -134,7 +119,7 @@ TEST_F(EnsembleModelTest, ADecoupledStepMakesTheEnsembleDecoupled) {
 
 TEST_F(EnsembleModelTest, ReadinessFollowsTheMembers) {
   repository_.Write("m");
-  WriteEnsemble("e", Step("m", "in", "out"));
+  repository_.WriteEnsemble("e", FakeRepository::Step("m", "in", "out"));
   EXPECT_THAT(manager_->LoadAll(), IsEmpty());
   EXPECT_TRUE((*manager_->Find("e", -1))->CheckReady().ok());
   ASSERT_TRUE(manager_->Unload("m").ok());
@@ -148,7 +133,7 @@ TEST_F(EnsembleModelTest, ReadinessFollowsTheMembers) {
 
 TEST_F(EnsembleModelTest, AReloadedMemberThatDoesNotFitAnyMore) {
   repository_.Write("m");
-  WriteEnsemble("e", Step("m", "in", "out"));
+  repository_.WriteEnsemble("e", FakeRepository::Step("m", "in", "out"));
   EXPECT_THAT(manager_->LoadAll(), IsEmpty());
   repository_.fs.WriteFile("/models/m/config.pbtxt",
                            "backend: 'fake' input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] } "
@@ -170,14 +155,14 @@ TEST_F(EnsembleModelTest, LabelsComeFromTheMember) {
                            "label_filename: 'labels' }");
   repository_.fs.WriteFile("/models/m/labels", "cat\ndog\n");
   repository_.fs.MakeDirectory("/models/m/1");
-  WriteEnsemble("e", Step("m", "in", "out"));
+  repository_.WriteEnsemble("e", FakeRepository::Step("m", "in", "out"));
   EXPECT_THAT(manager_->LoadAll(), IsEmpty());
   EXPECT_STREQ((*manager_->Find("e", -1))->Label("out", 1), "dog");
 }
 
 TEST_F(EnsembleModelTest, ARequestKeepsItsMembersUntilItEnds) {
   repository_.Write("holds");
-  WriteEnsemble("e", Step("holds", "in", "out"));
+  repository_.WriteEnsemble("e", FakeRepository::Step("holds", "in", "out"));
   EXPECT_THAT(manager_->LoadAll(), IsEmpty());
   const std::shared_ptr<ManagedModel> ensemble = *manager_->Find("e", -1);
   TestRequest request(ensemble);

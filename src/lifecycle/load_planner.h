@@ -55,6 +55,10 @@ struct PlannedAction {
   friend bool operator==(const PlannedAction&, const PlannedAction&) = default;
 };
 
+inline bool IsLoad(const PlannedAction& action) {
+  return action.kind == PlannedAction::Kind::kLoad;
+}
+
 struct LoadInput {
   std::map<ModelId, RunningModel> running;
   std::map<ModelId, FoundModel> found;

@@ -89,33 +89,6 @@ class ModelManagerTest : public ::testing::Test {
   std::deque<std::unique_ptr<TestRequest>> requests_;
 };
 
-// ---- Repositories
-
-TEST_F(ModelManagerTest, ThereMustBeARepository) {
-  Start({});
-  EXPECT_EQ(manager_->CheckRepositories(),
-            absl::InvalidArgumentError("--model-repository must be specified"));
-}
-
-TEST_F(ModelManagerTest, ARepositoryMustBeADirectory) {
-  Start({"/models", "/nowhere"});
-  const absl::Status status = manager_->CheckRepositories();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()),
-              ::testing::StartsWith("repository path is not a valid directory: '/nowhere': "));
-  Start({"/models"});
-  EXPECT_TRUE(manager_->CheckRepositories().ok());
-}
-
-TEST_F(ModelManagerTest, ModelsAreTheDirectoriesOfTheRepositories) {
-  repository_.Write("a");
-  repository_.Write("b", {1}, "", "/other");
-  repository_.fs.WriteFile("/models/README.md", "no model");
-  repository_.fs.MakeDirectory("/models/.git");
-  Start({"/models", "/other", "/nowhere"});
-  EXPECT_THAT(manager_->RepositoryModels(), ElementsAre(ModelId{"", "a"}, ModelId{"", "b"}));
-}
-
 // ---- Loading
 
 TEST_F(ModelManagerTest, LoadAllLoadsEveryModel) {
@@ -142,37 +115,6 @@ TEST_F(ModelManagerTest, AllVersionsThatThePolicyWants) {
   ASSERT_TRUE(manager_->Load("m").ok());
   EXPECT_THAT(States("m"), ElementsAre("3: READY", "20: READY"));
   EXPECT_EQ((*manager_->Find("m", -1))->config().version, 20);
-}
-
-TEST_F(ModelManagerTest, NamesThatCannotBe) {
-  EXPECT_EQ(manager_->Load(""),
-            absl::InvalidArgumentError(
-                "Model name cannot be empty. Please enter a valid name to deploy."));
-  for (const std::string name : {"../m", "..", ".", "a/b", "/m"}) {
-    EXPECT_EQ(manager_->Load(name),
-              absl::InvalidArgumentError("invalid model name '" + name +
-                                         "', model name must not contain path traversal "
-                                         "characters"));
-  }
-}
-
-TEST_F(ModelManagerTest, NamesAreNeitherBlankNorPadded) {
-  EXPECT_EQ(manager_->Load(" \t"),
-            absl::InvalidArgumentError(
-                "Model name cannot be empty. Please enter a valid name to deploy."));
-  for (const std::string name : {" m", "m ", "m\n"}) {
-    EXPECT_EQ(manager_->Load(name),
-              absl::InvalidArgumentError("invalid model name '" + name +
-                                         "', model name must not begin or end with white space"));
-  }
-}
-
-TEST_F(ModelManagerTest, OfManyRepositoriesOnlySomeAreNamed) {
-  Start({"/a", "/b", "/c", "/d", "/e", "/f"});
-  EXPECT_EQ(
-      manager_->Load("x"),
-      absl::InternalError("failed to load 'x', failed to poll from model repository: no model "
-                          "'x' in '/a', '/b', '/c', '/d' and 2 other repositories"));
 }
 
 TEST_F(ModelManagerTest, AModelThatIsNowhere) {

@@ -27,6 +27,26 @@ class FakeRepository {
     for (const int64_t version : versions) fs.MakeDirectory(dir + "/" + std::to_string(version));
   }
 
+  // A step of an ensemble, of one of the above.
+  static std::string Step(const std::string& model, const std::string& from, const std::string& to,
+                          int64_t version = -1) {
+    return "step { model_name: '" + model + "' model_version: " + std::to_string(version) +
+           " input_map { key: 'in' value: '" + from + "' } output_map { key: 'out' value: '" + to +
+           "' } } ";
+  }
+  // An ensemble from "in" to "out".
+  void WriteEnsemble(const std::string& name, const std::string& steps,
+                     const std::string& more = "") {
+    const std::string dir = "/models/" + name;
+    fs.WriteFile(dir + "/config.pbtxt",
+                 "platform: 'ensemble' "
+                 "input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] } "
+                 "output { name: 'out' data_type: TYPE_INT8 dims: [ 1 ] } "
+                 "ensemble_scheduling { " +
+                     steps + " } " + more);
+    fs.MakeDirectory(dir + "/1");
+  }
+
   LoadContext Context() {
     LoadContext context;
     context.file_system = &fs;

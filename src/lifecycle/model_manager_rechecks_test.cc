@@ -69,12 +69,8 @@ class ModelRechecksTest : public ::testing::Test {
       Change(name);
       repository_.fs.MakeDirectory("/models/" + name + "/1");
     }
-    repository_.fs.WriteFile(
-        "/models/e/config.pbtxt",
-        "platform: 'ensemble' input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] } "
-        "output { name: 'out' data_type: TYPE_INT8 dims: [ 1 ] } ensemble_scheduling { " +
-            Step("a", "in", "t") + Step("b", "t", "out") + "}");
-    repository_.fs.MakeDirectory("/models/e/1");
+    repository_.WriteEnsemble(
+        "e", FakeRepository::Step("a", "in", "t") + FakeRepository::Step("b", "t", "out"));
     ModelManagerOptions options;
     options.repositories = {"/models"};
     options.load_threads = 4;
@@ -88,11 +84,6 @@ class ModelRechecksTest : public ::testing::Test {
     EXPECT_TRUE(manager_->WaitUnloaded(repository_.clock.Now() + std::chrono::hours(1)));
   }
 
-  static std::string Step(const std::string& model, const std::string& from,
-                          const std::string& to) {
-    return "step { model_name: '" + model + "' model_version: -1 input_map { key: 'in' value: '" +
-           from + "' } output_map { key: 'out' value: '" + to + "' } } ";
-  }
   static std::string Labels(const std::string& model) { return "/models/" + model + "/labels"; }
 
   // Every change of its files makes a model a new one.

@@ -1,12 +1,15 @@
-// How ModelManager finds the models of ensembles.
+#include "lifecycle/member_resolver.h"
+
+#include <string>
+#include <utility>
+
 #include "infer/infer_request.h"
-#include "lifecycle/model_manager.h"
 
 namespace nereid {
 
-absl::StatusOr<std::shared_ptr<ServingModel>> ModelManager::Resolve(const EnsembleStep& step,
-                                                                    const InferRequest* request) {
-  const ModelDirectory& directory = Directory();
+absl::StatusOr<std::shared_ptr<ServingModel>> MemberResolver::Resolve(const EnsembleStep& step,
+                                                                      const InferRequest* request) {
+  const ModelDirectory& directory = catalogue_.Directory();
   const ModelEntry* const entry = directory.FindMember(step.space, step.model_name);
   absl::StatusOr<std::shared_ptr<ManagedModel>> model =
       entry == nullptr ? directory.Find(step.model_name, step.model_version)  // says what is wrong
@@ -23,8 +26,8 @@ absl::StatusOr<std::shared_ptr<ServingModel>> ModelManager::Resolve(const Ensemb
   return std::shared_ptr<ServingModel>(*std::move(model));
 }
 
-ModelResolver::Found ModelManager::LookUp(const EnsembleStep& step) {
-  const ModelEntry* const entry = Directory().FindMember(step.space, step.model_name);
+ModelResolver::Found MemberResolver::LookUp(const EnsembleStep& step) {
+  const ModelEntry* const entry = catalogue_.Directory().FindMember(step.space, step.model_name);
   if (entry == nullptr) return {nullptr, Missing::kUnknown, absl::OkStatus()};
   auto found = ModelDirectory::FindVersion(*entry, step.model_name, step.model_version);
   if (found.ok()) return {*std::move(found), Missing::kNothing, absl::OkStatus()};
@@ -34,11 +37,9 @@ ModelResolver::Found ModelManager::LookUp(const EnsembleStep& step) {
   if (ModelDirectory::FindVersion(*entry, step.model_name, -1).ok()) {
     return {nullptr, Missing::kVersionNotReady, absl::OkStatus()};
   }
-  MutexLock lock(&mu_);
-  const auto record = records_.find(entry->id);
-  const bool failed = record != records_.end() && !record->second.error.empty();
+  std::string error = catalogue_.LastError(entry->id);
   return {nullptr, Missing::kNotLoaded,
-          failed ? absl::InvalidArgumentError(record->second.error) : absl::OkStatus()};
+          error.empty() ? absl::OkStatus() : absl::InvalidArgumentError(std::move(error))};
 }
 
 }  // namespace nereid

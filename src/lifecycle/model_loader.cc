@@ -1,7 +1,9 @@
-// How ModelManager loads one model: all its versions, or none.
+#include "lifecycle/model_loader.h"
+
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -12,7 +14,6 @@
 #include "config/version_policy.h"
 #include "lifecycle/ensemble_model.h"
 #include "lifecycle/load_job.h"
-#include "lifecycle/model_manager.h"
 
 namespace nereid {
 namespace {
@@ -59,14 +60,29 @@ std::string ErrorText(const absl::Status& status) noexcept try {
   return "out of memory";
 }
 
-bool HasReady(const ModelEntry& entry) {
-  return std::any_of(entry.versions.begin(), entry.versions.end(),
-                     [](const auto& v) { return v.second.state == ModelState::kReady; });
-}
-
 }  // namespace
 
-void ModelManager::BeginLoad(std::shared_ptr<LoadJob> job) {
+ModelLoader::ModelLoader(Options options, const LoadContext& context, const LoadReader* reader,
+                         ModelCatalogue* catalogue, ModelCloser* closer)
+    : options_(options),
+      context_(context),
+      reader_(*reader),
+      catalogue_(*catalogue),
+      closer_(*closer),
+      pool_(std::max<uint32_t>(1, options.threads), context.clock) {}
+
+void ModelLoader::Begin(const PlannedAction& action, std::shared_ptr<const PreparedModel> model,
+                        ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
+                        std::shared_ptr<LoadProgress> progress) {
+  auto job = std::make_shared<Job>(this, std::move(mark), std::move(ending));
+  job->progress = std::move(progress);
+  job->model = std::move(model);
+  job->on_request = action.on_request;
+  job->cannot = action.reason;
+  pool_.Run([this, job] { Run(job); });
+}
+
+void ModelLoader::Run(std::shared_ptr<Job> job) {
   const PreparedModel& model = *job->model;
   job->record[model.id].attempted = WithoutSource(model);
   absl::Status status;
@@ -84,15 +100,15 @@ void ModelManager::BeginLoad(std::shared_ptr<LoadJob> job) {
     job->planned = tasks.ok();
   }
   if (!status.ok()) {
-    RetireMisfits(model.id);
-    NoteFailure(model.id, status);
-    return EndLoad(job.get(), std::move(status));
+    closer_.RetireMisfits(model.id);
+    catalogue_.NoteFailure(model.id, status);
+    return End(job.get(), std::move(status));
   }
   std::vector<VersionTask*> work;
   for (VersionTask& task : job->tasks) {
     if (task.step != VersionTask::Step::kKeep) work.push_back(&task);
   }
-  if (work.empty()) return EndLoad(job.get(), Commit(job.get()));
+  if (work.empty()) return End(job.get(), Commit(job.get()));
   {
     MutexLock lock(&job->mu);
     job->left = work.size();
@@ -100,20 +116,20 @@ void ModelManager::BeginLoad(std::shared_ptr<LoadJob> job) {
   for (VersionTask* task : work) {
     pool_.Run([this, job, task] {
       RunTask(*job->model, task);
-      if (job->OneLess()) EndLoad(job.get(), Commit(job.get()));
+      if (job->OneLess()) End(job.get(), Commit(job.get()));
     });
   }
 }
 
-absl::StatusOr<std::vector<ModelManager::VersionTask>> ModelManager::PlanVersions(
+absl::StatusOr<std::vector<ModelLoader::VersionTask>> ModelLoader::PlanVersions(
     const PreparedModel& model) {
   const absl::StatusOr<std::vector<int64_t>> versions = ListServedVersions(
       *context_.file_system, model.model_dir, model.id.name, model.config->version_policy());
   std::vector<VersionTask> tasks;
-  Update([&](ModelDirectory* directory) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    const auto record = records_.find(model.id);
+  catalogue_.Update([&](ModelDirectory* directory, const ModelCatalogue::Records& records) {
+    const auto record = records.find(model.id);
     const PreparedModel* const served =
-        record == records_.end() ? nullptr : record->second.served.get();
+        record == records.end() ? nullptr : record->second.served.get();
     ModelEntry& entry = directory->models[model.id.Text()];
     entry.id = model.id;
     entry.looked_for_versions = true;
@@ -143,7 +159,7 @@ absl::StatusOr<std::vector<ModelManager::VersionTask>> ModelManager::PlanVersion
   return tasks;
 }
 
-void ModelManager::RunTask(const PreparedModel& model, VersionTask* task) {
+void ModelLoader::RunTask(const PreparedModel& model, VersionTask* task) {
   if (task->step == VersionTask::Step::kUpdate) {
     task->status = UpdateInstances(model, task);
     if (!absl::IsUnimplemented(task->status)) return;
@@ -153,7 +169,7 @@ void ModelManager::RunTask(const PreparedModel& model, VersionTask* task) {
   task->status = task->loaded.status();
 }
 
-absl::Status ModelManager::UpdateInstances(const PreparedModel& model, VersionTask* task) try {
+absl::Status ModelLoader::UpdateInstances(const PreparedModel& model, VersionTask* task) try {
   ASSIGN_OR_RETURN(task->update,
                    task->updated().PrepareInstances(context_, *model.config, model.model_dir));
   return absl::OkStatus();
@@ -161,8 +177,8 @@ absl::Status ModelManager::UpdateInstances(const PreparedModel& model, VersionTa
   return CaughtStatus();
 }
 
-absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadCaught(const PreparedModel& model,
-                                                                       int64_t version) {
+absl::StatusOr<std::shared_ptr<ManagedModel>> ModelLoader::LoadCaught(const PreparedModel& model,
+                                                                      int64_t version) {
   try {
     if (model.config->is_ensemble()) {
       return EnsembleModel::Load(context_, *model.config, model.model_dir, model.id.space, version);
@@ -173,8 +189,8 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadCaught(const Pre
   }
 }
 
-absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadVersion(const PreparedModel& model,
-                                                                        int64_t version) {
+absl::StatusOr<std::shared_ptr<ManagedModel>> ModelLoader::LoadVersion(const PreparedModel& model,
+                                                                       int64_t version) {
   const std::string& name = model.id.name;
   LOG_INFO << "loading: " << name << ":" << version;
   for (uint32_t attempt = 0;; ++attempt) {
@@ -186,11 +202,11 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadVersion(const Pr
     }
     LOG_ERROR << "failed to load '" << name << "' version " << version << ": "
               << Describe(loaded.status());
-    if (attempt >= options_.load_retries) return loaded;
+    if (attempt >= options_.retries) return loaded;
   }
 }
 
-absl::Status ModelManager::Commit(LoadJob* job) {
+absl::Status ModelLoader::Commit(Job* job) {
   const PreparedModel& model = *job->model;
   std::string reasons;
   bool loads_any = false;  // instances that changed are no load
@@ -204,8 +220,8 @@ absl::Status ModelManager::Commit(LoadJob* job) {
   }
   absl::Status status;
   if (!reasons.empty()) status = absl::InvalidArgumentError(reasons);
-  std::vector<Closing> closings;
-  Update([&](ModelDirectory* directory) {
+  std::vector<ModelCloser::Closing> closings;
+  catalogue_.Update([&](ModelDirectory* directory) {
     ModelEntry& entry = directory->models[model.id.Text()];
     entry.reason.clear();
     std::erase_if(entry.draining, [](const auto& draining) { return draining.expired(); });
@@ -219,15 +235,16 @@ absl::Status ModelManager::Commit(LoadJob* job) {
   if (status.ok() && loads_any) LOG_INFO << "successfully loaded '" << model.id.name << "'";
   if (status.ok()) {
     for (VersionTask& task : job->tasks) {
-      if (task.update != nullptr) task.updated().Apply(&reaper_, std::move(task.update));
+      if (task.update != nullptr) task.updated().Apply(closer_.reaper(), std::move(task.update));
     }
   }
   job->tasks.clear();
-  CloseAll(std::move(closings));
+  closer_.Close(std::move(closings));
   return status;
 }
 
-void ModelManager::PutIn(const LoadJob& job, ModelEntry* entry, std::vector<Closing>* closings) {
+void ModelLoader::PutIn(const Job& job, ModelEntry* entry,
+                        std::vector<ModelCloser::Closing>* closings) {
   std::map<int64_t, VersionEntry> served;
   for (const VersionTask& task : job.tasks) {
     const bool loaded = task.step == VersionTask::Step::kLoad;
@@ -240,7 +257,7 @@ void ModelManager::PutIn(const LoadJob& job, ModelEntry* entry, std::vector<Clos
     const bool replaced = successor != served.end();
     if (replaced && successor->second.model == old.model) continue;
     if (old.state == ModelState::kReady) {
-      closings->push_back(PrepareClose(entry->id, version, old.model, ""));
+      closings->push_back(closer_.Prepare(entry->id, version, old.model, ""));
     }
     if (!replaced) {
       served[version] = old;
@@ -252,11 +269,12 @@ void ModelManager::PutIn(const LoadJob& job, ModelEntry* entry, std::vector<Clos
   entry->versions = std::move(served);
 }
 
-void ModelManager::TakeBack(const LoadJob& job, ModelEntry* entry, std::vector<Closing>* closings) {
+void ModelLoader::TakeBack(const Job& job, ModelEntry* entry,
+                           std::vector<ModelCloser::Closing>* closings) {
   for (const VersionTask& task : job.tasks) {
     if (task.step != VersionTask::Step::kLoad) continue;
     if (task.loaded.ok()) {
-      closings->push_back(PrepareClose(entry->id, task.version, *task.loaded, ""));
+      closings->push_back(closer_.Prepare(entry->id, task.version, *task.loaded, ""));
     }
     VersionEntry& version = entry->versions[task.version];
     if (version.state == ModelState::kReady) continue;
@@ -266,63 +284,49 @@ void ModelManager::TakeBack(const LoadJob& job, ModelEntry* entry, std::vector<C
   }
 }
 
-void ModelManager::EndLoad(LoadJob* job, absl::Status status) noexcept {
+void ModelLoader::End(Job* job, absl::Status status) noexcept {
   const std::shared_ptr<const PreparedModel> model = std::move(job->model);
   job->ended = true;
   const ModelId& id = model->id;
   const std::shared_ptr<ModelSource> source = model->source;
   if (source != nullptr) source->EndLoad(status.ok());
   if (!status.ok()) LOG_ERROR << "failed to load '" << id.name << "': " << status.message();
-  std::string error = ErrorText(status);
   // Null where there was no memory to note anything: it is as if nobody had tried.
   std::shared_ptr<const PreparedModel> attempted;
   if (!job->record.empty()) attempted = job->record.begin()->second.attempted;
-  bool again = false;
-  {
-    MutexLock lock(&mu_);
-    if (attempted != nullptr) {
-      records_.merge(job->record);
-      Record& record = records_.find(id)->second;
-      record.attempted = attempted;
-      if (status.ok()) record.served = record.attempted;
-      record.wanted = true;
-      record.on_request |= job->on_request;
-      record.error = std::move(error);
-      record.changed = ++changes_;
-    }
-    again = again_.erase(id) > 0 && attempted != nullptr;
-    if (!again) Release(std::move(job->mark));
-  }
+  const bool again = catalogue_.NoteLoadEnd(id, status.ok(), job->on_request, ErrorText(status),
+                                            &job->record, &job->mark);
   if (again) BeginAgain(attempted, std::move(job->mark));
   if (source != nullptr) source->Leave();  // agents of a model that failed see its end first
   if (job->progress != nullptr) job->progress->Count(status.ok());
   job->ending.Tell(std::move(status));
 }
 
-void ModelManager::Abandon(LoadJob* job) noexcept {
+void ModelLoader::Abandon(Job* job) noexcept {
   // Not even begun: mark and ending go with it.
   if (job->model == nullptr) return;
   if (job->planned) {
     // Only a thread of the pool comes here, which may wait.
-    std::vector<Closing> closings;
+    std::vector<ModelCloser::Closing> closings;
     Insist(context_.clock, [&] {
       closings.clear();
-      Update([&](ModelDirectory* directory) {
+      catalogue_.Update([&](ModelDirectory* directory) {
         TakeBack(*job, &directory->models[job->model->id.Text()], &closings);
       });
     });
     job->tasks.clear();
-    CloseAll(std::move(closings));
+    closer_.Close(std::move(closings));
   }
-  EndLoad(job, OutOfMemory());
+  End(job, OutOfMemory());
 }
 
-void ModelManager::NoteFailure(const ModelId& id, const absl::Status& error) {
-  Update([&](ModelDirectory* directory) {
-    ModelEntry& entry = directory->models[id.Text()];
-    entry.id = id;
-    if (!HasReady(entry)) entry.reason = std::string(error.message());
-  });
+void ModelLoader::BeginAgain(const std::shared_ptr<const PreparedModel>& last,
+                             ModelCatalogue::BusyMark mark) noexcept try {
+  auto job = std::make_shared<Job>(this, std::move(mark), PlanRun::Ending());
+  job->model = reader_.ReadAgain(last);
+  pool_.Run([this, job] { Run(job); });
+} catch (const std::exception& e) {
+  LOG_ERROR << "model '" << last->id.name << "' is not loaded again with its members: " << e.what();
 }
 
 }  // namespace nereid

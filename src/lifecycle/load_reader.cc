@@ -1,0 +1,121 @@
+#include "lifecycle/load_reader.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+namespace nereid {
+namespace {
+
+absl::Status PollFailed(const std::string& name, absl::string_view cause) {
+  return absl::InternalError(
+      absl::StrCat("failed to load '", name, "', failed to poll from model repository: ", cause));
+}
+
+std::string NowhereText(const RepositoryLayout& layout, const std::string& name) {
+  // More names help nobody.
+  constexpr size_t kMostNamed = 4;
+  std::vector<std::string> paths;
+  for (const std::string& path : layout.repositories) {
+    if (paths.size() == kMostNamed) break;
+    paths.push_back(absl::StrCat("'", path, "'"));
+  }
+  const size_t others = layout.repositories.size() - paths.size();
+  return absl::StrCat("no model '", name, "' in ", absl::StrJoin(paths, ", "),
+                      others == 0 ? "" : absl::StrCat(" and ", others, " other repositories"));
+}
+
+}  // namespace
+
+absl::Status LoadReader::CheckName(const std::string& name) {
+  const absl::string_view stripped = absl::StripAsciiWhitespace(name);
+  if (stripped.empty()) {
+    return absl::InvalidArgumentError(
+        "Model name cannot be empty. Please enter a valid name to deploy.");
+  }
+  if (stripped.size() != name.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "invalid model name '", name, "', model name must not begin or end with white space"));
+  }
+  if (name == "." || name == ".." || absl::StrContains(name, "/")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "invalid model name '", name, "', model name must not contain path traversal characters"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::pair<ModelId, std::string>> LoadReader::Locate(const std::string& name) const {
+  const RepositoryLayout layout = repositories_.Layout();
+  const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
+  if (found.empty()) return PollFailed(name, NowhereText(layout, name));
+  if (found.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("There are ", found.size(), " identifiers of model '", name,
+                     "' in global map, model namespace must be provided to resolve ambiguity."));
+  }
+  const auto& [id, directories] = *found.begin();
+  if (directories.size() == 1) return std::make_pair(id, directories[0]);
+  const absl::Status ambiguous = absl::InvalidArgumentError(kAmbiguousReason);
+  catalogue_.NoteFailure(id, ambiguous);
+  return ambiguous;
+}
+
+absl::StatusOr<ModelFiles> LoadReader::Scan(const ModelId& id, const std::string& directory) const {
+  if (directory.empty()) return ModelFiles();
+  absl::StatusOr<ModelFiles> files = ScanModel(file_system_, directory);
+  if (!files.ok()) return PollFailed(id.name, files.status().message());
+  return files;
+}
+
+std::shared_ptr<const PreparedModel> LoadReader::Read(const ModelId& id, ModelFiles files,
+                                                      const LoadOverride& override) const {
+  const RepositoryLayout layout = repositories_.Layout();
+  bool mapped = false;
+  for (const auto& [repository, names] : layout.names) {
+    for (const auto& [directory, name] : names) {
+      mapped |= name == id.name && JoinPath(repository, directory) == files.directory;
+    }
+  }
+  return reader_.Read(id, std::move(files), mapped, override);
+}
+
+void LoadReader::ReadMembers(const PreparedModel& model, LoadWork* work) const {
+  const RepositoryLayout layout = repositories_.Layout();
+  for (const std::string& name : model.MemberNames()) {
+    const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
+    auto place = found.find(ModelId{model.id.space, name});
+    if (place == found.end() && found.size() == 1) place = found.begin();
+    if (place == found.end() || place->second.size() > 1) continue;  // the planner says so
+    const ModelId& id = place->first;
+    const auto running = work->input.running.find(id);
+    const bool serves = running != work->input.running.end() && running->second.serving;
+    if (serves || work->prepared.count(id) > 0) continue;
+    absl::StatusOr<ModelFiles> files = ScanModel(file_system_, place->second[0]);
+    if (!files.ok()) continue;
+    const auto member = Read(id, *std::move(files), {});
+    work->prepared[id] = member;
+    work->input.found[id] = {member->files, member->MemberNames()};
+    ReadMembers(*member, work);
+  }
+}
+
+void LoadReader::ReadRest(const std::vector<PlannedAction>& actions,
+                          PreparedModels* prepared) const {
+  for (const PlannedAction& action : actions) {
+    if (!IsLoad(action) || prepared->count(action.model) > 0) continue;
+    (*prepared)[action.model] = ReadAgain(catalogue_.Attempted(action.model));
+  }
+}
+
+std::shared_ptr<const PreparedModel> LoadReader::ReadAgain(
+    const std::shared_ptr<const PreparedModel>& last) const {
+  // As it was: only its members change. A configuration that could not be read may be there now.
+  const bool whole = last->config.ok() && last->model_dir == last->files.directory;
+  if (whole) return last;
+  LoadOverride kept;
+  if (last->config.ok()) kept.config_json = last->config_override;
+  return Read(last->id, last->files, kept);
+}
+
+}  // namespace nereid

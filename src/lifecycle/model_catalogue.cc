@@ -1,0 +1,344 @@
+#include "lifecycle/model_catalogue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "repository/snapshot.h"
+
+namespace nereid {
+namespace {
+
+bool HasReady(const ModelEntry& entry) {
+  return std::any_of(entry.versions.begin(), entry.versions.end(),
+                     [](const auto& v) { return v.second.state == ModelState::kReady; });
+}
+
+std::string ReasonText(const std::string& reason) {
+  return reason.empty() ? kUnloadedReason : reason;
+}
+
+}  // namespace
+
+ModelCatalogue::ModelCatalogue(Clock* clock, bool namespacing)
+    : clock_(clock),
+      directory_(std::make_shared<const ModelDirectory>()),
+      current_(std::make_shared<const ModelDirectory>()) {
+  Update([&](ModelDirectory* directory) { directory->namespacing = namespacing; });
+}
+
+// ---- The directory
+
+void ModelCatalogue::Publish(std::shared_ptr<ModelDirectory> next,
+                             std::shared_ptr<const ModelDirectory>* old) {
+  next->Finish();
+  current_ = std::move(next);
+  *old = directory_.Set(current_);
+}
+
+void ModelCatalogue::Update(const std::function<void(ModelDirectory*, const Records&)>& change) {
+  std::shared_ptr<const ModelDirectory> old;  // goes after the mutex
+  MutexLock lock(&mu_);
+  auto next = std::make_shared<ModelDirectory>(*current_);
+  change(next.get(), records_);
+  Publish(std::move(next), &old);
+}
+
+void ModelCatalogue::Update(const std::function<void(ModelDirectory*)>& change) {
+  Update([&](ModelDirectory* directory, const Records&) { change(directory); });
+}
+
+void ModelCatalogue::NoteFailure(const ModelId& id, const absl::Status& error) {
+  Update([&](ModelDirectory* directory) {
+    ModelEntry& entry = directory->models[id.Text()];
+    entry.id = id;
+    if (!HasReady(entry)) entry.reason = std::string(error.message());
+  });
+}
+
+void ModelCatalogue::NoteRetired(
+    const ModelId& id, const std::string& reason,
+    const std::function<void(int64_t version, const VersionEntry&)>& prepare) {
+  const auto change = [&](ModelDirectory* directory) {
+    const auto it = directory->models.find(id.Text());
+    if (it == directory->models.end()) return;
+    // A model of which no version was ever found is as if nobody had tried.
+    if (it->second.versions.empty()) return directory->models.erase(it);
+    for (auto& [version, entry] : directory->models[id.Text()].versions) {
+      if (entry.state == ModelState::kReady) {
+        entry.state = ModelState::kUnloading;
+        prepare(version, entry);
+      } else if (entry.state == ModelState::kUnavailable) {
+        entry.reason = ReasonText(reason);
+      }
+    }
+  };
+  std::shared_ptr<const ModelDirectory> old;  // goes after the mutex
+  MutexLock lock(&mu_);
+  auto next = std::make_shared<ModelDirectory>(*current_);
+  change(next.get());
+  Publish(std::move(next), &old);
+  // From here on nothing fails.
+  const auto record = records_.find(id);
+  if (record == records_.end()) return;
+  record->second.served = nullptr;
+  record->second.changed = ++changes_;
+  // An ensemble that has lost a member comes back with it.
+  record->second.wanted = !reason.empty() && reason != kAmbiguousReason;
+  if (!record->second.wanted) record->second.on_request = false;
+}
+
+void ModelCatalogue::NoteClosed(const ModelId& id, int64_t version, const ManagedModel* model,
+                                const std::string& reason) {
+  const auto is_known = [&](const ModelDirectory& directory) {
+    const auto entry = directory.models.find(id.Text());
+    if (entry == directory.models.end()) return false;
+    const auto known = entry->second.versions.find(version);
+    // A replaced version has a newer one in its place by now, or one that is being loaded.
+    return known != entry->second.versions.end() && known->second.model.get() == model;
+  };
+  Update([&](ModelDirectory* directory) {
+    if (!is_known(*directory)) return;
+    VersionEntry& gone = directory->models[id.Text()].versions.find(version)->second;
+    gone.model = nullptr;
+    if (gone.state != ModelState::kUnloading) return;
+    gone.state = ModelState::kUnavailable;
+    gone.reason = ReasonText(reason);
+  });
+}
+
+void ModelCatalogue::Forget(const RepositorySnapshot& snapshot) {
+  std::shared_ptr<const ModelDirectory> old;  // goes after the mutex
+  MutexLock lock(&mu_);
+  auto next = std::make_shared<ModelDirectory>(*current_);
+  const std::set<ModelId> busy = busy_;  // the predicate has no lock of its own
+  next->models.EraseIf([&](const ModelEntry& model) {
+    return model.versions.empty() && busy.count(model.id) == 0 &&
+           snapshot.models.count(model.id) == 0 && snapshot.ambiguous.count(model.id.name) == 0;
+  });
+  Publish(std::move(next), &old);
+}
+
+// ---- The records
+
+bool ModelCatalogue::Serves(const ModelId& id) const {
+  const auto entry = current_->models.find(id.Text());
+  return entry != current_->models.end() && HasReady(entry->second);
+}
+
+RunningModel ModelCatalogue::RunningOf(const ModelId& id, const Record& record) const {
+  RunningModel model;
+  model.files = record.attempted->files;
+  model.members = record.attempted->MemberNames();
+  model.serving = Serves(id);
+  model.wanted = record.wanted;
+  model.on_request = record.on_request;
+  model.from_request_files = record.attempted->from_request_files;
+  model.failed = !record.error.empty();
+  return model;
+}
+
+std::map<ModelId, RunningModel> ModelCatalogue::Running() const {
+  std::map<ModelId, RunningModel> running;
+  for (const auto& [id, record] : records_) running[id] = RunningOf(id, record);
+  return running;
+}
+
+std::shared_ptr<const PreparedModel> ModelCatalogue::InForce(const ModelId& id) const {
+  const auto it = records_.find(id);
+  if (it == records_.end()) return nullptr;
+  const Record& record = it->second;
+  if (record.served != nullptr) return record.served;
+  const bool waits_for_members = record.wanted && record.error.empty();
+  return waits_for_members ? record.attempted : nullptr;
+}
+
+ModelCatalogue::Standing ModelCatalogue::Look() const {
+  MutexLock lock(&mu_);
+  return {Running(), busy_, nullptr, changes_};
+}
+
+ModelCatalogue::Standing ModelCatalogue::LookAround(const ModelId& id) {
+  MutexLock lock(&mu_);
+  AwaitNotBusy(id);
+  std::set<absl::string_view> members;
+  for (const auto& [other, record] : records_) {
+    for (const EnsembleMember& member : record.attempted->members) members.insert(member.name);
+  }
+  Standing standing{{}, busy_, InForce(id), changes_};
+  for (const auto& [other, record] : records_) {
+    const bool matters =
+        other == id || !record.attempted->members.empty() || members.count(other.name) > 0;
+    if (matters) standing.running[other] = RunningOf(other, record);
+  }
+  return standing;
+}
+
+std::shared_ptr<const PreparedModel> ModelCatalogue::Attempted(const ModelId& id) const {
+  MutexLock lock(&mu_);
+  return records_.at(id).attempted;
+}
+
+std::string ModelCatalogue::LastError(const ModelId& id) const {
+  MutexLock lock(&mu_);
+  const auto record = records_.find(id);
+  return record == records_.end() ? "" : record->second.error;
+}
+
+void ModelCatalogue::NoteRequested(const ModelId& id) {
+  MutexLock lock(&mu_);
+  records_.at(id).on_request = true;
+}
+
+bool ModelCatalogue::NoteLoadEnd(const ModelId& id, bool ok, bool on_request, std::string error,
+                                 Records* fresh, BusyMark* mark) noexcept {
+  MutexLock lock(&mu_);
+  const bool begun = !fresh->empty();
+  if (begun) {
+    const std::shared_ptr<const PreparedModel> attempted = fresh->begin()->second.attempted;
+    records_.merge(*fresh);
+    Record& record = records_.find(id)->second;
+    record.attempted = attempted;
+    if (ok) record.served = attempted;
+    record.wanted = true;
+    record.on_request |= on_request;
+    record.error = std::move(error);
+    record.changed = ++changes_;
+  }
+  const bool again = again_.erase(id) > 0 && begun;
+  if (!again) ReleaseLocked(std::move(*mark));
+  return again;
+}
+
+void ModelCatalogue::NoteUnloadEnd(const ModelId& id, BusyMark mark) {
+  MutexLock lock(&mu_);
+  again_.erase(id);
+  ReleaseLocked(std::move(mark));
+}
+
+// ---- Claims
+
+std::vector<ModelCatalogue::BusyMark> ModelCatalogue::MarkBusy(
+    const std::vector<PlannedAction>& actions) {
+  std::set<ModelId> models;
+  std::vector<std::pair<std::set<ModelId>::const_iterator, bool>> places;
+  for (const PlannedAction& action : actions) places.push_back(models.insert(action.model));
+  std::vector<BusyMark> marks;
+  marks.reserve(places.size());
+  // From here on nothing takes memory.
+  busy_.merge(models);
+  // Of two actions on one model the first has the mark.
+  for (const auto& [place, is_first] : places) {
+    marks.push_back(is_first ? BusyMark(this, place) : BusyMark());
+  }
+  return marks;
+}
+
+ModelCatalogue::Claim ModelCatalogue::ClaimBut(std::vector<PlannedAction> actions,
+                                               const std::set<ModelId>& others) {
+  Claim claim;
+  claim.skipped = OnlyModels(actions, others);
+  claim.actions = WithoutModels(std::move(actions), others);
+  claim.marks = MarkBusy(claim.actions);
+  return claim;
+}
+
+std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimLoad(
+    const ModelId& id, std::vector<PlannedAction> actions,
+    const std::map<ModelId, FoundModel>& read, uint64_t seen) {
+  MutexLock lock(&mu_);
+  std::set<ModelId> others_work_on;
+  for (const PlannedAction& action : actions) {
+    const bool is_read = read.count(action.model) > 0;
+    if (busy_.count(action.model) > 0) {
+      if (is_read) {
+        AwaitNotBusy(action.model);
+        return std::nullopt;
+      }
+      others_work_on.insert(action.model);
+      continue;
+    }
+    const auto known = records_.find(action.model);
+    if (is_read && known != records_.end() && known->second.changed > seen) return std::nullopt;
+  }
+  Claim claim = ClaimBut(std::move(actions), others_work_on);
+  if (const auto known = records_.find(id); known != records_.end()) {
+    known->second.on_request = true;
+  }
+  return claim;
+}
+
+std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimUnload(const ModelId& id,
+                                                                 bool with_members) {
+  MutexLock lock(&mu_);
+  AwaitNotBusy(id);
+  if (records_.count(id) == 0) return std::nullopt;
+  LoadInput input;
+  input.running = Running();
+  input.intents = {{LoadIntent::Kind::kUnload, id, false, with_members}};
+  Claim claim = ClaimBut(PlanLoads(input), busy_);
+  // Ensembles that are being loaded are checked afterwards; members stay.
+  std::erase_if(claim.skipped, [](const PlannedAction& action) { return action.reason.empty(); });
+  return claim;
+}
+
+ModelCatalogue::Claim ModelCatalogue::ClaimSync(std::vector<PlannedAction> actions,
+                                                const std::set<ModelId>& known_busy) {
+  MutexLock lock(&mu_);
+  // What has changed is taken up by the next poll; ensembles whose members change are not.
+  for (const PlannedAction& action : OnlyModels(actions, busy_)) {
+    if (IsLoad(action) && known_busy.count(action.model) == 0) again_.insert(action.model);
+  }
+  return ClaimBut(std::move(actions), busy_);
+}
+
+ModelCatalogue::Claim ModelCatalogue::ClaimAgain(std::vector<PlannedAction> skipped) {
+  MutexLock lock(&mu_);
+  std::set<ModelId> not_now;
+  for (PlannedAction& action : skipped) {
+    // Also one whose end as a user was planned: what it lacks is found by the check.
+    action.kind = PlannedAction::Kind::kLoad;
+    action.reason.clear();
+    action.on_request = false;
+    const auto record = records_.find(action.model);
+    const bool busy = busy_.count(action.model) > 0;
+    if (busy) again_.insert(action.model);
+    if (busy || record == records_.end() || !record->second.wanted) not_now.insert(action.model);
+  }
+  return ClaimBut(std::move(skipped), not_now);
+}
+
+void ModelCatalogue::Release(BusyMark mark) noexcept {
+  MutexLock lock(&mu_);
+  ReleaseLocked(std::move(mark));
+}
+
+void ModelCatalogue::ReleaseLocked(BusyMark mark) noexcept {
+  if (std::exchange(mark.catalogue_, nullptr) == nullptr) return;
+  busy_.erase(mark.place_);
+  // Under the lock: whoever waits for this may destroy the catalogue.
+  changed_.NotifyAll();
+}
+
+void ModelCatalogue::AwaitNotBusy(const ModelId& id) {
+  while (busy_.count(id) > 0) changed_.Wait(&mu_);
+}
+
+bool ModelCatalogue::WaitNotBusy(const ModelId& id, TimePoint deadline) {
+  MutexLock lock(&mu_);
+  while (busy_.count(id) > 0) {
+    if (clock_->Now() >= deadline) return false;
+    clock_->Wait(&changed_, &mu_, deadline);
+  }
+  return true;
+}
+
+bool ModelCatalogue::WaitNoneBusy(TimePoint deadline) {
+  MutexLock lock(&mu_);
+  while (!busy_.empty()) {
+    if (clock_->Now() >= deadline) return false;
+    clock_->Wait(&changed_, &mu_, deadline);
+  }
+  return true;
+}
+
+}  // namespace nereid

@@ -1,0 +1,69 @@
+// ModelCloser: how versions go: out of the directory, then closed, and torn down when nothing is in
+// flight in them any more. Thread-safe. Owned by the model manager.
+#ifndef NEREID_LIFECYCLE_MODEL_CLOSER_H_
+#define NEREID_LIFECYCLE_MODEL_CLOSER_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "lifecycle/managed_model.h"
+#include "lifecycle/model_catalogue.h"
+#include "lifecycle/reaper.h"
+
+namespace nereid {
+
+class ModelCloser {
+ public:
+  // The end of a version, with all that it takes: from here on nothing can fail.
+  struct Closing {
+    std::shared_ptr<ManagedModel> model;
+    std::multiset<std::string> name;  // one, for closing_
+    ManagedModel::PreparedClose close;
+  };
+
+  // Both outlive this.
+  ModelCloser(Clock* clock, ModelCatalogue* catalogue) : clock_(clock), catalogue_(*catalogue) {}
+
+  // Throws where there is no memory. `reason`: unless on purpose.
+  Closing Prepare(const ModelId& id, int64_t version, const std::shared_ptr<ManagedModel>& model,
+                  const std::string& reason);
+  // Each is torn down once nothing is in flight in it. Does not wait for that.
+  void Close(std::vector<Closing> closings) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // Stops serving what is ready of a model. `reason`: unless on purpose.
+  void Retire(const ModelId& id, const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
+  // Retires an ensemble that serves, but not with the members that serve now.
+  void RetireMisfits(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
+  // What ends versions, and instances that are removed.
+  Reaper* reaper() { return &reaper_; }
+
+  // ---- All models.
+  // Closes the admission of every version.
+  void CloseAdmission();
+  // Waits until no request is in flight and no sequence lives, also in versions that were replaced;
+  // false if `deadline` comes first. Says once per second in the log which versions have how many.
+  bool WaitIdle(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
+  // Retires every model. A model that others still work on at `deadline` is left alone.
+  void RetireAll(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
+  // Waits until all versions that were closed are torn down; false if `deadline` comes first.
+  bool WaitClosed(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
+  // One sentence for each version that has requests in flight, then for each being torn down.
+  std::vector<std::string> InFlight() const;
+  std::vector<std::string> Unfinished() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  Clock* const clock_;
+  ModelCatalogue& catalogue_;
+  mutable Mutex mu_;
+  CondVar changed_;
+  std::multiset<std::string> closing_ ABSL_GUARDED_BY(mu_);  // versions being torn down
+  Reaper reaper_;                                            // last: its jobs use all of the above
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_MODEL_CLOSER_H_

@@ -1,0 +1,86 @@
+#include "lifecycle/repository_list.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace nereid {
+
+RepositoryList::RepositoryList(const FileSystem* file_system, std::set<std::string> paths,
+                               bool namespacing)
+    : file_system_(file_system),
+      layout_(std::make_shared<const RepositoryLayout>(
+          RepositoryLayout{std::move(paths), namespacing, {}})) {}
+
+absl::Status RepositoryList::Check() const {
+  const RepositoryLayout layout = Layout();
+  if (layout.repositories.empty()) {
+    return absl::InvalidArgumentError("--model-repository must be specified");
+  }
+  for (const std::string& path : layout.repositories) {
+    const absl::StatusOr<std::vector<DirEntry>> entries = file_system_->ListDirectory(path);
+    if (!entries.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("repository path is not a valid directory: '",
+                                                     path, "': ", entries.status().message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::set<ModelId> RepositoryList::Models() const {
+  std::set<ModelId> ids;
+  const RepositoryLayout layout = Layout();
+  for (const std::string& repository : layout.repositories) {
+    RepositoryLayout one = layout;
+    one.repositories = {repository};
+    const auto directories = ListModelDirectories(*file_system_, one);
+    if (!directories.ok()) continue;
+    for (const auto& [id, paths] : *directories) ids.insert(id);
+  }
+  return ids;
+}
+
+absl::Status RepositoryList::Register(const std::string& path,
+                                      const std::map<std::string, std::string>& names) {
+  const auto stat = file_system_->Stat(path);
+  if (!stat.ok() || !stat->is_directory) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to register '", path, "', repository not found"));
+  }
+  MutexLock lock(&mu_);
+  RepositoryLayout layout = Layout();
+  if (layout.repositories.count(path) > 0) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("model repository '", path, "' has already been registered"));
+  }
+  std::set<std::string> taken;
+  for (const auto& [repository, mapped] : layout.names) {
+    if (layout.namespacing) break;
+    for (const auto& [directory, name] : mapped) taken.insert(name);
+  }
+  for (const auto& [directory, name] : names) {
+    if (taken.insert(name).second) continue;
+    return absl::AlreadyExistsError(absl::StrCat(
+        "failed to register '", name, "', there is a conflicting mapping for '", name, "'"));
+  }
+  layout.repositories.insert(path);
+  if (!names.empty()) layout.names[path] = names;
+  (void)layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
+  return absl::OkStatus();
+}
+
+absl::Status RepositoryList::Unregister(const std::string& path) {
+  MutexLock lock(&mu_);
+  RepositoryLayout layout = Layout();
+  if (layout.repositories.erase(path) == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to unregister '", path, "', repository not found"));
+  }
+  layout.names.erase(path);
+  (void)layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
+  return absl::OkStatus();
+}
+
+}  // namespace nereid

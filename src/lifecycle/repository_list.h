@@ -1,0 +1,45 @@
+// RepositoryList: which model repositories there are, and what their models are called.
+// Thread-safe. Readers take no lock. Blocks on file I/O.
+#ifndef NEREID_LIFECYCLE_REPOSITORY_LIST_H_
+#define NEREID_LIFECYCLE_REPOSITORY_LIST_H_
+
+#include <absl/status/status.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/mutex.h"
+#include "base/read_mostly.h"
+#include "filesystem/file_system.h"
+#include "model/model_id.h"
+#include "repository/snapshot.h"
+
+namespace nereid {
+
+class RepositoryList {
+ public:
+  // `file_system` outlives this.
+  RepositoryList(const FileSystem* file_system, std::set<std::string> paths, bool namespacing);
+
+  RepositoryLayout Layout() const { return *layout_.Get(); }
+  // INVALID_ARGUMENT unless there is a repository, and every one is a readable directory.
+  absl::Status Check() const;
+  // Models in the repositories, loaded or not. A repository that cannot be read has none.
+  std::set<ModelId> Models() const;
+  // Adds a repository. `names`: models that are called otherwise than their directory.
+  // INVALID_ARGUMENT, ALREADY_EXISTS.
+  absl::Status Register(const std::string& path, const std::map<std::string, std::string>& names)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // INVALID_ARGUMENT.
+  absl::Status Unregister(const std::string& path) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  const FileSystem* const file_system_;
+  Mutex mu_;                             // held while a change is made
+  ReadMostly<RepositoryLayout> layout_;  // replaced under mu_
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_REPOSITORY_LIST_H_
