@@ -3,7 +3,7 @@
 
     tools/check_docs.py [--root DIR]
 
-- Links of Markdown files lead to files of the project.
+- Links of Markdown files lead to files of the project, and to headings in them.
 - Pages that a file names (docs/..., adr/0004, ADR 4) exist.
 - The index of docs/adr lists every decision.
 - Every module below src has a README.md of at most 60 lines.
@@ -37,15 +37,26 @@ def exists(root: Path, name: str) -> bool:
     return (root / name).exists()
 
 
+def anchors(lines: list[str]) -> set[str]:
+    """The names under which a page's headings are linked to."""
+    headings = (line.lstrip("#").strip().lower() for line in lines if line.startswith("#"))
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
+
+
 def check_links(root: Path, texts: Texts) -> Iterator[Problem]:
     for file, lines in texts.items():
         if PurePosixPath(file).suffix != ".md":
             continue
         for number, line in enumerate(lines, 1):
-            for target in LINK.findall(line):
-                path = target.split("#")[0]
-                if path and "://" not in path and not (root / file).parent.joinpath(path).exists():
+            for path, _, anchor in (link.partition("#") for link in LINK.findall(line)):
+                if "://" in path:
+                    continue
+                page = (root / file).parent / path if path else root / file
+                if not page.exists():
                     yield Problem(file, number, f"links to {path}, which is not there")
+                elif anchor and anchor not in anchors(page.read_text().splitlines()):
+                    text = f"links to the heading #{anchor}, which is not there"
+                    yield Problem(file, number, text)
 
 
 def decisions(root: Path) -> dict[int, str]:

@@ -12,8 +12,8 @@ PROJECT_ROOT = Path(__file__).resolve().parents[2]
 CHECKER = PROJECT_ROOT / "tools" / "check_docs.py"
 
 GOOD = {
-    "README.md": "See [here](docs/a.md#part), [there](https://example.com/x.md) and docs/a.md.\n",
-    "docs/a.md": "# A\n",
+    "README.md": "See [here](docs/a.md#a-part), [there](https://example.com/x.md) and docs/a.md.\n",
+    "docs/a.md": "# A\n\n## A `part`\n\n[below](#a-part)\n",
     "docs/adr/README.md": "| [4](0004-four.md) |\n",
     "docs/adr/0004-four.md": "# 4\n",
     "src/base/CMakeLists.txt": "",
@@ -45,7 +45,12 @@ def test_a_tree_without_problems(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "problem"),
     [
-        ("docs/a.md", "[b](b.md)\n", "docs/a.md:1: links to b.md, which is not there"),
+        ("README.md", "[b](b.md)\n", "README.md:1: links to b.md, which is not there"),
+        (
+            "docs/a.md",
+            "# A part\n[b](#b)\n",
+            "docs/a.md:2: links to the heading #b, which is not there",
+        ),
         ("README.md", "docs/gone.md\n", "README.md:1: names docs/gone.md, which is not there"),
         ("src/base/a.h", "\n// ADR 6\n", "src/base/a.h:2: names ADR 6, which is not there"),
         ("src/base/a.h", "// docs/adr/0009\n", "src/base/a.h:1: names ADR 9, which is not there"),
