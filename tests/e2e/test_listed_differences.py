@@ -99,14 +99,6 @@ def test_without_http_metrics_keep_to_its_address(
         socket.create_connection(("127.0.0.2", port), timeout=5)
 
 
-def test_the_old_spelling_of_completion_is_taken_in_silence(
-    server_factory: ServerFactory, model_repository: ModelRepository
-) -> None:
-    model_repository.add_identity("echo")
-    server = server_factory(model_repository, "--strict-model-config=true")
-    assert "strict-model-config" not in server.log_text()
-
-
 def test_a_wrong_option_gets_a_short_answer(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
