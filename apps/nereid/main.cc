@@ -105,8 +105,8 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
   const Clock& clock = *server->clock();
   const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
   watchdog->Arm(deadline + kExitGrace, [server] { return server->Unfinished(); });
-  // Their next requests come by the frontends, which therefore go on until then.
-  server->FinishSequences(deadline);
+  // The ports stay open: probes see that the server is not ready, and live sequences go on.
+  server->Drain(deadline);
   const bool drained = Drain(services, deadline);
   const absl::Status stopped = server->StopBy(deadline);
   if (drained && stopped.ok()) {

@@ -97,10 +97,12 @@ void ShutdownSignals::Receive() {
       LOG_WARNING << "signal " << number << " received while starting: exiting";
       _exit(128 + number);
     }
-    if (!Take(number)) {
+    if (Take(number)) continue;
+    if (number == SIGINT) {
       LOG_WARNING << "second signal received: exiting without waiting any longer";
       _exit(128 + number);
     }
+    LOG_INFO << "second signal received: already stopping (SIGINT would end it at once)";
   }
 }
 

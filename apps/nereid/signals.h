@@ -19,8 +19,10 @@ class ShutdownSignals {
   // when the system has no pipe or no thread left.
   ShutdownSignals();
 
-  // The server runs: from now on the first signal makes Wait return, the second ends the process.
-  // Catches them again, should a backend have put handlers of its own in place while it was loaded.
+  // The server runs: from now on the first signal makes Wait return. A SIGINT after it, of somebody
+  // who has no patience, ends the process at once; a SIGTERM after it changes nothing, since
+  // programs that supervise others repeat it. Catches them again, should a backend have put
+  // handlers of its own in place while it was loaded.
   void Serving();
   // Blocks until a signal arrived; returns its number.
   int Wait();

@@ -76,7 +76,7 @@ class Planner {
   void Load(const LoadIntent& intent) {
     const RunningModel* running = Running(intent.model);
     const auto found = input_.found.find(intent.model);
-    const bool same = running != nullptr && running->serving && !running->overridden &&
+    const bool same = running != nullptr && running->serving && !running->from_request_files &&
                       !running->failed && !intent.overridden && found != input_.found.end() &&
                       running->files == found->second.files;
     if (!same) load_[intent.model] = true;

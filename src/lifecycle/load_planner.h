@@ -21,7 +21,7 @@ struct RunningModel {
   bool serving = false;              // a version of it is ready
   bool wanted = false;               // not unloaded on purpose
   bool on_request = false;           // loaded by its name, not only as a member
-  bool overridden = false;           // from load parameters and not from the repository alone
+  bool from_request_files = false;   // the load request brought all its files
   bool failed = false;               // the last attempt did, whatever serves
 };
 

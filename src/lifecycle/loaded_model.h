@@ -80,9 +80,6 @@ class LoadedModel final : public ManagedModel {
 
   std::optional<AdaptiveBatching> adaptive_batching() const override;
 
-  bool HasSequences() const override {
-    return sequences_ != nullptr && sequences_->live_sequences() > 0;
-  }
   int64_t InFlight() override;
   // The sequences that live go on, too.
   void CloseAdmission() override;

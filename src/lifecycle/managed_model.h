@@ -34,8 +34,6 @@ class ManagedModel : public ServingModel {
   // the model.
   void set_source(std::shared_ptr<ModelSource> source);
 
-  // Whether a sequence of requests lives here.
-  virtual bool HasSequences() const { return false; }
   // What keeps it from being torn down: its requests, or its sequences.
   virtual int64_t InFlight() { return lifetime().inside(); }
 

@@ -38,6 +38,9 @@ struct ModelEntry {
   ModelId id;
   std::map<int64_t, VersionEntry> versions;
   std::string reason;  // why there are no versions, when there are none
+  // Its configuration was read and its versions looked for: from then on the server is ready only
+  // with it.
+  bool looked_for_versions = false;
   // Versions that were replaced, and in which sequences may live on.
   std::vector<std::weak_ptr<ManagedModel>> draining;
 };

@@ -107,9 +107,8 @@ void ModelManager::BeginLoad(std::shared_ptr<LoadJob> job) {
 
 absl::StatusOr<std::vector<ModelManager::VersionTask>> ModelManager::PlanVersions(
     const PreparedModel& model) {
-  ASSIGN_OR_RETURN(const std::vector<int64_t> versions,
-                   ListServedVersions(*context_.file_system, model.model_dir, model.id.name,
-                                      model.config->version_policy()));
+  const absl::StatusOr<std::vector<int64_t>> versions = ListServedVersions(
+      *context_.file_system, model.model_dir, model.id.name, model.config->version_policy());
   std::vector<VersionTask> tasks;
   Update([&](ModelDirectory* directory) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const auto record = records_.find(model.id);
@@ -117,12 +116,14 @@ absl::StatusOr<std::vector<ModelManager::VersionTask>> ModelManager::PlanVersion
         record == records_.end() ? nullptr : record->second.served.get();
     ModelEntry& entry = directory->models[model.id.Text()];
     entry.id = model.id;
+    entry.looked_for_versions = true;
+    if (!versions.ok()) return;
     // An ensemble has no instances of its own, and is checked again when its members have changed.
     const bool may_go_on =
         served != nullptr && model.members.empty() && served->model_dir == model.model_dir;
     const ConfigChange change =
         may_go_on ? CompareConfigs(*served->config, *model.config) : ConfigChange::kOther;
-    for (const int64_t version : versions) {
+    for (const int64_t version : *versions) {
       VersionTask& task = tasks.emplace_back();
       task.version = version;
       VersionEntry& present = entry.versions[version];
@@ -138,6 +139,7 @@ absl::StatusOr<std::vector<ModelManager::VersionTask>> ModelManager::PlanVersion
           change == ConfigChange::kNone ? VersionTask::Step::kKeep : VersionTask::Step::kUpdate;
     }
   });
+  if (!versions.ok()) return versions.status();
   return tasks;
 }
 
@@ -179,7 +181,7 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadVersion(const Pr
     absl::StatusOr<std::shared_ptr<ManagedModel>> loaded = LoadCaught(model, version);
     if (loaded.ok()) {
       (*loaded)->set_source(model.source);
-      LOG_INFO << "successfully loaded '" << name << "' version " << version;
+      LOG_INFO << "loaded: " << name << ":" << version;
       return loaded;
     }
     LOG_ERROR << "failed to load '" << name << "' version " << version << ": "
@@ -191,7 +193,9 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelManager::LoadVersion(const Pr
 absl::Status ModelManager::Commit(LoadJob* job) {
   const PreparedModel& model = *job->model;
   std::string reasons;
+  bool loads_any = false;  // instances that changed are no load
   for (const VersionTask& task : job->tasks) {
+    loads_any |= task.step == VersionTask::Step::kLoad;
     if (task.status.ok()) continue;
     const char* const state =
         task.step == VersionTask::Step::kUpdate ? "READY" : "UNAVAILABLE";  // it serves on
@@ -212,6 +216,7 @@ absl::Status ModelManager::Commit(LoadJob* job) {
     }
   });
   // From here on nothing fails.
+  if (status.ok() && loads_any) LOG_INFO << "successfully loaded '" << model.id.name << "'";
   if (status.ok()) {
     for (VersionTask& task : job->tasks) {
       if (task.update != nullptr) task.updated().Apply(&reaper_, std::move(task.update));

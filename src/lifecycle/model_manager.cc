@@ -1,8 +1,10 @@
 #include "lifecycle/model_manager.h"
 
 #include <absl/cleanup/cleanup.h>
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <atomic>
@@ -24,15 +26,33 @@ ModelReader::Options ReaderOptions(const ModelManagerOptions& options, const Loa
   return {context.file_system, options.model_config_name, options.auto_complete_config, agents};
 }
 
-absl::Status PollFailed(const std::string& name) {
+absl::Status PollFailed(const std::string& name, absl::string_view cause) {
   return absl::InternalError(
-      absl::StrCat("failed to load '", name, "', failed to poll from model repository"));
+      absl::StrCat("failed to load '", name, "', failed to poll from model repository: ", cause));
+}
+
+std::string NowhereText(const RepositoryLayout& layout, const std::string& name) {
+  // More names help nobody.
+  constexpr size_t kMostNamed = 4;
+  std::vector<std::string> paths;
+  for (const std::string& path : layout.repositories) {
+    if (paths.size() == kMostNamed) break;
+    paths.push_back(absl::StrCat("'", path, "'"));
+  }
+  const size_t others = layout.repositories.size() - paths.size();
+  return absl::StrCat("no model '", name, "' in ", absl::StrJoin(paths, ", "),
+                      others == 0 ? "" : absl::StrCat(" and ", others, " other repositories"));
 }
 
 absl::Status CheckName(const std::string& name) {
-  if (name.empty()) {
+  const absl::string_view stripped = absl::StripAsciiWhitespace(name);
+  if (stripped.empty()) {
     return absl::InvalidArgumentError(
         "Model name cannot be empty. Please enter a valid name to deploy.");
+  }
+  if (stripped.size() != name.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "invalid model name '", name, "', model name must not begin or end with white space"));
   }
   if (name == "." || name == ".." || absl::StrContains(name, "/")) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -143,6 +163,15 @@ bool ModelManager::Serves(const ModelId& id) const {
                      [](const auto& v) { return v.second.state == ModelState::kReady; });
 }
 
+std::shared_ptr<const PreparedModel> ModelManager::InForce(const ModelId& id) const {
+  const auto it = records_.find(id);
+  if (it == records_.end()) return nullptr;
+  const Record& record = it->second;
+  if (record.served != nullptr) return record.served;
+  const bool waits_for_members = record.wanted && record.error.empty();
+  return waits_for_members ? record.attempted : nullptr;
+}
+
 std::map<ModelId, RunningModel> ModelManager::Running() const {
   std::map<ModelId, RunningModel> running;
   for (const auto& [id, record] : records_) running[id] = RunningOf(id, record);
@@ -156,7 +185,7 @@ RunningModel ModelManager::RunningOf(const ModelId& id, const Record& record) co
   model.serving = Serves(id);
   model.wanted = record.wanted;
   model.on_request = record.on_request;
-  model.overridden = record.attempted->overridden;
+  model.from_request_files = record.attempted->from_request_files;
   model.failed = !record.error.empty();
   return model;
 }
@@ -234,7 +263,7 @@ bool ModelManager::WaitNotBusy(const ModelId& id, TimePoint deadline) {
 absl::StatusOr<std::pair<ModelId, std::string>> ModelManager::Locate(const RepositoryLayout& layout,
                                                                      const std::string& name) {
   const ModelDirectories found = FindModelDirectories(*context_.file_system, layout, name);
-  if (found.empty()) return PollFailed(name);
+  if (found.empty()) return PollFailed(name, NowhereText(layout, name));
   if (found.size() > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("There are ", found.size(), " identifiers of model '", name,
@@ -302,23 +331,28 @@ std::shared_ptr<const PreparedModel> ModelManager::ReadAgain(
     const RepositoryLayout& layout, const std::shared_ptr<const PreparedModel>& last) const {
   // As it was: only its members change. A configuration that could not be read may be there now.
   const bool whole = last->config.ok() && last->model_dir == last->files.directory;
-  return whole ? last : Read(layout, last->id, last->files, {});
+  if (whole) return last;
+  LoadOverride kept;
+  if (last->config.ok()) kept.config_json = last->config_override;
+  return Read(layout, last->id, last->files, kept);
 }
 
 std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::string& directory,
                                                   const LoadOverride& override) {
   Work work;
   uint64_t seen = 0;
+  std::shared_ptr<const PreparedModel> in_force;
   {
     MutexLock lock(&mu_);
     WaitNotBusy(id, TimePoint::max());
     work.input.running = RunningAround(id);
+    in_force = InForce(id);
     seen = changes_;
   }
   const RepositoryLayout layout = Layout();
   absl::StatusOr<ModelFiles> files =
       directory.empty() ? ModelFiles() : ScanModel(*context_.file_system, directory);
-  if (!files.ok()) return PollFailed(id.name);
+  if (!files.ok()) return PollFailed(id.name, files.status().message());
   work.input.intents = {{LoadIntent::Kind::kLoad, id, !override.empty(), false}};
   const auto record = work.input.running.find(id);
   work.input.found[id] = {*files, {}};
@@ -330,7 +364,11 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
       return absl::OkStatus();
     }
   }
-  const auto model = Read(layout, id, *std::move(files), override);
+  LoadOverride kept = override;
+  if (override.empty() && in_force != nullptr && in_force->files == *files) {
+    kept.config_json = in_force->config_override;
+  }
+  const auto model = Read(layout, id, *std::move(files), kept);
   work.prepared[id] = model;
   work.input.found[id].members = model->MemberNames();
   if (!model->members.empty()) {

@@ -100,12 +100,8 @@ class ModelManager final : public ModelResolver {
 
   // Closes the admission of every model.
   void CloseAdmission();
-  // Whether a sequence of requests lives in some model, also in one that was replaced.
-  bool HasSequences() const;
-  // Waits until none does; false if `deadline` comes first.
-  bool WaitSequencesEnded(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
-  // Waits until no request is in flight; false, and a log line for each model that still has some,
-  // if `deadline` comes first.
+  // Waits until no request is in flight and no sequence lives, also in versions that were replaced;
+  // false if `deadline` comes first. Says once per second in the log which versions have how many.
   bool WaitIdle(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
   // Begins to unload everything. Waits for loads that are under way; a model whose load has not
   // ended at `deadline` is left alone.
@@ -174,6 +170,9 @@ class ModelManager final : public ModelResolver {
   RunningModel RunningOf(const ModelId& id, const Record& record) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Serves(const ModelId& id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What its versions are, or an ensemble's that waits for a member. Null: nothing of it is wanted.
+  std::shared_ptr<const PreparedModel> InForce(const ModelId& id) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::shared_ptr<const PreparedModel> Read(const RepositoryLayout& layout, const ModelId& id,
                                             ModelFiles files, const LoadOverride& override) const;
   // The one model that a client means by `name`, and where it lies.

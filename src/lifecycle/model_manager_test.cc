@@ -68,6 +68,10 @@ class ModelManagerTest : public ::testing::Test {
     return it == models.end() ? "unknown" : it->second.reason;
   }
 
+  int64_t MaxBatchSize(const std::string& name) {
+    return (*manager_->Find(name, -1))->config().max_batch_size;
+  }
+
   // Issues a request that the fake backend holds until it is let go.
   TestRequest& Hold(const std::string& name) {
     const std::shared_ptr<ManagedModel> model = *manager_->Find(name, -1);
@@ -152,9 +156,30 @@ TEST_F(ModelManagerTest, NamesThatCannotBe) {
   }
 }
 
+TEST_F(ModelManagerTest, NamesAreNeitherBlankNorPadded) {
+  EXPECT_EQ(manager_->Load(" \t"),
+            absl::InvalidArgumentError(
+                "Model name cannot be empty. Please enter a valid name to deploy."));
+  for (const std::string name : {" m", "m ", "m\n"}) {
+    EXPECT_EQ(manager_->Load(name),
+              absl::InvalidArgumentError("invalid model name '" + name +
+                                         "', model name must not begin or end with white space"));
+  }
+}
+
+TEST_F(ModelManagerTest, OfManyRepositoriesOnlySomeAreNamed) {
+  Start({"/a", "/b", "/c", "/d", "/e", "/f"});
+  EXPECT_EQ(
+      manager_->Load("x"),
+      absl::InternalError("failed to load 'x', failed to poll from model repository: no model "
+                          "'x' in '/a', '/b', '/c', '/d' and 2 other repositories"));
+}
+
 TEST_F(ModelManagerTest, AModelThatIsNowhere) {
-  EXPECT_EQ(manager_->Load("x"),
-            absl::InternalError("failed to load 'x', failed to poll from model repository"));
+  EXPECT_EQ(
+      manager_->Load("x"),
+      absl::InternalError("failed to load 'x', failed to poll from model repository: no model 'x' "
+                          "in '/models'"));
   EXPECT_EQ(Reason("x"), "unknown") << "it leaves no trace";
 }
 
@@ -350,13 +375,31 @@ TEST_F(ModelManagerTest, OtherParametersAreAnotherModel) {
                          R"("input":[{"name":"in","data_type":"TYPE_INT8","dims":[1]}],)"
                          R"("output":[{"name":"out","data_type":"TYPE_INT8","dims":[1]}]})";
   ASSERT_TRUE(manager_->Load("m", override).ok());
-  EXPECT_EQ((*manager_->Find("m", -1))->config().max_batch_size, 2);
-  ASSERT_TRUE(manager_->Load("m").ok()) << "the repository's configuration again";
-  EXPECT_EQ((*manager_->Find("m", -1))->config().max_batch_size, 0);
-  override.config_json = "{\"nonsense\": 1}";
-  EXPECT_THAT(std::string(manager_->Load("m", override).message()),
+  EXPECT_EQ(MaxBatchSize("m"), 2);
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(MaxBatchSize("m"), 2) << "what was asked for counts until something changes";
+  LoadOverride nonsense;
+  nonsense.config_json = "{\"nonsense\": 1}";
+  EXPECT_THAT(std::string(manager_->Load("m", nonsense).message()),
               ::testing::StartsWith("Invalid config override: "));
-  EXPECT_EQ((*manager_->Find("m", -1))->config().max_batch_size, 0);
+  EXPECT_EQ(MaxBatchSize("m"), 2);
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(MaxBatchSize("m"), 2) << "what failed is forgotten";
+  repository_.Write("m", {1, 2});
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(MaxBatchSize("m"), 0) << "the files have changed";
+}
+
+TEST_F(ModelManagerTest, AConfigurationOfALoadRequestEndsWithTheUnload) {
+  repository_.Write("m");
+  LoadOverride override;
+  override.config_json = R"({"backend":"fake","max_batch_size":2,)"
+                         R"("input":[{"name":"in","data_type":"TYPE_INT8","dims":[1]}],)"
+                         R"("output":[{"name":"out","data_type":"TYPE_INT8","dims":[1]}]})";
+  ASSERT_TRUE(manager_->Load("m", override).ok());
+  ASSERT_TRUE(manager_->Unload("m").ok());
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(MaxBatchSize("m"), 0);
 }
 
 TEST_F(ModelManagerTest, InstancesComeAndGoWithoutAReload) {

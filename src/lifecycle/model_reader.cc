@@ -20,7 +20,8 @@ std::shared_ptr<const PreparedModel> ModelReader::Read(const ModelId& id, ModelF
   model->id = id;
   model->files = std::move(files);
   model->model_dir = model->files.directory;
-  model->overridden = !override.empty();
+  model->from_request_files = !override.files.empty();
+  if (!model->from_request_files) model->config_override = override.config_json;
   ConfigSource config;
   config.expected_name = id.name;
   config.rename = rename;

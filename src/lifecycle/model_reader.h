@@ -6,6 +6,7 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,10 @@ struct PreparedModel {
   std::string model_dir;  // where its files are: there, or in `source`
   absl::StatusOr<ParsedConfig> config = absl::UnknownError("");  // or why there is none
   std::vector<EnsembleMember> members;
-  bool overridden = false;
+  bool from_request_files = false;  // the load request brought all its files
+  // What a load request put in the place of the repository's configuration, if the files are those
+  // of the repository. In force until these change or the model is unloaded.
+  std::optional<std::string> config_override;
   // Keeps model_dir; null: the repository does. Whoever loads the model calls Leave in the end.
   std::shared_ptr<ModelSource> source;
 

@@ -11,8 +11,7 @@
 namespace nereid {
 namespace {
 
-// Nobody signals the end of the last request or sequence (that would cost every one): it is looked
-// for.
+// Nobody signals the end of the last request (that would cost every one): it is looked for.
 constexpr auto kIdleStep = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -117,12 +116,17 @@ void ModelManager::CloseAdmission() {
 
 std::vector<std::string> ModelManager::InFlight() const {
   std::vector<std::string> texts;
+  const auto look_at = [&](ManagedModel* model) {
+    const int64_t count = model == nullptr ? 0 : model->InFlight();
+    if (count == 0) return;
+    texts.push_back(absl::StrCat("Model '", model->config().name, "' (version ",
+                                 model->config().version, ") has ", count,
+                                 " in-flight inferences"));
+  };
   for (const auto& [name, entry] : Directory().models) {
-    for (const auto& [version, v] : entry.versions) {
-      const int64_t count = v.model == nullptr ? 0 : v.model->InFlight();
-      if (count == 0) continue;
-      texts.push_back(absl::StrCat("Model '", entry.id.name, "' (version ", version, ") has ",
-                                   count, " in-flight inferences"));
+    for (const auto& [version, v] : entry.versions) look_at(v.model.get());
+    for (const std::weak_ptr<ManagedModel>& draining : entry.draining) {
+      look_at(draining.lock().get());
     }
   }
   return texts;
@@ -131,29 +135,6 @@ std::vector<std::string> ModelManager::InFlight() const {
 std::shared_ptr<ManagedModel> ModelManager::FindSequence(absl::string_view name, int64_t version,
                                                          const CorrelationId& id) const {
   return Directory().FindSequence(name, version, id);
-}
-
-bool ModelManager::HasSequences() const {
-  for (const auto& [name, entry] : Directory().models) {
-    for (const auto& [version, v] : entry.versions) {
-      if (v.model != nullptr && v.model->HasSequences()) return true;
-    }
-    for (const std::weak_ptr<ManagedModel>& draining : entry.draining) {
-      const std::shared_ptr<ManagedModel> model = draining.lock();
-      if (model != nullptr && model->HasSequences()) return true;
-    }
-  }
-  return false;
-}
-
-bool ModelManager::WaitSequencesEnded(TimePoint deadline) {
-  while (HasSequences()) {
-    const TimePoint now = context_.clock->Now();
-    if (now >= deadline) return false;
-    MutexLock lock(&mu_);
-    context_.clock->Wait(&changed_, &mu_, std::min(deadline, now + kIdleStep));
-  }
-  return true;
 }
 
 bool ModelManager::WaitIdle(TimePoint deadline) {

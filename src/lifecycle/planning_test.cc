@@ -108,7 +108,7 @@ RunningModel Serves(std::vector<std::string> members = {}) {
           /*serving=*/true,
           /*wanted=*/true,
           /*on_request=*/true,
-          /*overridden=*/false,
+          /*from_request_files=*/false,
           /*failed=*/false};
 }
 RunningModel Failed(std::vector<std::string> members = {}) {
@@ -228,7 +228,7 @@ TEST(LoadPlannerTest, PlansWhatIsToBeDone) {
        {{Id("a"),
          [] {
            auto m = Serves();
-           m.overridden = true;
+           m.from_request_files = true;
            return m;
          }()}},
        {{Id("a"), Found()}},

@@ -50,6 +50,9 @@ class NEREID_API HeapOutputAllocator final : public OutputAllocator {
                         OutputBuffer* buffer) const override;
   void Release(const OutputBuffer& buffer) const override;
   bool TakesHeapBuffers() const override { return true; }
+  // Every buffer lies in the memory of the process, whatever its name and size.
+  absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
+                     MemoryPlace* place) const override;
 
  private:
   Budget* const budget_;

@@ -75,12 +75,31 @@ TEST(HeapOutputAllocatorTest, ASizeThatCannotBeIsAnError) {
   }
 }
 
-TEST(OutputAllocatorTest, CannotTellUnlessItSaysOtherwise) {
+TEST(HeapOutputAllocatorTest, SaysThatBuffersLieInTheMemoryOfTheProcess) {
   const HeapOutputAllocator allocator(nullptr);
+  MemoryPlace place{MemoryType::kGpu, 3};
+  size_t size = 12;
+  EXPECT_TRUE(allocator.Query("out", nullptr, &size, &place).ok());
+  EXPECT_EQ(place.type, MemoryType::kCpu);
+  EXPECT_EQ(place.id, 0);
+  EXPECT_EQ(size, 12u);
+  EXPECT_TRUE(allocator.Query(nullptr, nullptr, nullptr, &place).ok());
+}
+
+// An allocator that says nothing of where its buffers lie.
+class SilentAllocator final : public OutputAllocator {
+ public:
+  absl::Status Allocate(const char*, void*, OutputBuffer*) const override {
+    return absl::OkStatus();
+  }
+  void Release(const OutputBuffer&) const override {}
+};
+
+TEST(OutputAllocatorTest, CannotTellUnlessItSaysOtherwise) {
   MemoryPlace place;
-  EXPECT_EQ(allocator.Query("out", nullptr, nullptr, &place).code(),
+  EXPECT_EQ(SilentAllocator().Query("out", nullptr, nullptr, &place).code(),
             absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(allocator.Start(nullptr).ok());
+  EXPECT_TRUE(SilentAllocator().Start(nullptr).ok());
 }
 
 }  // namespace

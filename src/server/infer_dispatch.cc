@@ -79,6 +79,15 @@ absl::Status Server::EnterModel(InferRequest* request) const {
                                              " is not at ready state"));
 }
 
+absl::Status Server::InferForClient(InferRequest* request) {
+  const bool draining = state_.load(std::memory_order_relaxed) == State::kExiting;
+  if (draining && HomeOfSequence(*request) == nullptr) {
+    return absl::UnavailableError(
+        "Server is stopping, scheduler for model has stopped accepting new inference requests");
+  }
+  return Infer(request);
+}
+
 absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
   if (state_.load(std::memory_order_acquire) == State::kStopped) {
     return absl::UnavailableError("Server not ready");

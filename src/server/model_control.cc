@@ -1,4 +1,5 @@
 // What a Server does to its models on request.
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -34,7 +35,9 @@ absl::Status Server::LoadModel(absl::string_view name,
   ASSIGN_OR_RETURN(const LoadOverride override, ReadLoadParameters(parameters));
   const absl::Status loaded = models_->Load(std::string(name), override);
   if (loaded.ok() || loaded.code() == absl::StatusCode::kInternal) return loaded;
-  if (name.empty() || absl::StartsWith(loaded.message(), "invalid model name")) return loaded;
+  const bool bad_name = absl::StripAsciiWhitespace(name).empty() ||
+                        absl::StartsWith(loaded.message(), "invalid model name");
+  if (bad_name) return loaded;
   return absl::InvalidArgumentError(
       absl::StrCat("load failed for model '", name, "': ", loaded.message(), "\n"));
 }

@@ -54,6 +54,8 @@ std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelsToAsk(
     const ModelDirectory& directory) {
   std::vector<std::shared_ptr<ManagedModel>> models;
   for (const auto& [name, entry] : directory.models) {
+    // A model that could not be read takes nothing away from those that serve.
+    if (entry.versions.empty() && !entry.looked_for_versions) continue;
     if (entry.versions.empty()) return std::nullopt;
     const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(),
                                     [](auto& v) { return v.second.state == ModelState::kReady; });
@@ -153,7 +155,12 @@ absl::Status Server::Start() {
   context.server = this;
   parts_->models = std::make_unique<ModelManager>(std::move(manager), context);
   models_ = parts_->models.get();
-  RETURN_IF_ERROR(models_->CheckRepositories());
+  if (absl::Status readable = models_->CheckRepositories(); !readable.ok()) {
+    if (options_.exit_on_error) return readable;
+    LOG_ERROR << "the server does not serve, and stays: " << readable.message();
+    state_.store(State::kFailed);
+    return absl::OkStatus();
+  }
 
   std::vector<std::string> failed;
   if (options_.control_mode != ModelControlMode::kExplicit || wildcard) {
@@ -221,13 +228,12 @@ void Server::End::operator()(Server* server) const {
   LOG_ERROR << "the server does not stop: it is left as it is, because what hangs still uses it";
 }
 
-void Server::FinishSequences(TimePoint deadline) {
-  if (!models_->HasSequences()) return;
+void Server::Drain(TimePoint deadline) {
   State expected = State::kReady;
   state_.compare_exchange_strong(expected, State::kExiting);
-  LOG_INFO << "Waiting for live sequences to end.";
-  models_->CloseAdmission();
-  models_->WaitSequencesEnded(deadline);
+  LOG_INFO << "Waiting for in-flight requests to complete.";
+  models_->StopPolling();
+  models_->WaitIdle(deadline);
 }
 
 absl::Status Server::Stop() {
@@ -239,7 +245,6 @@ absl::Status Server::StopBy(TimePoint deadline) {
   if (!state_.compare_exchange_strong(expected, State::kExiting)) {
     if (expected == State::kStopped) return absl::OkStatus();
   }
-  LOG_INFO << "Waiting for in-flight requests to complete.";
   models_->CloseAdmission();
   const bool polls_ended = EndPolling(deadline);
   models_->CloseAdmission();  // also of what the last poll has brought
@@ -328,6 +333,7 @@ absl::Status Server::CheckReady() const {
 
 absl::StatusOr<std::shared_ptr<ServingModel>> Server::FindModel(absl::string_view name,
                                                                 int64_t version) const {
+  if (state_.load(std::memory_order_acquire) == State::kFailed) return NotReady();
   ASSIGN_OR_RETURN(std::shared_ptr<ManagedModel> model, models_->Find(name, version));
   return std::shared_ptr<ServingModel>(std::move(model));
 }

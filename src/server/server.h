@@ -40,8 +40,9 @@ enum class ReadinessFrom {
 class NEREID_API Server {
  public:
   // Starts a server and loads its models; blocks until each has loaded or failed. With
-  // options.exit_on_error a model that fails makes this fail; otherwise it is reported in the
-  // repository index.
+  // options.exit_on_error a model that fails, or a repository that cannot be read, makes this fail.
+  // Otherwise a model that fails is reported in the repository index; without its repositories the
+  // server is neither live nor ready, and serves nothing but its metadata.
   // Stops the server if that was not done, and destroys it. What does not stop in time still uses
   // it: then it stays, with all that it refers to, and log lines say what hangs.
   struct NEREID_API End {
@@ -53,9 +54,11 @@ class NEREID_API Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Where sequences live, refuses all but their requests, and waits until they have ended or for
-  // `deadline`. For the time before the frontends refuse requests and Stop is called.
-  void FinishSequences(TimePoint deadline);
+  // The first step of an end that loses nothing: from here on the server is not ready and
+  // InferForClient refuses all but requests of live sequences. Waits until neither a request nor a
+  // sequence is in flight or for `deadline`, and says in the log what it waits for. Then the
+  // frontends close their ports, and Stop follows.
+  void Drain(TimePoint deadline);
   // How long Stop may take when the exit time-out has passed: to give up a poll that hangs, and to
   // unload models that are idle.
   static constexpr Duration kStopGrace = std::chrono::seconds(6);
@@ -85,6 +88,9 @@ class NEREID_API Server {
   // error it stays with the caller and no callback runs. `trace`, if there is one, is told what
   // happens, and let go of in either case. Never blocks.
   absl::Status Infer(InferRequest* request, TracePtr trace = nullptr);
+  // The same for a request that has come over the network. UNAVAILABLE while the server drains,
+  // unless it goes on with a live sequence; models in flight may still send requests of their own.
+  absl::Status InferForClient(InferRequest* request);
   // The limit on bytes of requests and responses in flight.
   Budget* in_flight_bytes() { return &in_flight_bytes_; }
   // The limit on requests that clients of the frontends have open; these take the units.
@@ -129,7 +135,13 @@ class NEREID_API Server {
 
  private:
   struct Parts;
-  enum class State { kStarting, kReady, kExiting, kStopped };
+  enum class State {
+    kStarting,
+    kFailed,  // to start, and stays all the same (options.exit_on_error)
+    kReady,
+    kExiting,
+    kStopped
+  };
 
   Server(const ServerOptions& options, Clock* clock);
   // REQUIRES: stopped, or it has failed to start before there was anything to stop.

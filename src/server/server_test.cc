@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -86,12 +88,14 @@ class ServerTest : public ::testing::Test {
                        outputs[0].buffer().byte_size);
   }
 
-  // What becomes of a request of sequence `id` to model "m".
-  absl::Status Send(uint64_t id, uint32_t flags) {
+  // What becomes of a request of sequence `id` to model "m". `client`: it came over the network.
+  absl::Status Send(uint64_t id, uint32_t flags, bool client = false) {
     std::unique_ptr<TestRequest> request = Request("m");
     (*request)->set_correlation_id(CorrelationId(id));
     (*request)->set_flags(flags);
-    if (absl::Status issued = server_->Infer(request->get()); !issued.ok()) return issued;
+    absl::Status issued =
+        client ? server_->InferForClient(request->get()) : server_->Infer(request->get());
+    if (!issued.ok()) return issued;
     request->WaitDone();
     return request->final_status();
   }
@@ -105,6 +109,48 @@ class ServerTest : public ::testing::Test {
 };
 
 // ---- Start
+
+TEST_F(ServerTest, WithoutItsRepositoryItMayStayAndSayWhoItIs) {
+  ServerOptions options = Options(ModelControlMode::kExplicit);
+  options.model_repositories = {dir_.Path("nowhere")};
+  EXPECT_THAT(StartError(options), StartsWith("repository path is not a valid directory: "));
+  options.exit_on_error = false;
+  Start(options);
+  EXPECT_FALSE(*server_->IsLive());
+  EXPECT_FALSE(*server_->IsReady());
+  EXPECT_EQ(server_->Metadata().name, options.server_id);
+  const absl::Status not_ready = absl::UnavailableError("Server not ready");
+  EXPECT_EQ(server_->IsModelReady("m", -1).status(), not_ready);
+  EXPECT_EQ(server_->FindModel("m", -1).status(), not_ready);
+  EXPECT_EQ(server_->RepositoryIndex(false).status(), not_ready);
+  EXPECT_EQ(server_->LoadModel("m"), not_ready);
+  EXPECT_EQ(server_->Stop(), absl::OkStatus());
+}
+
+TEST_F(ServerTest, ModelsThatCannotBeReadLeaveTheServerReady) {
+  AddModel("m", IdentityConfig());
+  AddModel("unreadable", "nonsense");
+  std::filesystem::create_directories(dir_.Path("no_config/1"));
+  ServerOptions options = Options();
+  options.exit_on_error = false;
+  Start(options);
+  EXPECT_TRUE(*server_->IsReady());
+  const auto index = server_->RepositoryIndex(false);
+  ASSERT_EQ(index->size(), 3u);
+  for (const IndexEntry& entry : *index) {
+    EXPECT_EQ(entry.state, entry.name == "m" ? "READY" : "UNAVAILABLE") << entry.name;
+    EXPECT_EQ(entry.reason.empty(), entry.name == "m") << entry.name;
+  }
+}
+
+TEST_F(ServerTest, AModelWithoutAVersionMakesTheServerUnready) {
+  AddModel("m", IdentityConfig());
+  AddModel("no_versions", IdentityConfig(), {});
+  ServerOptions options = Options();
+  options.exit_on_error = false;
+  Start(options);
+  EXPECT_FALSE(*server_->IsReady());
+}
 
 TEST_F(ServerTest, ARepositoryIsNeeded) {
   ServerOptions options = Options();
@@ -373,7 +419,10 @@ TEST_F(ServerTest, LoadErrorsNameTheModel) {
   EXPECT_THAT(std::string(status.message()), StartsWith("load failed for model 'bad': "));
   EXPECT_EQ(status.message().back(), '\n');
   EXPECT_EQ(server_->LoadModel("nowhere"),
-            absl::InternalError("failed to load 'nowhere', failed to poll from model repository"));
+            absl::InternalError(
+                absl::StrCat("failed to load 'nowhere', failed to poll from model repository: no "
+                             "model 'nowhere' in '",
+                             dir_.path(), "'")));
   EXPECT_EQ(server_->LoadModel(""),
             absl::InvalidArgumentError(
                 "Model name cannot be empty. Please enter a valid name to deploy."));
@@ -483,23 +532,30 @@ TEST_F(ServerTest, SequencesGoOnAlsoWhenTheModelWasAwayForAWhile) {
   EXPECT_EQ(Send(1, 0).code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(ServerTest, BeforeItStopsSequencesMayBeFinished) {
+TEST_F(ServerTest, WhileItDrainsOnlyLiveSequencesOfClientsGoOn) {
   AddModel("m", IdentityConfig(kSequences));
   Start(Options());
-  server_->FinishSequences(server_->clock()->Now());  // there are none: nothing changes
   EXPECT_EQ(Send(1, kStart), absl::OkStatus());
-  std::thread finish(
-      [&] { server_->FinishSequences(server_->clock()->Now() + std::chrono::minutes(1)); });
+  std::thread drain([&] { server_->Drain(server_->clock()->Now() + std::chrono::minutes(1)); });
   while (server_->IsLive().ok()) std::this_thread::yield();
-  absl::Status refused;
-  // The doors of the models close a moment later.
-  while (refused.ok()) refused = Send(2, kStart | kEnd);
-  EXPECT_EQ(refused, absl::UnavailableError("Server is stopping, scheduler for model has stopped "
-                                            "accepting new inference requests"));
-  EXPECT_EQ(Send(1, 0), absl::OkStatus());
-  EXPECT_EQ(Send(1, kEnd), absl::OkStatus());
-  finish.join();
+  EXPECT_EQ(server_->IsReady().status(), absl::UnavailableError("Server exiting"));
+  EXPECT_EQ(Send(2, kStart | kEnd, /*client=*/true),
+            absl::UnavailableError("Server is stopping, scheduler for model has stopped accepting "
+                                   "new inference requests"));
+  EXPECT_EQ(Send(2, kStart | kEnd), absl::OkStatus()) << "of a model in flight";
+  EXPECT_EQ(Send(1, 0, /*client=*/true), absl::OkStatus());
+  EXPECT_EQ(Send(1, kEnd, /*client=*/true), absl::OkStatus());
+  drain.join();
   EXPECT_EQ(server_->Stop(), absl::OkStatus());
+}
+
+TEST_F(ServerTest, DrainsNoLongerThanItMay) {
+  AddModel("m", IdentityConfig(kSequences));
+  Start(Options());
+  EXPECT_EQ(Send(1, kStart), absl::OkStatus());
+  server_->Drain(server_->clock()->Now());
+  EXPECT_EQ(server_->IsReady().status(), absl::UnavailableError("Server exiting"));
+  EXPECT_EQ(Send(1, kEnd, /*client=*/true), absl::OkStatus());
 }
 
 }  // namespace

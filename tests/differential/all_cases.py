@@ -8,6 +8,7 @@ from differential import (
     cases_grpc,
     cases_http_bad,
     cases_http_good,
+    cases_readiness,
     cases_streams,
 )
 
@@ -17,6 +18,7 @@ GOOD_CASES = [
     *cases_streams.good_cases(),
     *cases_control.good_cases(),
     *cases_ensembles.good_cases(),
+    *cases_readiness.good_cases(),
 ]
 BAD_CASES = [
     *cases_http_bad.bad_cases(),
@@ -24,6 +26,7 @@ BAD_CASES = [
     *cases_streams.bad_cases(),
     *cases_control.bad_cases(),
     *cases_ensembles.bad_cases(),
+    *cases_readiness.bad_cases(),
 ]
 ALL_CASES = [*GOOD_CASES, *BAD_CASES]
 # Those whose answers are kept as files. Floats that a model computed differ between processors.

@@ -10,6 +10,8 @@ from typing import Any
 # The servers that cases are sent to (servers.py): one that loads all it finds, one whose models are
 # loaded on demand, and another of these that nobody else disturbs.
 MAIN, ON_DEMAND, UNDISTURBED = "main", "on demand", "undisturbed"
+# Others have a model whose configuration cannot be read, one without a version, no repository at all.
+UNREADABLE, VERSIONLESS, NOWHERE = "unreadable", "versionless", "nowhere"
 
 
 @dataclass(frozen=True)

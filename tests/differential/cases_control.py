@@ -60,6 +60,17 @@ def good_http() -> list[HttpCase]:
             get("http-good-load-config", f"{here}http_config/config"),
             load("http_config", config=CONFIG),
         ),
+        after(
+            get("http-good-load-config-kept", f"{here}http_kept/config"),
+            load("http_kept", config=CONFIG),
+            load("http_kept"),
+        ),
+        after(
+            get("http-good-load-config-forgotten", f"{here}http_forgotten/config"),
+            load("http_forgotten", config=CONFIG),
+            unload("http_forgotten"),
+            load("http_forgotten"),
+        ),
         after(get("http-good-load-files", f"{here}http_files"), load("http_files", **files())),
         after(replace(unload("http_unload"), id="http-good-unload"), load("http_unload")),
         replace(unload("nobody"), id="http-good-unload-unknown"),

@@ -25,12 +25,17 @@ def _wait_until_unloaded(server: ServerProcess) -> None:
 class Target:
     """Owns the server process that `start` makes. Not thread-safe.
 
+    `wait_for`: a path that a server answers with 200 as soon as cases can be sent.
+
     `asks_again`: a case that finds its server dead is sent to a fresh one too, since a server may die
     of the case before a moment after it has answered that.
     """
 
-    def __init__(self, start: Callable[[], ServerProcess], asks_again: bool = False) -> None:
+    def __init__(
+        self, start: Callable[[], ServerProcess], wait_for: str, asks_again: bool = False
+    ) -> None:
         self._start = start
+        self._wait_for = wait_for
         self._asks_again = asks_again
         self._server: ServerProcess | None = None
         self._channel: grpc.Channel | None = None
@@ -62,7 +67,7 @@ class Target:
     def _running(self) -> ServerProcess:
         if self._server is None:
             self._server = self._start()
-            self._server.wait_for("/v2/health/live")
+            self._server.wait_for(self._wait_for)
             self._channel = grpc.insecure_channel(self._server.grpc_url)
         return self._server
 

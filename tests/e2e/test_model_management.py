@@ -93,6 +93,41 @@ def test_parameters(
     client.close()
 
 
+def test_names_that_cannot_be(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository, EXPLICIT)
+    padded = "model name must not begin or end with white space"
+    for name, text in (
+        ("%20", "Model name cannot be empty. Please enter a valid name to deploy."),
+        ("%20echo", f"invalid model name ' echo', {padded}"),
+        ("echo%09", f"invalid model name 'echo\t', {padded}"),
+    ):
+        answer = raw_http.post(server.http_url, f"/v2/repository/models/{name}/load")
+        assert (answer.status, answer.error()) == (400, text)
+    answer = raw_http.post(server.http_url, "/v2/repository/models/nobody/load")
+    assert answer.error() == (
+        "failed to load 'nobody', failed to poll from model repository: no model 'nobody' in "
+        f"'{model_repository.root}'"
+    )
+
+
+def test_the_log_counts_loads(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """Scripts look for one line for each load of a model, however many versions it has."""
+    model_repository.add_identity(
+        "echo", versions=(1, 2, 3), extra="version_policy { all { } }"
+    )
+    server = server_factory(model_repository, EXPLICIT, "--load-model=echo")
+    assert server.log_text().count("successfully loaded 'echo'") == 1
+    for version in (1, 2, 3):
+        assert server.log_text().count(f'"loaded: echo:{version}"') == 1
+    assert raw_http.post(server.http_url, "/v2/repository/models/echo/load").status == 200
+    assert server.log_text().count("successfully loaded 'echo'") == 1, "nothing has changed"
+
+
 def test_what_is_not_allowed(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:

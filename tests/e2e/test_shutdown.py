@@ -19,6 +19,7 @@ from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
 DELAY_MILLISECONDS = 1500
+STOPPING = "Server is stopping, scheduler for model has stopped accepting new inference requests"
 
 
 @pytest.fixture
@@ -45,6 +46,19 @@ def wait_for_pending(server: ServerProcess, count: int) -> None:
     )
 
 
+def one_value(model: str) -> service_pb2.ModelInferRequest:
+    tensor = service_pb2.ModelInferRequest.InferInputTensor(
+        name="INPUT0", datatype="FP32", shape=[1]
+    )
+    tensor.contents.fp32_contents.append(4.5)
+    return service_pb2.ModelInferRequest(model_name=model, inputs=[tensor])
+
+
+def wait_until_draining(server: ServerProcess) -> None:
+    text = "Waiting for in-flight requests to complete."
+    poll_until("the server drains", lambda: text in server.log_text(), DELAY_MILLISECONDS / 1000)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal_lets_requests_finish(
     server_factory: ServerFactory, slow_repository: ModelRepository, number: signal.Signals
@@ -64,19 +78,73 @@ def test_grpc_requests_finish(
     server_factory: ServerFactory, slow_repository: ModelRepository
 ) -> None:
     server = server_factory(slow_repository)
-    tensor = service_pb2.ModelInferRequest.InferInputTensor(
-        name="INPUT0", datatype="FP32", shape=[1]
-    )
-    tensor.contents.fp32_contents.append(4.5)
-    request = service_pb2.ModelInferRequest(model_name="slow", inputs=[tensor])
     with grpc.insecure_channel(server.grpc_url) as channel:
         stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
-        calls = [stub.ModelInfer.future(request, timeout=30) for _ in range(2)]
+        calls = [stub.ModelInfer.future(one_value("slow"), timeout=30) for _ in range(2)]
         wait_for_pending(server, 1)
         server.send_signal(signal.SIGTERM)
         for call in calls:
             assert call.result().outputs[0].name == "OUTPUT0"
     assert server.wait_exit() == 0
+
+
+def test_not_ready_from_the_signal_on(
+    server_factory: ServerFactory, slow_repository: ModelRepository
+) -> None:
+    """Over each protocol, and as soon as nothing but requests in flight are served."""
+    server = server_factory(slow_repository)
+    requests = two_in_flight(server)
+    server.send_signal(signal.SIGTERM)
+    wait_until_draining(server)
+    ready = raw_http.get(server.http_url, "/v2/health/ready")
+    assert (ready.status, ready.error()) == (503, "Server exiting")
+    refused = InBackground(server.http_url, "echo").answer()
+    assert refused.status == 503
+    assert refused.json()["error"] == STOPPING
+    with grpc.insecure_channel(server.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        with pytest.raises(grpc.RpcError) as error:
+            stub.ServerReady(service_pb2.ServerReadyRequest(), timeout=10)
+        assert error.value.code() == grpc.StatusCode.UNAVAILABLE
+        assert error.value.details() == "Server exiting"
+        with pytest.raises(grpc.RpcError) as error:
+            stub.ModelInfer(one_value("echo"), timeout=10)
+        assert error.value.code() == grpc.StatusCode.UNAVAILABLE
+        assert error.value.details() == STOPPING
+        health = channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=10)
+        assert health == b"\x08\x02", "NOT_SERVING"
+    assert not all(request.is_done() for request in requests), "it was to be while draining"
+    assert [request.answer().status for request in requests] == [200, 200]
+    assert server.wait_exit() == 0
+    assert "Model 'slow' (version 1) has " in server.log_text()
+
+
+def test_a_second_sigterm_changes_nothing(
+    server_factory: ServerFactory, slow_repository: ModelRepository
+) -> None:
+    server = server_factory(slow_repository)
+    requests = two_in_flight(server)
+    server.send_signal(signal.SIGINT)
+    wait_until_draining(server)
+    server.send_signal(signal.SIGTERM)
+    again = "second signal received: already stopping"
+    poll_until("it is heard", lambda: again in server.log_text())
+    assert [request.answer().status for request in requests] == [200, 200]
+    assert server.wait_exit() == 0
+
+
+def test_a_second_sigint_ends_at_once(
+    server_factory: ServerFactory, slow_repository: ModelRepository
+) -> None:
+    server = server_factory(slow_repository)
+    requests = two_in_flight(server)
+    server.send_signal(signal.SIGTERM)
+    wait_until_draining(server)
+    server.send_signal(signal.SIGINT)
+    assert server.wait_exit() == 128 + signal.SIGINT
+    for request in requests:
+        with pytest.raises(OSError):
+            request.answer()
 
 
 def test_no_new_connections_while_draining(

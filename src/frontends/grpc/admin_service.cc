@@ -50,9 +50,11 @@ absl::Status ServerReady(Server* server, const inference::ServerReadyRequest&,
   return absl::OkStatus();
 }
 
+// A server on its way out does not serve, which is no error in this protocol.
 absl::Status HealthCheck(Server* server, const HealthCheckRequest&, HealthCheckResponse* response) {
-  ASSIGN_OR_RETURN(const bool ready, server->IsReady(ReadinessFrom::kLastAnswer));
-  response->set_status(ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING);
+  const absl::StatusOr<bool> ready = server->IsReady(ReadinessFrom::kLastAnswer);
+  response->set_status(ready.ok() && *ready ? HealthCheckResponse::SERVING
+                                            : HealthCheckResponse::NOT_SERVING);
   return absl::OkStatus();
 }
 

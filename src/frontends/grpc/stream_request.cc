@@ -103,7 +103,7 @@ absl::Status StreamRequest::Issue() {
   until_released_ = shared_from_this();
   until_answered_ = until_released_;
   stream_->Register(this);
-  absl::Status issued = environment.server->Infer(&*request_);
+  absl::Status issued = environment.server->InferForClient(&*request_);
   if (!issued.ok()) {
     stream_->Unregister(this);
     until_answered_.reset();

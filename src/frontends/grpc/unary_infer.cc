@@ -65,7 +65,7 @@ absl::Status UnaryInfer::Begin() {
   call_->issued = true;
   call_->request->inline_turn = call_->queue->turn();
   call_->request->open_of_client = call_->account.others();
-  absl::Status issued = environment.server->Infer(&*call_->request);
+  absl::Status issued = environment.server->InferForClient(&*call_->request);
   if (!issued.ok()) {
     call_->issued = false;
     references_.fetch_sub(2, std::memory_order_relaxed);

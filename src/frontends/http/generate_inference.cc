@@ -78,7 +78,7 @@ void GenerateInference::Issue(Server* server, const OutputAllocator* allocator,
   target.allocator = allocator;
   request_.set_response_target(target);
 
-  const absl::Status issued = server->Infer(&request_);
+  const absl::Status issued = server->InferForClient(&request_);
   if (issued.ok()) return;  // both callbacks may have run already
   until_released_.reset();
   until_answered_.reset();

@@ -112,7 +112,7 @@ void HttpInference::Issue(Server* server, const OutputAllocator* allocator, Inli
     until_released_.reset();
     until_answered_.reset();
   };
-  const absl::Status issued = server->Infer(&request_);
+  const absl::Status issued = server->InferForClient(&request_);
   if (!issued.ok()) return Refuse(issued);
   std::move(not_issued).Cancel();
   // Both callbacks may have run already.
