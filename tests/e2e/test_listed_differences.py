@@ -120,4 +120,4 @@ def test_more_instances_of_a_sequence_model_need_a_load(
         load = raw_http.post(server.http_url, "/v2/repository/models/own/load")
         assert load.status == 200, load.body
     assert server is not None
-    assert server.log_text().count("successfully loaded 'own' version 1") == loads
+    assert server.log_text().count("loading: own:1") == loads
