@@ -1,17 +1,17 @@
-// HttpFrontend: the handler of the inference port: finds the endpoint of a request and lets it
-// answer. Thread-safe.
+// HttpFrontend: the handler of the inference port: finds the route of a request and lets its
+// handler answer. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <vector>
 
 #include "base/spare_executor.h"
-#include "frontends/http/generate_endpoint.h"
+#include "frontends/http/http_endpoints.h"
 #include "frontends/http/http_server.h"
-#include "frontends/http/infer_endpoint.h"
 #include "frontends/http/router.h"
+#include "frontends/http/routes.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -35,15 +35,9 @@ class HttpFrontend final : public HttpHandler {
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:
-  // Administration.
-  void Answer(const Route& route, const HttpRequest& request, HttpResponder responder);
-  HttpResponse Respond(const Route& route, const HttpRequest& request) const;
-
-  Server* const server_;
-  SpareExecutor* const admin_;
-  const std::string server_metadata_;  // does not change while the server runs
-  InferEndpoint infer_;
-  GenerateEndpoint generate_;
+  HttpEndpoints endpoints_;
+  const std::vector<HttpRoute> routes_;
+  const Router router_;
 };
 
 // The transport's settings that this frontend needs: alignment of binary tensors, and the limit
