@@ -35,8 +35,7 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
   route.handle(&endpoints_, {match->names, std::move(request)}, std::move(responder));
 }
 
-HttpServerOptions InferencePortOptions(Server* server) {
-  HttpServerOptions options;
+HttpServerOptions InferencePortOptions(Server* server, HttpServerOptions options) {
   options.body_budget = server->in_flight_bytes();
   options.request_cost = kRequestCost;
   options.body_split_header = kHeaderLengthHeader;

@@ -24,13 +24,10 @@ struct HttpExecutors {
 
 class HttpFrontend final : public HttpHandler {
  public:
-  // Bytes of one generated stream that may wait for its client.
-  static constexpr uint64_t kMaxWaitingBytes = 16 << 20;
-
-  // `server` must outlive this; this is to be destroyed after the server has stopped and
-  // `executors` have ended.
+  // `max_waiting_bytes`: of one generated stream, that may wait for its client. `server` must
+  // outlive this; this is to be destroyed after the server has stopped and `executors` have ended.
   HttpFrontend(Server* server, const HttpExecutors& executors, const RequestLimits& limits = {},
-               uint64_t max_waiting_bytes = kMaxWaitingBytes);
+               uint64_t max_waiting_bytes = kMaxWaitingStreamBytes);
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
@@ -40,9 +37,9 @@ class HttpFrontend final : public HttpHandler {
   const Router router_;
 };
 
-// The transport's settings that this frontend needs: alignment of binary tensors, and the limit
-// on bytes in flight. Address, port and threads are the caller's.
-HttpServerOptions InferencePortOptions(Server* server);
+// `options` with the transport's settings that this frontend needs: alignment of binary tensors,
+// and the limit on bytes in flight. Address, port and threads are the caller's.
+HttpServerOptions InferencePortOptions(Server* server, HttpServerOptions options = {});
 
 }  // namespace nereid
 
