@@ -34,7 +34,7 @@ TEST(CommandLineTest, DefaultsAreThoseOfTheOriginal) {
   EXPECT_EQ(s.metrics.port, 8002);
   EXPECT_EQ(s.server.exit_timeout_secs, 30u);
   EXPECT_TRUE(s.server.strict_readiness);
-  EXPECT_EQ(s.http.max_input_size, 67108864);
+  EXPECT_EQ(s.http_limits.max_input_size, 67108864u);
   EXPECT_THAT(s.server.model_repositories, ElementsAre("models"));
 }
 

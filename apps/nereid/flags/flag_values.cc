@@ -1,10 +1,11 @@
-#include "flags/flag.h"
+#include "flags/flag_values.h"
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <string>
 
 namespace nereid {
 
@@ -36,28 +37,6 @@ absl::Status ParseInteger(absl::string_view value, int64_t low, int64_t high, in
   }
   *out = number;
   return absl::OkStatus();
-}
-
-FlagSetter SetBool(bool* target) {
-  return [target](absl::string_view value) { return ParseBool(value, target); };
-}
-
-FlagSetter SetString(std::string* target) {
-  return [target](absl::string_view value) {
-    target->assign(value.data(), value.size());
-    return absl::OkStatus();
-  };
-}
-
-FlagSetter SetChoice(std::string* target, std::vector<std::string> choices, std::string error) {
-  return [target, choices = std::move(choices), error = std::move(error)](absl::string_view value) {
-    std::string lower = absl::AsciiStrToLower(value);
-    if (std::find(choices.begin(), choices.end(), lower) == choices.end()) {
-      return absl::InvalidArgumentError(error);
-    }
-    *target = std::move(lower);
-    return absl::OkStatus();
-  };
 }
 
 }  // namespace nereid
