@@ -47,6 +47,8 @@ struct Settings {
   std::optional<int64_t> response_cache_byte_size;
   // Accepted options that have no effect here, to be named in one warning.
   std::vector<std::string> without_effect;
+  // What is to be said of options that are there only for command lines of old; a line each.
+  std::vector<std::string> deprecations;
 
   const std::string& metrics_address() const {
     return metrics.address.empty() ? http.address : metrics.address;

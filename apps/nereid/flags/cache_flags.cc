@@ -27,13 +27,14 @@ absl::Status AddCacheConfig(absl::string_view value, Settings* settings) {
 }
 
 Flag ResponseCacheByteSize(Settings* s) {
-  return {"response-cache-byte-size", "<integer>", "",
-          "Deprecated: n is --cache-config=local,size=n.", [s](absl::string_view value) {
-            int64_t size = 0;
-            const absl::Status status = ParseInteger(value, 0, kMaxInt64, &size);
-            if (status.ok()) s->response_cache_byte_size = size;
-            return status;
-          }};
+  return Deprecated(&s->deprecations, "--cache-config=local,size=<bytes>",
+                    {"response-cache-byte-size", "<integer>", "",
+                     "Deprecated: n is --cache-config=local,size=n.", [s](absl::string_view value) {
+                       int64_t size = 0;
+                       const absl::Status status = ParseInteger(value, 0, kMaxInt64, &size);
+                       if (status.ok()) s->response_cache_byte_size = size;
+                       return status;
+                     }});
 }
 
 }  // namespace

@@ -60,4 +60,14 @@ Flag WithError(std::string text, Flag flag) {
   return flag;
 }
 
+Flag Deprecated(std::vector<std::string>* deprecations, const std::string& instead, Flag flag) {
+  flag.set = [deprecations, set = std::move(flag.set),
+              line = absl::StrCat("Warning: '--", flag.name, "' has been deprecated! Please use '",
+                                  instead, "' instead.")](absl::string_view value) {
+    deprecations->push_back(line);
+    return set(value);
+  };
+  return flag;
+}
+
 }  // namespace nereid

@@ -87,6 +87,8 @@ Flag ChoiceFlag(std::string name, Value* target, std::vector<std::pair<std::stri
 Flag WithDefaultText(std::string text, Flag flag);
 // Every refusal of a value has this text.
 Flag WithError(std::string text, Flag flag);
+// Each use adds a line to `*deprecations`; `instead` is what to write.
+Flag Deprecated(std::vector<std::string>* deprecations, const std::string& instead, Flag flag);
 
 }  // namespace nereid
 

@@ -5,6 +5,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace nereid {
@@ -34,6 +35,16 @@ absl::Status ParseInteger(absl::string_view value, int64_t low, int64_t high, in
   if (number < low || number > high) {
     return absl::InvalidArgumentError(absl::StrCat("Provided option value is out of bound. Got ",
                                                    value, " (use ", low, " to ", high, ")"));
+  }
+  *out = number;
+  return absl::OkStatus();
+}
+
+absl::Status ParseNumber(absl::string_view value, double* out) {
+  double number;
+  if (!absl::SimpleAtod(value, &number) || !std::isfinite(number)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Invalid option value. Got ", value, " (use a number)"));
   }
   *out = number;
   return absl::OkStatus();

@@ -18,6 +18,8 @@ inline constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 absl::Status ParseBool(absl::string_view value, bool* out);
 // A decimal number within [low, high].
 absl::Status ParseInteger(absl::string_view value, int64_t low, int64_t high, int64_t* out);
+// A finite number.
+absl::Status ParseNumber(absl::string_view value, double* out);
 
 }  // namespace nereid
 

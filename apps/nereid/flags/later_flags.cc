@@ -25,7 +25,6 @@ constexpr std::array kLaterOptions = {"http-header-forward-pattern",
                                       "trace-rate",
                                       "trace-count",
                                       "trace-log-frequency",
-                                      "buffer-manager-thread-count",
                                       "allow-client-shm"};
 
 }  // namespace

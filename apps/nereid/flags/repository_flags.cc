@@ -7,14 +7,15 @@ namespace {
 // The other way round: true completes nothing.
 Flag StrictModelConfig(Settings* s) {
   bool* const complete = &s->server.auto_complete_config;
-  return {"strict-model-config", "<boolean>", *complete ? "false" : "true",
-          "Deprecated: true is --disable-auto-complete-config.",
-          [complete](absl::string_view value) {
-            bool strict = false;
-            const absl::Status status = ParseBool(value, &strict);
-            if (status.ok()) *complete = !strict;
-            return status;
-          }};
+  return Deprecated(
+      &s->deprecations, "--disable-auto-complete-config",
+      {"strict-model-config", "<boolean>", *complete ? "false" : "true",
+       "Deprecated: true is --disable-auto-complete-config.", [complete](absl::string_view value) {
+         bool strict = false;
+         const absl::Status status = ParseBool(value, &strict);
+         if (status.ok()) *complete = !strict;
+         return status;
+       }});
 }
 
 }  // namespace
