@@ -60,6 +60,24 @@ TEST(RouterTest, FindsThePatternAndTheNames) {
   }
 }
 
+TEST(RouterTest, PrefersLiteralSegmentsInAnyOrderOfThePatterns) {
+  constexpr absl::string_view kLiteral = "/a/b/7";
+  constexpr absl::string_view kLiteralFirst = "/a/b/{version}";
+  constexpr absl::string_view kNameFirst = "/a/{model}/8";
+  const absl::string_view orders[][3] = {{kLiteral, kLiteralFirst, kNameFirst},
+                                         {kNameFirst, kLiteralFirst, kLiteral}};
+  for (const auto& patterns : orders) {
+    const Router router(patterns);
+    const auto found = [&](absl::string_view path) {
+      return patterns[router.Match(path).value().pattern];
+    };
+    EXPECT_EQ(found("/a/b/7"), kLiteral);
+    EXPECT_EQ(found("/a/b/8"), kLiteralFirst);
+    EXPECT_EQ(found("/a/c/8"), kNameFirst);
+    EXPECT_FALSE(router.Match("/a/c/7").has_value());
+  }
+}
+
 TEST(RouterTest, MatchesWholePathsOnly) {
   const Router router(kPatterns);
   for (const char* path : {"",
