@@ -18,11 +18,6 @@ constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
 constexpr char kConnectionRequestsLimitGauge[] = "nereid_connection_requests_limit";
 constexpr char kSlowClientsGauge[] = "nereid_http_slow_clients";
 
-// Threads beyond the number of processors only take turns: event loops never wait for anything
-// else.
-constexpr int kMostHttpThreads = 8;
-constexpr int kMostGrpcThreads = 2;
-
 // Of administration, for all ports. Threads beyond the first two only where requests hang.
 constexpr int kAdminThreads = 2;
 constexpr int kMostAdminThreads = 16;

@@ -18,14 +18,20 @@
 
 namespace nereid {
 
+// I/O threads where the command line does not say how many: one for each processor, at most these.
+// Threads beyond the number of processors only take turns: event loops never wait for anything
+// else.
+inline constexpr int kMostHttpThreads = 8;
+inline constexpr int kMostGrpcThreads = 2;
+
 struct Settings {
   // What this program decides by itself, and another that embeds the server otherwise.
   Settings() {
     server.max_model_requests = 32 << 10;
     http.port = 8000;
-    http.thread_count = 0;  // one for each processor, at most 8
+    http.thread_count = 0;  // as kMostHttpThreads says
     grpc.port = 8001;
-    grpc.infer_threads = 0;  // one for each processor, at most 2
+    grpc.infer_threads = 0;  // as kMostGrpcThreads says
     grpc.max_connection_requests = 4096;
     metrics.address.clear();  // that of HTTP
     metrics.port = 8002;

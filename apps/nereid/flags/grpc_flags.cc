@@ -1,3 +1,5 @@
+#include <absl/strings/str_cat.h>
+
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
 
@@ -63,7 +65,7 @@ FlagGroup GrpcFlags(Settings* s) {
        BooleanFlag("reuse-grpc-port", &g->reuse_port,
                    "Let other processes listen on the same port."),
        WithDefaultText(
-           "2, or 1 on one processor",
+           absl::StrCat(kMostGrpcThreads, ", or 1 on one processor"),
            IntegerFlag(
                "grpc-infer-thread-count", &g->infer_threads,
                {2, 128,

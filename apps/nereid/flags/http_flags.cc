@@ -1,3 +1,5 @@
+#include <absl/strings/str_cat.h>
+
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
 
@@ -14,7 +16,7 @@ FlagGroup HttpFlags(Settings* s) {
        BooleanFlag("reuse-http-port", &h->reuse_port,
                    "Let other processes listen on the same port."),
        WithDefaultText(
-           "8, or the number of processors if less",
+           absl::StrCat(kMostHttpThreads, ", or the number of processors if less"),
            IntegerFlag("http-thread-count", &h->thread_count, {1, 1024}, "I/O threads.")),
        IntegerFlag("http-max-input-size", &s->http_limits.max_input_size,
                    {1, kMaxInt64, "Error: --http-max-input-size must be greater than 0."},
