@@ -29,7 +29,7 @@ help:
 	@echo "make format  clang-format over all C and C++ sources"
 	@echo "make fuzz    ten minutes of each fuzz target             (ARGS='--seconds 60 TARGET')"
 	@echo "make faults  each allocation and thread of the C API fails once; a storm with random faults"
-	@echo "make clean   remove what was built; .venv and build/deps stay"
+	@echo "make clean   remove what was built; .venv, build/deps and build/bench-results stay"
 
 run:
 	@tools/stage.sh && exec .venv/bin/python tools/run_example.py --models "$(MODELS)" \
@@ -95,4 +95,4 @@ faults:
 	@tools/setup.sh && tools/run_faults.sh $(ARGS)
 
 clean:
-	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +
+	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name deps ! -name bench-results -exec rm -rf {} +

@@ -5,8 +5,8 @@
                       [--rate=3000] [--target-us=5000] [--tools=BUILD] [--out=DIR] [--nereid-option=OPTION ...]
 
 Needs build/stage (NEREID_STAGE names another) and the target bench_tools. Writes
-adaptive-MODEL-DATE-HOST.json and .md and adaptive-MODEL.svg into bench/results. Exit code 1: adaptive batching
-fell short of a fixed delay.
+adaptive-MODEL-DATE-HOST.json and .md and adaptive-MODEL.svg into build/bench-results. Exit code 1:
+adaptive batching fell short of a fixed delay.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from racetrack import adaptive, machine, networks  # noqa: E402
 from racetrack.contestants import Contestant, start  # noqa: E402
 from racetrack.load import Tools, loadgen_command, run_json  # noqa: E402
+from racetrack.results import RESULTS  # noqa: E402
 from racetrack.workloads import MAX_BATCH, ONE_THREAD, Files, Model, Row, write_files  # noqa: E402
 from support.metrics import read_metrics  # noqa: E402
 from support.repository import ModelRepository, parameters_text, tensor_text  # noqa: E402
@@ -197,7 +198,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rate", type=int, default=3000, help="mean, requests a second")
     parser.add_argument("--target-us", type=int, default=5000)
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
-    parser.add_argument("--out", type=Path, default=PROJECT_ROOT / "bench" / "results")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--nereid-option", action="append", default=[], help="may be repeated")
     return parser.parse_args(words)
 

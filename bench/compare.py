@@ -3,6 +3,7 @@
 
     bench/compare.py BASE.json HEAD.json [--max-loss PERCENT]
 
+A file that is not there is looked for in build/bench-results, where bench/run.py writes it.
 Prints a Markdown table of Nereid's throughput, p50 and CPU in both. A change is marked when it is
 larger than what the runs of either file scatter by, and than what the original, which did not
 change, changed by. Exit code 1: some row lost more than --max-loss percent of throughput, and more
@@ -21,6 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from racetrack.results import find  # noqa: E402
 from racetrack.statistics import Summary, race, ratio, summarise  # noqa: E402
 from racetrack.table import markdown_table, number, times  # noqa: E402
 
@@ -124,8 +126,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("head", type=Path)
     parser.add_argument("--max-loss", type=float, default=5.0, metavar="PERCENT")
     arguments = parser.parse_args(words)
-    base = json.loads(arguments.base.read_text(encoding="utf-8"))
-    head = json.loads(arguments.head.read_text(encoding="utf-8"))
+    base = json.loads(find(arguments.base).read_text(encoding="utf-8"))
+    head = json.loads(find(arguments.head).read_text(encoding="utf-8"))
     found = changes(base, head)
     if not found:
         print("the two files have no row in common", file=sys.stderr)

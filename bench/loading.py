@@ -4,7 +4,7 @@
     bench/loading.py [--quick] [--models=500] [--rounds=5] [--out=DIR] [--nereid-option=OPTION ...]
 
 Needs build/stage (NEREID_STAGE names another) and tools/setup.sh --bench. Writes load-DATE-HOST.json
-and .md into bench/results. Exit code 1: Nereid missed an aim.
+and .md into build/bench-results. Exit code 1: Nereid missed an aim.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from racetrack.probes import (  # noqa: E402
     between,
     http_request,
 )
+from racetrack.results import RESULTS  # noqa: E402
 from support.stage import PROJECT_ROOT  # noqa: E402
 
 REQUESTS_AT_A_TIME = 64
@@ -212,7 +213,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one round")
     parser.add_argument("--models", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=PROJECT_ROOT / "bench" / "results")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--nereid-option", action="append", default=[], help="may be repeated")
     arguments = parser.parse_args(words)
     if arguments.quick:

@@ -4,8 +4,8 @@
     bench/run.py [--quick] [--rows TEXT] [--placements pinned,unpinned] [--tools BUILD] [--out DIR]
 
 Needs build/stage (NEREID_STAGE names another), the target bench_tools, and tools/setup.sh --bench.
-Writes DATE-HOST.json and .md and the plot into bench/results; other groups of rows than the race
-GROUP-DATE-HOST.json and .md.
+Writes DATE-HOST.json and .md and the plot into build/bench-results; for groups of rows other than
+the race GROUP-DATE-HOST.json and .md.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from racetrack.attacks import ATTACKS  # noqa: E402
 from racetrack.contestants import NAMES, Contestant, start  # noqa: E402
 from racetrack.load import Tools, load, measure_limit  # noqa: E402
 from racetrack.machine import Placement  # noqa: E402
+from racetrack.results import RESULTS  # noqa: E402
 from racetrack.workloads import (  # noqa: E402
     GROUPS,
     IDENTITY_SMALL,
@@ -415,7 +416,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rows", default="", help="only rows whose key holds this text")
     parser.add_argument("--placements", type=lambda text: text.split(","))
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
-    parser.add_argument("--out", type=Path, default=PROJECT_ROOT / "bench" / "results")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--nereid-option", action="append", default=[], help="may be repeated")
     return parser.parse_args(words)
 

@@ -4,7 +4,7 @@
     bench/soak.py [--minutes=10] [--tools=BUILD] [--out=DIR] [--nereid-option=OPTION ...]
 
 Needs build/stage (NEREID_STAGE names another) and the target bench_tools. Writes
-soak-DATE-HOST.json and .md into bench/results. Exit code 1: it failed.
+soak-DATE-HOST.json and .md into build/bench-results. Exit code 1: it failed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from racetrack import machine, soak  # noqa: E402
 from racetrack.contestants import Contestant, start  # noqa: E402
 from racetrack.load import RunningLoad, Tools, start_load  # noqa: E402
+from racetrack.results import RESULTS  # noqa: E402
 from racetrack.workloads import (  # noqa: E402
     IDENTITY_LARGE,
     IDENTITY_SMALL,
@@ -135,7 +136,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
-    parser.add_argument("--out", type=Path, default=PROJECT_ROOT / "bench" / "results")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--nereid-option", action="append", default=[], help="may be repeated")
     arguments = parser.parse_args(words)
     if windows_of(arguments.minutes) < soak.MIN_WINDOWS:

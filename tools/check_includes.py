@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the project's include rules, file lengths and stray machine paths.
+"""Checks the project's include rules, file lengths, confined functions and stray machine paths.
 
     tools/check_includes.py [--root DIR]
 
@@ -235,6 +235,20 @@ def check_spelling(all_includes: Iterable[Include], rules: dict[str, Any]) -> It
             )
 
 
+def check_confined(lines_of: dict[str, list[str]], rules: dict[str, Any]) -> Iterator[Problem]:
+    for rule in rules["confined"]:
+        pattern = re.compile(rule["pattern"])
+        for file, lines in lines_of.items():
+            if PurePosixPath(file).suffix not in SOURCE_SUFFIXES or file in rule["except"]:
+                continue
+            is_test = any(fnmatch(file, name) for name in rules["test_only"]["may_include"])
+            if is_test or not any(is_below(file, folder) for folder in rule["folders"]):
+                continue
+            for number, line in enumerate(lines, 1):
+                if match := pattern.search(line):
+                    yield Problem(file, number, f"uses {match[0]}: {rule['why']}")
+
+
 def check_text(lines_of: dict[str, list[str]], rules: dict[str, Any]) -> Iterator[Problem]:
     length, text = rules["length"], rules["forbidden_text"]
     patterns = [re.compile(pattern) for pattern in text["patterns"]]
@@ -267,6 +281,7 @@ def check(root: Path) -> tuple[list[Problem], int]:
         *check_never(found, rules),
         *check_third_party(found, rules),
         *check_spelling(found, rules),
+        *check_confined(lines_of, rules),
         *check_text(lines_of, rules),
     ]
     return sorted(problems), len(found)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks of the source text. All of them run; the exit code says whether all passed.
 #
-#   tools/lint.sh            include rules, C boundary, format, clang with -Wthread-safety -Werror, clang-tidy
+#   tools/lint.sh            include rules, C boundary, documents, format, clang with -Wthread-safety -Werror, clang-tidy
 #   tools/lint.sh --format   puts the C and C++ sources into the project's format instead
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -36,6 +36,7 @@ PY
 
 step "include rules" .venv/bin/python tools/check_includes.py
 step "C boundary" .venv/bin/python tools/check_c_boundary.py
+step "documents" .venv/bin/python tools/check_docs.py
 step "format" clang-format-16 --dry-run -Werror "${sources[@]}"
 step "clang, -Wthread-safety -Werror" tools/build.sh lint
 step "clang-tidy" tidy

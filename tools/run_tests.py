@@ -146,6 +146,10 @@ def c_boundary() -> Outcome:
     return Outcome.of(ok, "C boundary")
 
 
+def docs() -> Outcome:
+    return Outcome.of(run([sys.executable, "tools/check_docs.py"], 60, "check_docs"), "docs")
+
+
 def stage() -> Outcome:
     return Outcome.of(run(["tools/stage.sh"], 3600, "stage"), "stage")
 
@@ -206,6 +210,7 @@ def choose_steps(
     steps: dict[str, Callable[[], Outcome]] = {
         "includes": include_rules,
         "boundary": c_boundary,
+        "docs": docs,
         "release": lambda: unit_tests("release"),
         "stage": stage,
         "abi": abi,

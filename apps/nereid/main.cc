@@ -192,6 +192,7 @@ int Main(int argc, char** argv) {
     std::cout << HelpMarkdown();
     return 0;
   }
+  for (const std::string& deprecation : settings.deprecations) std::cerr << deprecation << "\n";
   if (const absl::Status configured = Log::Configure(settings.log); !configured.ok()) {
     std::cerr << program << ": " << configured.message() << "\n";
     return 1;

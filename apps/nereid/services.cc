@@ -18,11 +18,6 @@ constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
 constexpr char kConnectionRequestsLimitGauge[] = "nereid_connection_requests_limit";
 constexpr char kSlowClientsGauge[] = "nereid_http_slow_clients";
 
-// Threads beyond the number of processors only take turns: event loops never wait for anything
-// else.
-constexpr int kMostHttpThreads = 8;
-constexpr int kMostGrpcThreads = 2;
-
 // Of administration, for all ports. Threads beyond the first two only where requests hang.
 constexpr int kAdminThreads = 2;
 constexpr int kMostAdminThreads = 16;
@@ -52,13 +47,6 @@ absl::Status Failed(const char* service, const absl::Status& status) {
                                                   " - ", status.message()));
 }
 
-GrpcCompression Compression(const std::string& level) {
-  if (level == "low") return GrpcCompression::kLow;
-  if (level == "medium") return GrpcCompression::kMedium;
-  if (level == "high") return GrpcCompression::kHigh;
-  return GrpcCompression::kNone;
-}
-
 }  // namespace
 
 Services::~Services() {
@@ -77,37 +65,16 @@ absl::Status Services::Start(const Settings& settings) {
   admin.queue_limit = kMaxWaitingAdminRequests;
   admin.clock = server_->clock();
   admin_ = std::make_unique<SpareExecutor>(std::move(admin));
-  if (settings.grpc.enabled) RETURN_IF_ERROR(StartGrpc(settings));
-  if (settings.http.enabled) RETURN_IF_ERROR(StartHttp(settings));
+  if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
+  if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
   return absl::OkStatus();
 }
 
 absl::Status Services::StartGrpc(const Settings& settings) {
-  const GrpcSettings& s = settings.grpc;
-  GrpcServerOptions options;
-  options.address = s.address;
-  options.port = static_cast<uint16_t>(s.port);
-  options.reuse_port = s.reuse_port;
-  options.infer_threads = ThreadCount(s.infer_threads, kMostGrpcThreads);
-  options.call_pool_size = s.allocation_pool_size;
-  options.max_response_pool_size = s.max_response_pool_size;
-  options.max_waiting_stream_bytes = static_cast<uint64_t>(settings.max_waiting_stream_bytes);
-  options.max_connection_requests = settings.max_connection_requests;
-  options.response_compression = Compression(s.compression_level);
-  options.keepalive.time_ms = s.keepalive_time_ms;
-  options.keepalive.timeout_ms = s.keepalive_timeout_ms;
-  options.keepalive.permit_without_calls = s.keepalive_permit_without_calls;
-  options.keepalive.http2_max_pings_without_data = s.max_pings_without_data;
-  options.keepalive.http2_min_recv_ping_interval_without_data_ms = s.min_recv_ping_interval_ms;
-  options.keepalive.http2_max_ping_strikes = s.max_ping_strikes;
-  options.keepalive.max_connection_age_ms = s.max_connection_age_ms;
-  options.keepalive.max_connection_age_grace_ms = s.max_connection_age_grace_ms;
-  options.tls.enabled = s.use_ssl;
-  options.tls.mutual = s.use_ssl_mutual;
-  options.tls.certificate = s.server_cert;
-  options.tls.key = s.server_key;
-  options.tls.root = s.root_cert;
+  GrpcServerOptions options = settings.grpc;
+  options.infer_threads = ThreadCount(options.infer_threads, kMostGrpcThreads);
+  options.max_waiting_stream_bytes = settings.max_waiting_stream_bytes;
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
       GrpcServer::Start(options, server_, admin_.get());
   if (!grpc.ok()) return Failed("GRPC", grpc.status());
@@ -116,13 +83,12 @@ absl::Status Services::StartGrpc(const Settings& settings) {
       kConnectionRequestsLimitGauge,
       "Limit of open calls of a gRPC connection and of requests of a stream, 0 if "
       "there is none",
-      [limit = settings.max_connection_requests] { return static_cast<double>(limit); });
-  LOG_INFO << "Started GRPCInferenceService at " << s.address << ":" << grpc_->port();
+      [limit = options.max_connection_requests] { return static_cast<double>(limit); });
+  LOG_INFO << "Started GRPCInferenceService at " << options.address << ":" << grpc_->port();
   return absl::OkStatus();
 }
 
 absl::Status Services::StartHttp(const Settings& settings) {
-  const HttpSettings& s = settings.http;
   SpareExecutorOptions compression;
   compression.name = "compression";
   compression.threads = ThreadCount(0, kMostCompressionThreads);
@@ -131,22 +97,12 @@ absl::Status Services::StartHttp(const Settings& settings) {
   compression.background = true;
   compression.clock = server_->clock();
   compression_ = std::make_unique<SpareExecutor>(std::move(compression));
-  http_frontend_ = std::make_unique<HttpFrontend>(
-      server_, HttpExecutors{admin_.get(), compression_.get()},
-      RequestLimits{static_cast<uint64_t>(s.max_input_size), s.max_json_depth},
-      static_cast<uint64_t>(settings.max_waiting_stream_bytes));
-  HttpServerOptions options = InferencePortOptions(server_);
-  options.address = s.address;
-  options.port = static_cast<uint16_t>(s.port);
-  options.reuse_port = s.reuse_port;
-  options.thread_count = ThreadCount(s.threads, kMostHttpThreads);
-  options.max_connections = static_cast<uint64_t>(s.max_connections);
-  options.max_header_bytes = static_cast<size_t>(s.max_header_size);
-  options.max_body_bytes = static_cast<uint64_t>(s.max_body_size);
-  options.header_timeout = std::chrono::seconds(s.header_timeout_secs);
+  http_frontend_ =
+      std::make_unique<HttpFrontend>(server_, HttpExecutors{admin_.get(), compression_.get()},
+                                     settings.http_limits, settings.max_waiting_stream_bytes);
+  HttpServerOptions options = InferencePortOptions(server_, settings.http);
+  options.thread_count = ThreadCount(options.thread_count, kMostHttpThreads);
   options.stall_timeout = options.header_timeout;
-  options.idle_timeout = std::chrono::seconds(s.idle_timeout_secs);
-  options.min_bytes_per_second = static_cast<uint64_t>(s.min_rate_bytes_per_sec);
   absl::StatusOr<std::unique_ptr<HttpServer>> http =
       HttpServer::Start(options, http_frontend_.get());
   if (!http.ok()) return Failed("HTTP", http.status());
@@ -156,22 +112,20 @@ absl::Status Services::StartHttp(const Settings& settings) {
                          [raw] { return static_cast<double>(raw->connection_count()); });
   server_->gauges()->Add(kConnectionsLimitGauge,
                          "Limit of open HTTP connections, 0 if there is none",
-                         [limit = s.max_connections] { return static_cast<double>(limit); });
+                         [limit = options.max_connections] { return static_cast<double>(limit); });
   server_->gauges()->Add(
       kSlowClientsGauge,
       "Clients of the inference port that were given up so far because they sent "
       "or read too slowly",
       [raw] { return static_cast<double>(raw->slow_clients()); });
-  LOG_INFO << "Started HTTPService at " << s.address << ":" << http_->port();
+  LOG_INFO << "Started HTTPService at " << options.address << ":" << http_->port();
   return absl::OkStatus();
 }
 
 absl::Status Services::StartMetrics(const Settings& s) {
   metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_, admin_.get());
-  HttpServerOptions options;
+  HttpServerOptions options = s.metrics;
   options.address = s.metrics_address();
-  options.port = static_cast<uint16_t>(s.metrics.port);
-  options.thread_count = 1;
   options.max_connections = 256;
   options.max_body_bytes = 64 << 10;
   absl::StatusOr<std::unique_ptr<HttpServer>> metrics =

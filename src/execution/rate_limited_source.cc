@@ -7,16 +7,7 @@
 namespace nereid {
 
 Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
-  if (std::exchange(holding_, false)) seat_->Release(/*used=*/true);
-  while (!closed_.load(std::memory_order_acquire) && inner_->AwaitDue()) {
-    if (closed_.load(std::memory_order_acquire)) {
-      inner_->PassOn();  // what is due is another's
-      return {};
-    }
-    if (!seat_->Stage()) {
-      inner_->PassOn();
-      if (!seat_->Await()) return {};
-    }
+  while (AwaitTurn()) {
     // Also where there is no memory for a batch.
     absl::Cleanup give_back = [this] { seat_->Release(/*used=*/false); };
     std::optional<Batch> batch = inner_->TryPull();
@@ -25,6 +16,26 @@ Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
     if (batch.has_value()) return *std::move(batch);
   }
   return {};
+}
+
+bool RateLimitedSource::AwaitTurn() {
+  if (holding_) {
+    const bool more = !closed() && inner_->HasDue();  // what is held stays held if this throws
+    holding_ = false;
+    if (more) return seat_->Restage() || AwaitResources();
+    seat_->Release(/*used=*/true);
+  }
+  if (closed() || !inner_->AwaitDue()) return false;
+  if (closed()) {
+    inner_->PassOn();  // what is due is another's
+    return false;
+  }
+  return seat_->Stage() || AwaitResources();
+}
+
+bool RateLimitedSource::AwaitResources() {
+  inner_->PassOn();
+  return seat_->Await();
 }
 
 }  // namespace nereid

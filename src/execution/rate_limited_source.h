@@ -3,7 +3,9 @@
 //
 // The instance asks for resources when a batch is due, and takes it when it has them: until then
 // the batch may grow, lose cancelled requests, or go to another instance. In that case the
-// resources go back unused.
+// resources go back unused. An instance that has executed a batch, and for which another one is
+// due, asks again before what it held goes to others: only so do priorities decide between busy
+// models.
 #ifndef NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_
 #define NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_
 
@@ -32,6 +34,12 @@ class RateLimitedSource final : public BatchSource {
   }
 
  private:
+  // Blocks until a batch is due and the resources are held; false: neither is to come.
+  bool AwaitTurn();
+  // Blocks until the resources that were asked for are held.
+  bool AwaitResources();
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
+
   StagedSource* const inner_;
   const std::unique_ptr<RateLimiter::Seat> seat_;
   bool holding_ = false;  // for the batch that is being executed

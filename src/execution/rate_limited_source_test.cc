@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <thread>
@@ -115,6 +117,76 @@ TEST_F(RateLimitedSourceTest, AnInstanceThatWaitsForResourcesStopsWithItsModel) 
   EXPECT_EQ(left.final_status().code(), absl::StatusCode::kUnavailable);
   sources_[0]->Close();
   instance.WaitStopped();
+}
+
+// A model for which so many batches of one request are always due.
+class BusyModel final : public StagedSource {
+ public:
+  BusyModel(int batches, Clock* clock)
+      : left_(batches), model_(FakeModel::Make(ModelBuilder("busy"), clock)) {}
+
+  bool AwaitDue() override { return left_ > 0; }
+  bool HasDue() override { return left_ > 0; }
+  std::optional<Batch> TryPull() override {
+    --left_;
+    requests_.push_back(std::make_unique<TestRequest>(model_));
+    Batch batch;
+    batch.push_back(requests_.back()->Issue());
+    return batch;
+  }
+  void PassOn() override { waits_.store(true); }
+
+  // Until its instance waits for resources.
+  void AwaitStaged() const {
+    while (!waits_.load()) std::this_thread::yield();
+  }
+
+ private:
+  int left_;
+  const std::shared_ptr<FakeModel> model_;
+  std::deque<std::unique_ptr<TestRequest>> requests_;
+  std::atomic<bool> waits_{false};
+};
+
+// Who executed, in order, of two busy models that share a resource: 'a', and 'b' of priority
+// `priority`.
+std::string OrderOfTwo(uint32_t priority, int batches) {
+  FakeClock clock;
+  RateLimiter limiter({});
+  auto gate = *limiter.Register(Needs({{"R", false, 1}}));
+  EXPECT_TRUE(gate->Stage());
+  InstanceSpec less = Needs({{"R", false, 1}});
+  less.rate_priority = priority;
+  BusyModel models[] = {BusyModel(batches, &clock), BusyModel(batches, &clock)};
+  RateLimitedSource sources[] = {{&models[0], *limiter.Register(Needs({{"R", false, 1}}))},
+                                 {&models[1], *limiter.Register(less)}};
+  std::string order;  // written by whoever holds the resource
+  std::vector<std::thread> threads;
+  for (const char name : {'a', 'b'}) {
+    threads.emplace_back([&order, name, source = &sources[name - 'a']] {
+      for (Batch batch = source->Pull(nullptr, std::nullopt); !batch.empty();
+           batch = source->Pull(nullptr, std::nullopt)) {
+        order += name;
+        FinishBatch(std::move(batch));
+      }
+    });
+  }
+  for (const BusyModel& model : models) model.AwaitStaged();
+  gate->Release(/*used=*/true);
+  for (std::thread& thread : threads) thread.join();
+  return order;
+}
+
+TEST(RateLimitedTurnsTest, APriorityOfTwoGetsHalfTheExecutionsOfOne) {
+  const std::string order = OrderOfTwo(/*priority=*/2, /*batches=*/40);
+  const std::string both = order.substr(0, 45);
+  EXPECT_NEAR(std::count(both.begin(), both.end(), 'a'), 30, 1) << order;
+}
+
+TEST(RateLimitedTurnsTest, EqualsTakeTurns) {
+  const std::string order = OrderOfTwo(/*priority=*/1, /*batches=*/20);
+  EXPECT_EQ(order.find("aaa"), std::string::npos) << order;
+  EXPECT_EQ(order.find("bbb"), std::string::npos) << order;
 }
 
 TEST_F(RateLimitedSourceTest, UnderLoadNothingIsLostAndNoMoreRunThanMay) {

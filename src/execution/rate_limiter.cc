@@ -34,6 +34,15 @@ void RateLimiter::Seat::Release(bool used) {
   limiter_->Grant();
 }
 
+bool RateLimiter::Seat::Restage() {
+  MutexLock lock(&limiter_->mu_);
+  granted_ = false;
+  limiter_->ledger_.Release(id_, /*used=*/true);
+  limiter_->ledger_.Stage(id_);
+  limiter_->Grant();
+  return granted_;
+}
+
 void RateLimiter::Seat::Close() {
   MutexLock lock(&limiter_->mu_);
   closed_ = true;

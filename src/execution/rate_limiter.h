@@ -30,6 +30,10 @@ class RateLimiter {
     bool Await() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
     // Gives the resources back. `used`: something was executed with them.
     void Release(bool used) ABSL_LOCKS_EXCLUDED(limiter_->mu_);
+    // Gives the resources back, used, and asks for them again before they are given to anybody: of
+    // all that wait, this one included, the first in turn gets them. True: this one; otherwise
+    // Await() them.
+    bool Restage() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
     // From now on Await does not block.
     void Close() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
 

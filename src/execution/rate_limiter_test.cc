@@ -29,6 +29,21 @@ TEST(RateLimiterTest, SeatsWaitForEachOther) {
   EXPECT_FALSE(a->Stage());
 }
 
+TEST(RateLimiterTest, WhoAsksAgainAtOnceIsConsideredWithThoseThatWait) {
+  RateLimiter limiter({});
+  const auto first = *limiter.Register(Needs(1));
+  InstanceSpec less = Needs(1);
+  less.rate_priority = 2;
+  const auto second = *limiter.Register(less);
+  ASSERT_TRUE(first->Stage());
+  ASSERT_FALSE(second->Stage());
+  EXPECT_FALSE(first->Restage()) << "as far on as the other, and it asked later";
+  ASSERT_TRUE(second->Await());
+  EXPECT_FALSE(second->Restage());
+  ASSERT_TRUE(first->Await());
+  EXPECT_TRUE(first->Restage()) << "its second turn";
+}
+
 TEST(RateLimiterTest, ASeatThatGoesGivesBack) {
   RateLimiter limiter({});
   auto a = *limiter.Register(Needs(1));

@@ -1,8 +1,8 @@
 // RequestValidator: checks a request against its model's compiled configuration and works out
 // what follows from it (batch size, working shapes). Stateless.
 //
-// The order of the checks and their texts are those of spec/scheduling.md section 2; every error
-// is INVALID_ARGUMENT and starts with the request's log prefix.
+// The order of the checks and their texts are those of docs/reference/request_checks.md; every
+// error is INVALID_ARGUMENT and starts with the request's log prefix.
 #ifndef NEREID_INFER_REQUEST_VALIDATOR_H_
 #define NEREID_INFER_REQUEST_VALIDATOR_H_
 

@@ -59,7 +59,7 @@ struct ModelDirectory {
   // there is none, or several.
   const ModelEntry* FindMember(absl::string_view space, absl::string_view name) const;
   // Version `version`, or the highest ready one for a negative number. The errors are those of
-  // spec/scheduling.md 8.6.
+  // docs/reference/models.md section 3.
   absl::StatusOr<std::shared_ptr<ManagedModel>> Find(absl::string_view name, int64_t version) const;
   // Version `version` of `entry`, or any for a negative number, in which sequence `id` lives,
   // although another has taken its place; null if there is none.

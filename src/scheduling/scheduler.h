@@ -43,6 +43,8 @@ class StagedSource {
   // Blocks until a batch is due, without taking it: another instance may. False once the scheduler
   // is shut down.
   virtual bool AwaitDue() = 0;
+  // Whether a batch is due now. Does not wait.
+  virtual bool HasDue() = 0;
   // A batch if one is due now; an empty one once the scheduler is shut down. Does not wait.
   virtual std::optional<Batch> TryPull() = 0;
   // The caller, to whom AwaitDue said that a batch is due, cannot take it soon: wakes another

@@ -81,7 +81,7 @@ class NEREID_API Server {
 
   // ---- Inference.
   // The version asked for, or the highest ready one for kLatestVersion. NOT_FOUND, UNAVAILABLE:
-  // texts of spec/scheduling.md 8.6. Takes no lock on the common path.
+  // texts of docs/reference/models.md section 3. Takes no lock on the common path.
   absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(absl::string_view name,
                                                           int64_t version) const;
   // Issues `request`. On OK the request belongs to the server until its release callback; on an

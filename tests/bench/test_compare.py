@@ -10,6 +10,7 @@ import pytest
 from bench.results import make_result, make_row, make_run
 
 import compare
+from racetrack.results import RESULTS, find
 
 
 def result_of(*throughputs: float, peer: float = 1000.0, **changes: Any) -> dict[str, Any]:
@@ -23,6 +24,13 @@ def run(tmp_path: Path, base: dict[str, Any], head: dict[str, Any], *options: st
         files.append(tmp_path / f"{name}.json")
         files[-1].write_text(json.dumps(content))
     return compare.main([str(path) for path in files] + list(options))
+
+
+def test_a_name_alone_is_looked_for_among_the_results(tmp_path: Path) -> None:
+    (tmp_path / "there.json").write_text("{}")
+    assert find(Path("there.json"), tmp_path) == tmp_path / "there.json"
+    assert find(tmp_path / "there.json", tmp_path / "elsewhere") == tmp_path / "there.json"
+    assert RESULTS.parts[-2:] == ("build", "bench-results")
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,23 @@ def bad_admin() -> list[GrpcCase]:
     ]
 
 
+def bad_extensions() -> list[GrpcCase]:
+    """What the original has and Nereid does not."""
+    return [
+        GrpcCase(
+            "grpc-bad-shm-system-status",
+            "SystemSharedMemoryStatus",
+            pb.SystemSharedMemoryStatusRequest(),
+        ),
+        GrpcCase(
+            "grpc-bad-shm-cuda-status", "CudaSharedMemoryStatus", pb.CudaSharedMemoryStatusRequest()
+        ),
+        # The settings are a map, which the original writes in another order each time.
+        GrpcCase("grpc-bad-trace-setting", "TraceSetting", pb.TraceSettingRequest(), golden=False),
+        GrpcCase("grpc-bad-logging", "LogSettings", pb.LogSettingsRequest(), golden=False),
+    ]
+
+
 def bad_infer() -> list[GrpcCase]:
     return [
         infer("grpc-bad-model-unknown", "nobody", [FP32], [FLOATS]),
@@ -256,4 +273,4 @@ def good_cases() -> list[GrpcCase]:
 
 
 def bad_cases() -> list[GrpcCase]:
-    return [*bad_admin(), *bad_infer()]
+    return [*bad_admin(), *bad_extensions(), *bad_infer()]

@@ -23,6 +23,12 @@ from differential.http_requests import (
 )
 
 
+SHARED_MEMORY_UNREGISTER = [
+    ("system", "/v2/systemsharedmemory/unregister"),
+    ("cuda", "/v2/cudasharedmemory/unregister"),
+]
+
+
 def bad_routes() -> list[HttpCase]:
     return [
         # One model of the repository cannot load.
@@ -58,6 +64,22 @@ def bad_routes() -> list[HttpCase]:
         ),
         HttpCase("http-bad-index-ready", "POST", "/v2/repository/index", b'{"ready":"yes"}'),
     ]
+
+
+def bad_extensions() -> list[HttpCase]:
+    """What the original has and Nereid does not."""
+    status = [
+        get("http-bad-shm-system-status", "/v2/systemsharedmemory/status"),
+        get("http-bad-shm-cuda-status", "/v2/cudasharedmemory/status"),
+        get("http-bad-trace-setting", "/v2/trace/setting"),
+        get("http-bad-trace-setting-model", "/v2/models/matrix/trace/setting"),
+        get("http-bad-logging", "/v2/logging"),
+    ]
+    unregister = [
+        HttpCase(f"http-bad-shm-{kind}-unregister", "POST", path, b"")
+        for kind, path in SHARED_MEMORY_UNREGISTER
+    ]
+    return [*status, *unregister]
 
 
 def bad_json() -> list[HttpCase]:
@@ -273,4 +295,4 @@ def bad_binary() -> list[HttpCase]:
 
 
 def bad_cases() -> list[HttpCase]:
-    return [*bad_routes(), *bad_json(), *bad_semantics(), *bad_binary()]
+    return [*bad_routes(), *bad_extensions(), *bad_json(), *bad_semantics(), *bad_binary()]

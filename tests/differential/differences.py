@@ -48,6 +48,9 @@ def read_table(path: Path = TABLE) -> list[AllowedDifference]:
             in_table = False
         elif in_table and not set(cells[0]) <= set("-: "):
             rows.append(_row(cells, f"{path.name}:{number}"))
+        else:
+            stray = not in_table and len(cells) == len(COLUMNS)
+            assert not stray, f"{path.name}:{number}: a row outside of the table"
     assert rows, f"{path} has no table with the columns {COLUMNS}"
     ids = [row.id for row in rows]
     assert len(ids) == len(set(ids)), f"{path}: an id occurs twice in {sorted(ids)}"

@@ -110,3 +110,11 @@ def test_a_row_allows_what_it_names(tmp_path: Path) -> None:
 def test_an_incomplete_table_is_refused(tmp_path: Path, rows: list[str]) -> None:
     with pytest.raises(AssertionError):
         read_table(table(tmp_path, *rows))
+
+
+def test_a_row_behind_another_table_is_refused(tmp_path: Path) -> None:
+    row = "| one | error | x | a | b | why |"
+    path = table(tmp_path, row)
+    path.write_text(path.read_text() + "| question | answer |\n|---|---|\n| a | b |\n" + row)
+    with pytest.raises(AssertionError, match="a row outside of the table"):
+        read_table(path)

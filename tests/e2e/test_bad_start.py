@@ -131,3 +131,31 @@ def test_info_to_stdout_and_errors_to_stderr(
     assert "Started HTTPService at" in server.stdout_text()
     assert "Started HTTPService at" not in server.stderr_text()
     assert "nonesuch" in server.stderr_text()
+
+
+def test_bad_values_of_options_without_effect(
+    server_factory: ServerFactory, repository: ModelRepository
+) -> None:
+    server = server_factory(repository, "--cuda-memory-pool-byte-size=x", wait_for=None)
+    assert server.wait_exit() == 1
+    assert 'Bad option: "--cuda-memory-pool-byte-size".' in server.log_text()
+    assert "requires format <first>:<second>. Found: x" in server.log_text()
+
+
+def test_options_without_effect_and_deprecated_ones_are_named(
+    server_factory: ServerFactory, repository: ModelRepository
+) -> None:
+    server = server_factory(
+        repository,
+        "--cuda-memory-pool-byte-size=0:1",
+        "--cuda-memory-pool-byte-size=1:1",
+        "--buffer-manager-thread-count=2",
+        "--strict-model-config=false",
+    )
+    log = server.log_text()
+    assert log.count("options without effect") == 1
+    assert "support: --cuda-memory-pool-byte-size --buffer-manager-thread-count" in log
+    assert (
+        "Warning: '--strict-model-config' has been deprecated! "
+        "Please use '--disable-auto-complete-config' instead." in log
+    )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from conftest import ServerFactory
 from support import raw_http
-from support.infer import InBackground
+from support.infer import InBackground, echo
+from support.poll import poll_until
 from support.repository import ModelRepository
 
 ON = "--rate-limit=execution_count"
@@ -16,14 +19,19 @@ DELAY_MILLISECONDS = 250
 
 
 def add(
-    repository: ModelRepository, name: str, resources: str, priority: int = 0, count: int = 1
+    repository: ModelRepository,
+    name: str,
+    resources: str,
+    priority: int = 0,
+    count: int = 1,
+    delay_milliseconds: int = DELAY_MILLISECONDS,
 ) -> None:
     """A model whose execution takes a while and needs `resources`."""
     limiter = f"rate_limiter {{ {resources} priority: {priority} }}"
     repository.add_identity(
         name,
         extra=f"instance_group {{ kind: KIND_CPU count: {count} {limiter} }}",
-        parameters={"execute_delay_ms": str(DELAY_MILLISECONDS)},
+        parameters={"execute_delay_ms": str(delay_milliseconds)},
     )
 
 
@@ -46,6 +54,39 @@ def test_who_needs_the_same_takes_turns(
         assert request.answer().status == 200
     # Three resources are enough for one execution at a time.
     assert time.monotonic() - started >= 4 * DELAY_MILLISECONDS / 1000
+
+
+def test_priorities_divide_a_busy_resource(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    names = ("first", "second")
+    for priority, name in enumerate(names, start=1):
+        add(model_repository, name, resource("R", 1), priority, delay_milliseconds=5)
+    server = server_factory(model_repository, ON)
+    url = server.http_url
+    stop = threading.Event()
+
+    def ask(name: str) -> None:
+        while not stop.is_set():
+            assert echo(url, name).status == 200
+
+    def executions() -> list[int]:
+        statistics = raw_http.get(url, "/v2/models/stats").json()["model_stats"]
+        counts = {model["name"]: model["execution_count"] for model in statistics}
+        return [counts[name] for name in names]
+
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(ask, name) for name in names for _ in range(4)]
+        try:
+            poll_until("both models are busy", lambda: min(executions()) >= 5)
+            begin = executions()
+            poll_until("a hundred executions", lambda: executions()[0] >= begin[0] + 100)
+            first, second = (now - then for now, then in zip(executions(), begin, strict=True))
+        finally:
+            stop.set()
+    for one in asked:
+        one.result()
+    assert 1.6 <= first / second <= 2.4, (first, second)
 
 
 def test_without_limits_there_is_what_the_neediest_needs(

@@ -155,3 +155,21 @@ def test_machine_paths(tree: Path, folder: str) -> None:
 def test_paths_that_only_look_alike(tree: Path) -> None:
     write(tree, "docs/guide.md", "See src/work/a, $HOME/root/b and a/tmp/c.\n")
     assert run_checker(tree) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("file", "allowed"),
+    [
+        ("src/base/log.cc", False),
+        ("backends/sdk/gather.cc", False),
+        ("src/c_api/server.cc", True),
+        ("src/base/log_test.cc", True),
+        ("apps/nereid/main.cc", True),
+        ("caches/redis/entry.cc", True),
+    ],
+)
+def test_the_environment_is_read_by_programs(tree: Path, file: str, allowed: bool) -> None:
+    write(tree, file, 'const char* home = std::getenv("HOME");\n')
+    code, problems = run_checker(tree)
+    assert code == (0 if allowed else 1), problems
+    assert allowed or problems[0].startswith(f"{file}:1: uses getenv: the environment is read by")

@@ -83,8 +83,8 @@ absl::Status CheckPorts(const Settings& s) {
     std::string address;
     int port;
   };
-  const Service services[] = {{"HTTP", s.http.enabled, s.http.address, s.http.port},
-                              {"GRPC", s.grpc.enabled, s.grpc.address, s.grpc.port},
+  const Service services[] = {{"HTTP", s.allow_http, s.http.address, s.http.port},
+                              {"GRPC", s.allow_grpc, s.grpc.address, s.grpc.port},
                               {"metrics", s.server.metrics, s.metrics_address(), s.metrics.port}};
   for (size_t i = 0; i < std::size(services); ++i) {
     for (size_t j = i + 1; j < std::size(services); ++j) {

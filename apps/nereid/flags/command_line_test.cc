@@ -34,7 +34,7 @@ TEST(CommandLineTest, DefaultsAreThoseOfTheOriginal) {
   EXPECT_EQ(s.metrics.port, 8002);
   EXPECT_EQ(s.server.exit_timeout_secs, 30u);
   EXPECT_TRUE(s.server.strict_readiness);
-  EXPECT_EQ(s.http.max_input_size, 67108864);
+  EXPECT_EQ(s.http_limits.max_input_size, 67108864u);
   EXPECT_THAT(s.server.model_repositories, ElementsAre("models"));
 }
 
@@ -226,6 +226,59 @@ TEST(CommandLineTest, GpuOptionsAreAcceptedAndNamed) {
   Settings s;
   ASSERT_TRUE(Parse({"--cuda-memory-pool-byte-size=0:1", "--allow-gpu-metrics=false"}, &s).ok());
   EXPECT_THAT(s.without_effect, ElementsAre("--cuda-memory-pool-byte-size", "--allow-gpu-metrics"));
+
+  Settings all;
+  ASSERT_TRUE(
+      Parse({"--enable-peer-access=true", "--pinned-memory-pool-byte-size=268435456",
+             "--cuda-memory-pool-byte-size=0:67108864", "--cuda-memory-pool-byte-size=1:0",
+             "--cuda-virtual-address-size=0:1073741824", "--min-supported-compute-capability=6.0",
+             "--model-load-gpu-limit=0:0.8", "--buffer-manager-thread-count=-1"},
+            &all)
+          .ok());
+  EXPECT_THAT(all.without_effect,
+              ElementsAre("--enable-peer-access", "--pinned-memory-pool-byte-size",
+                          "--cuda-memory-pool-byte-size", "--cuda-virtual-address-size",
+                          "--min-supported-compute-capability", "--model-load-gpu-limit",
+                          "--buffer-manager-thread-count"));
+}
+
+TEST(CommandLineTest, ValuesOfGpuOptionsAreChecked) {
+  EXPECT_THAT(ErrorOf({"--allow-gpu-metrics=maybe"}), HasSubstr("invalid value for bool option"));
+  EXPECT_THAT(ErrorOf({"--enable-peer-access="}), HasSubstr("invalid value for bool option"));
+  EXPECT_THAT(ErrorOf({"--pinned-memory-pool-byte-size=x"}), HasSubstr("Got x"));
+  for (const char* name :
+       {"--cuda-memory-pool-byte-size", "--cuda-virtual-address-size", "--model-load-gpu-limit"}) {
+    EXPECT_THAT(ErrorOf({std::string(name) + "=5"}),
+                HasSubstr(std::string("Bad option: \"") + name +
+                          "\".\nCannot parse pair option due to incorrect number of "
+                          "inputs.--<pair option> argument requires format <first>:<second>. "
+                          "Found: 5"));
+    EXPECT_THAT(ErrorOf({std::string(name) + "=gpu:0"}),
+                HasSubstr("Invalid option value. Got gpu"));
+    EXPECT_THAT(ErrorOf({std::string(name) + "=0:x"}), HasSubstr("Invalid option value. Got x"));
+  }
+  EXPECT_THAT(ErrorOf({"--model-load-gpu-limit=0:1.5"}),
+              HasSubstr("expects limit fraction to be in range [0.0, 1.0], got 1.5"));
+  for (const char* value : {"", "new", "nan"}) {
+    EXPECT_THAT(ErrorOf({std::string("--min-supported-compute-capability=") + value}),
+                HasSubstr(std::string("Invalid option value. Got ") + value));
+  }
+  EXPECT_THAT(ErrorOf({"--buffer-manager-thread-count=two"}),
+              HasSubstr("Invalid option value. Got two"));
+}
+
+TEST(CommandLineTest, DeprecatedOptionsSaySo) {
+  Settings s, none;
+  ASSERT_TRUE(Parse({"--strict-model-config=true", "--response-cache-byte-size=5"}, &s).ok());
+  EXPECT_FALSE(s.server.auto_complete_config);
+  EXPECT_THAT(s.deprecations,
+              ElementsAre("Warning: '--strict-model-config' has been deprecated! Please use "
+                          "'--disable-auto-complete-config' instead.",
+                          "Warning: '--response-cache-byte-size' has been deprecated! Please use "
+                          "'--cache-config=local,size=<bytes>' instead."));
+  ASSERT_TRUE(Parse({"--disable-auto-complete-config"}, &none).ok());
+  EXPECT_FALSE(none.server.auto_complete_config);
+  EXPECT_THAT(none.deprecations, ElementsAre());
 }
 
 TEST(CommandLineTest, RepositoryIsNeededUnlessHelpIsAsked) {

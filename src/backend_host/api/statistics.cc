@@ -1,4 +1,4 @@
-// What backends report about executions and responses (spec/metrics.md section 5).
+// What backends report about executions and responses (docs/reference/statistics.md).
 #include <absl/strings/str_cat.h>
 
 #include <utility>

@@ -1,4 +1,5 @@
-// RequestLimits: how large, how deep and how many what a client sends may be. A plain value.
+// RequestLimits: how large, how deep and how many what a client sends may be, and how much of what
+// it is sent may wait for it. A plain value.
 //
 // The constants hold for every protocol. Each is far above what a well-behaved client sends, and
 // keeps a hostile one from making the server spend more than its message is worth.
@@ -24,6 +25,10 @@ inline constexpr size_t kMaxParameterBytes = 1 << 20;
 inline constexpr size_t kMaxDimensions = 128;
 // Inputs that are kept of a request that has too many, to be named in the error.
 inline constexpr size_t kKeptTensors = 16;
+
+// Bytes of one stream of responses that may wait for its client unless the server is told
+// otherwise; beyond, the model's thread that sends is held back.
+inline constexpr uint64_t kMaxWaitingStreamBytes = 16 << 20;
 
 struct RequestLimits {
   // Bytes of the JSON part, of each tensor sent as JSON, of a raw and of a decompressed body.

@@ -3,7 +3,7 @@
 //
 // gRPC makes a system call for every answer, and each sends a packet and wakes the client. A
 // completion queue's thread that has several events to handle saves all but the last of these,
-// which is a third of what such an answer costs (docs/adr/0004). gRPC offers nothing for this. So
+// which is a third of what such an answer costs (docs/adr/0005). gRPC offers nothing for this. So
 // the program defines sendmsg itself (held_sends.cc) and adds MSG_MORE; where a program does not
 // export that definition, as in tests, nothing is held.
 //

@@ -7,7 +7,9 @@
 
 #include "base/status_macros.h"
 #include "frontends/http/generate_inference.h"
-#include "frontends/http/model_endpoints.h"
+#include "frontends/http/http_endpoints.h"
+#include "frontends/http/model_version.h"
+#include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
@@ -19,11 +21,13 @@ absl::Status CheckEncoding(const HttpRequest& request) {
   return absl::InvalidArgumentError("Unsupported content-encoding, only 'identity' is supported.");
 }
 
-absl::StatusOr<std::shared_ptr<GenerateInference>> ReadInference(Server* server, const Route& route,
+absl::StatusOr<std::shared_ptr<GenerateInference>> ReadInference(Server* server,
+                                                                 const PathNames& names,
                                                                  const HttpRequest& request,
                                                                  const RequestLimits& limits) {
-  ASSIGN_OR_RETURN(const int64_t version, RouteVersion(route));
-  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model, server->FindModel(route.model, version));
+  ASSIGN_OR_RETURN(const int64_t version, VersionOf(names));
+  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
+                   server->FindModel(names.model.Decoded(), version));
   RETURN_IF_ERROR(CheckEncoding(request));
   // A connection has one request at a time.
   ASSIGN_OR_RETURN(BudgetUnits slot,
@@ -43,12 +47,30 @@ GenerateEndpoint::GenerateEndpoint(Server* server, const RequestLimits& limits,
       max_waiting_bytes_(max_waiting_bytes),
       allocator_(server->in_flight_bytes()) {}
 
-void GenerateEndpoint::Handle(const Route& route, const HttpRequest& request, bool streamed,
+void GenerateEndpoint::Handle(const PathNames& names, const HttpRequest& request, bool streamed,
                               HttpResponder responder) {
-  const auto inference = ReadInference(server_, route, request, limits_);
+  const auto inference = ReadInference(server_, names, request, limits_);
   if (!inference.ok()) return responder.Complete(StatusResponse(inference.status()));
   const auto body = streamed ? std::make_shared<HttpBodyStream>(max_waiting_bytes_) : nullptr;
   (*inference)->Issue(server_, &allocator_, body, std::move(responder));
 }
+
+namespace {
+
+template <bool streamed>
+void Generate(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
+  endpoints->generate.Handle(call.names, *call.request, streamed, std::move(responder));
+}
+
+constexpr HttpRoute kGenerateRoutes[] = {
+    {"/v2/models/{model}[/versions/{version}]/generate", RouteMethods::kPost, "inference",
+     &Generate<false>},
+    {"/v2/models/{model}[/versions/{version}]/generate_stream", RouteMethods::kPost, "inference",
+     &Generate<true>},
+};
+
+}  // namespace
+
+absl::Span<const HttpRoute> GenerateRoutes() { return kGenerateRoutes; }
 
 }  // namespace nereid

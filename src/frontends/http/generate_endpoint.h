@@ -21,7 +21,7 @@ class GenerateEndpoint {
 
   // Answers at once when the request cannot be issued, otherwise as its responses come: all of
   // them as events if `streamed`, else the only one. Runs on an I/O thread; never blocks.
-  void Handle(const Route& route, const HttpRequest& request, bool streamed,
+  void Handle(const PathNames& names, const HttpRequest& request, bool streamed,
               HttpResponder responder);
 
  private:

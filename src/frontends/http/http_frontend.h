@@ -1,17 +1,17 @@
-// HttpFrontend: the handler of the inference port: finds the endpoint of a request and lets it
-// answer. Thread-safe.
+// HttpFrontend: the handler of the inference port: finds the route of a request and lets its
+// handler answer. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <vector>
 
 #include "base/spare_executor.h"
-#include "frontends/http/generate_endpoint.h"
+#include "frontends/http/http_endpoints.h"
 #include "frontends/http/http_server.h"
-#include "frontends/http/infer_endpoint.h"
 #include "frontends/http/router.h"
+#include "frontends/http/routes.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -24,31 +24,22 @@ struct HttpExecutors {
 
 class HttpFrontend final : public HttpHandler {
  public:
-  // Bytes of one generated stream that may wait for its client.
-  static constexpr uint64_t kMaxWaitingBytes = 16 << 20;
-
-  // `server` must outlive this; this is to be destroyed after the server has stopped and
-  // `executors` have ended.
+  // `max_waiting_bytes`: of one generated stream, that may wait for its client. `server` must
+  // outlive this; this is to be destroyed after the server has stopped and `executors` have ended.
   HttpFrontend(Server* server, const HttpExecutors& executors, const RequestLimits& limits = {},
-               uint64_t max_waiting_bytes = kMaxWaitingBytes);
+               uint64_t max_waiting_bytes = kMaxWaitingStreamBytes);
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:
-  // Administration.
-  void Answer(const Route& route, const HttpRequest& request, HttpResponder responder);
-  HttpResponse Respond(const Route& route, const HttpRequest& request) const;
-
-  Server* const server_;
-  SpareExecutor* const admin_;
-  const std::string server_metadata_;  // does not change while the server runs
-  InferEndpoint infer_;
-  GenerateEndpoint generate_;
+  HttpEndpoints endpoints_;
+  const std::vector<HttpRoute> routes_;
+  const Router router_;
 };
 
-// The transport's settings that this frontend needs: alignment of binary tensors, and the limit
-// on bytes in flight. Address, port and threads are the caller's.
-HttpServerOptions InferencePortOptions(Server* server);
+// `options` with the transport's settings that this frontend needs: alignment of binary tensors,
+// and the limit on bytes in flight. Address, port and threads are the caller's.
+HttpServerOptions InferencePortOptions(Server* server, HttpServerOptions options = {});
 
 }  // namespace nereid
 

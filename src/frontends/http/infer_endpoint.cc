@@ -11,9 +11,11 @@
 #include "frontends/codec/compression.h"
 #include "frontends/codec/length_headers.h"
 #include "frontends/http/body_decompression.h"
+#include "frontends/http/http_endpoints.h"
 #include "frontends/http/http_inference.h"
 #include "frontends/http/inline_limits.h"
-#include "frontends/http/model_endpoints.h"
+#include "frontends/http/model_version.h"
+#include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
@@ -42,9 +44,9 @@ ContentCoding AnswerCoding(const HttpRequest& request) {
   return accepted.has_value() ? ChooseContentCoding(*accepted) : ContentCoding::kIdentity;
 }
 
-absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(const Server& server, const Route& route,
-                                                        int64_t version) {
-  ASSIGN_OR_RETURN(auto model, server.FindModel(route.model, version));
+absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(const Server& server,
+                                                        const PathNames& names, int64_t version) {
+  ASSIGN_OR_RETURN(auto model, server.FindModel(names.model.Decoded(), version));
   if (model->config().decoupled) {
     return absl::UnimplementedError(
         "HTTP end point doesn't support models with decoupled transaction policy");
@@ -67,11 +69,11 @@ InferEndpoint::InferEndpoint(Server* server, SpareExecutor* compression,
       limits_(limits),
       allocator_(server->in_flight_bytes()) {}
 
-void InferEndpoint::Handle(const Route& route, std::unique_ptr<HttpRequest> request,
+void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
                            HttpResponder responder) {
-  const auto version = RouteVersion(route);
+  const auto version = VersionOf(names);
   if (!version.ok()) return responder.Complete(StatusResponse(version.status()));
-  auto model = FindModel(*server_, route, *version);
+  auto model = FindModel(*server_, names, *version);
   if (!model.ok()) return responder.Complete(StatusResponse(model.status()));
   // A connection has one request at a time.
   auto slot = server_->in_flight_requests()->TakeFairly(1, 0, ShareUse::kAdmission);
@@ -178,5 +180,19 @@ void InferEndpoint::IssueOrRefuse(const absl::Status& read, HttpInference* infer
   if (!read.ok()) return inference->Refuse(read);
   inference->Issue(server_, &allocator_, turn);
 }
+
+namespace {
+
+void Infer(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
+  endpoints->infer.Handle(call.names, std::move(call.request), std::move(responder));
+}
+
+constexpr HttpRoute kInferRoutes[] = {
+    {"/v2/models/{model}[/versions/{version}]/infer", RouteMethods::kPost, "inference", &Infer},
+};
+
+}  // namespace
+
+absl::Span<const HttpRoute> InferRoutes() { return kInferRoutes; }
 
 }  // namespace nereid

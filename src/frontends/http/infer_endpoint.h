@@ -31,7 +31,8 @@ class InferEndpoint {
 
   // Answers at once when the request cannot be issued, otherwise when its response is there.
   // Runs on an I/O thread; never blocks.
-  void Handle(const Route& route, std::unique_ptr<HttpRequest> request, HttpResponder responder);
+  void Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
+              HttpResponder responder);
 
  private:
   // A request whose body is not plain yet.

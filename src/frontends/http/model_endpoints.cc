@@ -1,52 +1,58 @@
-#include "frontends/http/model_endpoints.h"
-
-#include <absl/strings/numbers.h>
-#include <absl/strings/str_cat.h>
-
-#include <utility>
-
+// Routes about models: readiness, metadata, configuration, statistics.
+#include "frontends/http/model_version.h"
+#include "frontends/http/response_handlers.h"
+#include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
+namespace {
 
-absl::StatusOr<int64_t> RouteVersion(const Route& route) {
-  if (route.version.empty()) return kLatestVersion;
-  int64_t version = 0;
-  if (!absl::SimpleAtoi(route.version, &version)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("failed to get model version from specified version string '", route.version,
-                     "' (details: stoll), version should be an integral value > 0"));
-  }
-  return version;
-}
-
-HttpResponse ModelReadyResponse(const Server& server, const Route& route) {
-  const auto version = RouteVersion(route);
+// 200 with an empty body, 503 when not ready, otherwise the error of the look-up.
+HttpResponse ModelReadyResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
+  const auto version = VersionOf(call.names);
   if (!version.ok()) return StatusResponse(version.status());
-  const auto ready = server.IsModelReady(route.model, *version, ReadinessFrom::kLastAnswer);
+  const auto ready = endpoints.server->IsModelReady(call.names.model.Decoded(), *version,
+                                                    ReadinessFrom::kLastAnswer);
   if (!ready.ok()) return StatusResponse(ready.status());
   return *ready ? HttpResponse() : MakeErrorResponse(503, "Model version not ready");
 }
 
-HttpResponse ModelMetadataResponse(const Server& server, const Route& route) {
-  const auto version = RouteVersion(route);
+HttpResponse ModelMetadataResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
+  const auto version = VersionOf(call.names);
   if (!version.ok()) return StatusResponse(version.status());
-  const auto metadata = server.GetModelMetadata(route.model, *version);
+  const auto metadata = endpoints.server->GetModelMetadata(call.names.model.Decoded(), *version);
   return metadata.ok() ? JsonResponse(ToJson(*metadata)) : StatusResponse(metadata.status());
 }
 
-HttpResponse ModelConfigResponse(const Server& server, const Route& route) {
-  const auto version = RouteVersion(route);
+HttpResponse ModelConfigResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
+  const auto version = VersionOf(call.names);
   if (!version.ok()) return StatusResponse(version.status());
-  auto config = server.ModelConfigJson(route.model, *version);
+  auto config = endpoints.server->ModelConfigJson(call.names.model.Decoded(), *version);
   return config.ok() ? JsonResponse(*std::move(config)) : StatusResponse(config.status());
 }
 
-HttpResponse ModelStatisticsResponse(const Server& server, const Route& route) {
-  const auto version = RouteVersion(route);
+// Of the path's model, or of all ready models when it names none.
+HttpResponse ModelStatisticsResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
+  const auto version = VersionOf(call.names);
   if (!version.ok()) return StatusResponse(version.status());
-  const auto statistics = server.Statistics(route.model, *version);
+  const auto statistics = endpoints.server->Statistics(call.names.model.Decoded(), *version);
   return statistics.ok() ? JsonResponse(ToJson(*statistics)) : StatusResponse(statistics.status());
 }
+
+constexpr HttpRoute kModelRoutes[] = {
+    {"/v2/models/{model}[/versions/{version}]/ready", RouteMethods::kGet, "health",
+     &RespondNow<ModelReadyResponse>},
+    {"/v2/models/{model}[/versions/{version}]", RouteMethods::kGet, "metadata",
+     &RespondLater<ModelMetadataResponse>},
+    {"/v2/models/{model}[/versions/{version}]/config", RouteMethods::kGet, "model-config",
+     &RespondLater<ModelConfigResponse>},
+    {"/v2/models/{model}[/versions/{version}]/stats", RouteMethods::kGet, "statistics",
+     &RespondLater<ModelStatisticsResponse>},
+    {"/v2/models/stats", RouteMethods::kGet, "statistics", &RespondLater<ModelStatisticsResponse>},
+};
+
+}  // namespace
+
+absl::Span<const HttpRoute> ModelRoutes() { return kModelRoutes; }
 
 }  // namespace nereid

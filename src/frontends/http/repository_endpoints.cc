@@ -1,39 +1,66 @@
-#include "frontends/http/repository_endpoints.h"
-
+// Routes about the model repository: its index, and loading and unloading.
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "frontends/codec/repository_request.h"
+#include "frontends/http/response_handlers.h"
+#include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
+namespace {
 
-HttpResponse RepositoryIndexResponse(const Server& server, absl::string_view body) {
-  const auto ready_only = ReadIndexRequest(body);
+// The repository that a path may name makes no difference.
+HttpResponse RepositoryIndexResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
+  const auto ready_only = ReadIndexRequest(call.request->body_text());
   if (!ready_only.ok()) return StatusResponse(ready_only.status());
-  const auto index = server.RepositoryIndex(*ready_only);
+  const auto index = endpoints.server->RepositoryIndex(*ready_only);
   return index.ok() ? JsonResponse(ToJson(*index)) : StatusResponse(index.status());
 }
 
-void ControlModel(Server* server, const Route& route, absl::string_view body,
-                  HttpResponder responder) {
-  if (!route.repository.empty()) {
-    return responder.Complete(StatusResponse(
-        absl::UnimplementedError("'repository_name' specification is not supported")));
-  }
-  // Shared only because functions have to be copyable.
-  const auto answer = std::make_shared<HttpResponder>(std::move(responder));
-  const auto done = [answer](const absl::Status& status) {
-    answer->Complete(status.ok() ? HttpResponse() : StatusResponse(status));
-  };
-  if (route.endpoint == Endpoint::kModelUnload) {
-    const absl::StatusOr<bool> with_members = ReadUnloadRequest(body);
-    if (!with_members.ok()) return done(with_members.status());
-    return server->UnloadModelAsync(route.model, *with_members, done);
-  }
-  absl::StatusOr<std::vector<LoadParameter>> parameters = ReadLoadRequest(body);
+void LoadModel(Server* server, const HttpCall& call, const Server::ControlDone& done) {
+  absl::StatusOr<std::vector<LoadParameter>> parameters =
+      ReadLoadRequest(call.request->body_text());
   if (!parameters.ok()) return done(parameters.status());
-  server->LoadModelAsync(route.model, *std::move(parameters), done);
+  server->LoadModelAsync(call.names.model.Decoded(), *std::move(parameters), done);
 }
+
+void UnloadModel(Server* server, const HttpCall& call, const Server::ControlDone& done) {
+  const absl::StatusOr<bool> with_members = ReadUnloadRequest(call.request->body_text());
+  if (!with_members.ok()) return done(with_members.status());
+  server->UnloadModelAsync(call.names.model.Decoded(), *with_members, done);
+}
+
+// The body is read on a thread of administration; `start` has the rest done on a thread of its own,
+// from where `done` answers.
+template <void (*start)(Server* server, const HttpCall& call, const Server::ControlDone& done)>
+void ControlModel(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
+  AnswerOffLoop(endpoints->admin, std::move(responder),
+                [server = endpoints->server, call = std::move(call)](HttpResponder later) {
+                  if (!call.names.repository.empty()) {
+                    return later.Complete(StatusResponse(absl::UnimplementedError(
+                        "'repository_name' specification is not supported")));
+                  }
+                  // Shared only because functions have to be copyable.
+                  const auto answer = std::make_shared<HttpResponder>(std::move(later));
+                  start(server, call, [answer](const absl::Status& status) {
+                    answer->Complete(status.ok() ? HttpResponse() : StatusResponse(status));
+                  });
+                });
+}
+
+constexpr HttpRoute kRepositoryRoutes[] = {
+    {"/v2/repository[/{repository}]/index", RouteMethods::kPost, "model-repository",
+     &RespondLater<RepositoryIndexResponse>},
+    {"/v2/repository[/{repository}]/models/{model}/load", RouteMethods::kPost, "model-repository",
+     &ControlModel<LoadModel>},
+    {"/v2/repository[/{repository}]/models/{model}/unload", RouteMethods::kPost, "model-repository",
+     &ControlModel<UnloadModel>},
+};
+
+}  // namespace
+
+absl::Span<const HttpRoute> RepositoryRoutes() { return kRepositoryRoutes; }
 
 }  // namespace nereid

@@ -3,197 +3,104 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
-#include <absl/strings/strip.h>
+#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 
 namespace nereid {
 namespace {
 
-struct NamedEndpoint {
-  absl::string_view name;
-  Endpoint endpoint;
+struct Name {
+  absl::string_view text;
+  PathSegment PathNames::*member;
 };
 
-template <size_t n>
-Endpoint Find(const NamedEndpoint (&table)[n], absl::string_view name) {
-  for (const NamedEndpoint& entry : table) {
-    if (entry.name == name) return entry.endpoint;
-  }
-  return Endpoint::kNotFound;
-}
+constexpr Name kNames[] = {{"model", &PathNames::model},
+                           {"version", &PathNames::version},
+                           {"region", &PathNames::region},
+                           {"repository", &PathNames::repository}};
 
-// Takes one non-empty path segment off the front of `path`.
-bool TakeSegment(absl::string_view* path, absl::string_view* segment) {
-  const size_t end = std::min(path->find('/'), path->size());
-  *segment = path->substr(0, end);
-  path->remove_prefix(end);
-  return end > 0;
+// Null for a name that PathNames does not have.
+PathSegment PathNames::*FindName(absl::string_view text) {
+  for (const Name& name : kNames) {
+    if (name.text == text) return name.member;
+  }
+  return nullptr;
 }
 
 bool IsNumber(absl::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+  return std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
 }
 
-// `rest` is what follows "/v2/models/": M[/versions/V][/<action>].
-Route ModelRoute(absl::string_view rest) {
-  static constexpr NamedEndpoint kActions[] = {
-      {"", Endpoint::kModelMetadata},
-      {"/infer", Endpoint::kInfer},
-      {"/ready", Endpoint::kModelReady},
-      {"/config", Endpoint::kModelConfig},
-      {"/stats", Endpoint::kModelStatistics},
-      {"/generate", Endpoint::kGenerate},
-      {"/generate_stream", Endpoint::kGenerateStream},
-      {"/trace/setting", Endpoint::kModelTraceSetting},
-  };
-  absl::string_view model;
-  if (!TakeSegment(&rest, &model)) return {};
-  Route route;
-  if (absl::ConsumePrefix(&rest, "/versions/")) {
-    absl::string_view version;
-    if (!TakeSegment(&rest, &version) || !IsNumber(version)) return {};
-    route.version = std::string(version);
-  }
-  route.endpoint = Find(kActions, rest);
-  if (route.endpoint == Endpoint::kModelTraceSetting && !route.version.empty()) return {};
-  route.model = PercentDecode(model);
-  return route;
-}
+}  // namespace
 
-// `rest` is what follows "/v2/repository": [/N]/index or [/N]/models/M/(load|unload).
-Route RepositoryRoute(absl::string_view rest) {
-  Route route;
-  for (const bool named : {false, true}) {
-    absl::string_view tail = rest;
-    absl::string_view name;
-    if (named && !(absl::ConsumePrefix(&tail, "/") && TakeSegment(&tail, &name))) return {};
-    route.repository = PercentDecode(name);
-    if (tail == "/index") {
-      route.endpoint = Endpoint::kRepositoryIndex;
-      return route;
+Router::Router(absl::Span<const absl::string_view> patterns) : nodes_(1) {
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    const absl::string_view pattern = patterns[i];
+    const size_t open = pattern.find('[');
+    if (open == absl::string_view::npos) {
+      Add(pattern, i);
+      continue;
     }
-    absl::string_view model;
-    if (!absl::ConsumePrefix(&tail, "/models/") || !TakeSegment(&tail, &model)) continue;
-    static constexpr NamedEndpoint kActions[] = {{"/load", Endpoint::kModelLoad},
-                                                 {"/unload", Endpoint::kModelUnload}};
-    route.endpoint = Find(kActions, tail);
-    route.model = PercentDecode(model);
-    if (route.endpoint != Endpoint::kNotFound) return route;
+    const size_t close = pattern.find(']', open);
+    const absl::string_view before = pattern.substr(0, open);
+    const absl::string_view optional = pattern.substr(open + 1, close - open - 1);
+    const absl::string_view after = pattern.substr(close + 1);
+    Add(absl::StrCat(before, after), i);
+    Add(absl::StrCat(before, optional, after), i);
   }
-  return {};
 }
 
-// `rest` is what follows "/v2/systemsharedmemory" or its twin: [/region/R]/<action>.
-Route SharedMemoryRoute(absl::string_view rest, bool cuda) {
-  static constexpr NamedEndpoint kSystem[] = {
-      {"/status", Endpoint::kSystemSharedMemoryStatus},
-      {"/register", Endpoint::kSystemSharedMemoryRegister},
-      {"/unregister", Endpoint::kSystemSharedMemoryUnregister}};
-  static constexpr NamedEndpoint kCuda[] = {{"/status", Endpoint::kCudaSharedMemoryStatus},
-                                            {"/register", Endpoint::kCudaSharedMemoryRegister},
-                                            {"/unregister", Endpoint::kCudaSharedMemoryUnregister}};
-  Route route;
-  if (absl::ConsumePrefix(&rest, "/region/")) {
-    absl::string_view region;
-    if (!TakeSegment(&rest, &region)) return {};
-    route.region = PercentDecode(region);
+void Router::Add(absl::string_view path, size_t pattern) {
+  int node = 0;
+  for (size_t open = path.find('{'); open != absl::string_view::npos; open = path.find('{')) {
+    const size_t close = path.find('}', open);
+    node = Follow(node, path.substr(0, open), FindName(path.substr(open + 1, close - open - 1)));
+    path.remove_prefix(close + 1);
   }
-  route.endpoint = cuda ? Find(kCuda, rest) : Find(kSystem, rest);
-  return route;
+  nodes_[node].tails.push_back({std::string(path), pattern});
 }
 
-Route Only(Endpoint endpoint) {
-  Route route;
-  route.endpoint = endpoint;
-  return route;
-}
-
-}  // namespace
-
-Route ParseRoute(absl::string_view path) {
-  static constexpr NamedEndpoint kWhole[] = {
-      {"/v2/models/stats", Endpoint::kAllStatistics},
-      {"/v2/logging", Endpoint::kLogging},
-      {"/v2", Endpoint::kServerMetadata},
-      {"/v2/health/live", Endpoint::kServerLive},
-      {"/v2/health/ready", Endpoint::kServerReady},
-      {"/v2/trace/setting", Endpoint::kTraceSetting},
-  };
-  if (const Endpoint endpoint = Find(kWhole, path); endpoint != Endpoint::kNotFound) {
-    return Only(endpoint);
+int Router::Follow(int node, absl::string_view text, PathSegment PathNames::*name) {
+  for (const Run& run : nodes_[node].runs) {
+    if (run.text == text && run.name == name) return run.next;
   }
-  if (absl::ConsumePrefix(&path, "/v2/models/")) return ModelRoute(path);
-  if (absl::ConsumePrefix(&path, "/v2/repository")) return RepositoryRoute(path);
-  if (absl::ConsumePrefix(&path, "/v2/systemsharedmemory")) return SharedMemoryRoute(path, false);
-  if (absl::ConsumePrefix(&path, "/v2/cudasharedmemory")) return SharedMemoryRoute(path, true);
-  return {};
+  const int next = static_cast<int>(nodes_.size());
+  nodes_.emplace_back();
+  std::vector<Run>& runs = nodes_[node].runs;
+  const auto prefix = std::find_if(
+      runs.begin(), runs.end(), [&](const Run& run) { return absl::StartsWith(text, run.text); });
+  runs.insert(prefix, {std::string(text), name, next});
+  return next;
 }
 
-namespace {
+std::optional<RouteMatch> Router::Match(absl::string_view path) const {
+  RouteMatch match;
+  if (!Walk(0, path, &match)) return std::nullopt;
+  return match;
+}
 
-struct Methods {
-  bool get;
-  bool post;
-};
-
-Methods MethodsOf(Endpoint endpoint) {
-  switch (endpoint) {
-    case Endpoint::kNotFound:
-      return {false, false};
-    case Endpoint::kServerMetadata:
-    case Endpoint::kServerLive:
-    case Endpoint::kServerReady:
-    case Endpoint::kModelMetadata:
-    case Endpoint::kModelReady:
-    case Endpoint::kModelConfig:
-    case Endpoint::kModelStatistics:
-    case Endpoint::kAllStatistics:
-    case Endpoint::kSystemSharedMemoryStatus:
-    case Endpoint::kCudaSharedMemoryStatus:
-      return {true, false};
-    case Endpoint::kTraceSetting:
-    case Endpoint::kModelTraceSetting:
-    case Endpoint::kLogging:
-      return {true, true};
-    case Endpoint::kInfer:
-    case Endpoint::kGenerate:
-    case Endpoint::kGenerateStream:
-    case Endpoint::kSystemSharedMemoryRegister:
-    case Endpoint::kSystemSharedMemoryUnregister:
-    case Endpoint::kCudaSharedMemoryRegister:
-    case Endpoint::kCudaSharedMemoryUnregister:
-    case Endpoint::kRepositoryIndex:
-    case Endpoint::kModelLoad:
-    case Endpoint::kModelUnload:
-      return {false, true};
+bool Router::Walk(int node, absl::string_view rest, RouteMatch* match) const {
+  for (const Tail& tail : nodes_[node].tails) {
+    if (tail.text != rest) continue;
+    match->pattern = tail.pattern;
+    return true;
   }
-  return {false, false};
-}
-
-}  // namespace
-
-const char* AllowedMethods(Endpoint endpoint) {
-  const Methods methods = MethodsOf(endpoint);
-  if (methods.get) return methods.post ? "GET, HEAD, POST" : "GET, HEAD";
-  return methods.post ? "POST" : "";
-}
-
-bool IsMethodAllowed(Endpoint endpoint, HttpMethod method) {
-  const Methods methods = MethodsOf(endpoint);
-  switch (method) {
-    case HttpMethod::kGet:
-    case HttpMethod::kHead:
-      return methods.get;
-    case HttpMethod::kPost:
-      return methods.post;
-    case HttpMethod::kOther:
-      return false;
+  for (const Run& run : nodes_[node].runs) {
+    if (!absl::StartsWith(rest, run.text)) continue;
+    const absl::string_view names = rest.substr(run.text.size());
+    const absl::string_view segment = names.substr(0, names.find('/'));
+    if (segment.empty()) continue;
+    if (run.name == &PathNames::version && !IsNumber(segment)) continue;
+    if (!Walk(run.next, names.substr(segment.size()), match)) continue;
+    (match->names.*run.name).encoded = segment;
+    return true;
   }
   return false;
 }
 
 std::string PercentDecode(absl::string_view text) {
+  if (!absl::StrContains(text, '%')) return std::string(text);
   std::string decoded;
   decoded.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {

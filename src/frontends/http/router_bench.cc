@@ -1,21 +1,30 @@
-// What finding the endpoint of a path costs.
+// What finding the route of a path costs, and the name of its model.
 #include <benchmark/benchmark.h>
 
+#include <optional>
+#include <string>
+
 #include "frontends/http/router.h"
+#include "frontends/http/routes.h"
 
 namespace nereid {
 namespace {
 
-void BM_ParseRoute(benchmark::State& state, const char* path) {
+void BM_Match(benchmark::State& state, const char* path) {
+  const Router router = MakeRouter(AllRoutes());
   for (auto _ : state) {
-    Route route = ParseRoute(path);
-    benchmark::DoNotOptimize(route);
+    const std::optional<RouteMatch> match = router.Match(path);
+    benchmark::DoNotOptimize(match);
+    if (match.has_value() && !match->names.model.empty()) {
+      const std::string model = match->names.model.Decoded();
+      benchmark::DoNotOptimize(model);
+    }
   }
 }
-BENCHMARK_CAPTURE(BM_ParseRoute, live, "/v2/health/live");
-BENCHMARK_CAPTURE(BM_ParseRoute, infer, "/v2/models/identity_small/infer");
-BENCHMARK_CAPTURE(BM_ParseRoute, infer_version, "/v2/models/identity_small/versions/1/infer");
-BENCHMARK_CAPTURE(BM_ParseRoute, not_found, "/v2/models/identity_small/nonesuch");
+BENCHMARK_CAPTURE(BM_Match, live, "/v2/health/live");
+BENCHMARK_CAPTURE(BM_Match, infer, "/v2/models/identity_small/infer");
+BENCHMARK_CAPTURE(BM_Match, infer_version, "/v2/models/identity_small/versions/1/infer");
+BENCHMARK_CAPTURE(BM_Match, not_found, "/v2/models/identity_small/nonesuch");
 
 }  // namespace
 }  // namespace nereid

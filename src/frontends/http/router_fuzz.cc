@@ -1,38 +1,92 @@
-// Arbitrary bytes as the path of a request. What is found names parts of the path, and an endpoint
-// of a model has its name.
+// Arbitrary bytes as the path of a request. The router finds a pattern exactly where a comparison
+// segment by segment does, and puts the segments together again.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "frontends/http/router.h"
 
 namespace {
 
+// Of every shape that the routes have.
+constexpr absl::string_view kPatterns[] = {
+    "/v2",
+    "/v2/health/live",
+    "/v2/models/stats",
+    "/v2/models/{model}[/versions/{version}]",
+    "/v2/models/{model}[/versions/{version}]/infer",
+    "/v2/models/{model}[/versions/{version}]/stats",
+    "/v2/models/{model}/trace/setting",
+    "/v2/repository[/{repository}]/index",
+    "/v2/repository[/{repository}]/models/{model}/load",
+    "/v2/systemsharedmemory[/region/{region}]/status",
+};
+
 void Require(bool condition) {
   if (!condition) std::abort();
+}
+
+// `pattern` without its optional part, or with it.
+std::string Variant(absl::string_view pattern, bool with) {
+  const size_t open = std::min(pattern.find('['), pattern.size());
+  const size_t close = std::min(pattern.find(']'), pattern.size() - 1);
+  if (open == pattern.size()) return std::string(pattern);
+  return absl::StrCat(pattern.substr(0, open),
+                      with ? pattern.substr(open + 1, close - open - 1) : "",
+                      pattern.substr(close + 1));
+}
+
+bool Matches(const std::string& pattern, absl::string_view path) {
+  const std::vector<absl::string_view> expected = absl::StrSplit(pattern, '/');
+  const std::vector<absl::string_view> segments = absl::StrSplit(path, '/');
+  return std::equal(expected.begin(), expected.end(), segments.begin(), segments.end(),
+                    [](absl::string_view part, absl::string_view segment) {
+                      if (part.empty() || part.front() != '{') return part == segment;
+                      const bool digits =
+                          segment.find_first_not_of("0123456789") == absl::string_view::npos;
+                      return !segment.empty() && (part != "{version}" || digits);
+                    });
+}
+
+// `pattern` with the names of `match`.
+std::string Filled(const std::string& pattern, const nereid::PathNames& names) {
+  std::vector<absl::string_view> segments = absl::StrSplit(pattern, '/');
+  for (absl::string_view& segment : segments) {
+    if (segment == "{model}") segment = names.model.encoded;
+    if (segment == "{version}") segment = names.version.encoded;
+    if (segment == "{region}") segment = names.region.encoded;
+    if (segment == "{repository}") segment = names.repository.encoded;
+  }
+  std::string path;
+  for (size_t i = 1; i < segments.size(); ++i) absl::StrAppend(&path, "/", segments[i]);
+  return path;
+}
+
+bool SomePatternMatches(absl::string_view path) {
+  return std::any_of(std::begin(kPatterns), std::end(kPatterns), [&](absl::string_view pattern) {
+    return Matches(Variant(pattern, false), path) || Matches(Variant(pattern, true), path);
+  });
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using nereid::Endpoint;
+  static const nereid::Router router(kPatterns);
   const std::string path(reinterpret_cast<const char*>(data), size);
-  const nereid::Route route = nereid::ParseRoute(path);
-  const bool found = route.endpoint != Endpoint::kNotFound;
-  Require(found == (nereid::AllowedMethods(route.endpoint)[0] != '\0'));
-  for (const std::string* name : {&route.model, &route.region, &route.repository}) {
-    Require(name->size() <= path.size());
+  const auto match = router.Match(path);
+  Require(match.has_value() == SomePatternMatches(path));
+  if (match.has_value()) {
+    const nereid::PathNames& names = match->names;
+    const absl::string_view pattern = kPatterns[match->pattern];
+    const bool with = !names.version.empty() || !names.region.empty() || !names.repository.empty();
+    Require(Filled(Variant(pattern, with), names) == path);
+    Require(names.model.empty() == (pattern.find("{model}") == absl::string_view::npos));
+    Require(names.model.Decoded().size() <= names.model.encoded.size());
   }
-  Require(std::all_of(route.version.begin(), route.version.end(),
-                      [](char c) { return c >= '0' && c <= '9'; }));
-  Require(route.version.empty() || !route.model.empty());
-  const bool of_a_model =
-      route.endpoint == Endpoint::kInfer || route.endpoint == Endpoint::kGenerate ||
-      route.endpoint == Endpoint::kGenerateStream || route.endpoint == Endpoint::kModelMetadata ||
-      route.endpoint == Endpoint::kModelReady || route.endpoint == Endpoint::kModelConfig ||
-      route.endpoint == Endpoint::kModelStatistics || route.endpoint == Endpoint::kModelLoad ||
-      route.endpoint == Endpoint::kModelUnload || route.endpoint == Endpoint::kModelTraceSetting;
-  if (found) Require(of_a_model == !route.model.empty());
   Require(nereid::PercentDecode(path).size() <= path.size());
   return 0;
 }

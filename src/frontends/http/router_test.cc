@@ -2,111 +2,113 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace nereid {
 namespace {
 
+constexpr absl::string_view kPatterns[] = {
+    "/v2",
+    "/v2/models/stats",
+    "/v2/models/{model}[/versions/{version}]",
+    "/v2/models/{model}[/versions/{version}]/stats",
+    "/v2/models/{model}/trace/setting",
+    "/v2/repository[/{repository}]/index",
+    "/v2/repository[/{repository}]/models/{model}/load",
+    "/v2/memory[/region/{region}]/status",
+};
+
 struct Case {
   const char* path;
-  Endpoint endpoint;
+  absl::string_view pattern;
   const char* model = "";
   const char* version = "";
   const char* region = "";
   const char* repository = "";
 };
 
-TEST(RouterTest, KnowsEveryRoute) {
+TEST(RouterTest, FindsThePatternAndTheNames) {
+  const Router router(kPatterns);
   const Case cases[] = {
-      {"/v2", Endpoint::kServerMetadata},
-      {"/v2/health/live", Endpoint::kServerLive},
-      {"/v2/health/ready", Endpoint::kServerReady},
-      {"/v2/models/stats", Endpoint::kAllStatistics},
-      {"/v2/models/stats/stats", Endpoint::kModelStatistics, "stats"},
-      {"/v2/models/m", Endpoint::kModelMetadata, "m"},
-      {"/v2/models/m/versions/12", Endpoint::kModelMetadata, "m", "12"},
-      {"/v2/models/m/ready", Endpoint::kModelReady, "m"},
-      {"/v2/models/m/versions/3/ready", Endpoint::kModelReady, "m", "3"},
-      {"/v2/models/m/infer", Endpoint::kInfer, "m"},
-      {"/v2/models/m/versions/1/infer", Endpoint::kInfer, "m", "1"},
-      {"/v2/models/m/generate", Endpoint::kGenerate, "m"},
-      {"/v2/models/m/versions/1/generate_stream", Endpoint::kGenerateStream, "m", "1"},
-      {"/v2/models/m/config", Endpoint::kModelConfig, "m"},
-      {"/v2/models/m/versions/2/stats", Endpoint::kModelStatistics, "m", "2"},
-      {"/v2/models/m/trace/setting", Endpoint::kModelTraceSetting, "m"},
-      {"/v2/models/versions/versions/1", Endpoint::kModelMetadata, "versions", "1"},
-      {"/v2/models/a%20b%2Fc%zz%4/infer", Endpoint::kInfer, "a b/c%zz%4"},
-      {"/v2/trace/setting", Endpoint::kTraceSetting},
-      {"/v2/logging", Endpoint::kLogging},
-      {"/v2/systemsharedmemory/status", Endpoint::kSystemSharedMemoryStatus},
-      {"/v2/systemsharedmemory/region/r/status", Endpoint::kSystemSharedMemoryStatus, "", "", "r"},
-      {"/v2/systemsharedmemory/region/r/register", Endpoint::kSystemSharedMemoryRegister, "", "",
-       "r"},
-      {"/v2/systemsharedmemory/unregister", Endpoint::kSystemSharedMemoryUnregister},
-      {"/v2/cudasharedmemory/region/%72/status", Endpoint::kCudaSharedMemoryStatus, "", "", "r"},
-      {"/v2/cudasharedmemory/register", Endpoint::kCudaSharedMemoryRegister},
-      {"/v2/cudasharedmemory/unregister", Endpoint::kCudaSharedMemoryUnregister},
-      {"/v2/repository/index", Endpoint::kRepositoryIndex},
-      {"/v2/repository/n/index", Endpoint::kRepositoryIndex, "", "", "", "n"},
-      {"/v2/repository/models/m/load", Endpoint::kModelLoad, "m"},
-      {"/v2/repository/n/models/m/unload", Endpoint::kModelUnload, "m", "", "", "n"},
-      {"/v2/repository/models/models/m/load", Endpoint::kModelLoad, "m", "", "", "models"},
+      {"/v2", kPatterns[0]},
+      {"/v2/models/stats", kPatterns[1]},
+      {"/v2/models/m", kPatterns[2], "m"},
+      {"/v2/models/m/versions/12", kPatterns[2], "m", "12"},
+      {"/v2/models/versions/versions/1", kPatterns[2], "versions", "1"},
+      {"/v2/models/stats/stats", kPatterns[3], "stats"},
+      {"/v2/models/stats/versions/1", kPatterns[2], "stats", "1"},
+      {"/v2/models/m/versions/2/stats", kPatterns[3], "m", "2"},
+      {"/v2/models/m/trace/setting", kPatterns[4], "m"},
+      {"/v2/models/a%20b%2Fc%zz%4/stats", kPatterns[3], "a b/c%zz%4"},
+      {"/v2/memory/status", kPatterns[7]},
+      {"/v2/memory/region/%72/status", kPatterns[7], "", "", "r"},
+      {"/v2/repository/index", kPatterns[5]},
+      {"/v2/repository/n/index", kPatterns[5], "", "", "", "n"},
+      {"/v2/repository/models/index", kPatterns[5], "", "", "", "models"},
+      {"/v2/repository/models/m/load", kPatterns[6], "m"},
+      {"/v2/repository/n/models/m/load", kPatterns[6], "m", "", "", "n"},
+      {"/v2/repository/models/models/m/load", kPatterns[6], "m", "", "", "models"},
   };
   for (const Case& c : cases) {
-    const Route route = ParseRoute(c.path);
-    EXPECT_EQ(route.endpoint, c.endpoint) << c.path;
-    EXPECT_EQ(route.model, c.model) << c.path;
-    EXPECT_EQ(route.version, c.version) << c.path;
-    EXPECT_EQ(route.region, c.region) << c.path;
-    EXPECT_EQ(route.repository, c.repository) << c.path;
+    const std::optional<RouteMatch> match = router.Match(c.path);
+    ASSERT_TRUE(match.has_value()) << c.path;
+    EXPECT_EQ(kPatterns[match->pattern], c.pattern) << c.path;
+    EXPECT_EQ(match->names.model.Decoded(), c.model) << c.path;
+    EXPECT_EQ(match->names.version.Decoded(), c.version) << c.path;
+    EXPECT_EQ(match->names.region.Decoded(), c.region) << c.path;
+    EXPECT_EQ(match->names.repository.Decoded(), c.repository) << c.path;
+  }
+}
+
+TEST(RouterTest, PrefersLiteralSegmentsInAnyOrderOfThePatterns) {
+  constexpr absl::string_view kLiteral = "/a/b/7";
+  constexpr absl::string_view kLiteralFirst = "/a/b/{version}";
+  constexpr absl::string_view kNameFirst = "/a/{model}/8";
+  const absl::string_view orders[][3] = {{kLiteral, kLiteralFirst, kNameFirst},
+                                         {kNameFirst, kLiteralFirst, kLiteral}};
+  for (const auto& patterns : orders) {
+    const Router router(patterns);
+    const auto found = [&](absl::string_view path) {
+      return patterns[router.Match(path).value().pattern];
+    };
+    EXPECT_EQ(found("/a/b/7"), kLiteral);
+    EXPECT_EQ(found("/a/b/8"), kLiteralFirst);
+    EXPECT_EQ(found("/a/c/8"), kNameFirst);
+    EXPECT_FALSE(router.Match("/a/c/7").has_value());
   }
 }
 
 TEST(RouterTest, MatchesWholePathsOnly) {
+  const Router router(kPatterns);
   for (const char* path : {"",
                            "/",
+                           "v2",
                            "/v2/",
-                           "/v1",
+                           "//v2",
                            "/v2x",
-                           "/v2/health",
-                           "/v2/health/live/",
-                           "/v2/health/started",
                            "/v2/models",
                            "/v2/models/",
-                           "/v2/models//ready",
+                           "/v2/models//stats",
                            "/v2/models/m/",
-                           "/v2/models/m/readyx",
+                           "/v2/models/m/statsx",
+                           "/v2/models/m/stats/",
+                           "/v2/models/m/n/stats",
                            "/v2/models/m/versions",
                            "/v2/models/m/versions/",
-                           "/v2/models/m/versions/x/ready",
+                           "/v2/models/m/versions/x/stats",
                            "/v2/models/m/versions/1x",
                            "/v2/models/m/versions/-1",
-                           "/v2/models/m/n/ready",
                            "/v2/models/m/versions/1/trace/setting",
-                           "/v2/models/m/infer/",
                            "/v2/repository",
-                           "/v2/repository/",
                            "/v2/repositoryx/index",
                            "/v2/repository//index",
                            "/v2/repository/a/b/index",
                            "/v2/repository/models//load",
-                           "/v2/repository/models/m/loads",
-                           "/v2/systemsharedmemory",
-                           "/v2/systemsharedmemory/region//status",
-                           "/v2/systemsharedmemory/region/r",
-                           "/v2/cudasharedmemory/region/r/s/status",
-                           "/metrics"}) {
-    EXPECT_EQ(ParseRoute(path).endpoint, Endpoint::kNotFound) << path;
+                           "/v2/memory/region//status",
+                           "/v2/memory/region/r",
+                           "/v2/memory/region/r/s/status"}) {
+    EXPECT_FALSE(router.Match(path).has_value()) << path;
   }
-}
-
-TEST(RouterTest, KnowsTheMethods) {
-  EXPECT_STREQ(AllowedMethods(Endpoint::kServerLive), "GET, HEAD");
-  EXPECT_STREQ(AllowedMethods(Endpoint::kInfer), "POST");
-  EXPECT_STREQ(AllowedMethods(Endpoint::kLogging), "GET, HEAD, POST");
-  EXPECT_TRUE(IsMethodAllowed(Endpoint::kServerLive, HttpMethod::kHead));
-  EXPECT_FALSE(IsMethodAllowed(Endpoint::kServerLive, HttpMethod::kPost));
-  EXPECT_TRUE(IsMethodAllowed(Endpoint::kRepositoryIndex, HttpMethod::kPost));
-  EXPECT_FALSE(IsMethodAllowed(Endpoint::kRepositoryIndex, HttpMethod::kGet));
-  EXPECT_FALSE(IsMethodAllowed(Endpoint::kLogging, HttpMethod::kOther));
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ struct ModelMetricsSample {
   StatisticsSnapshot statistics;
 };
 
-// Families of spec/metrics.md sections 2 and 3 that this server has, then `gauges`. Samples of a
-// family are in the order of `models`; a family without samples is left out.
+// The families of docs/reference/metrics.md, then `gauges`. Samples of a family are in the order
+// of `models`; a family without samples is left out.
 std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
                            const std::optional<MachineSample>& machine,
                            const std::vector<GaugeSample>& gauges);

@@ -34,8 +34,9 @@ struct BatchStatistics {
 // So many batch sizes beyond the model's largest are counted each by itself.
 inline constexpr size_t kOddBatchSizes = 1024;
 
-// Per running index of a response within its request (spec/metrics.md section 5). Later responses
-// than kResponseIndexes count as the last of these, so that a long stream costs no memory for ever.
+// Per running index of a response within its request (docs/reference/statistics.md section 2).
+// Responses beyond kResponseIndexes count as the last of these, so that a long stream costs no
+// memory for ever.
 inline constexpr uint64_t kResponseIndexes = 1024;
 struct ResponseStatistics {
   StatDuration compute_infer, compute_output, success, fail, empty_response, cancel;

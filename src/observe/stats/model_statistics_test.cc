@@ -150,7 +150,7 @@ TEST(ModelStatisticsTest, ManyBatchSizesAreCountedByPowersOfTwo) {
   EXPECT_EQ(all, 99'998u);
 }
 
-// ---- Responses: spec/metrics.md section 5
+// ---- Responses: docs/reference/statistics.md section 2
 
 TEST(ModelStatisticsTest, ResponsesAreCountedByIndex) {
   ModelStatistics statistics(1, 1);

@@ -31,7 +31,7 @@ constexpr int kRequests = 100'000;
 
 constexpr TimePoint kStart = TimePoint(std::chrono::seconds(100));
 
-// The rules of spec/scheduling.md 3.2 and 3.4, read from the start for every question.
+// The rules of docs/reference/batching.md sections 2 and 3, read from the start for every question.
 class NaiveQueue {
  public:
   struct Item {

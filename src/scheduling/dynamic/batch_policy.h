@@ -1,8 +1,7 @@
 // BatchPolicy: decides when the requests at the head of a queue become a batch.
 // Immutable; takes no lock, reads no clock, allocates nothing.
 //
-// The rules are those of spec/scheduling.md 3.4 for an instance that pulls (nothing is ever
-// half handed over, so the "open payload" of the rules is always empty).
+// The rules are those of docs/reference/batching.md section 3.
 #ifndef NEREID_SCHEDULING_DYNAMIC_BATCH_POLICY_H_
 #define NEREID_SCHEDULING_DYNAMIC_BATCH_POLICY_H_
 

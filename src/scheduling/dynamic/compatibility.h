@@ -1,4 +1,4 @@
-// Which requests may share a batch (spec/scheduling.md 3.5). Stateless.
+// Which requests may share a batch (docs/reference/batching.md section 4). Stateless.
 #ifndef NEREID_SCHEDULING_DYNAMIC_COMPATIBILITY_H_
 #define NEREID_SCHEDULING_DYNAMIC_COMPATIBILITY_H_
 

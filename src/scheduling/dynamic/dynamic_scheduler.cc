@@ -223,6 +223,8 @@ Batch DynamicScheduler::Pull(BatchExecutor* self, std::optional<Duration> took) 
 
 bool DynamicScheduler::AwaitDue() { return !Next(Step::kAwait, nullptr, std::nullopt).has_value(); }
 
+bool DynamicScheduler::HasDue() { return !Next(Step::kLook, nullptr, std::nullopt).has_value(); }
+
 std::optional<Batch> DynamicScheduler::TryPull() { return Next(Step::kTry, nullptr, std::nullopt); }
 
 void DynamicScheduler::Retire(const BatchExecutor* executor) {
@@ -272,12 +274,13 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
         if (!asking_) TakeDropped(&dropped);
         if (!dropped.empty()) break;
         std::optional<TimePoint> wake_at;
-        if (step == Step::kAwait) {
+        if (step == Step::kAwait || step == Step::kLook) {
           due = CountDue(&wake_at) > 0 || nudges_ != nudges;
         } else {
           batch = TryTake(&wake_at);
         }
         if (due || batch.has_value()) break;
+        if (step == Step::kLook) return Batch();
         if (step == Step::kTry) return std::nullopt;
         Wait(self, wake_at);
       }

@@ -57,6 +57,7 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
 
   Batch Pull(BatchExecutor* self, std::optional<Duration> took) override ABSL_LOCKS_EXCLUDED(mu_);
   bool AwaitDue() override ABSL_LOCKS_EXCLUDED(mu_);
+  bool HasDue() override ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<Batch> TryPull() override ABSL_LOCKS_EXCLUDED(mu_);
   void PassOn() override ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -111,8 +112,9 @@ class DynamicScheduler final : public Scheduler, public BatchSource, public Stag
   };
 
   // How far an instance's thread goes in one call.
-  enum class Step { kPull, kAwait, kTry };
-  // Pull, AwaitDue or TryPull. An empty batch: shut down; none: due (kAwait), or not (kTry).
+  enum class Step { kPull, kAwait, kLook, kTry };
+  // Pull, AwaitDue, HasDue or TryPull. None: due (kAwait, kLook), or not (kTry). An empty batch:
+  // shut down, or not due (kLook).
   std::optional<Batch> Next(Step step, BatchExecutor* self, std::optional<Duration> took)
       ABSL_LOCKS_EXCLUDED(mu_);
   // A batch that an instance executes; kept while adaptive batching wants to know how long it

@@ -485,6 +485,10 @@ bool SequenceScheduler::Source::AwaitDue() {
   return !scheduler_->Next(instance_, Step::kAwait).has_value();
 }
 
+bool SequenceScheduler::Source::HasDue() {
+  return !scheduler_->Next(instance_, Step::kLook).has_value();
+}
+
 std::optional<Batch> SequenceScheduler::Source::TryPull() {
   return scheduler_->Next(instance_, Step::kTry);
 }
@@ -495,7 +499,7 @@ std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
   const size_t places = lane->strategy->Due(clock_->Now(), wake_at);
   if (places == 0) return {};
   *due = true;
-  if (step == Step::kAwait) return {};
+  if (step == Step::kAwait || step == Step::kLook) return {};
   std::vector<SequencePick> picks = lane->strategy->Take(places);
   for (const SequencePick& pick : picks) {
     if (pick.sequence != nullptr) pick.sequence->in_flight = pick.sequence->started = true;
@@ -517,13 +521,14 @@ std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step) {
         std::optional<TimePoint> wake_at;
         picks = TakeDue(lane, step, &wake_at, &due);
         if (due || !aftermath.empty()) break;
+        if (step == Step::kLook) return Batch();
         if (step == Step::kTry) return std::nullopt;
         clock_->Wait(&lane->wake, &mu_, wake_at);
       }
     }
     aftermath.Settle();
     if (!due) continue;
-    if (step == Step::kAwait) return std::nullopt;
+    if (step == Step::kAwait || step == Step::kLook) return std::nullopt;
     Batch batch = Prepare(std::move(picks));
     if (!batch.empty()) return batch;
   }

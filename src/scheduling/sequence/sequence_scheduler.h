@@ -53,6 +53,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
     // The instance is never lent: state is the instance's.
     Batch Pull(BatchExecutor* self, std::optional<Duration> took) override;
     bool AwaitDue() override;
+    bool HasDue() override;
     std::optional<Batch> TryPull() override;
     // Its sequences are this instance's: no other can take their requests.
     void PassOn() override {}
@@ -118,15 +119,15 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
     const std::unique_ptr<SequenceStrategy> strategy;  // guarded by the scheduler's mutex
     CondVar wake;                                      // its thread waits inside Pull
   };
-  enum class Step { kPull, kAwait, kTry };
+  enum class Step { kPull, kAwait, kLook, kTry };
   enum class Why { kCancelled, kExpired, kStopped };
 
   // ---- ReleaseWatcher.
   void OnRelease(InferRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void OnReschedule(RequestPtr request) override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Pull, AwaitDue or TryPull of an instance. An empty batch: shut down; none: due (kAwait), or not
-  // (kTry).
+  // Pull, AwaitDue, HasDue or TryPull of an instance. None: due (kAwait, kLook), or not (kTry). An
+  // empty batch: shut down, or not due (kLook).
   std::optional<Batch> Next(uint32_t instance, Step step) ABSL_LOCKS_EXCLUDED(mu_);
   // Takes the batch that is due at `now`; otherwise none and, in `wake_at`, when to ask again.
   // kAwait: takes nothing, says in `due` whether there is one.

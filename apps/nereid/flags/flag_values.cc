@@ -1,10 +1,12 @@
-#include "flags/flag.h"
+#include "flags/flag_values.h"
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 namespace nereid {
 
@@ -38,26 +40,14 @@ absl::Status ParseInteger(absl::string_view value, int64_t low, int64_t high, in
   return absl::OkStatus();
 }
 
-FlagSetter SetBool(bool* target) {
-  return [target](absl::string_view value) { return ParseBool(value, target); };
-}
-
-FlagSetter SetString(std::string* target) {
-  return [target](absl::string_view value) {
-    target->assign(value.data(), value.size());
-    return absl::OkStatus();
-  };
-}
-
-FlagSetter SetChoice(std::string* target, std::vector<std::string> choices, std::string error) {
-  return [target, choices = std::move(choices), error = std::move(error)](absl::string_view value) {
-    std::string lower = absl::AsciiStrToLower(value);
-    if (std::find(choices.begin(), choices.end(), lower) == choices.end()) {
-      return absl::InvalidArgumentError(error);
-    }
-    *target = std::move(lower);
-    return absl::OkStatus();
-  };
+absl::Status ParseNumber(absl::string_view value, double* out) {
+  double number;
+  if (!absl::SimpleAtod(value, &number) || !std::isfinite(number)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Invalid option value. Got ", value, " (use a number)"));
+  }
+  *out = number;
+  return absl::OkStatus();
 }
 
 }  // namespace nereid

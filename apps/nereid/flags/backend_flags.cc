@@ -1,0 +1,51 @@
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include "flags/flag_kinds.h"
+#include "flags/flag_table.h"
+
+namespace nereid {
+namespace {
+
+absl::Status AddBackendConfig(absl::string_view value, BackendSettings* settings) {
+  const size_t comma = value.find(',');
+  const size_t equals = value.find('=');
+  std::string backend;
+  absl::string_view setting = value;
+  // The comma of a value does not separate a backend name.
+  if (comma != absl::string_view::npos && (equals == absl::string_view::npos || comma < equals)) {
+    backend = std::string(value.substr(0, comma));
+    setting = value.substr(comma + 1);
+    if (backend.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("No backend specified. --backend-config option format is <backend "
+                       "name>,<setting>=<value> or <setting>=<value>. Got ",
+                       value, "\n"));
+    }
+  }
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(setting, absl::MaxSplits('=', 1));
+  if (setting.find('=') == absl::string_view::npos || parts.first.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--backend-config option format is '<backend name>,<setting>=<value>'. Got ", value, "\n"));
+  }
+  (*settings)[backend][std::string(parts.first)] = std::string(parts.second);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+FlagGroup BackendFlags(Settings* s) {
+  ServerOptions* const o = &s->server;
+  return {
+      "Backends",
+      {WithDefaultText("../backends beside the executable",
+                       StringFlag("backend-directory", &o->backend_directory,
+                                  "Folder of backends: <name>/libtriton_<name>.so.")),
+       {"backend-config", "<string>", "",
+        "<backend>,<setting>=<value>, or <setting>=<value> for all backends; for instance "
+        "default-max-batch-size=8. May be given several times.",
+        [o](absl::string_view value) { return AddBackendConfig(value, &o->backend_settings); }}}};
+}
+
+}  // namespace nereid

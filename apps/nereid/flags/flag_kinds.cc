@@ -1,0 +1,73 @@
+#include "flags/flag_kinds.h"
+
+namespace nereid {
+
+Flag SwitchFlag(std::string name, std::function<void()> turn_on, std::string help) {
+  return {std::move(name), "", "", std::move(help),
+          [turn_on = std::move(turn_on)](absl::string_view) {
+            turn_on();
+            return absl::OkStatus();
+          }};
+}
+
+Flag BooleanFlag(std::string name, bool* target, std::string help) {
+  return {std::move(name), "<boolean>", *target ? "true" : "false", std::move(help),
+          [target](absl::string_view value) { return ParseBool(value, target); }};
+}
+
+Flag StringFlag(std::string name, std::string* target, std::string help) {
+  return {std::move(name), "<string>", *target, std::move(help), [target](absl::string_view value) {
+            target->assign(value.data(), value.size());
+            return absl::OkStatus();
+          }};
+}
+
+Flag NonEmptyFlag(std::string name, std::string* target, std::string error, std::string help) {
+  Flag flag = StringFlag(std::move(name), target, std::move(help));
+  flag.set = [set = std::move(flag.set), error = std::move(error)](absl::string_view value) {
+    return value.empty() ? absl::InvalidArgumentError(error) : set(value);
+  };
+  return flag;
+}
+
+Flag StringSetFlag(std::string name, std::set<std::string>* target, std::string help) {
+  return {std::move(name), "<string>", "", std::move(help), [target](absl::string_view value) {
+            target->insert(std::string(value));
+            return absl::OkStatus();
+          }};
+}
+
+Flag SecondsFlag(std::string name, Duration* target, IntegerRange range, std::string help) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*target);
+  return {std::move(name), "<integer>", absl::StrCat(seconds.count()), std::move(help),
+          [target, range](absl::string_view value) {
+            int64_t number = 0;
+            const absl::Status status = ParseInteger(value, range.low, range.high, &number);
+            if (status.ok()) *target = std::chrono::seconds(number);
+            return status;
+          }};
+}
+
+Flag WithDefaultText(std::string text, Flag flag) {
+  flag.default_text = std::move(text);
+  return flag;
+}
+
+Flag WithError(std::string text, Flag flag) {
+  flag.set = [set = std::move(flag.set), text = std::move(text)](absl::string_view value) {
+    return set(value).ok() ? absl::OkStatus() : absl::InvalidArgumentError(text);
+  };
+  return flag;
+}
+
+Flag Deprecated(std::vector<std::string>* deprecations, const std::string& instead, Flag flag) {
+  flag.set = [deprecations, set = std::move(flag.set),
+              line = absl::StrCat("Warning: '--", flag.name, "' has been deprecated! Please use '",
+                                  instead, "' instead.")](absl::string_view value) {
+    deprecations->push_back(line);
+    return set(value);
+  };
+  return flag;
+}
+
+}  // namespace nereid

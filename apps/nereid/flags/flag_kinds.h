@@ -1,0 +1,95 @@
+// The usual kinds of options: each function makes a row of the table. Such an option stores its
+// value in `*target`, and what is there when the table is made is the default that --help shows:
+// the default stands where the target is defined, and nowhere else.
+#ifndef NEREID_APPS_NEREID_FLAGS_FLAG_KINDS_H_
+#define NEREID_APPS_NEREID_FLAGS_FLAG_KINDS_H_
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "flags/flag.h"
+#include "flags/flag_values.h"
+
+namespace nereid {
+
+// Takes no value.
+Flag SwitchFlag(std::string name, std::function<void()> turn_on, std::string help);
+Flag BooleanFlag(std::string name, bool* target, std::string help);
+Flag StringFlag(std::string name, std::string* target, std::string help);
+// `error` is the text for an empty value.
+Flag NonEmptyFlag(std::string name, std::string* target, std::string error, std::string help);
+// May be given several times.
+Flag StringSetFlag(std::string name, std::set<std::string>* target, std::string help);
+
+struct IntegerRange {
+  int64_t low;
+  int64_t high;
+  const char* error = nullptr;  // instead of the usual text for a number beyond these
+};
+
+template <typename Integer>
+Flag IntegerFlag(std::string name, Integer* target, IntegerRange range, std::string help) {
+  const auto set = [target, range](absl::string_view value) {
+    constexpr int64_t kMost = sizeof(Integer) > sizeof(int32_t) ? kMaxInt64 : kMaxInt;
+    const bool own_error = range.error != nullptr;
+    int64_t number = 0;
+    const absl::Status status = ParseInteger(value, own_error ? -kMost : range.low,
+                                             own_error ? kMost : range.high, &number);
+    if (!status.ok()) return status;
+    if (number < range.low || number > range.high) return absl::InvalidArgumentError(range.error);
+    *target = static_cast<Integer>(number);
+    return absl::OkStatus();
+  };
+  return {std::move(name), "<integer>", absl::StrCat(*target), std::move(help), set};
+}
+
+// Whole seconds.
+Flag SecondsFlag(std::string name, Duration* target, IntegerRange range, std::string help);
+
+enum class LetterCase { kMatters, kDoesNotMatter };
+
+template <typename Value>
+Flag ChoiceFlag(std::string name, Value* target, std::vector<std::pair<std::string, Value>> choices,
+                LetterCase letter_case, std::string help) {
+  std::string default_text;
+  std::string use;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const char* before = i == 0 ? "" : i + 1 < choices.size() ? ", " : " or ";
+    absl::StrAppend(&use, before, choices[i].first);
+    if (choices[i].second == *target) default_text = choices[i].first;
+  }
+  const auto set = [name, target, letter_case, use,
+                    choices = std::move(choices)](absl::string_view value) {
+    const std::string key = letter_case == LetterCase::kDoesNotMatter ? absl::AsciiStrToLower(value)
+                                                                      : std::string(value);
+    for (const auto& [text, choice] : choices) {
+      if (text != key) continue;
+      *target = choice;
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid argument for --", name, ": '", value, "' (use ", use, ")"));
+  };
+  return {name, "<string>", std::move(default_text), std::move(help), set};
+}
+
+// ---- Changes to a row.
+
+// For a default that is not a fixed value.
+Flag WithDefaultText(std::string text, Flag flag);
+// Every refusal of a value has this text.
+Flag WithError(std::string text, Flag flag);
+// Each use adds a line to `*deprecations`; `instead` is what to write.
+Flag Deprecated(std::vector<std::string>* deprecations, const std::string& instead, Flag flag);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_FLAGS_FLAG_KINDS_H_

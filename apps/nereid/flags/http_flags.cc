@@ -1,0 +1,44 @@
+#include <absl/strings/str_cat.h>
+
+#include "flags/flag_kinds.h"
+#include "flags/flag_table.h"
+
+namespace nereid {
+
+FlagGroup HttpFlags(Settings* s) {
+  HttpServerOptions* const h = &s->http;
+  return {
+      "HTTP",
+      {BooleanFlag("allow-http", &s->allow_http, "Serve HTTP/REST."),
+       StringFlag("http-address", &h->address, "Address to listen on."),
+       IntegerFlag("http-port", &h->port, {0, 65535},
+                   "Port to listen on; 0 picks a free one and prints it."),
+       BooleanFlag("reuse-http-port", &h->reuse_port,
+                   "Let other processes listen on the same port."),
+       WithDefaultText(
+           absl::StrCat(kMostHttpThreads, ", or the number of processors if less"),
+           IntegerFlag("http-thread-count", &h->thread_count, {1, 1024}, "I/O threads.")),
+       IntegerFlag("http-max-input-size", &s->http_limits.max_input_size,
+                   {1, kMaxInt64, "Error: --http-max-input-size must be greater than 0."},
+                   "Bytes of JSON, of raw and of decompressed input of a request. Binary tensors "
+                   "after the JSON do not count."),
+       IntegerFlag("http-max-body-size", &h->max_body_bytes, {1, kMaxInt64},
+                   "Bytes of a whole request body; more is refused (413)."),
+       IntegerFlag("http-max-header-size", &h->max_header_bytes, {256, 16 << 20},
+                   "Bytes of request line and headers; more is refused (431)."),
+       IntegerFlag("http-max-connections", &h->max_connections, {0, kMaxInt},
+                   "Connections at a time; more are refused (503). 0: no limit."),
+       IntegerFlag("http-max-json-depth", &s->http_limits.max_json_depth, {1, 1000},
+                   "Nesting of arrays and objects in a request's JSON."),
+       SecondsFlag("http-header-timeout-secs", &h->header_timeout, {1, kMaxInt},
+                   "Seconds a client has to send a request's header (408), and a body or response "
+                   "may stall."),
+       IntegerFlag("http-min-rate-bytes-per-sec", &h->min_bytes_per_second, {0, kMaxInt64},
+                   "Least rate at which a body has to arrive (408) and an answer to be read, after "
+                   "a first --http-header-timeout-secs. What waits for a model counts as no time. "
+                   "0: none."),
+       SecondsFlag("http-idle-timeout-secs", &h->idle_timeout, {1, kMaxInt},
+                   "Seconds that a connection without a request is kept.")}};
+}
+
+}  // namespace nereid

@@ -1,0 +1,36 @@
+#include <algorithm>
+#include <array>
+
+#include "flags/flag_table.h"
+
+namespace nereid {
+namespace {
+
+constexpr std::array kLaterOptions = {"http-header-forward-pattern",
+                                      "http-restricted-api",
+                                      "grpc-header-forward-pattern",
+                                      "grpc-restricted-protocol",
+                                      "allow-sagemaker",
+                                      "sagemaker-port",
+                                      "sagemaker-safe-port-range",
+                                      "sagemaker-thread-count",
+                                      "allow-vertex-ai",
+                                      "vertex-ai-port",
+                                      "vertex-ai-thread-count",
+                                      "vertex-ai-default-model",
+                                      "metrics-config",
+                                      "trace-config",
+                                      "trace-file",
+                                      "trace-level",
+                                      "trace-rate",
+                                      "trace-count",
+                                      "trace-log-frequency",
+                                      "allow-client-shm"};
+
+}  // namespace
+
+bool IsOptionOfLaterVersion(absl::string_view name) {
+  return std::find(kLaterOptions.begin(), kLaterOptions.end(), name) != kLaterOptions.end();
+}
+
+}  // namespace nereid

@@ -1,0 +1,40 @@
+#include <absl/strings/str_cat.h>
+
+#include "flags/flag_kinds.h"
+#include "flags/flag_table.h"
+
+namespace nereid {
+namespace {
+
+// A number, or whether to write any at all.
+absl::Status SetVerboseLevel(absl::string_view value, int* target) {
+  int64_t level = 0;
+  if (ParseInteger(value, 0, kMaxInt, &level).ok()) {
+    *target = static_cast<int>(level);
+    return absl::OkStatus();
+  }
+  bool on = false;
+  const absl::Status status = ParseBool(value, &on);
+  if (status.ok()) *target = on ? 1 : 0;
+  return status;
+}
+
+}  // namespace
+
+FlagGroup LogFlags(Settings* s) {
+  LogSettings* const l = &s->log;
+  return {"Logging",
+          {{"log-verbose", "<integer>", absl::StrCat(l->verbose_level),
+            "Verbose level; 0 switches verbose messages off.",
+            [l](absl::string_view value) { return SetVerboseLevel(value, &l->verbose_level); }},
+           BooleanFlag("log-info", &l->info, "Write messages of level INFO (to stdout)."),
+           BooleanFlag("log-warning", &l->warning, "Write messages of level WARNING (to stderr)."),
+           BooleanFlag("log-error", &l->error, "Write messages of level ERROR (to stderr)."),
+           ChoiceFlag("log-format", &l->format,
+                      {{"default", LogFormat::kDefault}, {"ISO8601", LogFormat::kIso8601}},
+                      LetterCase::kMatters, "Layout of a line: default or ISO8601."),
+           StringFlag("log-file", &l->file,
+                      "File that all messages are appended to, instead of the console.")}};
+}
+
+}  // namespace nereid

@@ -1,0 +1,73 @@
+#include "flags/flag_kinds.h"
+#include "flags/flag_table.h"
+
+namespace nereid {
+namespace {
+
+// The other way round: true completes nothing.
+Flag StrictModelConfig(Settings* s) {
+  bool* const complete = &s->server.auto_complete_config;
+  return Deprecated(
+      &s->deprecations, "--disable-auto-complete-config",
+      {"strict-model-config", "<boolean>", *complete ? "false" : "true",
+       "Deprecated: true is --disable-auto-complete-config.", [complete](absl::string_view value) {
+         bool strict = false;
+         const absl::Status status = ParseBool(value, &strict);
+         if (status.ok()) *complete = !strict;
+         return status;
+       }});
+}
+
+}  // namespace
+
+FlagGroup RepositoryFlags(Settings* s) {
+  ServerOptions* const o = &s->server;
+  return {
+      "Model repository",
+      {StringSetFlag("model-repository", &o->model_repositories,
+                     "Folder of models to serve. Needed; may be given several times."),
+       StringSetFlag("model-store", &o->model_repositories, "The same as --model-repository."),
+       BooleanFlag("exit-on-error", &o->exit_on_error,
+                   "Exit when a model fails to load at the start."),
+       SwitchFlag(
+           "disable-auto-complete-config", [o] { o->auto_complete_config = false; },
+           "Serve only models whose configuration is complete."),
+       StrictModelConfig(s),
+       BooleanFlag("strict-readiness", &o->strict_readiness,
+                   "The server is ready only if all its models are."),
+       ChoiceFlag(
+           "model-control-mode", &o->control_mode,
+           {{"none", ModelControlMode::kNone},
+            {"poll", ModelControlMode::kPoll},
+            {"explicit", ModelControlMode::kExplicit}},
+           LetterCase::kDoesNotMatter,
+           "none: all models are loaded at the start. poll: so they are, and what changes in "
+           "the repositories is taken up (--repository-poll-secs). explicit: those of "
+           "--load-model; clients load and unload models."),
+       IntegerFlag("repository-poll-secs", &o->repository_poll_secs, {0, kMaxInt},
+                   "Seconds between two looks at the repositories with --model-control-mode=poll. "
+                   "0: none."),
+       BooleanFlag("model-namespacing", &o->model_namespacing,
+                   "Models of the same name in several repositories are different models."),
+       StringSetFlag("load-model", &o->startup_models,
+                     "Model to load at the start with --model-control-mode=explicit; '*' alone: "
+                     "all. May be given several times."),
+       NonEmptyFlag("model-config-name", &o->model_config_name,
+                    "Error: empty argument for --model-config-name",
+                    "Use configs/<name>.pbtxt of a model instead of its config.pbtxt, where it "
+                    "exists."),
+       WithDefaultText("../repoagents beside the executable",
+                       NonEmptyFlag("repoagent-directory", &o->repoagent_directory,
+                                    "--repoagent-directory can not be empty",
+                                    "Folder of repository agents: "
+                                    "<name>/libtritonrepoagent_<name>.so.")),
+       IntegerFlag("model-load-thread-count", &o->model_load_threads, {1, 1024},
+                   "Models loaded at a time."),
+       IntegerFlag("model-load-retry-count", &o->model_load_retries, {0, kMaxInt},
+                   "Further attempts when a load fails."),
+       IntegerFlag("inline-execution-max-us", &o->inline_execution_max_us, {0, 10'000},
+                   "I/O threads execute models by themselves whose executions are known to take at "
+                   "most so many microseconds; 0: never.")}};
+}
+
+}  // namespace nereid

@@ -1,0 +1,54 @@
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "flags/flag_kinds.h"
+#include "flags/flag_table.h"
+
+namespace nereid {
+namespace {
+
+absl::Status SetExitTimeout(absl::string_view value, uint32_t* target) {
+  int64_t seconds = 0;
+  const absl::Status status = ParseInteger(value, -kMaxInt, kMaxInt, &seconds);
+  if (status.ok()) *target = static_cast<uint32_t>(std::max<int64_t>(0, seconds));
+  return status;
+}
+
+}  // namespace
+
+FlagGroup ServerFlags(Settings* s) {
+  ServerOptions* const o = &s->server;
+  return {
+      "Server",
+      {SwitchFlag(
+           "help", [s] { s->help = true; }, "Print this text and exit."),
+       SwitchFlag(
+           "help-markdown", [s] { s->help_markdown = true; },
+           "Print the options as a Markdown page and exit."),
+       StringFlag("id", &o->server_id, "Name of the server in its metadata."),
+       {"exit-timeout-secs", "<integer>", absl::StrCat(o->exit_timeout_secs),
+        "Seconds that SIGTERM or SIGINT leaves to requests in flight before the server exits all "
+        "the same. A negative number counts as 0.",
+        [o](absl::string_view value) { return SetExitTimeout(value, &o->exit_timeout_secs); }},
+       IntegerFlag("max-in-flight-bytes", &o->max_in_flight_bytes, {0, kMaxInt64},
+                   "Bytes of requests and responses held at a time, over HTTP and gRPC together. "
+                   "What would exceed it is refused at once (503, UNAVAILABLE), and of the last "
+                   "quarter only small requests get any, so one request gets at most three "
+                   "quarters. 0: no limit."),
+       IntegerFlag("max-in-flight-requests", &o->max_in_flight_requests, {0, kMaxInt64},
+                   "Inference requests that clients have open at a time, over HTTP and gRPC "
+                   "together; more are refused (503, UNAVAILABLE), first those of streams that "
+                   "have most. 0: no limit."),
+       IntegerFlag("max-model-requests", &o->max_model_requests, {0, kMaxInt64},
+                   "The same of one version of a model; its live sequences count, too. 0: no "
+                   "limit."),
+       IntegerFlag("max-connection-requests", &s->grpc.max_connection_requests, {0, kMaxInt},
+                   "Calls that a gRPC connection may have open, and requests of a gRPC stream: "
+                   "further ones wait unread. An HTTP connection has one at a time. 0: no limit."),
+       IntegerFlag("max-waiting-stream-bytes", &s->max_waiting_stream_bytes, {1, kMaxInt64},
+                   "Bytes of one stream (gRPC or server-sent events) that may wait for a client "
+                   "that reads slowly. Beyond, the model's thread that sends is held back.")}};
+}
+
+}  // namespace nereid

@@ -1,0 +1,60 @@
+// GrpcServerOptions: what a gRPC server is told at its start. Plain values; the defaults stand here
+// only.
+#ifndef NEREID_FRONTENDS_GRPC_GRPC_SERVER_OPTIONS_H_
+#define NEREID_FRONTENDS_GRPC_GRPC_SERVER_OPTIONS_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "base/clock.h"
+#include "frontends/codec/request_limits.h"
+
+namespace nereid {
+
+enum class GrpcCompression { kNone, kLow, kMedium, kHigh };
+
+// HTTP/2 pings and connection age. Times are milliseconds.
+struct GrpcKeepaliveOptions {
+  int time_ms = 7'200'000;
+  int timeout_ms = 20'000;
+  bool permit_without_calls = false;
+  int http2_max_pings_without_data = 2;  // 0: no limit
+  int http2_min_recv_ping_interval_without_data_ms = 300'000;
+  int http2_max_ping_strikes = 2;       // 0: any number
+  int max_connection_age_ms = 0;        // 0: no limit
+  int max_connection_age_grace_ms = 0;  // 0: no limit
+};
+
+// Names of PEM files.
+struct GrpcTlsOptions {
+  bool enabled = false;
+  bool mutual = false;      // clients have to show a certificate, too
+  std::string certificate;  // of the server
+  std::string key;
+  std::string root;  // of the authority that signed the clients' certificates
+};
+
+struct GrpcServerOptions {
+  std::string address = "0.0.0.0";  // an address or a host name
+  uint16_t port = 0;                // 0: any free one, see GrpcServer::port()
+  bool reuse_port = false;          // let other processes listen on the same port too
+  int infer_threads = 2;            // completion queues, 1 to 128
+  int call_pool_size = 8;           // idle call objects kept for reuse, per completion queue
+  GrpcCompression response_compression = GrpcCompression::kNone;  // of inference responses
+  // Responses of one request that may wait for the client of its stream; beyond, the model's
+  // thread that sends them is held back. At least 1.
+  int max_response_pool_size = std::numeric_limits<int>::max();
+  uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // the same, bytes of one stream
+  // A stream whose client takes nothing for so long, while a thread is held back, is cancelled.
+  Duration stream_stall_timeout = std::chrono::seconds(60);
+  // Calls that a connection may have open at a time, which clients are told and keep to; and
+  // requests that a stream may have open, beyond which no more are read. 0: any number.
+  int max_connection_requests = 0;
+  GrpcKeepaliveOptions keepalive;
+  GrpcTlsOptions tls;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_GRPC_GRPC_SERVER_OPTIONS_H_

@@ -1,0 +1,48 @@
+// HttpServerOptions: what an HTTP server is told at its start. Plain values; the defaults stand
+// here only.
+#ifndef NEREID_FRONTENDS_HTTP_HTTP_SERVER_OPTIONS_H_
+#define NEREID_FRONTENDS_HTTP_HTTP_SERVER_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "base/budget.h"
+#include "base/clock.h"
+
+namespace nereid {
+
+struct HttpServerOptions {
+  std::string address = "0.0.0.0";  // an address or a host name
+  uint16_t port = 0;                // 0: any free one, see HttpServer::port()
+  bool reuse_port = false;          // let other processes listen on the same port too
+  int thread_count = 1;             // I/O threads, each with its own event loop
+
+  uint64_t max_connections = 10'000;    // beyond: 503 and closed; 0 = unlimited
+  size_t max_header_bytes = 64 * 1024;  // request line and headers; beyond: 431
+  uint64_t max_body_bytes = std::numeric_limits<int32_t>::max();  // beyond: 413
+  size_t max_chunks = 65536;  // non-empty chunks of a chunked body; beyond: 400
+
+  Duration header_timeout = std::chrono::seconds(60);  // first byte to end of header; then 408
+  Duration stall_timeout = std::chrono::seconds(60);   // body or response makes no progress
+  // A body that comes in, or a response that goes out, more slowly after a first stall_timeout is
+  // given up. While nothing is to be sent or received no rate counts. 0: none.
+  uint64_t min_bytes_per_second = 1024;
+  Duration idle_timeout = std::chrono::minutes(10);  // kept-alive connection without a request
+
+  // Bytes of request bodies held at a time over all connections; taken in steps, just before bytes
+  // are received. Not owned; must outlive every HttpBody. Null: unlimited.
+  Budget* body_budget = nullptr;
+  // What is taken besides for a request with a body: the memory that it costs in all.
+  uint64_t request_cost = 0;
+  // Name of the header whose number says which byte of the body shall lie on a 64-byte boundary.
+  // Empty: the first.
+  std::string body_split_header;
+
+  Clock* clock = Clock::Real();
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_HTTP_SERVER_OPTIONS_H_

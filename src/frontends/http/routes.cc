@@ -1,0 +1,46 @@
+#include "frontends/http/routes.h"
+
+namespace nereid {
+
+const char* AllowedMethods(RouteMethods methods) {
+  switch (methods) {
+    case RouteMethods::kGet:
+      return "GET, HEAD";
+    case RouteMethods::kPost:
+      return "POST";
+    case RouteMethods::kGetAndPost:
+      return "GET, HEAD, POST";
+  }
+  return "";
+}
+
+bool IsMethodAllowed(RouteMethods methods, HttpMethod method) {
+  switch (method) {
+    case HttpMethod::kGet:
+    case HttpMethod::kHead:
+      return methods != RouteMethods::kPost;
+    case HttpMethod::kPost:
+      return methods != RouteMethods::kGet;
+    case HttpMethod::kOther:
+      return false;
+  }
+  return false;
+}
+
+std::vector<HttpRoute> AllRoutes() {
+  std::vector<HttpRoute> all;
+  for (const absl::Span<const HttpRoute> rows :
+       {InferRoutes(), GenerateRoutes(), ServerRoutes(), ModelRoutes(), RepositoryRoutes(),
+        UnsupportedRoutes()}) {
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
+Router MakeRouter(absl::Span<const HttpRoute> routes) {
+  std::vector<absl::string_view> patterns;
+  for (const HttpRoute& route : routes) patterns.push_back(route.pattern);
+  return Router(patterns);
+}
+
+}  // namespace nereid

@@ -1,0 +1,123 @@
+"""Differences of docs/protocol/differences.md that need servers of their own to be seen."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from conftest import ServerFactory
+from support import raw_http
+from support.metrics import metric, read_metrics
+from support.poll import poll_until
+from support.repository import ModelRepository, tensor_text
+from support.stage import backend_directory
+
+FAILURES = "nv_inference_request_failure"
+EXPLICIT_OWN = ("--model-control-mode=explicit", "--load-model=own")
+
+
+def add_ensemble(models: ModelRepository, name: str, member: str, version: int = 1) -> None:
+    models.add(
+        name,
+        f'platform: "ensemble"\n'
+        f"input [ {tensor_text('INPUT0', 'INT32', (-1,))} ]\n"
+        f"output [ {tensor_text('OUTPUT0', 'INT32', (-1,))} ]\n"
+        f"ensemble_scheduling {{ step {{ model_name: '{member}' model_version: -1\n"
+        f"  input_map {{ key: 'INPUT0' value: 'INPUT0' }}\n"
+        f"  output_map {{ key: 'OUTPUT0' value: 'OUTPUT0' }} }} }}\n",
+        versions=(version,),
+    )
+
+
+def infer(url: str, model: str, value: int) -> int:
+    tensor = {"name": "INPUT0", "datatype": "INT32", "shape": [1], "data": [value]}
+    return raw_http.post_json(url, f"/v2/models/{model}/infer", {"inputs": [tensor]}).status
+
+
+def test_failures_and_versions_of_ensembles(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    behaviour = {"behaviour": "fails_some"}
+    model_repository.add_identity("member", "INT32", parameters=behaviour, backend="testing")
+    add_ensemble(model_repository, "ensemble", "member", version=7)
+    server = server_factory(model_repository)
+    assert infer(server.http_url, "ensemble", 1) == 200
+    assert infer(server.http_url, "ensemble", -1) != 200
+
+    def counted(model: str, version: str) -> float:
+        return metric(server.metrics_url, FAILURES, model=model, version=version)
+
+    poll_until(
+        "both failures", lambda: (counted("ensemble", "7"), counted("member", "1")) == (1, 1)
+    )
+    assert metric(server.metrics_url, FAILURES, model="ensemble") == 1
+    of_ensemble = {"model": "ensemble", "version": "7"}
+    assert metric(server.metrics_url, "nv_inference_request_success", **of_ensemble) == 1
+
+
+def test_a_namespace_is_part_of_the_models_name(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository, "--model-namespacing=true")
+    labels = {
+        key: value
+        for (name, given), _ in read_metrics(server.metrics_url).items()
+        if name == "nv_inference_count"
+        for key, value in given
+    }
+    assert labels == {"model": f"{model_repository.root}::echo", "version": "1"}
+
+
+def test_a_backend_in_a_model_is_opened_from_a_copy(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    folder = model_repository.add_identity("own", "INT32", backend="private")
+    staged = backend_directory() / "identity" / "libtriton_identity.so"
+    library = Path(shutil.copy(staged, folder / "libtriton_private.so"))
+    server = server_factory(model_repository)
+    maps = Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert str(library) not in maps
+    # An overwritten file does not change what runs.
+    library.write_bytes(b"\0" * library.stat().st_size)
+    assert infer(server.http_url, "own", 5) == 200
+
+
+def test_without_http_metrics_keep_to_its_address(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity("echo")
+    options = ("--allow-http=false", "--http-address=127.0.0.1")
+    server = server_factory(model_repository, *options, wait_for=None)
+    port = server.port("metrics")
+    with socket.create_connection(("127.0.0.1", port), timeout=5):
+        pass
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", port), timeout=5)
+
+
+def test_a_wrong_option_gets_a_short_answer(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    server = server_factory(model_repository, "--no-such-option", wait_for=None)
+    assert server.wait_exit() == 1
+    assert len(server.stderr_text().splitlines()) < 5
+    assert "--help" in server.stderr_text()
+
+
+@pytest.mark.parametrize(("scheduler", "loads"), [("", 1), ("sequence_batching { }", 2)])
+def test_more_instances_of_a_sequence_model_need_a_load(
+    server_factory: ServerFactory, model_repository: ModelRepository, scheduler: str, loads: int
+) -> None:
+    server = None
+    for count in (1, 2):
+        group = f"{scheduler}\ninstance_group {{ kind: KIND_CPU count: {count} }}"
+        model_repository.add_identity("own", "INT32", extra=group)
+        server = server or server_factory(model_repository, *EXPLICIT_OWN)
+        load = raw_http.post(server.http_url, "/v2/repository/models/own/load")
+        assert load.status == 200, load.body
+    assert server is not None
+    assert server.log_text().count("loading: own:1") == loads

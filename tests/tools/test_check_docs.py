@@ -1,0 +1,79 @@
+"""tools/check_docs.py, on small trees and on the project."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT_ROOT = Path(__file__).resolve().parents[2]
+CHECKER = PROJECT_ROOT / "tools" / "check_docs.py"
+
+GOOD = {
+    "README.md": "See [here](docs/a.md#a-part), [there](https://example.com/x.md) and docs/a.md.\n",
+    "docs/a.md": "# A\n\n## A `part`\n\n[below](#a-part)\n",
+    "docs/adr/README.md": "| [4](0004-four.md) |\n",
+    "docs/adr/0004-four.md": "# 4\n",
+    "src/base/CMakeLists.txt": "",
+    "src/base/README.md": "base\n",
+    "src/base/clock.cc": "// docs/adr/0004 and ADR 4 say why.\n",
+    "src/base/part/CMakeLists.txt": "",
+    "src/base/part/part.cc": "",
+}
+
+
+def problems(tree: Path, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, CHECKER, "--root", tree], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()[:-1]
+    assert done.returncode == (1 if lines else 0)
+    return lines
+
+
+def test_a_tree_without_problems(tmp_path: Path) -> None:
+    assert problems(tmp_path, GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "problem"),
+    [
+        ("README.md", "[b](b.md)\n", "README.md:1: links to b.md, which is not there"),
+        (
+            "docs/a.md",
+            "# A part\n[b](#b)\n",
+            "docs/a.md:2: links to the heading #b, which is not there",
+        ),
+        ("README.md", "docs/gone.md\n", "README.md:1: names docs/gone.md, which is not there"),
+        ("src/base/a.h", "\n// ADR 6\n", "src/base/a.h:2: names ADR 6, which is not there"),
+        ("src/base/a.h", "// docs/adr/0009\n", "src/base/a.h:1: names ADR 9, which is not there"),
+        (
+            "docs/adr/0005-five.md",
+            "",
+            "docs/adr/README.md:1: does not list 0005-five.md",
+        ),
+        (
+            "src/base/README.md",
+            "line\n" * 61,
+            "src/base/README.md:61: 61 lines; the limit is 60",
+        ),
+    ],
+)
+def test_problems(tmp_path: Path, file: str, text: str, problem: str) -> None:
+    assert problems(tmp_path, GOOD | {file: text}) == [problem]
+
+
+def test_every_module_has_a_readme(tmp_path: Path) -> None:
+    files = {name: text for name, text in GOOD.items() if name != "src/base/README.md"}
+    assert problems(tmp_path, files) == ["src/base/README.md:1: every module has one"]
+
+
+def test_the_project() -> None:
+    assert problems(PROJECT_ROOT, {}) == []

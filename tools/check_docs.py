@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Checks what documents say about files: that these are there.
+
+    tools/check_docs.py [--root DIR]
+
+- Links of Markdown files lead to files of the project, and to headings in them.
+- Pages that a file names (docs/..., adr/0004, ADR 4) exist.
+- The index of docs/adr lists every decision.
+- Every module below src has a README.md of at most 60 lines.
+
+Prints one line per problem, and exits with 1 when there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from check_includes import Problem, project_files, read_lines  # noqa: E402
+
+README_LINES = 60
+TEXT_SUFFIXES = {".c", ".cc", ".h", ".md", ".py", ".sh", ".toml", ".txt"}
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PAGE = re.compile(r"\bdocs/[\w./-]+\.md\b")
+DECISION = re.compile(r"\b(?:adr/|ADR )(\d+)\b")
+ADR_FOLDER = "docs/adr"
+
+Texts = Mapping[str, list[str]]
+
+
+def exists(root: Path, name: str) -> bool:
+    return (root / name).exists()
+
+
+def anchors(lines: list[str]) -> set[str]:
+    """The names under which a page's headings are linked to."""
+    headings = (line.lstrip("#").strip().lower() for line in lines if line.startswith("#"))
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
+
+
+def check_links(root: Path, texts: Texts) -> Iterator[Problem]:
+    for file, lines in texts.items():
+        if PurePosixPath(file).suffix != ".md":
+            continue
+        for number, line in enumerate(lines, 1):
+            for path, _, anchor in (link.partition("#") for link in LINK.findall(line)):
+                if "://" in path:
+                    continue
+                page = (root / file).parent / path if path else root / file
+                if not page.exists():
+                    yield Problem(file, number, f"links to {path}, which is not there")
+                elif anchor and anchor not in anchors(page.read_text().splitlines()):
+                    text = f"links to the heading #{anchor}, which is not there"
+                    yield Problem(file, number, text)
+
+
+def decisions(root: Path) -> dict[int, str]:
+    return {int(path.name[:4]): path.name for path in (root / ADR_FOLDER).glob("[0-9]*.md")}
+
+
+def check_names(root: Path, texts: Texts) -> Iterator[Problem]:
+    """Pages by their path, and decisions by their number."""
+    numbers = decisions(root)
+    for file, lines in texts.items():
+        for number, line in enumerate(lines, 1):
+            for page in PAGE.findall(line):
+                if not exists(root, page):
+                    yield Problem(file, number, f"names {page}, which is not there")
+            for adr in map(int, DECISION.findall(line)):
+                if adr not in numbers:
+                    yield Problem(file, number, f"names ADR {adr}, which is not there")
+
+
+def check_index(root: Path) -> Iterator[Problem]:
+    index = f"{ADR_FOLDER}/README.md"
+    text = (root / index).read_text() if exists(root, index) else ""
+    for name in decisions(root).values():
+        if f"]({name})" not in text:
+            yield Problem(index, 1, f"does not list {name}")
+
+
+def check_modules(root: Path, files: list[str]) -> Iterator[Problem]:
+    """A module is a folder below src that is built; a folder inside of one is a part of it."""
+    sources = [PurePosixPath(file) for file in files if file.startswith("src/")]
+    built = {path.parent for path in sources if path.name == "CMakeLists.txt"}
+    modules = {path.parent for path in sources if path.suffix == ".cc"} & built
+    modules.discard(PurePosixPath("src"))
+    for module in sorted(module for module in modules if module.parent not in modules):
+        readme = f"{module}/README.md"
+        if not exists(root, readme):
+            yield Problem(readme, 1, "every module has one")
+        elif (lines := len(read_lines(root, readme))) > README_LINES:
+            yield Problem(readme, lines, f"{lines} lines; the limit is {README_LINES}")
+
+
+def check(root: Path) -> list[Problem]:
+    files = project_files(root)
+    texts = {
+        name: read_lines(root, name)
+        for name in files
+        if PurePosixPath(name).suffix in TEXT_SUFFIXES and not name.startswith("tests/tools/")
+    }
+    return sorted(
+        [
+            *check_links(root, texts),
+            *check_names(root, texts),
+            *check_index(root),
+            *check_modules(root, files),
+        ]
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
+    problems = check(parser.parse_args().root)
+    for problem in problems:
+        print(problem)
+    print(f"check_docs: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
