@@ -49,11 +49,14 @@ class MemberCheck {
 
   Diagnostics Run() {
     const bool batched = ensemble_.max_batch_size > 0;
+    // What its steps see, not its clients.
     for (const InputSpec& input : ensemble_.inputs) {
-      views_[input.name] = {&ensemble_.name, input.data_type, input.dims, batched};
+      views_[input.name] = {&ensemble_.name, input.data_type, input.reshape.value_or(input.dims),
+                            batched};
     }
     for (const OutputSpec& output : ensemble_.outputs) {
-      views_[output.name] = {&ensemble_.name, output.data_type, output.dims, batched};
+      views_[output.name] = {&ensemble_.name, output.data_type,
+                             output.reshape.value_or(output.dims), batched};
     }
     for (size_t i = 0; i < members_.size(); ++i) {
       CheckBatchSize(i);

@@ -119,6 +119,18 @@ TEST_F(EnsembleMembersTest, TypesAndShapes) {
                                    "is inferred from model x"));
 }
 
+TEST_F(EnsembleMembersTest, OfTheEnsembleTheReshapedShapesCount) {
+  Step("x", "A", "Z");
+  ensemble_.inputs[0].reshape = Shape{2, 2};
+  ensemble_.outputs[0].reshape = Shape{2, 2};
+  EXPECT_THAT(Problem(), HasSubstr("inconsistent shape: [2,2] is inferred from model e while [4] "
+                                   "is inferred from model x"));
+  members_[0].inputs[0].dims = members_[0].outputs[0].dims = {2, 2};
+  EXPECT_EQ(Problem(), "");
+  members_[0].inputs[0].reshape = Shape{1, 4};
+  EXPECT_EQ(Problem(), "") << "that is between the member and its backend";
+}
+
 TEST_F(EnsembleMembersTest, BatchDimensionsMeetFullShapes) {
   Step("x", "A", "Z");
   ensemble_.max_batch_size = 8;

@@ -176,7 +176,7 @@ TEST_F(EnsembleModelTest, ARequestKeepsItsMembersUntilItEnds) {
   repository_.backend.LetGo();
   request.WaitDone();
   // The fake backend answers without tensors.
-  EXPECT_THAT(request.final_status().message(), HasSubstr("did not output tensor out"));
+  EXPECT_TRUE(request.final_status().ok()) << request.final_status();
   EXPECT_TRUE(manager_->WaitUnloaded(Never()));
 }
 

@@ -12,8 +12,10 @@ from tritonclient.grpc import service_pb2 as pb
 from differential import cases_grpc
 from differential.cases import ON_DEMAND, GrpcCase, HttpCase
 from differential.cases_control import control, load, unload
+from differential.cases_streams import generate, stream
 from differential.http_requests import binary_tensor, get, infer, infer_binary, output, tensor
 
+ONE = [output("OUTPUT1")]
 INTS = tensor("INT32", [3], [1, -2, 3])
 ROWS = tensor("FP32", [2, 2], [[0.5, 1], [2, 4]])
 RAW_INTS = struct.pack("<3i", 1, -2, 3)
@@ -31,7 +33,17 @@ BAD_ENSEMBLES = (
     "member_fails",
     "twice",
     "no_steps",
+    "reshape",
 )
+# The parameters of a request, by what it is in its sequence.
+SEQUENCE = {
+    "start": {"sequence_id": 5, "sequence_start": True},
+    "middle": {"sequence_id": 5},
+    "end": {"sequence_id": 5, "sequence_end": True},
+    "text": {"sequence_id": "a name", "sequence_start": True, "sequence_end": True},
+}
+
+IN_SEQUENCE = {what: {"outputs": ONE, "parameters": members} for what, members in SEQUENCE.items()}
 
 
 def here(case: HttpCase, before: Sequence[HttpCase] = ()) -> HttpCase:
@@ -59,7 +71,7 @@ def good_http() -> list[HttpCase]:
         here(infer("http-good-ensemble-nested", "nested", [INTS])),
         here(infer("http-good-ensemble-batch", "batched_chain", [ROWS])),
         # Not both outputs of the fork: the original writes them in the order in which they come.
-        here(infer("http-good-ensemble-one-output", "fork", [INTS], outputs=[output("OUTPUT1")])),
+        here(infer("http-good-ensemble-one-output", "fork", [INTS], outputs=ONE)),
         here(
             infer_binary(
                 "http-good-ensemble-binary",
@@ -69,6 +81,26 @@ def good_http() -> list[HttpCase]:
                 outputs=[output("OUTPUT0", binary_data=True)],
             )
         ),
+        *(
+            here(infer(f"http-good-ensemble-sequence-{what}", "fork", [INTS], **members))
+            for what, members in IN_SEQUENCE.items()
+        ),
+        here(
+            infer("http-good-ensemble-sequence-nested", "nested", [INTS], parameters=SEQUENCE["end"])
+        ),
+        here(generate("http-good-ensemble-generate", "chain", {"INPUT0": [1, 2]})),
+        here(infer("http-good-ensemble-left-out", "left_out", [INTS])),
+        here(infer("http-good-ensemble-left-out-input", "left_out_input", [INTS])),
+        here(infer("http-good-ensemble-left-out-alone", "left_out", [INTS], outputs=ONE)),
+        here(infer("http-good-ensemble-reshape", "reshaped", [tensor("FP32", [4], [1, 2, 3, 4])])),
+        here(
+            infer(
+                "http-good-ensemble-reshape-batch",
+                "reshaped_batch",
+                [tensor("FP32", [2, 4], [[1, 2, 3, 4], [5, 6, 7, 8]])],
+            )
+        ),
+        here(get("http-good-ensemble-reshape-metadata", "/v2/models/reshaped_batch")),
         here(
             infer("http-good-ensemble-alone", "http_alone_chain", [INTS]),
             [load("http_alone_chain")],
@@ -89,6 +121,8 @@ def bad_http() -> list[HttpCase]:
             for what in BAD_ENSEMBLES
         ),
         here(infer("http-bad-ensemble-step", "failing_chain", [tensor("INT32", [1], [-1])])),
+        here(infer("http-bad-ensemble-left-out", "left_out_required", [INTS])),
+        here(infer("http-bad-ensemble-unanswered", "unanswered", [INTS])),
         here(infer("http-bad-ensemble-input", "chain", [{**INTS, "name": "NOBODY"}])),
         here(infer("http-bad-ensemble-input-missing", "chain", [])),
         here(infer("http-bad-ensemble-datatype", "chain", [floats])),
@@ -119,6 +153,13 @@ def inferred(case: str, model: str, *inputs: Any, **more: Any) -> GrpcCase:
     return replace(made, server=ON_DEMAND)
 
 
+def in_sequence(model: str) -> list[pb.ModelInferRequest]:
+    """The requests of one sequence."""
+    return [
+        inferred("unused", model, **SEQUENCE[what]).request for what in ("start", "middle", "end")
+    ]
+
+
 def good_grpc() -> list[GrpcCase]:
     use = [infer("unused", "counted_chain", [INTS])]
     return [
@@ -132,6 +173,14 @@ def good_grpc() -> list[GrpcCase]:
             *use,
         ),
         inferred("grpc-good-ensemble", "chain", id="an id"),
+        *(
+            inferred(f"grpc-good-ensemble-sequence-{what}", "chain", **parameters)
+            for what, parameters in SEQUENCE.items()
+        ),
+        inferred("grpc-good-ensemble-left-out", "left_out"),
+        replace(
+            stream("grpc-good-ensemble-stream-sequence", *in_sequence("chain")), server=ON_DEMAND
+        ),
         inferred("grpc-good-ensemble-outputs", "fork", outputs=[cases_grpc.output("OUTPUT1")]),
         replace(
             inferred("grpc-good-ensemble-member-back", "grpc_member_chain"),
@@ -145,6 +194,7 @@ def bad_grpc() -> list[GrpcCase]:
     step = cases_grpc.tensor("INT32", [1], int_contents=[-1])
     return [
         inferred("grpc-bad-ensemble-step", "failing_chain", step, raw=[]),
+        inferred("grpc-bad-ensemble-left-out", "left_out_required"),
         inferred("grpc-bad-ensemble-input", "chain", cases_grpc.tensor("INT32", [3], "NOBODY")),
         inferred("grpc-bad-ensemble-datatype", "chain", cases_grpc.tensor("FP32", [3])),
         inferred("grpc-bad-ensemble-output", "chain", outputs=[cases_grpc.output("NOBODY")]),

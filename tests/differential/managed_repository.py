@@ -12,7 +12,20 @@ from support.repository import ModelRepository, tensor_text
 from support.streaming import add_testing
 
 # Loaded at the start; what they consist of comes with them.
-LOADED = ("chain", "counted_chain", "fork", "batched_chain", "failing_chain", "nested")
+LOADED = (
+    "chain",
+    "counted_chain",
+    "fork",
+    "batched_chain",
+    "failing_chain",
+    "nested",
+    "left_out",
+    "left_out_input",
+    "left_out_required",
+    "unanswered",
+    "reshaped",
+    "reshaped_batch",
+)
 IN, OUT = {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"}
 # Each is for one case.
 FREE = [
@@ -85,6 +98,42 @@ def _add_ensembles(models: ModelRepository) -> None:
         [step_text("batched", IN, OUT)],
         4,
     )
+    _add_left_out(models)
+    _add_reshaped(models)
+
+
+def _add_left_out(models: ModelRepository) -> None:
+    """Ensembles whose first step gives no OUTPUT1, for it gets no INPUT1."""
+    models.add("maybe_pair", _pair("optional: true"))
+    models.add("whole_pair", _pair(""))
+    outputs = {"OUTPUT0": "OUTPUT0", "OUTPUT1": "OUTPUT1"}
+    both = [_vector("OUTPUT0"), _vector("OUTPUT1")]
+    add_ensemble(
+        models, "left_out", [_vector("INPUT0")], both, [step_text("maybe_pair", IN, outputs)]
+    )
+    first = step_text("maybe_pair", IN, {"OUTPUT0": "a", "OUTPUT1": "b"})
+    for name, last in (("left_out_input", "maybe_pair"), ("left_out_required", "whole_pair")):
+        second = step_text(last, {"INPUT0": "a", "INPUT1": "b"}, outputs)
+        add_ensemble(models, name, [_vector("INPUT0")], both, [first, second])
+    add_testing(models, "silent", "decoupled", responses="0")
+    _chain(models, "unanswered", "silent")
+
+
+def _pair(second: str) -> str:
+    inputs = f'{_vector("INPUT0")}, {tensor_text("INPUT1", "INT32", (-1,), second)}'
+    outputs = f'{_vector("OUTPUT0")}, {_vector("OUTPUT1")}'
+    return f'backend: "identity"\ninput [ {inputs} ]\noutput [ {outputs} ]\n'
+
+
+def _add_reshaped(models: ModelRepository) -> None:
+    models.add_identity("square", "FP32", (2, 2))
+    models.add_identity("squares", "FP32", (2, 2), max_batch_size=4)
+    reshape = "reshape { shape: [ 2, 2 ] }"
+    tensors = [[tensor_text(name, "FP32", (4,), reshape)] for name in ("INPUT0", "OUTPUT0")]
+    add_ensemble(models, "reshaped", *tensors, [step_text("square", IN, OUT)])
+    add_ensemble(models, "reshaped_batch", *tensors, [step_text("squares", IN, OUT)], 4)
+    add_ensemble(models, "bad_reshape", *tensors, [step_text("floats4", IN, OUT)])
+    models.add_identity("floats4", "FP32", (4,))
 
 
 def _add_bad_ensembles(models: ModelRepository) -> None:

@@ -147,6 +147,27 @@ def add_image_ensembles(models: ModelRepository) -> None:
     )
 
 
+def test_an_output_that_a_member_leaves_out(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    tensors = [tensor_text(f"INPUT{i}", "INT32", (-1,), "optional: true") for i in range(2)]
+    outputs = [tensor_text(f"OUTPUT{i}", "INT32", (-1,)) for i in range(2)]
+    model_repository.add(
+        "maybe",
+        f'backend: "identity"\ninput [ {", ".join(tensors)} ]\noutput [ {", ".join(outputs)} ]\n',
+    )
+    step = step_text("maybe", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0", "OUTPUT1": "OUTPUT1"})
+    add_ensemble(model_repository, "ensemble", tensors[:1], outputs, [step])
+    server = server_factory(model_repository)
+    document = {"inputs": [{"name": "INPUT0", "datatype": "INT32", "shape": [1], "data": [7]}]}
+    for _ in range(2):
+        answer = raw_http.post_json(server.http_url, "/v2/models/ensemble/infer", document)
+        assert answer.status == 200, answer.body
+        assert [output["name"] for output in answer.json()["outputs"]] == ["OUTPUT0"]
+    line = "ensemble 'ensemble' has answered without output 'OUTPUT1'"
+    assert server.log_text().count(line) == 1
+
+
 def vector_ensemble(
     models: ModelRepository,
     name: str,

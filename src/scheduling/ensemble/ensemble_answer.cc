@@ -27,16 +27,47 @@ void CopyBytes(const EnsembleAnswer::Output& output, char* to) {
   if (buffer.byte_size > 0) std::memcpy(to, buffer.base, buffer.byte_size);
 }
 
-absl::Status AddOutput(const CompiledModel& config, EnsembleAnswer::Output* output,
+// Says once for each output that an answer was without it, unless because an optional input was.
+void NoteLeftOut(const EnsembleContext& context, const EnsembleAnswer::Output& output) {
+  const int32_t writer = context.graph.tensors()[output.tensor].writer;
+  if (writer < 0 || context.told_left_out[output.index].exchange(true)) return;
+  LOG_WARNING << "ensemble '" << context.config->name << "' has answered without output '"
+              << context.config->outputs[output.index].name << "', which step " << writer
+              << " (model '" << context.graph.steps()[static_cast<size_t>(writer)].spec.model_name
+              << "') left out; further such answers are not logged";
+}
+
+// Adds what the answer says of the sequence: what the request says, and over that the steps whose
+// outputs are in it.
+void AddSequence(const EnsembleAnswer& answer, const InferRequest& request,
+                 InferResponse* response) {
+  SequenceOverride said;
+  said.id = request.correlation_id();
+  said.start = (request.flags() & kRequestFlagSequenceStart) != 0;
+  said.end = (request.flags() & kRequestFlagSequenceEnd) != 0;
+  for (const EnsembleAnswer::Output& output : answer.outputs) {
+    if (output.value.sequence == nullptr) continue;
+    const SequenceOverride& over = *output.value.sequence;
+    if (over.id.has_value()) said.id = over.id;
+    if (over.start.has_value()) said.start = over.start;
+    if (over.end.has_value()) said.end = over.end;
+  }
+  AddSequenceParameters(said, response);
+}
+
+absl::Status AddOutput(const EnsembleContext& context, EnsembleAnswer::Output* output,
                        InferResponse* response) {
   TensorValue& value = output->value;
-  if (value.absent) return absl::OkStatus();  // an optional input that is an output, too
+  if (value.absent) {
+    NoteLeftOut(context, *output);
+    return absl::OkStatus();
+  }
+  const CompiledModel& config = *context.config;
   const OutputSpec& spec = config.outputs[output->index];
+  const size_t rank = (spec.reshape.has_value() ? *spec.reshape : spec.dims).size();
   ASSIGN_OR_RETURN(ResponseOutput* const to,
-                   response->AddClientOutput(
-                       spec.name, value.data_type,
-                       BridgeShape(value.shape, config.max_batch_size > 0, spec.dims.size())));
-  if (value.sequence != nullptr) AddSequenceParameters(*value.sequence, response);
+                   response->AddOutput(spec.name, value.data_type,
+                                       BridgeShape(value.shape, config.max_batch_size > 0, rank)));
   if (value.input == nullptr && !output->in_pool && response->allocator()->TakesHeapBuffers()) {
     to->Adopt(value.bytes.Take());
     return absl::OkStatus();
@@ -82,7 +113,7 @@ absl::Status SendAnswer(const EnsembleContext& context, InferRequest* request,
   if (!answer->outputs.empty()) {
     response = stream->NewResponse();
     for (EnsembleAnswer::Output& output : answer->outputs) {
-      const absl::Status added = AddOutput(*context.config, &output, response.get());
+      const absl::Status added = AddOutput(context, &output, response.get());
       if (added.ok()) continue;
       response.reset();
       if (answer->is_final) {
@@ -90,6 +121,7 @@ absl::Status SendAnswer(const EnsembleContext& context, InferRequest* request,
       }
       return added;
     }
+    if (!response->outputs().empty()) AddSequence(*answer, *request, response.get());
   }
   const absl::Status sent =
       stream->Send(std::move(response), answer->is_final ? kResponseCompleteFinal : 0);

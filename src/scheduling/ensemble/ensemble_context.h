@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "base/clock.h"
@@ -24,7 +25,8 @@ struct EnsembleContext {
         graph(std::move(graph_in)),
         resolver(resolver_in),
         allocator(allocator_in),
-        clock(clock_in) {}
+        clock(clock_in),
+        told_left_out(std::make_unique<std::atomic<bool>[]>(graph.outputs().size())) {}
 
   const CompiledModel* const config;
   const StepGraph graph;
@@ -34,6 +36,8 @@ struct EnsembleContext {
 
   Mutex runs_mu;                      // guards InferRequest::ensemble_run of its requests
   std::atomic<size_t> peak_bytes{0};  // the most that tensors between steps took in one request
+  // By output: whether the log says that an answer was without it.
+  const std::unique_ptr<std::atomic<bool>[]> told_left_out;
 };
 
 }  // namespace nereid

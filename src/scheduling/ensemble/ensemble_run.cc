@@ -20,6 +20,14 @@ namespace {
 // How often a member is looked up again that went in the moment between look-up and entry.
 constexpr int kMostSwaps = 16;
 
+// Null: `response` is without it.
+ResponseOutput* FindOutput(InferResponse* response, const std::string& name) {
+  for (ResponseOutput& output : response->outputs()) {
+    if (output.name() == name) return &output;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // One execution of a step. Owns itself: freed when its final answer has come, its request was
@@ -151,7 +159,7 @@ void EnsembleRun::PutInputs(Work* work) {
     value.absent = input == nullptr;
     if (input != nullptr) {
       value.data_type = input->data_type();
-      value.shape = input->sent_shape();
+      value.shape = input->shape();
       value.input = input;
     }
     Put(inputs[i], 0, std::move(value), work);
@@ -290,7 +298,7 @@ void EnsembleRun::OnResponse(InferResponse* response, uint32_t flags,
       run->Fail(owned->status(), static_cast<int>(call->step.step), FailureReason::kOther, &work);
     } else if (owned != nullptr && run->status_.ok()) {
       try {
-        run->TakeOutputs(call, owned.get(), &work);
+        run->TakeOutputs(call, owned.get(), flags, &work);
       } catch (const std::bad_alloc&) {
         run->FailForMemory(&work);
       }
@@ -306,29 +314,32 @@ void EnsembleRun::OnResponse(InferResponse* response, uint32_t flags,
   run->Do(std::move(work));
 }
 
-void EnsembleRun::TakeOutputs(Call* call, InferResponse* response, Work* work) {
+void EnsembleRun::TakeOutputs(Call* call, InferResponse* response, uint32_t flags, Work* work) {
   const StepGraph::Step& step = context_->graph.steps()[call->step.step];
   const int failed_step = static_cast<int>(call->step.step);
   absl::StatusOr<std::shared_ptr<const SequenceOverride>> sequence =
       ReadSequenceOverride(*response);
   if (!sequence.ok()) return Fail(sequence.status(), failed_step, FailureReason::kOther, work);
-  if (response->outputs().empty()) return;
+  // A response without outputs leaves all of them out if it is the only one that may come.
+  const bool only = !step.decoupled && !call->gave_outputs && (flags & kResponseCompleteFinal) != 0;
+  if (response->outputs().empty() && !only) return;
   if (std::exchange(call->gave_outputs, true) && !step.decoupled) {
     return Fail(absl::InternalError("several answers of a model that is not decoupled"),
                 failed_step, FailureReason::kOther, work);
   }
   const uint32_t iteration = step.decoupled ? answers_[call->step.step]++ : call->step.iteration;
-  for (ResponseOutput& output : response->outputs()) {
-    for (const StepGraph::Port& port : step.outputs) {
-      if (port.name != output.name() || plan_.uses[port.tensor] == 0) continue;
-      TensorValue value;
-      value.data_type = output.data_type();
-      value.shape = output.shape();
-      value.bytes = TensorBytes(output.TakeBuffer(), context_->allocator);
+  for (const StepGraph::Port& port : step.outputs) {
+    if (plan_.uses[port.tensor] == 0) continue;
+    TensorValue value;
+    if (ResponseOutput* const output = FindOutput(response, port.name)) {
+      value.data_type = output->data_type();
+      value.shape = output->shape();
+      value.bytes = TensorBytes(output->TakeBuffer(), context_->allocator);
       value.sequence = *sequence;
-      Put(port.tensor, iteration, std::move(value), work);
-      break;  // each output has one tensor
+    } else {
+      value.absent = true;
     }
+    Put(port.tensor, iteration, std::move(value), work);
   }
 }
 

@@ -69,7 +69,7 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   void PutInputs(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
-  void TakeOutputs(Call* call, InferResponse* response, Work* work)
+  void TakeOutputs(Call* call, InferResponse* response, uint32_t flags, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <tuple>
 
 #include "infer/compute_times.h"
 #include "infer/inline_turn.h"
@@ -15,47 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class EnsembleRunTest : public EnsembleFixture {
- protected:
-  // i -> "first" -> t -> "second" -> o
-  void Chain() {
-    Input("i");
-    Output("o");
-    Step("first", "i", "t");
-    Step("second", "t", "o");
-    Build();
-  }
-  // "pre" before "left" and "right", each an output.
-  void Fork() {
-    Input("i");
-    Output("l");
-    Output("r");
-    Step("pre", "i", "t");
-    Step("left", "t", "l");
-    Step("right", "t", "r");
-    Build();
-  }
-  // i -> "many", decoupled -> t -> "each" -> o; "each" reads i as well.
-  void Stream() {
-    Input("i");
-    Output("o");
-    Step("many", "i", "t", /*decoupled=*/true);
-    Model("each", {"A", "B"}, {"O"});
-    Step("each", {{"A", "t"}, {"B", "i"}}, {{"O", "o"}});
-    Build();
-  }
-  static FakeStep::Outputs Sum(InferRequest* request) {
-    Ints sum = InputOf(request, "A");
-    const Ints other = InputOf(request, "B");
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
-    return {{"O", sum}};
-  }
-  static FakeStep::Outputs Increment(InferRequest* request) {
-    Ints ints = InputOf(request, "I");
-    for (int32_t& i : ints) ++i;
-    return {{"O", ints}};
-  }
-};
+class EnsembleRunTest : public EnsembleFixture {};
 
 TEST_F(EnsembleRunTest, TensorsGoFromStepToStepWithoutACopy) {
   Chain();
@@ -399,10 +360,40 @@ TEST_F(EnsembleRunTest, AnswersMayChangeTheSequence) {
   second.reset();
   request.WaitDone();
   const std::vector<Parameter>& parameters = request.answer(0).response->parameters();
-  ASSERT_EQ(parameters.size(), 2u);
+  ASSERT_EQ(parameters.size(), 3u);
   EXPECT_EQ(parameters[0].name, "sequence_id");
   EXPECT_EQ(std::get<std::string>(parameters[0].value), "x");
-  EXPECT_TRUE(std::get<bool>(parameters[1].value));
+  EXPECT_EQ(parameters[1].name, "sequence_start");
+  EXPECT_TRUE(std::get<bool>(parameters[1].value)) << "of the request";
+  EXPECT_EQ(parameters[2].name, "sequence_end");
+  EXPECT_TRUE(std::get<bool>(parameters[2].value));
+}
+
+TEST_F(EnsembleRunTest, AnswersSayTheSequenceOfTheirRequest) {
+  Fork();
+  for (const char* name : {"pre", "left", "right"}) step(name).ComputeAtOnce(&Increment);
+  const std::tuple<CorrelationId, uint32_t, bool, bool> cases[] = {
+      {CorrelationId(), 0, false, false},
+      {CorrelationId(7), kRequestFlagSequenceStart, true, false},
+      {CorrelationId("s"), kRequestFlagSequenceEnd, false, true}};
+  for (const auto& [id, flags, start, end] : cases) {
+    TestRequest& request = NewRequest();
+    AddInts(&request, "i", {1});
+    request->set_correlation_id(id);
+    request->set_flags(flags);
+    ASSERT_TRUE(TryStart(&request).ok());
+    request.WaitDone();
+    const std::vector<Parameter>& parameters = request.answer(0).response->parameters();
+    ASSERT_EQ(parameters.size(), 3u);
+    EXPECT_EQ(parameters[0].name, "sequence_id");
+    if (id.is_string()) {
+      EXPECT_EQ(std::get<std::string>(parameters[0].value), "s");
+    } else {
+      EXPECT_EQ(std::get<int64_t>(parameters[0].value), static_cast<int64_t>(id.uint_value()));
+    }
+    EXPECT_EQ(std::get<bool>(parameters[1].value), start);
+    EXPECT_EQ(std::get<bool>(parameters[2].value), end);
+  }
 }
 
 TEST_F(EnsembleRunTest, SequenceParametersHaveTheirTypes) {
@@ -424,72 +415,6 @@ TEST_F(EnsembleRunTest, SequenceParametersHaveTheirTypes) {
     EXPECT_EQ(request.final_status(),
               absl::InvalidArgumentError("in ensemble 'e', " + text + " (step 0, model 'first')"));
   }
-}
-
-TEST_F(EnsembleRunTest, OptionalInputsMayBeLeftOut) {
-  InputSpec spec;
-  spec.name = "maybe";
-  spec.data_type = DataType::kInt32;
-  spec.dims = {kVariableDim};
-  spec.optional = true;
-  builder_.Input(spec);
-  Input("i");
-  Output("o");
-  spec.name = "B";
-  ModelBuilder member("m");
-  member.Input("A", DataType::kInt32, {-1}).Input(spec).Output("O", DataType::kInt32, {-1});
-  steps_["m"] = std::make_unique<FakeStep>(member.Build());
-  Step("m", {{"A", "i"}, {"B", "maybe"}}, {{"O", "o"}});
-  Build();
-  for (const bool given : {true, false}) {
-    TestRequest& request = given ? Start({{"i", {1}}, {"maybe", {2}}}) : Start({{"i", {1}}});
-    RequestPtr child = step("m").Take();
-    EXPECT_EQ(child->inputs().size(), given ? 2u : 1u);
-    FakeStep::Finish(std::move(child), {{"O", {1}}});
-    request.WaitDone();
-    EXPECT_TRUE(request.final_status().ok());
-  }
-}
-
-TEST_F(EnsembleRunTest, AnOutputThatNeverComesIsAnError) {
-  Fork();
-  TestRequest& request = Start({{"i", {1}}});
-  FakeStep::Finish(step("pre").Take(), {{"O", {5}}});
-  FakeStep::Finish(step("left").Take(), {{"O", {5}}});
-  FakeStep::Finish(step("right").Take(), {});
-  request.WaitDone();
-  EXPECT_EQ(request.final_status(),
-            absl::InvalidArgumentError(
-                "in ensemble 'e', [request id: <id_unknown>] unexpected deadlock, at least one "
-                "output is not set while no more ensemble steps can be made: Composing models did "
-                "not output tensor r"));
-}
-
-TEST_F(EnsembleRunTest, BatchDimensionsAreBridged) {
-  builder_.MaxBatch(4);
-  Input("i");
-  Output("o");
-  ModelBuilder whole("whole");  // sees the batch dimension as one of its own
-  whole.Input("I", DataType::kInt32, {-1, -1}).Output("O", DataType::kInt32, {-1});
-  steps_["whole"] = std::make_unique<FakeStep>(whole.Build());
-  Step("whole", {{"I", "i"}}, {{"O", "t"}});
-  Model("batched", {"I"}, {"O"}, false, 4);
-  Step("batched", {{"I", "t"}}, {{"O", "o"}});
-  Build();
-  TestRequest& request = NewRequest();
-  request.Input("i", DataType::kInt32, {2, 3});
-  ASSERT_TRUE(TryStart(&request).ok());
-  RequestPtr first = step("whole").Take();
-  EXPECT_EQ(first->inputs()[0].shape(), Shape({2, 3}));
-  EXPECT_EQ(first->batch_size(), 0u);
-  FakeStep::Finish(std::move(first), {{"O", {1, 2}}});  // [2]: a leading 1 is missing
-  RequestPtr second = step("batched").Take();
-  EXPECT_EQ(second->inputs()[0].shape(), Shape({1, 2}));
-  EXPECT_EQ(second->batch_size(), 1u);
-  FakeStep::Finish(std::move(second), {{"O", {7, 8}}});
-  request.WaitDone();
-  EXPECT_EQ(request.answer(0).response->outputs()[0].shape(), Shape({1, 2}));
-  EXPECT_EQ(request.answer(0).response->model_name(), "e");
 }
 
 TEST_F(EnsembleRunTest, TheDepthOfTheStackDoesNotGrowWithTheChain) {

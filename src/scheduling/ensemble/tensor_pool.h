@@ -58,7 +58,7 @@ struct SequenceOverride {
 };
 
 // One value of a tensor. Exactly one of `input` and `bytes` says where it lies; neither, and
-// `absent`: the client left an optional input out.
+// `absent`: the client left an optional input out, or a step an output.
 struct TensorValue {
   DataType data_type = DataType::kInvalid;
   Shape shape;                        // full, batch dimension included

@@ -269,6 +269,46 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
     return request;
   }
 
+  // ---- Some ensembles, and what their models compute.
+  // i -> "first" -> t -> "second" -> o
+  void Chain() {
+    Input("i");
+    Output("o");
+    Step("first", "i", "t");
+    Step("second", "t", "o");
+    Build();
+  }
+  // "pre" before "left" and "right", each an output.
+  void Fork() {
+    Input("i");
+    Output("l");
+    Output("r");
+    Step("pre", "i", "t");
+    Step("left", "t", "l");
+    Step("right", "t", "r");
+    Build();
+  }
+  // i -> "many", decoupled -> t -> "each" -> o; "each" reads i as well.
+  void Stream() {
+    Input("i");
+    Output("o");
+    Step("many", "i", "t", /*decoupled=*/true);
+    Model("each", {"A", "B"}, {"O"});
+    Step("each", {{"A", "t"}, {"B", "i"}}, {{"O", "o"}});
+    Build();
+  }
+  static FakeStep::Outputs Sum(InferRequest* request) {
+    Ints sum = InputOf(request, "A");
+    const Ints other = InputOf(request, "B");
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
+    return {{"O", sum}};
+  }
+  static FakeStep::Outputs Increment(InferRequest* request) {
+    Ints ints = InputOf(request, "I");
+    for (int32_t& i : ints) ++i;
+    return {{"O", ints}};
+  }
+
   const HeapOutputAllocator allocator_{nullptr};
   ModelBuilder builder_;
   EnsembleSpec spec_;
