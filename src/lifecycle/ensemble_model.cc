@@ -164,7 +164,7 @@ EnsembleModel::EnsembleModel(const LoadContext& context,
       resolver_(context.resolver),
       scheduler_(&config(), std::move(graph), context.resolver,
                  context.step_allocator != nullptr ? context.step_allocator : &kNoLimit,
-                 context.clock),
+                 context.clock, context.timer),
       front_(&scheduler_) {
   // Pieces that go to several models are joined once, here, and not by each.
   set_reads_pieces(!scheduler_.shares_inputs());

@@ -42,7 +42,6 @@ SEQUENCE = {
     "end": {"sequence_id": 5, "sequence_end": True},
     "text": {"sequence_id": "a name", "sequence_start": True, "sequence_end": True},
 }
-
 IN_SEQUENCE = {what: {"outputs": ONE, "parameters": members} for what, members in SEQUENCE.items()}
 
 

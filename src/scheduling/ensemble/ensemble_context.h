@@ -13,6 +13,7 @@
 #include "config/compiled_model.h"
 #include "memory/output_allocator.h"
 #include "scheduling/ensemble/model_resolver.h"
+#include "scheduling/ensemble/overdue_runs.h"
 #include "scheduling/ensemble/step_graph.h"
 
 namespace nereid {
@@ -20,12 +21,13 @@ namespace nereid {
 struct EnsembleContext {
   // All but the graph outlive this, and `allocator_in` the responses of the steps' models.
   EnsembleContext(const CompiledModel* config_in, StepGraph graph_in, ModelResolver* resolver_in,
-                  const HeapOutputAllocator* allocator_in, Clock* clock_in)
+                  const HeapOutputAllocator* allocator_in, Clock* clock_in, Timer* timer)
       : config(config_in),
         graph(std::move(graph_in)),
         resolver(resolver_in),
         allocator(allocator_in),
         clock(clock_in),
+        overdue(timer, clock_in),
         told_left_out(std::make_unique<std::atomic<bool>[]>(graph.outputs().size())) {}
 
   const CompiledModel* const config;
@@ -34,6 +36,7 @@ struct EnsembleContext {
   const HeapOutputAllocator* const allocator;  // of what steps make
   Clock* const clock;
 
+  OverdueRuns overdue;
   Mutex runs_mu;                      // guards InferRequest::ensemble_run of its requests
   std::atomic<size_t> peak_bytes{0};  // the most that tensors between steps took in one request
   // By output: whether the log says that an answer was without it.

@@ -169,7 +169,10 @@ void EnsembleRun::PutInputs(Work* work) {
 void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work) {
   pool_.Put(tensor, iteration, std::move(value));
   absl::InlinedVector<uint32_t, 1> complete;
-  progress_.Arrive(tensor, iteration, &work->start, &complete);
+  const bool parks = context_->config->ensemble.max_inflight_requests > 0;
+  progress_.Arrive(tensor, iteration, parks ? context_->clock->Now() : TimePoint(), &work->start,
+                   &complete);
+  if (progress_.parked() > 0 && !watched_.has_value()) WatchParked();
   for (const uint32_t ready : complete) {
     if (plan_.decoupled) {
       to_send_.push_back(CollectAnswer(context_->graph, plan_, ready, &pool_));
@@ -177,6 +180,42 @@ void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Wo
       outputs_complete_ = true;
     }
   }
+}
+
+void EnsembleRun::WatchParked() {
+  if (progress_.parked() == 0) {
+    if (watched_.has_value()) context_->overdue.Remove(*watched_);
+    watched_.reset();
+    return;
+  }
+  const TimePoint until = progress_.parked_since() + OverdueRuns::kLongestWait;
+  if (watched_.has_value()) {
+    context_->overdue.Move(*watched_, until);
+  } else {
+    watched_ = context_->overdue.Add(this, until);
+  }
+}
+
+void EnsembleRun::StartOverdue() noexcept {
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    if (!watched_.has_value()) return;  // it has ended meanwhile
+    try {
+      progress_.StartParked(context_->clock->Now() - OverdueRuns::kLongestWait, &work.start);
+    } catch (const std::bad_alloc&) {
+      FailForMemory(&work);
+    }
+    WatchParked();
+  }
+  if (!work.start.empty()) {
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(OverdueRuns::kLongestWait);
+    LOG_ERROR << "ensemble '" << context_->config->name << "': steps that have waited "
+              << waited.count() << " s for others of their request (max_inflight_requests: "
+              << context_->config->ensemble.max_inflight_requests
+              << ") start beside them: " << work.start.size();
+  }
+  Do(std::move(work));
 }
 
 void EnsembleRun::StartStep(StepRun step) noexcept {
@@ -559,6 +598,8 @@ void EnsembleRun::End() {
     succeeded = succeeded_;
     peak = pool_.peak_bytes();
     pool_.Clear();
+    progress_.Abandon();
+    WatchParked();
   }
   if (succeeded) RecordEnsembleSuccess(*context_, *request_, times_);
   size_t seen = context_->peak_bytes.load(std::memory_order_relaxed);

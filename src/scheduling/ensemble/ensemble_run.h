@@ -47,6 +47,8 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   void FailStep(StepRun step) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // The request was cancelled: nothing starts any more, and what runs is cancelled, too.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
+  // Executions that have been parked as long as they may start now. For OverdueRuns.
+  void StartOverdue() noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Call;
@@ -73,6 +75,8 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Has OverdueRuns look after what is parked as long as something is.
+  void WatchParked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // It has given its final answer.
   void EndCall(Call* call, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // It needs its inputs no more.
@@ -112,6 +116,7 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
 
   Mutex mu_;
   RunProgress progress_ ABSL_GUARDED_BY(mu_);
+  std::optional<OverdueRuns::Place> watched_ ABSL_GUARDED_BY(mu_);  // something was parked
   TensorPool pool_ ABSL_GUARDED_BY(mu_);
   absl::InlinedVector<Call*, 4> calls_ ABSL_GUARDED_BY(mu_);  // own themselves
   // By step: answers of a decoupled one so far.

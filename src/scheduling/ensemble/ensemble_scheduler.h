@@ -15,17 +15,21 @@ namespace nereid {
 class EnsembleScheduler final : public Scheduler {
  public:
   // All but `graph` outlive this, and `allocator`, of the tensors between the steps, the responses
-  // of the steps' models.
+  // of the steps' models. `timer`, until Shutdown: ends the waits of parked executions; null: they
+  // may last.
   EnsembleScheduler(const CompiledModel* config, StepGraph graph, ModelResolver* resolver,
-                    const HeapOutputAllocator* allocator, Clock* clock)
-      : context_(config, std::move(graph), resolver, allocator, clock) {}
+                    const HeapOutputAllocator* allocator, Clock* clock, Timer* timer = nullptr)
+      : context_(config, std::move(graph), resolver, allocator, clock, timer) {}
 
   // Besides UNAVAILABLE, errors of the look-up of a step's model.
   absl::Status Enqueue(RequestPtr* request) override;
   void CloseAdmission() override { closed_.store(true, std::memory_order_release); }
   void OnCancel(InferRequest* request) override ABSL_LOCKS_EXCLUDED(context_.runs_mu);
-  // Nothing to stop: what is under way is in the hands of the steps' models.
-  void Shutdown() override { CloseAdmission(); }
+  // What is under way is in the hands of the steps' models.
+  void Shutdown() override {
+    CloseAdmission();
+    context_.overdue.Stop();
+  }
 
   bool shares_inputs() const { return context_.graph.shares_inputs(); }
   // The most bytes that tensors between the steps took in one request so far.

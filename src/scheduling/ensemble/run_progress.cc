@@ -1,5 +1,7 @@
 #include "scheduling/ensemble/run_progress.h"
 
+#include <algorithm>
+
 namespace nereid {
 
 RunProgress::RunProgress(const StepGraph& graph, const StepPlan& plan, uint32_t max_inflight)
@@ -44,13 +46,13 @@ void RunProgress::Gather(Gathering* gathering, bool moving, uint32_t iteration,
   }
 }
 
-void RunProgress::Arrive(uint32_t tensor_id, uint32_t iteration, StepRuns* start,
+void RunProgress::Arrive(uint32_t tensor_id, uint32_t iteration, TimePoint now, StepRuns* start,
                          absl::InlinedVector<uint32_t, 1>* complete) {
   const StepGraph::Tensor& tensor = graph_.tensors()[tensor_id];
   for (const uint32_t reader : tensor.readers) {
     if (runs_[reader] == 0) continue;
     Gather(&steps_[reader].inputs, tensor.iterated, iteration,
-           [&](uint32_t ready) { Ready(reader, ready, start); });
+           [&](uint32_t ready) { Ready(reader, ready, now, start); });
   }
   if (tensor.output < 0 || wanted_[static_cast<size_t>(tensor.output)] == 0) return;
   came_[static_cast<size_t>(tensor.output)] = 1;
@@ -58,12 +60,12 @@ void RunProgress::Arrive(uint32_t tensor_id, uint32_t iteration, StepRuns* start
          [&](uint32_t ready) { complete->push_back(ready); });
 }
 
-void RunProgress::Ready(uint32_t step, uint32_t iteration, StepRuns* start) {
+void RunProgress::Ready(uint32_t step, uint32_t iteration, TimePoint now, StepRuns* start) {
   if (abandoned_) return;
   StepState& state = steps_[step];
   // What takes memory comes first: a step that is counted is one that starts or waits.
   if (max_inflight_ > 0 && state.active >= max_inflight_) {
-    state.parked.push_back(iteration);
+    state.parked.push_back({iteration, now});
     ++parked_;
   } else {
     start->push_back({step, iteration});
@@ -75,14 +77,32 @@ void RunProgress::Ready(uint32_t step, uint32_t iteration, StepRuns* start) {
 void RunProgress::Finish(uint32_t step, StepRuns* start) {
   StepState& state = steps_[step];
   --under_way_;
-  if (state.parked.empty()) {
-    --state.active;
-    return;
-  }
-  // The first of all that are to start, as a rule, for which there is a place.
-  start->push_back({step, state.parked.front()});
+  --state.active;
+  // As a rule the first of all that are to start, for which there is a place.
+  if (!state.parked.empty() && state.active < max_inflight_) StartFirst(step, start);
+}
+
+void RunProgress::StartFirst(uint32_t step, StepRuns* start) {
+  StepState& state = steps_[step];
+  start->push_back({step, state.parked.front().iteration});
   state.parked.pop_front();
   --parked_;
+  ++state.active;
+}
+
+void RunProgress::StartParked(TimePoint since, StepRuns* start) {
+  for (uint32_t step = 0; step < steps_.size(); ++step) {
+    std::list<Parked>& parked = steps_[step].parked;
+    while (!parked.empty() && parked.front().since <= since) StartFirst(step, start);
+  }
+}
+
+TimePoint RunProgress::parked_since() const {
+  TimePoint since = TimePoint::max();
+  for (const StepState& state : steps_) {
+    if (!state.parked.empty()) since = std::min(since, state.parked.front().since);
+  }
+  return since;
 }
 
 void RunProgress::Abandon() {

@@ -1,5 +1,5 @@
 // RunProgress: which steps of a request to an ensemble may start, given what has arrived. No lock,
-// no clock, no tensors. Thread-compatible. Owned by its EnsembleRun.
+// no clock (the time is told), no tensors. Thread-compatible. Owned by its EnsembleRun.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_RUN_PROGRESS_H_
 #define NEREID_SCHEDULING_ENSEMBLE_RUN_PROGRESS_H_
 
@@ -9,6 +9,7 @@
 #include <list>
 #include <map>
 
+#include "base/clock.h"
 #include "scheduling/ensemble/step_graph.h"
 
 namespace nereid {
@@ -26,17 +27,22 @@ class RunProgress {
   RunProgress(const StepGraph& graph, const StepPlan& plan, uint32_t max_inflight);
 
   // A value of a tensor is there, for the first time. Appends what may start now to `start`, and to
-  // `complete` the iterations for which all wanted outputs are there now.
-  void Arrive(uint32_t tensor, uint32_t iteration, StepRuns* start,
+  // `complete` the iterations for which all wanted outputs are there now. `now`: when it came;
+  // anything if nothing is ever parked.
+  void Arrive(uint32_t tensor, uint32_t iteration, TimePoint now, StepRuns* start,
               absl::InlinedVector<uint32_t, 1>* complete);
   // An execution that was to start has ended; one that waited for it may start.
   void Finish(uint32_t step, StepRuns* start);
+  // Executions that were parked at `since` or before start, beside those under way.
+  void StartParked(TimePoint since, StepRuns* start);
   // Nothing starts any more.
   void Abandon();
 
   // Executions that were to start and have not ended, and those that wait for them.
   uint32_t under_way() const { return under_way_; }
   uint32_t parked() const { return parked_; }
+  // Since when the first of them waits. REQUIRES: one does.
+  TimePoint parked_since() const;
   // Whether wanted output `index` of the plan has never come.
   bool Lacks(const StepPlan& plan, uint32_t index) const { return !came_[plan.outputs[index]]; }
 
@@ -47,16 +53,22 @@ class RunProgress {
     uint32_t moving_needed = 0;
     std::map<uint32_t, uint32_t> moving_here = {};  // by iteration, of those not complete
   };
+  struct Parked {
+    uint32_t iteration;
+    TimePoint since;
+  };
   struct StepState {
     Gathering inputs;
     uint32_t active = 0;
-    std::list<uint32_t> parked = {};  // iterations
+    std::list<Parked> parked = {};
   };
 
   template <typename Complete>
   static void Gather(Gathering* gathering, bool moving, uint32_t iteration,
                      const Complete& complete);
-  void Ready(uint32_t step, uint32_t iteration, StepRuns* start);
+  void Ready(uint32_t step, uint32_t iteration, TimePoint now, StepRuns* start);
+  // The first that is parked there.
+  void StartFirst(uint32_t step, StepRuns* start);
 
   const StepGraph& graph_;
   const uint32_t max_inflight_;

@@ -104,19 +104,19 @@ TEST(RunProgressTest, StepsStartWhenAllIsThere) {
   RunProgress progress(graph, plan, 0);
   StepRuns start;
   Complete complete;
-  progress.Arrive(0, 0, &start, &complete);  // a
+  progress.Arrive(0, 0, TimePoint(), &start, &complete);  // a
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(0, 0)));
   start.clear();
-  progress.Arrive(1, 0, &start, &complete);  // b; nobody wants y
+  progress.Arrive(1, 0, TimePoint(), &start, &complete);  // b; nobody wants y
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 0), Pair(2, 0)));
   start.clear();
-  progress.Arrive(3, 0, &start, &complete);  // d
+  progress.Arrive(3, 0, TimePoint(), &start, &complete);  // d
   EXPECT_THAT(start, IsEmpty());
-  progress.Arrive(2, 0, &start, &complete);  // c
+  progress.Arrive(2, 0, TimePoint(), &start, &complete);  // c
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(3, 0)));
   EXPECT_EQ(progress.under_way(), 4u);
   EXPECT_TRUE(progress.Lacks(plan, 0));
-  progress.Arrive(4, 0, &start, &complete);  // z
+  progress.Arrive(4, 0, TimePoint(), &start, &complete);  // z
   EXPECT_THAT(complete, ElementsAre(0));
   EXPECT_FALSE(progress.Lacks(plan, 0));
 }
@@ -129,7 +129,7 @@ TEST(RunProgressTest, IterationsGatherByTheirNumber) {
   StepRuns start;
   Complete complete;
   const auto arrive = [&](uint32_t tensor, uint32_t iteration) {
-    progress.Arrive(tensor, iteration, &start, &complete);
+    progress.Arrive(tensor, iteration, TimePoint(), &start, &complete);
   };
   const uint32_t a = 0, i = 1, b = 2, c = 3, z = 4;
   arrive(i, 0);
@@ -157,9 +157,9 @@ TEST(RunProgressTest, NoMoreThanAllowedAtATime) {
   RunProgress progress(graph, graph.full_plan(), 2);
   StepRuns start;
   Complete complete;
-  progress.Arrive(0, 0, &start, &complete);
+  progress.Arrive(0, 0, TimePoint(), &start, &complete);
   start.clear();
-  for (uint32_t i = 0; i < 4; ++i) progress.Arrive(1, i, &start, &complete);
+  for (uint32_t i = 0; i < 4; ++i) progress.Arrive(1, i, TimePoint(), &start, &complete);
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 0), Pair(1, 1)));
   EXPECT_EQ(progress.parked(), 2u);
   EXPECT_EQ(progress.under_way(), 5u);
@@ -170,10 +170,35 @@ TEST(RunProgressTest, NoMoreThanAllowedAtATime) {
   EXPECT_EQ(progress.parked(), 0u);
   EXPECT_EQ(progress.under_way(), 3u);  // the decoupled one and two after it
   start.clear();
-  progress.Arrive(1, 4, &start, &complete);
+  progress.Arrive(1, 4, TimePoint(), &start, &complete);
   progress.Finish(1, &start);
   EXPECT_THAT(start, IsEmpty());
   EXPECT_EQ(progress.under_way(), 2u);
+}
+
+TEST(RunProgressTest, WhatHasWaitedLongEnoughStartsBesideTheOthers) {
+  const StepGraph graph =
+      *StepGraph::Make(Ensemble({"a"}, {"z"}, {{{"a"}, {"b"}}, {{"b"}, {"z"}}}), {true, false});
+  RunProgress progress(graph, graph.full_plan(), 1);
+  StepRuns start;
+  Complete complete;
+  progress.Arrive(0, 0, TimePoint(), &start, &complete);
+  for (uint32_t i = 0; i < 4; ++i) {
+    progress.Arrive(1, i, FromNanos(10 * i), &start, &complete);
+  }
+  EXPECT_EQ(progress.parked_since(), FromNanos(10));
+  start.clear();
+  progress.StartParked(FromNanos(20), &start);
+  EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 1), Pair(1, 2)));
+  EXPECT_EQ(progress.parked(), 1u);
+  EXPECT_EQ(progress.parked_since(), FromNanos(30));
+  EXPECT_EQ(progress.under_way(), 5u);
+  start.clear();
+  progress.Finish(1, &start);
+  progress.Finish(1, &start);
+  EXPECT_THAT(start, IsEmpty()) << "one is under way still";
+  progress.Finish(1, &start);
+  EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 3)));
 }
 
 }  // namespace

@@ -236,7 +236,7 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
     config.decoupled = graph->full_plan().decoupled;
     ensemble_ = std::make_shared<FakeModel>(std::move(config));
     scheduler_ = std::make_unique<EnsembleScheduler>(&ensemble_->config(), *std::move(graph), this,
-                                                     &allocator_, Clock::Real());
+                                                     &allocator_, clock_, timer_);
     ensemble_->on_enqueue = [this](RequestPtr* request) { return scheduler_->Enqueue(request); };
     ensemble_->on_cancel = [this](InferRequest* request) { scheduler_->OnCancel(request); };
   }
@@ -309,6 +309,8 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
     return {{"O", ints}};
   }
 
+  Clock* clock_ = Clock::Real();
+  Timer* timer_ = nullptr;
   const HeapOutputAllocator allocator_{nullptr};
   ModelBuilder builder_;
   EnsembleSpec spec_;
