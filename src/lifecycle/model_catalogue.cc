@@ -218,14 +218,20 @@ void ModelCatalogue::NoteUnloadEnd(const ModelId& id, BusyMark mark) {
 // ---- Claims
 
 std::vector<ModelCatalogue::BusyMark> ModelCatalogue::MarkBusy(
-    const std::vector<PlannedAction>& actions) {
+    const std::vector<PlannedAction>& actions, const FoundModels& read) {
   std::set<ModelId> models;
+  std::map<ModelId, std::vector<std::string>> loading;
   std::vector<std::pair<std::set<ModelId>::const_iterator, bool>> places;
-  for (const PlannedAction& action : actions) places.push_back(models.insert(action.model));
+  for (const PlannedAction& action : actions) {
+    places.push_back(models.insert(action.model));
+    const auto found = read.find(action.model);
+    if (IsLoad(action) && found != read.end()) loading[action.model] = found->second.members;
+  }
   std::vector<BusyMark> marks;
   marks.reserve(places.size());
   // From here on nothing takes memory.
   busy_.merge(models);
+  loading_.merge(loading);
   // Of two actions on one model the first has the mark.
   for (const auto& [place, is_first] : places) {
     marks.push_back(is_first ? BusyMark(this, place) : BusyMark());
@@ -234,17 +240,19 @@ std::vector<ModelCatalogue::BusyMark> ModelCatalogue::MarkBusy(
 }
 
 ModelCatalogue::Claim ModelCatalogue::ClaimBut(std::vector<PlannedAction> actions,
-                                               const std::set<ModelId>& others) {
+                                               const std::set<ModelId>& others,
+                                               const FoundModels& read) {
   Claim claim;
   claim.skipped = OnlyModels(actions, others);
   claim.actions = WithoutModels(std::move(actions), others);
-  claim.marks = MarkBusy(claim.actions);
+  claim.marks = MarkBusy(claim.actions, read);
   return claim;
 }
 
-std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimLoad(
-    const ModelId& id, std::vector<PlannedAction> actions,
-    const std::map<ModelId, FoundModel>& read, uint64_t seen) {
+std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimLoad(const ModelId& id,
+                                                               std::vector<PlannedAction> actions,
+                                                               const FoundModels& read,
+                                                               uint64_t seen) {
   MutexLock lock(&mu_);
   std::set<ModelId> others_work_on;
   for (const PlannedAction& action : actions) {
@@ -260,35 +268,56 @@ std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimLoad(
     const auto known = records_.find(action.model);
     if (is_read && known != records_.end() && known->second.changed > seen) return std::nullopt;
   }
-  Claim claim = ClaimBut(std::move(actions), others_work_on);
+  Claim claim = ClaimBut(std::move(actions), others_work_on, read);
   if (const auto known = records_.find(id); known != records_.end()) {
     known->second.on_request = true;
   }
   return claim;
 }
 
+std::vector<PlannedAction> ModelCatalogue::PlanUnload(const ModelId& id, bool with_members) const {
+  LoadInput input;
+  input.running = Running();
+  for (const auto& [loading, members] : loading_) {
+    RunningModel& model = input.running[loading];
+    model.members.insert(model.members.end(), members.begin(), members.end());
+    model.wanted = true;
+  }
+  input.intents = {{LoadIntent::Kind::kUnload, id, false, with_members}};
+  return PlanLoads(input);
+}
+
+bool ModelCatalogue::WaitedForOneOf(const std::vector<PlannedAction>& actions) {
+  for (const PlannedAction& action : actions) {
+    if (busy_.count(action.model) == 0) continue;
+    AwaitNotBusy(action.model);
+    return true;
+  }
+  return false;
+}
+
 std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimUnload(const ModelId& id,
                                                                  bool with_members) {
   MutexLock lock(&mu_);
-  AwaitNotBusy(id);
-  if (records_.count(id) == 0) return std::nullopt;
-  LoadInput input;
-  input.running = Running();
-  input.intents = {{LoadIntent::Kind::kUnload, id, false, with_members}};
-  Claim claim = ClaimBut(PlanLoads(input), busy_);
-  // Ensembles that are being loaded are checked afterwards; members stay.
-  std::erase_if(claim.skipped, [](const PlannedAction& action) { return action.reason.empty(); });
-  return claim;
+  std::vector<PlannedAction> actions;
+  do {
+    AwaitNotBusy(id);
+    if (records_.count(id) == 0) return std::nullopt;
+    actions = PlanUnload(id, with_members);
+    // An ensemble that is being loaded counts on its members until that has ended.
+  } while (WaitedForOneOf(actions));
+  return ClaimBut(std::move(actions), {}, {});
 }
 
 ModelCatalogue::Claim ModelCatalogue::ClaimSync(std::vector<PlannedAction> actions,
+                                                const FoundModels& read,
                                                 const std::set<ModelId>& known_busy) {
   MutexLock lock(&mu_);
   // What has changed is taken up by the next poll; ensembles whose members change are not.
   for (const PlannedAction& action : OnlyModels(actions, busy_)) {
     if (IsLoad(action) && known_busy.count(action.model) == 0) again_.insert(action.model);
   }
-  return ClaimBut(std::move(actions), busy_);
+  return ClaimBut(std::move(actions), busy_, read);
 }
 
 ModelCatalogue::Claim ModelCatalogue::ClaimAgain(std::vector<PlannedAction> skipped) {
@@ -304,7 +333,7 @@ ModelCatalogue::Claim ModelCatalogue::ClaimAgain(std::vector<PlannedAction> skip
     if (busy) again_.insert(action.model);
     if (busy || record == records_.end() || !record->second.wanted) not_now.insert(action.model);
   }
-  return ClaimBut(std::move(skipped), not_now);
+  return ClaimBut(std::move(skipped), not_now, {});
 }
 
 void ModelCatalogue::Release(BusyMark mark) noexcept {
@@ -314,6 +343,7 @@ void ModelCatalogue::Release(BusyMark mark) noexcept {
 
 void ModelCatalogue::ReleaseLocked(BusyMark mark) noexcept {
   if (std::exchange(mark.catalogue_, nullptr) == nullptr) return;
+  loading_.erase(*mark.place_);
   busy_.erase(mark.place_);
   // Under the lock: whoever waits for this may destroy the catalogue.
   changed_.NotifyAll();

@@ -41,6 +41,7 @@ class ModelCatalogue {
     uint64_t changed = 0;  // when: see Standing::now
   };
   using Records = std::map<ModelId, Record>;
+  using FoundModels = std::map<ModelId, FoundModel>;
 
   // While it lives nobody else works on its model. Goes with whatever fails, so that a later load
   // does not wait for ever. REQUIRES: it goes where the catalogue's mutex is not held.
@@ -133,14 +134,14 @@ class ModelCatalogue {
   // What a load of `id` does. `read`: models that the plan has looked at. None: one of these has
   // changed since `seen`, or others worked on it (then this has waited for them).
   std::optional<Claim> ClaimLoad(const ModelId& id, std::vector<PlannedAction> actions,
-                                 const std::map<ModelId, FoundModel>& read, uint64_t seen)
-      ABSL_LOCKS_EXCLUDED(mu_);
-  // What an unload of `id` does. Waits until nobody works on it. None: it was never loaded.
+                                 const FoundModels& read, uint64_t seen) ABSL_LOCKS_EXCLUDED(mu_);
+  // What an unload of `id` does. Waits until nobody works on it, or on an ensemble that uses it.
+  // None: it was never loaded.
   std::optional<Claim> ClaimUnload(const ModelId& id, bool with_members) ABSL_LOCKS_EXCLUDED(mu_);
-  // What a poll does. Models in `known_busy` were left out of its plan; what others have begun to
-  // work on since is loaded again afterwards.
-  Claim ClaimSync(std::vector<PlannedAction> actions, const std::set<ModelId>& known_busy)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  // What a poll does, which has looked at `read`. Models in `known_busy` were left out of its plan;
+  // what others have begun to work on since is loaded again afterwards.
+  Claim ClaimSync(std::vector<PlannedAction> actions, const FoundModels& read,
+                  const std::set<ModelId>& known_busy) ABSL_LOCKS_EXCLUDED(mu_);
   // Loads of those of `skipped` that are wanted. What others still work on follows afterwards.
   Claim ClaimAgain(std::vector<PlannedAction> skipped) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -158,12 +159,18 @@ class ModelCatalogue {
   std::shared_ptr<const PreparedModel> InForce(const ModelId& id) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AwaitNotBusy(const ModelId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Marks the models of `actions`, none of which is busy; all or, where it throws, none.
-  std::vector<BusyMark> MarkBusy(const std::vector<PlannedAction>& actions)
+  // What an unload does, considering also ensembles that are being loaded for the first time.
+  std::vector<PlannedAction> PlanUnload(const ModelId& id, bool with_members) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Waits until nobody works on the first of these models that is busy; false: none is.
+  bool WaitedForOneOf(const std::vector<PlannedAction>& actions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Marks the models of `actions`, none of which is busy; all or, where it throws, none. `read`:
+  // those that are loaded for the first time, at least.
+  std::vector<BusyMark> MarkBusy(const std::vector<PlannedAction>& actions, const FoundModels& read)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Claims those of `actions` that are not among `others`.
-  Claim ClaimBut(std::vector<PlannedAction> actions, const std::set<ModelId>& others)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Claim ClaimBut(std::vector<PlannedAction> actions, const std::set<ModelId>& others,
+                 const FoundModels& read) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Release(BusyMark mark) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   void ReleaseLocked(BusyMark mark) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -175,6 +182,8 @@ class ModelCatalogue {
   Records records_ ABSL_GUARDED_BY(mu_);
   uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<ModelId> busy_ ABSL_GUARDED_BY(mu_);
+  // Of busy models that are being loaded: the names of their members.
+  std::map<ModelId, std::vector<std::string>> loading_ ABSL_GUARDED_BY(mu_);
   std::set<ModelId> again_ ABSL_GUARDED_BY(mu_);  // busy ones to be loaded again afterwards
 };
 

@@ -135,7 +135,7 @@ TEST_F(ModelCatalogueTest, WhatAPollSkipsIsLoadedAgainUnlessItWasBusyBefore) {
   std::optional<ModelCatalogue::Claim> a = Claim(kA);
   std::optional<ModelCatalogue::Claim> b = Claim(kB);
   const ModelCatalogue::Claim poll =
-      catalogue_.ClaimSync({LoadOf(kA), LoadOf(kB), LoadOf(kE)}, /*known_busy=*/{kB});
+      catalogue_.ClaimSync({LoadOf(kA), LoadOf(kB), LoadOf(kE)}, {}, /*known_busy=*/{kB});
   EXPECT_THAT(Names(poll.actions), ElementsAre("e"));
   EXPECT_TRUE(EndLoad(kA, &a->marks[0]));
   EXPECT_FALSE(EndLoad(kB, &b->marks[0]));

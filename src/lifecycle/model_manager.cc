@@ -188,7 +188,7 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
   }
   std::vector<PlannedAction> actions = WithoutModels(PlanLoads(work.input), skip);
   reader_.ReadRest(actions, &work.prepared);
-  ModelCatalogue::Claim claim = catalogue_.ClaimSync(std::move(actions), skip);
+  ModelCatalogue::Claim claim = catalogue_.ClaimSync(std::move(actions), work.input.found, skip);
   catalogue_.Forget(snapshot);
   for (const std::string& name : snapshot.ambiguous) {
     LOG_ERROR << "failed to poll model '" << name << "': not unique across all model repositories";

@@ -131,7 +131,7 @@ class ModelManager {
                    const std::shared_ptr<LoadProgress>& progress);
   // Ensembles that others worked on while their members changed: loads those that are wanted again.
   // Blocks, but not for those that others still work on, which follow afterwards: a load that these
-  // wait for may hang.
+  // wait for may hang. (Whoever unloads a member waits.)
   void CheckAgain(std::vector<PlannedAction> skipped);
   // What the repositories hold and has come to rest, in `scan`.
   absl::Status WaitForScan(const RepositoryLayout& layout, RepositorySnapshot* scan)

@@ -69,8 +69,7 @@ class ModelRechecksTest : public ::testing::Test {
       Change(name);
       repository_.fs.MakeDirectory("/models/" + name + "/1");
     }
-    repository_.WriteEnsemble(
-        "e", FakeRepository::Step("a", "in", "t") + FakeRepository::Step("b", "t", "out"));
+    repository_.WriteEnsemble("e", Steps());
     ModelManagerOptions options;
     options.repositories = {"/models"};
     options.load_threads = 4;
@@ -84,6 +83,9 @@ class ModelRechecksTest : public ::testing::Test {
     EXPECT_TRUE(manager_->WaitUnloaded(repository_.clock.Now() + std::chrono::hours(1)));
   }
 
+  static std::string Steps() {
+    return FakeRepository::Step("a", "in", "t") + FakeRepository::Step("b", "t", "out");
+  }
   static std::string Labels(const std::string& model) { return "/models/" + model + "/labels"; }
 
   // Every change of its files makes a model a new one.
@@ -106,6 +108,12 @@ class ModelRechecksTest : public ::testing::Test {
     files_.LetGo(Labels(model));
     loading->join();
   }
+  // Unloads `model`, with time to do so unless it has to wait.
+  std::thread UnloadBeside(const std::string& model) {
+    std::thread unloading([this, model] { EXPECT_EQ(manager_->Unload(model), absl::OkStatus()); });
+    for (int i = 0; i < 10'000 && manager_->Find(model, -1).ok(); ++i) std::this_thread::yield();
+    return unloading;
+  }
   bool Serves() const { return manager_->Find("e", -1).ok(); }
 
   FakeRepository repository_;
@@ -125,14 +133,40 @@ TEST_F(ModelRechecksTest, AMemberThatComesLaterThanTheCheckBringsItsEnsembleBack
   EXPECT_TRUE(Serves());
 }
 
-TEST_F(ModelRechecksTest, AMemberThatGoesMeanwhileTakesItsEnsembleWithIt) {
+TEST_F(ModelRechecksTest, AMemberGoesWhenItsEnsembleHasLoaded) {
   Change("a");
   std::thread a = LoadHeld("a");
-  ASSERT_TRUE(manager_->Unload("b").ok()) << "does not wait for a";
+  std::thread unloading = UnloadBeside("b");
+  EXPECT_TRUE(manager_->Find("b", -1).ok()) << "the ensemble counts on it";
   Finish("a", &a);
+  unloading.join();
+  EXPECT_FALSE(manager_->Find("b", -1).ok());
   EXPECT_FALSE(Serves());
   ASSERT_TRUE(manager_->Load("b").ok());
   while (!Serves()) std::this_thread::yield();  // what was to be done again may be under way
+}
+
+TEST_F(ModelRechecksTest, AMemberGoesWhenItsEnsembleHasLoadedForTheFirstTime) {
+  repository_.WriteEnsemble("f", Steps());
+  ASSERT_TRUE(manager_->Unload("a").ok());
+  files_.Hold(Labels("a"));
+  std::thread f([this] { EXPECT_EQ(manager_->Load("f"), absl::OkStatus()); });
+  files_.AwaitReader(Labels("a"));  // which comes with it
+  std::thread unloading = UnloadBeside("b");
+  Finish("a", &f);
+  unloading.join();
+  EXPECT_FALSE(manager_->Find("f", -1).ok());
+  ASSERT_TRUE(manager_->Load("b").ok());
+  EXPECT_TRUE(manager_->Find("f", -1).ok());
+}
+
+TEST_F(ModelRechecksTest, AnEnsembleThatIsBeingLoadedKeepsNoOtherModel) {
+  repository_.Write("alone");
+  ASSERT_TRUE(manager_->Load("alone").ok());
+  Change("a");
+  std::thread a = LoadHeld("a");
+  EXPECT_TRUE(manager_->Unload("alone").ok());
+  Finish("a", &a);
 }
 
 }  // namespace
