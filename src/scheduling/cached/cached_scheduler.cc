@@ -9,18 +9,13 @@
 #include "base/log.h"
 #include "cache/packed_response.h"
 #include "infer/response.h"
+#include "scheduling/refusal.h"
 
 namespace nereid {
 namespace {
 
 constexpr uint64_t kMaxWaitingInsertBytes = 64 << 20;
 constexpr std::chrono::seconds kLogInterval(1);
-
-absl::Status Stopping(const InferRequest& request) {
-  return absl::UnavailableError(absl::StrCat(
-      request.LogPrefix(),
-      "Server is stopping, scheduler for model has stopped accepting new inference requests"));
-}
 
 }  // namespace
 
@@ -70,7 +65,7 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   if (cache_->answers_at_once()) {
     return LookUp(request) == Found::kHit ? absl::OkStatus() : inner_->Enqueue(request);
   }
-  if (!looking_up_.Enter()) return EnqueueClosed(request);  // closed since we looked
+  if (!looking_up_.Enter()) return EnqueueClosed(request);         // closed since we looked
   InlineTurn* const turn = std::exchange(r.inline_turn, nullptr);  // it ends with this call
   absl::Cleanup give_back = [&] {
     looking_up_.Leave();
@@ -92,7 +87,7 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
 }
 
 absl::Status CachedScheduler::EnqueueClosed(RequestPtr* request) {
-  if (!(*request)->passes_closed_admission) return Stopping(**request);
+  if (!(*request)->passes_closed_admission) return StoppingError(**request);
   return inner_->Enqueue(request);
 }
 

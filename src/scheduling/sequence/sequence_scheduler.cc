@@ -12,14 +12,13 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "scheduling/queue/queue_policy.h"
+#include "scheduling/refusal.h"
 #include "scheduling/sequence/direct_strategy.h"
 #include "scheduling/sequence/oldest_strategy.h"
 
 namespace nereid {
 namespace {
 
-constexpr char kStopping[] =
-    "Server is stopping, scheduler for model has stopped accepting new inference requests";
 constexpr char kExpiredText[] = "timeout of the corresponding sequence has been expired";
 
 std::unique_ptr<SequenceStrategy> MakeStrategy(const CompiledModel* config) {
@@ -49,7 +48,7 @@ void SequenceScheduler::Aftermath::Settle() noexcept {
               FailureReason::kRejected);
   }
   if (!stopped.empty()) {
-    AnswerAll(std::exchange(stopped, {}), SureStatus(absl::StatusCode::kUnavailable, kStopping),
+    AnswerAll(std::exchange(stopped, {}), SureStatus(absl::StatusCode::kUnavailable, kStoppingText),
               FailureReason::kOther);
   }
   ended.clear();
@@ -68,7 +67,7 @@ SequenceScheduler::SequenceScheduler(const CompiledModel* config, uint32_t insta
     lanes_.push_back(std::make_unique<Lane>(this, i, MakeStrategy(config)));
   }
   if (options.timer != nullptr) {
-    alarm_ = std::make_unique<Timer::Alarm>(options.timer, [this] { OnTimer(); });
+    alarm_.Start(options.timer, [this] { OnTimer(); });
   }
 }
 
@@ -98,11 +97,11 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
   {
     MutexLock lock(&mu_);
     // No instance pulls any more.
-    if (shut_down_) return absl::UnavailableError(kStopping);
+    if (shut_down_) return absl::UnavailableError(kStoppingText);
     const bool nameless = !request.correlation_id().present();
     const bool starts = nameless || HasFlag(request, kRequestFlagSequenceStart);
     if (starts && admission_closed_ && !request.passes_closed_admission) {
-      return absl::UnavailableError(kStopping);
+      return absl::UnavailableError(kStoppingText);
     }
     LiveSequence* sequence = nameless ? nullptr : Find(request.correlation_id());
     if (sequence == nullptr && !starts) {
@@ -386,7 +385,7 @@ void SequenceScheduler::Shutdown() {
     MutexLock lock(&mu_);
     admission_closed_ = true;
     shut_down_ = true;
-    alarm = std::move(alarm_);
+    alarm = alarm_.Stop();
     WakeAll();
   }
   alarm.reset();  // outside the mutex, which its call takes
@@ -417,7 +416,7 @@ void SequenceScheduler::OnTimer() {
   Aftermath aftermath;
   {
     MutexLock lock(&mu_);
-    armed_for_ = TimePoint::max();
+    alarm_.HasRung();
     if (shut_down_) return;
     const TimePoint now = clock_->Now();
     while (const std::optional<uint64_t> number = backlog_.FirstExpired(now)) {
@@ -447,16 +446,12 @@ void SequenceScheduler::OnTimer() {
 }
 
 void SequenceScheduler::ArmTimer() {
-  if (alarm_ == nullptr) return;
   std::optional<TimePoint> next = backlog_.earliest_deadline();
   if (const std::optional<TimePoint> idle = reaper_.next(); idle.has_value()) {
     next = std::min(*idle, next.value_or(*idle));
   }
   if (look_again_ != TimePoint::max()) next = std::min(look_again_, next.value_or(look_again_));
-  // When a deadline goes before it has come the timer calls for nothing, once.
-  if (!next.has_value() || *next >= armed_for_) return;
-  armed_for_ = *next;
-  alarm_->Set(*next);
+  alarm_.RingBy(next);
 }
 
 bool SequenceScheduler::Holding() {

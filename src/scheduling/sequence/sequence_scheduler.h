@@ -23,6 +23,7 @@
 #include "base/mutex.h"
 #include "base/timer.h"
 #include "infer/release_watcher.h"
+#include "scheduling/deadline_alarm.h"
 #include "scheduling/scheduler.h"
 #include "scheduling/sequence/backlog.h"
 #include "scheduling/sequence/controls.h"
@@ -202,8 +203,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   size_t hold_until_backlogged_ ABSL_GUARDED_BY(mu_);
   // Left by a thread that must not answer requests; the next instance that looks does.
   Aftermath left_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<Timer::Alarm> alarm_ ABSL_GUARDED_BY(mu_);      // null: no timer, or shut down
-  TimePoint armed_for_ ABSL_GUARDED_BY(mu_) = TimePoint::max();   // max: not armed
+  DeadlineAlarm alarm_ ABSL_GUARDED_BY(mu_);
   TimePoint look_again_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // max: nothing was missed
   bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
