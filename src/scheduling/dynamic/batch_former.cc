@@ -62,9 +62,29 @@ bool BatchFormer::Push(RequestPtr* request, TimePoint now) {
 }
 
 RequestPtr BatchFormer::Remove(InferRequest* request) {
-  if (request->queue_entry == nullptr) return nullptr;
+  if (!Holds(*request)) return nullptr;
   StartOver();
   return queue_.Remove(request->queue_entry);
+}
+
+bool BatchFormer::Holds(const InferRequest& request) const {
+  return request.queue_entry != nullptr;
+}
+
+bool BatchFormer::TakeCancelled(std::vector<RequestPtr>* cancelled) {
+  if (cancelled_.empty()) return false;
+  // Nothing that is removed may be let go of here for want of memory.
+  cancelled->reserve(cancelled->size() + cancelled_.size());
+  bool changed = false;
+  for (InferRequest* request : cancelled_) {
+    // Marked twice, it has gone already.
+    if (RequestPtr removed = Remove(request)) {
+      cancelled->push_back(std::move(removed));
+      changed = true;
+    }
+  }
+  cancelled_.clear();
+  return changed;
 }
 
 bool BatchFormer::Expire(TimePoint now, std::vector<RequestPtr>* rejected) {

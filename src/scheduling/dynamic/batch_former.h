@@ -38,6 +38,16 @@ class BatchFormer {
   bool Push(RequestPtr* request, TimePoint now);
   // Takes a request out of the middle. Null if it is not in this queue.
   RequestPtr Remove(InferRequest* request);
+  // Whether `request` is in this queue. REQUIRES: it is in no other.
+  bool Holds(const InferRequest& request) const;
+  // TakeCancelled, which comes before anything else is taken out, will remove `request`. Where it
+  // throws nothing has changed. REQUIRES: it is in this queue.
+  void MarkCancelled(InferRequest* request) { cancelled_.push_back(request); }
+  // Takes out what was marked and is still queued. Returns whether there was any. Where it throws
+  // nothing has changed.
+  bool TakeCancelled(std::vector<RequestPtr>* cancelled);
+  // What was marked and not taken out is not cancelled.
+  void ForgetCancelled() { cancelled_.clear(); }
   // See RequestQueue.
   bool Expire(TimePoint now, std::vector<RequestPtr>* rejected);
   std::optional<TimePoint> earliest_deadline() const { return queue_.earliest_deadline(); }
@@ -73,6 +83,7 @@ class BatchFormer {
   const std::unique_ptr<AdaptivePolicy> adaptive_;
   const bool judges_;
   RequestQueue queue_;
+  std::vector<InferRequest*> cancelled_;  // marked; all of them are queued
   BatchCursor cursor_;
   size_t judged_ = 0;
   uint64_t judged_units_ = 0;

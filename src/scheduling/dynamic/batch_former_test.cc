@@ -382,6 +382,28 @@ TEST_F(BatchFormerTest, JudgingStartsAgainWhenAnotherComesInFront) {
   EXPECT_EQ(former_->NextToJudge(), first);
 }
 
+TEST_F(BatchFormerTest, WhatIsMarkedCancelledStaysUntilItIsTaken) {
+  Use(Model().Batching());
+  InferRequest* const first = Push(0, kStart);
+  InferRequest* const second = Push(0, kStart);
+  std::vector<RequestPtr> cancelled;
+  EXPECT_FALSE(former_->TakeCancelled(&cancelled));
+  former_->MarkCancelled(first);
+  former_->MarkCancelled(first);
+  EXPECT_EQ(former_->size(), 2u);
+  EXPECT_TRUE(former_->TakeCancelled(&cancelled));
+  ASSERT_EQ(cancelled.size(), 1u) << "marked twice, taken once";
+  EXPECT_EQ(cancelled[0].get(), first);
+  EXPECT_FALSE(former_->Holds(*first));
+  EXPECT_FALSE(former_->TakeCancelled(&cancelled));
+
+  EXPECT_TRUE(former_->Holds(*second));
+  former_->MarkCancelled(second);
+  former_->ForgetCancelled();
+  EXPECT_FALSE(former_->TakeCancelled(&cancelled));
+  EXPECT_EQ(former_->PopFront().get(), second);
+}
+
 TEST_F(BatchFormerTest, WhatDoesNotFitIsNotJudged) {
   Use(Model().Batching(), /*judged=*/true);
   Push(0, kStart, 5);

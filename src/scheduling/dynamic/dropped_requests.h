@@ -1,0 +1,29 @@
+// DroppedRequests: requests that were taken out of a queue and that no instance will see. Filled
+// under a scheduler's mutex, answered without it. Thread-compatible; owned by the thread that took
+// them out.
+#ifndef NEREID_SCHEDULING_DYNAMIC_DROPPED_REQUESTS_H_
+#define NEREID_SCHEDULING_DYNAMIC_DROPPED_REQUESTS_H_
+
+#include "scheduling/scheduler.h"
+
+namespace nereid {
+
+struct DroppedRequests {
+  DroppedRequests() = default;
+  // Where something fails for want of memory after they have left the queue, they are answered
+  // here: released without an answer, they would count as forgotten by the backend.
+  ~DroppedRequests() { Answer(); }
+  DroppedRequests(const DroppedRequests&) = delete;
+  DroppedRequests& operator=(const DroppedRequests&) = delete;
+
+  bool empty() const { return cancelled.empty() && expired.empty(); }
+  // Answers and releases them. REQUIRES: no mutex of a scheduler is held.
+  void Answer() noexcept;
+
+  Batch cancelled;
+  Batch expired;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_DYNAMIC_DROPPED_REQUESTS_H_
