@@ -1,0 +1,97 @@
+#include "scheduling/dynamic/idle_instances.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace nereid {
+
+std::unique_ptr<IdleInstances::Waiter> IdleInstances::NewWaiter() {
+  if (spare_.empty()) {
+    // With a place for it wherever it may go: from here on the wait takes no memory.
+    idle_.reserve(waiters_ + 1);
+    spare_.reserve(waiters_ + 1);
+    spare_.push_back(std::make_unique<Waiter>(borrower_));
+    ++waiters_;
+  }
+  std::unique_ptr<Waiter> waiter = std::move(spare_.back());
+  spare_.pop_back();
+  return waiter;
+}
+
+void IdleInstances::Wait(Mutex* mu, Clock* clock, BatchExecutor* self,
+                         std::optional<TimePoint> wake_at) {
+  std::unique_ptr<Waiter> me = NewWaiter();
+  me->executor_ = self;
+  idle_.push_back(me.get());
+  const bool lead = wake_at.has_value() && leader_ == nullptr;
+  if (lead) {
+    leader_ = me.get();
+    clock->Wait(&me->wake_, mu, wake_at);
+    leader_ = nullptr;
+  } else {
+    me->wake_.Wait(mu);
+  }
+  while (me->on_loan_) me->wake_.Wait(mu);
+  idle_.erase(std::remove(idle_.begin(), idle_.end(), me.get()), idle_.end());
+  spare_.push_back(std::move(me));
+}
+
+IdleInstances::Waiter* IdleInstances::Take() {
+  if (idle_.empty()) return nullptr;
+  auto chosen = std::find(idle_.begin(), idle_.end(), leader_);
+  // Otherwise the last that came: what it needs is still in the cache.
+  if (chosen == idle_.end()) chosen = std::prev(idle_.end());
+  Waiter* const waiter = *chosen;
+  idle_.erase(chosen);
+  return waiter;
+}
+
+void IdleInstances::WakeAll() {
+  for (Waiter* waiter : idle_) waiter->Wake();
+  idle_.clear();
+}
+
+IdleInstances::Waiter* IdleInstances::Lend(const InlineTurn* deferred_to) {
+  if (deferred_to != nullptr) deferred_.reserve(deferred_.size() + 1);
+  for (auto it = idle_.rbegin(); it != idle_.rend(); ++it) {
+    Waiter* const waiter = *it;
+    if (waiter->executor_ == nullptr || waiter == leader_) continue;
+    idle_.erase(std::next(it).base());
+    waiter->on_loan_ = true;
+    waiter->turn_ = deferred_to;
+    if (deferred_to != nullptr) deferred_.push_back(waiter);
+    return waiter;
+  }
+  return nullptr;
+}
+
+bool IdleInstances::IsLentTo(const InlineTurn* turn) const {
+  return std::any_of(deferred_.begin(), deferred_.end(),
+                     [&](const Waiter* loan) { return loan->turn_ == turn; });
+}
+
+void IdleInstances::BeginLoan(Waiter* loan) {
+  deferred_.erase(std::remove(deferred_.begin(), deferred_.end(), loan), deferred_.end());
+}
+
+void IdleInstances::GiveBack(Waiter* loan) {
+  loan->on_loan_ = false;
+  loan->turn_ = nullptr;
+  idle_.push_back(loan);
+  if (!retired_.empty()) WakeAll();  // it may be this one
+}
+
+void IdleInstances::Retire(const BatchExecutor* executor) {
+  retired_.push_back(executor);
+  WakeAll();
+}
+
+bool IdleInstances::Forget(const BatchExecutor* executor) {
+  const auto it = std::find(retired_.begin(), retired_.end(), executor);
+  if (it == retired_.end()) return false;
+  retired_.erase(it);
+  return true;
+}
+
+}  // namespace nereid

@@ -1,0 +1,119 @@
+// IdleInstances: the instances of a model whose threads wait for a batch. Says who of them keeps
+// the time, who is woken, who is lent to an I/O thread and who is to leave.
+//
+// Thread-compatible: owned by a scheduler and used under its mutex, which Wait lets go of. Marked
+// members need no mutex.
+//
+// Of the threads that wait while a batch forms, one is the leader and waits with a deadline; the
+// others sleep until they are woken. An instance may be lent to the I/O thread that brings a
+// request, while its own thread sleeps on (infer/inline_turn.h).
+#ifndef NEREID_SCHEDULING_DYNAMIC_IDLE_INSTANCES_H_
+#define NEREID_SCHEDULING_DYNAMIC_IDLE_INSTANCES_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "infer/inline_turn.h"
+#include "scheduling/scheduler.h"
+
+namespace nereid {
+
+class IdleInstances {
+ public:
+  class Waiter;
+
+  // What an instance on loan is used by.
+  class Borrower {
+   public:
+    // Executes with `loan` on the calling thread, which ends `turn`; begins with BeginLoan and ends
+    // with GiveBack. Called without the scheduler's mutex.
+    virtual void RunOnLoan(Waiter* loan, InlineTurn* turn) noexcept = 0;
+
+   protected:
+    ~Borrower() = default;
+  };
+
+  // The wait of one instance's thread. Kept when the wait is over, so that whoever wakes it may do
+  // so after letting go of the mutex: at worst the next thread that waits here wakes for nothing.
+  class Waiter final : public InlineTurn::Loan {
+   public:
+    explicit Waiter(Borrower* borrower) : borrower_(borrower) {}
+    // Needs no mutex.
+    void Wake() { wake_.NotifyOne(); }
+    void RunInline(InlineTurn* turn) noexcept override { borrower_->RunOnLoan(this, turn); }
+    // The instance. While it is on loan, needs no mutex.
+    BatchExecutor* executor() const { return executor_; }
+
+   private:
+    friend class IdleInstances;
+
+    Borrower* const borrower_;
+    CondVar wake_;
+    BatchExecutor* executor_ = nullptr;  // constant while on loan
+    const InlineTurn* turn_ = nullptr;   // that will execute; null unless deferred
+    bool on_loan_ = false;
+  };
+
+  // `borrower` outlives this.
+  explicit IdleInstances(Borrower* borrower) : borrower_(borrower) {}
+  IdleInstances(const IdleInstances&) = delete;
+  IdleInstances& operator=(const IdleInstances&) = delete;
+
+  // Those that wait and that nobody has woken, leaving out those on loan.
+  size_t size() const { return idle_.size(); }
+  bool empty() const { return idle_.empty(); }
+  // Whether one of them, or one that was woken and has not looked yet, waits with a deadline.
+  bool has_leader() const { return leader_ != nullptr; }
+
+  // The calling thread, whose instance is `self` (null: nothing to lend), waits until it is woken;
+  // until `wake_at` at the latest, if there is one and nobody leads yet. May return for no reason.
+  // Throws, for want of memory, before it waits or not at all.
+  void Wait(Mutex* mu, Clock* clock, BatchExecutor* self, std::optional<TimePoint> wake_at)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Takes one off the list, to be woken: the leader if it is there, otherwise the one that has
+  // waited for the shortest time. Null if there is none.
+  Waiter* Take();
+  void WakeOne() {
+    if (Waiter* const waiter = Take()) waiter->Wake();
+  }
+  void WakeAll();
+
+  // ---- Loans.
+  // An idle instance, from now on on loan; `deferred_to` is the turn at whose end it is used, null
+  // where that is at once. Null if there is none.
+  Waiter* Lend(const InlineTurn* deferred_to);
+  // Whether an instance on loan will be used at the end of `turn`.
+  bool IsLentTo(const InlineTurn* turn) const;
+  // Requests that come from now on are not this loan's any more.
+  void BeginLoan(Waiter* loan);
+  // The instance waits again. REQUIRES: `loan` is on loan.
+  void GiveBack(Waiter* loan);
+
+  // ---- Retirement.
+  // TakeRetired will say so of `executor`, whose thread is woken if it waits.
+  void Retire(const BatchExecutor* executor);
+  // Whether `executor` is to leave; forgets it.
+  bool TakeRetired(const BatchExecutor* executor) {
+    return !retired_.empty() && executor != nullptr && Forget(executor);
+  }
+
+ private:
+  bool Forget(const BatchExecutor* executor);
+  std::unique_ptr<Waiter> NewWaiter();
+
+  Borrower* const borrower_;
+  const Waiter* leader_ = nullptr;
+  std::vector<Waiter*> idle_;      // wait, and nobody has woken them
+  std::vector<Waiter*> deferred_;  // on loan until the end of a turn
+  std::vector<std::unique_ptr<Waiter>> spare_;
+  size_t waiters_ = 0;                         // that were made
+  std::vector<const BatchExecutor*> retired_;  // that have not pulled since
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_DYNAMIC_IDLE_INSTANCES_H_

@@ -1,0 +1,54 @@
+// StrategySession: the talk with a model's BatchStrategy about the batch that forms at the head of
+// a queue: Begin, Include for each request, End; again from Begin whenever another batch forms.
+//
+// Thread-compatible: owned by a scheduler and used under its mutex. That is let go of while the
+// strategy is called; meanwhile `asking` is true, one thread talks, and nothing may leave the
+// queue.
+#ifndef NEREID_SCHEDULING_DYNAMIC_STRATEGY_SESSION_H_
+#define NEREID_SCHEDULING_DYNAMIC_STRATEGY_SESSION_H_
+
+#include <memory>
+
+#include "base/mutex.h"
+#include "scheduling/dynamic/batch_former.h"
+#include "scheduling/dynamic/batch_strategy.h"
+
+namespace nereid {
+
+class StrategySession {
+ public:
+  // `strategy` may be null: then nobody is ever asked.
+  explicit StrategySession(std::unique_ptr<BatchStrategy> strategy);
+  ~StrategySession();
+  StrategySession(const StrategySession&) = delete;
+  StrategySession& operator=(const StrategySession&) = delete;
+
+  bool has_strategy() const { return strategy_ != nullptr; }
+  // A thread is calling the strategy.
+  bool asking() const { return asking_; }
+
+  // Asks about the requests of `queue` that have not been judged, but not about those that cannot
+  // join the batch anyhow. REQUIRES: not asking. Returns whether the mutex was let go of: then
+  // whoever waits for work has to look again.
+  [[nodiscard]] bool Ask(Mutex* mu, BatchFormer* queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // The batch that formed is handed over: tells the strategy, if it knows of it. REQUIRES: not
+  // asking. Returns as Ask does.
+  [[nodiscard]] bool End(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Nothing more is asked; waits for a call that is under way.
+  void Close(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Ends the last batch and destroys the strategy. REQUIRES: closed.
+  void Drop(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+
+ private:
+  void StopAsking();
+
+  std::unique_ptr<BatchStrategy> strategy_;  // called by whoever set asking_
+  CondVar asking_ended_;
+  bool asking_ = false;
+  bool begun_ = false;  // Begin without End
+  bool closed_ = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULING_DYNAMIC_STRATEGY_SESSION_H_
