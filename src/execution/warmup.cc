@@ -1,6 +1,5 @@
 #include "execution/warmup.h"
 
-#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <utility>
@@ -55,12 +54,13 @@ class Warmup::Execution {
   absl::Status AddInputs(bool of_the_model, InferRequest* request) const;
   void AddError(const absl::Status& error) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A pass of the model's lifetime gate for each request; its stream gives it back.
-  absl::Status EnterModel() const;
+  absl::Status EnterModel();
 
   const std::shared_ptr<ServingModel> model_;
   const Sample& sample_;
   const HeapOutputAllocator allocator_{nullptr};
   std::vector<std::unique_ptr<InferRequest>> requests_;
+  std::vector<ModelPass> passes_;  // one per request, until it is in flight
   Mutex mu_;
   CondVar changed_;
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
@@ -101,10 +101,11 @@ absl::Status Warmup::Execution::Prepare() {
   return EnterModel();
 }
 
-absl::Status Warmup::Execution::EnterModel() const {
-  for (size_t entered = 0; entered < requests_.size(); ++entered) {
-    if (model_->lifetime().Enter()) continue;
-    for (; entered > 0; --entered) model_->lifetime().Leave();
+absl::Status Warmup::Execution::EnterModel() {
+  for (size_t i = 0; i < requests_.size(); ++i) {
+    passes_.push_back(ModelPass::Enter(model_));
+    if (passes_.back()) continue;
+    passes_.clear();
     return absl::UnavailableError(
         absl::StrCat("model '", model_->config().name, "' is being unloaded"));
   }
@@ -118,15 +119,10 @@ Batch Warmup::Execution::Issue() {
   }
   const uint64_t now = ToNanos(model_->clock()->Now());
   Batch batch;
-  size_t passes = requests_.size();
-  // What throws gives the passes back that no stream has.
-  absl::Cleanup leave = [&] {
-    for (; passes > 0; --passes) model_->lifetime().Leave();
-  };
   batch.reserve(requests_.size());
   for (const std::unique_ptr<InferRequest>& request : requests_) {
-    request->BeginFlight(now);
-    --passes;
+    request->BeginFlight(std::move(passes_.back()), now);
+    passes_.pop_back();
     request->queue_start_ns = now;
     request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();
     model_->statistics().AddPending(1);

@@ -146,11 +146,11 @@ absl::StatusOr<bool> InferRequest::IsCancelled() const {
   return stream != nullptr && stream->IsCancelled();
 }
 
-void InferRequest::BeginFlight(uint64_t now_ns) {
+void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
   priority_ = model_->config().batching.LevelOf(asked_priority_);
   request_start_ns = now_ns;
   queue_start_ns = 0;
-  stream_ = std::make_shared<ResponseStream>(model_, id_, target_, trace_);
+  stream_ = std::make_shared<ResponseStream>(std::move(pass), id_, target_, trace_);
   stream_handle_ = stream_;
   issued_ = true;
 }

@@ -149,8 +149,9 @@ class NEREID_API InferRequest {
   // Its shape is set. Replaces one that was added under the same name. Not a declared input's.
   void AddOverrideInput(InferInput input);
   void ClearOverrideInputs() { override_inputs_.clear(); }
-  // Takes the request into flight: fresh stream, priority resolved, start time noted.
-  void BeginFlight(uint64_t now_ns);
+  // Takes the request into flight: fresh stream, which holds `pass`, of the request's model;
+  // priority resolved, start time noted.
+  void BeginFlight(ModelPass pass, uint64_t now_ns);
   // Undoes BeginFlight for a request that never entered a queue; its maker keeps it.
   void AbortFlight();
   // The trace of a flight that was aborted, or never begun.

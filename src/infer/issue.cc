@@ -12,22 +12,9 @@
 
 namespace nereid {
 
-namespace {
-
-// Validates the request and takes it into flight, or gives the model's pass back.
-absl::Status Prepare(InferRequest* request, uint64_t now_ns) {
-  absl::Cleanup leave = [model = request->model()] { model->lifetime().Leave(); };
+absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns) {
   RETURN_IF_ERROR(RequestValidator::Prepare(request));
-  request->BeginFlight(now_ns);
-  // From here on the stream holds the pass.
-  std::move(leave).Cancel();
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status IssueRequest(InferRequest* request, uint64_t now_ns) {
-  RETURN_IF_ERROR(Prepare(request, now_ns));
+  request->BeginFlight(std::move(pass), now_ns);
   absl::Cleanup abort = [request] { request->AbortFlight(); };
   if (request->trace() != nullptr) TraceIssued(request);
   ModelStatistics& statistics = request->model()->statistics();

@@ -53,9 +53,8 @@ class RequestTraceTest : public ::testing::Test {
 
   absl::Status Issue() {
     request_->set_trace(HoldTrace(std::make_unique<InferenceTrace>(kAll, 0, diary_)));
-    EXPECT_TRUE(model_->lifetime().Enter());
     EXPECT_TRUE(request_->lifecycle().MoveTo(RequestState::kInitialized, "").ok());
-    return IssueRequest(request_.get(), ToNanos(Clock::Real()->Now()));
+    return IssueRequest(ModelPass::Enter(model_), request_.get(), ToNanos(Clock::Real()->Now()));
   }
   std::unique_ptr<InferResponse> Response(ResponseStream* stream) {
     std::unique_ptr<InferResponse> response = stream->NewResponse();

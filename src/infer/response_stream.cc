@@ -18,9 +18,9 @@ thread_local Duration time_in_receivers{0};
 
 }  // namespace
 
-ResponseStream::ResponseStream(std::shared_ptr<ServingModel> model, std::string request_id,
-                               const ResponseTarget& target, TracePtr trace)
-    : model_(std::move(model)),
+ResponseStream::ResponseStream(ModelPass pass, std::string request_id, const ResponseTarget& target,
+                               TracePtr trace)
+    : pass_(std::move(pass)),
       request_id_(std::move(request_id)),
       target_(target),
       trace_(std::move(trace)) {}
@@ -32,16 +32,15 @@ ResponseStream::~ResponseStream() {
   // While the model is still there: who has waited for the server has all traces back, but for
   // those of responses that he still has.
   trace_.reset();
-  model_->lifetime().Leave();
 }
 
 std::unique_ptr<InferResponse> ResponseStream::ErrorOfBackend() noexcept try {
   const absl::Status error = absl::InternalError(
-      absl::StrCat("model '", model_->config().name, "': the backend '", model_->config().backend,
+      absl::StrCat("model '", model()->config().name, "': the backend '", model()->config().backend,
                    "' ended the request without a final response"));
   LOG_ERROR << error.message();
   // No shared_ptr to this object can be made any more: the response goes out without one.
-  auto response = std::make_unique<InferResponse>(nullptr, model_, request_id_, target_.allocator,
+  auto response = std::make_unique<InferResponse>(nullptr, model(), request_id_, target_.allocator,
                                                   target_.allocator_userp, trace_);
   response->set_status(error);
   return response;
@@ -56,8 +55,8 @@ std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
       LOG_ERROR << "response allocation start failed: " << started.message();
     }
   }
-  return std::make_unique<InferResponse>(shared_from_this(), model_, request_id_, target_.allocator,
-                                         target_.allocator_userp, trace_);
+  return std::make_unique<InferResponse>(shared_from_this(), model(), request_id_,
+                                         target_.allocator, target_.allocator_userp, trace_);
 }
 
 absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint32_t flags) {
@@ -67,7 +66,7 @@ absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint3
     if (final_sent()) {
       return absl::InternalError(absl::StrCat(
           "[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_, "] model '",
-          model_->config().name, "': a response was sent after the final one; it is dropped"));
+          model()->config().name, "': a response was sent after the final one; it is dropped"));
     }
     if (!is_final) {
       ++delivering_;
@@ -121,7 +120,7 @@ void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t f
   // The receiver must not keep the stream alive: dropped here, which may be done safely because
   // whoever called Send holds a reference of their own.
   if (response != nullptr) response->TakeStream().reset();
-  const Clock* const clock = model_->clock();
+  const Clock* const clock = model()->clock();
   const TimePoint start = clock->Now();
   const Duration before = time_in_receivers;
   if (relay_ != nullptr) {

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/export.h"
 #include "base/mutex.h"
+#include "infer/model_pass.h"
 #include "memory/output_allocator.h"
 #include "observe/trace/inference_trace.h"
 
@@ -67,11 +68,10 @@ class ResponseRelay {
 
 class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseStream> {
  public:
-  // Holds a pass of the model's lifetime gate, which the caller has entered, until destroyed.
-  // `trace`, which may be null, is held as long, and by the responses; it is told of the tensors
-  // that are delivered.
-  ResponseStream(std::shared_ptr<ServingModel> model, std::string request_id,
-                 const ResponseTarget& target, TracePtr trace = nullptr);
+  // Holds `pass` until destroyed. `trace`, which may be null, is held as long, and by the
+  // responses; it is told of the tensors that are delivered.
+  ResponseStream(ModelPass pass, std::string request_id, const ResponseTarget& target,
+                 TracePtr trace = nullptr);
   ~ResponseStream();
 
   // REQUIRES: nothing was sent, and nobody else who may send has the stream yet.
@@ -105,7 +105,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   void Cancel() { cancelled_.store(true, std::memory_order_release); }
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
   bool final_sent() const { return final_sent_.load(std::memory_order_acquire); }
-  const std::shared_ptr<ServingModel>& model() const { return model_; }
+  const ModelPass& pass() const { return pass_; }
+  const std::shared_ptr<ServingModel>& model() const { return pass_.model(); }
   // Running index of reported response statistics.
   uint64_t NextStatisticsIndex() { return statistics_index_.fetch_add(1); }
 
@@ -123,7 +124,7 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // One delivery of a response that was not final has ended.
   void EndDelivery() ABSL_LOCKS_EXCLUDED(mu_);
 
-  const std::shared_ptr<ServingModel> model_;
+  const ModelPass pass_;
   const std::string request_id_;
   const ResponseTarget target_;
   TracePtr trace_;                        // mostly null; constant until destroyed

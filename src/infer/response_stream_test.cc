@@ -68,8 +68,7 @@ TEST_F(ResponseStreamTest, AFinalResponseWaitsForTheDeliveryUnderWay) {
   target.fn = &FinalMeanwhile::Receive;
   target.userp = &receiver;
   target.allocator = &allocator;
-  ASSERT_TRUE(model_->lifetime().Enter());
-  const auto stream = std::make_shared<ResponseStream>(model_, "7", target);
+  const auto stream = std::make_shared<ResponseStream>(ModelPass::Enter(model_), "7", target);
   receiver.stream = stream.get();
   ASSERT_TRUE(stream->Send(stream->NewResponse(), 0).ok());
   EXPECT_EQ(receiver.flags, (std::vector<uint32_t>{0, kResponseCompleteFinal}));

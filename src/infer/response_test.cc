@@ -147,12 +147,11 @@ TEST_F(ResponseTest, ClearOutputsReleasesBuffersAndForgetsParameters) {
 
 TEST_F(ResponseTest, TheAllocatorHearsOfEveryNewResponse) {
   const auto model = FakeModel::Make(ModelBuilder("m"));
-  ASSERT_TRUE(model->lifetime().Enter());
   ResponseTarget target;
   target.fn = [](InferResponse* response, uint32_t, const ResponseTarget&) { delete response; };
   target.allocator = &allocator_;
   allocator_.start_status = absl::InternalError("only logged");
-  const auto stream = std::make_shared<ResponseStream>(model, "id", target);
+  const auto stream = std::make_shared<ResponseStream>(ModelPass::Enter(model), "id", target);
   EXPECT_NE(stream->NewResponse(), nullptr);
   EXPECT_NE(stream->NewResponse(), nullptr);
   EXPECT_EQ(allocator_.starts, 2);

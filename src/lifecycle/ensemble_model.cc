@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/ensemble_members.h"
+#include "infer/model_pass.h"
 #include "lifecycle/model_fingerprint.h"
 #include "lifecycle/output_labels.h"
 
@@ -172,14 +173,18 @@ EnsembleModel::EnsembleModel(const LoadContext& context,
 
 absl::Status EnsembleModel::MembersReady(absl::Status (ServingModel::*ask)()) {
   for (const EnsembleStep& step : config().ensemble.steps) {
-    std::shared_ptr<ServingModel> member;
+    std::shared_ptr<ServingModel> asked;
     absl::Status ready;
-    do {
-      ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> current, resolver_->Resolve(step, nullptr));
-      if (current == member) break;  // nothing has taken its place
-      member = std::move(current);
-      ready = ((*member).*ask)();
-    } while (!ready.ok() && !member->AdmissionOpen());
+    const auto found = RetryOverSwaps([&]() -> std::optional<absl::Status> {
+      absl::StatusOr<std::shared_ptr<ServingModel>> member = resolver_->Resolve(step, nullptr);
+      if (!member.ok()) return member.status();
+      if (*member == asked) return absl::OkStatus();  // nothing has taken its place
+      asked = *std::move(member);
+      ready = ((*asked).*ask)();
+      if (!ready.ok() && !asked->AdmissionOpen()) return std::nullopt;
+      return absl::OkStatus();
+    });
+    if (found.has_value()) RETURN_IF_ERROR(*found);
     RETURN_IF_ERROR(ready);
   }
   return absl::OkStatus();

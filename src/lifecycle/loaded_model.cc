@@ -174,14 +174,14 @@ void LoadedModel::PreserveOrdering() {
 }
 
 absl::Status LoadedModel::CheckReady() {
-  if (!lifetime().Enter()) {
+  const Gate::Pass inside = lifetime().Enter();
+  if (!inside) {
     return absl::UnavailableError(absl::StrCat("model '", config().name, "' is being unloaded"));
   }
-  const absl::Cleanup leave = [this] { lifetime().Leave(); };
   absl::Status status;
   for (const auto& instance : instances()) {
-    if (!instance->in_use.Enter()) continue;  // it is going
-    const absl::Cleanup leave_instance = [&] { instance->in_use.Leave(); };
+    const Gate::Pass in_use = instance->in_use.Enter();
+    if (!in_use) continue;  // it is going
     status.Update(instance->handle->CheckReady());
   }
   return status;
@@ -241,12 +241,12 @@ void LoadedModel::TearDown() {
 }
 
 std::vector<TRITONSERVER_BufferAttributes> LoadedModel::memory() {
-  if (!lifetime().Enter()) return {};
-  const absl::Cleanup leave = [this] { lifetime().Leave(); };
+  const Gate::Pass inside = lifetime().Enter();
+  if (!inside) return {};
   std::vector<TRITONSERVER_BufferAttributes> all = model_->memory();
   for (const auto& instance : instances()) {
-    if (!instance->in_use.Enter()) continue;  // it is going
-    const absl::Cleanup leave_instance = [&] { instance->in_use.Leave(); };
+    const Gate::Pass in_use = instance->in_use.Enter();
+    if (!in_use) continue;  // it is going
     for (const TRITONSERVER_BufferAttributes& usage : instance->handle->memory()) {
       all.push_back(usage);
     }

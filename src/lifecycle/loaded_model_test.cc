@@ -202,8 +202,7 @@ TEST_F(LoadedModelTest, SequencesGoOnUntilTheyEnd) {
   last->set_correlation_id(CorrelationId(1));
   last->set_flags(kRequestFlagSequenceEnd);
   last.Input("in", DataType::kInt8, {1});
-  ASSERT_TRUE(model->lifetime().Join());
-  RequestPtr owned = last.IssueInside();
+  RequestPtr owned = last.IssueInside(ModelPass::Join(model));
   EXPECT_EQ(model->Enqueue(&owned), absl::OkStatus());
   last.WaitDone();
   closed.Await();

@@ -121,10 +121,10 @@ void LoadedModel::PrepareApply(const Instances& present, InstanceUpdate* update)
   update->all.insert(update->all.end(), update->added.begin(), update->added.end());
   if (removed.empty()) return;
   auto self = std::static_pointer_cast<LoadedModel>(shared_from_this());
-  update->retire.push_back([self, removed = update->removed]() mutable {
+  update->retire.push_back([self, removed = update->removed, inside = update->inside]() mutable {
     for (const auto& instance : removed) self->Retire(instance.get());
     removed.clear();
-    self->lifetime().Leave();
+    *inside = Gate::Pass();
   });
 }
 
@@ -140,7 +140,9 @@ void LoadedModel::Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) 
            << " removed in place";
   // They finish what they have in the background. The model stays as long as they do: its lifetime
   // is open, because it serves.
-  if (update->removed.empty() || !lifetime().Enter()) return;
+  if (update->removed.empty()) return;
+  *update->inside = lifetime().Enter();
+  if (!*update->inside) return;
   // The job is the one that ends them, and the last to refer to them.
   update->removed.clear();
   update->all.clear();

@@ -43,7 +43,9 @@ class LoadedModel::InstanceUpdate {
   Instances removed;  // still serving
   // Made beforehand, so that Apply cannot fail.
   Instances all;       // of the model, once it is applied
-  Reaper::Job retire;  // ends those removed, and leaves the model's lifetime
+  Reaper::Job retire;  // ends those removed, and then the pass below
+  // Of the model's lifetime, from Apply on: the model stays as long as they do.
+  std::shared_ptr<Gate::Pass> inside = std::make_shared<Gate::Pass>();
   std::string config_json;
 };
 

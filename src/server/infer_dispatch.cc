@@ -2,6 +2,7 @@
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
+#include <optional>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -11,10 +12,6 @@
 
 namespace nereid {
 namespace {
-
-// How often a request is tried on a version that has taken the place of one that was going. Each
-// time takes another swap in the moment between look-up and entry.
-constexpr int kMostSwaps = 16;
 
 absl::Status CheckCallbacks(const InferRequest& request) {
   if (request.release_target().fn == nullptr || request.response_target().fn == nullptr ||
@@ -40,40 +37,40 @@ std::shared_ptr<ServingModel> Server::HomeOfSequence(const InferRequest& request
   return models_->FindSequence(model->config().name, request.requested_version(), id);
 }
 
-absl::StatusOr<bool> Server::EnterGate(ServingModel* model, uint64_t open_of_client,
-                                       bool join) const {
+absl::StatusOr<ModelPass> Server::EnterVersion(std::shared_ptr<ServingModel> model,
+                                               uint64_t open_of_client, bool join) const {
   const uint64_t limit = options_.max_model_requests;
-  const Gate::Entry entry = model->lifetime().EnterFairly(limit, open_of_client, join);
-  if (entry != Gate::Entry::kFull) return entry == Gate::Entry::kInside;
+  const CompiledModel& config = model->config();
+  Gate::Entry entry;
+  ModelPass pass = ModelPass::EnterFairly(std::move(model), limit, open_of_client, join, &entry);
+  if (entry != Gate::Entry::kFull) return pass;
   return absl::UnavailableError(absl::StrCat("server limit 'requests of a model' of ", limit,
-                                             " is exhausted for model '", model->config().name,
+                                             " is exhausted for model '", config.name,
                                              "'; try again later or raise --max-model-requests"));
 }
 
-absl::Status Server::EnterModel(InferRequest* request) const {
-  const uint64_t open = request->open_of_client;
+absl::StatusOr<ModelPass> Server::EnterModel(const InferRequest& request) const {
+  const uint64_t open = request.open_of_client;
   // A sequence goes on where it has begun, also while that is being unloaded.
-  if (std::shared_ptr<ServingModel> home = HomeOfSequence(*request); home != nullptr) {
-    ASSIGN_OR_RETURN(const bool inside, EnterGate(home.get(), open, /*join=*/true));
-    if (inside) {
-      if (home != request->model()) request->Rebind(std::move(home));
-      return absl::OkStatus();
-    }
+  if (std::shared_ptr<ServingModel> home = HomeOfSequence(request); home != nullptr) {
+    ASSIGN_OR_RETURN(ModelPass pass, EnterVersion(std::move(home), open, /*join=*/true));
+    if (pass) return pass;
   }
-  if (request->model()->AdmissionOpen()) {
-    ASSIGN_OR_RETURN(const bool inside, EnterGate(request->model().get(), open, /*join=*/false));
-    if (inside) return absl::OkStatus();
+  if (request.model()->AdmissionOpen()) {
+    ASSIGN_OR_RETURN(ModelPass pass, EnterVersion(request.model(), open, /*join=*/false));
+    if (pass) return pass;
   }
   // That version is going: a newer one may have taken its place since the request was made.
-  const CompiledModel& going = request->model()->config();
-  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
-    ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
-                     FindModel(going.name, request->requested_version()));
-    ASSIGN_OR_RETURN(const bool inside, EnterGate(model.get(), open, /*join=*/false));
-    if (!inside) continue;
-    request->Rebind(std::move(model));
-    return absl::OkStatus();
-  }
+  const CompiledModel& going = request.model()->config();
+  auto entered = RetryOverSwaps([&]() -> std::optional<absl::StatusOr<ModelPass>> {
+    absl::StatusOr<std::shared_ptr<ServingModel>> model =
+        FindModel(going.name, request.requested_version());
+    if (!model.ok()) return model.status();
+    absl::StatusOr<ModelPass> pass = EnterVersion(*std::move(model), open, /*join=*/false);
+    if (pass.ok() && !*pass) return std::nullopt;
+    return pass;
+  });
+  if (entered.has_value()) return *std::move(entered);
   return absl::UnavailableError(absl::StrCat("Request for unknown model: '", going.name,
                                              "' version ", going.version,
                                              " is not at ready state"));
@@ -93,15 +90,17 @@ absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
     return absl::UnavailableError("Server not ready");
   }
   RETURN_IF_ERROR(CheckCallbacks(*request));
-  absl::Status issued = TryInfer(request, &trace);
-  // Its version began to unload after it was looked up: by now there may be another.
-  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
-    if (issued.ok() || request->model()->AdmissionOpen()) break;
-    const std::shared_ptr<ServingModel> going = request->model();
+  absl::Status issued;
+  std::shared_ptr<ServingModel> tried;
+  const auto outcome = RetryOverSwaps([&]() -> std::optional<absl::Status> {
     issued = TryInfer(request, &trace);
-    if (request->model() == going) break;  // nothing has taken its place
-  }
-  return issued;
+    // Its version may have begun to unload after it was looked up: by now there may be another.
+    const bool is_going = !issued.ok() && !request->model()->AdmissionOpen();
+    if (!is_going || request->model() == tried) return issued;  // nothing has taken its place
+    tried = request->model();
+    return std::nullopt;
+  });
+  return outcome.value_or(issued);
 }
 
 absl::Status Server::TryInfer(InferRequest* request, TracePtr* trace) const {
@@ -109,11 +108,12 @@ absl::Status Server::TryInfer(InferRequest* request, TracePtr* trace) const {
       !moved.ok()) {
     return absl::Status(moved.code(), absl::StrCat(request->LogPrefix(), moved.message()));
   }
-  RETURN_IF_ERROR(EnterModel(request));
-  if (*trace == nullptr) return IssueRequest(request, ToNanos(clock_->Now()));
+  ASSIGN_OR_RETURN(ModelPass pass, EnterModel(*request));
+  if (pass.model() != request->model()) request->Rebind(pass.model());
+  if (*trace == nullptr) return IssueRequest(std::move(pass), request, ToNanos(clock_->Now()));
   request->set_trace(std::move(*trace));
   absl::Cleanup take_back = [&] { *trace = request->TakeTrace(); };
-  RETURN_IF_ERROR(IssueRequest(request, ToNanos(clock_->Now())));
+  RETURN_IF_ERROR(IssueRequest(std::move(pass), request, ToNanos(clock_->Now())));
   std::move(take_back).Cancel();
   return absl::OkStatus();
 }

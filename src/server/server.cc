@@ -46,9 +46,6 @@ absl::Status TimedOut() {
 absl::Status NotReady() { return absl::UnavailableError("Server not ready"); }
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 
-// How often models are looked at again that were swapped between look-up and question.
-constexpr int kMostSwaps = 16;
-
 // The models that have to be ready for the server to be; none if some model does not serve.
 std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelsToAsk(
     const ModelDirectory& directory) {
@@ -294,7 +291,7 @@ absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
   if (state_.load() == State::kExiting) return Exiting();
   if (state_.load() != State::kReady) return false;
   if (!options_.strict_readiness) return true;
-  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
+  const auto ready = RetryOverSwaps([&]() -> std::optional<bool> {
     // Backends are asked afterwards: one that calls the server from there gets a newer directory.
     const std::optional<std::vector<std::shared_ptr<ManagedModel>>> models =
         ModelsToAsk(models_->Directory());
@@ -304,22 +301,26 @@ absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
     });
     if (unready == models->end()) return true;
     if ((*unready)->AdmissionOpen()) return false;
-    // It has begun to unload since: by now there may be another.
-  }
-  return false;
+    return std::nullopt;  // it has begun to unload since
+  });
+  return ready.value_or(false);
 }
 
 absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t version,
                                           ReadinessFrom from) const {
   RETURN_IF_ERROR(CheckReady());
-  std::shared_ptr<ManagedModel> model;
+  std::shared_ptr<ManagedModel> asked;
   absl::Status ready;
-  do {
-    ASSIGN_OR_RETURN(std::shared_ptr<ManagedModel> current, models_->Find(name, version));
-    if (current == model) break;  // nothing has taken its place
-    model = std::move(current);
-    ready = Ask(from, model.get());
-  } while (!ready.ok() && !model->AdmissionOpen());
+  const auto found = RetryOverSwaps([&]() -> std::optional<absl::Status> {
+    absl::StatusOr<std::shared_ptr<ManagedModel>> model = models_->Find(name, version);
+    if (!model.ok()) return model.status();
+    if (*model == asked) return absl::OkStatus();  // nothing has taken its place
+    asked = *std::move(model);
+    ready = Ask(from, asked.get());
+    if (!ready.ok() && !asked->AdmissionOpen()) return std::nullopt;
+    return absl::OkStatus();
+  });
+  if (found.has_value()) RETURN_IF_ERROR(*found);
   // The checker logs what it finds itself, once.
   if (!ready.ok() && from == ReadinessFrom::kBackends) {
     LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();

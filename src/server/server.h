@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/export.h"
 #include "infer/infer_request.h"
+#include "infer/model_pass.h"
 #include "observe/metrics/gauges.h"
 #include "repository/load_override.h"
 #include "server/options.h"
@@ -166,11 +167,11 @@ class NEREID_API Server {
   // The model version in which the sequence lives that the request goes on with; null if it begins
   // one, belongs to none, or to one that does not live.
   std::shared_ptr<ServingModel> HomeOfSequence(const InferRequest& request) const;
-  // Takes a pass of the lifetime gate of the request's model, of its successor, or of the one where
-  // its sequence lives.
-  absl::Status EnterModel(InferRequest* request) const;
-  // False when the gate of `model` is closed; UNAVAILABLE when it has as many requests as it may.
-  absl::StatusOr<bool> EnterGate(ServingModel* model, uint64_t open_of_client, bool join) const;
+  // Into the request's model, its successor, or the one where its sequence lives.
+  absl::StatusOr<ModelPass> EnterModel(const InferRequest& request) const;
+  // Of no model when `model` is closed; UNAVAILABLE when it has as many requests as it may.
+  absl::StatusOr<ModelPass> EnterVersion(std::shared_ptr<ServingModel> model,
+                                         uint64_t open_of_client, bool join) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;
   // Writes the backends that are loaded, and all models with state and reason, to the log.
   void LogTables() const;

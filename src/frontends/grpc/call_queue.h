@@ -35,9 +35,9 @@ class CallQueue {
   // queue is stopped. Operations may be started on no other way.
   template <typename Start>
   [[nodiscard]] bool StartOperation(Start start) {
-    if (!operations_.Enter()) return false;
+    const Gate::Pass inside = operations_.Enter();
+    if (!inside) return false;
     start(queue_.get());
-    operations_.Leave();
     return true;
   }
 

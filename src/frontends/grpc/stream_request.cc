@@ -31,7 +31,7 @@ size_t OwnBytes(absl::Span<const WirePiece> pieces) {
 StreamRequest::StreamRequest(std::shared_ptr<StreamInfer> stream) : stream_(std::move(stream)) {}
 
 StreamRequest::~StreamRequest() {
-  if (counted_) stream_->environment().calls.Leave();
+  counted_ = Gate::Pass();
   slot_.Return();
   if (begun_) stream_->RequestGone();
 }
@@ -44,8 +44,8 @@ void StreamRequest::Begin() {
 
 absl::Status StreamRequest::TryBegin() {
   InferEnvironment& environment = stream_->environment();
-  if (!environment.calls.Enter()) return ShuttingDownError();
-  counted_ = true;
+  counted_ = environment.calls.Enter();
+  if (!counted_) return ShuttingDownError();
   RETURN_IF_ERROR(TakeUnits());
   RETURN_IF_ERROR(Parse());
   RETURN_IF_ERROR(MakeRequest());

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/budget.h"
+#include "base/gate.h"
 #include "base/mutex.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
@@ -64,10 +65,10 @@ class StreamRequest final : public std::enable_shared_from_this<StreamRequest> {
   StreamFlow::MessagePtr NewMessage();
 
   const std::shared_ptr<StreamInfer> stream_;
-  bool begun_ = false;    // exists for the stream
-  bool counted_ = false;  // inside of the environment's gate of calls
-  BudgetUnits slot_;      // of the server's requests in flight
-  BudgetUnits bytes_;     // for the message; while the core may need it
+  bool begun_ = false;  // exists for the stream
+  Gate::Pass counted_;  // of the environment's gate of calls
+  BudgetUnits slot_;    // of the server's requests in flight
+  BudgetUnits bytes_;   // for the message; while the core may need it
   ReceivedMessage received_;
   RequestBuffers buffers_;
   OutputFormats formats_;

@@ -45,8 +45,8 @@ void UnaryInfer::OnArrived(bool ok) {
 
 absl::Status UnaryInfer::Begin() {
   InferEnvironment& environment = *call_->environment;
-  if (!environment.calls.Enter()) return ShuttingDownError();
-  call_->counted = true;
+  call_->counted = environment.calls.Enter();
+  if (!call_->counted) return ShuttingDownError();
   environment.Prepare(&call_->context);
   Budget* const budget = environment.server->in_flight_bytes();
   RETURN_IF_ERROR(TakeSlot());
@@ -170,7 +170,7 @@ void UnaryInfer::SendError(const absl::Status& error) {
 void UnaryInfer::OnFinished(bool ok) { Finished(); }
 
 void UnaryInfer::Finished() {
-  if (call_->counted) call_->environment->calls.Leave();
+  call_->counted = Gate::Pass();
   DropReference();
 }
 

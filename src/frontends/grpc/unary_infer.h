@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "base/budget.h"
+#include "base/gate.h"
 #include "base/mutex.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
@@ -57,7 +58,7 @@ class UnaryInfer {
     std::optional<InferRequest> request;
     BudgetUnits slot;             // of the server's requests in flight
     PeerAccounts::Entry account;  // where it counts whose calls they are
-    bool counted = false;         // inside of environment->calls
+    Gate::Pass counted;           // of environment->calls
     bool issued = false;          // the core had or has the request
   };
 

@@ -8,16 +8,17 @@
 namespace nereid {
 
 RequestPtr TestRequest::Issue() {
-  Require(request_->model()->lifetime().Enter(), "the model is closed");
-  return IssueInside();
+  ModelPass pass = ModelPass::Enter(request_->model());
+  Require(static_cast<bool>(pass), "the model is closed");
+  return IssueInside(std::move(pass));
 }
 
-RequestPtr TestRequest::IssueInside() {
+RequestPtr TestRequest::IssueInside(ModelPass pass) {
   InferRequest& request = *request_;
   Require(request.lifecycle().MoveTo(RequestState::kInitialized, "").ok(), "still in flight");
   const absl::Status prepared = RequestValidator::Prepare(&request);
   Require(prepared.ok(), prepared.message());
-  request.BeginFlight(ToNanos(request.model()->clock()->Now()));
+  request.BeginFlight(std::move(pass), ToNanos(request.model()->clock()->Now()));
   Require(request.lifecycle().MoveTo(RequestState::kPending, "").ok(), "cannot become pending");
   request.model()->statistics().AddPending(1);
   return RequestPtr(&request);

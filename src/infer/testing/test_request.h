@@ -48,8 +48,8 @@ class TestRequest {
   // Takes the request into flight, as Server::Infer does up to the scheduler. Ends the process if
   // the request is not valid for its model: tests of that use RequestValidator.
   RequestPtr Issue();
-  // The same, with a pass of the model's lifetime gate that the caller has taken.
-  RequestPtr IssueInside();
+  // The same, with a pass that the caller has taken.
+  RequestPtr IssueInside(ModelPass pass);
   // Undoes Issue for a request that its scheduler did not take.
   void TakeBack(RequestPtr owned);
 

@@ -65,16 +65,15 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   if (cache_->answers_at_once()) {
     return LookUp(request) == Found::kHit ? absl::OkStatus() : inner_->Enqueue(request);
   }
-  if (!looking_up_.Enter()) return EnqueueClosed(request);         // closed since we looked
+  // Shared: a function can be copied, and a pass cannot.
+  const auto inside = std::make_shared<Gate::Pass>(looking_up_.Enter());
+  if (!*inside) return EnqueueClosed(request);                     // closed since we looked
   InlineTurn* const turn = std::exchange(r.inline_turn, nullptr);  // it ends with this call
-  absl::Cleanup give_back = [&] {
-    looking_up_.Leave();
-    r.inline_turn = turn;
-  };
+  absl::Cleanup give_back = [&] { r.inline_turn = turn; };
   // The model keeps this object; the request may be gone before the job has ended.
-  const bool taken = executor_->TryRun([this, raw = &r, model = r.model()] {
+  const bool taken = executor_->TryRun([this, raw = &r, model = r.model(), inside] {
     LookUpAndEnqueue(RequestPtr(raw));
-    looking_up_.Leave();
+    *inside = Gate::Pass();  // before the model goes, which keeps the gate
   });
   if (taken) {
     std::move(give_back).Cancel();
@@ -82,6 +81,7 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
     return absl::OkStatus();
   }
   // More look-ups than the cache can answer: computing is faster than waiting for it.
+  *inside = Gate::Pass();
   std::move(give_back).Invoke();
   return inner_->Enqueue(request);
 }

@@ -92,8 +92,9 @@ class Client {
   }
   bool Run() {
     request_.lifecycle().MoveTo(RequestState::kInitialized, "").IgnoreError();
-    if (!request_.model()->lifetime().Enter()) return false;
-    return IssueRequest(&request_, ToNanos(Clock::Real()->Now())).ok();
+    ModelPass pass = ModelPass::Enter(request_.model());
+    if (!pass) return false;
+    return IssueRequest(std::move(pass), &request_, ToNanos(Clock::Real()->Now())).ok();
   }
 
  private:

@@ -17,9 +17,6 @@
 namespace nereid {
 namespace {
 
-// How often a member is looked up again that went in the moment between look-up and entry.
-constexpr int kMostSwaps = 16;
-
 // Null: `response` is without it.
 ResponseOutput* FindOutput(InferResponse* response, const std::string& name) {
   for (ResponseOutput& output : response->outputs()) {
@@ -67,12 +64,7 @@ EnsembleRun::EnsembleRun(EnsembleContext* context, std::optional<StepPlan> own_p
       pool_(plan_),
       answers_(context->graph.steps().size(), 0) {}
 
-EnsembleRun::~EnsembleRun() {
-  // Left only if the run never began.
-  for (const auto& model : models_) {
-    if (model != nullptr) model->lifetime().Leave();
-  }
-}
+EnsembleRun::~EnsembleRun() = default;
 
 absl::StatusOr<std::shared_ptr<EnsembleRun>> EnsembleRun::Make(EnsembleContext* context,
                                                                const InferRequest& request) {
@@ -91,17 +83,20 @@ absl::StatusOr<std::shared_ptr<EnsembleRun>> EnsembleRun::Make(EnsembleContext* 
   return run;
 }
 
-absl::StatusOr<std::shared_ptr<ServingModel>> EnsembleRun::EnterModel(
-    const EnsembleStep& step, const InferRequest& request) const {
-  // A version may go after it was looked up: then there is another, or none.
-  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
-    ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
-                     context_->resolver->Resolve(step, &request));
+absl::StatusOr<ModelPass> EnsembleRun::EnterModel(const EnsembleStep& step,
+                                                  const InferRequest& request) const {
+  auto entered = RetryOverSwaps([&]() -> std::optional<absl::StatusOr<ModelPass>> {
+    absl::StatusOr<std::shared_ptr<ServingModel>> model =
+        context_->resolver->Resolve(step, &request);
+    if (!model.ok()) return model.status();
     // Also a closed one is entered for a sequence that lives there.
-    const bool entered = model->HasSequence(request.correlation_id()) ? model->lifetime().Join()
-                                                                      : model->lifetime().Enter();
-    if (entered) return model;
-  }
+    const bool lives_there = (*model)->HasSequence(request.correlation_id());
+    ModelPass pass =
+        lives_there ? ModelPass::Join(*std::move(model)) : ModelPass::Enter(*std::move(model));
+    if (!pass) return std::nullopt;
+    return pass;
+  });
+  if (entered.has_value()) return *std::move(entered);
   return absl::UnavailableError(
       absl::StrCat("Request for unknown model: '", step.model_name, "' has no available versions"));
 }
@@ -110,10 +105,10 @@ absl::Status EnsembleRun::HoldModels(const InferRequest& request) {
   const std::vector<StepGraph::Step>& steps = context_->graph.steps();
   for (size_t i = 0; i < steps.size(); ++i) {
     if (plan_.runs[i] == 0) continue;
-    absl::StatusOr<std::shared_ptr<ServingModel>> model = EnterModel(steps[i].spec, request);
-    if (!model.ok()) return EnsembleError(*context_, model.status(), static_cast<int>(i));
-    models_[i] = *std::move(model);
-    if (models_[i]->config().decoupled != steps[i].decoupled) {
+    absl::StatusOr<ModelPass> pass = EnterModel(steps[i].spec, request);
+    if (!pass.ok()) return EnsembleError(*context_, pass.status(), static_cast<int>(i));
+    models_[i] = *std::move(pass);
+    if (models_[i].model()->config().decoupled != steps[i].decoupled) {
       return EnsembleError(
           *context_,
           absl::FailedPreconditionError(absl::StrCat(
@@ -127,7 +122,7 @@ absl::Status EnsembleRun::HoldModels(const InferRequest& request) {
 
 bool EnsembleRun::HasSequence(const CorrelationId& id) const {
   return std::any_of(models_.begin(), models_.end(),
-                     [&](const auto& model) { return model != nullptr && model->HasSequence(id); });
+                     [&](const ModelPass& pass) { return pass && pass.model()->HasSequence(id); });
 }
 
 void EnsembleRun::Begin(RequestPtr request) noexcept {
@@ -263,7 +258,7 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::TryMakeCall(StepRun step,
 
 std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl::Status* status) {
   const StepGraph::Step& step = context_->graph.steps()[step_run.step];
-  auto call = std::make_unique<Call>(shared_from_this(), step_run, models_[step_run.step],
+  auto call = std::make_unique<Call>(shared_from_this(), step_run, models_[step_run.step].model(),
                                      step.spec.model_version);
   InferRequest& child = call->request;
   CopyHeader(*request_, &child);
@@ -293,8 +288,8 @@ absl::Status EnsembleRun::TryIssue(Call* call) noexcept try {
   if (const InferenceTrace* const trace = request_->trace()) {
     call->request.set_trace(HoldTrace(trace->MakeChild()));
   }
-  models_[call->step.step]->lifetime().Share();
-  return IssueRequest(&call->request, ToNanos(context_->clock->Now()));
+  return IssueRequest(models_[call->step.step].Another(), &call->request,
+                      ToNanos(context_->clock->Now()));
 } catch (const std::bad_alloc&) {
   return OutOfMemory();
 }
@@ -605,11 +600,7 @@ void EnsembleRun::End() {
   size_t seen = context_->peak_bytes.load(std::memory_order_relaxed);
   while (seen < peak && !context_->peak_bytes.compare_exchange_weak(seen, peak)) {
   }
-  for (std::shared_ptr<ServingModel>& model : models_) {
-    if (model == nullptr) continue;
-    model->lifetime().Leave();
-    model.reset();
-  }
+  for (ModelPass& pass : models_) pass = ModelPass();
   {
     MutexLock lock(&context_->runs_mu);
     request_->ensemble_run = nullptr;

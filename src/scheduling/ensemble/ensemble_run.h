@@ -56,9 +56,8 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
 
   // Holds passes of the models of the steps that run. The error of the look-up.
   absl::Status HoldModels(const InferRequest& request);
-  // The model of a step, with a pass of its gate for the caller.
-  absl::StatusOr<std::shared_ptr<ServingModel>> EnterModel(const EnsembleStep& step,
-                                                           const InferRequest& request) const;
+  // Into the model of a step.
+  absl::StatusOr<ModelPass> EnterModel(const EnsembleStep& step, const InferRequest& request) const;
 
   // ---- An execution of a step, and what comes back from it. On any thread.
   std::unique_ptr<Call> MakeCall(StepRun step, absl::Status* status)
@@ -111,8 +110,8 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   const std::optional<StepPlan> own_plan_;  // of a request for some of the outputs
   const StepPlan& plan_;
   ComputeTimes times_;
-  RequestPtr request_;                                            // from Begin to End
-  absl::InlinedVector<std::shared_ptr<ServingModel>, 4> models_;  // by step; null: does not run
+  RequestPtr request_;                        // from Begin to End
+  absl::InlinedVector<ModelPass, 4> models_;  // by step; of no model: does not run
 
   Mutex mu_;
   RunProgress progress_ ABSL_GUARDED_BY(mu_);

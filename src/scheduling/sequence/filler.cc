@@ -1,7 +1,5 @@
 #include "scheduling/sequence/filler.h"
 
-#include <absl/cleanup/cleanup.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -48,13 +46,12 @@ FillerShape FillerShape::Of(const InferRequest& request) {
   return shape;
 }
 
-RequestPtr MakeFiller(const std::shared_ptr<ServingModel>& model, const FillerShape& shape,
-                      TimePoint now) {
+RequestPtr MakeFiller(ModelPass pass, const FillerShape& shape, TimePoint now) {
   // Without state, so that responses may outlive everything else.
   static const HeapOutputAllocator* const allocator = new HeapOutputAllocator(nullptr);
   uint64_t most = 0;
   for (const FillerShape::Input& input : shape.inputs) most = std::max(most, input.byte_size);
-  auto owned = std::make_unique<OwnedFiller>(model, most);
+  auto owned = std::make_unique<OwnedFiller>(pass.model(), most);
   InferRequest& request = owned->request;
   request.filler = true;
   ReleaseTarget released;
@@ -75,10 +72,7 @@ RequestPtr MakeFiller(const std::shared_ptr<ServingModel>& model, const FillerSh
     (*added)->set_shape(input.shape);
     (*added)->AppendBuffer({owned->zeros.get(), input.byte_size, MemoryPlace{}});
   }
-  model->lifetime().Share();  // the stream's
-  absl::Cleanup leave = [&] { model->lifetime().Leave(); };
-  request.BeginFlight(ToNanos(now));
-  std::move(leave).Cancel();
+  request.BeginFlight(std::move(pass), ToNanos(now));
   request.queue_start_ns = ToNanos(now);
   if (absl::Status moved = request.lifecycle().MoveTo(RequestState::kPending, ""); !moved.ok()) {
     LOG_ERROR << moved.message();

@@ -28,9 +28,7 @@ struct FillerShape {
 };
 
 // A pending request with inputs like that, all zeros, that owns itself until it is released.
-// REQUIRES: the caller is inside the lifetime gate of `model`.
-RequestPtr MakeFiller(const std::shared_ptr<ServingModel>& model, const FillerShape& shape,
-                      TimePoint now);
+RequestPtr MakeFiller(ModelPass pass, const FillerShape& shape, TimePoint now);
 
 }  // namespace nereid
 

@@ -25,18 +25,14 @@ struct QueuedRequest {
 };
 
 struct LiveSequence {
-  // Holds a pass of the model's lifetime gate, which the caller is inside, until destroyed.
-  LiveSequence(uint64_t number_in, std::shared_ptr<ServingModel> model_in)
-      : number(number_in), model(std::move(model_in)) {
-    model->lifetime().Share();
-  }
-  ~LiveSequence() { model->lifetime().Leave(); }
+  LiveSequence(uint64_t number_in, ModelPass pass_in)
+      : number(number_in), pass(std::move(pass_in)) {}
   LiveSequence(const LiveSequence&) = delete;
   LiveSequence& operator=(const LiveSequence&) = delete;
 
   // ---- Constant.
   const uint64_t number;  // never used twice
-  const std::shared_ptr<ServingModel> model;
+  const ModelPass pass;   // as long as it lives its model stays
   CorrelationId id;
   std::string id_tensor;  // of SequenceControls
   FillerShape shape;      // of its first request

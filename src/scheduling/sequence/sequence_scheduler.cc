@@ -177,7 +177,7 @@ void SequenceScheduler::GenerateId(InferRequest* request) {
 }
 
 LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
-  auto owned = std::make_unique<LiveSequence>(++last_number_, first->model());
+  auto owned = std::make_unique<LiveSequence>(++last_number_, first->stream()->pass().Another());
   LiveSequence* const sequence = owned.get();
   sequence->id = first->correlation_id();
   sequence->id_tensor = controls_.EncodeId(sequence->id);
@@ -244,7 +244,7 @@ void SequenceScheduler::Close(LiveSequence* sequence) {
 
 SequenceScheduler::Requests SequenceScheduler::MakeEnd(LiveSequence* sequence, TimePoint now) {
   Requests end(1);
-  RequestPtr request = MakeFiller(sequence->model, sequence->shape, now);
+  RequestPtr request = MakeFiller(sequence->pass.Another(), sequence->shape, now);
   request->set_correlation_id(sequence->id);
   request->set_flags(kRequestFlagSequenceEnd);
   request->sequence = sequence;
@@ -577,7 +577,7 @@ absl::Status SequenceScheduler::PreparePicks(std::vector<SequencePick>* picks) {
   for (SequencePick& pick : *picks) {
     if (pick.sequence != nullptr) continue;
     if (!gap.has_value()) gap = FillerShape::Of(*first->request);
-    pick.request = MakeFiller(first->sequence->model, *gap, clock_->Now());
+    pick.request = MakeFiller(first->sequence->pass.Another(), *gap, clock_->Now());
     pick.request->release_watcher = this;
     controls_.Attach({}, pick.request.get());
     status.Update(SequenceStates::AttachFiller(*config_, pick.request.get(), first->request.get()));

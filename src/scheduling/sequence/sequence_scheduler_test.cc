@@ -79,7 +79,6 @@ TEST_F(SequenceSchedulerTest, ALiveSequenceKeepsItsModel) {
   bool empty = false;
   model_->lifetime().Close([&] { empty = true; });
   EXPECT_TRUE(model_->lifetime().Join());
-  model_->lifetime().Leave();
   EXPECT_FALSE(empty);
   // Idle for a second: the model is told of the end, which is as good as one by the client.
   clock_.Advance(seconds(1));
