@@ -69,10 +69,9 @@ std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
         !moved.ok()) {
       LOG_ERROR << request->LogPrefix() << moved.message();
     }
-    if (!request->filler) ++counted;
+    if (!request->is_filler()) ++counted;
     if (request->trace() != nullptr) TraceBackendInputs(request);
-    request->lent_batch = lent;
-    request->lent_slot = static_cast<uint32_t>(pointers->size());
+    request->Lend(lent, static_cast<uint32_t>(pointers->size()));
     pointers->push_back(reinterpret_cast<TRITONBACKEND_Request*>(request));
   }
   statistics.AddPending(-counted);

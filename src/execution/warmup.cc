@@ -123,7 +123,7 @@ Batch Warmup::Execution::Issue() {
   for (const std::unique_ptr<InferRequest>& request : requests_) {
     request->BeginFlight(std::move(passes_.back()), now);
     passes_.pop_back();
-    request->queue_start_ns = now;
+    request->set_queue_start_ns(now);
     request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();
     model_->statistics().AddPending(1);
     batch.push_back(RequestPtr(request.get()));

@@ -148,8 +148,8 @@ absl::StatusOr<bool> InferRequest::IsCancelled() const {
 
 void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
   priority_ = model_->config().batching.LevelOf(asked_priority_);
-  request_start_ns = now_ns;
-  queue_start_ns = 0;
+  request_start_ns_ = now_ns;
+  queue_start_ns_ = 0;
   stream_ = std::make_shared<ResponseStream>(std::move(pass), id_, target_, trace_);
   stream_handle_ = stream_;
   issued_ = true;
@@ -157,16 +157,16 @@ void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
 
 void InferRequest::AbortFlight() {
   ClearOverrideInputs();
-  sequence_states = nullptr;
+  sequence_states_ = nullptr;
   stream_->Abandon();
   stream_.reset();
   issued_ = false;
 }
 
 void InferRequest::RespondError(const absl::Status& error, FailureReason reason) {
-  if (!filler) {
+  if (!is_filler_) {
     model_->statistics().RecordFailure(ModelStatistics::kModelShard, reason,
-                                       ToNanos(model_->clock()->Now()) - request_start_ns);
+                                       ToNanos(model_->clock()->Now()) - request_start_ns_);
   }
   stream_->SendFinalError(error);
 }
@@ -176,24 +176,24 @@ void InferRequest::Reschedule() {
     LOG_ERROR << LogPrefix() << moved.message();
   }
   model_->statistics().AddPending(1);
-  lent_batch.reset();
+  lent_batch_.reset();
   if (trace_ != nullptr) {
     trace_->Report(TraceActivity::kQueueStart, ToNanos(model_->clock()->Now()));
   }
-  std::exchange(release_watcher, nullptr)->OnReschedule(RequestPtr(this));
+  std::exchange(release_watcher_, nullptr)->OnReschedule(RequestPtr(this));
 }
 
 void InferRequest::Release(uint32_t flags) {
-  if (lifecycle_.state() == RequestState::kPending && !filler) {
+  if (lifecycle_.state() == RequestState::kPending && !is_filler_) {
     model_->statistics().AddPending(-1);
   }
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, ""); !moved.ok()) {
     LOG_ERROR << LogPrefix() << moved.message();
   }
-  lent_batch.reset();
+  lent_batch_.reset();
   ClearOverrideInputs();
-  sequence_states = nullptr;
-  if (release_watcher != nullptr) std::exchange(release_watcher, nullptr)->OnRelease(this);
+  sequence_states_ = nullptr;
+  if (release_watcher_ != nullptr) std::exchange(release_watcher_, nullptr)->OnRelease(this);
   units_.Return();
   if (trace_ != nullptr) {
     trace_->Report(TraceActivity::kRequestEnd, ToNanos(model_->clock()->Now()));

@@ -12,9 +12,11 @@
 #include <absl/strings/string_view.h>
 
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/budget.h"
@@ -23,6 +25,7 @@
 #include "infer/request_lifecycle.h"
 #include "infer/request_ptr.h"
 #include "infer/response_stream.h"
+#include "infer/scheduler_slot.h"
 #include "infer/serving_model.h"
 #include "model/correlation_id.h"
 #include "model/parameter.h"
@@ -35,14 +38,11 @@ inline constexpr uint32_t kRequestFlagSequenceEnd = 2;
 inline constexpr uint32_t kRequestReleaseAll = 1;
 inline constexpr uint32_t kRequestReleaseReschedule = 2;
 
-class EnsembleRun;
 class InlineTurn;
 class LentBatch;
 class ReleaseWatcher;
 class SequenceStates;
 struct ComputeTimes;
-struct LiveSequence;
-struct QueueEntry;
 
 // Who gets the request back. `fn` runs on any thread and must not block; after it the core never
 // touches the request again.
@@ -165,42 +165,73 @@ class NEREID_API InferRequest {
   // release callback.
   void Release(uint32_t flags);
 
+  // ---- What the issuer says about a flight. Of whoever has the request.
   // The turn of the I/O thread that issues the request, which may execute it; null: none may.
   // Looked at until the scheduler has the request.
-  InlineTurn* inline_turn = nullptr;
+  InlineTurn* inline_turn() const { return inline_turn_; }
+  void set_inline_turn(InlineTurn* turn) { inline_turn_ = turn; }
+  InlineTurn* TakeInlineTurn() { return std::exchange(inline_turn_, nullptr); }
   // Requests that its client, a connection or a stream, has open besides: who has many is refused
   // first. Set before the request is issued.
-  uint64_t open_of_client = 0;
-  // Where the queue that holds the request has it; null while none does. Its scheduler's own, and
-  // guarded by that one's mutex.
-  QueueEntry* queue_entry = nullptr;
-  // The run of an ensemble that works on the request. Its scheduler's own, as queue_entry is.
-  EnsembleRun* ensemble_run = nullptr;
-  // Part of a request that was let in: schedulers take it although their admission is closed.
-  bool passes_closed_admission = false;
-  // Where to add the times of its execution, too; null: nowhere. Outlives the flight.
-  ComputeTimes* compute_times = nullptr;
-  // The sequence that it belongs to, while its scheduler has it or waits for its release; null
-  // otherwise. Guarded by that scheduler's mutex.
-  LiveSequence* sequence = nullptr;
-  // Told when a backend gives the request back; null: nobody wants to know.
-  ReleaseWatcher* release_watcher = nullptr;
+  uint64_t open_of_client() const { return open_of_client_; }
+  void set_open_of_client(uint64_t count) { open_of_client_ = count; }
+  // Part of a request that was let in: schedulers take it although their admission is closed. The
+  // times of its execution are added to `times`, too, which outlives the flight; null: nowhere.
+  void MakePart(ComputeTimes* times) {
+    passes_closed_admission_ = true;
+    compute_times_ = times;
+  }
+  bool passes_closed_admission() const { return passes_closed_admission_; }
+  ComputeTimes* compute_times() const { return compute_times_; }
   // Nobody's request: it fills a place of a batch, or tells the model that a sequence has ended.
-  // Nothing about it is counted.
-  bool filler = false;
-  uint64_t request_start_ns = 0;  // steady clock
-  uint64_t queue_start_ns = 0;
-  // While a backend has the request: which slot of which lent batch it is in.
-  std::shared_ptr<LentBatch> lent_batch;
-  uint32_t lent_slot = 0;
-  // The states of its sequence, while it may be executed; null where the model has none. Not owned.
-  SequenceStates* sequence_states = nullptr;
-  // The throw-away states of a request that only fills a place of a batch, kept for its next
-  // flight.
-  std::shared_ptr<SequenceStates> filler_states;
+  // Nothing about it is counted. Constant once it is issued.
+  bool is_filler() const { return is_filler_; }
+  void set_is_filler() { is_filler_ = true; }
+
+  // ---- While schedulers have it. Of the one that has it.
+  // Nanoseconds of the steady clock; BeginFlight sets the first, and the second to 0: not queued.
+  uint64_t request_start_ns() const { return request_start_ns_; }
+  uint64_t queue_start_ns() const { return queue_start_ns_; }
+  void set_queue_start_ns(uint64_t now_ns) { queue_start_ns_ = now_ns; }
+  // What that scheduler keeps about it, of type T; null if there is no such slot. These three need
+  // the mutex of the scheduler.
+  template <class T>
+  T* FindSlot() const {
+    for (SchedulerSlot* slot = slot_; slot != nullptr; slot = slot->below_) {
+      if (T* const found = slot->As<T>()) return found;
+    }
+    return nullptr;
+  }
+  // Over those that there are. One that several requests share has to be the first.
+  void PutSlot(SchedulerSlot* slot) {
+    slot->below_ = slot_;
+    slot_ = slot;
+  }
+  // REQUIRES: `slot` was put in last of those that are there.
+  void TakeSlot(SchedulerSlot* slot) {
+    assert(slot_ == slot);
+    slot_ = slot->below_;
+  }
+  // Told when a backend gives the request back, and forgotten then; null: nobody wants to know.
+  ReleaseWatcher* release_watcher() const { return release_watcher_; }
+  void set_release_watcher(ReleaseWatcher* watcher) { release_watcher_ = watcher; }
+  // The states of its sequence, from when it is handed to an instance to its release; null where
+  // the model has none. Not owned.
+  SequenceStates* sequence_states() const { return sequence_states_; }
+  void set_sequence_states(SequenceStates* states) { sequence_states_ = states; }
+
+  // ---- While a backend has it. Of the instance that lends it.
+  // From now on it is request `slot` of `batch`, until its release.
+  void Lend(std::shared_ptr<LentBatch> batch, uint32_t slot) {
+    lent_batch_ = std::move(batch);
+    lent_slot_ = slot;
+  }
+  const std::shared_ptr<LentBatch>& lent_batch() const { return lent_batch_; }
+  uint32_t lent_slot() const { return lent_slot_; }
 
  private:
   friend class RequestValidator;
+  friend class SequenceStates;  // own_states_
 
   absl::Status RepeatedName(absl::string_view kind, absl::string_view name) const;
 
@@ -226,6 +257,11 @@ class NEREID_API InferRequest {
   ResponseTarget target_;
   BudgetUnits units_;
   TracePtr trace_;
+  InlineTurn* inline_turn_ = nullptr;
+  uint64_t open_of_client_ = 0;
+  bool passes_closed_admission_ = false;
+  bool is_filler_ = false;
+  ComputeTimes* compute_times_ = nullptr;
 
   // Set by Issue.
   uint32_t batch_size_ = 0;
@@ -234,6 +270,15 @@ class NEREID_API InferRequest {
   std::weak_ptr<ResponseStream> stream_handle_;  // of the last flight; for Cancel
   bool issued_ = false;
   RequestLifecycle lifecycle_;
+  uint64_t request_start_ns_ = 0;
+  uint64_t queue_start_ns_ = 0;
+
+  SchedulerSlot* slot_ = nullptr;  // put in last; guarded by the mutex of the scheduler that has it
+  ReleaseWatcher* release_watcher_ = nullptr;
+  SequenceStates* sequence_states_ = nullptr;
+  std::shared_ptr<SequenceStates> own_states_;  // of no sequence; kept for the next flight
+  std::shared_ptr<LentBatch> lent_batch_;
+  uint32_t lent_slot_ = 0;
 };
 
 }  // namespace nereid

@@ -103,8 +103,8 @@ TEST_F(InferRequestTest, NoOutputAskedForMeansAll) {
 
 TEST_F(InferRequestTest, IssueNotesTheTimes) {
   RequestPtr owned = request_.Issue();
-  EXPECT_EQ(owned->request_start_ns, ToNanos(clock_.Now()));
-  EXPECT_EQ(owned->queue_start_ns, 0u);
+  EXPECT_EQ(owned->request_start_ns(), ToNanos(clock_.Now()));
+  EXPECT_EQ(owned->queue_start_ns(), 0u);
   EXPECT_NE(owned->stream(), nullptr);
   owned->RespondError(absl::InternalError("end"), FailureReason::kOther);
 }

@@ -2,7 +2,7 @@
 // model's instance, in one turn of its event loop. Owned by its I/O thread.
 //
 // A wake-up of a thread on another core costs more than many a small model. A scheduler that sees
-// a request with a turn (InferRequest::inline_turn) may therefore lend an idle instance to the
+// a request with a turn (InferRequest::set_inline_turn) may therefore lend an idle instance to the
 // thread that brought it. A model that batches is executed at the end of the turn, when all
 // requests that came in during it are in its queue.
 #ifndef NEREID_INFER_INLINE_TURN_H_

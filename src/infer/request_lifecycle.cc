@@ -7,11 +7,16 @@ namespace {
 
 const char* Name(RequestState state) {
   switch (state) {
-    case RequestState::kInitialized: return "INITIALIZED";
-    case RequestState::kPending: return "PENDING";
-    case RequestState::kExecuting: return "EXECUTING";
-    case RequestState::kReleased: return "RELEASED";
-    case RequestState::kFailedEnqueue: return "FAILED_ENQUEUE";
+    case RequestState::kInitialized:
+      return "INITIALIZED";
+    case RequestState::kPending:
+      return "PENDING";
+    case RequestState::kExecuting:
+      return "EXECUTING";
+    case RequestState::kReleased:
+      return "RELEASED";
+    case RequestState::kFailedEnqueue:
+      return "FAILED_ENQUEUE";
   }
   return "UNKNOWN";
 }
@@ -26,7 +31,8 @@ bool Allowed(RequestState from, RequestState to) {
     case RequestState::kExecuting:
       return to == RequestState::kReleased || to == RequestState::kPending;
     case RequestState::kReleased:
-    case RequestState::kFailedEnqueue: return to == RequestState::kInitialized;
+    case RequestState::kFailedEnqueue:
+      return to == RequestState::kInitialized;
   }
   return false;
 }

@@ -39,9 +39,9 @@ void TraceIssued(InferRequest* request) {
   InferenceTrace* const trace = request->trace();
   const ServingModel& model = *request->model();
   trace->Begin(model.config().name, model.config().version, request->id(),
-               request->request_start_ns);
-  request->queue_start_ns = ToNanos(model.clock()->Now());
-  trace->Report(TraceActivity::kQueueStart, request->queue_start_ns);
+               request->request_start_ns());
+  request->set_queue_start_ns(ToNanos(model.clock()->Now()));
+  trace->Report(TraceActivity::kQueueStart, request->queue_start_ns());
   if (!trace->wants_tensors()) return;
   for (const InferInput& input : request->inputs()) {
     TraceInput(trace, TraceActivity::kTensorQueueInput, input, input.sent_shape());

@@ -87,7 +87,7 @@ class RequestTraceTest : public ::testing::Test {
 TEST_F(RequestTraceTest, TellsOfAFlightFromItsStartToItsEnd) {
   ASSERT_TRUE(Issue().ok());
   EXPECT_THAT(diary_->entries, ElementsAre("m 0", "m 1", "7 in INT8[2,2] abcd"));
-  EXPECT_GT(queued_->queue_start_ns, 0u);
+  EXPECT_GT(queued_->queue_start_ns(), 0u);
   diary_->entries.clear();
 
   InferInput control("control", DataType::kInt8, {});

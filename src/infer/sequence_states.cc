@@ -117,7 +117,7 @@ void SequenceStates::AddInputs(InferRequest* request) {
     input.AppendBuffer({state.bytes().data(), state.bytes().size(), MemoryPlace{}});
     request->AddOverrideInput(std::move(input));
   }
-  request->sequence_states = this;
+  request->set_sequence_states(this);
 }
 
 absl::Status SequenceStates::AttachTo(InferRequest* request) {
@@ -132,8 +132,8 @@ absl::Status SequenceStates::AttachTo(InferRequest* request) {
 absl::Status SequenceStates::AttachFiller(const CompiledModel& model, InferRequest* filler,
                                           const InferRequest* like) {
   if (model.states.empty()) return absl::OkStatus();
-  if (filler->filler_states == nullptr) filler->filler_states = Create(model);
-  SequenceStates& states = *filler->filler_states;
+  if (filler->own_states_ == nullptr) filler->own_states_ = Create(model);
+  SequenceStates& states = *filler->own_states_;
   for (SequenceState& state : states.states_) {
     const InferInput* const shown =
         like == nullptr ? nullptr : like->FindBackendInput(state.spec().input_name);

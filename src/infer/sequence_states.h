@@ -110,7 +110,7 @@ class SequenceStates {
   void Reset() { started_ = false; }
 
   // Just before `request`, one of this sequence, is executed: adds the state inputs as override
-  // inputs, but for those it has, and sets InferRequest::sequence_states until its release.
+  // inputs, but for those it has, and sets the request's sequence_states until its release.
   // RESOURCE_EXHAUSTED without memory.
   absl::Status AttachTo(InferRequest* request);
 

@@ -48,7 +48,7 @@ class Sequence {
   InferInput* Begin() {
     request_ = std::make_unique<InferRequest>(model_, 1);
     EXPECT_TRUE(states_->AttachTo(request_.get()).ok());
-    EXPECT_EQ(request_->sequence_states, states_.get());
+    EXPECT_EQ(request_->sequence_states(), states_.get());
     return request_->FindBackendInput("IN");
   }
   // Writes the next state, without taking it over.
@@ -208,9 +208,10 @@ TEST(SequenceStatesTest, FillersHaveStatesToThrowAwayInTheShapeOfTheBatch) {
   EXPECT_EQ(filler.FindBackendInput("IN")->shape(), (Shape{1, 3}));
   EXPECT_EQ(Bytes(*filler.FindBackendInput("IN")), std::string(12, '\0'));
 
-  ASSERT_NE(filler.sequence_states, nullptr);
-  ASSERT_NE(filler.sequence_states, sequence.states());
-  SequenceState* const state = *filler.sequence_states->NewOutput("OUT", DataType::kInt32, {1, 3});
+  ASSERT_NE(filler.sequence_states(), nullptr);
+  ASSERT_NE(filler.sequence_states(), sequence.states());
+  SequenceState* const state =
+      *filler.sequence_states()->NewOutput("OUT", DataType::kInt32, {1, 3});
   std::memcpy(*state->Buffer(12), "xxxxxxxxxxxx", 12);
   state->Update();
   EXPECT_EQ(Bytes(*sequence.Begin()), "aaaabbbbcccc");
@@ -221,7 +222,7 @@ TEST(SequenceStatesTest, AFillerOfAModelWithoutStateIsLeft) {
   InferRequest filler(model, 1);
   ASSERT_TRUE(SequenceStates::AttachFiller(model->config(), &filler).ok());
   EXPECT_EQ(filler.backend_input_count(), 0u);
-  EXPECT_EQ(filler.sequence_states, nullptr);
+  EXPECT_EQ(filler.sequence_states(), nullptr);
 }
 
 }  // namespace

@@ -67,6 +67,8 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual absl::Status KnownReady() { return absl::OkStatus(); }
   // Whether a sequence of requests lives here that has this id, and further requests may join.
   virtual bool HasSequence(const CorrelationId& id) const { return false; }
+  // Of an ensemble: whether the sequence that `request` goes on with lives in a model that it uses.
+  virtual bool MembersHaveSequence(const InferRequest& request) const { return false; }
   // Executions by I/O threads so far.
   virtual uint64_t inline_executions() const { return 0; }
   // None where the configuration says how to batch.

@@ -192,6 +192,15 @@ absl::Status EnsembleModel::MembersReady(absl::Status (ServingModel::*ask)()) {
 
 absl::Status EnsembleModel::CheckMembers() { return FittingMembers(config(), resolver_).status(); }
 
+bool EnsembleModel::MembersHaveSequence(const InferRequest& request) const {
+  const std::vector<EnsembleStep>& steps = config().ensemble.steps;
+  return std::any_of(steps.begin(), steps.end(), [&](const EnsembleStep& step) {
+    const auto member = resolver_->Resolve(step, &request);
+    return member.ok() && ((*member)->HasSequence(request.correlation_id()) ||
+                           (*member)->MembersHaveSequence(request));
+  });
+}
+
 void EnsembleModel::CloseAdmission() {
   admission_open_.store(false, std::memory_order_release);
   front_->CloseAdmission();

@@ -40,6 +40,7 @@ class EnsembleModel final : public ManagedModel {
   absl::Status CheckMembers() override;
   void OnCancel(InferRequest* request) override { front_->OnCancel(request); }
   void CloseAdmission() override;
+  bool MembersHaveSequence(const InferRequest& request) const override;
 
   std::optional<size_t> peak_step_bytes() const override { return scheduler_.peak_bytes(); }
 

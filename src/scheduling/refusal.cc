@@ -11,7 +11,7 @@ absl::Status StoppingError(const InferRequest& request) {
 absl::Status RefuseFull(const InferRequest& request, TimePoint now) {
   request.model()->statistics().RecordFailure(ModelStatistics::kModelShard,
                                               FailureReason::kRejected,
-                                              ToNanos(now) - request.request_start_ns);
+                                              ToNanos(now) - request.request_start_ns());
   return absl::UnavailableError(absl::StrCat(request.LogPrefix(), "Exceeds maximum queue size"));
 }
 

@@ -61,7 +61,7 @@ class Scheduler {
   // with an InlineTurn may be executed before this returns.
   virtual absl::Status Enqueue(RequestPtr* request) = 0;
   // The first door: from now on Enqueue refuses all but parts of requests that were let in
-  // elsewhere (InferRequest::passes_closed_admission); what is queued still runs.
+  // elsewhere (InferRequest::MakePart); what is queued still runs.
   virtual void CloseAdmission() = 0;
   // `request`, which the caller keeps alive, was cancelled (its stream says so): answered and
   // released if it is queued here. A request that is cancelled before it is queued needs no call.

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "infer/issue.h"
 #include "lifecycle/model_manager.h"
+#include "scheduling/refusal.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -37,6 +38,13 @@ std::shared_ptr<ServingModel> Server::HomeOfSequence(const InferRequest& request
   return models_->FindSequence(model->config().name, request.requested_version(), id);
 }
 
+bool Server::ContinuesSequence(const InferRequest& request) const {
+  if (HomeOfSequence(request) != nullptr) return true;
+  const bool begins = (request.flags() & kRequestFlagSequenceStart) != 0;
+  return !begins && request.correlation_id().present() &&
+         request.model()->MembersHaveSequence(request);
+}
+
 absl::StatusOr<ModelPass> Server::EnterVersion(std::shared_ptr<ServingModel> model,
                                                uint64_t open_of_client, bool join) const {
   const uint64_t limit = options_.max_model_requests;
@@ -50,7 +58,7 @@ absl::StatusOr<ModelPass> Server::EnterVersion(std::shared_ptr<ServingModel> mod
 }
 
 absl::StatusOr<ModelPass> Server::EnterModel(const InferRequest& request) const {
-  const uint64_t open = request.open_of_client;
+  const uint64_t open = request.open_of_client();
   // A sequence goes on where it has begun, also while that is being unloaded.
   if (std::shared_ptr<ServingModel> home = HomeOfSequence(request); home != nullptr) {
     ASSIGN_OR_RETURN(ModelPass pass, EnterVersion(std::move(home), open, /*join=*/true));
@@ -78,10 +86,7 @@ absl::StatusOr<ModelPass> Server::EnterModel(const InferRequest& request) const 
 
 absl::Status Server::InferForClient(InferRequest* request) {
   const bool draining = state_.load(std::memory_order_relaxed) == State::kExiting;
-  if (draining && HomeOfSequence(*request) == nullptr) {
-    return absl::UnavailableError(
-        "Server is stopping, scheduler for model has stopped accepting new inference requests");
-  }
+  if (draining && !ContinuesSequence(*request)) return absl::UnavailableError(kStoppingText);
   return Infer(request);
 }
 

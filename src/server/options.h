@@ -59,7 +59,8 @@ struct ServerOptions {
   RateLimiterResources rate_limiter_resources;
   // host_policies[policy][setting] = value.
   std::map<std::string, std::map<std::string, std::string>> host_policies;
-  bool log_tables = false;  // write the backends, and the models and their states, to the log after start
+  bool log_tables =
+      false;  // write the backends, and the models and their states, to the log after start
   bool metrics = true;
   bool cpu_metrics = true;
   uint64_t metrics_interval_ms = 2000;

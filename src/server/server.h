@@ -167,6 +167,8 @@ class NEREID_API Server {
   // The model version in which the sequence lives that the request goes on with; null if it begins
   // one, belongs to none, or to one that does not live.
   std::shared_ptr<ServingModel> HomeOfSequence(const InferRequest& request) const;
+  // Whether it goes on with a live sequence, here or in a member of an ensemble.
+  bool ContinuesSequence(const InferRequest& request) const;
   // Into the request's model, its successor, or the one where its sequence lives.
   absl::StatusOr<ModelPass> EnterModel(const InferRequest& request) const;
   // Of no model when `model` is closed; UNAVAILABLE when it has as many requests as it may.

@@ -89,8 +89,9 @@ class ServerTest : public ::testing::Test {
   }
 
   // What becomes of a request of sequence `id` to model "m". `client`: it came over the network.
-  absl::Status Send(uint64_t id, uint32_t flags, bool client = false) {
-    std::unique_ptr<TestRequest> request = Request("m");
+  absl::Status Send(uint64_t id, uint32_t flags, bool client = false,
+                    const std::string& model = "m") {
+    std::unique_ptr<TestRequest> request = Request(model);
     (*request)->set_correlation_id(CorrelationId(id));
     (*request)->set_flags(flags);
     absl::Status issued =
@@ -547,6 +548,27 @@ TEST_F(ServerTest, WhileItDrainsOnlyLiveSequencesOfClientsGoOn) {
   EXPECT_EQ(Send(1, kEnd, /*client=*/true), absl::OkStatus());
   drain.join();
   EXPECT_EQ(server_->Stop(), absl::OkStatus());
+}
+
+TEST_F(ServerTest, WhileItDrainsSequencesGoOnThroughEnsemblesToo) {
+  AddModel("m", IdentityConfig(kSequences));
+  for (const std::string name : {"inner", "outer"}) {
+    AddModel(name,
+             "platform: \"ensemble\" "
+             "input { name: \"in\" data_type: TYPE_FP32 dims: [ 4 ] } "
+             "output { name: \"out\" data_type: TYPE_FP32 dims: [ 4 ] } "
+             "ensemble_scheduling { step { model_name: \"" +
+                 std::string(name == "inner" ? "m" : "inner") +
+                 "\" model_version: -1 input_map { key: \"in\" value: \"in\" } "
+                 "output_map { key: \"out\" value: \"out\" } } }");
+  }
+  Start(Options());
+  EXPECT_EQ(Send(1, kStart, /*client=*/true, "outer"), absl::OkStatus());
+  server_->Drain(server_->clock()->Now());
+  EXPECT_EQ(Send(2, 0, /*client=*/true, "outer").code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Send(1, kStart, /*client=*/true, "outer").code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Send(1, 0, /*client=*/true, "outer"), absl::OkStatus());
+  EXPECT_EQ(Send(1, kEnd, /*client=*/true, "outer"), absl::OkStatus());
 }
 
 TEST_F(ServerTest, DrainsNoLongerThanItMay) {

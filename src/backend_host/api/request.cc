@@ -290,18 +290,18 @@ TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request,
                                                  uint32_t release_flags) try {
   InferRequest* const r = Unwrap(request);
   const bool again = (release_flags & TRITONSERVER_REQUEST_RELEASE_RESCHEDULE) != 0;
-  if (again && !(r->model()->config().sequence.iterative && r->release_watcher != nullptr)) {
+  if (again && !(r->model()->config().sequence.iterative && r->release_watcher() != nullptr)) {
     return ToCError(absl::InvalidArgumentError(
         "Request is released with TRITONSERVER_REQUEST_RELEASE_RESCHEDULE, while the model is not "
         "configured to handle such a flag."));
   }
   // Copied out first: once claimed, the request belongs to this call alone.
-  const std::shared_ptr<nereid::LentBatch> lent = r->lent_batch;
-  if (lent != nullptr && !lent->Claim(r->lent_slot)) {
+  const std::shared_ptr<nereid::LentBatch> lent = r->lent_batch();
+  if (lent != nullptr && !lent->Claim(r->lent_slot())) {
     return ToCError(absl::InternalError(
         "the request was taken back by the server because execution of its batch failed"));
   }
-  if (again && !r->filler) {
+  if (again && !r->is_filler()) {
     r->Reschedule();
   } else {
     r->Release(release_flags);

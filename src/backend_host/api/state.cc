@@ -18,12 +18,12 @@ TRITONSERVER_Error* TRITONBACKEND_StateNew(TRITONBACKEND_State** state,
                                            const int64_t* shape, const uint32_t dims_count) try {
   *state = nullptr;
   const InferRequest& r = *Unwrap(request);
-  if (r.sequence_states == nullptr) {
+  if (r.sequence_states() == nullptr) {
     return ToCError(absl::InvalidArgumentError(
         absl::StrCat("unable to add state '", name, "'. State configuration is missing for model '",
                      r.model()->config().name, "'.")));
   }
-  const absl::StatusOr<SequenceState*> made = r.sequence_states->NewOutput(
+  const absl::StatusOr<SequenceState*> made = r.sequence_states()->NewOutput(
       name, static_cast<nereid::DataType>(datatype), absl::MakeConstSpan(shape, dims_count));
   if (made.ok()) *state = reinterpret_cast<TRITONBACKEND_State*>(*made);
   return ToCError(made.status());

@@ -83,7 +83,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
     const uint64_t exec_end_ns) try {
   InstanceHandle* const handle = Unwrap(instance);
   const InferRequest& r = *Unwrap(request);
-  if (r.filler) return nullptr;
+  if (r.is_filler()) return nullptr;
   if (r.trace() != nullptr) {
     TraceExecution(r.trace(), exec_start_ns, compute_start_ns, compute_end_ns, exec_end_ns);
   }
@@ -91,19 +91,19 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
   const uint64_t now = nereid::ToNanos(handle->model()->serving_model()->clock()->Now());
   if (!success) {
     statistics.RecordFailure(handle->statistics_shard(), FailureReason::kBackend,
-                             now - r.request_start_ns);
+                             now - r.request_start_ns());
     return nullptr;
   }
   nereid::SuccessTimes times;
-  times.request_start = r.request_start_ns;
-  times.queue_start = r.queue_start_ns;
+  times.request_start = r.request_start_ns();
+  times.queue_start = r.queue_start_ns();
   times.exec_start = exec_start_ns;
   times.compute_start = compute_start_ns;
   times.compute_end = compute_end_ns;
   times.exec_end = exec_end_ns;
   times.request_end = now;
   statistics.RecordSuccess(handle->statistics_shard(), r.batch_size(), times);
-  if (r.compute_times != nullptr) r.compute_times->Add(times);
+  if (r.compute_times() != nullptr) r.compute_times()->Add(times);
   return nullptr;
 } catch (...) {
   return CaughtError();

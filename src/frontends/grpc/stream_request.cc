@@ -94,9 +94,9 @@ absl::Status StreamRequest::Issue() {
   InferEnvironment& environment = stream_->environment();
   if (!decoupled_) {
     place_ = stream_->TakePlace();
-    request_->inline_turn = stream_->queue()->turn();
+    request_->set_inline_turn(stream_->queue()->turn());
   }
-  request_->open_of_client = static_cast<uint64_t>(stream_->requests() - 1);
+  request_->set_open_of_client(static_cast<uint64_t>(stream_->requests() - 1));
   request_->set_release_target({&StreamRequest::OnRelease, this});
   request_->set_response_target(
       {&StreamRequest::OnResponse, this, nullptr, &environment.allocator, nullptr});

@@ -63,8 +63,8 @@ absl::Status UnaryInfer::Begin() {
   // before Infer returns.
   references_.fetch_add(2, std::memory_order_relaxed);
   call_->issued = true;
-  call_->request->inline_turn = call_->queue->turn();
-  call_->request->open_of_client = call_->account.others();
+  call_->request->set_inline_turn(call_->queue->turn());
+  call_->request->set_open_of_client(call_->account.others());
   absl::Status issued = environment.server->InferForClient(&*call_->request);
   if (!issued.ok()) {
     call_->issued = false;

@@ -56,7 +56,7 @@ absl::Status GenerateInference::Read(std::shared_ptr<HttpBody> body, const Reque
 void GenerateInference::Issue(Server* server, const OutputAllocator* allocator,
                               std::shared_ptr<HttpBodyStream> events, HttpResponder responder) {
   const std::shared_ptr<GenerateInference> self = shared_from_this();
-  if (!request_.model()->config().decoupled) request_.inline_turn = responder.inline_turn();
+  if (!request_.model()->config().decoupled) request_.set_inline_turn(responder.inline_turn());
   responder.SetOnCancel([weak = std::weak_ptr<GenerateInference>(self)] {
     if (const auto inference = weak.lock()) inference->Cancel();
   });

@@ -93,7 +93,7 @@ void HttpInference::Attach(HttpResponder responder) {
 
 void HttpInference::Issue(Server* server, const OutputAllocator* allocator, InlineTurn* turn) {
   const std::shared_ptr<HttpInference> self = shared_from_this();
-  request_.inline_turn = turn;
+  request_.set_inline_turn(turn);
   until_released_ = self;
   until_answered_ = self;
 

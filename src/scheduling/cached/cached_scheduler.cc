@@ -60,16 +60,16 @@ CachedScheduler::CachedScheduler(Scheduler* inner, ResponseCache* cache, Executo
 absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   InferRequest& r = **request;
   if (closed_.load(std::memory_order_acquire)) return EnqueueClosed(request);
-  if (r.queue_start_ns == 0) r.queue_start_ns = ToNanos(clock_->Now());
+  if (r.queue_start_ns() == 0) r.set_queue_start_ns(ToNanos(clock_->Now()));
   if (!CacheKeys::CanName(r)) return inner_->Enqueue(request);
   if (cache_->answers_at_once()) {
     return LookUp(request) == Found::kHit ? absl::OkStatus() : inner_->Enqueue(request);
   }
   // Shared: a function can be copied, and a pass cannot.
   const auto inside = std::make_shared<Gate::Pass>(looking_up_.Enter());
-  if (!*inside) return EnqueueClosed(request);                     // closed since we looked
-  InlineTurn* const turn = std::exchange(r.inline_turn, nullptr);  // it ends with this call
-  absl::Cleanup give_back = [&] { r.inline_turn = turn; };
+  if (!*inside) return EnqueueClosed(request);  // closed since we looked
+  InlineTurn* const turn = r.TakeInlineTurn();  // it ends with this call
+  absl::Cleanup give_back = [&] { r.set_inline_turn(turn); };
   // The model keeps this object; the request may be gone before the job has ended.
   const bool taken = executor_->TryRun([this, raw = &r, model = r.model(), inside] {
     LookUpAndEnqueue(RequestPtr(raw));
@@ -87,7 +87,7 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
 }
 
 absl::Status CachedScheduler::EnqueueClosed(RequestPtr* request) {
-  if (!(*request)->passes_closed_admission) return StoppingError(**request);
+  if (!(*request)->passes_closed_admission()) return StoppingError(**request);
   return inner_->Enqueue(request);
 }
 
@@ -133,8 +133,8 @@ void CachedScheduler::Answer(RequestPtr request, std::unique_ptr<InferResponse> 
                              TimePoint asked) {
   const uint64_t now = ToNanos(clock_->Now());
   CacheHitTimes times;
-  times.request_start = request->request_start_ns;
-  times.queue_start = request->queue_start_ns;
+  times.request_start = request->request_start_ns();
+  times.queue_start = request->queue_start_ns();
   times.lookup_start = ToNanos(asked);
   times.lookup_end = now;
   times.request_end = now;

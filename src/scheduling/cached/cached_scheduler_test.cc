@@ -9,8 +9,8 @@
 #include <map>
 #include <thread>
 
-#include "infer/response.h"
 #include "base/testing/door.h"
+#include "infer/response.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
 
@@ -82,7 +82,7 @@ class FakeInner final : public Scheduler {
   absl::Status Enqueue(RequestPtr* request) override {
     {
       MutexLock lock(&mu_);
-      if (closed_ && !(*request)->passes_closed_admission) {
+      if (closed_ && !(*request)->passes_closed_admission()) {
         return absl::UnavailableError("the inner scheduler is closed");
       }
       if (full_) {
@@ -389,9 +389,9 @@ TEST_F(CachedSchedulerTest, APartOfWhatWasLetInPassesADoorThatClosesJustNow) {
   // Enqueue reads the clock when it has found the door open.
   clock.on_now = [&] { scheduler.CloseAdmission(); };
   TestRequest& child = NewRequest();
-  child->passes_closed_admission = true;
+  child->MakePart(nullptr);
   RequestPtr owned = child.Issue();
-  owned->queue_start_ns = 0;
+  owned->set_queue_start_ns(0);
   EXPECT_EQ(scheduler.Enqueue(&owned), absl::OkStatus());
   ASSERT_EQ(inner_.count(), 1);
   EXPECT_EQ(cache_->lookups, 0);

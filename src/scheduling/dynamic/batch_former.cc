@@ -62,13 +62,14 @@ bool BatchFormer::Push(RequestPtr* request, TimePoint now) {
 }
 
 RequestPtr BatchFormer::Remove(InferRequest* request) {
-  if (!Holds(*request)) return nullptr;
+  QueueEntry* const entry = request->FindSlot<QueueEntry>();
+  if (entry == nullptr) return nullptr;
   StartOver();
-  return queue_.Remove(request->queue_entry);
+  return queue_.Remove(entry);
 }
 
 bool BatchFormer::Holds(const InferRequest& request) const {
-  return request.queue_entry != nullptr;
+  return request.FindSlot<QueueEntry>() != nullptr;
 }
 
 bool BatchFormer::TakeCancelled(std::vector<RequestPtr>* cancelled) {

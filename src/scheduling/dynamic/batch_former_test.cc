@@ -243,7 +243,7 @@ class BatchFormerPropertyTest : public ::testing::TestWithParam<Options> {
 
   // The request has left the queue, as each one does once.
   void Finish(RequestPtr request) {
-    EXPECT_EQ(request->queue_entry, nullptr);
+    EXPECT_EQ(request->FindSlot<QueueEntry>(), nullptr);
     request->stream()->Send(nullptr, kResponseCompleteFinal).IgnoreError();
     std::unique_ptr<TestRequest>& test_request = requests_[IdOf(*request)];
     request.reset();

@@ -31,17 +31,17 @@ DynamicScheduler::~DynamicScheduler() { Shutdown(); }
 
 absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
   const TimePoint now = clock_->Now();
-  InlineTurn* const turn = (*request)->inline_turn;
+  InlineTurn* const turn = (*request)->inline_turn();
   IdleInstances::Waiter* wake = nullptr;
   IdleInstances::Waiter* loan = nullptr;
   bool full = false;
   DroppedRequests dropped;
   {
     MutexLock lock(&mu_);
-    if (shut_down_ || (admission_closed_ && !(*request)->passes_closed_admission)) {
+    if (shut_down_ || (admission_closed_ && !(*request)->passes_closed_admission())) {
       return StoppingError(**request);
     }
-    if ((*request)->queue_start_ns == 0) (*request)->queue_start_ns = ToNanos(now);
+    if ((*request)->queue_start_ns() == 0) (*request)->set_queue_start_ns(ToNanos(now));
     if ((*request)->stream()->IsCancelled()) {
       dropped.cancelled.push_back(std::move(*request));
     } else if (!queue_.Push(request, now)) {

@@ -155,16 +155,16 @@ TEST_F(DynamicSchedulerTest, AnIdleInstanceIsWokenByAnArrival) {
 TEST_F(DynamicSchedulerTest, TheQueueTimeIsStamped) {
   Use(Model());
   const uint64_t now = ToNanos(clock_.Now());
-  EXPECT_EQ(Enqueue()->queue_start_ns, now);
+  EXPECT_EQ(Enqueue()->queue_start_ns(), now);
 }
 
 TEST_F(DynamicSchedulerTest, AQueueTimeGivenByAnOuterSchedulerStays) {
   Use(Model());
   TestRequest& request = NewRequest();
   RequestPtr owned = request.Issue();
-  owned->queue_start_ns = 7;
+  owned->set_queue_start_ns(7);
   ASSERT_TRUE(scheduler_->Enqueue(&owned).ok());
-  EXPECT_EQ(request->queue_start_ns, 7u);
+  EXPECT_EQ(request->queue_start_ns(), 7u);
 }
 
 // ---- Several instances
@@ -317,7 +317,7 @@ TEST_F(DynamicSchedulerTest, ClosedAdmissionLetsPartsOfOtherRequestsPass) {
   Use(Model());
   scheduler_->CloseAdmission();
   TestRequest& part = NewRequest();
-  part->passes_closed_admission = true;
+  part->MakePart(nullptr);
   RequestPtr owned = part.Issue();
   EXPECT_TRUE(scheduler_->Enqueue(&owned).ok());
   Pull();

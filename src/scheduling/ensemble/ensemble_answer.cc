@@ -155,8 +155,8 @@ absl::Status MissingOutputError(const EnsembleContext& context, const InferReque
 void RecordEnsembleSuccess(const EnsembleContext& context, const InferRequest& request,
                            const ComputeTimes& times) {
   SuccessTimes sums;
-  sums.request_start = request.request_start_ns;
-  sums.queue_start = request.queue_start_ns;
+  sums.request_start = request.request_start_ns();
+  sums.queue_start = request.queue_start_ns();
   sums.exec_start = sums.queue_start + times.queue.load();
   sums.compute_start = sums.exec_start + times.input.load();
   sums.compute_end = sums.compute_start + times.infer.load();
@@ -167,7 +167,7 @@ void RecordEnsembleSuccess(const EnsembleContext& context, const InferRequest& r
   statistics.RecordBatch(ModelStatistics::kModelShard, request.units_in_batch(), sums.exec_start,
                          sums.compute_start, sums.compute_end, sums.exec_end,
                          context.clock->WallMillis());
-  if (request.compute_times != nullptr) request.compute_times->Add(sums);
+  if (request.compute_times() != nullptr) request.compute_times()->Add(sums);
 }
 
 }  // namespace nereid

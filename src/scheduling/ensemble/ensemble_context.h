@@ -37,7 +37,7 @@ struct EnsembleContext {
   Clock* const clock;
 
   OverdueRuns overdue;
-  Mutex runs_mu;                      // guards InferRequest::ensemble_run of its requests
+  Mutex runs_mu;                      // guards the slots of its requests
   std::atomic<size_t> peak_bytes{0};  // the most that tensors between steps took in one request
   // By output: whether the log says that an answer was without it.
   const std::unique_ptr<std::atomic<bool>[]> told_left_out;

@@ -140,7 +140,7 @@ void EnsembleRun::Begin(RequestPtr request) noexcept {
   {
     // From now on it may be cancelled; whether it was before, each start of a step looks.
     MutexLock lock(&context_->runs_mu);
-    request_->ensemble_run = this;
+    request_->PutSlot(this);
   }
   Do(std::move(work));
 }
@@ -275,8 +275,7 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
       if (plan_.uses[output.tensor] > 0) status->Update(child.AddRequestedOutput(output.name));
     }
   }
-  child.passes_closed_admission = true;
-  child.compute_times = &times_;
+  child.MakePart(&times_);
   child.set_release_target({&EnsembleRun::OnRelease, call.get(), nullptr});
   child.set_response_target(
       {&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator, nullptr});
@@ -284,7 +283,7 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
 }
 
 absl::Status EnsembleRun::TryIssue(Call* call) noexcept try {
-  if (!call->request.model()->config().decoupled) call->request.inline_turn = StepQueue::turn();
+  if (!call->request.model()->config().decoupled) call->request.set_inline_turn(StepQueue::turn());
   if (const InferenceTrace* const trace = request_->trace()) {
     call->request.set_trace(HoldTrace(trace->MakeChild()));
   }
@@ -603,7 +602,7 @@ void EnsembleRun::End() {
   for (ModelPass& pass : models_) pass = ModelPass();
   {
     MutexLock lock(&context_->runs_mu);
-    request_->ensemble_run = nullptr;
+    request_->TakeSlot(this);
   }
   // The last: the context may go with it.
   request_.reset();

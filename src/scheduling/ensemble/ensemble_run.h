@@ -19,6 +19,7 @@
 #include "infer/compute_times.h"
 #include "infer/infer_request.h"
 #include "infer/response_stream.h"
+#include "infer/scheduler_slot.h"
 #include "scheduling/ensemble/ensemble_answer.h"
 #include "scheduling/ensemble/ensemble_context.h"
 #include "scheduling/ensemble/run_progress.h"
@@ -26,7 +27,7 @@
 
 namespace nereid {
 
-class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
+class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_this<EnsembleRun> {
  public:
   // Finds and holds the models that `request` needs. The error of the look-up, as the client shall
   // see it. `context` outlives the run's request.

@@ -456,22 +456,22 @@ TEST_F(EnsembleRunTest, AnIoThreadMayExecuteEveryStep) {
   TestRequest& request = NewRequest();
   AddInts(&request, "i", {1});
   RequestPtr owned = request.Issue();
-  owned->inline_turn = &turn;
+  owned->set_inline_turn(&turn);
   ASSERT_TRUE(scheduler_->Enqueue(&owned).ok());
   RequestPtr first = step("first").Take();
-  EXPECT_EQ(first->inline_turn, &turn);
+  EXPECT_EQ(first->inline_turn(), &turn);
   // The first is executed when the turn ends, and brings the second.
   FunctionLoan loan([&] { FakeStep::Finish(std::move(first), {{"O", {1}}}); });
   ASSERT_TRUE(turn.Defer(&loan));
   turn.End();
   RequestPtr second = step("second").Take();
-  EXPECT_EQ(second->inline_turn, &turn);
+  EXPECT_EQ(second->inline_turn(), &turn);
   FakeStep::Finish(std::move(second), {{"O", {1}}});
   request.WaitDone();
   // Elsewhere there is no turn.
   TestRequest& other = Start({{"i", {1}}});
   RequestPtr elsewhere = step("first").Take();
-  EXPECT_EQ(elsewhere->inline_turn, nullptr);
+  EXPECT_EQ(elsewhere->inline_turn(), nullptr);
   FakeStep::FinishWithError(std::move(elsewhere), absl::InternalError("enough"));
   other.WaitDone();
 }
@@ -483,7 +483,7 @@ TEST_F(EnsembleRunTest, ModelsAreHeldFromTheStart) {
   step("second").model()->lifetime().Close([&] { torn_down = true; });
   FakeStep::Finish(step("first").Take(), {{"O", {1}}});
   RequestPtr second = step("second").Take();
-  EXPECT_TRUE(second->passes_closed_admission);
+  EXPECT_TRUE(second->passes_closed_admission());
   EXPECT_FALSE(torn_down);
   FakeStep::Finish(std::move(second), {{"O", {1}}});
   request.WaitDone();
@@ -534,7 +534,7 @@ TEST_F(EnsembleRunTest, AClosedEnsembleTakesNoRequestsButThoseOfOthers) {
   EXPECT_THAT(TryStart(&refused).message(), HasSubstr("Server is stopping"));
   TestRequest& part = NewRequest();
   AddInts(&part, "i", {1});
-  part->passes_closed_admission = true;
+  part->MakePart(nullptr);
   EXPECT_TRUE(TryStart(&part).ok());
   FakeStep::Finish(step("first").Take(), {{"O", {1}}});
   FakeStep::Finish(step("second").Take(), {{"O", {1}}});
@@ -574,7 +574,7 @@ TEST_F(EnsembleRunTest, TimesOfTheStepsAreAddedUp) {
     times.compute_start = 130;
     times.compute_end = 160;
     times.exec_end = 200;
-    child->compute_times->Add(times);
+    child->compute_times()->Add(times);
     FakeStep::Finish(std::move(child), {{"O", {1}}});
   }
   request.WaitDone();

@@ -108,7 +108,7 @@ bool RequestQueue::Push(RequestPtr* request, TimePoint now) {
   entry->level = number;
   entry->deadline = Deadline(policy, (*request)->timeout_us(), now).value_or(TimePoint::max());
   if (entry->deadline != TimePoint::max()) HeapInsert(entry);
-  (*request)->queue_entry = entry;
+  (*request)->PutSlot(entry);
   entry->request = std::move(*request);
   Link(entry, level.live_tail != nullptr ? level.live_tail : TailBefore(it));
   level.live_tail = entry;
@@ -121,7 +121,7 @@ RequestPtr RequestQueue::Remove(QueueEntry* entry) {
   if (entry->deadline != TimePoint::max()) HeapErase(entry);
   Unlink(entry);
   RequestPtr request = std::move(entry->request);
-  request->queue_entry = nullptr;
+  request->TakeSlot(entry);
   Recycle(entry);
   return request;
 }

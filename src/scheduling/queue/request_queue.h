@@ -21,11 +21,14 @@
 #include "base/clock.h"
 #include "config/compiled_model.h"
 #include "infer/request_ptr.h"
+#include "infer/scheduler_slot.h"
 
 namespace nereid {
 
-// One queued request. Owned by its queue; InferRequest::queue_entry points to it.
-struct QueueEntry {
+// One queued request, and its slot. Owned by its queue.
+struct QueueEntry : SlotOf<QueueEntry> {
+  QueueEntry() = default;
+
   RequestPtr request;
   TimePoint queued_at;
   TimePoint deadline = TimePoint::max();  // max: none

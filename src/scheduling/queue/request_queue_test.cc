@@ -58,7 +58,9 @@ class RequestQueueTest : public ::testing::Test {
     for (size_t i = 0; i < queue_->size(); ++i) ids.push_back(queue_->At(i).request->id());
     return ids;
   }
-  void Remove(size_t index) { queue_->Remove(requests_[index]->get()->queue_entry).reset(); }
+  void Remove(size_t index) {
+    queue_->Remove(requests_[index]->get()->FindSlot<QueueEntry>()).reset();
+  }
   // Ids of what was rejected.
   std::vector<std::string> Expire(microseconds at) {
     Rejected rejected;
@@ -84,8 +86,8 @@ TEST_F(RequestQueueTest, OneLevelIsServedInTheOrderOfArrival) {
   Remove(2);
   EXPECT_EQ(queue_->PopFront()->id(), "0");
   EXPECT_THAT(Order(), ElementsAre("1", "3"));
-  EXPECT_EQ(requests_[0]->get()->queue_entry, nullptr);
-  EXPECT_EQ(requests_[1]->get()->queue_entry, &queue_->front());
+  EXPECT_EQ(requests_[0]->get()->FindSlot<QueueEntry>(), nullptr);
+  EXPECT_EQ(requests_[1]->get()->FindSlot<QueueEntry>(), &queue_->front());
 }
 
 TEST_F(RequestQueueTest, LowerLevelsComeFirst) {

@@ -53,7 +53,7 @@ RequestPtr MakeFiller(ModelPass pass, const FillerShape& shape, TimePoint now) {
   for (const FillerShape::Input& input : shape.inputs) most = std::max(most, input.byte_size);
   auto owned = std::make_unique<OwnedFiller>(pass.model(), most);
   InferRequest& request = owned->request;
-  request.filler = true;
+  request.set_is_filler();
   ReleaseTarget released;
   released.fn = &DeleteFiller;
   released.userp = owned.get();
@@ -73,7 +73,7 @@ RequestPtr MakeFiller(ModelPass pass, const FillerShape& shape, TimePoint now) {
     (*added)->AppendBuffer({owned->zeros.get(), input.byte_size, MemoryPlace{}});
   }
   request.BeginFlight(std::move(pass), ToNanos(now));
-  request.queue_start_ns = ToNanos(now);
+  request.set_queue_start_ns(ToNanos(now));
   if (absl::Status moved = request.lifecycle().MoveTo(RequestState::kPending, ""); !moved.ok()) {
     LOG_ERROR << moved.message();
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "infer/infer_request.h"
+#include "infer/scheduler_slot.h"
 #include "infer/sequence_states.h"
 #include "model/correlation_id.h"
 #include "scheduling/sequence/filler.h"
@@ -24,7 +25,8 @@ struct QueuedRequest {
   TimePoint queued_at;
 };
 
-struct LiveSequence {
+// The slot of each of its requests, from when the scheduler has it to its release.
+struct LiveSequence : SlotOf<LiveSequence> {
   LiveSequence(uint64_t number_in, ModelPass pass_in)
       : number(number_in), pass(std::move(pass_in)) {}
   LiveSequence(const LiveSequence&) = delete;

@@ -12,7 +12,7 @@ OldestStrategy::OldestStrategy(const CompiledModel* config)
 void OldestStrategy::Offer(LiveSequence* sequence, TimePoint now) {
   RequestPtr& request = sequence->queue.front().request;
   InferRequest* const bare = request.get();
-  if (orderer_ != nullptr && !bare->filler && !bare->stream()->has_relay()) {
+  if (orderer_ != nullptr && !bare->is_filler() && !bare->stream()->has_relay()) {
     bare->stream()->SetRelay(ResponseOrderer::Reserve(orderer_));
   }
   former_.Push(&request, now);  // its queue has no limit
@@ -39,7 +39,7 @@ std::vector<SequencePick> OldestStrategy::Take(size_t places) {
   std::vector<SequencePick> picks;
   picks.reserve(places);
   for (RequestPtr& request : former_.Take(places)) {
-    LiveSequence* const sequence = request->sequence;
+    LiveSequence* const sequence = request->FindSlot<LiveSequence>();
     sequence->offered = false;
     sequence->taken_over = nullptr;
     picks.push_back({sequence, std::move(request)});

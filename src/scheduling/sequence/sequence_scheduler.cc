@@ -27,7 +27,7 @@ std::unique_ptr<SequenceStrategy> MakeStrategy(const CompiledModel* config) {
 }
 
 void Answer(RequestPtr request, const absl::Status& error, FailureReason reason) {
-  if (!request->filler) request->RespondError(error, reason);
+  if (!request->is_filler()) request->RespondError(error, reason);
 }
 
 void AnswerAll(std::list<QueuedRequest> requests, const absl::Status& error, FailureReason reason) {
@@ -100,7 +100,7 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
     if (shut_down_) return absl::UnavailableError(kStoppingText);
     const bool nameless = !request.correlation_id().present();
     const bool starts = nameless || HasFlag(request, kRequestFlagSequenceStart);
-    if (starts && admission_closed_ && !request.passes_closed_admission) {
+    if (starts && admission_closed_ && !request.passes_closed_admission()) {
       return absl::UnavailableError(kStoppingText);
     }
     LiveSequence* sequence = nameless ? nullptr : Find(request.correlation_id());
@@ -128,7 +128,7 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
       LOG_WARNING << "model '" << config_->name << "': sequence " << sequence->id.ToString()
                   << " begins anew before it has ended";
     }
-    if (request.queue_start_ns == 0) request.queue_start_ns = ToNanos(now);
+    if (request.queue_start_ns() == 0) request.set_queue_start_ns(ToNanos(now));
     const bool cancelled = request.stream()->IsCancelled();
     const bool ends = HasFlag(request, kRequestFlagSequenceEnd);
     Append(sequence, owned, now);
@@ -205,7 +205,7 @@ void SequenceScheduler::Append(LiveSequence* sequence, RequestPtr* request, Time
                      : Later(now, std::chrono::microseconds(std::min(timeout_us, kLongest))));
   }
   // From here on nothing takes memory.
-  (*request)->sequence = sequence;
+  (*request)->PutSlot(sequence);
   place.front() = {std::move(*request), now};
   sequence->queue.splice(sequence->queue.end(), place);
   if (!sequence->lease.has_value()) return;
@@ -247,7 +247,7 @@ SequenceScheduler::Requests SequenceScheduler::MakeEnd(LiveSequence* sequence, T
   RequestPtr request = MakeFiller(sequence->pass.Another(), sequence->shape, now);
   request->set_correlation_id(sequence->id);
   request->set_flags(kRequestFlagSequenceEnd);
-  request->sequence = sequence;
+  request->PutSlot(sequence);
   end.front() = {std::move(request), now};
   return end;
 }
@@ -287,7 +287,7 @@ void SequenceScheduler::Drop(LiveSequence* sequence, Why why, TimePoint now, Aft
   if (!sequence->in_flight && !sequence->queue.empty()) {
     Restore(sequence, sequence->queue.front().request.get());
   }
-  for (QueuedRequest& queued : sequence->queue) queued.request->sequence = nullptr;
+  for (QueuedRequest& queued : sequence->queue) queued.request->TakeSlot(sequence);
   dropped.splice(dropped.end(), sequence->queue);
   if (tell) {
     QueueEnd(sequence, std::move(end), now);
@@ -304,7 +304,7 @@ void SequenceScheduler::TryDropCancelled(LiveSequence* sequence, TimePoint now,
 }
 
 void SequenceScheduler::Restore(LiveSequence* sequence, InferRequest* request) {
-  if (!sequence->maker_flags.has_value() || request->filler) return;
+  if (!sequence->maker_flags.has_value() || request->is_filler()) return;
   request->set_flags(*std::exchange(sequence->maker_flags, std::nullopt));
   if (sequence->generated_id) request->set_correlation_id(CorrelationId());
 }
@@ -312,12 +312,13 @@ void SequenceScheduler::Restore(LiveSequence* sequence, InferRequest* request) {
 void SequenceScheduler::OnRelease(InferRequest* request) {
   const TimePoint now = clock_->Now();
   // Nobody misses an answer to it.
-  if (request->filler && !request->stream()->final_sent()) request->stream()->Abandon();
+  if (request->is_filler() && !request->stream()->final_sent()) request->stream()->Abandon();
   Aftermath aftermath;
   {
     MutexLock lock(&mu_);
-    LiveSequence* const sequence = std::exchange(request->sequence, nullptr);
+    LiveSequence* const sequence = request->FindSlot<LiveSequence>();
     if (sequence == nullptr) return;  // it filled a gap
+    request->TakeSlot(sequence);
     sequence->in_flight = false;
     sequence->taken.clear();
     Restore(sequence, request);
@@ -336,9 +337,9 @@ void SequenceScheduler::OnRelease(InferRequest* request) {
 void SequenceScheduler::OnReschedule(RequestPtr owned) {
   const TimePoint now = clock_->Now();
   owned->ClearOverrideInputs();
-  owned->queue_start_ns = ToNanos(now);
+  owned->set_queue_start_ns(ToNanos(now));
   MutexLock lock(&mu_);
-  LiveSequence* const sequence = owned->sequence;
+  LiveSequence* const sequence = owned->FindSlot<LiveSequence>();
   sequence->in_flight = false;
   if (!sequence->maker_flags.has_value()) sequence->maker_flags = owned->flags();
   owned->set_flags(owned->flags() & ~(kRequestFlagSequenceStart | kRequestFlagSequenceEnd));
@@ -361,7 +362,7 @@ void SequenceScheduler::OnCancel(InferRequest* request) {
   Aftermath aftermath;
   {
     MutexLock lock(&mu_);
-    LiveSequence* const sequence = request->sequence;
+    LiveSequence* const sequence = request->FindSlot<LiveSequence>();
     if (sequence == nullptr || !request->stream()->IsCancelled()) return;
     const auto is_it = [&](const QueuedRequest& queued) { return queued.request.get() == request; };
     const bool queued = sequence->taken_over == request ||
@@ -534,18 +535,18 @@ absl::Status SequenceScheduler::PrepareRequest(const SequencePick& pick) const {
   SequenceControls::Values values;
   values.start = HasFlag(*request, kRequestFlagSequenceStart);
   values.end = HasFlag(*request, kRequestFlagSequenceEnd);
-  values.ready = !request->filler;
+  values.ready = !request->is_filler();
   values.id = pick.sequence->id_tensor;
   controls_.Attach(values, request);
   if (pick.sequence->states == nullptr) return absl::OkStatus();
-  if (request->filler) return SequenceStates::AttachFiller(*config_, request);
+  if (request->is_filler()) return SequenceStates::AttachFiller(*config_, request);
   if (values.start) pick.sequence->states->Reset();
   return pick.sequence->states->AttachTo(request);
 }
 
 Batch SequenceScheduler::Prepare(std::vector<SequencePick> picks) {
   for (SequencePick& pick : picks) {
-    if (pick.sequence != nullptr) pick.request->release_watcher = this;
+    if (pick.sequence != nullptr) pick.request->set_release_watcher(this);
   }
   Batch batch;
   absl::Status status;
@@ -578,7 +579,7 @@ absl::Status SequenceScheduler::PreparePicks(std::vector<SequencePick>* picks) {
     if (pick.sequence != nullptr) continue;
     if (!gap.has_value()) gap = FillerShape::Of(*first->request);
     pick.request = MakeFiller(first->sequence->pass.Another(), *gap, clock_->Now());
-    pick.request->release_watcher = this;
+    pick.request->set_release_watcher(this);
     controls_.Attach({}, pick.request.get());
     status.Update(SequenceStates::AttachFiller(*config_, pick.request.get(), first->request.get()));
   }

@@ -109,7 +109,7 @@ TEST_F(SequenceSchedulerTest, AfterShutdownNothingIsQueued) {
   Use(SequenceModel(1, 1));
   scheduler_->Shutdown();
   TestRequest& child = NewRequest("child of an ensemble", CorrelationId(uint64_t{1}), kStart);
-  child->passes_closed_admission = true;
+  child->MakePart(nullptr);
   EXPECT_EQ(Issue(&child), absl::UnavailableError(kStoppingText));
   EXPECT_EQ(Refused(1), absl::UnavailableError(kStoppingText));
   EXPECT_EQ(scheduler_->live_sequences(), 0u);
@@ -225,7 +225,7 @@ TEST_F(SequenceSchedulerTest, GapsAndOtherShapesAreFilled) {
   // Nothing about it is counted: only the three of the clients are pending.
   EXPECT_EQ(model_->statistics().Snapshot().pending, 3);
   for (RequestPtr& request : std::exchange(running_[0], {})) {
-    if (!request->filler) {
+    if (!request->is_filler()) {
       Batch one;
       one.push_back(std::move(request));
       FinishBatch(std::move(one));
@@ -373,7 +373,7 @@ TEST_F(SequenceSchedulerTest, ACancelledRequestEndsItsSequence) {
     Finish();
     // The model has seen the sequence, and is told of its end.
     EXPECT_THAT(Pull().end, ElementsAre(1));
-    EXPECT_TRUE(running_[0][0]->filler);
+    EXPECT_TRUE(running_[0][0]->is_filler());
     EXPECT_EQ(scheduler_->sequences_in_slots(), 1u);
     Finish();
     EXPECT_EQ(scheduler_->sequences_in_slots(), 0u);

@@ -20,7 +20,7 @@ namespace nereid {
 inline void FinishBatch(Batch batch) {
   for (RequestPtr& request : batch) {
     request->lifecycle().MoveTo(RequestState::kExecuting, "").IgnoreError();
-    if (!request->filler) request->model()->statistics().AddPending(-1);
+    if (!request->is_filler()) request->model()->statistics().AddPending(-1);
     request->stream()->Send(nullptr, kResponseCompleteFinal).IgnoreError();
     request.reset();
   }

@@ -60,7 +60,7 @@ class SchedulerFixture : public ::testing::Test {
   TestRequest& Enqueue(int64_t batch = 1, int64_t length = 1, InlineTurn* turn = nullptr) {
     TestRequest& request = NewRequest(batch, length);
     RequestPtr owned = request.Issue();
-    owned->inline_turn = turn;
+    owned->set_inline_turn(turn);
     const absl::Status status = scheduler_->Enqueue(&owned);
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_EQ(owned, nullptr);

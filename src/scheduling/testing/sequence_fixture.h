@@ -125,7 +125,7 @@ class SequenceFixture : public ::testing::Test {
     std::optional<Batch> batch = scheduler_->source(i)->TryPull();
     if (!batch.has_value()) return pulled;
     for (RequestPtr& request : *batch) {
-      pulled.names.push_back(request->filler ? "-" : request->id());
+      pulled.names.push_back(request->is_filler() ? "-" : request->id());
       pulled.start.push_back(Control<int32_t>(*request, "START"));
       pulled.end.push_back(Control<int32_t>(*request, "END"));
       pulled.ready.push_back(Control<int32_t>(*request, "READY"));
