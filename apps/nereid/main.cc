@@ -72,26 +72,26 @@ std::vector<std::string> LastSteps() {
 }
 
 // How long closing the ports may take beyond the exit time-out, and the whole end.
-constexpr Duration kDrainGrace = std::chrono::seconds(3);
-constexpr Duration kExitGrace = kDrainGrace + Server::kStopGrace + std::chrono::seconds(1);
+constexpr Duration kPortsGrace = std::chrono::seconds(3);
+constexpr Duration kExitGrace = kPortsGrace + Server::kStopGrace + std::chrono::seconds(1);
 
 // Closes the ports. False if a thread of theirs hangs: then they are left as they are.
-bool Drain(Services* services, TimePoint deadline) {
+bool ClosePorts(Services* services, TimePoint deadline) {
   std::promise<void> end;
   std::future<void> ended = end.get_future();
   // Left behind if it hangs, with the process soon to end.
   std::thread* thread = nullptr;
   try {
     thread = new std::thread([services, deadline, end = std::move(end)]() mutable {
-      services->Drain(deadline);
+      services->ClosePorts(deadline);
       end.set_value();
     });
   } catch (const std::exception& e) {  // then the watchdog sees to it that this does not hang
     LOG_WARNING << "no thread to close the ports: " << e.what();
-    services->Drain(deadline);
+    services->ClosePorts(deadline);
     return true;
   }
-  if (ended.wait_until(deadline + kDrainGrace) != std::future_status::ready) {
+  if (ended.wait_until(deadline + kPortsGrace) != std::future_status::ready) {
     LOG_ERROR << "a thread of the ports hangs: unloading the models all the same";
     return false;
   }
@@ -107,10 +107,10 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
   watchdog->Arm(deadline + kExitGrace, [server] { return server->Unfinished(); });
   // The ports stay open: probes see that the server is not ready, and live sequences go on.
   server->Drain(deadline);
-  const bool drained = Drain(services, deadline);
+  const bool closed = ClosePorts(services, deadline);
   const absl::Status stopped = server->StopBy(deadline);
-  if (drained && stopped.ok()) {
-    if (!services->Stop()) {
+  if (closed && stopped.ok()) {
+    if (!services->EndRest()) {
       // It uses the server: nothing may be destroyed.
       LOG_WARNING << "a request for administration, or a compression, hangs: exiting without it";
       _exit(0);

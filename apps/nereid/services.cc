@@ -50,9 +50,9 @@ absl::Status Failed(const char* service, const absl::Status& status) {
 }  // namespace
 
 Services::~Services() {
-  Drain(server_->clock()->Now());
+  ClosePorts(server_->clock()->Now());
   // Their destructors wait for what hangs, too: the frontends and the server go next.
-  if (Stop()) return;
+  if (EndRest()) return;
   admin_.reset();
   compression_.reset();
 }
@@ -136,25 +136,25 @@ absl::Status Services::StartMetrics(const Settings& s) {
   return absl::OkStatus();
 }
 
-void Services::Drain(TimePoint deadline) {
+void Services::ClosePorts(TimePoint deadline) {
   // Both at the same time: neither waits for the other's clients.
-  std::thread grpc_drain;
+  std::thread grpc_closer;
   try {
-    grpc_drain = std::thread([&] {
+    grpc_closer = std::thread([&] {
       if (grpc_ != nullptr) grpc_->Stop(deadline);
     });
   } catch (const std::exception& e) {  // without a thread one after the other
     LOG_WARNING << "no thread to close the gRPC port: " << e.what();
   }
   if (http_ != nullptr) http_->Stop(deadline);
-  if (grpc_drain.joinable()) {
-    grpc_drain.join();
+  if (grpc_closer.joinable()) {
+    grpc_closer.join();
   } else if (grpc_ != nullptr) {
     grpc_->Stop(deadline);
   }
 }
 
-bool Services::Stop() {
+bool Services::EndRest() {
   server_->gauges()->Remove(kConnectionsGauge);
   server_->gauges()->Remove(kConnectionsLimitGauge);
   server_->gauges()->Remove(kSlowClientsGauge);

@@ -26,12 +26,12 @@ class Services {
   // Opens the ports that `settings` ask for and logs where they are. An error says which one
   // could not be opened; those opened before it are closed by the destructor.
   absl::Status Start(const Settings& settings);
-  // Refuses new connections and requests, lets those in flight finish until `deadline`. The metrics
-  // page stays up: a drain is when it is looked at.
-  void Drain(TimePoint deadline);
+  // Closes the ports of HTTP and gRPC: refuses new connections and requests, lets those in flight
+  // finish until `deadline`. The metrics page stays up: this is when people look at it.
+  void ClosePorts(TimePoint deadline);
   // Closes the metrics port as well, and ends administration and compression. False if something of
-  // that hangs: the process is to end then, and nothing to be destroyed.
-  [[nodiscard]] bool Stop();
+  // that hangs: the process has to end then, and nothing may be destroyed.
+  [[nodiscard]] bool EndRest();
 
  private:
   absl::Status StartGrpc(const Settings& settings);
@@ -40,7 +40,7 @@ class Services {
 
   Server* const server_;
   // Run what I/O threads have no time for: administration, and, apart from it so that a flood of
-  // large bodies holds up no probe, compression. Ended by Stop, when all ports are closed and
+  // large bodies holds up no probe, compression. Ended by EndRest, when all ports are closed and
   // before the server goes.
   std::unique_ptr<SpareExecutor> admin_;
   std::unique_ptr<SpareExecutor> compression_;

@@ -1,7 +1,7 @@
 // InferRequest: an inference request: data, and who gets it back. It is also what
 // TRITONSERVER_InferenceRequest* and TRITONBACKEND_Request* point to.
 //
-// Ownership: its maker owns it, except between Issue (server/infer_dispatch.h) and the release
+// Ownership: its maker owns it, except between Issue (Server::Infer) and the release
 // callback. In flight it travels as a RequestPtr, then is lent to a backend as a bare pointer
 // until the backend releases it. Thread-compatible: one owner at a time; the marked members are
 // thread-safe.
