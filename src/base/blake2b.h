@@ -1,6 +1,7 @@
-// Blake2b128: the BLAKE2b hash (RFC 7693), without a key, of 16 bytes. Nobody can find two inputs
-// of the same hash, nor a second input for a given one: what it names may come from strangers. A
-// value: a copy goes on by itself from where the original was. Thread-compatible.
+// Blake2b128: the BLAKE2b hash (RFC 7693) without a key, 16 bytes long. Finding two inputs with the
+// same hash, or a second input for a given hash, is infeasible, so hashed data may come from
+// strangers. A value type: a copy continues independently from the state of the original.
+// Thread-compatible.
 #ifndef NEREID_BASE_BLAKE2B_H_
 #define NEREID_BASE_BLAKE2B_H_
 

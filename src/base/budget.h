@@ -1,5 +1,5 @@
-// Budget: a named amount of something limited (bytes, connections), handed out as units that give
-// themselves back. Thread-safe and lock-free: a take and a return are one atomic operation each.
+// Budget: a named amount of something limited (bytes, connections), handed out as units that return
+// themselves. Thread-safe and lock-free: taking and returning are one atomic operation each.
 #ifndef NEREID_BASE_BUDGET_H_
 #define NEREID_BASE_BUDGET_H_
 
@@ -17,8 +17,8 @@ namespace nereid {
 
 class Budget;
 
-// A share of a Budget; returns it when destroyed. Owned by what the limit counts (a request, a
-// response, a connection), so that no path can leak it. Thread-compatible, move-only.
+// A share of a Budget, returned on destruction. Owned by the object that the limit counts (a
+// request, a response, a connection), so that no path can leak it. Thread-compatible, move-only.
 class BudgetUnits {
  public:
   BudgetUnits() = default;
@@ -35,9 +35,9 @@ class BudgetUnits {
   ~BudgetUnits() { Return(); }
 
   inline void Return();
-  // Gives back all but `amount`. REQUIRES: amount <= this->amount()
+  // Returns all but `amount`. REQUIRES: amount <= this->amount()
   inline void Keep(uint64_t amount);
-  // Takes over `more`, which is of the same budget or nothing.
+  // Takes over `more`, which belongs to the same budget or is empty.
   void Add(BudgetUnits more) {
     if (more.budget_ != nullptr) budget_ = std::exchange(more.budget_, nullptr);
     amount_ += std::exchange(more.amount_, 0);
@@ -53,14 +53,14 @@ class BudgetUnits {
 
 class Budget {
  public:
-  // `name` and `option`, which sets the limit, appear in the error of a refusal; `limit` 0 means
-  // unlimited.
+  // `name` and `option` (the option that sets the limit) appear in the error text of a refusal. A
+  // `limit` of 0 means unlimited.
   Budget(std::string name, uint64_t limit, std::string option = "")
       : name_(std::move(name)), option_(std::move(option)), limit_(limit) {}
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // UNAVAILABLE, naming the budget, when less than `amount` is left. One take that exceeds the
+  // UNAVAILABLE, naming the budget, when less than `amount` is left. A single take larger than the
   // whole limit is refused the same way.
   absl::StatusOr<BudgetUnits> Take(uint64_t amount) {
     return TakeIf(amount, 0, [this](uint64_t used, uint64_t wish) {
@@ -68,15 +68,15 @@ class Budget {
     });
   }
 
-  // As Take, for one client of many: refuses those first that hold most (base/fair_share.h). `held`
-  // is what the client, a connection or a stream, holds already.
+  // As Take, but for one of many clients: the biggest holders are refused first
+  // (base/fair_share.h). `held` is what this client (a connection or a stream) holds already.
   absl::StatusOr<BudgetUnits> TakeFairly(uint64_t amount, uint64_t held, ShareUse use) {
     return TakeIf(amount, held, [this, held, use](uint64_t used, uint64_t wish) {
       return MayTake(limit_, use, used, wish, held);
     });
   }
 
-  // The most that one client can get when nobody else holds anything.
+  // The most that one client can get while no other client holds anything.
   uint64_t most_for_one(ShareUse use) const {
     return limit_ == 0 ? UINT64_MAX : limit_ - KeptBack(limit_, use);
   }
@@ -84,7 +84,7 @@ class Budget {
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t limit() const { return limit_; }
   const std::string& name() const { return name_; }
-  // "" where no option sets the limit.
+  // Empty if no option sets the limit.
   const std::string& option() const { return option_; }
 
  private:
@@ -92,7 +92,8 @@ class Budget {
 
   template <typename May>
   absl::StatusOr<BudgetUnits> TakeIf(uint64_t amount, uint64_t held, const May& may) {
-    // Not added first and taken back: a large take that fails must not make a small one fail.
+    // Check before adding: adding first and taking back would let a large take that fails make a
+    // small one fail too.
     uint64_t used = used_.load(std::memory_order_relaxed);
     do {
       if (limit_ != 0 && !may(used, amount)) return Refusal(used, amount, held);

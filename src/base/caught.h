@@ -1,4 +1,4 @@
-// Statuses where memory is short. Thread-safe.
+// Status objects for use when memory may be exhausted. Thread-safe.
 #ifndef NEREID_BASE_CAUGHT_H_
 #define NEREID_BASE_CAUGHT_H_
 
@@ -11,7 +11,7 @@
 
 namespace nereid {
 
-// A status that can always be made: for want of memory it has no text.
+// A status that can always be made. When memory is exhausted it has no text.
 inline absl::Status SureStatus(absl::StatusCode code, absl::string_view text) noexcept try {
   return absl::Status(code, text);
 } catch (const std::bad_alloc&) {
@@ -23,7 +23,7 @@ inline absl::Status OutOfMemory() noexcept {
   return SureStatus(absl::StatusCode::kUnavailable, "out of memory");
 }
 
-// What the exception that is being handled means: UNAVAILABLE for want of memory, otherwise
+// The status for the exception being handled: UNAVAILABLE if memory is exhausted, otherwise
 // INTERNAL. REQUIRES: called inside a catch block.
 inline absl::Status CaughtStatus() noexcept {
   try {

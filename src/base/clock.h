@@ -40,7 +40,8 @@ class NEREID_API Clock {
   static Clock* Real();
 };
 
-// A clock that moves only when told. Advance() wakes every waiter so that it looks again.
+// A clock that moves only when told to. Advance() wakes every waiter, which then checks its
+// deadline again.
 class NEREID_API FakeClock final : public Clock {
  public:
   explicit FakeClock(TimePoint start = FromNanos(1'000'000'000)) : now_(start) {}
@@ -50,7 +51,7 @@ class NEREID_API FakeClock final : public Clock {
   void Wait(CondVar* cv, Mutex* mu, std::optional<TimePoint> deadline) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Advance(Duration by) ABSL_LOCKS_EXCLUDED(mu_);
-  // Threads that wait with a deadline now. Lets a test know that it may advance.
+  // Number of threads waiting with a deadline right now. Tells a test when it may advance.
   size_t TimedWaiters() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

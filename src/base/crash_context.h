@@ -1,5 +1,5 @@
-// CrashContext: says, for the time of its life and on its thread, which foreign code is running,
-// so that the message of a crash can name it. Costs three pointer stores.
+// CrashContext: for as long as it lives, records on its thread which foreign code is running, so
+// that the crash message can name it. Costs three pointer stores.
 #ifndef NEREID_BASE_CRASH_CONTEXT_H_
 #define NEREID_BASE_CRASH_CONTEXT_H_
 
@@ -9,7 +9,7 @@ namespace nereid {
 
 class NEREID_API CrashContext {
  public:
-  // The texts outlive this.
+  // The texts outlive the object.
   CrashContext(const char* backend, const char* model, const char* function);
   ~CrashContext();
   CrashContext(const CrashContext&) = delete;

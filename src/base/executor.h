@@ -1,4 +1,4 @@
-// Executor: a few threads for work that may block, behind a queue of bounded length. Thread-safe.
+// Executor: a few threads for work that may block, with a queue of bounded length. Thread-safe.
 #ifndef NEREID_BASE_EXECUTOR_H_
 #define NEREID_BASE_EXECUTOR_H_
 
@@ -15,21 +15,21 @@ namespace nereid {
 
 class Executor {
  public:
-  // Starts `threads` (at least 1) threads, which the system lists under `name`; std::system_error
-  // when there are none to be had. At most `queue_limit` jobs wait at a time.
+  // Starts `threads` (at least 1) threads, shown by the system under `name`. Throws
+  // std::system_error if no thread can be created. At most `queue_limit` jobs wait at a time.
   Executor(const std::string& name, int threads, size_t queue_limit);
-  // Runs what is queued, then joins.
+  // Runs all queued jobs, then joins the threads.
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Queues `job`, which will run; if it throws that is logged. False if the queue is full: then it
-  // will not. Never blocks.
+  // Queues `job`, which is then certain to run; an exception that it throws is logged. Returns
+  // false if the queue is full, and then the job does not run. Never blocks.
   [[nodiscard]] bool TryRun(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   void Work() ABSL_LOCKS_EXCLUDED(mu_);
-  // Ends and joins those that there are.
+  // Ends and joins the threads that were started.
   void Join() ABSL_LOCKS_EXCLUDED(mu_);
 
   const size_t queue_limit_;

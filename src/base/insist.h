@@ -1,6 +1,6 @@
-// Insist: for the few steps that take memory and must not fail, because nobody is left who could be
-// told: the end of a load, or of a version. Whoever insists waits until there is memory, so it is
-// only for threads that keep no request waiting. Thread-safe.
+// Insist: for the few steps that need memory and must not fail because no caller is left to be
+// told, such as the end of a load or of a version. Insist waits until there is memory, so only
+// threads that keep no request waiting may use it. Thread-safe.
 #ifndef NEREID_BASE_INSIST_H_
 #define NEREID_BASE_INSIST_H_
 
@@ -22,8 +22,8 @@ inline void WaitForMemory(Clock* clock) {
   while (clock->Now() < until) clock->Wait(&never, &mu, until);
 }
 
-// Does `step` until it succeeds. REQUIRES: a step that throws std::bad_alloc has changed nothing;
-// it throws nothing else.
+// Repeats `step` until it succeeds. REQUIRES: a step that throws std::bad_alloc has changed
+// nothing; `step` throws nothing else.
 template <typename Step>
 void Insist(Clock* clock, const Step& step) noexcept {
   while (true) {

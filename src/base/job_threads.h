@@ -1,6 +1,6 @@
-// JobThreads: a new thread for each job, for jobs that may take minutes or for ever: one that hangs
-// holds up no other. Thread-safe. The threads are joined, not detached: when the destructor has
-// returned, none of them runs code of ours any more, so that the library may be unmapped.
+// JobThreads: a new thread per job, for jobs that may take minutes or hang forever; one that hangs
+// delays no other. Thread-safe. The threads are joined, not detached: once the destructor has
+// returned, none of them runs our code, so the library may be unmapped.
 #ifndef NEREID_BASE_JOB_THREADS_H_
 #define NEREID_BASE_JOB_THREADS_H_
 
@@ -16,16 +16,16 @@ namespace nereid {
 
 class JobThreads {
  public:
-  // At most `limit` jobs at a time. The system lists the threads under `name`.
+  // At most `limit` jobs at a time. The system shows the threads under `name`.
   JobThreads(std::string name, size_t limit) : name_(std::move(name)), limit_(limit) {}
   // Waits for all jobs.
   ~JobThreads();
   JobThreads(const JobThreads&) = delete;
   JobThreads& operator=(const JobThreads&) = delete;
 
-  // Runs `*job` on a new thread, and takes it; if it throws that is logged. False if there are too
-  // many, which `too_many` (null: nobody) is told, or the machine has no more threads or memory:
-  // then the job stays with the caller. Never waits for a job.
+  // Takes `*job` and runs it on a new thread; an exception that it throws is logged. Returns false,
+  // and leaves the job with the caller, if too many jobs are running (`too_many`, unless null, is
+  // then set) or if the machine has no more threads or memory. Never waits for a job.
   [[nodiscard]] bool TryRun(std::function<void()>* job, bool* too_many = nullptr)
       ABSL_LOCKS_EXCLUDED(mu_);
 

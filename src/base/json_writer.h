@@ -4,9 +4,9 @@
 //   w.BeginObject(); w.Key("name"); w.String(name); w.Key("shape"); w.BeginArray(); ... w.EndArray();
 //   w.EndObject();
 //
-// The writer puts the commas; the caller keeps Begin and End balanced. Floating-point numbers
-// are written as the shortest text that reads back to the same value, `.0` added to integral
-// values; NaN and infinities as NaN, Infinity, -Infinity, as the official client reads them.
+// The writer adds the commas; the caller keeps Begin and End balanced. Floating-point numbers are
+// written as the shortest text that reads back to the same value, `.0` added to integral values;
+// NaN and infinities as NaN, Infinity, -Infinity, as the official client reads them.
 #ifndef NEREID_BASE_JSON_WRITER_H_
 #define NEREID_BASE_JSON_WRITER_H_
 
@@ -42,7 +42,7 @@ class NEREID_API JsonWriter {
   void Null();
   void Float(float value);
   void Double(double value);
-  // `json` is complete JSON text, inserted as it is.
+  // `json` is complete JSON text, inserted unchanged.
   void Raw(absl::string_view json);
 
  private:

@@ -2,8 +2,8 @@
 //
 //   LOG_INFO << "loaded " << name;      LOG_VERBOSE(1) << "...";
 //
-// A line is written with one write(2). INFO goes to stdout, WARNING and ERROR to stderr, all of
-// it to the log file when there is one. Formats: see LogFormat.
+// A line is written with one write(2). INFO goes to stdout, WARNING and ERROR to stderr, or all of
+// them to the log file when there is one. Formats: see LogFormat.
 #ifndef NEREID_BASE_LOG_H_
 #define NEREID_BASE_LOG_H_
 
@@ -35,15 +35,17 @@ struct LogSettings {
 
 class NEREID_API Log {
  public:
-  // INFO, WARNING, ERROR by their switch; VERBOSE when its level is at least 1.
+  // Whether the level is on: INFO, WARNING and ERROR by their own switches, VERBOSE when its level
+  // is at least 1.
   static bool IsEnabled(LogLevel level);
   static bool IsVerboseEnabled(int level);
   static LogSettings Settings();
-  // INTERNAL when the file cannot be opened for appending; settings then stay as they were.
+  // INTERNAL if the file cannot be opened for appending; the settings then stay as they were.
   static absl::Status Configure(const LogSettings& settings);
-  // A line for which there is no memory is lost, as is one that cannot be written.
+  // A line is lost if there is no memory for it or if it cannot be written.
   static void Write(LogLevel level, const char* file, int line, absl::string_view message) noexcept;
-  // Several lines as they are, without prefix (a table for human eyes), where INFO goes.
+  // Writes several lines unchanged and without a prefix (a table for human readers) to the same
+  // place as INFO.
   static void WriteBlock(absl::string_view text);
 };
 

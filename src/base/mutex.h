@@ -2,7 +2,7 @@
 // thread-safety annotations.
 //
 // absl::Mutex is not used because distribution builds of Abseil are not instrumented for
-// ThreadSanitizer, which then reports races that are not there.
+// ThreadSanitizer, which then reports races that do not exist.
 //
 // Thread-safe.
 #ifndef NEREID_BASE_MUTEX_H_

@@ -1,8 +1,9 @@
 // ReadMostly<T>: a value that many threads read and few replace. Thread-safe.
 //
-// A reader that has seen the current value before pays one atomic load: each thread keeps the
-// value it read last. It may so keep an old value alive until it reads again, or until it ends: a
-// value must own nothing whose end anybody waits for. No value is destroyed under a lock of this.
+// A reader that has already seen the current value pays one atomic load, because each thread keeps
+// the value it read last. A thread may therefore keep an old value alive until it reads again or
+// ends, so a value must own nothing whose end anybody waits for. No value is destroyed while this
+// class holds a lock.
 #ifndef NEREID_BASE_READ_MOSTLY_H_
 #define NEREID_BASE_READ_MOSTLY_H_
 
@@ -25,12 +26,12 @@ class ReadMostly {
     thread_local Cached cached;
     if (cached.id != id_ || cached.generation != generation_.load(std::memory_order_acquire)) {
       Cached current = Read();
-      std::swap(current, cached);  // the old value goes here, where no lock is held
+      std::swap(current, cached);  // the old value is destroyed here, outside the lock
     }
     return cached.value.get();
   }
 
-  // Returns the value that is replaced, for the caller to drop where it holds no lock.
+  // Returns the replaced value, so that the caller can drop it without holding a lock.
   [[nodiscard]] std::shared_ptr<const T> Set(std::shared_ptr<const T> value)
       ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
@@ -56,7 +57,7 @@ class ReadMostly {
     return next.fetch_add(1);
   }
 
-  const uint64_t id_;  // tells the caches of different objects apart, also at a reused address
+  const uint64_t id_;  // distinguishes the caches of objects, even at a reused address
   std::atomic<uint64_t> generation_{0};
   mutable Mutex mu_;
   std::shared_ptr<const T> value_ ABSL_GUARDED_BY(mu_);

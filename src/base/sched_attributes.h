@@ -1,5 +1,5 @@
-// How the kernel schedules the calling thread. The C library has neither the functions nor, without
-// clashes between its headers and the kernel's, the structure. Stateless.
+// How the kernel schedules the calling thread. The C library lacks the functions, and its headers
+// clash with the kernel's over the structure. Stateless.
 #ifndef NEREID_BASE_SCHED_ATTRIBUTES_H_
 #define NEREID_BASE_SCHED_ATTRIBUTES_H_
 

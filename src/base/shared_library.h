@@ -11,15 +11,15 @@ namespace nereid {
 
 class SharedLibrary {
  public:
-  // Opens `path` with all symbols resolved now and kept local. The error of the dynamic linker
-  // (it names the missing symbol or library) becomes INTERNAL.
+  // Opens `path` with all symbols resolved at once and kept local. INTERNAL with the dynamic
+  // linker's message, which names the missing symbol or library.
   static absl::StatusOr<std::unique_ptr<SharedLibrary>> Open(const std::string& path);
 
   ~SharedLibrary();
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
 
-  // Address of `symbol`, or null when this library itself does not export it.
+  // Address of `symbol`, or null if this library does not export it itself.
   void* Find(const char* symbol) const;
 
   template <typename Fn>

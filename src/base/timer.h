@@ -1,6 +1,6 @@
-// Timer: calls functions at a time. One thread waits for the earliest of all alarms; a few others
-// make the calls, so that a call may do work without making the other alarms late.
-// Thread-safe; an Alarm is owned by one object, whose alarm must be gone before the Timer.
+// Timer: calls functions at given times. One thread waits for the earliest of all alarms; a few
+// others make the calls, so that a call may do some work without delaying other alarms.
+// Thread-safe. Each Alarm is owned by one object and must be destroyed before the Timer.
 #ifndef NEREID_BASE_TIMER_H_
 #define NEREID_BASE_TIMER_H_
 
@@ -17,20 +17,19 @@ namespace nereid {
 
 class Timer {
  public:
-  // A function and the one time when it is to be called next, if any. Thread-safe.
+  // A function and, if it is set, the time of its next call. Thread-safe.
   class Alarm {
    public:
-    // `fn` runs on a thread of the timer, never twice at a time. Where it throws, for want of
-    // memory, it is called again a little later.
+    // `fn` runs on a thread of the timer, never concurrently with itself. If it throws because
+    // memory is exhausted, it is called again a little later.
     Alarm(Timer* timer, std::function<void()> fn);
-    // Waits for a call that is under way; there is none afterwards. REQUIRES: not called by `fn`,
-    // and the caller holds no mutex that `fn` takes.
+    // Waits for a call that is under way; no call follows. REQUIRES: not called from `fn`, and the
+    // caller holds no mutex that `fn` takes.
     ~Alarm();
     Alarm(const Alarm&) = delete;
     Alarm& operator=(const Alarm&) = delete;
 
-    // Calls the function at `at`, and no longer when an earlier Set said. Never blocks, never
-    // fails.
+    // Calls the function at `at`, replacing the time of an earlier Set. Never blocks, never fails.
     void Set(TimePoint at) noexcept;
 
    private:
@@ -42,33 +41,33 @@ class Timer {
     const std::function<void()> fn_;
     // Guarded by the timer's mutex.
     State state_ = State::kIdle;
-    Alarms::node_type node_;  // its own, made with it; empty in kSet
+    Alarms::node_type node_;  // allocated with the alarm; empty in kSet
     Alarms::iterator place_;  // kSet
     Alarm* next_due_ = nullptr;
-    bool set_again_ = false;  // kCalling: Set was called meanwhile, with this time
+    bool set_again_ = false;  // kCalling: Set was called meanwhile with a new time
     TimePoint again_at_;
   };
 
-  // `clock` outlives this.
+  // `clock` outlives the timer.
   explicit Timer(Clock* clock);
-  // REQUIRES: no alarm is left.
+  // REQUIRES: all alarms are destroyed.
   ~Timer();
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
  private:
-  // How long after a call that failed the next one is made.
+  // Delay before a failed call is repeated.
   static constexpr Duration kAgain = std::chrono::milliseconds(10);
 
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
-  // What the threads that make the calls do.
+  // Body of the threads that make the calls.
   void MakeCalls() ABSL_LOCKS_EXCLUDED(mu_);
   // Makes one call. Returns whether it succeeded.
   static bool Call(const Alarm& alarm) noexcept;
   void Insert(Alarm* alarm, TimePoint at) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Takes it out of those that are set.
+  // Removes the alarm from those that are set.
   void Remove(Alarm* alarm) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Ends and joins those threads that there are.
+  // Ends and joins the threads that were started.
   void Join() ABSL_LOCKS_EXCLUDED(mu_);
 
   Clock* const clock_;
