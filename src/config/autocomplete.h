@@ -1,5 +1,5 @@
-// Completes name, backend, platform and model file name of a configuration from the files that
-// are in the model directory. Stateless; blocks on file I/O.
+// Completes name, backend, platform and model file name of a configuration from the files in the
+// model directory. Stateless; blocks on file I/O.
 #ifndef NEREID_CONFIG_AUTOCOMPLETE_H_
 #define NEREID_CONFIG_AUTOCOMPLETE_H_
 
@@ -12,8 +12,8 @@
 
 namespace nereid {
 
-// `model_name`: what to call the model if the configuration does not. INVALID_ARGUMENT when
-// nothing tells the backend, or the error of the file system.
+// `model_name`: the name of the model if the configuration has none. INVALID_ARGUMENT if nothing
+// determines the backend, or the error of the file system.
 absl::Status AutocompleteBackend(const FileSystem& fs, const std::string& model_dir,
                                  const std::string& model_name, inference::ModelConfig* config);
 

@@ -1,4 +1,4 @@
-// From a checked configuration to the plain values that serving uses. Pure function.
+// Turns a checked configuration into the plain values that serving uses. Pure function.
 #ifndef NEREID_CONFIG_COMPILE_H_
 #define NEREID_CONFIG_COMPILE_H_
 
@@ -9,7 +9,7 @@
 
 namespace nereid {
 
-// REQUIRES: `config` was normalised with its instance groups, and all checks found nothing.
+// REQUIRES: `config` and its instance groups are normalised, and all checks passed.
 CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version);
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// CompiledModel: everything the serving path needs to know about one version of a model, checked
-// and in plain values. Built by ParsedConfig::Compile; owned by the model object, shared by its
+// CompiledModel: everything the serving path needs to know about one model version, checked and
+// stored as plain values. Built by ParsedConfig::Compile; owned by the model object, shared by its
 // schedulers, instances and requests. Immutable.
 #ifndef NEREID_CONFIG_COMPILED_MODEL_H_
 #define NEREID_CONFIG_COMPILED_MODEL_H_
@@ -25,13 +25,13 @@ namespace nereid {
 struct InputSpec {
   std::string name;
   DataType data_type = DataType::kInvalid;
-  Shape dims;                    // without the batch dimension; kVariableDim where it may vary
+  Shape dims;                    // without the batch dimension; kVariableDim if variable
   std::optional<Shape> reshape;  // what the backend sees instead of `dims`; may be empty
   bool optional = false;         // a request may leave this input out
   bool is_shape_tensor = false;
   bool allow_ragged = false;  // requests of different shapes may share a batch
-  // Bytes of one batch item (of the whole tensor when max_batch_size is 0); none for BYTES and
-  // where a dimension is variable.
+  // Bytes of one batch item (of the whole tensor when max_batch_size is 0); none for BYTES or if a
+  // dimension is variable.
   std::optional<int64_t> byte_size;
 };
 
@@ -43,7 +43,7 @@ struct OutputSpec {
   std::string label_filename;    // relative to the model directory; empty: no labels
 };
 
-// What happens to requests that wait in one priority level of a queue.
+// What happens to requests that wait at one priority level of a queue.
 struct QueuePolicy {
   enum class TimeoutAction : uint8_t { kReject, kDelay };
   TimeoutAction timeout_action = TimeoutAction::kReject;
@@ -62,9 +62,9 @@ struct BatchingOptions {
   uint64_t priority_levels = 0;  // 0: requests have no priorities
   uint64_t default_priority_level = 0;
   QueuePolicy default_queue_policy;
-  std::map<uint64_t, QueuePolicy> priority_queue_policy;  // of levels that have their own
+  std::map<uint64_t, QueuePolicy> priority_queue_policy;  // levels with a policy of their own
 
-  // The level of a request that asks for priority `asked`; level 0 where there are no priorities.
+  // The level of a request that asks for priority `asked`; level 0 if the model has no priorities.
   uint64_t LevelOf(uint64_t asked) const {
     if (priority_levels == 0) return 0;
     return asked == 0 || asked > priority_levels ? default_priority_level : asked;
@@ -75,11 +75,11 @@ struct BatchingOptions {
   }
 };
 
-// A tensor by which the model learns where in its sequence a request stands. Clients do not send
-// it.
+// A tensor that tells the model where in its sequence a request stands. Clients do not send this
+// tensor.
 struct SequenceControl {
   enum class Kind : uint8_t { kStart, kReady, kEnd, kCorrelationId };
-  std::string input;  // of the model
+  std::string input;  // input name of the model
   Kind kind = Kind::kStart;
   DataType data_type = DataType::kInvalid;
   // The bytes of one element; empty for the correlation id.
@@ -90,11 +90,11 @@ struct SequenceControl {
 // How sequences of requests are scheduled.
 struct SequenceOptions {
   bool enabled = false;    // sequence_batching is configured
-  bool oldest = false;     // otherwise the direct strategy; batches are formed as `batching` says
-  bool iterative = false;  // the backend may ask to be given a request again
-  uint32_t slots = 1;      // sequences that an instance works on at a time; at least 1
-  Duration max_idle{0};    // then a sequence without a request ends
-  // Of the direct strategy: a batch waits so long for that share of its slots.
+  bool oldest = false;     // false: direct strategy; `batching` says how batches form
+  bool iterative = false;  // the backend may return a request to be scheduled again
+  uint32_t slots = 1;      // sequences per instance at a time; at least 1
+  Duration max_idle{0};    // a sequence without a request for this long ends
+  // Direct strategy only: how long a batch waits for the required share of its slots to fill.
   Duration max_queue_delay{0};
   float minimum_slot_utilization = 0;
   std::vector<SequenceControl> controls;
@@ -103,7 +103,7 @@ struct SequenceOptions {
 // Values equal TRITONSERVER_InstanceGroupKind.
 enum class InstanceKind : int { kAuto = 0, kCpu = 1, kGpu = 2, kModel = 3 };
 
-// Name as the C API and the configuration spell it: "KIND_CPU".
+// Name as spelt in the C API and the configuration: "KIND_CPU".
 inline const char* InstanceKindName(InstanceKind kind) {
   switch (kind) {
     case InstanceKind::kAuto:
@@ -118,10 +118,10 @@ inline const char* InstanceKindName(InstanceKind kind) {
   return "KIND_AUTO";
 }
 
-// What an execution takes from the rate limiter.
+// A resource that an execution takes from the rate limiter.
 struct ResourceNeed {
   std::string name;
-  bool global = false;  // one pool for all devices, instead of one each
+  bool global = false;  // one pool for all devices, not one per device
   uint32_t count = 0;
 };
 
@@ -129,10 +129,10 @@ struct InstanceSpec {
   std::string name;  // "<group>_<index>"
   InstanceKind kind = InstanceKind::kCpu;
   int32_t device_id = 0;         // 0 unless kGpu
-  std::string host_policy_name;  // of the configuration, else that of the kind
+  std::string host_policy_name;  // from the configuration, else the default of the kind
   std::vector<ResourceNeed> resources;
-  bool passive = false;        // initialised, but never given a batch
-  uint32_t rate_priority = 1;  // 2: gets half as many turns as 1; at least 1
+  bool passive = false;        // initialised, but never executes a batch
+  uint32_t rate_priority = 1;  // 2 gets half as many turns as 1; at least 1
 };
 
 struct CompiledModel {
@@ -143,22 +143,22 @@ struct CompiledModel {
   std::string default_model_filename;
   int32_t max_batch_size = 0;  // 0: tensors have no batch dimension
   bool decoupled = false;
-  bool response_cache = false;      // responses may be kept, and answer what is asked again
+  bool response_cache = false;      // responses may be stored and reused for equal requests
   std::vector<InputSpec> inputs;    // in the order of the configuration
   std::vector<OutputSpec> outputs;  // in the order of the configuration
   size_t required_input_count = 0;  // inputs that are not optional
   bool has_optional_inputs = false;
-  // Requests may share a batch only if their inputs have equal shapes: some input that is not
-  // ragged has a variable dimension.
+  // Requests may share a batch only if their inputs have equal shapes, because some input that is
+  // not ragged has a variable dimension.
   bool needs_shape_equality = false;
   BatchingOptions batching;
-  EnsembleSpec ensemble;                // of an ensemble, which has no instances
+  EnsembleSpec ensemble;                // steps of an ensemble, which has no instances
   SequenceOptions sequence;
-  std::vector<StateSpec> states;        // what the server carries along each sequence
+  std::vector<StateSpec> states;        // tensors that the server carries along each sequence
   std::vector<InstanceSpec> instances;  // at least one
-  std::vector<WarmupSpec> warmup;       // what each of them executes before the model is ready
+  std::vector<WarmupSpec> warmup;       // executed by each instance before the model is ready
   std::map<std::string, std::string> parameters;
-  std::string json;  // the whole configuration, as clients and backends read it
+  std::string json;  // the whole configuration, in the form that clients and backends read
 
   // Index into `inputs` / `outputs`, or -1.
   int FindInput(absl::string_view input) const { return Find(inputs, input); }

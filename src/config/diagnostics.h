@@ -1,5 +1,5 @@
 // Diagnostics: collects everything that is wrong with one configuration, so that a user who made
-// five mistakes hears of all five. Lives for one check. Thread-compatible.
+// five mistakes learns of all five at once. Lives for one check. Thread-compatible.
 #ifndef NEREID_CONFIG_DIAGNOSTICS_H_
 #define NEREID_CONFIG_DIAGNOSTICS_H_
 
@@ -13,7 +13,7 @@ namespace nereid {
 
 struct Problem {
   std::string field;  // path in the configuration, for instance "input[0].dims"
-  std::string text;   // what clients and scripts match on: exactly as the protocol has it
+  std::string text;   // matched by clients and scripts, so exactly as the protocol has it
   std::string hint;   // what would be right
   absl::StatusCode code = absl::StatusCode::kInvalidArgument;
 };
@@ -27,9 +27,9 @@ class Diagnostics {
 
   const std::vector<Problem>& problems() const { return problems_; }
 
-  // OK without problems; "<text> (<field>: <hint>)" for one; a numbered list that begins with
-  // "the configuration of model '<model>' has N problems:" for several. Code: that of the
-  // problems where they agree, otherwise INVALID_ARGUMENT.
+  // OK if there are no problems; "<text> (<field>: <hint>)" for one; for several, a numbered list
+  // that begins with "the configuration of model '<model>' has N problems:". The code is that of
+  // the problems if they agree, otherwise INVALID_ARGUMENT.
   absl::Status ToStatus(absl::string_view model) const;
 
  private:

@@ -1,4 +1,4 @@
-// Whether an ensemble fits the models of its steps. Pure.
+// Checks whether an ensemble fits the models of its steps. Pure.
 #ifndef NEREID_CONFIG_ENSEMBLE_MEMBERS_H_
 #define NEREID_CONFIG_ENSEMBLE_MEMBERS_H_
 
@@ -14,18 +14,19 @@
 
 namespace nereid {
 
-// INVALID_ARGUMENT, naming every problem: tensors that the members do not have or that nobody
-// connects, types and shapes that differ from step to step, batches too large for a member,
-// answers of two decoupled models in one step. `members`: one for each step.
-// REQUIRES: the configuration of the ensemble passed its own checks (CheckEnsemble).
+// INVALID_ARGUMENT, naming every problem: tensors that the members lack or that are connected to
+// nothing, types and shapes that differ between steps, batches too large for a member, and a step
+// that takes responses of two decoupled models. `members`: one per step. REQUIRES: the
+// configuration of the ensemble passed its own checks (CheckEnsemble).
 absl::Status CheckEnsembleMembers(const CompiledModel& ensemble,
                                   absl::Span<const CompiledModel* const> members);
-// The same as a list.
+// The same problems as a list.
 Diagnostics FindMemberProblems(const CompiledModel& ensemble,
                                absl::Span<const CompiledModel* const> members);
 
-// For each step the decoupled step, counted from 1, whose answers its inputs come from; 0: none.
-// The error of CheckEnsembleMembers where there are two. `decoupled`: which steps are.
+// For each step: the decoupled step, counted from 1, whose responses feed its inputs; 0: none.
+// Returns the error of CheckEnsembleMembers if there are two. `decoupled`: which steps are
+// decoupled.
 absl::StatusOr<std::vector<uint32_t>> DecoupledOrigins(const CompiledModel& ensemble,
                                                        const std::vector<bool>& decoupled);
 

@@ -17,14 +17,14 @@ struct TensorMapping {
 struct EnsembleStep {
   std::string model_name;
   int64_t model_version = -1;          // negative: the highest ready one
-  std::string space;                   // of the ensemble: models there come first (ModelId)
+  std::string space;                   // of the ensemble; its models are preferred (ModelId)
   std::vector<TensorMapping> inputs;   // by name
   std::vector<TensorMapping> outputs;  // by name
 };
 
 struct EnsembleSpec {
   std::vector<EnsembleStep> steps;  // empty: the model is no ensemble
-  // Executions of one step that a single request may have under way; 0: any number.
+  // How many executions of one step a single request may have under way; 0: any number.
   uint32_t max_inflight_requests = 0;
 };
 

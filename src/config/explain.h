@@ -1,7 +1,7 @@
-// What a model's configuration comes to before its backend has seen it, and why: every field with
-// the reason of those that nobody wrote, and everything that is wrong with its place in the file.
-// For people who check a repository; loading goes through load_config.h. Stateless; blocks on file
-// I/O.
+// Explains a model's configuration as it stands before its backend has seen it: every field with
+// its value and, for fields that nobody wrote, the reason; and every problem with its place in the
+// file. For people who check a repository; loading goes through load_config.h. Stateless; blocks on
+// file I/O.
 #ifndef NEREID_CONFIG_EXPLAIN_H_
 #define NEREID_CONFIG_EXPLAIN_H_
 
@@ -15,11 +15,11 @@
 
 namespace nereid {
 
-// One value of the configuration.
+// One field of the configuration.
 struct EffectiveField {
   std::string path;   // "input[0].dims[1]"
-  std::string value;  // as config.pbtxt has it
-  std::string why;    // empty: it stands in the file
+  std::string value;  // as written in config.pbtxt
+  std::string why;    // empty: it is in the file
 
   friend bool operator==(const EffectiveField&, const EffectiveField&) = default;
 };
@@ -33,13 +33,13 @@ struct ConfigProblem {
 };
 
 struct ExplainedConfig {
-  std::string file;  // that was read, or is missing
+  std::string file;  // the file that was read or is missing
   bool file_exists = false;
   std::vector<EffectiveField> fields;  // none if the file could not be read
   std::vector<ConfigProblem> problems;
-  std::vector<std::string> notes;      // what has no effect here, what the backend may complete
-  std::optional<ParsedConfig> config;  // unless its text is wrong
-  // The line of a field of the file, from 1; 0: none.
+  std::vector<std::string> notes;  // fields without effect here, fields the backend may complete
+  std::optional<ParsedConfig> config;  // none if its text has errors
+  // The line of a field in the file, from 1; 0: unknown.
   std::function<int(const std::string& field)> line_of = [](const std::string&) { return 0; };
 };
 

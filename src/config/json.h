@@ -1,5 +1,5 @@
-// Configurations as JSON (configuration version 1). Stateless; thread-safe. The gRPC frontend
-// uses these too, to answer with the message itself; everyone else reads CompiledModel.
+// Configurations as JSON (configuration version 1). Stateless; thread-safe. The gRPC frontend uses
+// these functions too, because it answers with the message itself; all others read CompiledModel.
 #ifndef NEREID_CONFIG_JSON_H_
 #define NEREID_CONFIG_JSON_H_
 
@@ -17,13 +17,13 @@ class ModelConfig;
 
 namespace nereid {
 
-// INVALID_ARGUMENT for any version of the JSON form but 1.
+// INVALID_ARGUMENT for any version of the JSON form other than 1.
 NEREID_API absl::Status CheckConfigVersion(uint32_t config_version);
 
 // Field names as in model_config.proto; fields without a value are printed with their default,
-// except messages that are not set. 64-bit integers are strings, as protobuf has it, but for
-// those that clients read as numbers. Equal configurations give equal text. The empty
-// configuration is the empty text.
+// except messages that are not set. 64-bit integers are strings, as protobuf prescribes, except
+// those that clients read as numbers. Equal configurations give equal text. The empty configuration
+// gives the empty text.
 NEREID_API std::string ModelConfigToJson(const inference::ModelConfig& config);
 
 // Replaces `config`. INVALID_ARGUMENT with the text of the parser, also for unknown fields;

@@ -9,9 +9,9 @@
 
 namespace nereid {
 
-// The candidate with the fewest single-character edits to `name`, upper and lower case taken as
-// equal; the first of several. Where a third or more of the longer name would have to change,
-// the first candidate that begins with `name`, and otherwise nothing: better no advice than bad
+// The candidate with the fewest single-character edits to `name`, ignoring case; the first one if
+// several are equally near. If a third or more of the longer name would have to change, the first
+// candidate that begins with `name`; otherwise nothing, because no advice is better than bad
 // advice.
 std::string NearestName(absl::string_view name, absl::Span<const std::string> candidates);
 

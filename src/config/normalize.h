@@ -11,11 +11,12 @@ namespace nereid {
 
 inline constexpr char kEnsemblePlatform[] = "ensemble";
 
-// Everything but instance groups. Idempotent.
+// Everything except instance groups. Idempotent.
 void NormalizeConfig(inference::ModelConfig* config);
 
-// Names, kinds and counts of instance groups, one group if there is none; nothing for ensembles.
-// This server has no GPUs: preferences for them are passed over, and KIND_AUTO becomes KIND_CPU.
+// Completes names, kinds and counts of instance groups, and adds a group if there is none. Does
+// nothing for ensembles. This server has no GPUs: preferences for them are ignored, and KIND_AUTO
+// becomes KIND_CPU.
 void NormalizeInstanceGroups(absl::Span<const PreferredGroup> preferred,
                              inference::ModelConfig* config);
 

@@ -14,10 +14,10 @@ class ModelConfig;
 namespace nereid {
 
 // Parses `text`, the content of the file `path`, into `config`. INVALID_ARGUMENT with one line
-// `<path>:<line>:<column>: <text of protobuf>` for each error, in the order of the text: unknown
-// names of fields and enumeration values and bad integers are all found, an error of syntax ends
-// the search. Where a known name is near, the line ends in "(did you mean '...'?)". `config` is
-// then unspecified.
+// `<path>:<line>:<column>: <text of protobuf>` per error, in the order of the text. Unknown names
+// of fields and enumeration values and bad integers are all found; a syntax error ends the search.
+// If a known name is near, the line ends in "(did you mean '...'?)". After an error `config` is
+// unspecified.
 absl::Status ParseModelConfigText(const std::string& path, absl::string_view text,
                                   inference::ModelConfig* config);
 

@@ -1,5 +1,5 @@
 // ParsedConfig: one model's configuration on its way from text to CompiledModel. A value: each
-// model version being created owns a copy. Hides protobuf from the rest of the server.
+// model version being loaded owns a copy. Hides protobuf from the rest of the server.
 // Thread-compatible.
 //
 //   LoadModelConfig(...)                    text -> completed, normalised, checked
@@ -29,7 +29,7 @@ class ModelConfig;
 
 namespace nereid {
 
-// An instance group that a backend says it prefers, in its order of preference.
+// An instance group that a backend prefers. Lists are in the backend's order of preference.
 struct PreferredGroup {
   InstanceKind kind = InstanceKind::kCpu;
   uint64_t count = 0;  // 0: no opinion
@@ -39,7 +39,7 @@ struct PreferredGroup {
 class ParsedConfig {
  public:
   // `provided`: someone wrote this configuration (a file or a load parameter), as opposed to the
-  // empty one that automatic completion starts from. Writes the defaults into it.
+  // empty configuration that automatic completion starts from. Writes the defaults into it.
   ParsedConfig(std::unique_ptr<inference::ModelConfig> proto, bool provided);
   ParsedConfig(const ParsedConfig& other);
   ParsedConfig& operator=(const ParsedConfig& other);
@@ -56,32 +56,34 @@ class ParsedConfig {
   VersionPolicy version_policy() const;
   bool is_ensemble() const;
 
-  // The configuration as JSON (configuration version 1), as clients and backends read it.
+  // The configuration as JSON (configuration version 1), in the form that clients and backends
+  // read.
   std::string Json() const;
 
-  // Fields that were set but change nothing on this server, one log line each.
+  // Fields that are set but have no effect on this server, one log line per field.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  // Names the groups, fills in kind and count, a default group if there is none.
-  // INVALID_ARGUMENT, naming every problem, when a group cannot be served; the configuration is
-  // then to be discarded.
+  // Names the groups, fills in kind and count, and adds a default group if there is none.
+  // INVALID_ARGUMENT, naming every problem, if a group cannot be served; the configuration must
+  // then be discarded.
   absl::Status NormalizeInstanceGroups(absl::Span<const PreferredGroup> preferred);
 
-  // Takes over what a backend may complete (batch size, inputs, outputs, scheduling choice if
-  // none, transaction policy) from `json` and normalises again. INVALID_ARGUMENT for bad JSON or
-  // an unknown `config_version`, INTERNAL for a different scheduling choice; this is then
-  // unchanged.
+  // Takes over from `json` what a backend may complete (batch size, inputs, outputs, the scheduling
+  // choice if there is none, the transaction policy) and normalises again. INVALID_ARGUMENT for bad
+  // JSON or an unknown `config_version`, INTERNAL for a different scheduling choice. After an error
+  // the configuration is unchanged.
   absl::Status MergeBackendUpdate(uint32_t config_version, absl::string_view json);
 
-  // Notes what runs the model, where that was found rather than configured.
+  // Records the runtime of the model if it was found rather than configured.
   void SetRuntime(const std::string& runtime);
 
-  // Notes whether requests may have any number of responses, as an ensemble's steps say.
+  // Records whether requests may have any number of responses, which for an ensemble depends on its
+  // steps.
   void SetDecoupled(bool decoupled);
 
-  // All checks once more, now that the backend has had its say. NOT_FOUND when neither file nor
-  // backend gave a configuration, INVALID_ARGUMENT naming every problem otherwise.
-  // REQUIRES: NormalizeInstanceGroups succeeded.
+  // Runs all checks once more, now that the backend has completed the configuration. NOT_FOUND if
+  // neither a file nor the backend gave a configuration, INVALID_ARGUMENT naming every problem
+  // otherwise. REQUIRES: NormalizeInstanceGroups succeeded.
   absl::StatusOr<CompiledModel> Compile(int64_t version) const;
 
   // For config/ only.

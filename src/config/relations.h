@@ -1,6 +1,6 @@
-// What a model's configuration says about others: the models that it is made of, the agents that
-// look after it; and whether two configurations are so much alike that a model that runs with the
-// one can go on with the other. Pure functions.
+// How a model's configuration relates to others: the models that it is composed of, the agents that
+// process it, and whether two configurations are so alike that a running model can switch from one
+// to the other without a reload. Pure functions.
 #ifndef NEREID_CONFIG_RELATIONS_H_
 #define NEREID_CONFIG_RELATIONS_H_
 
@@ -21,7 +21,8 @@ struct EnsembleMember {
   friend bool operator==(const EnsembleMember&, const EnsembleMember&) = default;
 };
 
-// Each pair of name and version once, in the order of the steps; none for other models.
+// Each pair of name and version once, in the order of the steps; empty for models other than
+// ensembles.
 std::vector<EnsembleMember> EnsembleMembersOf(const ParsedConfig& config);
 
 // One of `model_repository_agents`.
@@ -37,14 +38,14 @@ std::vector<RepositoryAgentSpec> RepositoryAgentsOf(const ParsedConfig& config);
 
 enum class ConfigChange {
   kNone,
-  kInPlace,  // only in instance groups and version policy
+  kInPlace,  // they differ only in instance groups and version policy
   kOther,
 };
 
 ConfigChange CompareConfigs(const ParsedConfig& before, const ParsedConfig& after);
 
-// `running`, as its backend has completed it, with the instance groups and the version policy of
-// `wanted`. The groups are to be normalised again.
+// `running`, as completed by its backend, with the instance groups and the version policy of
+// `wanted`. The groups must be normalised again.
 ParsedConfig ChangedInPlace(const ParsedConfig& running, const ParsedConfig& wanted);
 
 }  // namespace nereid

@@ -11,23 +11,23 @@
 
 namespace nereid {
 
-// What a sequence starts with. Nothing in particular is zeros, too: no sequence is to see what
-// another one left in a buffer.
+// What a sequence starts with. kUnset means zeros, too: a sequence must not see what another one
+// left in a buffer.
 enum class InitialState { kUnset, kZero, kFile };
 
 struct StateSpec {
-  std::string input_name;   // as the model reads it
-  std::string output_name;  // as the model writes it
+  std::string input_name;   // name under which the model reads it
+  std::string output_name;  // name under which the model writes it
   DataType data_type = DataType::kInvalid;
-  Shape dims;  // without the batch dimension; kVariableDim where it may vary
-  // What a sequence starts with: batch dimension included, where the model has one. Where `dims`
-  // vary, as the initial state says, 1 otherwise.
+  Shape dims;  // without the batch dimension; kVariableDim for a variable dimension
+  // Shape of the initial state, including the batch dimension if the model has one. Variable
+  // dimensions of `dims` are taken from the configured initial state, otherwise 1.
   Shape start_shape;
-  uint64_t start_byte_size = 0;  // BYTES: of as many empty texts
+  uint64_t start_byte_size = 0;  // BYTES: size of that many empty strings
   bool same_buffer = false;      // input and output are one and the same buffer
   InitialState initial = InitialState::kUnset;
   std::string initial_file;   // kFile: relative to the model's folder `initial_state`
-  std::string initial_bytes;  // kFile: its content; start_byte_size bytes unless BYTES
+  std::string initial_bytes;  // kFile: content of the file; start_byte_size bytes unless BYTES
 };
 
 }  // namespace nereid

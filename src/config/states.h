@@ -1,4 +1,4 @@
-// sequence_batching.state on its way to CompiledModel. Stateless; LoadInitialStates blocks on file
+// Converts sequence_batching.state for CompiledModel. Stateless; LoadInitialStates blocks on file
 // I/O.
 #ifndef NEREID_CONFIG_STATES_H_
 #define NEREID_CONFIG_STATES_H_
@@ -18,11 +18,12 @@ class ModelConfig;
 
 namespace nereid {
 
-// The states of `config`, without the content of files. REQUIRES: CheckStates found nothing.
+// The states of `config`, without the content of files. REQUIRES: CheckStates found no problem.
 std::vector<StateSpec> ToStates(const inference::ModelConfig& config);
 
-// Reads what the states of `model` start with from the folder `initial_state` of `model_dir`.
-// INVALID_ARGUMENT for a file that is too short, or that lies elsewhere; errors of the file system.
+// Reads the files with the initial states of `model` from the folder `initial_state` of
+// `model_dir`. INVALID_ARGUMENT for a file that is too short or outside that folder; errors of the
+// file system.
 absl::Status LoadInitialStates(const FileSystem& fs, const std::string& model_dir,
                                CompiledModel* model);
 

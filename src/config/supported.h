@@ -1,5 +1,5 @@
-// What of the configuration language this server does not implement, and what it accepts although
-// it changes nothing here. The list shrinks as features arrive. Pure functions.
+// Which parts of the configuration language this server does not implement, and which it accepts
+// without any effect. The list shrinks as features arrive. Pure functions.
 #ifndef NEREID_CONFIG_SUPPORTED_H_
 #define NEREID_CONFIG_SUPPORTED_H_
 
@@ -11,12 +11,12 @@
 
 namespace nereid {
 
-// Reports every field whose absence a model would notice: a model must not be served in another
-// way than its configuration says.
+// Reports every unimplemented field whose absence a model would notice: a model must not be served
+// in a way that its configuration does not say.
 void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnostics);
 
-// One line for each field that is set and ignored: it means something on other machines (with GPUs,
-// say), or together with another field. Call before defaults are written.
+// One line per field that is set but ignored, because it takes effect only on other machines (with
+// GPUs, say) or together with another field. Call before defaults are written.
 std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& config);
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// Strings of a configuration must be UTF-8: they end up in JSON and in protobuf messages. The
-// text form lets any bytes in through escapes. Pure functions.
+// Strings of a configuration must be UTF-8: they end up in JSON and in protobuf messages. The text
+// form accepts arbitrary bytes through escapes. Pure functions.
 #ifndef NEREID_CONFIG_UTF8_H_
 #define NEREID_CONFIG_UTF8_H_
 
@@ -10,10 +10,11 @@
 
 namespace nereid {
 
-// Well-formed as of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
+// Whether `text` is well-formed according to RFC 3629: no overlong forms, no surrogates, nothing
+// above U+10FFFF.
 bool IsValidUtf8(absl::string_view text);
 
-// The name of a string field, at any depth, that holds something else; empty when there is none.
+// The name of a string field, at any depth, whose value is not UTF-8; empty if there is none.
 std::string FindFieldWithInvalidUtf8(const google::protobuf::Message& message);
 
 }  // namespace nereid

@@ -17,23 +17,23 @@ namespace nereid {
 struct VersionPolicy {
   enum class Kind { kLatest, kAll, kSpecific };
   Kind kind = Kind::kLatest;
-  uint32_t latest = 1;            // kLatest: how many of the largest versions
+  uint32_t latest = 1;            // kLatest: number of largest versions to serve
   std::vector<int64_t> versions;  // kSpecific
 };
 
 struct VersionSelection {
   std::vector<int64_t> versions;      // ascending, distinct; empty: nothing to serve
-  std::vector<std::string> warnings;  // directories that are ignored, one text each
-  std::vector<std::string> errors;    // versions asked for by kSpecific that do not exist
+  std::vector<std::string> warnings;  // one text per ignored directory
+  std::vector<std::string> errors;    // versions listed in kSpecific that do not exist
 };
 
-// Chooses among `directories`, the names of the sub-directories of the model directory.
-// `warmup`, `initial_state` and `configs` are no versions and are passed over silently.
+// Chooses among `directories`, the names of the sub-directories of the model directory. `warmup`,
+// `initial_state` and `configs` are not versions and are skipped silently.
 VersionSelection SelectVersions(const std::string& model, absl::Span<const std::string> directories,
                                 const VersionPolicy& policy);
 
-// Lists `model_dir`, selects, logs warnings and errors. Returns at least one version, ascending;
-// INVALID_ARGUMENT when there is none, or the error of the file system.
+// Lists `model_dir`, selects the versions, and logs warnings and errors. Returns at least one
+// version, ascending; INVALID_ARGUMENT if there is none, or the error of the file system.
 absl::StatusOr<std::vector<int64_t>> ListServedVersions(const FileSystem& fs,
                                                         const std::string& model_dir,
                                                         const std::string& model,

@@ -23,7 +23,7 @@ struct WarmupInput {
 
 struct WarmupSpec {
   std::string name;
-  uint32_t batch_size = 0;          // requests in one execution; 0: the sample is left out
+  uint32_t batch_size = 0;          // requests per execution; 0: the sample is skipped
   uint32_t count = 1;               // executions, at least 1
   std::vector<WarmupInput> inputs;  // by name
 };

@@ -1,5 +1,6 @@
-// FakeFileSystem: files in memory, for tests. Directories come into being with the files in them.
-// Every change moves a made-up clock on, so that changed files have a new mtime. Thread-safe.
+// FakeFileSystem: files in memory, for tests. Directories come into existence with the files in
+// them. Every change advances a simulated clock, so that changed files have a new mtime.
+// Thread-safe.
 #ifndef NEREID_FILESYSTEM_FAKE_FILE_SYSTEM_H_
 #define NEREID_FILESYSTEM_FAKE_FILE_SYSTEM_H_
 

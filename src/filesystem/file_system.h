@@ -1,6 +1,6 @@
-// FileSystem: reading access to the place where models lie. One object for the whole server,
-// owned by the composition root. Every implementation is thread-safe. All methods block on I/O.
-// Paths are absolute; symbolic links are followed.
+// FileSystem: read access to the places where models are stored. One object serves the whole server
+// and is owned by the composition root. Every implementation is thread-safe. All methods block on
+// I/O. Paths are absolute; symbolic links are followed.
 #ifndef NEREID_FILESYSTEM_FILE_SYSTEM_H_
 #define NEREID_FILESYSTEM_FILE_SYSTEM_H_
 
@@ -30,9 +30,8 @@ struct FileStat {
   friend bool operator==(const FileStat&, const FileStat&) = default;
 };
 
-// Errors name the path and say what is wrong: NOT_FOUND where nothing is there,
-// PERMISSION_DENIED, INVALID_ARGUMENT where a directory stands for a file or the reverse,
-// otherwise INTERNAL.
+// Errors name the path and say what is wrong: NOT_FOUND if nothing exists there, PERMISSION_DENIED,
+// INVALID_ARGUMENT if a directory is found instead of a file or the reverse, otherwise INTERNAL.
 class NEREID_API FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -44,7 +43,7 @@ class NEREID_API FileSystem {
   virtual absl::StatusOr<std::vector<DirEntry>> ListDirectory(const std::string& path) const = 0;
   virtual absl::StatusOr<FileStat> Stat(const std::string& path) const = 0;
 
-  // Whether a file or directory is there; an error when that cannot be told.
+  // Whether a file or directory exists; an error if that cannot be determined.
   absl::StatusOr<bool> Exists(const std::string& path) const;
 };
 

@@ -1,4 +1,4 @@
-// LocalFileSystem: the files of this machine. Thread-safe (holds nothing).
+// LocalFileSystem: the files of this machine. Thread-safe (has no state).
 #ifndef NEREID_FILESYSTEM_LOCAL_FILE_SYSTEM_H_
 #define NEREID_FILESYSTEM_LOCAL_FILE_SYSTEM_H_
 

@@ -1,10 +1,11 @@
 // TempDirectory: a new directory of this process in the folder for temporary files ($TMPDIR, else
-// /tmp), removed with all that is in it. Immutable but for the files. Blocks on I/O.
+// /tmp), removed on destruction with everything in it. Immutable except for the files. Blocks on
+// I/O.
 //
-// On disk: nereid_KIND_XXXXXX/ (only its owner may look into it) with a file `lock`, which this
-// holds a lock on as long as it lives, and the folder `files`, which is what callers get. The
-// system gives the lock back when the process ends, however it ends; so a directory whose lock
-// can be had belongs to nobody any more, and RemoveLeftovers removes it.
+// On disk: nereid_KIND_XXXXXX/ (accessible only to its owner) with a file `lock`, on which the
+// object holds a lock as long as it lives, and the folder `files`, which callers use. The system
+// releases the lock when the process ends, however it ends. A directory whose lock can be taken
+// therefore belongs to no process any more, and RemoveLeftovers removes it.
 #ifndef NEREID_FILESYSTEM_TEMP_DIRECTORY_H_
 #define NEREID_FILESYSTEM_TEMP_DIRECTORY_H_
 
@@ -19,22 +20,22 @@ namespace nereid {
 
 class TempDirectory {
  public:
-  // What a directory is for, as its name says.
+  // The purpose of a directory, which is part of its name.
   static constexpr absl::string_view kModelFiles = "model";
   static constexpr absl::string_view kBackendCopy = "backend";
 
-  // INTERNAL where the machine refuses one.
+  // INTERNAL if the machine refuses to create one.
   static absl::StatusOr<std::unique_ptr<TempDirectory>> Make(absl::string_view kind = kModelFiles);
-  // Removes directories that processes of this user left behind when they were killed, and returns
-  // how many. Goes by name, owner and lock, follows no symbolic link, and leaves alone what it
-  // cannot be sure of.
+  // Removes directories that killed processes of this user left behind, and returns their number.
+  // Checks name, owner and lock, follows no symbolic link, and leaves alone any directory it is not
+  // sure about.
   static int RemoveLeftovers();
 
   ~TempDirectory();
   TempDirectory(const TempDirectory&) = delete;
   TempDirectory& operator=(const TempDirectory&) = delete;
 
-  // The folder for files.
+  // The folder `files`.
   const std::string& path() const { return path_; }
 
  private:
@@ -43,7 +44,7 @@ class TempDirectory {
 
   const std::string root_;
   const std::string path_;
-  const int lock_;  // the open file `lock`
+  const int lock_;  // descriptor of the open file `lock`
 };
 
 }  // namespace nereid

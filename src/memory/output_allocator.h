@@ -1,4 +1,4 @@
-// OutputAllocator: where a frontend says that the output tensors of its responses shall lie.
+// OutputAllocator: how a frontend chooses the memory for the output tensors of its responses.
 // Implementations are thread-safe and outlive every response made with them.
 #ifndef NEREID_MEMORY_OUTPUT_ALLOCATOR_H_
 #define NEREID_MEMORY_OUTPUT_ALLOCATOR_H_
@@ -18,8 +18,8 @@ class Budget;
 struct OutputBuffer {
   void* base = nullptr;  // may stay null when byte_size is 0
   size_t byte_size = 0;
-  MemoryPlace place;      // in: where the backend would like it; out: where it is
-  void* userp = nullptr;  // the allocator's own mark
+  MemoryPlace place;      // in: preferred by the backend; out: actual
+  void* userp = nullptr;  // private to the allocator
 };
 
 class NEREID_API OutputAllocator {
@@ -28,21 +28,21 @@ class NEREID_API OutputAllocator {
 
   // Called before the first output of each response. An error is only logged.
   virtual absl::Status Start(void* allocator_userp) const { return absl::OkStatus(); }
-  // Fills base, place and userp of `buffer`, whose byte_size and wished place are set.
+  // Fills base, place and userp of `buffer`, whose byte_size and preferred place are set.
   virtual absl::Status Allocate(const char* tensor_name, void* allocator_userp,
                                 OutputBuffer* buffer) const = 0;
   // Runs once for every buffer with a non-null base, when its response is destroyed.
   virtual void Release(const OutputBuffer& buffer) const = 0;
-  // Whether Release takes buffers of any HeapOutputAllocator, too.
+  // Whether Release also accepts buffers of any HeapOutputAllocator.
   virtual bool TakesHeapBuffers() const { return false; }
-  // Where a buffer would lie; UNAVAILABLE when the allocator cannot tell. `tensor_name` and
+  // Where a buffer would be allocated; UNAVAILABLE if the allocator cannot tell. `tensor_name` and
   // `byte_size` may be null.
   virtual absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
                              MemoryPlace* place) const;
 };
 
-// Buffers of the process heap on 64-byte boundaries, counted against `budget` (may be null, not
-// owned) until released.
+// Buffers on the process heap, aligned to 64 bytes. They are counted against `budget` (may be null,
+// not owned) until they are released.
 class NEREID_API HeapOutputAllocator final : public OutputAllocator {
  public:
   explicit HeapOutputAllocator(Budget* budget) : budget_(budget) {}
@@ -50,7 +50,7 @@ class NEREID_API HeapOutputAllocator final : public OutputAllocator {
                         OutputBuffer* buffer) const override;
   void Release(const OutputBuffer& buffer) const override;
   bool TakesHeapBuffers() const override { return true; }
-  // Every buffer lies in the memory of the process, whatever its name and size.
+  // Every buffer is in the memory of the process, whatever its name and size.
   absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
                      MemoryPlace* place) const override;
 

@@ -1,6 +1,6 @@
-// CopyVariant: a copy of a variant that may throw. The copy constructor of libstdc++ 12 must not:
-// it takes a variant with a std::string to be never without a value, and where the string's copy
-// throws it destroys one that never was. Moving is safe. Stateless.
+// CopyVariant: copies a variant whose copy may throw. The copy constructor of libstdc++ 12 is
+// unsafe here: it assumes that a variant with a std::string always holds a value, and if copying
+// the string throws it destroys a value that was never constructed. Moving is safe. Stateless.
 #ifndef NEREID_MODEL_COPY_VARIANT_H_
 #define NEREID_MODEL_COPY_VARIANT_H_
 
@@ -15,7 +15,7 @@ std::variant<T...> CopyVariant(const std::variant<T...>& from) {
   return std::visit(
       [](const auto& value) {
         using Value = std::decay_t<decltype(value)>;
-        Value copy = value;  // what may throw, with no variant around it
+        Value copy = value;  // may throw, but outside any variant
         return std::variant<T...>(std::in_place_type<Value>, std::move(copy));
       },
       from);

@@ -1,5 +1,5 @@
-// CorrelationId: names the sequence a request belongs to: none, an unsigned number or a string.
-// Numeric and string ids are distinct, also where they read alike. A plain value.
+// CorrelationId: names the sequence that a request belongs to: none, an unsigned number or a
+// string. A number and a string are distinct ids even if they read alike. A plain value.
 #ifndef NEREID_MODEL_CORRELATION_ID_H_
 #define NEREID_MODEL_CORRELATION_ID_H_
 
@@ -35,7 +35,7 @@ class CorrelationId {
   std::string ToString() const { return is_string() ? string_value() : absl::StrCat(uint_value()); }
 
   friend bool operator==(const CorrelationId&, const CorrelationId&) = default;
-  // Some order.
+  // An arbitrary but fixed order.
   friend bool operator<(const CorrelationId& a, const CorrelationId& b) { return a.id_ < b.id_; }
 
  private:

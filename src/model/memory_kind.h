@@ -1,4 +1,4 @@
-// Where bytes lie. Values equal TRITONSERVER_MemoryType. Plain values.
+// Where bytes are stored. Values equal TRITONSERVER_MemoryType. Plain values.
 #ifndef NEREID_MODEL_MEMORY_KIND_H_
 #define NEREID_MODEL_MEMORY_KIND_H_
 

@@ -1,4 +1,4 @@
-// ModelId: which model of which repository. A plain value.
+// ModelId: identifies one model of one repository. A plain value.
 #ifndef NEREID_MODEL_MODEL_ID_H_
 #define NEREID_MODEL_MODEL_ID_H_
 
@@ -8,7 +8,7 @@
 namespace nereid {
 
 struct ModelId {
-  std::string space;  // the path of its repository with --model-namespacing, otherwise empty
+  std::string space;  // the path of its repository if --model-namespacing is on, otherwise empty
   std::string name;
 
   // "<name>", or "<space>::<name>".

@@ -14,8 +14,8 @@ namespace nereid {
 // Alternatives in the order of TRITONSERVER_ParameterType: STRING, INT, BOOL, DOUBLE.
 using ParameterValue = std::variant<std::string, int64_t, bool, double>;
 
-// The value as the C API hands it out: the characters of a string, otherwise a pointer to the
-// value. Valid while `value` lives.
+// The value in the form that the C API returns: the characters of a string, otherwise a pointer to
+// the value. Valid while `value` lives.
 inline const void* ParameterValuePointer(const ParameterValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return text->c_str();
   if (const auto* number = std::get_if<int64_t>(&value)) return number;

@@ -29,7 +29,7 @@ NEREID_API std::optional<int64_t> ElementCount(absl::Span<const int64_t> shape);
 // ElementCount times the element size; none if that overflows, or for BYTES.
 NEREID_API std::optional<int64_t> TensorByteSize(DataType type, absl::Span<const int64_t> shape);
 
-// True if `shape` has the rank of `pattern` and equals it wherever that is not variable.
+// True if `shape` has the rank of `pattern` and equals it in every dimension that is not variable.
 NEREID_API bool ShapeMatches(absl::Span<const int64_t> pattern, absl::Span<const int64_t> shape);
 
 }  // namespace nereid

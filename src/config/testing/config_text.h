@@ -1,4 +1,4 @@
-// Helpers of the tests in config/: configurations as text, problems as texts. Pure functions.
+// Helpers for the tests in config/: configurations and problems as text. Pure functions.
 #ifndef NEREID_CONFIG_TESTING_CONFIG_TEXT_H_
 #define NEREID_CONFIG_TESTING_CONFIG_TEXT_H_
 

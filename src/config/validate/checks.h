@@ -1,6 +1,6 @@
 // The checks of a configuration, by subject. Each reports every problem it finds, in the order of
-// the fields, and changes nothing. Pure functions. Texts are those that clients and scripts
-// match on; ` for <m>` in them is the name in the configuration.
+// the fields, and changes nothing. Pure functions. Clients and scripts match on the texts; ` for
+// <m>` in a text is the name in the configuration.
 #ifndef NEREID_CONFIG_VALIDATE_CHECKS_H_
 #define NEREID_CONFIG_VALIDATE_CHECKS_H_
 
@@ -9,14 +9,14 @@
 
 namespace nereid {
 
-// Name, platform and backend, batch size, version policy, what excludes one another.
-// REQUIRES of this and the following: NormalizeConfig was applied.
+// Name, platform and backend, batch size, version policy, options that exclude each other.
+// REQUIRES, here and below: NormalizeConfig was applied.
 void CheckGeneral(const inference::ModelConfig& config, Diagnostics* diagnostics);
 void CheckDynamicBatching(const inference::ModelConfig& config, Diagnostics* diagnostics);
 void CheckSequenceBatching(const inference::ModelConfig& config, Diagnostics* diagnostics);
 // sequence_batching.state.
 void CheckStates(const inference::ModelConfig& config, Diagnostics* diagnostics);
-// Of an ensemble, what can be told without its composing models.
+// An ensemble, as far as it can be checked without its composing models.
 void CheckEnsemble(const inference::ModelConfig& config, Diagnostics* diagnostics);
 void CheckMetrics(const inference::ModelConfig& config, Diagnostics* diagnostics);
 
@@ -28,7 +28,7 @@ void CheckBatchTensors(const inference::ModelConfig& config, Diagnostics* diagno
 // REQUIRES: NormalizeInstanceGroups was applied.
 void CheckInstanceGroups(const inference::ModelConfig& config, Diagnostics* diagnostics);
 
-// All that can be checked before a backend has seen the configuration.
+// All checks that are possible before a backend has seen the configuration.
 inline void CheckConfig(const inference::ModelConfig& config, Diagnostics* diagnostics) {
   CheckGeneral(config, diagnostics);
   CheckDynamicBatching(config, diagnostics);
@@ -38,7 +38,7 @@ inline void CheckConfig(const inference::ModelConfig& config, Diagnostics* diagn
   CheckMetrics(config, diagnostics);
 }
 
-// What a backend may still complete.
+// The fields that a backend may still complete.
 inline void CheckInputsAndOutputs(const inference::ModelConfig& config, Diagnostics* diagnostics) {
   CheckTensors(config, diagnostics);
   CheckBatchTensors(config, diagnostics);
