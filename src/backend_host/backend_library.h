@@ -1,5 +1,5 @@
-// BackendLibrary: a backend's shared object and its entry points. BackendHandle: what a
-// TRITONBACKEND_Backend* points to. Both live until the server ends.
+// BackendLibrary: a backend's shared object and its entry points. BackendHandle: the object behind
+// a TRITONBACKEND_Backend*. Both live until the server ends.
 #ifndef NEREID_BACKEND_HOST_BACKEND_LIBRARY_H_
 #define NEREID_BACKEND_HOST_BACKEND_LIBRARY_H_
 
@@ -18,7 +18,7 @@
 
 namespace nereid {
 
-// The functions a backend exports; null for those it does not. Immutable.
+// The functions a backend exports; null for those it does not export. Immutable.
 struct BackendEntryPoints {
   decltype(&TRITONBACKEND_Initialize) initialize = nullptr;
   decltype(&TRITONBACKEND_Finalize) finalize = nullptr;
@@ -40,7 +40,8 @@ struct BatchingEntryPoints {
   decltype(&TRITONBACKEND_ModelBatchFinalize) batch_finalize = nullptr;
 };
 
-// INVALID_ARGUMENT when `library` has some of the functions but not all; all null when none.
+// INVALID_ARGUMENT if `library` has some but not all of the functions; all pointers are null if it
+// has none.
 absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary& library,
                                                             const std::string& model);
 
@@ -48,17 +49,17 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary&
 struct BackendAttributes {
   std::vector<PreferredGroup> preferred_groups;
   bool parallel_instance_loading = false;
-  // Its executions take no longer than the computation: none waits for something else. So an I/O
-  // thread may run those that are short.
+  // Its executions take no longer than the computation itself, because none waits for anything
+  // else. An I/O thread may therefore run short ones.
   bool executes_briefly = false;
-  // It takes inputs in several pieces, as the interface allows but few expect.
+  // It accepts inputs in several pieces, which the interface allows but few backends expect.
   bool reads_pieces = false;
 };
 
 class BackendHandle {
  public:
-  // Loads the library and initialises the backend. Of a model's own library a copy is loaded, so
-  // that overwriting the file does not change running code. Errors name the backend.
+  // Loads the library and initialises the backend. If the library belongs to a model, a copy is
+  // loaded, so that overwriting the file does not change running code. Errors name the backend.
   static absl::StatusOr<std::shared_ptr<BackendHandle>> Load(const std::string& name,
                                                              const BackendLocation& location,
                                                              const std::string& config_json);
@@ -67,7 +68,7 @@ class BackendHandle {
   const std::string& name() const { return name_; }
   const std::string& artifact_dir() const { return location_.artifact_dir; }
   bool python_based() const { return location_.python_based; }
-  // Path of the library, or of the Python file that it runs for a Python-based backend.
+  // Path of the library or, for a Python-based backend, of the Python file that the library runs.
   const std::string& code() const { return code_; }
   const SharedLibrary& library() const { return *library_; }
   const BackendEntryPoints& entry_points() const { return entry_points_; }

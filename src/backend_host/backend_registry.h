@@ -1,5 +1,5 @@
-// BackendRegistry: finds and loads backends, each once. Thread-safe. Owned by the server;
-// keeps what it loaded until it is destroyed.
+// BackendRegistry: finds and loads backends, each once. Thread-safe. Owned by the server; keeps
+// every loaded backend until it is destroyed.
 #ifndef NEREID_BACKEND_HOST_BACKEND_REGISTRY_H_
 #define NEREID_BACKEND_HOST_BACKEND_REGISTRY_H_
 
@@ -25,15 +25,16 @@ class BackendRegistry {
   };
   explicit BackendRegistry(Options options);
 
-  // The backend that `config` names, found by LocateBackend. Blocks while it is loaded.
+  // The backend that `config` names, found by LocateBackend. Blocks while the backend is being
+  // loaded.
   absl::StatusOr<std::shared_ptr<BackendHandle>> Get(const ParsedConfig& config,
                                                      const std::string& model_dir, int64_t version)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // What has been loaded so far, by name.
+  // The backends loaded so far, ordered by name.
   std::vector<std::shared_ptr<const BackendHandle>> Loaded() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // One library, or Python-based backend. Whoever comes first loads it, without holding the mutex;
+  // One library or Python-based backend. The first caller loads it without holding the mutex;
   // others wait for that.
   struct Slot {
     Mutex mu;

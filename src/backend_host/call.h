@@ -1,5 +1,5 @@
-// Calls into a backend: no exception comes out, and an error names the backend. Also keeps, per
-// thread, which backend and model is being called, for the message of a crash.
+// Calls into a backend. No exception gets out, and an error names the backend. Also records per
+// thread which backend and model is being called, for the message of a crash.
 #ifndef NEREID_BACKEND_HOST_CALL_H_
 #define NEREID_BACKEND_HOST_CALL_H_
 
@@ -16,7 +16,8 @@
 
 namespace nereid {
 
-// INTERNAL, for a backend that has thrown `text`; where memory is short without a text.
+// INTERNAL, for a backend that threw an exception with `text`; without a text if memory is
+// exhausted.
 inline absl::Status BackendThrew(const std::string& backend, const std::string& model,
                                  const char* what, const char* kind, const char* text) noexcept
     try {
@@ -27,7 +28,7 @@ inline absl::Status BackendThrew(const std::string& backend, const std::string& 
   return OutOfMemory();
 }
 
-// Runs `call`, which returns TRITONSERVER_Error*. The backend's own message is passed on as it is;
+// Runs `call`, which returns TRITONSERVER_Error*. The backend's own error is passed on unchanged;
 // an exception becomes INTERNAL with the names of backend, model and `what`.
 template <typename Call>
 absl::Status CallBackend(const std::string& backend, const std::string& model, const char* what,

@@ -1,5 +1,5 @@
-// CustomBatching: the TRITONBACKEND_ModelBatch* functions of a backend or of a batching library
-// as a BatchStrategy. Used by one thread at a time. The library outlives it.
+// CustomBatching: a BatchStrategy made of the TRITONBACKEND_ModelBatch* functions of a backend or
+// of a batching library. Used by one thread at a time. The library outlives it.
 #ifndef NEREID_BACKEND_HOST_CUSTOM_BATCHING_H_
 #define NEREID_BACKEND_HOST_CUSTOM_BATCHING_H_
 
@@ -22,7 +22,7 @@ class CustomBatching final : public BatchStrategy {
                                                              TRITONBACKEND_Model* handle);
   ~CustomBatching() override;
 
-  // Errors of the functions are logged; a request that could not be asked about is left out.
+  // Errors of the functions are logged; a request whose check fails is left out of the batch.
   void Begin() override;
   bool Include(InferRequest* request) override;
   void End() override;

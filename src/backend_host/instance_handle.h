@@ -1,5 +1,5 @@
-// InstanceHandle: one model instance as its backend knows it; what a TRITONBACKEND_ModelInstance*
-// points to. Initialised and finalised by its own thread, executed by one thread
+// InstanceHandle: one model instance as its backend sees it; the object behind a
+// TRITONBACKEND_ModelInstance*. Initialised and finalised on its own thread, executed by one thread
 // at a time; reports are thread-safe.
 #ifndef NEREID_BACKEND_HOST_INSTANCE_HANDLE_H_
 #define NEREID_BACKEND_HOST_INSTANCE_HANDLE_H_
@@ -20,22 +20,22 @@ namespace nereid {
 
 class InstanceHandle final : public Instance {
  public:
-  // `model` outlives this. `index`: position among the model's instances.
-  // `host_policy`: the settings of the instance's policy, as JSON.
+  // `model` outlives the instance. `index`: position among the model's instances. `host_policy`:
+  // the settings of the instance's policy, as JSON.
   InstanceHandle(ModelHandle* model, InstanceSpec spec, int index, std::string host_policy);
 
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;
-  // Waits until the backend has given all requests back.
+  // Waits until the backend has released all requests.
   void Finalize() override;
 
-  // TRITONBACKEND_ModelInstanceReady; OK where the backend has none. Any thread.
+  // TRITONBACKEND_ModelInstanceReady; OK if the backend does not export it. Any thread.
   absl::Status CheckReady();
 
   ModelHandle* model() const { return model_; }
   const InstanceSpec& spec() const { return spec_; }
   TRITONSERVER_Message* host_policy() { return &host_policy_; }
-  // Shard of the model's statistics that this instance records into.
+  // The shard of the model's statistics into which this instance records.
   int statistics_shard() const { return index_ + 1; }
 
   void ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) ABSL_LOCKS_EXCLUDED(mu_);
@@ -44,9 +44,10 @@ class InstanceHandle final : public Instance {
   void* state = nullptr;  // the backend's own
 
  private:
-  // Lends the batch: ownership of each request goes to the backend.
+  // Hands the batch to the backend, which then owns each request.
   std::shared_ptr<LentBatch> Lend(Batch* batch, std::vector<TRITONBACKEND_Request*>* pointers);
-  // The backend refused the batch: answers and releases what it has not released itself.
+  // The backend refused the batch: answers and releases the requests that the backend has not
+  // released itself.
   void TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,
                 const absl::Status& error);
 
@@ -55,7 +56,7 @@ class InstanceHandle final : public Instance {
   const int index_;
   TRITONSERVER_Message host_policy_;
   std::vector<TRITONBACKEND_Request*> pointers_;  // reused from batch to batch
-  // Held by every batch that is out; the last one to let go of it keeps the promise.
+  // Fulfilled when the last batch held by the backend has been released.
   std::future<void> all_back_;
   std::shared_ptr<const void> lender_;
   mutable Mutex mu_;

@@ -1,5 +1,5 @@
-// ModelHandle: one model version as its backend knows it; what a TRITONBACKEND_Model* points to.
-// Made and initialised by a loading thread, constant from then on but for what is marked.
+// ModelHandle: one model version as its backend sees it; the object behind a TRITONBACKEND_Model*.
+// Created and initialised by a loading thread; constant from then on except where noted.
 #ifndef NEREID_BACKEND_HOST_MODEL_HANDLE_H_
 #define NEREID_BACKEND_HOST_MODEL_HANDLE_H_
 
@@ -36,23 +36,23 @@ class ModelHandle {
 
   // Calls TRITONBACKEND_ModelInitialize, which may complete the configuration.
   absl::Status Initialize();
-  // Calls TRITONBACKEND_ModelFinalize if Initialize succeeded and this was not done yet.
+  // Calls TRITONBACKEND_ModelFinalize once, and only if Initialize succeeded.
   void FinalizeOnce();
-  // The model's own batching functions, null where it has none. `compiled` is this model's.
+  // The model's own batching functions, null if it has none. `compiled` belongs to this model.
   absl::StatusOr<std::unique_ptr<BatchStrategy>> MakeBatchStrategy(const CompiledModel& compiled);
 
   const std::shared_ptr<BackendHandle>& backend() const { return backend_; }
   const ParsedConfig& config() const { return config_; }
   const ModelHandleOptions& options() const { return options_; }
   const std::string& name() const { return config_.name(); }
-  // Only while Initialize runs: TRITONBACKEND_ModelSetConfig.
+  // TRITONBACKEND_ModelSetConfig; allowed only while Initialize runs.
   absl::Status SetConfig(uint32_t config_version, const std::string& json);
 
   // The serving object of this model; set before any instance is made.
   void set_serving_model(ServingModel* model) { serving_model_ = model; }
   ServingModel* serving_model() const { return serving_model_; }
 
-  // Replaces what the model reported as its memory. Thread-safe.
+  // Replaces the memory usage that the model reported. Thread-safe.
   void ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<TRITONSERVER_BufferAttributes> memory() const ABSL_LOCKS_EXCLUDED(mu_);
 

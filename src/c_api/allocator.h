@@ -14,7 +14,7 @@ struct TRITONSERVER_ResponseAllocator final : public nereid::OutputAllocator {
       : alloc_fn(alloc), release_fn(release), start_fn(start) {}
 
   absl::Status Start(void* allocator_userp) const override;
-  // INTERNAL when the callback succeeds without giving a buffer for a non-empty output.
+  // INTERNAL if the callback succeeds but returns no buffer for a non-empty output.
   absl::Status Allocate(const char* tensor_name, void* allocator_userp,
                         nereid::OutputBuffer* buffer) const override;
   void Release(const nereid::OutputBuffer& buffer) const override;
@@ -29,10 +29,10 @@ struct TRITONSERVER_ResponseAllocator final : public nereid::OutputAllocator {
   TRITONSERVER_ResponseAllocatorQueryFn_t query_fn = nullptr;
 
  private:
-  // Tells the attributes callback about a new buffer.
+  // Passes a new buffer to the attributes callback.
   absl::Status Describe(const char* tensor_name, void* allocator_userp,
                         const nereid::OutputBuffer& buffer) const;
-  // What the callbacks get as their allocator; they do not change it.
+  // The allocator as passed to the callbacks, which do not change it.
   TRITONSERVER_ResponseAllocator* handle() const {
     return const_cast<TRITONSERVER_ResponseAllocator*>(this);
   }

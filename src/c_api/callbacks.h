@@ -1,6 +1,6 @@
-// Calls of an application's callbacks. They are C functions, but one that is written in C++ may
-// throw: no exception gets into the core, where it would end the process or leave a request half
-// done. Stateless, thread-safe.
+// Calls an application's callbacks. They are C functions, but a callback written in C++ may throw.
+// No exception may reach the core, where it would end the process or leave a request half done.
+// Stateless, thread-safe.
 #ifndef NEREID_C_API_CALLBACKS_H_
 #define NEREID_C_API_CALLBACKS_H_
 
@@ -14,8 +14,8 @@
 
 namespace nereid {
 
-// Runs `call`, which returns nothing. An exception is written to the log, and the callback counts
-// as done: what it was given is the application's.
+// Runs `call`, which returns nothing. An exception is logged, and the callback counts as completed:
+// the application keeps what it was given.
 template <typename Call>
 void Notify(const char* callback, const Call& call) noexcept {
   try {
@@ -27,7 +27,7 @@ void Notify(const char* callback, const Call& call) noexcept {
   }
 }
 
-// Runs `call`, which returns TRITONSERVER_Error*. An exception is an INTERNAL error.
+// Runs `call`, which returns TRITONSERVER_Error*. An exception becomes an INTERNAL error.
 template <typename Call>
 absl::Status Ask(const char* callback, const Call& call) {
   try {

@@ -1,4 +1,4 @@
-// Makes the JSON messages that the server API hands out. Stateless.
+// Creates the JSON messages that the server API returns. Stateless.
 #ifndef NEREID_C_API_MESSAGE_H_
 #define NEREID_C_API_MESSAGE_H_
 
@@ -12,7 +12,7 @@
 
 namespace nereid {
 
-// A new message in `*message`, which the caller deletes, or the error of `json`.
+// Stores a new message in `*message`, which the caller deletes, or returns the error of `json`.
 inline TRITONSERVER_Error* ReturnMessage(absl::StatusOr<std::string> json,
                                          TRITONSERVER_Message** message) {
   if (!json.ok()) return ToCError(json.status());

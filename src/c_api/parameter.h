@@ -11,8 +11,8 @@
 #include "triton/core/tritonserver.h"
 
 struct TRITONSERVER_Parameter {
-  // Alternatives in the order of TRITONSERVER_ParameterType. The bytes of the last are the
-  // application's and outlive the parameter.
+  // Alternatives in the order of TRITONSERVER_ParameterType. The bytes of the last alternative
+  // belong to the application and outlive the parameter.
   using Value = std::variant<std::string, int64_t, bool, double, absl::Span<const char>>;
 
   TRITONSERVER_ParameterType type() const {

@@ -6,7 +6,7 @@
 #include "triton/core/tritonserver.h"
 
 struct TRITONSERVER_ServerOptions {
-  // The defaults of the C API, which are not in all points those of the executable.
+  // The defaults of the C API, some of which differ from those of the executable.
   TRITONSERVER_ServerOptions();
 
   nereid::ServerOptions options;

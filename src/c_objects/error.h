@@ -8,17 +8,17 @@
 
 namespace nereid {
 
-// Null for OK; otherwise a new error that the receiver deletes with TRITONSERVER_ErrorDelete. When
-// there is no memory for it, one that is always there: UNAVAILABLE "out of memory".
+// Null for OK, otherwise a new error that the receiver deletes with TRITONSERVER_ErrorDelete. If
+// there is no memory for a new one, returns a preallocated error: UNAVAILABLE "out of memory".
 TRITONSERVER_Error* ToCError(const absl::Status& status) noexcept;
-// What an exported function returns for the exception that is being handled. No exception leaves
-// one: it is written `TRITONSERVER_Error* F(...) try {...} catch (...) { return CaughtError(); }`
-// (tools/check_c_boundary.py). UNAVAILABLE for want of memory or of another resource of the
-// system, INTERNAL for anything else. REQUIRES: called in a handler.
+// The return value of an exported function for the exception being handled. No exception may leave
+// an exported function, so each is written `TRITONSERVER_Error* F(...) try {...} catch (...) {
+// return CaughtError(); }` (checked by tools/check_c_boundary.py). UNAVAILABLE if memory or another
+// system resource is exhausted, INTERNAL for anything else. REQUIRES: called in a handler.
 TRITONSERVER_Error* CaughtError() noexcept;
-// The status that `error` stands for; OK for null. `error` stays with its owner.
+// The status that `error` represents; OK for null. The caller keeps ownership of `error`.
 absl::Status FromCError(TRITONSERVER_Error* error);
-// The same, and deletes `error`, also when it throws std::bad_alloc.
+// As FromCError, but also deletes `error`, even if it throws std::bad_alloc.
 absl::Status TakeCError(TRITONSERVER_Error* error);
 
 }  // namespace nereid

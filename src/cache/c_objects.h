@@ -21,9 +21,9 @@ struct TRITONCACHE_CacheEntry {
 };
 
 struct TRITONCACHE_Allocator {
-  // Moves bytes between the entry and a response. Runs at most once.
+  // Copies bytes between the entry and a response. Runs at most once.
   absl::FunctionRef<absl::Status(const TRITONCACHE_CacheEntry&)> copy;
-  std::optional<absl::Status> result;  // of copy; none before it ran
+  std::optional<absl::Status> result;  // of copy; none before `copy` ran
 };
 
 #endif  // NEREID_CACHE_C_OBJECTS_H_

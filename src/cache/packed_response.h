@@ -1,4 +1,4 @@
-// A response as one run of bytes, and back. Stateless.
+// Packs a response into one run of bytes, and unpacks it. Stateless.
 //
 //   uint32 number of outputs, and of each: uint64 bytes that follow for it; uint32 length, name;
 //   uint32 length, data type as in the protocol ("FP32"); uint32 length, dimensions as int64;
@@ -6,7 +6,8 @@
 //   uint32 number of parameters, and of each: uint32 length, name; uint8 kind (the index of
 //   ParameterValue); uint32 length, value.
 //
-// In the byte order of the machine. The part before the parameters is as in the original.
+// In the byte order of the machine. The part before the parameters has the same layout as in the
+// original server.
 #ifndef NEREID_CACHE_PACKED_RESPONSE_H_
 #define NEREID_CACHE_PACKED_RESPONSE_H_
 
@@ -20,15 +21,16 @@
 
 namespace nereid {
 
-// INVALID_ARGUMENT if an output does not lie in memory of the CPU.
+// INVALID_ARGUMENT if an output is not in CPU memory.
 NEREID_API absl::Status CheckPackable(const InferResponse& response);
 // REQUIRES (both): CheckPackable(response).
 NEREID_API size_t PackedSize(const InferResponse& response);
 NEREID_API void PackResponse(const InferResponse& response, char* to);
 
-// Adds what was packed to `response`, an empty one, in buffers of its allocator. INVALID_ARGUMENT
-// when `bytes` are no packed response of that model (they may come from anywhere), the allocator's
-// error when it has no buffer on the CPU; `response` is then to be thrown away.
+// Adds what was packed to `response`, which is empty, using buffers of its allocator.
+// INVALID_ARGUMENT if `bytes` are not a packed response of that model (the bytes may come from
+// anywhere), the allocator's error if it has no CPU buffer. After an error `response` must be
+// discarded.
 NEREID_API absl::Status UnpackResponse(absl::string_view bytes, InferResponse* response);
 
 }  // namespace nereid

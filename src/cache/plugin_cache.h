@@ -1,5 +1,6 @@
 // PluginCache: a response cache in a shared library, libtritoncache_<name>.so, behind the C
-// interface of tritoncache.h. Thread-safe, as the library has to be. Owned by the server.
+// interface of tritoncache.h. Thread-safe, and the library must be thread-safe, too. Owned by the
+// server.
 //
 // A library that also exports the function NEREIDCACHE_AnswersAtOnce (its existence is what counts;
 // it is not called) declares that it never waits: see ResponseCache::answers_at_once.
@@ -21,7 +22,7 @@ namespace nereid {
 class NEREID_API PluginCache final : public ResponseCache {
  public:
   // Loads <directory>/<name>/libtritoncache_<name>.so and initialises it with `config_json`.
-  // INVALID_ARGUMENT if it is not there or is no cache, otherwise the cache's own error.
+  // INVALID_ARGUMENT if the library is missing or is not a cache, otherwise the cache's own error.
   static absl::StatusOr<std::unique_ptr<PluginCache>> Load(const std::string& directory,
                                                            const std::string& name,
                                                            const std::string& config_json);
@@ -50,7 +51,7 @@ class NEREID_API PluginCache final : public ResponseCache {
   decltype(&TRITONCACHE_CacheLookup) lookup_ = nullptr;
   decltype(&TRITONCACHE_CacheInsert) insert_ = nullptr;
   bool initialized_ = false;
-  TRITONCACHE_Cache* cache_ = nullptr;  // the library's own
+  TRITONCACHE_Cache* cache_ = nullptr;  // the library's own object
 };
 
 }  // namespace nereid

@@ -1,6 +1,6 @@
-// RepositoryAgent: a plug-in (libtritonrepoagent_<name>.so) that looks after models before they are
-// loaded; what a TRITONREPOAGENT_Agent* points to. Immutable but for the plug-in's own state.
-// RepositoryAgents: those that are in use. Thread-safe.
+// RepositoryAgent: a plug-in (libtritonrepoagent_<name>.so) that processes models before they are
+// loaded; the object behind a TRITONREPOAGENT_Agent*. Immutable except for the plug-in's own state.
+// RepositoryAgents: the agents in use. Thread-safe.
 #ifndef NEREID_REPOSITORY_AGENT_LIBRARY_H_
 #define NEREID_REPOSITORY_AGENT_LIBRARY_H_
 
@@ -21,13 +21,14 @@ class RepositoryAgent {
   // Loads and initialises <directory>/<name>/libtritonrepoagent_<name>.so. Errors name the agent.
   static absl::StatusOr<std::shared_ptr<RepositoryAgent>> Load(const std::string& directory,
                                                                const std::string& name);
-  // REQUIRES: no model uses it any more.
+  // REQUIRES: no model uses the agent any more.
   ~RepositoryAgent();
   RepositoryAgent(const RepositoryAgent&) = delete;
   RepositoryAgent& operator=(const RepositoryAgent&) = delete;
 
   const std::string& name() const { return name_; }
-  // Those of one model; OK where the plug-in has no such function. No exception comes out.
+  // Calls the plug-in's function for one model; OK if it does not export that function. No
+  // exception gets out.
   absl::Status ModelInitialize(TRITONREPOAGENT_AgentModel* model);
   absl::Status ModelFinalize(TRITONREPOAGENT_AgentModel* model);
   absl::Status ModelAction(TRITONREPOAGENT_AgentModel* model, TRITONREPOAGENT_ActionType action);
@@ -55,7 +56,7 @@ class RepositoryAgents {
  public:
   explicit RepositoryAgents(std::string directory) : directory_(std::move(directory)) {}
 
-  // The agent called `name`, loaded if nobody uses it yet.
+  // The agent called `name`, loaded if it is not in use yet.
   absl::StatusOr<std::shared_ptr<RepositoryAgent>> Get(const std::string& name)
       ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -1,6 +1,6 @@
-// AgentModel: one model as one of its repository agents sees it; what a TRITONREPOAGENT_AgentModel*
-// points to. AgentChain: all agents of a model, in the order of its configuration. Both
-// thread-compatible: one action at a time.
+// AgentModel: one model as one of its repository agents sees it; the object behind a
+// TRITONREPOAGENT_AgentModel*. AgentChain: all agents of a model, in the order of its
+// configuration. Both are thread-compatible and perform one action at a time.
 #ifndef NEREID_REPOSITORY_AGENT_MODEL_H_
 #define NEREID_REPOSITORY_AGENT_MODEL_H_
 
@@ -25,16 +25,16 @@ class AgentModel {
                                                           RepositoryAgentSpec spec,
                                                           std::string location,
                                                           std::string config_json);
-  // Takes the actions that are left, so that the agent sees the end of the model's life.
+  // Performs the remaining actions, so that the agent sees the end of the model's life.
   ~AgentModel();
   AgentModel(const AgentModel&) = delete;
   AgentModel& operator=(const AgentModel&) = delete;
 
-  // Calls the agent. INTERNAL where `action` does not follow the last one.
+  // Calls the agent. INTERNAL if `action` must not follow the last one.
   absl::Status Act(TRITONREPOAGENT_ActionType action);
   bool ended_with(TRITONREPOAGENT_ActionType action) const { return last_ == action; }
 
-  // ---- What the agent may ask for, and do; see tritonrepoagent.h.
+  // ---- Queries and operations for the agent; see tritonrepoagent.h.
   const std::string& location() const { return location_; }
   const RepositoryAgentSpec& spec() const { return spec_; }
   const std::string& config_json() const { return config_json_; }
@@ -57,17 +57,17 @@ class AgentModel {
   const std::string config_json_;
   std::unique_ptr<TempDirectory> acquired_;
   bool initialized_ = false;
-  std::optional<TRITONREPOAGENT_ActionType> last_;     // that was taken, or is being taken
-  std::optional<TRITONREPOAGENT_ActionType> current_;  // that is being taken
+  std::optional<TRITONREPOAGENT_ActionType> last_;     // completed or in progress
+  std::optional<TRITONREPOAGENT_ActionType> current_;  // in progress
 };
 
 class AgentChain {
  public:
-  // The configuration of the model that lies at a location, as JSON; empty if there is none.
+  // The configuration of the model at a location, as JSON; empty if there is none.
   using ReadConfig = std::function<std::string(const std::string& location)>;
 
-  // Lets each agent prepare the model at `location`, where the one before it has left it. The error
-  // of the first one that refuses; those before it have then seen the load fail.
+  // Lets each agent prepare the model at `location`, where the previous agent left it. Returns the
+  // error of the first agent that refuses; the agents before it are then told that the load failed.
   static absl::StatusOr<std::unique_ptr<AgentChain>> Load(
       RepositoryAgents* agents, const std::vector<RepositoryAgentSpec>& specs,
       const std::string& location, const ReadConfig& read_config);
@@ -76,12 +76,13 @@ class AgentChain {
   AgentChain(const AgentChain&) = delete;
   AgentChain& operator=(const AgentChain&) = delete;
 
-  // Where the last agent left the model.
+  // The place where the last agent left the model.
   const std::string& location() const { return location_; }
 
-  // How the load has ended. Once; a second call does nothing.
+  // Tells the agents how the load ended. Only the first call has an effect.
   void EndLoad(bool ok);
-  // The unload begins. Does nothing the second time, or unless the load was a success.
+  // Tells the agents that the unload begins. Does nothing the second time, or if the load did not
+  // succeed.
   void Unload();
 
  private:

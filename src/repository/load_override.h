@@ -1,4 +1,4 @@
-// LoadOverride: what a load request puts in the place of what the repository has: a configuration,
+// LoadOverride: what a load request substitutes for the content of the repository: a configuration,
 // or all files. Plain values and functions; MakeModelDirectory writes files.
 #ifndef NEREID_REPOSITORY_LOAD_OVERRIDE_H_
 #define NEREID_REPOSITORY_LOAD_OVERRIDE_H_
@@ -21,24 +21,24 @@ struct LoadParameter {
   enum class Type { kString, kInt, kBool, kDouble, kBytes };
   std::string name;
   Type type = Type::kString;
-  std::string value;  // of strings and bytes
+  std::string value;  // for strings and bytes
 };
 
 struct LoadOverride {
   std::optional<std::string> config_json;
-  // By name of the parameter, "file:<path>". They are all files that the model then has.
+  // By parameter name, "file:<path>". The model then has these files and no others.
   std::map<std::string, std::string> files;
 
   bool empty() const { return !config_json.has_value() && files.empty(); }
 };
 
-// INVALID_ARGUMENT for a parameter that is none of "config" and "file:<path>" or has another type
-// than these, and for files without a configuration.
+// INVALID_ARGUMENT for a parameter other than "config" and "file:<path>", for one of the wrong
+// type, and for files without a configuration.
 NEREID_API absl::StatusOr<LoadOverride> ReadLoadParameters(
     const std::vector<LoadParameter>& parameters);
 
-// A new directory that holds `files` (see LoadOverride). INVALID_ARGUMENT for a path that leads out
-// of it, or through another file.
+// Makes a new directory that holds `files` (see LoadOverride). INVALID_ARGUMENT for a path that
+// leads out of the directory or through another file.
 absl::StatusOr<std::unique_ptr<TempDirectory>> MakeModelDirectory(
     const std::map<std::string, std::string>& files);
 

@@ -42,7 +42,7 @@ inline BackendAttributes* Unwrap(TRITONBACKEND_BackendAttribute* p) {
   return reinterpret_cast<BackendAttributes*>(p);
 }
 
-// Writes `value` unless the caller does not want it.
+// Writes `value` unless the caller passed null.
 template <typename T, typename V>
 void SetIf(T* out, const V& value) {
   if (out != nullptr) *out = value;

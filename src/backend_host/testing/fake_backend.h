@@ -1,5 +1,5 @@
-// FakeBackend: the test's hand on libtriton_fake.so (testing/plugins/fake.cc): its journal, and the
-// requests it holds. There is one in a process. Thread-safe.
+// FakeBackend: lets a test control libtriton_fake.so (testing/plugins/fake.cc): gives access to its
+// journal and to the requests it holds. One per process. Thread-safe.
 #ifndef NEREID_BACKEND_HOST_TESTING_FAKE_BACKEND_H_
 #define NEREID_BACKEND_HOST_TESTING_FAKE_BACKEND_H_
 

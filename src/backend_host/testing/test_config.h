@@ -1,4 +1,4 @@
-// Configurations of models of the test backends, as they come out of loading. Pure functions.
+// Configurations of models that use the test backends, in the state after loading. Pure functions.
 #ifndef NEREID_BACKEND_HOST_TESTING_TEST_CONFIG_H_
 #define NEREID_BACKEND_HOST_TESTING_TEST_CONFIG_H_
 

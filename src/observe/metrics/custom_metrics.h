@@ -1,7 +1,8 @@
-// CustomMetrics: metric families that backends, caches and embedding programs make through the C
+// CustomMetrics: metric families that backends, caches and embedding programs create through the C
 // API, shown after those of the server. Thread-safe.
 //
-// Who makes a family or a metric holds a reference. Whoever asks for the same one gets the same
+// The creator of a family or a metric holds a reference. A later request for the same family or
+// metric returns a reference to the existing one, which disappears with its last reference.
 // one, and it disappears when the last reference does.
 #ifndef NEREID_OBSERVE_METRICS_CUSTOM_METRICS_H_
 #define NEREID_OBSERVE_METRICS_CUSTOM_METRICS_H_
@@ -26,7 +27,7 @@ enum class MetricKind : int { kCounter = 0, kGauge = 1, kHistogram = 2 };
 // By label name.
 using MetricLabels = std::map<std::string, std::string>;
 
-// One metric of a family. UNIMPLEMENTED for what its kind does not support.
+// One metric of a family. UNIMPLEMENTED for operations that its kind does not support.
 class NEREID_API CustomMetric {
  public:
   // `buckets`: upper bounds, for a histogram.
@@ -39,7 +40,7 @@ class NEREID_API CustomMetric {
   absl::Status Set(double value) ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status Observe(double value) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Its samples, under the family's `name` and with these labels.
+  // Appends its samples, under the family's `name` and with its labels.
   void AppendTo(const std::string& name, const std::string& labels, std::string* out) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -50,7 +51,7 @@ class NEREID_API CustomMetric {
   const std::vector<double> buckets_;
   mutable Mutex mu_;
   double value_ ABSL_GUARDED_BY(mu_) = 0;              // of a histogram: the sum
-  std::vector<uint64_t> counts_ ABSL_GUARDED_BY(mu_);  // of each bucket; the last has no bound
+  std::vector<uint64_t> counts_ ABSL_GUARDED_BY(mu_);  // per bucket; the last has no upper bound
 };
 
 class NEREID_API CustomFamily {
@@ -59,12 +60,12 @@ class NEREID_API CustomFamily {
       : kind_(kind), name_(std::move(name)), help_(std::move(help)) {}
 
   MetricKind kind() const { return kind_; }
-  // The metric with these labels, made if there is none. INVALID_ARGUMENT for a bad label name, or
-  // for buckets that do not ascend; the buckets of a metric that is there stay as they are.
+  // The metric with these labels, created if there is none. INVALID_ARGUMENT for a bad label name,
+  // or for buckets that do not ascend; the buckets of an existing metric stay as they are.
   absl::StatusOr<std::shared_ptr<CustomMetric>> Metric(const MetricLabels& labels,
                                                        std::vector<double> buckets)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Nothing for a family without metrics.
+  // Appends nothing for a family without metrics.
   void AppendTo(std::string* out) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -72,21 +73,21 @@ class NEREID_API CustomFamily {
   const std::string name_;
   const std::string help_;
   Mutex mu_;
-  // By labels as they are written.
+  // Key: the labels as written in the output.
   std::map<std::string, std::weak_ptr<CustomMetric>> metrics_ ABSL_GUARDED_BY(mu_);
 };
 
 class NEREID_API CustomMetrics {
  public:
-  // That of the process, as the C API wants it: families belong to no server.
+  // The one instance of the process: in the C API families do not belong to a server.
   static CustomMetrics* Global();
 
-  // The family of that name, made if there is none. INVALID_ARGUMENT for a bad name, or if there is
-  // one of another kind or help text.
+  // The family with that name, created if there is none. INVALID_ARGUMENT for a bad name, or if a
+  // family of another kind or with another help text has that name.
   absl::StatusOr<std::shared_ptr<CustomFamily>> Family(MetricKind kind, const std::string& name,
                                                        const std::string& help)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // All families in the Prometheus text format, by name.
+  // All families in the Prometheus text format, ordered by name.
   std::string Text() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -1,5 +1,5 @@
-// Gauges: numbers that other parts of the server show in the metrics text (limits in use,
-// connections). Read on scrape only. Thread-safe.
+// Gauges: numbers that other parts of the server publish in the metrics text (limits in use,
+// connections). They are read only when metrics are scraped. Thread-safe.
 #ifndef NEREID_OBSERVE_METRICS_GAUGES_H_
 #define NEREID_OBSERVE_METRICS_GAUGES_H_
 
@@ -22,7 +22,8 @@ struct GaugeSample {
 
 class NEREID_API Gauges {
  public:
-  // `read` is thread-safe, does not block, and stays callable until Remove of the same name.
+  // `read` is thread-safe, does not block, and stays callable until Remove is called with the same
+  // name.
   void Add(const std::string& name, const std::string& help, std::function<double()> read)
       ABSL_LOCKS_EXCLUDED(mu_);
   void Remove(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);

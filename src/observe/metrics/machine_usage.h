@@ -15,7 +15,7 @@ namespace nereid {
 struct MachineSample {
   double cpu_utilization = 0;  // 0..1, over the interval before the sample
   uint64_t memory_total_bytes = 0;
-  uint64_t memory_used_bytes = 0;  // total less available
+  uint64_t memory_used_bytes = 0;  // total minus available
 };
 
 // Processor time so far, in ticks.
@@ -23,17 +23,17 @@ struct CpuTicks {
   uint64_t busy = 0;  // user, nice, system, irq, softirq, steal
   uint64_t idle = 0;  // idle, iowait
 };
-// The first line of /proc/stat; none if it reads otherwise.
+// The first line of /proc/stat; none if it has another form.
 std::optional<CpuTicks> ParseCpuTicks(absl::string_view proc_stat);
-// /proc/meminfo: fills the memory fields; false if it reads otherwise.
+// Fills the memory fields from /proc/meminfo; false if it has another form.
 bool ParseMemory(absl::string_view proc_meminfo, MachineSample* sample);
 
 class MachineUsage {
  public:
-  // A sample is kept for `interval` before the next is taken.
+  // A sample is reused for `interval` before the next one is taken.
   MachineUsage(Clock* clock, Duration interval);
-  // The latest sample, taken now if the last one is older than the interval. None where /proc
-  // cannot be read.
+  // The latest sample, taken now if the last one is older than the interval. None if /proc cannot
+  // be read.
   std::optional<MachineSample> Sample() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -26,10 +26,10 @@ struct ModelMetricsSample {
   int64_t version = 0;
   double load_seconds = 0;
   uint64_t inline_executions = 0;
-  bool response_cache = false;  // the model's configuration asks for it: it has the cache families
+  bool response_cache = false;  // set in the configuration; adds the cache families
   std::optional<AdaptiveBatchingSample> adaptive;  // none: batches are as configured
-  std::optional<size_t> peak_step_bytes;           // none but of ensembles
-  int64_t open_requests = 0;                       // and live sequences
+  std::optional<size_t> peak_step_bytes;           // ensembles only
+  int64_t open_requests = 0;                       // including live sequences
   StatisticsSnapshot statistics;
 };
 
@@ -39,10 +39,10 @@ std::string PrometheusText(const std::vector<ModelMetricsSample>& models,
                            const std::optional<MachineSample>& machine,
                            const std::vector<GaugeSample>& gauges);
 
-// A sample's value: whole numbers in digits only (1000000, not 1e+06), for scripts that read them
-// as integers.
+// Appends a sample's value. Whole numbers are written in digits only (1000000, not 1e+06), for
+// scripts that read them as integers.
 void AppendMetricValue(double value, std::string* out);
-// `value` as a label value: backslash, quote and newline escaped.
+// `value` as the text of a label: backslash, quote and newline are escaped.
 std::string EscapeLabelValue(absl::string_view value);
 
 }  // namespace nereid

@@ -1,8 +1,8 @@
 // ModelStatistics: what one loaded model version has done. Thread-safe; recording takes no lock.
 //
-// Counters are sharded: each instance records into its own shard and a snapshot adds them up.
-// The model's own shard (kModelShard) takes what no instance saw. All durations are nanoseconds of
-// the steady clock. Statistics live as long as the model version and start at zero on a reload.
+// Counters are sharded: each instance records into its own shard and a snapshot adds them up. The
+// model's own shard (kModelShard) takes events that no instance saw. All durations are nanoseconds
+// of the steady clock. Statistics live as long as the model version and start at zero on a reload.
 #ifndef NEREID_OBSERVE_STATS_MODEL_STATISTICS_H_
 #define NEREID_OBSERVE_STATS_MODEL_STATISTICS_H_
 
@@ -31,18 +31,19 @@ struct BatchStatistics {
   StatDuration compute_input, compute_infer, compute_output;
 };
 
-// So many batch sizes beyond the model's largest are counted each by itself.
+// Number of distinct batch sizes beyond the model's largest that are counted individually.
 inline constexpr size_t kOddBatchSizes = 1024;
 
-// Per running index of a response within its request (docs/reference/statistics.md section 2).
-// Responses beyond kResponseIndexes count as the last of these, so that a long stream costs no
-// memory for ever.
+// Statistics are kept per index of a response within its request (docs/reference/statistics.md
+// section 2). Responses beyond kResponseIndexes count as the last index, so that a long stream does
+// not use ever more memory.
 inline constexpr uint64_t kResponseIndexes = 1024;
 struct ResponseStatistics {
   StatDuration compute_infer, compute_output, success, fail, empty_response, cancel;
 };
 
-// A consistent-enough copy: each number is exact, numbers recorded meanwhile may be in or out.
+// A copy that is consistent enough: each number is exact, but numbers recorded during the copy may
+// or may not be included.
 struct StatisticsSnapshot {
   uint64_t last_inference_ms = 0;  // since the Unix epoch, 0 if none
   uint64_t inference_count = 0;
@@ -78,19 +79,19 @@ class NEREID_API ModelStatistics {
   ModelStatistics(int shards, uint32_t max_batch_size);
   ~ModelStatistics();
 
-  // One request answered by a backend. `batch_size`: of the request; 0 counts as 1.
+  // One request answered by a backend. `batch_size`: batch size of the request; 0 counts as 1.
   void RecordSuccess(int shard, uint64_t batch_size, const SuccessTimes& times);
   // One request answered from the response cache: a success, and no execution.
   void RecordCacheHit(const CacheHitTimes& times);
-  // One response put into the cache. `duration_ns`: of the look-up that missed and of the
-  // insertion; it counts into the duration of the requests, too.
+  // One response stored in the cache. `duration_ns`: the look-up that missed plus the insertion. It
+  // is part of the duration of the requests, too.
   void RecordCacheMiss(uint64_t duration_ns);
   // `duration_ns`: from request start to failure.
   void RecordFailure(int shard, FailureReason reason, uint64_t duration_ns);
-  // One execution of a batch of `batch_size` elements in all.
+  // One execution of a batch of `batch_size` elements in total.
   void RecordBatch(int shard, uint64_t batch_size, uint64_t exec_start, uint64_t compute_start,
                    uint64_t compute_end, uint64_t exec_end, uint64_t wall_ms);
-  // One response; `output_start` 0 where no output phase took place.
+  // One response; `output_start` is 0 if there was no output phase.
   void RecordResponse(uint64_t index, ResponseOutcome outcome, uint64_t start,
                       uint64_t output_start, uint64_t end) ABSL_LOCKS_EXCLUDED(mu_);
   // A request entered (+1) or left (-1) the queue.
@@ -101,7 +102,7 @@ class NEREID_API ModelStatistics {
  private:
   struct Shard;
   std::vector<std::unique_ptr<Shard>> shards_;  // constant after construction
-  const uint64_t max_batch_size_;               // the largest that is counted in the shards
+  const uint64_t max_batch_size_;               // the largest one counted in the shards
   std::atomic<int64_t> pending_{0};
   std::atomic<uint64_t> last_inference_ms_{0};
   mutable Mutex mu_;

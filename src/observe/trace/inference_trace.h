@@ -1,9 +1,10 @@
-// InferenceTrace: tells a receiver what happens to one request, as it happens. It is also what
-// TRITONSERVER_InferenceTrace* points to. Thread-safe, but for Begin; no lock is held while the
-// receiver is called.
+// InferenceTrace: reports to a receiver what happens to one request, as it happens. It is also the
+// object behind TRITONSERVER_InferenceTrace*. Thread-safe except for Begin; no lock is held while
+// the receiver is called.
 //
-// Ownership: whoever made it owns it until a request takes it (HoldTrace). From then on the request,
-// its way back and its responses hold it; when the last of them lets go, the receiver owns it again.
+// Ownership: the creator owns the trace until a request takes it (HoldTrace). From then on the
+// request, its response stream and its responses share it; when the last of them releases it, the
+// receiver owns it again.
 #ifndef NEREID_OBSERVE_TRACE_INFERENCE_TRACE_H_
 #define NEREID_OBSERVE_TRACE_INFERENCE_TRACE_H_
 
@@ -47,7 +48,7 @@ inline constexpr uint32_t kTraceMax = 2;
 inline constexpr uint32_t kTraceTimestamps = 4;
 inline constexpr uint32_t kTraceTensors = 8;
 
-// One tensor of a request or a response. All pointers are lent.
+// One tensor of a request or a response. All pointers are borrowed for the call.
 struct TraceTensor {
   const char* name = nullptr;
   DataType data_type = DataType::kInvalid;
@@ -57,8 +58,8 @@ struct TraceTensor {
   MemoryPlace place;
 };
 
-// Who is told. Thread-safe; shared by a trace and its children. The calls may come from any thread,
-// several at a time, and must not block.
+// Receives the events. Thread-safe; shared by a trace and its children. Calls may come from any
+// thread and concurrently, and must not block.
 class TraceReceiver {
  public:
   virtual ~TraceReceiver() = default;
@@ -66,11 +67,11 @@ class TraceReceiver {
   virtual void OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) = 0;
   virtual void OnTensor(InferenceTrace* trace, TraceActivity activity,
                         const TraceTensor& tensor) = 0;
-  // Nobody holds `trace` any more. Once for each time that it was taken.
+  // `trace` has no holder any more. Called once for each time that the trace was taken.
   virtual void OnRelease(std::unique_ptr<InferenceTrace> trace) = 0;
 };
 
-// One of the holders of a trace.
+// A shared reference to a trace.
 using TracePtr = std::shared_ptr<InferenceTrace>;
 
 class NEREID_API InferenceTrace {
@@ -80,33 +81,35 @@ class NEREID_API InferenceTrace {
   InferenceTrace(const InferenceTrace&) = delete;
   InferenceTrace& operator=(const InferenceTrace&) = delete;
 
-  // A trace of a part of what this one is of: same level, same receiver, this as its parent.
+  // A trace for a part of this trace's request, with the same level and receiver and this trace as
+  // its parent.
   std::unique_ptr<InferenceTrace> MakeChild() const;
 
-  // From 1 upward in the process.
+  // Unique in the process, counted from 1.
   uint64_t id() const { return id_; }
   uint64_t parent_id() const { return parent_id_; }
-  // Of the request, since Begin. Before: "", -1, "".
+  // The names of the request, set by Begin. Before that: "", -1, "".
   const std::string& model_name() const { return model_name_; }
   int64_t model_version() const { return model_version_; }
   const std::string& request_id() const { return request_id_; }
 
   bool wants_tensors() const { return (level_ & kTraceTensors) != 0; }
-  // Nothing happens where the level does not ask for it.
+  // Does nothing if the level does not include `activity`.
   void Report(TraceActivity activity, uint64_t time_ns);
   void ReportTensor(TraceActivity activity, const TraceTensor& tensor);
-  // Enters `name` into the context under the time, and reports kCustom. INVALID_ARGUMENT, and
-  // nothing happens, if the context is no JSON object.
+  // Stores `name` under the time in the context, and reports kCustom. INVALID_ARGUMENT, without any
+  // effect, if the context is not a JSON object.
   absl::Status ReportCustom(uint64_t time_ns, absl::string_view name) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // A request has begun with it: names are set and kRequestStart is reported, which happens once,
-  // also if the request is tried on two versions of its model. REQUIRES: nobody else has it yet.
+  // Starts the trace of a request: sets the names and reports kRequestStart. The report happens
+  // once, even if the request is tried on two versions of its model. REQUIRES: no other thread uses
+  // the trace yet.
   void Begin(absl::string_view model_name, int64_t model_version, absl::string_view request_id,
              uint64_t time_ns);
 
   // A text that travels with the trace, by convention a JSON object.
   void SetContext(absl::string_view context) ABSL_LOCKS_EXCLUDED(mu_);
-  // "" if there is none. Valid as long as the trace, also after the context has changed.
+  // "" if there is none. Valid as long as the trace lives, even after the context has changed.
   const char* Context() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -125,13 +128,13 @@ class NEREID_API InferenceTrace {
   bool begun_ = false;
 
   Mutex mu_;
-  // The last one counts. Those before were lent to somebody.
+  // The last one is current. Earlier ones are kept because callers may still point to them.
   std::deque<std::string> contexts_ ABSL_GUARDED_BY(mu_);
   bool context_lent_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-// Takes `trace`, which may be null: it goes back to its receiver when the last copy of the result
-// is gone.
+// Takes `trace`, which may be null. The trace goes back to its receiver when the last copy of the
+// result is destroyed.
 NEREID_API TracePtr HoldTrace(std::unique_ptr<InferenceTrace> trace);
 
 }  // namespace nereid
