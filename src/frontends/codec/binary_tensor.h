@@ -1,5 +1,5 @@
-// BYTES tensors as they travel: for each element its length as a little-endian uint32, then its
-// bytes. Pure functions, thread-safe.
+// BYTES tensors in their wire format: for each element its length as a little-endian uint32, then
+// its bytes. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_BINARY_TENSOR_H_
 #define NEREID_FRONTENDS_CODEC_BINARY_TENSOR_H_
 
@@ -22,7 +22,7 @@ class BytesElements {
  public:
   explicit BytesElements(absl::string_view tensor) : rest_(tensor) {}
 
-  // False at the end and where the rest is no complete element.
+  // False at the end, or if the rest is not a complete element.
   bool Next(absl::string_view* element);
   // True once every byte has been part of an element.
   bool complete() const { return rest_.empty(); }

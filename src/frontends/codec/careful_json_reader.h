@@ -1,6 +1,7 @@
-// The careful one of the two readers of v2 request JSON. It accepts all that the original server
-// accepts (NaN, Infinity, bytes that are not UTF-8) and names every mistake in its words. Slower
-// and hungrier than fast_json_reader.h, which leaves to it what it does not understand. Stateless.
+// The careful one of the two readers of v2 request JSON. It accepts everything that the original
+// server accepts (NaN, Infinity, bytes that are not UTF-8) and reports every mistake with the
+// original's text. It is slower and needs more memory than fast_json_reader.h, which leaves to it
+// whatever the fast reader does not understand. Stateless.
 #ifndef NEREID_FRONTENDS_CODEC_CAREFUL_JSON_READER_H_
 #define NEREID_FRONTENDS_CODEC_CAREFUL_JSON_READER_H_
 
@@ -15,9 +16,10 @@
 
 namespace nereid {
 
-// Reads `json` into `document` and `buffers`, both empty before. INVALID_ARGUMENT for a mistake
-// of the client, NOT_FOUND for a shared-memory region (none can be registered); both then hold
-// rubbish. `limits` bounds each tensor sent as JSON and its nesting.
+// Reads `json` into `document` and `buffers`, both initially empty. INVALID_ARGUMENT for a mistake
+// of the client, NOT_FOUND for a shared-memory region (none can be registered); after an error the
+// content of both is unspecified. `limits` bounds the size and the nesting of each tensor sent as
+// JSON.
 absl::Status ReadJsonCarefully(absl::string_view json, const RequestLimits& limits,
                                RequestBuffers* buffers, V2Document* document);
 

@@ -12,8 +12,8 @@
 
 namespace nereid {
 
-// Reads `data` as ReadTensorFast does, and says what is wrong with it: INVALID_ARGUMENT.
-// REQUIRES: `data` nests no deeper than the request's limit (json_parse.h sees to that).
+// As ReadTensorFast, but reports what is wrong with `data`: INVALID_ARGUMENT. REQUIRES: `data`
+// nests no deeper than the request's limit (json_parse.h ensures this).
 absl::Status ReadTensorCarefully(const JsonValue& data, uint64_t max_tensor_bytes,
                                  RequestBuffers* buffers, V2Input* input);
 

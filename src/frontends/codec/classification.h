@@ -1,5 +1,5 @@
-// Classification of an output: its best classes as text instead of its numbers. Shared by the HTTP
-// and the gRPC frontend. Pure functions, thread-safe.
+// Classification of an output: returns its best classes as text instead of its numbers. Shared by
+// the HTTP and gRPC frontends. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_CLASSIFICATION_H_
 #define NEREID_FRONTENDS_CODEC_CLASSIFICATION_H_
 
@@ -18,8 +18,8 @@
 
 namespace nereid {
 
-// A BYTES tensor of elements "<score>:<index>[:<label>]", best score first. Equal scores stay in
-// the order of their index; NaN comes last.
+// A BYTES tensor of elements "<score>:<index>[:<label>]", best score first. Equal scores are
+// ordered by index; NaN comes last.
 struct Classification {
   Shape shape;  // [k], or [batch, k] for a model with batching
   std::string tensor;
@@ -33,11 +33,11 @@ struct ScoreTensor {
   bool batched = false;  // the first dimension counts independent items
 };
 
-// Label of a class, or null. The text need only live until the next call.
+// Returns the label of a class, or null. The text only needs to live until the next call.
 using LabelFn = absl::FunctionRef<const char*(size_t index)>;
 
-// The best min(class_count, elements of an item) classes of each item. INVALID_ARGUMENT for types
-// without an order of numbers and for very large tensors, INTERNAL if bytes do not fit the shape.
+// The best min(class_count, elements per item) classes of each item. INVALID_ARGUMENT for types
+// without a numeric order and for very large tensors, INTERNAL if the bytes do not fit the shape.
 absl::StatusOr<Classification> Classify(const ScoreTensor& scores, uint64_t class_count,
                                         LabelFn label);
 

@@ -1,5 +1,5 @@
-// For the tests and fuzzers of this folder: a model that serves nothing, and bodies laid out as a
-// transport would.
+// For the tests and fuzzers of this folder: a model that only describes its tensors, and bodies
+// placed in memory as a transport would place them.
 #ifndef NEREID_FRONTENDS_CODEC_CODEC_TESTING_H_
 #define NEREID_FRONTENDS_CODEC_CODEC_TESTING_H_
 
@@ -30,7 +30,7 @@ class TestModel final : public ServingModel {
   void OnCancel(InferRequest*) override {}
 };
 
-// A model "m" version 1 with outputs OUTPUT0, OUTPUT1, ... of the types given.
+// A model "m" version 1 with outputs OUTPUT0, OUTPUT1, ... of the given types.
 inline std::shared_ptr<TestModel> MakeModel(const std::vector<DataType>& outputs = {},
                                             int32_t max_batch_size = 0, OutputLabels labels = {}) {
   CompiledModel config;
@@ -70,8 +70,8 @@ inline std::shared_ptr<TestModel> MakeModelWithInputs(const std::vector<TestInpu
   return std::make_shared<TestModel>(std::move(config), OutputLabels());
 }
 
-// A copy of `bytes` with kBodyPadding bytes of something behind it, placed so that byte
-// `aligned_at` lies `skew` bytes behind a 64-byte boundary. Immutable, move-only.
+// A copy of `bytes` followed by kBodyPadding arbitrary bytes, placed so that byte `aligned_at` is
+// `skew` bytes after a 64-byte boundary. Immutable, move-only.
 class PaddedBytes {
  public:
   explicit PaddedBytes(absl::string_view bytes, size_t aligned_at = 0, size_t skew = 0)

@@ -23,31 +23,32 @@ const char* ContentCodingName(ContentCoding coding);
 // compression type" for any other coding.
 absl::StatusOr<ContentCoding> ParseContentEncoding(absl::string_view value);
 
-// What to answer to an Accept-Encoding header: the coding of the highest weight, the first of
-// several. Codings we do not know, `*`, and weights of 0 do not count.
+// The coding for the response to a request with this Accept-Encoding header: the one with the
+// highest weight, and the first if there are several. Unknown codings, `*` and weights of 0 do not
+// count.
 ContentCoding ChooseContentCoding(absl::string_view accept_encoding);
 
-// Gives room for what Decompress writes: all of it, of which `filled` bytes are written, at one
-// place with room for `wish` bytes, more than `filled`. What is written stays when the place
-// changes. An error ends the decompression.
+// Provides room for the output of Decompress. Returns one contiguous place with room for `wish`
+// bytes, more than `filled`, whose first `filled` bytes are the output so far. If the place
+// changes, the bytes written so far are kept. An error ends the decompression.
 using RoomForPlain =
     absl::FunctionRef<absl::StatusOr<absl::Span<char>>(uint64_t filled, uint64_t wish)>;
 
-// A decompression that can be paused, and goes on where it was, on any thread. Errors of Run:
-// INVALID_ARGUMENT when `compressed` is damaged, or more than `max_size` bytes would come out;
-// errors of `make_room`. After one Run is not to be called any more.
+// A decompression that can be paused, and resumed on any thread. Errors of Run: INVALID_ARGUMENT if
+// `compressed` is damaged or the output would exceed `max_size` bytes; errors of `make_room`. After
+// an error Run must not be called again.
 class Decompressor {
  public:
-  // `compressed` must outlive this. REQUIRES: not kIdentity.
+  // `compressed` must outlive the decompressor. REQUIRES: not kIdentity.
   Decompressor(ContentCoding coding, absl::string_view compressed, uint64_t max_size);
   ~Decompressor();
   Decompressor(const Decompressor&) = delete;
   Decompressor& operator=(const Decompressor&) = delete;
 
-  // Goes on until all has come out: true; or until filled() is `pause_at`, or more before the call:
-  // false.
+  // Continues until all output is written, and returns true; or until filled() reaches `pause_at`
+  // (or more than before the call), and returns false.
   absl::StatusOr<bool> Run(uint64_t pause_at, RoomForPlain make_room);
-  // How much has come out.
+  // Bytes of output so far.
   uint64_t filled() const { return filled_; }
 
  private:
@@ -55,23 +56,23 @@ class Decompressor {
 
   const ContentCoding coding_;
   const uint64_t max_size_;
-  absl::string_view rest_;  // of what is compressed
-  absl::Span<char> plain_;  // the room
+  absl::string_view rest_;  // compressed input not yet consumed
+  absl::Span<char> plain_;  // the output room
   uint64_t filled_ = 0;
   std::unique_ptr<Zlib> zlib_;
 };
 
-// All at once. Returns the size of what came out; errors of Decompressor::Run.
+// Decompresses everything at once. Returns the size of the output; errors of Decompressor::Run.
 absl::StatusOr<uint64_t> Decompress(ContentCoding coding, absl::string_view compressed,
                                     uint64_t max_size, RoomForPlain make_room);
 
-// The most that Compress takes for `size` bytes.
+// The most memory that Compress uses for `size` bytes.
 uint64_t CompressedBound(uint64_t size);
 
-// The concatenation of `pieces`, compressed. INTERNAL when the library fails.
+// The concatenation of `pieces`, compressed. INTERNAL if the library fails.
 absl::StatusOr<std::string> Compress(ContentCoding coding,
                                      absl::Span<const absl::string_view> pieces);
-// The same; asks every now and then whether the result is still wanted. CANCELLED if not.
+// As above, but asks from time to time whether the result is still wanted. CANCELLED if it is not.
 absl::StatusOr<std::string> Compress(ContentCoding coding,
                                      absl::Span<const absl::string_view> pieces,
                                      absl::FunctionRef<bool()> wanted);

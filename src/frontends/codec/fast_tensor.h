@@ -11,19 +11,20 @@
 
 namespace nereid {
 
-// What a tensor may cost.
+// Limits on what reading a tensor may cost.
 struct TensorBounds {
   uint64_t max_bytes = 0;     // of one tensor
   int max_depth = 0;          // levels of arrays
-  uint64_t max_elements = 0;  // of one tensor that can be in this JSON text at all
+  uint64_t max_elements = 0;  // the most one tensor can have in this JSON text
 };
 
-// Reads a number as the double nearest to it. False: it is no number, or beyond a double's range.
+// Reads a number as the nearest double. False if it is not a number or is beyond the range of a
+// double.
 bool ReadDoubleFast(simdjson::ondemand::value& value, double* out);
 
 // Reads `data` (nested or flat, row-major) as a tensor of input->data_type and input->shape into
 // `buffers`, and sets input->bytes and byte_size. Integers wrap to the width of their type and
-// floats overflow to infinity, as in the original. False: leave it to the careful reader.
+// floats overflow to infinity, as in the original. False means that the careful reader must decide.
 bool ReadTensorFast(simdjson::ondemand::value data, const TensorBounds& bounds,
                     RequestBuffers* buffers, V2Input* input);
 

@@ -1,5 +1,5 @@
-// Reads the body of a generate request into an InferRequest: a JSON object whose members are inputs
-// of the model where they are named as such, and otherwise request parameters. Pure function,
+// Reads the body of a generate request into an InferRequest. The body is a JSON object; members
+// named like inputs of the model are inputs, the others are request parameters. Pure function,
 // thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_GENERATE_REQUEST_READER_H_
 #define NEREID_FRONTENDS_CODEC_GENERATE_REQUEST_READER_H_
@@ -13,11 +13,11 @@
 
 namespace nereid {
 
-// Fills `request` (fresh, for a model) and what `buffers` has to keep alive. INVALID_ARGUMENT for a
-// mistake of the client; `request` is then half filled and of no use.
+// Fills `request` (fresh, for a model), and `buffers` with the memory that must stay alive for it.
+// INVALID_ARGUMENT for a mistake of the client; `request` is then incomplete and must be discarded.
 //
 // The member `parameters` is an object whose members are read like those of the body itself. `id`
-// names the request, and is an input or a parameter as well.
+// is the id of the request, and also an input or a parameter.
 absl::Status ReadGenerateRequest(absl::string_view json, const RequestLimits& limits,
                                  InferRequest* request, RequestBuffers* buffers);
 

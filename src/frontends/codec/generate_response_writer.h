@@ -11,9 +11,9 @@
 
 namespace nereid {
 
-// Appends the object, keys in alphabetical order; a tensor of one element is a scalar, any other a
-// flat array. Errors of AppendJsonOutput, with rubbish appended. REQUIRES: response.status().ok();
-// buffers in CPU memory.
+// Appends the object with its keys in alphabetical order. A tensor of one element is written as a
+// scalar, any other as a flat array. Errors of AppendJsonOutput; the appended text is then
+// unspecified. REQUIRES: response.status().ok(); buffers in CPU memory.
 absl::Status AppendGenerateResponse(const InferResponse& response, std::string* out);
 
 }  // namespace nereid

@@ -14,9 +14,9 @@ namespace nereid {
 
 using JsonValue = rapidjson::Value;
 
-// The first member of that name; null when there is none, or `object` is no object.
+// The first member with that name; null if there is none or if `object` is not an object.
 const JsonValue* FindMember(const JsonValue& object, const char* name);
-// The same; INVALID_ARGUMENT "attempt to access non-existing object member '<name>'".
+// As above, but INVALID_ARGUMENT "attempt to access non-existing object member '<name>'".
 absl::StatusOr<const JsonValue*> GetMember(const JsonValue& object, const char* name);
 
 // INVALID_ARGUMENT "attempt to access JSON non-<type> as <type>" for any other kind of value.

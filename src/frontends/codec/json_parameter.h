@@ -1,4 +1,4 @@
-// A request parameter out of parsed JSON. Pure function.
+// Converts parsed JSON to a request parameter. Pure function.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_PARAMETER_H_
 #define NEREID_FRONTENDS_CODEC_JSON_PARAMETER_H_
 
@@ -10,7 +10,7 @@
 
 namespace nereid {
 
-// INVALID_ARGUMENT where the value is no string, boolean or number.
+// INVALID_ARGUMENT if the value is not a string, boolean or number.
 absl::StatusOr<Parameter> ReadJsonParameter(absl::string_view key, const JsonValue& value);
 
 }  // namespace nereid

@@ -1,4 +1,4 @@
-// Part of the careful JSON reader: JSON text into a tree. Stateless.
+// Part of the careful JSON reader: parses JSON text into a tree. Stateless.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_PARSE_H_
 #define NEREID_FRONTENDS_CODEC_JSON_PARSE_H_
 
@@ -8,9 +8,10 @@
 
 namespace nereid {
 
-// Parses `json` with what the original server takes beyond the standard: NaN, Infinity and Inf,
-// strings that are not UTF-8. INVALID_ARGUMENT where it is no JSON, or where arrays inside a
-// request's `data` would nest deeper than `max_depth`. Numbers are the nearest doubles, unlike rapidjson's own.
+// Parses `json`, including what the original server accepts beyond the standard: NaN, Infinity and
+// Inf, strings that are not UTF-8. INVALID_ARGUMENT if it is not JSON, or if arrays inside a
+// request's `data` nest deeper than `max_depth`. Numbers are the nearest doubles, unlike
+// rapidjson's own.
 absl::Status ParseJson(absl::string_view json, int max_depth, rapidjson::Document* tree);
 
 }  // namespace nereid

@@ -1,4 +1,4 @@
-// For tests and fuzzers: one JSON text through both readers, and whether they agree.
+// For tests and fuzzers: reads one JSON text with both readers and tells whether they agree.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_READERS_TESTING_H_
 #define NEREID_FRONTENDS_CODEC_JSON_READERS_TESTING_H_
 
@@ -14,10 +14,10 @@
 
 namespace nereid::codec_testing {
 
-// `json` has kJsonPadding readable bytes behind it. Thread-compatible.
+// `json` is followed by kJsonPadding readable bytes. Thread-compatible.
 class BothReaders {
  public:
-  // Of inputs and of outputs, the documents keep the first `kept`.
+  // The documents keep the first `kept` inputs and the first `kept` outputs.
   BothReaders(absl::string_view json, uint64_t max_tensor_bytes, size_t kept = 1000000)
       : fast_(Keeping(kept)),
         careful_(Keeping(kept)),
@@ -25,8 +25,9 @@ class BothReaders {
         careful_status_(
             ReadJsonCarefully(json, RequestLimits{max_tensor_bytes}, &careful_buffers_, &careful_)) {}
 
-  // True unless the fast reader reads what the careful one refuses or reads differently. A number
-  // like 0e999 is the exception: the careful reader looks at the exponent alone.
+  // True unless the fast reader accepts a text that the careful one refuses, or reads it
+  // differently. A number like 0e999 is an exception: the careful reader looks only at the
+  // exponent.
   bool Agree() const {
     if (!fast_read_) return true;
     if (careful_status_.ok()) return Difference().empty();
@@ -82,7 +83,7 @@ class BothReaders {
     return "";
   }
 
-  // The number -0, an integer as it is written, is 0.0 for one reader and -0.0 for the other.
+  // The number -0, which is written as an integer, is 0.0 for one reader and -0.0 for the other.
   static bool SameElements(const V2Input& a, const V2Input& b) {
     if (a.data_type == DataType::kFp32) return SameNumbers<float>(a, b);
     if (a.data_type == DataType::kFp64) return SameNumbers<double>(a, b);

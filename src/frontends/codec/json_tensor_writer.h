@@ -14,18 +14,17 @@
 
 namespace nereid {
 
-// About how many bytes AppendJsonTensor will append; for reserving.
+// Estimate of the bytes that AppendJsonTensor will append, for reserving memory.
 size_t EstimateJsonTensorSize(DataType type, size_t byte_size);
 
-// Appends "[e,e,...]": floating-point numbers as base/json_writer.h writes them, BOOL as true and
-// false, BYTES elements as strings.
-// False, with rubbish appended, if `bytes` is not `element_count` whole elements, or if the type
-// has no JSON form (FP16, BF16).
+// Appends "[e,e,...]": floating-point numbers in the form of base/json_writer.h, BOOL as true and
+// false, BYTES elements as strings. Returns false, and leaves the appended text unspecified, if
+// `bytes` is not exactly `element_count` elements or if the type has no JSON form (FP16, BF16).
 bool AppendJsonTensor(DataType type, absl::string_view bytes, int64_t element_count,
                       std::string* out);
 
-// The same for output `name` of a response: INVALID_ARGUMENT for a type without JSON form, INTERNAL
-// if `bytes` does not fit `shape`.
+// As AppendJsonTensor, for output `name` of a response: INVALID_ARGUMENT for a type without JSON
+// form, INTERNAL if `bytes` does not fit `shape`.
 absl::Status AppendJsonOutput(absl::string_view name, DataType type,
                               absl::Span<const int64_t> shape, absl::string_view bytes,
                               std::string* out);

@@ -1,4 +1,4 @@
-// The two HTTP headers that say how long a v2 request is. Pure functions, thread-safe.
+// The two HTTP headers that give the length of a v2 request. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_LENGTH_HEADERS_H_
 #define NEREID_FRONTENDS_CODEC_LENGTH_HEADERS_H_
 
@@ -10,11 +10,11 @@
 
 namespace nereid {
 
-// The value of Content-Length. INVALID_ARGUMENT when it is no number or beyond an int32.
+// The value of Content-Length. INVALID_ARGUMENT if it is not a number or exceeds an int32.
 absl::StatusOr<int32_t> ParseContentLength(absl::string_view value);
 
 // The value of Inference-Header-Content-Length for a body of `body_size` bytes (decompressed).
-// INVALID_ARGUMENT when it is no number, beyond an int32, negative or more than the body.
+// INVALID_ARGUMENT if it is not a number, exceeds an int32, is negative or exceeds the body.
 absl::StatusOr<size_t> ParseInferenceHeaderLength(absl::string_view value, size_t body_size);
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// OutputFormats: how a client wants the outputs of its request written. A plain value: filled by
-// the request reader, owned by the frontend's request, read by the response writer.
+// OutputFormats: the form in which a client wants the outputs of its request. A plain value: filled
+// by the request reader, owned by the frontend's request, read by the response writer.
 #ifndef NEREID_FRONTENDS_CODEC_OUTPUT_FORMATS_H_
 #define NEREID_FRONTENDS_CODEC_OUTPUT_FORMATS_H_
 
@@ -12,8 +12,8 @@
 namespace nereid {
 
 struct OutputFormat {
-  bool binary = false;          // raw bytes behind the JSON instead of `data` in it
-  uint64_t classification = 0;  // > 0: the best so many classes instead of the tensor
+  bool binary = false;          // raw bytes after the JSON instead of `data` in it
+  uint64_t classification = 0;  // > 0: this many best classes instead of the tensor
 };
 
 struct OutputFormats {
@@ -22,10 +22,10 @@ struct OutputFormats {
     OutputFormat format;
   };
 
-  OutputFormat fallback;                 // of outputs that the request does not name
+  OutputFormat fallback;                 // for outputs that the request does not name
   absl::InlinedVector<Named, 2> named;   // in the order of the request
 
-  // Requests name a handful of outputs: comparing beats hashing.
+  // Requests name a handful of outputs: comparing is faster than hashing.
   const OutputFormat& For(absl::string_view name) const {
     for (const Named& one : named) {
       if (absl::string_view(one.name) == name) return one.format;

@@ -1,4 +1,4 @@
-// What it takes in memory to read a JSON text, beside the text and what comes out. Pure.
+// The memory needed to read a JSON text, beyond the text and the result. Pure.
 #ifndef NEREID_FRONTENDS_CODEC_PARSE_COST_H_
 #define NEREID_FRONTENDS_CODEC_PARSE_COST_H_
 
@@ -11,17 +11,17 @@
 
 namespace nereid {
 
-// Of the fast reader: four bytes for the place of a token, which may be one byte long, and a copy
-// of the strings.
+// Fast reader: four bytes for the position of each token, which may be one byte long, and a copy of
+// the strings.
 inline constexpr uint64_t kIndexCostPerByte = 6;
-// Of the careful reader: a value takes 16 bytes in the tree and as many on the stack from which it
+// Careful reader: a value takes 16 bytes in the tree and as many on the stack from which the tree
 // is built, which grows by half; the shortest value and its comma take two bytes.
 inline constexpr uint64_t kTreeCostPerByte = 20;
 
-// Reading a shorter text needs so little that only the number of threads that read counts.
+// Reading a shorter text needs so little memory that only the number of reading threads matters.
 inline constexpr uint64_t kCheapParse = 64 << 10;
 
-// The units for reading a text of `size` bytes, to be held meanwhile.
+// Takes the units for reading a text of `size` bytes. Hold them until it has been read.
 inline absl::StatusOr<BudgetUnits> TakeParseWorkspace(uint64_t size, uint64_t cost_per_byte,
                                                       RequestBuffers* buffers) {
   if (size <= kCheapParse) return BudgetUnits();

@@ -11,16 +11,17 @@
 
 namespace nereid {
 
-// The `ready` of an index request: list only what is ready. False for an empty body and where it
-// is missing. INVALID_ARGUMENT for text that is no JSON object or another kind of value.
+// The `ready` member of an index request, which limits the list to ready models. False for an empty
+// body or if it is missing. INVALID_ARGUMENT if the text is not a JSON object or the value has
+// another type.
 absl::StatusOr<bool> ReadIndexRequest(absl::string_view body);
 
-// The `parameters` of a load request: "config" as it is, "file:<path>" decoded from base64. None
-// for an empty body and where they are missing. INVALID_ARGUMENT for anything else.
+// The `parameters` of a load request: "config" unchanged, "file:<path>" decoded from base64. Empty
+// for an empty body or if they are missing. INVALID_ARGUMENT for anything else.
 absl::StatusOr<std::vector<LoadParameter>> ReadLoadRequest(absl::string_view body);
 
-// The parameter `unload_dependents` of an unload request; false for an empty body and where it is
-// missing. INVALID_ARGUMENT for another kind of value.
+// The parameter `unload_dependents` of an unload request; false for an empty body or if it is
+// missing. INVALID_ARGUMENT if the value has another type.
 absl::StatusOr<bool> ReadUnloadRequest(absl::string_view body);
 
 }  // namespace nereid

@@ -1,9 +1,10 @@
-// RequestBuffers: memory of one request's tensors that are not views into the received body:
-// tensors sent as JSON, and binary ones that had to be moved to an aligned place. Owned by the
-// frontend's request, next to the body; outlives the request's flight. Thread-compatible.
+// RequestBuffers: memory for those tensors of one request that are not views into the received
+// body: tensors sent as JSON, and binary tensors that had to be moved to an aligned place. Owned by
+// the frontend's request, next to the body; outlives the request's time in the core.
+// Thread-compatible.
 //
-// What it allocates is charged to a budget, if it has one. A refusal shows as memory that is short;
-// refusal() says more.
+// All memory is charged to a budget, if one is set. A refusal looks like exhausted memory;
+// refusal() has the reason.
 #ifndef NEREID_FRONTENDS_CODEC_REQUEST_BUFFERS_H_
 #define NEREID_FRONTENDS_CODEC_REQUEST_BUFFERS_H_
 
@@ -29,28 +30,29 @@ class RequestBuffers {
   RequestBuffers(const RequestBuffers&) = delete;
   RequestBuffers& operator=(const RequestBuffers&) = delete;
 
-  // Has `budget` (not owned; outlives this) pay from now on, as for a client that holds `held` of
-  // it besides.
+  // From now on charges `budget` (not owned; outlives the buffers), on behalf of a client that
+  // holds `held` of it besides.
   void ChargeTo(Budget* budget, uint64_t held) {
     budget_ = budget;
     held_besides_ = held;
   }
-  // What the budget said when it refused something; OK if it never did since the last Clear().
+  // The budget's most recent refusal; OK if it has refused nothing since the last Clear().
   const absl::Status& refusal() const { return refusal_; }
-  // Why Allocate, Adopt or CopyAligned gave nothing for `what`: UNAVAILABLE.
+  // The reason why Allocate, Adopt or CopyAligned returned null for `what`: UNAVAILABLE.
   absl::Status WhyNothing(const char* what) const;
-  // Units for `bytes` that are needed only while a request is read. Refused as anything else.
+  // Units for `bytes` that are needed only while a request is read. May be refused like any other
+  // memory.
   absl::StatusOr<BudgetUnits> TakeWorkspace(uint64_t bytes);
 
-  // `byte_size` bytes on a 64-byte boundary, not initialised; null when memory is short. Valid
-  // until Clear(); `byte_size` 0 gives a pointer that must not be read.
+  // `byte_size` uninitialised bytes on a 64-byte boundary; null if memory is exhausted. Valid until
+  // Clear(). A `byte_size` of 0 gives a pointer that must not be read.
   char* Allocate(size_t byte_size);
-  // Keeps `bytes` and returns where they lie; null when the budget refuses them.
+  // Keeps `bytes` and returns their address; null if the budget refuses them.
   const char* Adopt(std::string bytes);
-  // Copies a binary tensor that lies where its elements must not lie, and counts the copy. Null
-  // when memory is short.
+  // Copies a binary tensor whose elements are misaligned, and counts the copy. Null if memory is
+  // exhausted.
   const char* CopyAligned(const char* bytes, size_t byte_size);
-  // Forgets everything; the object can serve the next request.
+  // Frees everything, so that the object can serve the next request.
   void Clear();
 
   // Bytes copied by CopyAligned since the last Clear().
@@ -60,10 +62,10 @@ class RequestBuffers {
   struct Free {
     void operator()(char* block) const { std::free(block); }
   };
-  // False when the budget refuses `bytes` more.
+  // False if the budget refuses `bytes` more.
   bool Charge(uint64_t bytes);
 
-  // Small requests fit in here and cost no allocation.
+  // Small requests fit in this buffer and need no allocation.
   static constexpr size_t kInlineBytes = 512;
 
   alignas(kAlignment) char inline_[kInlineBytes];

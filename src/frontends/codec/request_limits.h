@@ -1,8 +1,8 @@
-// RequestLimits: how large, how deep and how many what a client sends may be, and how much of what
-// it is sent may wait for it. A plain value.
+// RequestLimits: limits on the size, depth and number of what a client sends, and on how much of
+// its responses may wait for it. A plain value.
 //
-// The constants hold for every protocol. Each is far above what a well-behaved client sends, and
-// keeps a hostile one from making the server spend more than its message is worth.
+// The constants apply to every protocol. Each is far above what a well-behaved client sends, and
+// keeps a hostile client from making the server spend far more than the message cost to send.
 #ifndef NEREID_FRONTENDS_CODEC_REQUEST_LIMITS_H_
 #define NEREID_FRONTENDS_CODEC_REQUEST_LIMITS_H_
 
@@ -19,15 +19,15 @@ namespace nereid {
 inline constexpr size_t kMaxNameBytes = 1024;
 // Parameters of a request, of an input and of an output.
 inline constexpr size_t kMaxParameters = 1024;
-// Bytes of a parameter that is a string.
+// Bytes of a string parameter.
 inline constexpr size_t kMaxParameterBytes = 1 << 20;
 // Dimensions of a tensor.
 inline constexpr size_t kMaxDimensions = 128;
-// Inputs that are kept of a request that has too many, to be named in the error.
+// Number of inputs kept of a request that has too many, so that the error can name them.
 inline constexpr size_t kKeptTensors = 16;
 
-// Bytes of one stream of responses that may wait for its client unless the server is told
-// otherwise; beyond, the model's thread that sends is held back.
+// Bytes of one response stream that may wait for its client unless the server is configured
+// otherwise; beyond this, the model's sending thread is blocked.
 inline constexpr uint64_t kMaxWaitingStreamBytes = 16 << 20;
 
 struct RequestLimits {
@@ -37,14 +37,14 @@ struct RequestLimits {
   int max_json_depth = 100;
 };
 
-// How many inputs (outputs) of a request are kept for a model that has `of_model`: one more than
-// would be right, so that the mistake can be seen. The others are read and forgotten.
+// How many inputs (outputs) of a request are kept for a model that has `of_model` of them: one more
+// than is valid, so that the mistake can be detected. The others are read and dropped.
 inline size_t KeptTensors(size_t of_model) { return std::max(of_model + 1, kKeptTensors); }
 
-// INVALID_ARGUMENT if `text` is longer than `limit`; `what` names it: "name of an input".
+// INVALID_ARGUMENT if `text` is longer than `limit`; `what` describes it: "name of an input".
 absl::Status CheckLength(absl::string_view what, absl::string_view text,
                          size_t limit = kMaxNameBytes);
-// INVALID_ARGUMENT if there are too many; `owner` names whose they are: "the request".
+// INVALID_ARGUMENT if there are too many; `owner` says to what they belong: "the request".
 absl::Status CheckParameterCount(absl::string_view owner, size_t count);
 absl::Status CheckDimensionCount(absl::string_view tensor, size_t count);
 

@@ -1,6 +1,6 @@
-// V2Document: what the JSON part of a v2 inference request says, in plain values. Filled by one of
-// the two JSON readers (fast_json_reader.h, careful_json_reader.h), which must agree on every
-// document; turned into an InferRequest by v2_request_reader. Lives on the stack of one call.
+// V2Document: the content of the JSON part of a v2 inference request, as plain values. Filled by
+// one of the two JSON readers (fast_json_reader.h, careful_json_reader.h), which must agree on
+// every document; turned into an InferRequest by v2_request_reader. Lives on the stack of one call.
 #ifndef NEREID_FRONTENDS_CODEC_V2_DOCUMENT_H_
 #define NEREID_FRONTENDS_CODEC_V2_DOCUMENT_H_
 
@@ -21,7 +21,7 @@
 
 namespace nereid {
 
-// Levels that a request's JSON has around its `data`: the document, `inputs` and the input.
+// Levels of JSON around a request's `data`: the document, `inputs` and the input.
 inline constexpr int kEnvelopeNesting = 3;
 
 struct V2Input {
@@ -36,12 +36,12 @@ struct V2Input {
 };
 
 struct V2Document {
-  // ---- Set before the document is read: how many of the tensors are kept. Those beyond are
-  // checked like the others and then forgotten, so that what is kept is bounded by the model.
+  // ---- Set before the document is read: how many tensors are kept. Any further ones are checked
+  // like the others and then dropped, so that the model bounds the memory used.
   size_t kept_inputs = std::numeric_limits<size_t>::max();
   size_t kept_outputs = std::numeric_limits<size_t>::max();
 
-  // ---- What was read.
+  // ---- The content of the document.
   std::string id;
   bool sequence_start = false;
   bool sequence_end = false;
@@ -57,7 +57,7 @@ struct V2Document {
   bool KeepsOutput() const { return outputs.named.size() < kept_outputs; }
 };
 
-// The request parameters that mean something to the server itself.
+// The request parameters that the server itself interprets.
 enum class ReservedParameter {
   kNone,
   kSequenceId,
@@ -78,7 +78,7 @@ inline ReservedParameter ReservedParameterOf(absl::string_view key) {
   return ReservedParameter::kNone;
 }
 
-// Keys that clients may not send at all.
+// Keys that clients must not send.
 inline constexpr absl::string_view kRefusedKeyPrefix = "triton_";
 
 }  // namespace nereid

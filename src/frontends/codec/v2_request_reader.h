@@ -1,5 +1,5 @@
-// Reads the body of a v2 inference request (spec: HTTP "Inference", JSON with an optional binary
-// part) into an InferRequest. Pure functions, thread-safe.
+// Reads the body of a v2 inference request (JSON with an optional binary part, the HTTP protocol's
+// "Inference" request) into an InferRequest. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_V2_REQUEST_READER_H_
 #define NEREID_FRONTENDS_CODEC_V2_REQUEST_READER_H_
 
@@ -16,23 +16,25 @@
 
 namespace nereid {
 
-// Bytes behind the body that must be readable; what they hold does not matter.
+// Bytes after the body that must be readable; their content does not matter.
 inline constexpr size_t kBodyPadding = 64;
 
-// A received (and decompressed) body. Binary tensors become views into it, so it lives, unmoved,
-// until the request is released. Best placed so that `data + *header_length` is a multiple of 64:
-// then the first binary tensor, and each that follows tensors of round sizes, is not copied.
+// A received (and decompressed) body. Binary tensors become views into it, so it must live,
+// unmoved, until the request is released. Ideally `data + *header_length` is a multiple of 64: then
+// the first binary tensor, and each one that follows tensors of round sizes, needs no copy.
 struct V2RequestBody {
   const char* data = nullptr;
   size_t size = 0;
-  // Value of Inference-Header-Content-Length: bytes of JSON at the front, the rest being binary
-  // tensors. None: all of the body is JSON. 0: no JSON, the body is the model's single input.
+  // Value of Inference-Header-Content-Length: bytes of JSON at the front; the rest is binary
+  // tensors. None: the whole body is JSON. 0: there is no JSON, and the body is the model's single
+  // input.
   std::optional<size_t> header_length;
 };
 
-// Fills `request` (fresh, for a model), what `buffers` has to keep alive and the `formats` of the
-// outputs. INVALID_ARGUMENT for a mistake of the client, NOT_FOUND for a shared-memory region;
-// `request` is then half filled and of no use, `buffers` may be cleared.
+// Fills `request` (fresh, for a model), `buffers` with the memory that must stay alive for it, and
+// the `formats` of the outputs. INVALID_ARGUMENT for a mistake of the client, NOT_FOUND for a
+// shared-memory region; `request` is then incomplete and must be discarded, and `buffers` may be
+// cleared.
 absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limits,
                            InferRequest* request, RequestBuffers* buffers,
                            OutputFormats* formats);

@@ -1,5 +1,5 @@
-// Writes an InferResponse as the body of a v2 inference response: a JSON text, and the outputs
-// asked for in binary as views of the response's own buffers. Pure functions, thread-safe.
+// Writes an InferResponse as the body of a v2 inference response: a JSON text, followed by the
+// outputs requested in binary as views of the response's own buffers. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_V2_RESPONSE_WRITER_H_
 #define NEREID_FRONTENDS_CODEC_V2_RESPONSE_WRITER_H_
 
@@ -17,14 +17,14 @@
 
 namespace nereid {
 
-// A body ready for one vectored write: `json`, then `tensors` in order. The views are valid as
-// long as this and the response it was written from; moving either keeps them valid.
+// A body ready for one vectored write: `json`, then `tensors` in order. The views are valid as long
+// as the body and the response that it was written from; moving either keeps them valid.
 struct ResponseBody {
   std::string json;
   absl::InlinedVector<absl::Span<const char>, 2> tensors;  // none is empty
   uint64_t tensor_bytes = 0;
 
-  // True: the header Inference-Header-Content-Length has to say header_length().
+  // True: the header Inference-Header-Content-Length must be header_length().
   bool has_binary() const { return tensor_bytes > 0; }
   size_t header_length() const { return json.size(); }
   uint64_t byte_size() const { return json.size() + tensor_bytes; }
@@ -32,18 +32,18 @@ struct ResponseBody {
     return has_binary() ? "application/octet-stream" : "application/json";
   }
 
-  // Bytes of outputs that were made here (classification), which `tensors` may point to.
+  // Bytes of outputs that the writer produced (classification); `tensors` may point to them.
   std::vector<std::unique_ptr<std::string>> made;
 };
 
-// About how large the JSON text will be; its memory is taken before it is written.
+// Estimate of the size of the JSON text; its memory is charged before it is written.
 size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& formats);
-// About how large the whole body will be. Outputs to be classified count for what it takes to look
-// at them, which is more than what is written of them.
+// Estimate of the size of the whole body. An output to be classified counts with the cost of
+// looking at it, which is more than the size of its text.
 size_t EstimateBodySize(const InferResponse& response, const OutputFormats& formats);
 
-// INVALID_ARGUMENT where an output cannot be written as asked, INTERNAL where its bytes do not fit
-// its shape. REQUIRES: response.status().ok(); buffers in CPU memory.
+// INVALID_ARGUMENT if an output cannot be written in the requested form, INTERNAL if its bytes do
+// not fit its shape. REQUIRES: response.status().ok(); buffers in CPU memory.
 absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
                                              const OutputFormats& formats);
 
