@@ -1,8 +1,9 @@
-// AdminCall: one call of a method without an entry of its own, from the wait for it to its end.
-// Administration is rare, so these calls take the general way: read, answer, done.
+// AdminCall: one call of a method that has no entry of its own in the service, from waiting for the
+// call to its end. Administration is rare, so these calls take the generic path: read, answer,
+// done.
 //
-// Owned by itself; lives on the thread of its queue. A method that takes its time runs on the
-// administration's executor, and may answer from yet another thread.
+// Owned by itself; lives on the thread of its queue. A slow method runs on the administration
+// executor, and may answer from yet another thread.
 #ifndef NEREID_FRONTENDS_GRPC_ADMIN_CALL_H_
 #define NEREID_FRONTENDS_GRPC_ADMIN_CALL_H_
 
@@ -26,14 +27,14 @@ struct AdminEnvironment {
       : methods(server), executor(executor), in_flight_bytes(server->in_flight_bytes()) {}
 
   const AdminService methods;
-  SpareExecutor* const executor;  // where methods run that do not answer at once
+  SpareExecutor* const executor;  // runs methods that do not answer at once
   Budget* const in_flight_bytes;
   grpc::AsyncGenericService service;
 };
 
 class AdminCall {
  public:
-  // Waits for one more call on `queue`. Does nothing once the queue is stopped.
+  // Waits for one more call on `queue`. Does nothing if the queue is stopped.
   static void AwaitCall(const std::shared_ptr<AdminEnvironment>& environment,
                         const std::shared_ptr<CallQueue>& queue);
 

@@ -1,5 +1,5 @@
-// AdminService: every RPC but inference: health, metadata, configuration, statistics, models. Works
-// on serialised messages and knows nothing of gRPC calls. Thread-safe.
+// AdminService: every RPC except inference: health, metadata, configuration, statistics, models.
+// Works on serialised messages and does not depend on gRPC calls. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_ADMIN_SERVICE_H_
 #define NEREID_FRONTENDS_GRPC_ADMIN_SERVICE_H_
 
@@ -16,20 +16,20 @@ namespace nereid {
 
 class AdminService {
  public:
-  // To be called once, from any thread, with a response or an error for the client.
+  // Must be called once, from any thread, with a response or an error for the client.
   using Reply = std::function<void(absl::Status status, std::string response)>;
   struct Method {
-    // Answers one request, now or later. `request` is there for the call only.
+    // Answers one request, now or later. `request` is valid only during the call.
     std::function<void(absl::string_view request, Reply reply)> run;
-    // `run` answers at once, without work that an I/O thread has no time for.
+    // True if `run` answers at once and does little enough work for an I/O thread.
     bool at_once = false;
   };
 
-  // `server` must outlive this.
+  // `server` must outlive the service.
   explicit AdminService(Server* server);
 
-  // The method called "/<package>.<service>/<rpc>", owned by this. UNIMPLEMENTED, to be answered
-  // without reading the request, for one that this server does not have.
+  // The method called "/<package>.<service>/<rpc>", owned by the service. UNIMPLEMENTED, to be
+  // answered without reading the request, if the server has no such method.
   absl::StatusOr<const Method*> Find(absl::string_view full_name) const;
 
  private:

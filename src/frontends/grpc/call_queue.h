@@ -1,5 +1,5 @@
-// CallQueue: one completion queue, the thread that drains it, and the idle call objects that
-// belong to it. Shared by the server and the calls under way. Thread-safe.
+// CallQueue: one completion queue, the thread that drains it, and the idle call objects that belong
+// to it. Shared by the server and by the calls in progress. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_CALL_QUEUE_H_
 #define NEREID_FRONTENDS_GRPC_CALL_QUEUE_H_
 
@@ -27,12 +27,12 @@ class CallQueue {
   CallQueue& operator=(const CallQueue&) = delete;
 
   void Start();
-  // Ends the thread once the operations under way have ended; StartOperation refuses from now on.
+  // Ends the thread once all operations in progress have ended; from now on StartOperation refuses.
   // Blocks. REQUIRES: the gRPC server is shut down.
   void Stop();
 
-  // Runs `start`, which starts operations on the queue; false, and `start` does not run, when the
-  // queue is stopped. Operations may be started on no other way.
+  // Runs `start`, which starts operations on the queue. Returns false without running `start` if
+  // the queue is stopped. Operations must not be started in any other way.
   template <typename Start>
   [[nodiscard]] bool StartOperation(Start start) {
     const Gate::Pass inside = operations_.Enter();
@@ -41,17 +41,17 @@ class CallQueue {
     return true;
   }
 
-  // Of the queue's thread.
+  // On the queue's thread only.
   InlineTurn* turn() { return &turn_; }
 
   // An idle call object; null if there is none.
   std::unique_ptr<UnaryInfer> TakeIdle() ABSL_LOCKS_EXCLUDED(mu_);
-  // Keeps `call` for the next one, or deletes it if there are enough.
+  // Keeps `call` for reuse, or deletes it if enough are kept.
   void ReturnIdle(std::unique_ptr<UnaryInfer> call) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   void Run();
-  // An event that is there already; false if there is none.
+  // Takes an event that is already available; false if there is none.
   bool TakeEvent(void** tag, bool* ok);
 
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;

@@ -1,5 +1,5 @@
-// CompletionTag: what a completion queue hands back when an operation has ended: knows which method
-// of which object goes on. Lives inside that object. Immutable.
+// CompletionTag: what a completion queue returns when an operation has ended. Knows which method of
+// which object to call then. Lives inside that object. Immutable.
 #ifndef NEREID_FRONTENDS_GRPC_COMPLETION_TAG_H_
 #define NEREID_FRONTENDS_GRPC_COMPLETION_TAG_H_
 
@@ -7,7 +7,7 @@ namespace nereid {
 
 class CompletionTag {
  public:
-  // `ok`: the operation did what it should; false when its call or its queue came to an end.
+  // `ok`: the operation succeeded; false if its call or its queue has ended.
   virtual void Run(bool ok) = 0;
 
  protected:

@@ -1,7 +1,7 @@
 // GrpcServer: the gRPC frontend: inference, administration and health checks on one port. The only
-// interface of this folder, and free of the types of the library behind it.
+// interface of this folder, which does not show the types of the gRPC library.
 //
-// Runs one thread per completion queue. Those threads parse, dispatch and answer; they never wait
+// Runs one thread per completion queue. These threads parse, dispatch and answer; they never wait
 // for a model. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_GRPC_SERVER_H_
 #define NEREID_FRONTENDS_GRPC_GRPC_SERVER_H_
@@ -20,10 +20,10 @@ namespace nereid {
 
 class GrpcServer {
  public:
-  // Listens and starts the threads. `server` must outlive the result; `admin`, where administration
-  // runs, must be there until the result has stopped, and end before `server` goes. UNAVAILABLE
-  // when the port is taken or the address cannot be listened on, INVALID_ARGUMENT for bad options,
-  // NOT_FOUND when a file of `tls` cannot be read.
+  // Listens and starts the threads. `server` must outlive the result. `admin`, which runs
+  // administration, must live until the result has stopped, and must end before `server` is
+  // destroyed. UNAVAILABLE if the port is taken or the address cannot be used, INVALID_ARGUMENT for
+  // bad options, NOT_FOUND if a file of `tls` cannot be read.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const GrpcServerOptions& options,
                                                            Server* server, SpareExecutor* admin);
   // Stops at once, as Stop with a deadline in the past.
@@ -31,9 +31,9 @@ class GrpcServer {
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  // The port that is listened on.
+  // The port on which the server listens.
   uint16_t port() const;
-  // Inference calls that are not answered yet.
+  // Number of inference calls not answered yet.
   int64_t in_flight_calls() const;
 
   // Refuses new inference, lets calls in flight finish until `deadline` (steady clock), cancels

@@ -1,5 +1,5 @@
-// GrpcServerOptions: what a gRPC server is told at its start. Plain values; the defaults stand here
-// only.
+// GrpcServerOptions: the settings of a gRPC server at its start. Plain values; their defaults are
+// defined only here.
 #ifndef NEREID_FRONTENDS_GRPC_GRPC_SERVER_OPTIONS_H_
 #define NEREID_FRONTENDS_GRPC_GRPC_SERVER_OPTIONS_H_
 
@@ -29,10 +29,10 @@ struct GrpcKeepaliveOptions {
 // Names of PEM files.
 struct GrpcTlsOptions {
   bool enabled = false;
-  bool mutual = false;      // clients have to show a certificate, too
-  std::string certificate;  // of the server
+  bool mutual = false;      // clients must present a certificate, too
+  std::string certificate;  // certificate of the server
   std::string key;
-  std::string root;  // of the authority that signed the clients' certificates
+  std::string root;  // certificate of the authority that signed the clients'
 };
 
 struct GrpcServerOptions {
@@ -42,14 +42,16 @@ struct GrpcServerOptions {
   int infer_threads = 2;            // completion queues, 1 to 128
   int call_pool_size = 8;           // idle call objects kept for reuse, per completion queue
   GrpcCompression response_compression = GrpcCompression::kNone;  // of inference responses
-  // Responses of one request that may wait for the client of its stream; beyond, the model's
-  // thread that sends them is held back. At least 1.
+  // Responses of one request that may wait for the client of its stream; beyond this, the model's
+  // sending thread is blocked. At least 1.
   int max_response_pool_size = std::numeric_limits<int>::max();
-  uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // the same, bytes of one stream
-  // A stream whose client takes nothing for so long, while a thread is held back, is cancelled.
+  uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // the same limit in bytes per stream
+  // A stream is cancelled if a sending thread is blocked and the client takes nothing for this
+  // long.
   Duration stream_stall_timeout = std::chrono::seconds(60);
-  // Calls that a connection may have open at a time, which clients are told and keep to; and
-  // requests that a stream may have open, beyond which no more are read. 0: any number.
+  // Calls that a connection may have open at a time, a limit that is announced to clients, which
+  // keep to it; and requests that a stream may have open, beyond which no more are read. 0: any
+  // number.
   int max_connection_requests = 0;
   GrpcKeepaliveOptions keepalive;
   GrpcTlsOptions tls;

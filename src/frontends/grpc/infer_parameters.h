@@ -15,18 +15,18 @@ namespace nereid {
 
 using GrpcParameters = google::protobuf::Map<std::string, inference::InferParameter>;
 
-// Sets what `request` has a place for (sequence, priority, timeout) and adds the others as they
-// are. UNIMPLEMENTED for a text as sequence id that is longer than kMaxCorrelationIdLength.
+// Sets those fields that `request` has (sequence, priority, timeout) and adds all other parameters
+// unchanged. UNIMPLEMENTED for a string sequence id longer than kMaxCorrelationIdLength.
 absl::Status ReadRequestParameters(const GrpcParameters& parameters, InferRequest* request);
 
-// Whether the client of a stream wants to hear of an end without a response.
+// Whether the client of a stream wants to be told of an end that has no response.
 bool WantsEmptyFinalResponse(const GrpcParameters& parameters);
 
-// The shared-memory region that holds tensor `tensor`; null if none is named.
+// The shared-memory region that holds tensor `tensor`; null if no region is named.
 absl::StatusOr<const std::string*> SharedMemoryRegionOf(const std::string& tensor,
                                                         const GrpcParameters& parameters);
 
-// How many classes are asked for of an output; 0 if the tensor itself is.
+// How many classes the client requests for an output; 0 if it requests the tensor itself.
 absl::StatusOr<uint64_t> ClassificationOf(const GrpcParameters& parameters);
 
 }  // namespace nereid

@@ -14,16 +14,16 @@
 
 namespace nereid {
 
-// A received message: `message` is what protobuf read of `split.header`. The inputs become views
-// into both, so they live, unchanged, until the request is released.
+// A received message: `message` is `split.header` as parsed by protobuf. The inputs become views
+// into both, so both must live, unchanged, until the request is released.
 struct ReceivedRequest {
   const inference::ModelInferRequest& message;
   const SplitInferRequest& split;
 };
 
-// Fills `request` (fresh, for a model), what `buffers` has to keep alive and the `formats` of the
-// outputs. INVALID_ARGUMENT for a mistake of the client, NOT_FOUND for a shared-memory region;
-// `request` is then half filled and of no use.
+// Fills `request` (fresh, for a model), `buffers` with the memory that must stay alive for it, and
+// the `formats` of the outputs. INVALID_ARGUMENT for a mistake of the client, NOT_FOUND for a
+// shared-memory region; `request` is then incomplete and must be discarded.
 absl::Status ReadInferRequest(const ReceivedRequest& received, InferRequest* request,
                               RequestBuffers* buffers, OutputFormats* formats);
 

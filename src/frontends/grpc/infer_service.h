@@ -1,5 +1,5 @@
-// What all inference calls of a gRPC server share: the methods as gRPC knows them, and their
-// surroundings.
+// What all inference calls of a gRPC server share: the methods as registered with gRPC, and the
+// environment of the calls.
 #ifndef NEREID_FRONTENDS_GRPC_INFER_SERVICE_H_
 #define NEREID_FRONTENDS_GRPC_INFER_SERVICE_H_
 
@@ -21,8 +21,8 @@
 
 namespace nereid {
 
-// The service GRPCInferenceService with the methods whose messages are taken as bytes. All other
-// methods reach the generic service (admin_call.h). Thread-safe once registered.
+// The service GRPCInferenceService with those methods whose messages are received as bytes. All
+// other methods reach the generic service (admin_call.h). Thread-safe once registered.
 class InferService final : public grpc::Service {
  public:
   static constexpr char kModelInfer[] = "/inference.GRPCInferenceService/ModelInfer";
@@ -33,13 +33,13 @@ class InferService final : public grpc::Service {
     AddRawMethod(kModelStreamInfer, grpc::internal::RpcMethod::BIDI_STREAMING);
   }
 
-  // `tag` comes back with the next call, whose message is then in `message`.
+  // `tag` is returned with the next call, whose message is then in `message`.
   void RequestModelInfer(grpc::ServerContext* context, grpc::ByteBuffer* message,
                          grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
                          grpc::ServerCompletionQueue* queue, void* tag) {
     RequestAsyncUnary(0, context, message, writer, queue, queue, tag);
   }
-  // `tag` comes back with the next call.
+  // `tag` is returned with the next call.
   void RequestModelStreamInfer(
       grpc::ServerContext* context,
       grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream,
@@ -56,13 +56,13 @@ class InferService final : public grpc::Service {
   int methods_ = 0;
 };
 
-// What new inference is told from the moment on that the server stops.
+// The error for new inference requests once the server is stopping.
 inline absl::Status ShuttingDownError() {
   return absl::UnavailableError(
       "GRPC server is shutting down and has stopped accepting new requests.");
 }
 
-// Shared by the server and the calls under way. Thread-safe.
+// Shared by the server and the calls in progress. Thread-safe.
 struct InferEnvironment {
   InferEnvironment(Server* server_in, const GrpcServerOptions& options)
       : server(server_in),
@@ -73,16 +73,16 @@ struct InferEnvironment {
         peers(server_in->options().max_in_flight_requests,
               server_in->options().max_model_requests) {}
 
-  // What every call begins with.
+  // Sets up the context of a call; every call begins with this.
   void Prepare(grpc::ServerContext* context) const;
 
   Server* const server;
   const GrpcCompression compression;
   const StreamLimits stream_limits;
   const HeapOutputAllocator allocator;
-  PeerAccounts peers;  // of unary calls
+  PeerAccounts peers;  // accounts of unary calls
   InferService service;
-  Gate calls;  // inside: requests that are not answered yet
+  Gate calls;  // inside are requests not answered yet
 };
 
 }  // namespace nereid

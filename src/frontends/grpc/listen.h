@@ -1,5 +1,5 @@
-// What gRPC needs to listen: address, credentials, channel arguments; and why it could not. Pure
-// functions but for files and sockets; thread-safe.
+// What gRPC needs to listen: address, credentials, channel arguments; and the reason if it could
+// not. Pure functions except for files and sockets; thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_LISTEN_H_
 #define NEREID_FRONTENDS_GRPC_LISTEN_H_
 
@@ -15,17 +15,18 @@
 
 namespace nereid {
 
-// "host:port"; an IPv6 address is put in brackets.
+// "host:port"; an IPv6 address gets brackets.
 std::string ListenTarget(const std::string& address, uint16_t port);
 
-// NOT_FOUND for a file that cannot be read, INVALID_ARGUMENT where one that is needed is not named.
+// NOT_FOUND for a file that cannot be read, INVALID_ARGUMENT if a required file is not named.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const GrpcTlsOptions& options);
 
 // Pings, connection age, message sizes, sharing of the port.
 void SetChannelArguments(const GrpcServerOptions& options, grpc::ServerBuilder* builder);
 
-// gRPC does not say why it could not listen: tries the same and does. UNAVAILABLE.
+// The reason why gRPC could not listen, found by trying the same, because gRPC does not report it.
+// UNAVAILABLE.
 absl::Status ListenError(const std::string& address, uint16_t port);
 
 }  // namespace nereid

@@ -1,4 +1,4 @@
-// Turns the pieces of a message into what gRPC sends. Pure functions, thread-safe.
+// Turns the pieces of a message into the slices that gRPC sends. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_MESSAGE_SLICES_H_
 #define NEREID_FRONTENDS_GRPC_MESSAGE_SLICES_H_
 
@@ -12,8 +12,8 @@
 
 namespace nereid {
 
-// Pieces of `*response` are sent from where they lie, and then the buffer takes the response over,
-// to keep it until it is sent. The others are copied.
+// Pieces of `*response` are sent without a copy; the buffer then takes over the response and keeps
+// it until it is sent. All other pieces are copied.
 grpc::ByteBuffer MakeByteBuffer(absl::Span<const WirePiece> pieces,
                                 std::unique_ptr<InferResponse>* response);
 

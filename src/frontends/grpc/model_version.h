@@ -1,4 +1,4 @@
-// Model versions as gRPC requests name them: text. Pure functions, thread-safe.
+// Model versions as text, the form used in gRPC requests. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_MODEL_VERSION_H_
 #define NEREID_FRONTENDS_GRPC_MODEL_VERSION_H_
 
@@ -9,8 +9,8 @@
 
 namespace nereid {
 
-// kLatestVersion for "". INVALID_ARGUMENT for text that does not start with a number of 64 bits
-// (what follows the number is ignored, as clients know it) and for negative numbers.
+// kLatestVersion for "". INVALID_ARGUMENT for text that does not start with a 64-bit number
+// (anything after the number is ignored, as clients expect) and for negative numbers.
 absl::StatusOr<int64_t> ParseModelVersion(const std::string& text);
 
 }  // namespace nereid

@@ -1,8 +1,9 @@
-// PeerAccounts: about how many calls each connection has open, for the rule that refuses the
-// biggest holder first. Thread-safe, without locks.
+// PeerAccounts: approximately how many calls each connection has open, for the rule that refuses
+// the biggest holder first. Thread-safe, without locks.
 //
-// gRPC tells a connection only by its name, so this is asked only when there are many calls in all:
-// who has few calls then costs nobody anything. Connections whose names meet share an account.
+// gRPC identifies a connection only by its name, so the account is looked up only when there are
+// many calls in total; below that, there is no cost. Connections whose names collide share an
+// account.
 #ifndef NEREID_FRONTENDS_GRPC_PEER_ACCOUNTS_H_
 #define NEREID_FRONTENDS_GRPC_PEER_ACCOUNTS_H_
 
@@ -19,7 +20,7 @@ namespace nereid {
 
 class PeerAccounts {
  public:
-  // One call in an account, until this goes. Thread-compatible, move-only.
+  // One call in an account, until the entry is destroyed. Thread-compatible, move-only.
   class Entry {
    public:
     Entry() = default;
@@ -31,7 +32,7 @@ class PeerAccounts {
     ~Entry() {
       if (account_ != nullptr) account_->fetch_sub(1, std::memory_order_relaxed);
     }
-    // Calls of the account besides this one; 0 for an entry in none.
+    // Calls of the account besides this one; 0 for an entry without an account.
     uint64_t others() const {
       return account_ == nullptr ? 0 : account_->load(std::memory_order_relaxed) - 1;
     }
@@ -48,7 +49,7 @@ class PeerAccounts {
   PeerAccounts(uint64_t server_limit, uint64_t model_limit)
       : many_(std::min(ManyOf(server_limit), ManyOf(model_limit))) {}
 
-  // Whether `open` requests in all are so many that it counts whose they are.
+  // Whether `open` requests in total are so many that their owners matter.
   bool AreMany(uint64_t open) const { return open >= many_; }
 
   Entry Enter(const std::string& peer) {

@@ -1,5 +1,5 @@
-// ProtoWriter: the bytes of a ModelInferResponse, alone or in the envelope of a stream, as pieces:
-// the message's own bytes, and output tensors where the backend wrote them. Reusable.
+// ProtoWriter: the bytes of a ModelInferResponse, alone or inside a stream's message, as pieces:
+// the message's own bytes, and output tensors in the place where the backend wrote them. Reusable.
 // Thread-compatible.
 #ifndef NEREID_FRONTENDS_GRPC_PROTO_WRITER_H_
 #define NEREID_FRONTENDS_GRPC_PROTO_WRITER_H_
@@ -20,41 +20,42 @@ namespace nereid {
 
 struct WirePiece {
   absl::string_view bytes;
-  bool of_response = false;  // lies in a buffer of the response, not of the writer
+  bool of_response = false;  // is in a buffer of the response, not of the writer
 };
 
 class ProtoWriter {
  public:
-  // Tensors up to this size are copied between the message's own bytes: that costs less than a
-  // piece of its own.
+  // Tensors up to this size are copied into the message's own bytes, which costs less than a
+  // separate piece.
   static constexpr size_t kCopiedBytes = 4096;
 
-  // The message's pieces in order. Valid until the next call, those of the response as long as it
-  // lives. Errors of ClassifyOutput; INTERNAL for a message larger than gRPC can carry.
+  // The message's pieces in order. Valid until the next call; pieces of the response are valid as
+  // long as the response lives. Errors of ClassifyOutput; INTERNAL for a message larger than gRPC
+  // can carry.
   absl::StatusOr<absl::Span<const WirePiece>> Write(const InferResponse& response,
                                                     const OutputFormats& formats);
-  // The same as ModelStreamInferResponse, with the parameter `triton_final_response`.
+  // The same as a ModelStreamInferResponse, with the parameter `triton_final_response`.
   absl::StatusOr<absl::Span<const WirePiece>> WriteStreamed(const InferResponse& response,
                                                             const OutputFormats& formats,
                                                             bool is_final);
-  // Forgets the last message; gives back memory beyond a usual message's.
+  // Drops the last message; releases memory beyond what a typical message needs.
   void Clear();
 
  private:
-  // A tensor as it goes into raw_output_contents; a view.
+  // A tensor in the form of raw_output_contents; a view.
   struct RawOutput {
     absl::string_view bytes;
     bool of_response = false;
   };
 
-  // All of the message but its raw contents, into message_ and raw_.
+  // Writes everything except the raw contents into message_ and raw_.
   absl::Status Fill(const InferResponse& response, const OutputFormats& formats);
   absl::Status AddOutput(const InferResponse& response, const ResponseOutput& output,
                          uint64_t classification);
   // INTERNAL for a message larger than gRPC can carry.
   absl::StatusOr<absl::Span<const WirePiece>> MakePieces(bool streamed);
 
-  inference::ModelInferResponse message_;  // all but the raw contents
+  inference::ModelInferResponse message_;  // everything except the raw contents
   std::vector<Classification> classified_;
   std::vector<RawOutput> raw_;
   std::string own_bytes_;

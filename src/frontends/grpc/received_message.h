@@ -1,5 +1,5 @@
-// ReceivedMessage: the bytes of one ModelInferRequest as gRPC received them, and what is found in
-// them: raw tensors as views, the rest parsed. Reusable. Thread-compatible.
+// ReceivedMessage: the bytes of one ModelInferRequest as gRPC received them, and their content: raw
+// tensors as views, the rest parsed. Reusable. Thread-compatible.
 #ifndef NEREID_FRONTENDS_GRPC_RECEIVED_MESSAGE_H_
 #define NEREID_FRONTENDS_GRPC_RECEIVED_MESSAGE_H_
 
@@ -21,19 +21,19 @@ namespace nereid {
 
 class ReceivedMessage {
  public:
-  // Where the bytes are to be put before Parse.
+  // Receives the bytes before Parse.
   grpc::ByteBuffer* bytes() { return &bytes_; }
 
-  // Takes the bytes apart. INVALID_ARGUMENT when they are no ModelInferRequest, UNAVAILABLE when
-  // `budget` refuses the memory that the parsed message will take, to a client that holds `held`.
+  // Parses the bytes. INVALID_ARGUMENT if they are not a ModelInferRequest, UNAVAILABLE if `budget`
+  // refuses a client that holds `held` the memory for the parsed message.
   absl::Status Parse(Budget* budget, uint64_t held);
-  // Whether the message was read.
+  // Whether Parse succeeded.
   bool parsed() const { return parsed_; }
   // Views; valid until Clear. REQUIRES: parsed().
   ReceivedRequest request() const { return {*message_, split_}; }
   const inference::ModelInferRequest& message() const { return *message_; }
 
-  // Forgets everything; gives back memory beyond a usual message's.
+  // Drops everything; releases memory beyond what a typical message needs.
   void Clear();
 
  private:

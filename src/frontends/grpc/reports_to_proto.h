@@ -1,4 +1,5 @@
-// The server's reports as messages. Pure functions, thread-safe. Responses are to be fresh ones.
+// Converts the server's reports to messages. Pure functions, thread-safe. Response arguments must
+// be fresh.
 #ifndef NEREID_FRONTENDS_GRPC_REPORTS_TO_PROTO_H_
 #define NEREID_FRONTENDS_GRPC_REPORTS_TO_PROTO_H_
 

@@ -1,4 +1,4 @@
-// How the errors of the core read in gRPC. Pure functions, thread-safe.
+// Maps the errors of the core to gRPC. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_STATUS_MAP_H_
 #define NEREID_FRONTENDS_GRPC_STATUS_MAP_H_
 
@@ -7,7 +7,7 @@
 
 namespace nereid {
 
-// The same code, and the message unchanged. Codes that the core's C API does not have become
+// The same code, with the message unchanged. Codes that the core's C API does not have become
 // UNKNOWN.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 

@@ -1,8 +1,8 @@
-// StreamInfer: one ModelStreamInfer call: a thin shell that carries out for gRPC what StreamFlow
+// StreamInfer: one ModelStreamInfer call: a thin shell that carries out with gRPC what StreamFlow
 // decides, and hands each message that arrives to a StreamRequest.
 //
-// Held by itself while gRPC owes it an event, and by its requests. Events come on the thread of its
-// queue; what requests call is thread-safe.
+// Kept alive by itself while gRPC owes it an event, and by its requests. Events arrive on the
+// thread of its queue; the methods that requests call are thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_STREAM_INFER_H_
 #define NEREID_FRONTENDS_GRPC_STREAM_INFER_H_
 
@@ -27,7 +27,7 @@ class StreamRequest;
 
 class StreamInfer final : public std::enable_shared_from_this<StreamInfer> {
  public:
-  // Waits for one more call on `queue`. Does nothing once the queue is stopped.
+  // Waits for one more call on `queue`. Does nothing if the queue is stopped.
   static void AwaitCall(const std::shared_ptr<InferEnvironment>& environment,
                         const std::shared_ptr<CallQueue>& queue);
 
@@ -35,31 +35,31 @@ class StreamInfer final : public std::enable_shared_from_this<StreamInfer> {
   StreamInfer(const StreamInfer&) = delete;
   StreamInfer& operator=(const StreamInfer&) = delete;
 
-  // ---- For its requests.
+  // ---- For the requests of the stream.
   InferEnvironment& environment() { return *environment_; }
   CallQueue* queue() { return queue_.get(); }
   // The client asked for the call to end with the first error, instead of messages about errors.
   bool ends_at_errors() const { return ends_at_errors_; }
-  // Whatever is sent is dropped.
+  // Whether everything sent is dropped.
   bool gone() const { return gone_.load(std::memory_order_relaxed); }
 
   void BeginRequest() { flow_.BeginRequest(); }
   void EndRequest() { Act(flow_.EndRequest()); }
   void RequestGone() { Act(flow_.RequestGone()); }
-  // Requests of the stream that exist.
+  // Number of requests of the stream that exist.
   int64_t requests() const { return flow_.requests(); }
-  // What its requests hold of the server's limit of bytes; told by them.
+  // The share of the server's byte limit that the requests hold, as reported by them.
   std::atomic<uint64_t>* held_bytes() { return &held_bytes_; }
   StreamFlow::Order::Ticket TakePlace() { return flow_.TakePlace(); }
   void Send(StreamFlow::MessagePtr message) { Act(flow_.Send(std::move(message))); }
   void SendInOrder(StreamFlow::Order::Ticket place, StreamFlow::MessagePtr message) {
     Act(flow_.SendInOrder(place, std::move(message)));
   }
-  // Ends the call with `error`, and with it the requests that are under way.
+  // Ends the call with `error`, and with it the requests in progress.
   void Fail(const absl::Status& error);
-  // Holds a thread that sends faster than the client reads; an I/O thread never.
+  // Blocks a thread that sends faster than the client reads, but never an I/O thread.
   void HoldBack(const WaitingMessages& waiting);
-  // From Register to Unregister a request is cancelled when the call is.
+  // From Register to Unregister, cancelling the call cancels the request.
   void Register(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
   void Unregister(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -73,12 +73,12 @@ class StreamInfer final : public std::enable_shared_from_this<StreamInfer> {
 
   void Act(const StreamFlow::Action& action);
   void StartRead();
-  // On the thread of the queue: no request begins meanwhile.
+  // On the thread of the queue, so no request begins meanwhile.
   void CancelRequests() ABSL_LOCKS_EXCLUDED(mu_);
-  // Runs `start`, which starts one operation; false if the queue is stopped.
+  // Runs `start`, which starts one operation; returns false if the queue is stopped.
   template <typename Start>
   bool StartOperation(Start start);
-  // gRPC owes one more event / has delivered one.
+  // gRPC owes one more event / has delivered an event.
   void AddEvents(int count) ABSL_LOCKS_EXCLUDED(mu_);
   void EventDelivered() ABSL_LOCKS_EXCLUDED(mu_);
 

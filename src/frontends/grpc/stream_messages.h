@@ -1,5 +1,5 @@
-// The messages of a stream that carry no tensors: errors, and the end of a request that ends
-// without a response. Pure functions, thread-safe.
+// The messages of a stream that carry no tensors: errors, and ends of requests without a response.
+// Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_STREAM_MESSAGES_H_
 #define NEREID_FRONTENDS_GRPC_STREAM_MESSAGES_H_
 
@@ -10,16 +10,16 @@
 
 namespace nereid {
 
-// What names a request to its client, as the client wrote it.
+// What identifies a request to its client, as the client wrote it.
 struct RequestNames {
   std::string id;
   std::string model;
   std::string version;
 };
 
-// A request that the model never had.
+// An error for a request that never reached the model.
 grpc::ByteBuffer MakeRefusal(absl::string_view error, absl::string_view id);
-// An error of the model. `is_final`: nothing more follows for the request.
+// An error from the model. `is_final`: nothing more follows for the request.
 grpc::ByteBuffer MakeErrorResponse(absl::string_view error, const RequestNames& names,
                                    bool is_final);
 // The end of a request, for clients that ask to be told.

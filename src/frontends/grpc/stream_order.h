@@ -1,9 +1,9 @@
-// StreamOrder: brings answers into the order in which their requests arrived. An answer that comes
-// before those of earlier requests waits here. Pure: no lock, no thread, no gRPC.
+// StreamOrder: brings answers into the order in which their requests arrived. An answer that
+// arrives before those of earlier requests waits here. Pure: no lock, no thread, no gRPC.
 // Thread-compatible.
 //
 // Only requests that have exactly one answer take part; the responses of decoupled models are
-// written as they come.
+// written as they arrive.
 #ifndef NEREID_FRONTENDS_GRPC_STREAM_ORDER_H_
 #define NEREID_FRONTENDS_GRPC_STREAM_ORDER_H_
 
@@ -18,7 +18,7 @@ namespace nereid {
 template <typename Answer>
 class StreamOrder {
  public:
-  // Names one request, by its place in the order.
+  // Identifies one request by its place in the order.
   using Ticket = uint64_t;
 
   // The next request in the order.
@@ -27,8 +27,8 @@ class StreamOrder {
     return first_ + places_.size() - 1;
   }
 
-  // The one answer to a request. Calls `ready(Answer)` for each answer whose turn has come with
-  // it, in order. REQUIRES: `ticket` came from Add and has no answer yet.
+  // The one answer to a request. Calls `ready(Answer)` for each answer whose turn has now come, in
+  // order. REQUIRES: `ticket` came from Add and has no answer yet.
   template <typename Ready>
   void Complete(Ticket ticket, Answer answer, Ready&& ready) {
     places_[static_cast<size_t>(ticket - first_)] = std::move(answer);
@@ -39,7 +39,7 @@ class StreamOrder {
     }
   }
 
-  // Requests whose answer is not there, or waits for an earlier one.
+  // Number of requests whose answer is missing or waits for an earlier one.
   size_t open() const { return places_.size(); }
 
  private:

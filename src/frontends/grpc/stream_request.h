@@ -1,8 +1,8 @@
 // StreamRequest: one request of an inference stream, from its message to its last response.
 //
-// Held by the core until the request is released and its final response is there, in any order,
-// and by each of its messages until that has been written. Begins on the thread of the stream's
-// queue; release and responses come on any thread.
+// Kept alive by the core until the request is released and its final response has arrived, in
+// either order, and by each of its messages until that has been written. Begins on the thread of
+// the stream's queue; release and responses may come on any thread.
 #ifndef NEREID_FRONTENDS_GRPC_STREAM_REQUEST_H_
 #define NEREID_FRONTENDS_GRPC_STREAM_REQUEST_H_
 
@@ -35,29 +35,29 @@ class StreamRequest final : public std::enable_shared_from_this<StreamRequest> {
   StreamRequest(const StreamRequest&) = delete;
   StreamRequest& operator=(const StreamRequest&) = delete;
 
-  // Where the received message is to be put before Begin.
+  // Receives the message before Begin.
   grpc::ByteBuffer* bytes() { return received_.bytes(); }
-  // Hands the request to the server; what is wrong with it goes to the client.
+  // Hands the request to the server; errors go to the client.
   void Begin();
-  // Asks the core to give up. On the thread of the queue. REQUIRES: registered with the stream.
+  // Asks the core to cancel. On the thread of the queue. REQUIRES: registered with the stream.
   void Cancel();
 
  private:
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
 
-  // On an error nothing of the request is left in the core.
+  // After an error the core keeps nothing of the request.
   absl::Status TryBegin();
   absl::Status MakeRequest();
   absl::Status Issue();
-  // Has the server's limits pay for the request, as one of its stream's.
+  // Charges the request to the server's limits, as one of its stream's requests.
   absl::Status TakeUnits();
   void ReturnUnits();
   absl::Status Parse();
   void Refuse(const absl::Status& error);
-  // A response of a decoupled model, or none if only the end is told.
+  // A response of a decoupled model, or none if only the end is reported.
   void ReceiveOneOfMany(std::unique_ptr<InferResponse> response, bool is_final);
-  // The response of any other model, of which there has to be one.
+  // The response of any other model, which must send exactly one.
   void ReceiveOnly(std::unique_ptr<InferResponse> response, bool is_final) ABSL_LOCKS_EXCLUDED(mu_);
   void SendResponse(std::unique_ptr<InferResponse> response, bool is_final);
   void SendError(const absl::Status& error, bool is_final);
@@ -75,17 +75,17 @@ class StreamRequest final : public std::enable_shared_from_this<StreamRequest> {
   RequestNames names_;
   bool decoupled_ = false;
   bool wants_empty_final_ = false;
-  std::optional<StreamFlow::Order::Ticket> place_;  // of a request that is answered in its order
+  std::optional<StreamFlow::Order::Ticket> place_;  // set if the request is answered in order
   std::optional<InferRequest> request_;
   WaitingMessages waiting_;
 
-  // Each keeps this object until its event.
+  // Each keeps this object alive until its event.
   std::shared_ptr<StreamRequest> until_released_;
   std::shared_ptr<StreamRequest> until_answered_;
 
   Mutex mu_;  // for ReceiveOnly
   uint32_t response_count_ ABSL_GUARDED_BY(mu_) = 0;
-  std::unique_ptr<InferResponse> response_ ABSL_GUARDED_BY(mu_);  // the first
+  std::unique_ptr<InferResponse> response_ ABSL_GUARDED_BY(mu_);  // the first response
 };
 
 }  // namespace nereid

@@ -14,15 +14,15 @@
 
 namespace nereid {
 
-// Names of a tensor, for the texts of errors.
+// Names of a tensor, for error texts.
 struct TensorOfModel {
   const std::string& tensor;
   const std::string& model;
 };
 
-// The tensor as raw bytes: a view into `contents` where its values lie as the tensor's do,
+// The tensor as raw bytes: a view into `contents` if the values have the tensor's layout there,
 // otherwise converted and kept in `buffers`. INVALID_ARGUMENT for a field that does not belong to
-// `data_type`, or more than one field; UNAVAILABLE when memory is short.
+// `data_type`, or for more than one field; UNAVAILABLE if memory is exhausted.
 absl::StatusOr<absl::string_view> TypedContents(const TensorOfModel& names, DataType data_type,
                                                 const inference::InferTensorContents& contents,
                                                 RequestBuffers* buffers);

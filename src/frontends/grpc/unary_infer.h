@@ -1,12 +1,12 @@
-// UnaryInfer: one ModelInfer call, from the wait for it to its end.
+// UnaryInfer: one ModelInfer call, from waiting for the call to its end.
 //
 // It owns the received message, the core's request and the response until four events have
-// happened, in any order that the core and gRPC like: the request is released, its final response
-// is there, gRPC has taken the answer, and gRPC says that the call is over. Each event drops one
-// reference; the last one makes the object idle, and it goes back to its queue for the next call.
+// happened, in any order: the request is released, its final response has arrived, gRPC has taken
+// the answer, and gRPC reports that the call is over. Each event drops one reference. The last one
+// makes the object idle, and the object returns to its queue for the next call.
 //
-// Owned by itself while waiting or under way, otherwise by the queue. Begins on the thread of its
-// queue; release and responses come on any thread.
+// Owned by itself while waiting or in progress, otherwise by the queue. Begins on the thread of its
+// queue; release and responses may come on any thread.
 #ifndef NEREID_FRONTENDS_GRPC_UNARY_INFER_H_
 #define NEREID_FRONTENDS_GRPC_UNARY_INFER_H_
 
@@ -36,8 +36,8 @@ namespace nereid {
 
 class UnaryInfer {
  public:
-  // Waits for one more call on `queue`, with an idle object of it or a new one. Does nothing once
-  // the queue is stopped.
+  // Waits for one more call on `queue`, with an idle object of the queue or a new one. Does nothing
+  // if the queue is stopped.
   static void AwaitCall(const std::shared_ptr<InferEnvironment>& environment,
                         const std::shared_ptr<CallQueue>& queue);
 
@@ -46,7 +46,7 @@ class UnaryInfer {
   UnaryInfer& operator=(const UnaryInfer&) = delete;
 
  private:
-  // What exists from the wait for a call to its end.
+  // The state that exists from the wait for a call to its end.
   struct Call {
     Call(std::shared_ptr<InferEnvironment> environment_in, std::shared_ptr<CallQueue> queue_in)
         : environment(std::move(environment_in)), queue(std::move(queue_in)), writer(&context) {}
@@ -69,18 +69,18 @@ class UnaryInfer {
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
 
-  // Brings the request on its way. On an error nothing of it is left in the core.
+  // Issues the request. After an error the core keeps nothing of it.
   absl::Status Begin();
   absl::Status TakeSlot();
   absl::Status MakeRequest();
   void Receive(std::unique_ptr<InferResponse> response, bool is_final) ABSL_LOCKS_EXCLUDED(mu_);
-  // Sends what has been received.
+  // Sends the response that the core delivered.
   void Answer() ABSL_LOCKS_EXCLUDED(mu_);
   void Send(std::unique_ptr<InferResponse> response);
   void SendError(const absl::Status& error);
-  // No more operation will be started for the call, or the last one has ended.
+  // No further operation will be started for the call, or the last one has ended.
   void Finished();
-  // Gives back what only the request needs.
+  // Returns what only the request needs.
   void DropMessage();
   void DropReference();
 
@@ -98,7 +98,7 @@ class UnaryInfer {
   ProtoWriter proto_writer_;
   Mutex mu_;
   uint32_t response_count_ ABSL_GUARDED_BY(mu_) = 0;
-  std::unique_ptr<InferResponse> response_ ABSL_GUARDED_BY(mu_);  // the first
+  std::unique_ptr<InferResponse> response_ ABSL_GUARDED_BY(mu_);  // the first response
 };
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// A server with models of its own, its gRPC frontend, and a client connected to it over loopback.
-// For tests. Thread-compatible; Infer may be called from any thread.
+// A server with its own models, its gRPC frontend, and a client connected over loopback. For tests.
+// Thread-compatible; Infer may be called from any thread.
 #ifndef NEREID_FRONTENDS_GRPC_TESTING_LOOPBACK_H_
 #define NEREID_FRONTENDS_GRPC_TESTING_LOOPBACK_H_
 
@@ -24,7 +24,7 @@ inline constexpr char kEchoTensors[] =
     "input [ { name: \"INPUT0\" data_type: TYPE_FP32 dims: [ -1 ] } ]\n"
     "output [ { name: \"OUTPUT0\" data_type: TYPE_FP32 dims: [ -1 ] } ]\n";
 
-// `tensors` and `more` are text of its configuration.
+// `tensors` and `more` are parts of its configuration text.
 struct TestModel {
   std::string name;
   std::string backend = "identity";
@@ -32,7 +32,7 @@ struct TestModel {
   std::string tensors = kEchoTensors;
 };
 
-// Text of one model parameter.
+// Configuration text of one model parameter.
 std::string ModelParameterText(absl::string_view key, absl::string_view value);
 
 class Loopback {
@@ -53,22 +53,22 @@ class Loopback {
   grpc::Status Infer(const inference::ModelInferRequest& request,
                      inference::ModelInferResponse* response);
   grpc::Status Infer(const inference::ModelInferRequest& request);
-  // Whether all calls are answered and all bytes in flight given back, within some seconds.
+  // Whether all calls are answered and all bytes in flight returned within some seconds.
   bool BecomesIdle();
 
  private:
   std::filesystem::path repository_;
   Server::Owner server_;
-  SpareExecutor admin_{SpareExecutorOptions()};  // ends before the server goes
+  SpareExecutor admin_{SpareExecutorOptions()};  // ends before the server is destroyed
   std::unique_ptr<GrpcServer> grpc_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<inference::GRPCInferenceService::Stub> stub_;
 };
 
-// Waits until `condition` holds; false if it does not within some seconds.
+// Waits until `condition` holds; false if that takes more than some seconds.
 bool Eventually(const std::function<bool()>& condition);
 
-// An FP32 tensor as it travels.
+// An FP32 tensor in its wire format.
 std::string FloatBytes(const std::vector<float>& values);
 
 }  // namespace nereid
