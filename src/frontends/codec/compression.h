@@ -45,8 +45,8 @@ class Decompressor {
   Decompressor(const Decompressor&) = delete;
   Decompressor& operator=(const Decompressor&) = delete;
 
-  // Continues until all output is written, and returns true; or until filled() reaches `pause_at`
-  // (or more than before the call), and returns false.
+  // Continues until all output is written, and returns true; or until filled() is at least
+  // `pause_at`, which may be so before the call, and returns false.
   absl::StatusOr<bool> Run(uint64_t pause_at, RoomForPlain make_room);
   // Bytes of output so far.
   uint64_t filled() const { return filled_; }

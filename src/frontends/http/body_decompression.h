@@ -1,6 +1,6 @@
-// BodyDecompression: a request body that came compressed, on its way to the plain one. What comes
-// out lands where it stays, and is charged as it grows. Can be paused, and goes on on any thread.
-// Thread-compatible; owned by the request that it is for.
+// BodyDecompression: turns a compressed request body into the plain one. The output is written
+// straight to its final place and is charged as it grows. Can be paused, and resumed on any thread.
+// Thread-compatible; owned by its request.
 #ifndef NEREID_FRONTENDS_HTTP_BODY_DECOMPRESSION_H_
 #define NEREID_FRONTENDS_HTTP_BODY_DECOMPRESSION_H_
 
@@ -19,18 +19,19 @@ namespace nereid {
 
 class BodyDecompression {
  public:
-  // `compressed` may be null, which is no compressed body. Of the plain one the byte at
-  // `aligned_offset` lies on a 64-byte boundary; at most `max_size` bytes may come out, and
-  // `budget`, which must outlive the body, pays for them. REQUIRES: not kIdentity.
+  // `compressed` may be null, which is not a valid compressed body. The byte at `aligned_offset` of
+  // the plain body is placed on a 64-byte boundary. The output may have at most `max_size` bytes
+  // and is paid for by `budget`, which must outlive the body. REQUIRES: not kIdentity.
   BodyDecompression(ContentCoding coding, std::shared_ptr<HttpBody> compressed,
                     size_t aligned_offset, uint64_t max_size, Budget* budget);
 
-  // Goes on until all has come out: true; or until filled() is `pause_at`, or more before the call:
-  // false. INVALID_ARGUMENT for a body that is damaged or too large, UNAVAILABLE without memory.
+  // Continues until all output is written, and returns true; or until filled() is at least
+  // `pause_at`, which may be so before the call, and returns false. INVALID_ARGUMENT for a body
+  // that is damaged or too large, UNAVAILABLE without memory.
   absl::StatusOr<bool> Run(uint64_t pause_at);
-  // How much has come out.
+  // Bytes of output so far.
   uint64_t filled() const { return decompressor_.filled(); }
-  // The plain body. Lets go of the compressed one. REQUIRES: Run has returned true.
+  // The plain body. Releases the compressed one. REQUIRES: Run has returned true.
   std::shared_ptr<HttpBody> Finish();
 
  private:

@@ -1,5 +1,5 @@
-// The memory of texts that answers are sent as: charged to the budget before and after they are
-// made. Pure functions but for the budget, thread-safe.
+// Memory of the texts that are sent as answers, charged to the budget before and after they are
+// made. Pure functions except for the budget, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_CHARGED_TEXT_H_
 #define NEREID_FRONTENDS_HTTP_CHARGED_TEXT_H_
 
@@ -11,11 +11,11 @@
 
 namespace nereid {
 
-// A shorter text is part of what its connection costs.
+// A shorter text counts as part of its connection's cost.
 inline constexpr uint64_t kUnchargedText = 4096;
 
-// Makes `units` pay for a text of `size` bytes, whatever they paid for before. UNAVAILABLE when
-// `budget` refuses; `units` are then as they were.
+// Makes `units` pay for a text of `size` bytes, whatever they paid for before. UNAVAILABLE if
+// `budget` refuses; `units` are then unchanged.
 inline absl::Status ChargeText(Budget* budget, uint64_t size, BudgetUnits* units) {
   if (size <= kUnchargedText) size = 0;
   if (size <= units->amount()) {

@@ -15,12 +15,13 @@ namespace nereid {
 
 class GenerateEndpoint {
  public:
-  // `server` must outlive this, and this every request: it goes after the server has stopped.
-  // `max_waiting_bytes`: of one stream, beyond which the model's thread that sends is held back.
+  // `server` must outlive the endpoint, and the endpoint must outlive every request, so it is
+  // destroyed after the server has stopped. `max_waiting_bytes`: bytes of one stream that may wait
+  // before the model's sending thread is blocked.
   GenerateEndpoint(Server* server, const RequestLimits& limits, uint64_t max_waiting_bytes);
 
-  // Answers at once when the request cannot be issued, otherwise as its responses come: all of
-  // them as events if `streamed`, else the only one. Runs on an I/O thread; never blocks.
+  // Answers at once if the request cannot be issued, otherwise as its responses arrive: all of them
+  // as events if `streamed`, else the single response. Runs on an I/O thread; never blocks.
   void Handle(const PathNames& names, const HttpRequest& request, bool streamed,
               HttpResponder responder);
 

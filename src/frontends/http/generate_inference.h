@@ -1,7 +1,7 @@
-// GenerateInference: one generate or generate_stream request while it is under way: what the core's
+// GenerateInference: one generate or generate_stream request in progress: the data that the core's
 // request points to, and the way back to the client.
 //
-// Shared by the core, until the request is released and its final response is there (in any
+// Shared by the core, until the request is released and its final response has arrived (in either
 // order), and by whoever may cancel it. Handle's thread fills it; after Issue only Cancel may be
 // called.
 #ifndef NEREID_FRONTENDS_HTTP_GENERATE_INFERENCE_H_
@@ -31,49 +31,49 @@ class GenerateInference : public std::enable_shared_from_this<GenerateInference>
   GenerateInference(std::shared_ptr<ServingModel> model, int64_t version)
       : request_(std::move(model), version) {}
 
-  // Reads `body` (null: there is none) into the core's request; `budget` pays for what that takes,
+  // Reads `body` (null: there is none) into the core's request; `budget` pays for the memory needed
   // and for the texts of answers. Errors of ReadGenerateRequest.
   absl::Status Read(std::shared_ptr<HttpBody> body, const RequestLimits& limits, Budget* budget);
-  // Keeps `slot`, of the server's requests in flight, to the end.
+  // Keeps `slot`, one of the server's requests in flight, until the end.
   void set_slot(BudgetUnits slot) { slot_ = std::move(slot); }
 
   // Hands the request to `server`; the answer goes to `responder` on every path: each response as
-  // an event of `events`, or, where that is null, the only one as a whole.
+  // an event of `events` or, if that is null, the single response as a whole.
   void Issue(Server* server, const OutputAllocator* allocator,
              std::shared_ptr<HttpBodyStream> events, HttpResponder responder);
 
-  // Asks the core to give up. Any thread, at any time after Issue.
+  // Asks the core to cancel. Any thread, at any time after Issue.
   void Cancel();
 
  private:
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
 
-  // None once it was taken.
+  // None if it was taken already.
   std::optional<HttpResponder> TakeResponder() ABSL_LOCKS_EXCLUDED(mu_);
   // ---- generate
   void ReceiveOnly(std::unique_ptr<InferResponse> response, bool is_final) ABSL_LOCKS_EXCLUDED(mu_);
   HttpResponse MakeResponse() ABSL_LOCKS_EXCLUDED(mu_);
   // ---- generate_stream
   void ReceiveEvent(std::unique_ptr<InferResponse> response, bool is_final);
-  // Sends the header of the stream, unless that was done.
+  // Sends the header of the stream, unless it was sent already.
   void StartStream(int http_status) ABSL_LOCKS_EXCLUDED(mu_);
 
   BudgetUnits slot_;
   std::shared_ptr<HttpBody> body_;
-  RequestBuffers buffers_;  // what the inputs point into
+  RequestBuffers buffers_;  // memory that the inputs point into
   InferRequest request_;
   Budget* in_flight_bytes_ = nullptr;
   std::shared_ptr<HttpBodyStream> events_;  // null: generate
 
-  // Each keeps this object until its event.
+  // Each keeps this object alive until its event.
   std::shared_ptr<GenerateInference> until_released_;
   std::shared_ptr<GenerateInference> until_answered_;
 
   Mutex mu_;
   std::optional<HttpResponder> responder_ ABSL_GUARDED_BY(mu_);  // until the answer begins
   uint32_t response_count_ ABSL_GUARDED_BY(mu_) = 0;
-  std::unique_ptr<InferResponse> response_ ABSL_GUARDED_BY(mu_);  // the first
+  std::unique_ptr<InferResponse> response_ ABSL_GUARDED_BY(mu_);  // the first response
 };
 
 }  // namespace nereid

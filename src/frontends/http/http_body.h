@@ -1,12 +1,12 @@
 // HttpBody: the bytes of one received message body, in one piece.
 //
-// The byte at `aligned_offset` lies on a 64-byte boundary, so that tensors that follow a JSON
-// part of known length can be used where they are. kPadding readable bytes follow the last one,
-// which lets a JSON parser read in place. Carries the units of the in-flight byte budget, which
-// return with the last reference.
+// The byte at `aligned_offset` is on a 64-byte boundary, so that tensors after a JSON part of known
+// length can be used in place. The last byte is followed by kPadding readable bytes, which lets a
+// JSON parser read in place. Carries the units of the in-flight byte budget, which return with the
+// last reference.
 //
-// Address space is reserved for a whole body at once, memory is touched only as bytes arrive: what
-// may be filled grows with the units that are added.
+// Address space is reserved for a whole body at once, but memory is touched only as bytes arrive:
+// the part that may be filled grows with the units that are added.
 //
 // Owned by the transport while it is filled, then shared and immutable.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_BODY_H_
@@ -28,7 +28,7 @@ class HttpBody {
   static constexpr size_t kAlignment = 64;
   static constexpr size_t kPadding = 64;
 
-  // A place for `capacity` bytes, none of which may be filled yet; null when it cannot be had.
+  // Reserves `capacity` bytes, none of which may be filled yet; null if that fails.
   static std::shared_ptr<HttpBody> Reserve(size_t capacity, size_t aligned_offset);
   ~HttpBody();
   HttpBody(const HttpBody&) = delete;
@@ -38,23 +38,23 @@ class HttpBody {
   size_t size() const { return size_; }
   absl::string_view text() const { return absl::string_view(begin_, size_); }
 
-  // ---- Filling, for whoever makes the body.
+  // ---- Filling, for the creator of the body.
   char* mutable_end() { return begin_ + size_; }
   // Bytes that may be filled now.
   size_t room() const { return granted_ - size_; }
   // REQUIRES: n <= room()
   void Extend(size_t n) { size_ += n; }
-  // Lets `bytes` more be filled. `units` are kept, for these bytes and whatever else the request
-  // costs. REQUIRES: size() + room() + bytes <= capacity()
+  // Allows `bytes` more to be filled. `units`, which pay for these bytes and for other costs of the
+  // request, are kept. REQUIRES: size() + room() + bytes <= capacity()
   void Grant(size_t bytes, BudgetUnits units) {
     granted_ += bytes;
     units_.Add(std::move(units));
   }
   size_t capacity() const { return capacity_; }
-  // Units that are held.
+  // The units held.
   uint64_t charged() const { return units_.amount(); }
-  // Moves the bytes to a larger place. False when it cannot be had.
-  // REQUIRES: no view of the bytes exists yet; capacity >= this->capacity().
+  // Moves the bytes to a larger place. False if that fails. REQUIRES: no view of the bytes exists
+  // yet; capacity >= this->capacity().
   bool Grow(size_t capacity);
   // All bytes are there: writes the padding.
   void Seal();

@@ -1,8 +1,8 @@
-// HttpBodyStream: the body of a response that is sent while it is still being made. Producers
-// append pieces on any thread, a connection takes and sends them. Thread-safe.
+// HttpBodyStream: the body of a response that is sent while it is still being produced. Producers
+// append pieces on any thread; a connection takes and sends them. Thread-safe.
 //
-// What waits to be sent is bounded: a producer that waits for room after each piece is held back
-// while the client reads slowly, and goes on when it reads again or leaves.
+// The amount waiting to be sent is bounded: a producer that waits for room after each piece is
+// blocked while the client reads slowly, and continues when the client reads on or leaves.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_BODY_STREAM_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_BODY_STREAM_H_
 
@@ -24,14 +24,14 @@ class HttpBodyStream {
   };
   struct Taken {
     std::vector<Piece> pieces;  // none is empty
-    bool ended = false;         // nothing follows them
+    bool ended = false;         // no piece follows
   };
-  // Who takes the pieces.
+  // The consumer of the pieces.
   class Reader {
    public:
     virtual ~Reader() = default;
-    // There is something to take, or the end, after a Take that found neither. Any thread; must
-    // not block.
+    // Called on any thread when, after a Take that found nothing, a piece or the end has arrived.
+    // Must not block.
     virtual void OnBodyPieces() = 0;
   };
 
@@ -39,26 +39,27 @@ class HttpBodyStream {
   HttpBodyStream(const HttpBodyStream&) = delete;
   HttpBodyStream& operator=(const HttpBodyStream&) = delete;
 
-  // ---- Producers.
-  // The next piece, sent as soon as the client takes it. Dropped when nobody takes it any more.
+  // ---- Producers. The next piece, sent as soon as the client takes it. Dropped if the reader has
+  // gone.
   void Append(Piece piece) ABSL_LOCKS_EXCLUDED(mu_);
   // Nothing more follows.
   void End() ABSL_LOCKS_EXCLUDED(mu_);
-  // Nobody takes anything any more: no need to make it.
+  // Whether the reader has gone, so that producing more is pointless.
   bool aborted() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Holds the calling thread, unless it is an I/O thread, while more waits than may.
+  // Blocks the calling thread, unless it is an I/O thread, while more than the limit is waiting.
   void AwaitRoom() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // ---- The reader.
-  // `reader` is kept until Abort: while it waits for more, nothing else may keep it.
+  // ---- The reader. `reader` is kept alive until Abort, because nothing else may do so while it
+  // waits for more.
   void Attach(std::shared_ptr<Reader> reader) ABSL_LOCKS_EXCLUDED(mu_);
-  // What is there, up to some hundred kilobytes. The pieces taken before are sent.
+  // Takes what is available, up to some hundred kilobytes. Implies that the pieces taken before
+  // have been sent.
   Taken Take() ABSL_LOCKS_EXCLUDED(mu_);
-  // Nobody takes anything any more; producers that have not ended go on and are not heard.
+  // The reader leaves. Producers that have not ended continue, and their pieces are dropped.
   void Abort() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // The reader that is to be told of news; null when it is not waiting for any.
+  // The reader to be notified; null if it is not waiting.
   std::shared_ptr<Reader> ReaderToWake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const uint64_t max_waiting_bytes_;
@@ -67,9 +68,9 @@ class HttpBodyStream {
   int held_back_ ABSL_GUARDED_BY(mu_) = 0;
   std::shared_ptr<Reader> reader_ ABSL_GUARDED_BY(mu_);
   bool reader_waits_ ABSL_GUARDED_BY(mu_) = false;
-  std::deque<Piece> pieces_ ABSL_GUARDED_BY(mu_);    // not taken yet
-  uint64_t taken_bytes_ ABSL_GUARDED_BY(mu_) = 0;    // of the last Take
-  uint64_t waiting_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of all pieces that are not sent
+  std::deque<Piece> pieces_ ABSL_GUARDED_BY(mu_);    // not yet taken
+  uint64_t taken_bytes_ ABSL_GUARDED_BY(mu_) = 0;    // in the last Take
+  uint64_t waiting_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // in all pieces not yet sent
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   bool aborted_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -1,5 +1,5 @@
-// HttpEndpoints: what the handlers of routes work with. Made once for an HttpFrontend, which owns
-// it. Each part says itself which threads may use it.
+// HttpEndpoints: the objects that the handlers of routes use. Created once for an HttpFrontend,
+// which owns it. Each member documents its own thread rule.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_ENDPOINTS_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_ENDPOINTS_H_
 
@@ -14,7 +14,7 @@ namespace nereid {
 
 struct HttpEndpoints {
   Server* const server;
-  SpareExecutor* const admin;         // where administration runs
+  SpareExecutor* const admin;         // runs administration
   const std::string server_metadata;  // as JSON; does not change while the server runs
   InferEndpoint infer;
   GenerateEndpoint generate;

@@ -1,5 +1,5 @@
-// HttpFrontend: the handler of the inference port: finds the route of a request and lets its
-// handler answer. Thread-safe.
+// HttpFrontend: the handler of the inference port: finds the route of each request and calls the
+// route's handler. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
 
@@ -16,16 +16,17 @@
 
 namespace nereid {
 
-// Where the frontend has work done that is too long for an I/O thread.
+// Executors for work that takes too long for an I/O thread.
 struct HttpExecutors {
   SpareExecutor* admin = nullptr;        // administration
-  SpareExecutor* compression = nullptr;  // large bodies and answers, decompressed and compressed
+  SpareExecutor* compression = nullptr;  // (de)compression of large bodies and answers
 };
 
 class HttpFrontend final : public HttpHandler {
  public:
-  // `max_waiting_bytes`: of one generated stream, that may wait for its client. `server` must
-  // outlive this; this is to be destroyed after the server has stopped and `executors` have ended.
+  // `max_waiting_bytes`: bytes of one generated stream that may wait for its client. `server` must
+  // outlive the frontend, which must be destroyed after the server has stopped and `executors` have
+  // ended.
   HttpFrontend(Server* server, const HttpExecutors& executors, const RequestLimits& limits = {},
                uint64_t max_waiting_bytes = kMaxWaitingStreamBytes);
 
@@ -37,8 +38,8 @@ class HttpFrontend final : public HttpHandler {
   const Router router_;
 };
 
-// `options` with the transport's settings that this frontend needs: alignment of binary tensors,
-// and the limit on bytes in flight. Address, port and threads are the caller's.
+// `options` plus the transport settings that this frontend needs: alignment of binary tensors and
+// the limit on bytes in flight. The caller chooses address, port and threads.
 HttpServerOptions InferencePortOptions(Server* server, HttpServerOptions options = {});
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// HttpRequest, HttpResponse and HttpResponder: what the transport and the endpoints say to each
-// other. No type of the HTTP library appears here.
+// HttpRequest, HttpResponse and HttpResponder: the messages between the transport and the
+// endpoints. No type of the HTTP library appears here.
 //
 // Thread rules: HttpRequest is immutable once the handler has it; HttpResponse is a plain value;
 // HttpResponder may be completed on any thread.
@@ -33,7 +33,7 @@ struct HttpHeader {
 };
 
 // One received request. Owns the bytes that all its views point into and does not move: it is
-// handed on by unique_ptr.
+// passed on by unique_ptr.
 class HttpRequest {
  public:
   // Parts of the head, as positions in its bytes.
@@ -46,7 +46,8 @@ class HttpRequest {
     Range value;
   };
 
-  // Takes the bytes of the head and where its parts are. REQUIRES: all ranges lie in `head`.
+  // Takes the bytes of the head and the positions of its parts. REQUIRES: all ranges are within
+  // `head`.
   HttpRequest(std::string head, HttpMethod method, Range target,
               absl::Span<const HeaderRange> headers);
   HttpRequest(const HttpRequest&) = delete;
@@ -56,15 +57,15 @@ class HttpRequest {
   // The target as sent (still percent-encoded) without query, scheme and authority.
   absl::string_view path() const { return path_; }
   absl::Span<const HttpHeader> headers() const { return headers_; }
-  // Value of the first header of that name (case does not matter), without surrounding blanks.
+  // Value of the first header with that name (ignoring case), without surrounding blanks.
   std::optional<absl::string_view> FindHeader(absl::string_view name) const;
 
-  // Null when the request came without a body. May be kept longer than the request.
+  // Null if the request came without a body. May outlive the request.
   const std::shared_ptr<HttpBody>& body() const { return body_; }
   absl::string_view body_text() const {
     return body_ == nullptr ? absl::string_view() : body_->text();
   }
-  // For whoever assembles the request.
+  // For the code that assembles the request.
   void set_body(std::shared_ptr<HttpBody> body) { body_ = std::move(body); }
 
  private:
@@ -75,8 +76,8 @@ class HttpRequest {
   std::shared_ptr<HttpBody> body_;
 };
 
-// A piece of a response body that somebody else owns. Nothing is copied; `owner` is let go of on
-// the connection's I/O thread when the piece has been handed to the kernel.
+// A piece of a response body in memory that `owner` keeps alive. Nothing is copied; `owner` is
+// released on the connection's I/O thread once the kernel has taken the piece.
 struct HttpChunk {
   const void* data = nullptr;
   size_t size = 0;
@@ -86,17 +87,17 @@ struct HttpChunk {
 struct HttpResponse {
   int status = 200;
   std::string content_type;  // empty: no Content-Type header
-  // Further headers. Content-Length and Connection are the transport's business.
+  // Further headers. The transport adds Content-Length and Connection.
   std::vector<std::pair<std::string, std::string>> headers;
   // The body is `text` followed by `chunks`, written together with the header in one vectored
   // write.
   std::string text;
   absl::InlinedVector<HttpChunk, 2> chunks;
-  // Instead of `text` and `chunks`: a body that is sent while it is made, in chunked transfer, or
-  // up to the end of the connection for clients of HTTP/1.0. The request can be cancelled until it
-  // has ended; who takes the response aborts it when the client is gone.
+  // Instead of `text` and `chunks`: a body that is sent while it is produced, in chunked transfer
+  // or, for clients of HTTP/1.0, up to the end of the connection. The request can be cancelled
+  // until the body has ended; the response's receiver aborts the body if the client has gone.
   std::shared_ptr<HttpBodyStream> body_stream;
-  BudgetUnits units;  // what pays for the memory of `text`
+  BudgetUnits units;  // pay for the memory of `text`
 };
 
 // {"error":"<message>"} as application/json.
@@ -123,23 +124,23 @@ class HttpResponder {
   HttpResponder& operator=(HttpResponder&& other) noexcept;
   ~HttpResponder() { Abandon(); }
 
-  // Any thread; does not block. The response is sent by the connection's I/O thread, or dropped
-  // if the connection is gone. REQUIRES: not completed yet.
+  // Any thread; does not block. The connection's I/O thread sends the response, or drops it if the
+  // connection is gone. REQUIRES: not completed yet.
   void Complete(HttpResponse response);
 
-  // As Complete, but the response is made by `make` on the connection's I/O thread, so that the
-  // calling thread, which may belong to a model, does not spend its time on writing JSON. If the
-  // connection is gone `make` is destroyed without a call.
+  // As Complete, but `make` builds the response on the connection's I/O thread, so that the calling
+  // thread, which may belong to a model, spends no time on writing JSON. If the connection is gone,
+  // `make` is destroyed without being called.
   void CompleteWith(absl::AnyInvocable<HttpResponse()> make);
 
-  // `on_cancel` runs on the I/O thread, at most once, if the client goes away or the server
-  // gives up waiting before the response is there, and all of it if that is made piece by piece. It
-  // is destroyed on the I/O thread. REQUIRES: called inside HttpHandler::Handle on its thread.
+  // `on_cancel` runs on the I/O thread, at most once, if the client leaves or the server stops
+  // waiting before the response is there (completely, if it is produced piece by piece). It is
+  // destroyed on the I/O thread. REQUIRES: called inside HttpHandler::Handle on its thread.
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) {
     sink_->SetOnCancel(std::move(on_cancel));
   }
 
-  // The turn of the I/O thread; null where it has none. REQUIRES: as for SetOnCancel.
+  // The turn of the I/O thread; null if it has none. REQUIRES: as for SetOnCancel.
   InlineTurn* inline_turn() { return sink_->inline_turn(); }
 
  private:

@@ -1,9 +1,9 @@
 // HttpServer: an HTTP/1.1 server that hands whole requests to one handler. The only interface of
-// the transport folder, and free of the types of the library behind it.
+// the transport folder, which does not show the types of the HTTP library.
 //
 // Keeps connections alive, answers pipelined requests in order (one at a time per connection),
-// accepts bodies by Content-Length and chunked, and notices a client that goes away while its
-// request runs. Thread-safe.
+// accepts bodies by Content-Length and chunked, and notices when a client leaves while its request
+// runs. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_SERVER_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_SERVER_H_
 
@@ -22,24 +22,24 @@ namespace nereid {
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  // Runs on an I/O thread and must not block. HEAD requests are to be handled as GET: the
-  // transport leaves the body out.
+  // Runs on an I/O thread and must not block. Handle HEAD requests as GET: the transport omits the
+  // body.
   virtual void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) = 0;
 };
 
 class HttpServer {
  public:
-  // Listens and starts the threads. `handler` must outlive the server. UNAVAILABLE when the
-  // address is taken, INVALID_ARGUMENT when it cannot be understood, INTERNAL otherwise.
+  // Listens and starts the threads. `handler` must outlive the server. UNAVAILABLE if the address
+  // is taken, INVALID_ARGUMENT if it cannot be parsed, INTERNAL otherwise.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(HttpServerOptions options,
                                                            HttpHandler* handler);
   // Stops at once, as Stop with a deadline in the past.
   virtual ~HttpServer() = default;
 
-  // The port that is listened on.
+  // The port on which the server listens.
   virtual uint16_t port() const = 0;
   virtual uint64_t connection_count() const = 0;
-  // Clients that were given up because they sent or read too slowly.
+  // Number of clients dropped because they sent or read too slowly.
   virtual uint64_t slow_clients() const = 0;
 
   // Refuses new connections, closes idle ones, lets requests in flight finish until `deadline`

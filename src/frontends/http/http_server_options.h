@@ -1,5 +1,5 @@
-// HttpServerOptions: what an HTTP server is told at its start. Plain values; the defaults stand
-// here only.
+// HttpServerOptions: the settings of an HTTP server at its start. Plain values; their defaults are
+// defined only here.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_SERVER_OPTIONS_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_SERVER_OPTIONS_H_
 
@@ -26,18 +26,18 @@ struct HttpServerOptions {
 
   Duration header_timeout = std::chrono::seconds(60);  // first byte to end of header; then 408
   Duration stall_timeout = std::chrono::seconds(60);   // body or response makes no progress
-  // A body that comes in, or a response that goes out, more slowly after a first stall_timeout is
-  // given up. While nothing is to be sent or received no rate counts. 0: none.
+  // After a first stall_timeout, a request body or a response that moves more slowly than this is
+  // abandoned. The rate does not apply while there is nothing to send or receive. 0: none.
   uint64_t min_bytes_per_second = 1024;
   Duration idle_timeout = std::chrono::minutes(10);  // kept-alive connection without a request
 
   // Bytes of request bodies held at a time over all connections; taken in steps, just before bytes
-  // are received. Not owned; must outlive every HttpBody. Null: unlimited.
+  // arrive. Not owned; must outlive every HttpBody. Null: unlimited.
   Budget* body_budget = nullptr;
-  // What is taken besides for a request with a body: the memory that it costs in all.
+  // Taken in addition for each request with a body: the other memory that it needs.
   uint64_t request_cost = 0;
-  // Name of the header whose number says which byte of the body shall lie on a 64-byte boundary.
-  // Empty: the first.
+  // Name of the header whose number says which byte of the body goes on a 64-byte boundary. Empty:
+  // the first byte.
   std::string body_split_header;
 
   Clock* clock = Clock::Real();

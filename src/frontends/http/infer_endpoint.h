@@ -17,36 +17,36 @@
 
 namespace nereid {
 
-// Name of the header that says how much of a body is JSON; the rest is binary tensors.
+// Name of the header that gives the number of JSON bytes in a body; the rest is binary tensors.
 inline constexpr char kHeaderLengthHeader[] = "Inference-Header-Content-Length";
 
 class HttpInference;
 
 class InferEndpoint {
  public:
-  // `server` must outlive this, and this every request: it goes after the server has stopped, and
-  // `compression` has ended, where large bodies are decompressed and read, and large answers
-  // compressed.
+  // `server` must outlive the endpoint, and the endpoint must outlive every request: destroy it
+  // after the server has stopped and `compression` has ended. On `compression` large bodies are
+  // decompressed and read, and large answers compressed.
   InferEndpoint(Server* server, SpareExecutor* compression, const RequestLimits& limits);
 
-  // Answers at once when the request cannot be issued, otherwise when its response is there.
-  // Runs on an I/O thread; never blocks.
+  // Answers at once if the request cannot be issued, otherwise when its response arrives. Runs on
+  // an I/O thread; never blocks.
   void Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
               HttpResponder responder);
 
  private:
-  // A request whose body is not plain yet.
+  // A request whose body is still compressed.
   struct Compressed;
 
-  // Has the JSON of a large body read, and the request issued, on another thread. False, with the
-  // request where it was: too much waits there.
+  // Reads the JSON of a large body, and issues the request, on another thread. False, with the
+  // request unchanged, if too much is waiting there.
   bool ReadElsewhere(std::unique_ptr<HttpRequest>* request,
                      const std::shared_ptr<HttpInference>& inference);
   void HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn);
   void DecompressElsewhere(std::unique_ptr<Compressed> compressed);
-  // Takes up what HandleCompressed has left, on another thread.
+  // Continues on another thread where HandleCompressed stopped.
   void Continue(std::unique_ptr<Compressed> compressed);
-  // Makes `request`, of which the body is plain, an inference.
+  // Turns `request`, whose body is plain, into an inference.
   absl::Status Read(const HttpRequest& request, HttpInference* inference) const;
   void IssueOrRefuse(const absl::Status& read, HttpInference* inference, InlineTurn* turn);
 

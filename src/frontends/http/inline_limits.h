@@ -1,7 +1,7 @@
-// How much compressing, decompressing and reading of JSON an I/O thread does by itself. Its other
-// connections wait meanwhile, so it is to be some milliseconds at most; having another thread do it
-// costs a tenth of one, so it is not worth while for little. The figures are in docs/adr/0015.
-// Constants.
+// How much compressing, decompressing and JSON reading an I/O thread does itself. Its other
+// connections wait meanwhile, so it should take some milliseconds at most. Moving work to another
+// thread costs a tenth of a millisecond, which is not worthwhile for little work. The figures are
+// in docs/adr/0015. Constants.
 #ifndef NEREID_FRONTENDS_HTTP_INLINE_LIMITS_H_
 #define NEREID_FRONTENDS_HTTP_INLINE_LIMITS_H_
 
@@ -9,14 +9,15 @@
 
 namespace nereid {
 
-// A compressed body that is larger is decompressed elsewhere from its beginning.
+// A compressed body larger than this is decompressed on another thread from the start.
 inline constexpr uint64_t kMostInlineCompressedBytes = 64 << 10;
-// Of a smaller one this much; the rest elsewhere. It may become a thousand times as large.
+// Of a smaller one, this much output is produced on the I/O thread and the rest elsewhere. The
+// output may be a thousand times as large as the input.
 inline constexpr uint64_t kMostInlinePlainBytes = 256 << 10;
-// An answer that is larger, by estimate, is compressed elsewhere.
+// An answer whose estimated size is larger than this is compressed on another thread.
 inline constexpr uint64_t kMostInlineAnswerBytes = 64 << 10;
 
-// Of a plain body with more JSON than this the JSON is read elsewhere: a hundred thousand inputs
+// If a plain body has more JSON than this, another thread reads the JSON: a hundred thousand inputs
 // take 20 ms.
 inline constexpr uint64_t kMostInlineJsonBytes = 64 << 10;
 

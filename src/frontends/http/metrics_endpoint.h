@@ -10,11 +10,12 @@
 
 namespace nereid {
 
-// GET /metrics is the Prometheus text. Any other path is an empty 200, which is what scrapers of
-// the original server rely on; any other method is 405.
+// GET /metrics returns the Prometheus text. Any other path returns an empty 200, on which scrapers
+// of the original server rely; any other method returns 405.
 class MetricsEndpoint final : public HttpHandler {
  public:
-  // `server` must outlive this, and `admin`, where the text is made, must end before this goes.
+  // `server` must outlive the endpoint. `admin`, which builds the text, must end before the
+  // endpoint is destroyed.
   MetricsEndpoint(const Server* server, SpareExecutor* admin) : server_(server), admin_(admin) {}
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 

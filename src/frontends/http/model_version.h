@@ -1,4 +1,4 @@
-// The version of a model in a path. Pure, thread-safe.
+// Reads the version of a model from a path. Pure, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_MODEL_VERSION_H_
 #define NEREID_FRONTENDS_HTTP_MODEL_VERSION_H_
 
@@ -10,7 +10,7 @@
 
 namespace nereid {
 
-// kLatestVersion when the path names none. INVALID_ARGUMENT when the digits are no version.
+// kLatestVersion if the path names none. INVALID_ARGUMENT if the digits are not a valid version.
 absl::StatusOr<int64_t> VersionOf(const PathNames& names);
 
 }  // namespace nereid

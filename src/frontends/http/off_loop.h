@@ -1,5 +1,5 @@
-// Answers whose making may take long, or wait for a disk: they are made on another thread than the
-// event loop's. Stateless.
+// Answers that may take long to produce, or that wait for a disk. They are produced on a thread
+// other than the event loop's. Stateless.
 #ifndef NEREID_FRONTENDS_HTTP_OFF_LOOP_H_
 #define NEREID_FRONTENDS_HTTP_OFF_LOOP_H_
 
@@ -10,12 +10,12 @@
 
 namespace nereid {
 
-// Has `make` run on a thread of `executor`, and its result sent; 503 if too much waits there
-// already. If the client is gone by then the result is dropped. Never blocks.
+// Runs `make` on a thread of `executor` and sends its result; sends 503 if too much is waiting
+// there already. If the client has gone by then, the result is dropped. Never blocks.
 void RespondOffLoop(SpareExecutor* executor, HttpResponder responder,
                     absl::AnyInvocable<HttpResponse()> make);
 
-// The same for an answer that `answer` sees to itself, there or later.
+// The same for an `answer` that completes the request itself, there or later.
 void AnswerOffLoop(SpareExecutor* executor, HttpResponder responder,
                    absl::AnyInvocable<void(HttpResponder)> answer);
 

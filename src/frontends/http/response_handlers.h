@@ -1,4 +1,4 @@
-// Handlers of routes made of functions that return a response: a row of the table says
+// Turns functions that return a response into handlers of routes: a row of the table says
 // RespondNow<f> or RespondLater<f>. Stateless.
 #ifndef NEREID_FRONTENDS_HTTP_RESPONSE_HANDLERS_H_
 #define NEREID_FRONTENDS_HTTP_RESPONSE_HANDLERS_H_
@@ -13,13 +13,13 @@ namespace nereid {
 
 using HttpResponseMaker = HttpResponse (*)(const HttpEndpoints& endpoints, const HttpCall& call);
 
-// On the I/O thread: for what is known without reading or computing.
+// Runs on the I/O thread: for answers that need no I/O and no computation.
 template <HttpResponseMaker make>
 void RespondNow(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
   responder.Complete(make(*endpoints, call));
 }
 
-// On a thread of administration: for what an I/O thread has no time for.
+// Runs on an administration thread: for answers that take too long for an I/O thread.
 template <HttpResponseMaker make>
 void RespondLater(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
   RespondOffLoop(endpoints->admin, std::move(responder),

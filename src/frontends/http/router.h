@@ -1,12 +1,12 @@
-// Router: which of a set of patterns the path of a request matches. Immutable, thread-safe.
+// Router: finds which of a set of patterns matches the path of a request. Immutable, thread-safe.
 //
-// A pattern is a path. Segments in braces are names, and a part in brackets may be left out:
+// A pattern is a path. Segments in braces are names, and a part in brackets is optional:
 //
 //   /v2/models/{model}[/versions/{version}]/infer
 //
-// A name stands for one segment that is not empty, {version} for decimal digits only. The names are
-// those of PathNames. Paths match as a whole: no trailing slash, nothing left out. Where a path
-// matches several patterns, a literal segment is preferred to a name, from left to right.
+// A name matches one segment that is not empty, and {version} matches decimal digits only. The
+// names are those of PathNames. A path must match as a whole: no trailing slash, no missing part.
+// If a path matches several patterns, a literal segment is preferred to a name, from left to right.
 #ifndef NEREID_FRONTENDS_HTTP_ROUTER_H_
 #define NEREID_FRONTENDS_HTTP_ROUTER_H_
 
@@ -20,11 +20,11 @@
 
 namespace nereid {
 
-// `text` with each %XX replaced by its byte. A '%' that two hexadecimal digits do not follow
-// stays as it is.
+// `text` with each %XX replaced by its byte. A '%' that is not followed by two hexadecimal digits
+// stays.
 std::string PercentDecode(absl::string_view text);
 
-// A segment of a path as it was sent: percent-encoded, a view into the path.
+// A segment of a path as sent: percent-encoded, a view into the path.
 struct PathSegment {
   absl::string_view encoded;
 
@@ -32,7 +32,7 @@ struct PathSegment {
   std::string Decoded() const { return PercentDecode(encoded); }
 };
 
-// What a path says where its pattern has names; empty where it has none.
+// The values of a pattern's names in a path; empty for names that the pattern does not have.
 struct PathNames {
   PathSegment model;
   PathSegment version;     // decimal digits
@@ -41,13 +41,13 @@ struct PathNames {
 };
 
 struct RouteMatch {
-  size_t pattern = 0;  // its place in the list that the router was made of
+  size_t pattern = 0;  // its position in the list given to the constructor
   PathNames names;
 };
 
 class Router {
  public:
-  // REQUIRES: `patterns` are well-formed, and no two match the same paths. What comes first is
+  // REQUIRES: `patterns` are well-formed, and no two match the same paths. Earlier patterns are
   // found first.
   explicit Router(absl::Span<const absl::string_view> patterns);
 
@@ -55,32 +55,33 @@ class Router {
   std::optional<RouteMatch> Match(absl::string_view path) const;
 
  private:
-  // The end of patterns, without names: "/infer", or nothing.
+  // The literal end of a pattern: "/infer", or nothing.
   struct Tail {
     std::string text;
     size_t pattern;
   };
-  // What is literal up to the next name, and that name: "/v2/models/" and {model}.
+  // The literal text up to the next name, and that name: "/v2/models/" and {model}.
   struct Run {
     std::string text;
     PathSegment PathNames::*name;
-    int next;  // node
+    int next;  // index of a node
   };
-  // A place in the patterns: their beginning, or behind a name.
+  // A position in the patterns: their beginning, or after a name.
   struct Node {
     std::vector<Tail> tails;
-    // Each behind those that it is a prefix of, for a literal segment is preferred to a name.
+    // Each comes after those of which it is a prefix, because a literal segment is preferred to a
+    // name.
     std::vector<Run> runs;
   };
 
-  // `path`: a pattern with its optional part, or without it.
+  // `path`: a pattern with or without its optional part.
   void Add(absl::string_view path, size_t pattern);
-  // The node behind such a run from `node`; made where there is none yet.
+  // The node after such a run from `node`; created if there is none yet.
   int Follow(int node, absl::string_view text, PathSegment PathNames::*name);
-  // Whether what is left of a path leads from `node` to the end of a pattern.
+  // Whether the rest of a path leads from `node` to the end of a pattern.
   bool Walk(int node, absl::string_view rest, RouteMatch* match) const;
 
-  std::vector<Node> nodes_;  // the first: the beginning
+  std::vector<Node> nodes_;  // the first is the beginning
 };
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// The table of the routes of the inference port. Each file of endpoints has the rows of its own,
-// and their handlers; a new route is a row there and its handler. Immutable, thread-safe.
+// The table of the routes of the inference port. Each file of endpoints contains its own rows and
+// their handlers; a new route is a row there and its handler. Immutable, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_ROUTES_H_
 #define NEREID_FRONTENDS_HTTP_ROUTES_H_
 
@@ -22,15 +22,15 @@ struct HttpCall {
   std::unique_ptr<HttpRequest> request;
 };
 
-// Answers on every path, at once or later. Runs on an I/O thread; must not block.
+// Must answer in every case, at once or later. Runs on an I/O thread; must not block.
 using HttpRouteHandler = void (*)(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder);
 
-enum class RouteMethods : uint8_t { kGet, kPost, kGetAndPost };  // with GET always HEAD as well
+enum class RouteMethods : uint8_t { kGet, kPost, kGetAndPost };  // GET always includes HEAD
 
 struct HttpRoute {
-  absl::string_view pattern;  // as Router takes it
+  absl::string_view pattern;  // in the syntax of Router
   RouteMethods methods;
-  // The group of APIs that the route belongs to where access is restricted group by group.
+  // The API group of the route, for access restricted by group.
   absl::string_view group;
   HttpRouteHandler handle;
 };
@@ -39,7 +39,7 @@ struct HttpRoute {
 const char* AllowedMethods(RouteMethods methods);
 bool IsMethodAllowed(RouteMethods methods, HttpMethod method);
 
-// The rows of one file each.
+// The rows of each file.
 absl::Span<const HttpRoute> GenerateRoutes();     // generate_endpoint.cc
 absl::Span<const HttpRoute> InferRoutes();        // infer_endpoint.cc
 absl::Span<const HttpRoute> ModelRoutes();        // model_endpoints.cc
@@ -47,9 +47,9 @@ absl::Span<const HttpRoute> RepositoryRoutes();   // repository_endpoints.cc
 absl::Span<const HttpRoute> ServerRoutes();       // server_endpoints.cc
 absl::Span<const HttpRoute> UnsupportedRoutes();  // unsupported_endpoints.cc
 
-// All of them.
+// All rows.
 std::vector<HttpRoute> AllRoutes();
-// A router of their patterns, in the same order.
+// A router for their patterns, in the same order.
 Router MakeRouter(absl::Span<const HttpRoute> routes);
 
 }  // namespace nereid

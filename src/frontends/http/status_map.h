@@ -1,4 +1,4 @@
-// How the errors of the core read in HTTP. Pure functions, thread-safe.
+// Maps the errors of the core to HTTP. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_STATUS_MAP_H_
 #define NEREID_FRONTENDS_HTTP_STATUS_MAP_H_
 

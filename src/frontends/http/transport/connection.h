@@ -1,10 +1,10 @@
-// Connection: one client. Reads a request, has it handled, writes the answer, and again; keeps
-// reading (a bounded amount) while a request runs, which serves pipelining and shows when the
-// client goes away.
+// Connection: one client. Reads a request, has it handled, writes the answer, and repeats. It keeps
+// reading (a bounded amount) while a request runs, which allows pipelining and shows when the
+// client leaves.
 //
-// Owned by its loop's I/O thread: every method runs there, except Complete, CompleteWith and
+// Owned by its loop's I/O thread: every method runs there except Complete, CompleteWith and
 // OnBodyPieces, which any thread may call. Kept alive by its pending operations, by the responder
-// of a running request and by the body of a response that is being made.
+// of a running request and by the body of a response in production.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
 
@@ -44,30 +44,30 @@ class Connection final : public HttpResponseSink,
   // HttpBodyStream::Reader
   void OnBodyPieces() override;
 
-  // What Complete or CompleteWith left is there, or more of a body that is being made.
+  // Picks up the response left by Complete or CompleteWith, or new pieces of a body in production.
   void OnResponse();
-  // Once in a while: looks after what no event tells.
+  // Called periodically; checks what no event reports.
   void Sweep(TimePoint now);
-  // The server stops: closes if idle, otherwise after the present request.
+  // The server is stopping: closes if idle, otherwise after the current request.
   void OnDrain();
   // Closes now; a running request is cancelled.
   void Abort();
 
  private:
   enum class State {
-    kReading,    // a request, or idle between two
+    kReading,    // reading a request, or idle between two
     kRunning,    // the handler has the request
-    kWriting,    // the response
-    kStreaming,  // all of the response that is there is written; more is being made
-    kLingering,  // all is said; what the client still sends is thrown away so that the close
+    kWriting,    // sending the response
+    kStreaming,  // all available parts of the response are written; more is being made
+    kLingering,  // the response is sent; further input is discarded so that the close
                  // does not destroy the response on its way
     kClosed,
   };
 
-  // Does all that can be done without waiting, but no more than a few requests, then arms what to
-  // wait for.
+  // Does everything possible without waiting, for a few requests at most, then starts the waits
+  // that are needed.
   void Pump();
-  // One transition; false when there is something to wait for.
+  // Makes one transition; false if it must wait.
   bool Step();
   bool StepReading();
   bool StepWriting();
@@ -85,15 +85,17 @@ class Connection final : public HttpResponseSink,
   void OnRead(const boost::system::error_code& error, size_t size, bool direct);
   void OnPeerGone(bool orderly);
   void ArmWrite();
-  // Gives the client up when it has moved too little by now: `total` bytes since whenever.
+  // Drops the client if it has moved too few bytes by now; `total` counts them from any fixed
+  // start.
   void KeepPace(uint64_t total);
-  // Answers 408 or closes when the present deadline has passed.
+  // Answers 408 or closes if the current deadline has passed.
   void CheckDeadline(TimePoint now);
   std::string BodyTimeoutText() const;
-  // Whether the client has left, where enough is read ahead and reading does not tell.
+  // Whether the client has left; for when enough is read ahead and reading stops, so that it cannot
+  // tell.
   void LookForHangup();
   void CallOnCancel();
-  // Lets go of the response: of a body that is still being made nobody takes any more.
+  // Releases the response; the rest of a body still in production is then dropped.
   void DropResponse();
   void SetDeadline(Duration from_now) { deadline_ = loop_->Now() + from_now; }
   const HttpServerOptions& options() const { return loop_->options(); }
@@ -107,21 +109,21 @@ class Connection final : public HttpResponseSink,
 
   State state_ = State::kReading;
   bool pumping_ = false;
-  int begun_in_a_row_ = 0;  // requests that this call of Pump has passed to the handler
+  int begun_in_a_row_ = 0;  // requests passed to the handler by this call of Pump
   bool read_armed_ = false;
   bool write_armed_ = false;
   bool peer_gone_ = false;       // the client will send nothing more
-  bool request_begun_ = false;   // kReading: at least one byte of the request is there
+  bool request_begun_ = false;   // kReading: at least one byte of the request has arrived
   bool body_begun_ = false;      // kReading: the head is complete
-  bool input_unusable_ = false;  // a failure left bytes that cannot be told apart
+  bool input_unusable_ = false;  // a failure left bytes with unknown boundaries
   bool response_ready_ = false;
-  bool body_done_ = false;  // the last of response_.body_stream was taken
+  bool body_done_ = false;  // the end of response_.body_stream was taken
   TimePoint deadline_ = TimePoint::max();
   Pace pace_;                     // of the body being received, or of the response being sent
   RequestReader::Traits traits_;  // of the request being answered
   absl::AnyInvocable<void()> on_cancel_;
-  // One of these is written by Complete or CompleteWith on any thread while kRunning; completed_
-  // tells it from more of a body, and orders the accesses.
+  // One of these is written by Complete or CompleteWith on any thread while kRunning. completed_
+  // distinguishes that from new pieces of a body, and orders the accesses.
   std::atomic<bool> completed_{false};
   HttpResponse response_;
   absl::AnyInvocable<HttpResponse()> make_response_;

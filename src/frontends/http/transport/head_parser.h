@@ -1,5 +1,5 @@
-// HeadParser: Beast's HTTP grammar with our receivers. Collects the head as positions in the
-// caller's bytes, and passes the pieces of a chunked body on. Owned by a RequestReader.
+// HeadParser: Beast's HTTP grammar with our own handlers. Collects the head as positions in the
+// caller's bytes, and passes on the pieces of a chunked body. Owned by a RequestReader.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_HEAD_PARSER_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_HEAD_PARSER_H_
 
@@ -39,7 +39,7 @@ class HeadParser final : public boost::beast::http::basic_parser<true> {
   bool http11() const { return http11_; }
   HttpRequest::Range target() const { return target_; }
   absl::Span<const HttpRequest::HeaderRange> headers() const { return headers_; }
-  // A Transfer-Encoding other than "chunked" was asked for.
+  // Whether a Transfer-Encoding other than "chunked" was requested.
   bool unsupported_transfer_encoding() const { return unsupported_transfer_encoding_; }
 
  private:
@@ -56,7 +56,7 @@ class HeadParser final : public boost::beast::http::basic_parser<true> {
   std::size_t on_chunk_body_impl(std::uint64_t remain, StringView body, ErrorCode& error) override;
   void on_finish_impl(ErrorCode&) override {}
 
-  // Position of `text` in the head; none if it is not there (an unfolded obs-fold value).
+  // Position of `text` in the head; none if it is not in the head (an unfolded obs-fold value).
   std::optional<HttpRequest::Range> RangeOf(StringView text) const;
 
   const char* base_ = nullptr;

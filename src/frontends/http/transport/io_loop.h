@@ -1,8 +1,8 @@
-// IoLoop: one I/O thread with its event loop, and the connections that live on it. Everything of
-// a connection happens on its loop's thread; what other threads want is posted.
+// IoLoop: one I/O thread with its event loop and the connections that live on it. All work of a
+// connection happens on its loop's thread; other threads post their requests to it.
 //
-// Thread-safe, except the methods marked otherwise. Shared by its connections, because a
-// responder that somebody still holds may outlive the server.
+// Thread-safe, except the methods marked otherwise. Shared by its connections, because a responder
+// that is still held may outlive the server.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_IO_LOOP_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_IO_LOOP_H_
 
@@ -29,7 +29,7 @@ class Connection;
 
 class IoLoop : public std::enable_shared_from_this<IoLoop> {
  public:
-  // `handler` is used while the thread runs only.
+  // `handler` is used only while the thread runs.
   IoLoop(const HttpServerOptions& options, HttpHandler* handler);
   ~IoLoop();
 
@@ -37,7 +37,8 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
 
   // Takes over an accepted socket of this loop's io_context. `slot` counts the connection.
   void Adopt(Socket socket, BudgetUnits slot) ABSL_LOCKS_EXCLUDED(mu_);
-  // Has `connection` look for its response on the loop's thread. After the loop ended: drops it.
+  // Makes `connection` pick up its response on the loop's thread. After the end of the loop the
+  // response is dropped.
   void Deliver(std::shared_ptr<Connection> connection) ABSL_LOCKS_EXCLUDED(mu_);
   // Runs `task` on the loop's thread. REQUIRES: Join has not been called.
   void Post(std::function<void()> task);
@@ -46,7 +47,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   void Drain();
   // Waits until no connection is left; false if `deadline` came first.
   bool WaitEmpty(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
-  // Closes what is left, cancelling what runs, ends the thread and joins it.
+  // Closes the remaining connections, cancels running requests, then ends and joins the thread.
   // REQUIRES: not called on an I/O thread.
   void Join() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -55,7 +56,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   HttpHandler* handler() const { return handler_; }
   TimePoint Now() const { return options_.clock->Now(); }
   bool InLoop() const;
-  // Clients that were given up because they sent or read too slowly.
+  // Number of clients dropped because they sent or read too slowly.
   uint64_t slow_clients() const { return slow_clients_.load(std::memory_order_relaxed); }
 
   // Loop's thread only.

@@ -1,6 +1,6 @@
-// Listener: accepts connections and deals them out to the loops in turn, which spreads few
-// long-lived connections more evenly than letting the kernel choose among several sockets.
-// Lives on the first loop's thread; Open and Stop are called from outside.
+// Listener: accepts connections and distributes them to the loops in turn, which spreads few
+// long-lived connections more evenly than letting the kernel choose among several sockets. Lives on
+// the first loop's thread; Open and Stop are called from outside.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_LISTENER_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_LISTENER_H_
 
@@ -26,8 +26,8 @@ class Listener {
   absl::Status Open(const HttpServerOptions& options);
   // Begins to accept. REQUIRES: Open succeeded.
   void Start();
-  // Closes the listening socket and returns when no further connection will be handed out.
-  // REQUIRES: not called on an I/O thread; the loops run.
+  // Closes the listening socket and returns once no further connection will be passed on. REQUIRES:
+  // not called on an I/O thread; the loops run.
   void Stop();
 
   uint16_t port() const { return port_; }

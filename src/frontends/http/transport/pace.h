@@ -1,7 +1,7 @@
-// Pace: how long a client may take to move bytes, a body that it sends or an answer that it reads.
-// Two rules: something moves at least every `stall`, and all of it at no less than a rate, which
-// counts after a first `stall`. Only bytes that move in the right direction are to be told.
-// Decides only. Thread-compatible; owned by a connection.
+// Pace: how long a client may take to move bytes, whether a body that it sends or an answer that it
+// reads. Two rules: some bytes move at least every `stall`, and the total moves no slower than a
+// rate, which applies after a first `stall`. Report only bytes that move in the expected direction.
+// It only decides. Thread-compatible; owned by a connection.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_PACE_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_PACE_H_
 
@@ -19,31 +19,31 @@ class Pace {
 
   bool under_way() const { return under_way_; }
 
-  // Something is to be moved, `total` being what has moved before.
+  // There are bytes to move; `total` has moved before.
   void Begin(TimePoint now, uint64_t total) {
     under_way_ = true;
     first_ = last_ = total;
     begun_ = moved_ = now;
   }
-  // `total` has moved by now; the same as before is no progress.
+  // `total` has moved by now; an unchanged total is no progress.
   void Moved(TimePoint now, uint64_t total) {
     if (total == last_) return;
     last_ = total;
     moved_ = now;
   }
-  // Nothing is to be moved: whatever is waited for is not the client's fault.
+  // There are no bytes to move, so any delay is not the client's fault.
   void End() { under_way_ = false; }
 
-  // When the client is to be given up. REQUIRES: under_way()
+  // The time when the client is to be dropped. REQUIRES: under_way()
   TimePoint deadline() const { return std::min(moved_ + stall_, RateDeadline()); }
-  // Whether it is the rate that gives the client up.
+  // Whether the rate is the reason for dropping the client.
   bool by_rate() const { return RateDeadline() < moved_ + stall_; }
 
  private:
   TimePoint RateDeadline() const {
     if (min_rate_ == 0) return TimePoint::max();
     const double seconds = static_cast<double>(last_ - first_) / static_cast<double>(min_rate_);
-    // A year is as good as any longer time, and does not overflow.
+    // A year is as good as any longer time and does not overflow.
     return begun_ + stall_ +
            std::chrono::duration_cast<Duration>(
                std::chrono::duration<double>(std::min(seconds, 365.0 * 86400)));

@@ -1,5 +1,5 @@
-// RequestReader: turns the bytes of one connection into HttpRequests: grammar, limits, and where
-// the body goes. Does no I/O. Owned by its connection's I/O thread.
+// RequestReader: turns the bytes of one connection into HttpRequests: applies the grammar and the
+// limits, and places the body. Does no I/O. Owned by its connection's I/O thread.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_REQUEST_READER_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_REQUEST_READER_H_
 
@@ -22,16 +22,16 @@ namespace nereid::http {
 class RequestReader {
  public:
   enum class Progress {
-    kNeedMore,  // all that could be used is used; DirectBody() says where more may go
-    kComplete,  // TakeRequest() has it
-    kFailed,    // answer with failure() and close: what follows cannot be told apart
+    kNeedMore,  // all usable bytes are consumed; DirectBody() says where more may go
+    kComplete,  // TakeRequest() returns the request
+    kFailed,    // answer with failure() and close: the boundaries of what follows are unknown
   };
   struct Failure {
     int status = 0;
     std::string message;
   };
-  // What the answer depends on besides the handler. Valid once the head is there; after a
-  // failure before that, what a client of unknown abilities understands.
+  // What the answer depends on besides the handler. Valid once the head has arrived; after an
+  // earlier failure, the values that suit any client.
   struct Traits {
     bool http11 = true;
     bool keep_alive = false;
@@ -41,7 +41,7 @@ class RequestReader {
   // `options` must outlive the reader.
   explicit RequestReader(const HttpServerOptions* options);
 
-  // Consumes what it can from `input`.
+  // Consumes as much as possible of `input`.
   Progress Consume(InputBuffer* input);
 
   // The rest of a body of known length, to be received into directly; empty when there is none.
@@ -53,14 +53,15 @@ class RequestReader {
   bool TakeExpectContinue();
 
   bool head_done() const { return head_done_; }
-  // Bytes of the body that are there.
+  // Bytes of the body that have arrived.
   uint64_t body_bytes() const { return body_ == nullptr ? 0 : body_->size(); }
-  // Lets go of the body of a request that failed. REQUIRES: nothing is being received into it.
+  // Releases the body of a failed request. REQUIRES: nothing is being received into it.
   void DropBody() { body_.reset(); }
   const Failure& failure() const { return failure_; }
   const Traits& traits() const { return traits_; }
 
-  // The request, and the reader is ready for the next. REQUIRES: Consume returned kComplete.
+  // Returns the request, and makes the reader ready for the next. REQUIRES: Consume returned
+  // kComplete.
   std::unique_ptr<HttpRequest> TakeRequest();
 
  private:
@@ -71,11 +72,11 @@ class RequestReader {
   // A chunk of `size` bytes is announced.
   bool BeginChunk(uint64_t size);
   bool AddChunkData(const char* data, size_t size);
-  // Units for `bytes` more of the body; none fails.
+  // Takes units for `bytes` more of the body; fails if there are none.
   std::optional<BudgetUnits> TakeUnits(uint64_t bytes);
   // Fails when the budget could never pay for a body of `size`.
   bool FailTooLarge(uint64_t size);
-  // `size` is what the text says about it, with a leading blank, or empty.
+  // `size` is the part of the text about the size, with a leading blank, or empty.
   std::string BodySizeError(absl::string_view size) const;
   Progress Fail(int status, std::string message);
   Progress FailHead(const boost::beast::error_code& error, const InputBuffer& input);

@@ -23,30 +23,31 @@ class ResponseWriter {
  public:
   enum class Progress {
     kDone,
-    kBlocked,  // the socket takes no more now: wait until it is writable
+    kBlocked,  // the socket accepts no more now: wait until it is writable
     kFailed,   // the peer is gone
   };
 
-  // Begins `response`, which must stay as it is until Flush returns kDone or kFailed. Of one with
-  // a body_stream only the header is begun.
+  // Begins `response`, which must not change until Flush returns kDone or kFailed. If it has a
+  // body_stream, only the header is sent.
   void Start(const HttpResponse& response, const RequestReader::Traits& traits);
-  // Adds what was taken from the body_stream, one chunk a piece, and the end of the body if it has
-  // ended. REQUIRES: Flush returned kDone, or was not called since Start; nothing was added since.
+  // Adds what was taken from the body_stream, one chunk per piece, and the end of the body if it
+  // has ended. REQUIRES: Flush returned kDone, or was not called since Start; nothing was added
+  // since.
   void Append(HttpBodyStream::Taken taken);
-  // Writes what the socket takes without blocking.
+  // Writes as much as the socket accepts without blocking.
   Progress Flush(Socket* socket);
-  // Bytes written, of all responses together.
+  // Bytes written for all responses together.
   uint64_t written() const { return written_; }
 
  private:
   void BuildHead(const HttpResponse& response, const RequestReader::Traits& traits,
                  size_t body_size);
 
-  std::string head_;  // its memory serves all responses of the connection
+  std::string head_;  // its memory is reused for all responses of the connection
   bool chunked_ = false;
   bool no_body_ = false;
   HttpBodyStream::Taken taken_;           // being sent
-  std::vector<std::string> chunk_heads_;  // what stands before, between and after its pieces
+  std::vector<std::string> chunk_heads_;  // the text before, between and after its pieces
   absl::InlinedVector<boost::asio::const_buffer, 6> pieces_;
   size_t next_piece_ = 0;
   uint64_t written_ = 0;

@@ -26,7 +26,7 @@ struct ReceivedResponse {
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
 
-  // "" when there is none.
+  // "" if there is none.
   std::string Header(const std::string& lower_case_name) const {
     const auto found = headers.find(lower_case_name);
     return found == headers.end() ? "" : found->second;
@@ -91,7 +91,7 @@ class LoopbackClient {
     return response;
   }
 
-  // Status line and headers only; the body stays to be read.
+  // Status line and headers only; the body remains to be read.
   ReceivedResponse ReadHead() {
     ReceivedResponse response;
     size_t head_end;
@@ -113,7 +113,7 @@ class LoopbackClient {
     return response;
   }
 
-  // The next chunk of a chunked body; empty after the last one, or when the connection ended.
+  // The next chunk of a chunked body; empty after the last one, or if the connection ended.
   std::string ReadChunk() {
     last_chunk_ = false;
     size_t line_end;
@@ -130,7 +130,7 @@ class LoopbackClient {
     last_chunk_ = size == 0;
     return chunk;
   }
-  // What comes until the peer closes.
+  // Everything received until the peer closes.
   std::string ReadAll() {
     while (Fill()) {
     }
@@ -142,7 +142,7 @@ class LoopbackClient {
     return Read();
   }
 
-  // True if the peer closes, with nothing more said, before the deadline.
+  // True if the peer closes, without sending anything more, before the deadline.
   bool AtEof() { return buffer_.empty() && !Fill() && eof_; }
 
  private:
