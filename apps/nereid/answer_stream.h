@@ -1,6 +1,6 @@
-// AnswerStream: standard output for answers alone: whatever else the process writes there, the log
-// and what libraries print, goes to standard error from then on. One in a process; owned by the
-// main thread.
+// AnswerStream: reserves standard output for answers. Everything else that the process writes
+// there, such as the log and messages of libraries, goes to standard error from then on. One per
+// process; owned by the main thread.
 #ifndef NEREID_APPS_NEREID_ANSWER_STREAM_H_
 #define NEREID_APPS_NEREID_ANSWER_STREAM_H_
 
@@ -12,7 +12,7 @@ namespace nereid {
 
 class AnswerStream {
  public:
-  // Where descriptors cannot be had, all goes to standard output as before.
+  // If no descriptors can be had, everything goes to standard output as before.
   AnswerStream();
   ~AnswerStream();
   AnswerStream(const AnswerStream&) = delete;
@@ -32,7 +32,7 @@ class AnswerStream {
     std::array<char, 4096> bytes_;
   };
 
-  const int answers_;  // what was standard output
+  const int answers_;  // the original standard output
   Buffer buffer_;
   std::ostream stream_;
 };

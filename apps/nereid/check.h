@@ -1,4 +1,4 @@
-// `nereid check DIR...`: whether model repositories could be served, without serving them.
+// `nereid check DIR...`: reports whether model repositories could be served, without serving them.
 #ifndef NEREID_APPS_NEREID_CHECK_H_
 #define NEREID_APPS_NEREID_CHECK_H_
 
@@ -8,9 +8,9 @@
 
 namespace nereid {
 
-// `args`: what follows "check"; `backend_directory`: that of this installation. Writes the report
-// to `out`, what is wrong with the arguments to `err`. The exit status: 0: no problems; 1:
-// problems; 2: it could not be checked.
+// `args`: the arguments after "check"; `backend_directory`: that of this installation. Writes the
+// report to `out`, and errors in the arguments to `err`. Exit status: 0: no problems; 1: problems;
+// 2: the check could not be made.
 int CheckCommand(const std::vector<std::string>& args, const std::string& backend_directory,
                  std::ostream& out, std::ostream& err);
 

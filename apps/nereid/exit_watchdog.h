@@ -1,5 +1,5 @@
-// ExitWatchdog: ends the process if its end takes too long, whatever hangs. Thread-safe. Its thread
-// is made at the start: when it is needed the machine may have none left.
+// ExitWatchdog: ends the process if the shutdown takes too long, whatever hangs. Thread-safe. Its
+// thread is created at the start, because the machine may have none left when it is needed.
 #ifndef NEREID_APPS_NEREID_EXIT_WATCHDOG_H_
 #define NEREID_APPS_NEREID_EXIT_WATCHDOG_H_
 
@@ -19,19 +19,19 @@ void EndProcess(const std::function<void()>& last_words);
 
 class ExitWatchdog {
  public:
-  // What hangs, one sentence each. Must not wait for anything.
+  // Describes what hangs, one sentence each. Must not wait for anything.
   using Reporter = std::function<std::vector<std::string>()>;
   using Ender = std::function<void(const std::function<void()>& last_words)>;
 
-  // `end` is called at the deadline. `clock` outlives this.
+  // `end` is called at the deadline. `clock` outlives the watchdog.
   ExitWatchdog(Clock* clock, Ender end);
   ~ExitWatchdog();
   ExitWatchdog(const ExitWatchdog&) = delete;
   ExitWatchdog& operator=(const ExitWatchdog&) = delete;
 
-  // At `deadline` the process ends, after log lines of what `reporter` says then.
+  // Ends the process at `deadline`, after logging what `reporter` returns then.
   void Arm(TimePoint deadline, Reporter reporter) ABSL_LOCKS_EXCLUDED(mu_);
-  // Another reporter. When this has returned, the one before it is not called any more.
+  // Sets another reporter. Once this has returned, the previous one is not called any more.
   void Report(Reporter reporter) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -1,5 +1,5 @@
 // ModelTrial: sends requests to a model of a server in this process, one after the other, and
-// prints what comes back. Owned by the main thread; responses come on threads of the server.
+// prints the responses. Owned by the main thread; responses arrive on threads of the server.
 #ifndef NEREID_APPS_NEREID_MODEL_TRIAL_H_
 #define NEREID_APPS_NEREID_MODEL_TRIAL_H_
 
@@ -21,32 +21,32 @@ namespace nereid {
 
 class ModelTrial {
  public:
-  // Both outlive this.
+  // Both outlive the object.
   ModelTrial(Server* server, std::ostream* out) : server_(server), out_(*out) {}
 
   struct Plan {
     std::string model;
-    std::string json;  // a request as clients send it; empty: made up from the model's inputs
+    std::string json;  // a request as clients send it; empty: generated from the model's inputs
     int count = 1;
     bool sequence = false;  // the requests are one sequence
   };
-  // Prints every response. False, once an error has been printed, and the rest is not sent. An
-  // error where nothing could be sent: no such model, or a request that does not fit it.
+  // Prints every response. False if an error was printed; the remaining requests are then not sent.
+  // Returns an error if nothing could be sent: no such model, or a request that does not fit it.
   absl::StatusOr<bool> Run(const Plan& plan);
 
  private:
   struct Received {
-    std::unique_ptr<InferResponse> response;  // null: flags alone
+    std::unique_ptr<InferResponse> response;  // null: only flags
     bool final = false;
   };
 
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
 
-  // Fills the request; its data lies in `buffers`.
+  // Fills the request; its data is stored in `buffers`.
   absl::Status Fill(const Plan& plan, int index, InferRequest* request, RequestBuffers* buffers);
   absl::Status FillSample(const std::string& model, InferRequest* request, RequestBuffers* buffers);
-  // Prints responses until the request, issued at `start`, is over. False if one of them was an
+  // Prints responses until the request, issued at `start`, has ended. False if any response was an
   // error.
   bool PrintAnswers(TimePoint start) ABSL_LOCKS_EXCLUDED(mu_);
   Received Next() ABSL_LOCKS_EXCLUDED(mu_);

@@ -1,4 +1,4 @@
-// Tensors for human eyes: made up for a model that is tried, and printed. Pure functions.
+// Tensors for human readers: generates them for a model on trial, and prints them. Pure functions.
 #ifndef NEREID_APPS_NEREID_PRINTED_TENSOR_H_
 #define NEREID_APPS_NEREID_PRINTED_TENSOR_H_
 
@@ -14,8 +14,8 @@ namespace nereid {
 // The bytes of a tensor of `elements` ones; of BOOL, true; of BYTES, the word "sample".
 std::string SampleTensor(DataType type, int64_t elements);
 
-// "OUTPUT0  FP32 [2,3]  [1.0,2.0,...]": the first elements of a long tensor, and how many there
-// are.
+// "OUTPUT0  FP32 [2,3]  [1.0,2.0,...]": for a long tensor the first elements and their total
+// number.
 std::string PrintTensor(absl::string_view name, DataType type, const Shape& shape,
                         absl::string_view bytes);
 

@@ -1,4 +1,4 @@
-// Services: the ports that a server answers on. Thread-compatible; used by the main thread.
+// Services: the ports on which a server answers. Thread-compatible; used by the main thread.
 #ifndef NEREID_APPS_NEREID_SERVICES_H_
 #define NEREID_APPS_NEREID_SERVICES_H_
 
@@ -19,12 +19,12 @@ namespace nereid {
 
 class Services {
  public:
-  // `server` must outlive this.
+  // `server` must outlive the services.
   explicit Services(Server* server) : server_(server) {}
   ~Services();
 
-  // Opens the ports that `settings` ask for and logs where they are. An error says which one
-  // could not be opened; those opened before it are closed by the destructor.
+  // Opens the ports that `settings` ask for and logs their addresses. An error names the port that
+  // could not be opened; the destructor closes those opened before it.
   absl::Status Start(const Settings& settings);
   // Closes the ports of HTTP and gRPC: refuses new connections and requests, lets those in flight
   // finish until `deadline`. The metrics page stays up: this is when people look at it.

@@ -1,6 +1,6 @@
-// Settings: everything the command line says. Plain values, for the most part the options of the
-// server's parts as these define them, so that each default stands once; the flag table fills them
-// in (flags/flag_table.h).
+// Settings: everything that the command line specifies. Plain values, mostly the options structures
+// defined by the server's parts, so that each default is defined once; the flag table fills them in
+// (flags/flag_table.h).
 #ifndef NEREID_APPS_NEREID_SETTINGS_H_
 #define NEREID_APPS_NEREID_SETTINGS_H_
 
@@ -18,22 +18,21 @@
 
 namespace nereid {
 
-// I/O threads where the command line does not say how many: one for each processor, at most these.
-// Threads beyond the number of processors only take turns: event loops never wait for anything
-// else.
+// I/O threads if the command line does not give a number: one per processor, at most these. More
+// threads than processors would only take turns, because event loops never wait for anything else.
 inline constexpr int kMostHttpThreads = 8;
 inline constexpr int kMostGrpcThreads = 2;
 
 struct Settings {
-  // What this program decides by itself, and another that embeds the server otherwise.
+  // Defaults of this program, which other programs that embed the server may choose differently.
   Settings() {
     server.max_model_requests = 32 << 10;
     http.port = 8000;
-    http.thread_count = 0;  // as kMostHttpThreads says
+    http.thread_count = 0;  // see kMostHttpThreads
     grpc.port = 8001;
-    grpc.infer_threads = 0;  // as kMostGrpcThreads says
+    grpc.infer_threads = 0;  // see kMostGrpcThreads
     grpc.max_connection_requests = 4096;
-    metrics.address.clear();  // that of HTTP
+    metrics.address.clear();  // same as HTTP
     metrics.port = 8002;
   }
 
@@ -47,13 +46,13 @@ struct Settings {
   bool allow_grpc = true;
   GrpcServerOptions grpc;
   HttpServerOptions metrics;
-  uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // of one stream, HTTP or gRPC
-  // Of the response cache: [cache][setting]; becomes server.cache_configs.
+  uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // per stream, HTTP or gRPC
+  // Settings of the response cache: [cache][setting]; become server.cache_configs.
   std::map<std::string, std::map<std::string, std::string>> cache_settings;
   std::optional<int64_t> response_cache_byte_size;
-  // Accepted options that have no effect here, to be named in one warning.
+  // Accepted options that have no effect here, named in one warning.
   std::vector<std::string> without_effect;
-  // What is to be said of options that are there only for command lines of old; a line each.
+  // Deprecation messages for options kept only for old command lines; one line per option.
   std::vector<std::string> deprecations;
 
   const std::string& metrics_address() const {

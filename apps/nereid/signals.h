@@ -1,8 +1,8 @@
-// ShutdownSignals: turns SIGINT and SIGTERM into something that can be waited for. One per process,
-// made by the main thread, and there until the process ends.
+// ShutdownSignals: turns SIGINT and SIGTERM into an event that can be waited for. One per process,
+// created by the main thread, and never destroyed before the process ends.
 //
-// The signals are caught and not blocked: backends start processes, and those inherit blocked and
-// ignored signals, but not handlers. docs/adr/0013 says what a backend may expect.
+// The signals are caught and not blocked, because backends start processes, which inherit blocked
+// and ignored signals but not handlers. docs/adr/0013 says what a backend may expect.
 #ifndef NEREID_APPS_NEREID_SIGNALS_H_
 #define NEREID_APPS_NEREID_SIGNALS_H_
 
@@ -14,15 +14,15 @@ namespace nereid {
 
 class ShutdownSignals {
  public:
-  // Catches the signals and starts a thread that receives them. Until Serving() the first one ends
-  // the process at once: there is nothing in flight that could be lost. Throws std::system_error
-  // when the system has no pipe or no thread left.
+  // Catches the signals and starts a thread that receives them. Until Serving() is called, the
+  // first signal ends the process at once, because no request in flight could be lost. Throws
+  // std::system_error if the system has no pipe or no thread left.
   ShutdownSignals();
 
-  // The server runs: from now on the first signal makes Wait return. A SIGINT after it, of somebody
-  // who has no patience, ends the process at once; a SIGTERM after it changes nothing, since
-  // programs that supervise others repeat it. Catches them again, should a backend have put
-  // handlers of its own in place while it was loaded.
+  // The server is running: from now on the first signal makes Wait return. A later SIGINT, sent by
+  // an impatient user, ends the process at once. A later SIGTERM changes nothing, because
+  // supervisors repeat it. Installs the handlers again, in case a backend replaced them while it
+  // was loaded.
   void Serving();
   // Blocks until a signal arrived; returns its number.
   int Wait();
@@ -30,10 +30,10 @@ class ShutdownSignals {
  private:
   static void Catch();
   void Receive();
-  // Lets Wait return. False if it was to do so already.
+  // Makes Wait return. False if an earlier signal already did.
   bool Take(int number);
 
-  int pipe_ = -1;  // where the handler writes to is read from here
+  int pipe_ = -1;  // the read end; the handler writes to the other end
   std::atomic<bool> serving_{false};
   Mutex mu_;
   CondVar changed_;

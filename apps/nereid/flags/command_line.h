@@ -1,4 +1,4 @@
-// Reading a command line against the flag table, and the texts made from the table.
+// Reads a command line using the flag table, and writes the texts made from the table.
 #ifndef NEREID_APPS_NEREID_FLAGS_COMMAND_LINE_H_
 #define NEREID_APPS_NEREID_FLAGS_COMMAND_LINE_H_
 
@@ -12,12 +12,12 @@
 
 namespace nereid {
 
-// Applies `args` (without the program's name): --name=value or --name value; an unambiguous
-// beginning of a name stands for it. Then checks what concerns several options.
-// INVALID_ARGUMENT names the option and, for one that does not exist, the nearest that does.
+// Applies `args` (without the program's name): --name=value or --name value; an unambiguous prefix
+// of a name is enough. Then checks rules that involve several options. INVALID_ARGUMENT names the
+// option and, if it does not exist, the nearest one that does.
 absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings);
 
-// What --help prints, and docs/operate/options.md.
+// The texts of --help and of docs/operate/options.md.
 std::string HelpText(const std::string& program);
 std::string HelpMarkdown();
 

@@ -1,5 +1,5 @@
-// Flag: one command line option: name, argument, meaning, and what it does with its value.
-// Immutable once made.
+// Flag: one command line option: name, argument, meaning, and what happens to its value. Immutable
+// after construction.
 #ifndef NEREID_APPS_NEREID_FLAGS_FLAG_H_
 #define NEREID_APPS_NEREID_FLAGS_FLAG_H_
 
@@ -15,7 +15,7 @@ namespace nereid {
 // Takes the option's value; INVALID_ARGUMENT says what is wrong with it.
 using FlagSetter = std::function<absl::Status(absl::string_view value)>;
 
-// Made by a function of flag_kinds.h, or, where none fits, with a setter of its own.
+// Made by a function of flag_kinds.h or, if none fits, with its own setter.
 struct Flag {
   std::string name;      // without the dashes
   std::string argument;  // "<integer>"; empty: the option takes none

@@ -1,6 +1,6 @@
 // The usual kinds of options: each function makes a row of the table. Such an option stores its
-// value in `*target`, and what is there when the table is made is the default that --help shows:
-// the default stands where the target is defined, and nowhere else.
+// value in `*target`. The value of `*target` when the table is made is the default shown by --help,
+// so a default is defined only at its target.
 #ifndef NEREID_APPS_NEREID_FLAGS_FLAG_KINDS_H_
 #define NEREID_APPS_NEREID_FLAGS_FLAG_KINDS_H_
 
@@ -32,7 +32,7 @@ Flag StringSetFlag(std::string name, std::set<std::string>* target, std::string 
 struct IntegerRange {
   int64_t low;
   int64_t high;
-  const char* error = nullptr;  // instead of the usual text for a number beyond these
+  const char* error = nullptr;  // replaces the usual text for a number out of range
 };
 
 template <typename Integer>
@@ -83,11 +83,11 @@ Flag ChoiceFlag(std::string name, Value* target, std::vector<std::pair<std::stri
 
 // ---- Changes to a row.
 
-// For a default that is not a fixed value.
+// Describes a default that is not a fixed value.
 Flag WithDefaultText(std::string text, Flag flag);
-// Every refusal of a value has this text.
+// Uses this text for every refusal of a value.
 Flag WithError(std::string text, Flag flag);
-// Each use adds a line to `*deprecations`; `instead` is what to write.
+// Adds a line to `*deprecations` at each use; `instead` is the replacement to recommend.
 Flag Deprecated(std::vector<std::string>* deprecations, const std::string& instead, Flag flag);
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// The one table of command line options: what parsing, --help and the options page are made from.
-// Each group of options is a file of its own, x_flags.cc; a new option is a row there.
+// The one table of command line options: the source of parsing, --help and the options page. Each
+// group of options has its own file, x_flags.cc; a new option is a row there.
 #ifndef NEREID_APPS_NEREID_FLAGS_FLAG_TABLE_H_
 #define NEREID_APPS_NEREID_FLAGS_FLAG_TABLE_H_
 
@@ -15,7 +15,7 @@ namespace nereid {
 // All options; their setters write into `settings`, which must outlive the table.
 std::vector<FlagGroup> MakeFlagTable(Settings* settings);
 
-// Its groups, in its order.
+// The groups of the table, in order.
 FlagGroup ServerFlags(Settings* settings);
 FlagGroup LogFlags(Settings* settings);
 FlagGroup RepositoryFlags(Settings* settings);
@@ -27,7 +27,7 @@ FlagGroup CacheFlags(Settings* settings);
 FlagGroup InstanceFlags(Settings* settings);
 FlagGroup DeviceFlags(Settings* settings);
 
-// Options of the original server that this version does not have yet, without dashes.
+// Options of the original server that this version lacks, without dashes.
 bool IsOptionOfLaterVersion(absl::string_view name);
 
 }  // namespace nereid

@@ -1,4 +1,4 @@
-// Reading the values of options. Pure, thread-safe.
+// Parses the values of options. Pure, thread-safe.
 #ifndef NEREID_APPS_NEREID_FLAGS_FLAG_VALUES_H_
 #define NEREID_APPS_NEREID_FLAGS_FLAG_VALUES_H_
 
@@ -13,7 +13,7 @@ namespace nereid {
 inline constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 inline constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
-// Each leaves `*out` as it was, and returns INVALID_ARGUMENT, when `value` is none of these:
+// Each leaves `*out` unchanged and returns INVALID_ARGUMENT if `value` has none of these forms:
 // true/on/1, false/off/0, in any case.
 absl::Status ParseBool(absl::string_view value, bool* out);
 // A decimal number within [low, high].
