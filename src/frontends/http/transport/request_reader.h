@@ -72,7 +72,7 @@ class RequestReader {
   // A chunk of `size` bytes is announced.
   bool BeginChunk(uint64_t size);
   bool AddChunkData(const char* data, size_t size);
-  // Takes units for `bytes` more of the body; fails if there are none.
+  // Takes units for `bytes` more of the body; none if they are refused, which fails the request.
   std::optional<BudgetUnits> TakeUnits(uint64_t bytes);
   // Fails when the budget could never pay for a body of `size`.
   bool FailTooLarge(uint64_t size);
