@@ -1,4 +1,5 @@
-// Answers to the calls of a model's process: (0, value), or (1 + error code, text). Stateless.
+// Writes answers to the calls of a model's process: (0, value), or (1 + error code, text).
+// Stateless.
 #ifndef NEREID_BACKENDS_PYTHON_ANSWERS_H_
 #define NEREID_BACKENDS_PYTHON_ANSWERS_H_
 
@@ -10,7 +11,7 @@
 
 namespace nereid_backend {
 
-// The begin of an answer; one value follows.
+// The beginning of an answer; one value follows.
 inline void BeginAnswer(nereid_python::ValueWriter* writer) {
   writer->List(2);
   writer->Int(0);

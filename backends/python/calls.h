@@ -1,5 +1,5 @@
-// Calls: answers what a model's process asks of the server, and takes what it tells. Owned by the
-// thread that hears the process; what takes time is answered by other threads.
+// Calls: answers the questions of a model's process and receives what it reports. Owned by the
+// thread that listens to the process; other threads answer calls that take time.
 #ifndef NEREID_BACKENDS_PYTHON_CALLS_H_
 #define NEREID_BACKENDS_PYTHON_CALLS_H_
 
@@ -21,13 +21,13 @@ class Calls {
  public:
   Calls(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport);
 
-  // Takes what is in the ring, but no more than a ring holds. True when the process has answered a
-  // command of whose answer it was to tell.
+  // Processes what is in the ring, but no more than one ring's content. True if the process has
+  // answered a command and was asked to report that.
   bool Take();
   void CancelAll() { children_.CancelAll(); }
-  // Nothing that was begun for the process is under way any more.
+  // Whether nothing begun for the process is still in progress.
   bool Idle() { return children_.Idle() && control_.Idle(); }
-  // Both outlive this. REQUIRES: the process has not been given a request yet.
+  // Both outlive the object. REQUIRES: the process has not been given a request yet.
   void set_instance(OpenRequests* requests, WaitGraph::Node* node) {
     requests_ = requests;
     children_.set_node(node);

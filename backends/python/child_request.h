@@ -1,5 +1,5 @@
-// ChildRequest: one inference request of a model's process to another model, until it was released
-// and has got its last response. Thread-safe.
+// ChildRequest: one inference request that a model's process sends to another model, until it is
+// released and has received its last response. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_
 #define NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_
 
@@ -20,27 +20,27 @@ namespace nereid_backend {
 
 class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
  public:
-  // What the process asks for.
+  // The content of the request.
   struct Spec {
     std::string model;
     int64_t version = -1;
     std::string id;
     uint64_t correlation = 0;
-    std::string correlation_text;  // instead, unless empty
+    std::string correlation_text;  // used instead unless empty
     uint32_t flags = 0;
     uint64_t timeout_us = 0;
     uint64_t priority = 0;
-    std::string parameters;  // a JSON object; empty without any
+    std::string parameters;  // a JSON object; empty if there are none
     std::vector<std::string> outputs;
     std::vector<nereid_python::Tensor> inputs;
     bool decoupled = false;
     bool blocks_execute = false;
 
-    // The reader fails when that is no request.
+    // The reader fails if the bytes are not a request.
     static Spec Read(nereid_python::ValueReader* reader);
   };
 
-  // `over` is called once, when nothing is under way any more, by any thread.
+  // `over` is called once, on any thread, when nothing is in progress any more.
   ChildRequest(std::shared_ptr<Transport> transport, uint32_t slot, bool decoupled,
                std::function<void()> over)
       : transport_(std::move(transport)),
@@ -51,20 +51,20 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
   ChildRequest(const ChildRequest&) = delete;
   ChildRequest& operator=(const ChildRequest&) = delete;
 
-  // After success the callbacks come; after an error none does.
+  // After success the callbacks follow; after an error none does.
   Error Send(const Spec& spec, TRITONSERVER_Server* server,
              TRITONSERVER_ResponseAllocator* allocator);
   void Cancel();
-  // Answers with the next response as soon as there is one.
+  // Answers with the next response as soon as it arrives.
   void Next(uint32_t slot);
-  // No more Next.
+  // Next will not be called any more.
   void Close();
 
   // The allocator of outputs. Its user pointer is the Transport.
   static Error NewAllocator(TRITONSERVER_ResponseAllocator** allocator);
 
  private:
-  // A response as a value, and the blocks that belong to it.
+  // A response as a value, with the blocks that belong to it.
   struct Response {
     std::string value;
     std::vector<uint64_t> blocks;
@@ -78,22 +78,22 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
   Response Take(TRITONSERVER_InferenceResponse* response);
   static Response NoOutputs();
   void Add(Response response, bool final);
-  // Deletes the request and answers, where it is time for that. REQUIRES: mu_ is not held.
+  // Deletes the request and answers, if it is time to do so. REQUIRES: mu_ is not held.
   void Advance();
   void Free(const Response& response);
 
   const std::shared_ptr<Transport> transport_;
-  const uint32_t slot_;  // of the call that has sent this
+  const uint32_t slot_;  // slot of the call that sent the request
   const bool decoupled_;
   const std::function<void()> over_;
-  std::string input_copy_;  // of a decoupled one, whose call is answered at once
+  std::string input_copy_;  // for a decoupled request, whose call is answered at once
 
   std::mutex mu_;
   // Guarded by mu_.
   TRITONSERVER_InferenceRequest* request_ = nullptr;
   int pins_ = 0;           // threads that use request_
   bool released_ = false;  // by the server
-  bool final_ = false;     // the last response is there
+  bool final_ = false;     // the last response has arrived
   bool over_called_ = false;
   bool closed_ = false;
   std::deque<Response> responses_;

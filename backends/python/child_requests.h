@@ -1,5 +1,5 @@
 // ChildRequests: inference requests that a model's process sends to other models of the server
-// (business logic scripting). Outputs are written by those models into the memory that the process
+// (business logic scripting). Those models write their outputs into the memory that the process
 // reads. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_CHILD_REQUESTS_H_
 #define NEREID_BACKENDS_PYTHON_CHILD_REQUESTS_H_
@@ -24,18 +24,18 @@ class ChildRequest;
 class ChildRequests {
  public:
   ChildRequests(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport);
-  // Cancels what is under way and waits for its end.
+  // Cancels all requests in progress and waits for their end.
   ~ChildRequests();
   ChildRequests(const ChildRequests&) = delete;
   ChildRequests& operator=(const ChildRequests&) = delete;
 
-  // Sends the request that `arguments` describe. The answer goes into `slot`: the response, or, for
-  // a decoupled one, the number of the stream of responses.
+  // Sends the request that `arguments` describe. The answer goes into `slot`: the response or, for
+  // a decoupled request, the number of the response stream.
   void Infer(nereid_python::ValueReader* arguments, uint32_t slot);
-  // Answers with the next response of a stream as soon as there is one.
+  // Answers with the next response of a stream as soon as it arrives.
   void Next(uint64_t stream, uint32_t slot);
   void Cancel(uint64_t stream);
-  // Nobody asks for the responses of a stream any more.
+  // The process will not ask for more responses of this stream.
   void CloseStream(uint64_t stream);
   void CancelAll();
   bool Idle();
@@ -45,9 +45,9 @@ class ChildRequests {
  private:
   friend class ChildRequest;
 
-  // False when the answer, for which `execute` waits, could never come.
+  // False if the answer for which `execute` waits could never arrive.
   bool BeginWait(uint64_t number, const std::string& model, int64_t version);
-  // The model; for an ensemble the models that it consists of.
+  // The model; for an ensemble, its member models.
   const std::vector<std::string>& TargetsOf(const std::string& model, int64_t version);
   std::shared_ptr<ChildRequest> Find(uint64_t number);
   void Forget(uint64_t number);
@@ -56,14 +56,14 @@ class ChildRequests {
   const std::shared_ptr<Transport> transport_;
   TRITONSERVER_ResponseAllocator* allocator_ = nullptr;
   WaitGraph::Node* node_ = nullptr;
-  std::map<std::string, std::vector<std::string>> targets_;  // known ones; the hearing thread only
+  std::map<std::string, std::vector<std::string>> targets_;  // cached; listening thread only
 
   std::mutex mu_;
   std::condition_variable none_left_;
   uint64_t next_ = 1;                                           // guarded by mu_
-  std::map<uint64_t, std::shared_ptr<ChildRequest>> children_;  // guarded by mu_; those under way
+  std::map<uint64_t, std::shared_ptr<ChildRequest>> children_;  // guarded by mu_; in progress
   std::map<uint64_t, WaitGraph::Wait> waits_;                   // guarded by mu_
-  std::map<uint64_t, std::shared_ptr<ChildRequest>> streams_;   // guarded by mu_; those asked for
+  std::map<uint64_t, std::shared_ptr<ChildRequest>> streams_;   // guarded by mu_; being read
 };
 
 }  // namespace nereid_backend

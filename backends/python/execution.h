@@ -1,5 +1,6 @@
-// Execution: requests of one TRITONBACKEND_ModelInstanceExecute that the process of a Python model
-// gets at a time, from their numbers to their release. Used by one thread.
+// Execution: those requests of one TRITONBACKEND_ModelInstanceExecute that the process of a Python
+// model receives at a time, from the assignment of their numbers to their release. Used by one
+// thread.
 #ifndef NEREID_BACKENDS_PYTHON_EXECUTION_H_
 #define NEREID_BACKENDS_PYTHON_EXECUTION_H_
 
@@ -16,14 +17,14 @@ namespace nereid_backend {
 
 class Execution {
  public:
-  // The requests are the backend's from here on.
+  // From now on the backend owns the requests.
   Execution(TRITONBACKEND_ModelInstance* instance, OpenRequests* open,
             std::vector<TRITONBACKEND_Request*> requests, bool batching);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  // Has the process execute them, and takes its answers. UNAVAILABLE when it has ended, and nobody
-  // is answered then.
+  // Makes the process execute the requests, and takes its answers. UNAVAILABLE if the process has
+  // ended; no request is answered then.
   Error Run(Transport* transport);
   // Answers all that are not answered yet with `error`.
   void FailAll(const Error& error);
@@ -40,7 +41,7 @@ class Execution {
   };
 
   Error Send(Transport* transport, std::string_view* reply);
-  // What the process says to the requests that were sent.
+  // Takes the process's answers to the requests that were sent.
   Error Take(std::string_view reply, const Transport& transport);
   void Answer(Item* item, const PythonResponse& response, const Transport& transport);
   void Fail(Item* item, const Error& error);

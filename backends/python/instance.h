@@ -1,5 +1,5 @@
-// PythonInstance: an instance of a Python model, whose process computes. Used by the thread that
-// runs it, but for Ready.
+// PythonInstance: an instance of a Python model, whose computation runs in a process. Used by the
+// instance's thread, except for Ready.
 #ifndef NEREID_BACKENDS_PYTHON_INSTANCE_H_
 #define NEREID_BACKENDS_PYTHON_INSTANCE_H_
 
@@ -25,10 +25,10 @@ class PythonInstance {
   PythonInstance(const PythonInstance&) = delete;
   PythonInstance& operator=(const PythonInstance&) = delete;
 
-  // The requests are this object's from here on.
+  // From now on the object owns the requests.
   void Execute(TRITONBACKEND_Request** requests, uint32_t count);
-  // Success when the process serves, and the model's is_ready, if it has one, says so. An instance
-  // that is busy is ready. Thread-safe; blocks for kReadyLimit at most.
+  // Success if the process is serving and the model's is_ready, if there is one, agrees. An
+  // instance that is busy is ready. Thread-safe; blocks for kReadyLimit at most.
   Error Ready();
 
  private:
@@ -38,16 +38,16 @@ class PythonInstance {
         open_(instance, model.config().decoupled),
         node_(&WaitGraph::Instance(), model.config().name) {}
 
-  // Requests that the process gets at a time.
+  // Executes requests that the process receives at one time.
   void ExecuteTogether(std::vector<TRITONBACKEND_Request*> requests);
-  // Answers those that are guilty, executes suspects alone, and returns the others.
+  // Answers guilty requests, executes suspects alone, and returns the others.
   std::vector<TRITONBACKEND_Request*> SortOut(std::vector<TRITONBACKEND_Request*> requests);
 
   TRITONBACKEND_ModelInstance* const instance_;
   const PythonModel& model_;
   OpenRequests open_;
   WaitGraph::Node node_;
-  std::unique_ptr<PythonProcess> process_;  // last: it uses the others
+  std::unique_ptr<PythonProcess> process_;  // last: uses the members above
 };
 
 }  // namespace nereid_backend

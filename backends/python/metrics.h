@@ -1,4 +1,4 @@
-// ModelMetrics: the metrics that a model's process has made, by number. Those that are left when
+// ModelMetrics: the metrics that a model's process has created, by number. Those still there when
 // the process ends are deleted. Owned by one thread.
 #ifndef NEREID_BACKENDS_PYTHON_METRICS_H_
 #define NEREID_BACKENDS_PYTHON_METRICS_H_
@@ -22,11 +22,11 @@ class ModelMetrics {
   ModelMetrics(const ModelMetrics&) = delete;
   ModelMetrics& operator=(const ModelMetrics&) = delete;
 
-  // Numbers of what was made. `kind` is a TRITONSERVER_MetricKind.
+  // These return the number of the new object. `kind` is a TRITONSERVER_MetricKind.
   Result<uint64_t> NewFamily(int64_t kind, const std::string& name, const std::string& description);
   Result<uint64_t> NewMetric(uint64_t family, const Labels& labels,
                              const std::vector<double>& buckets);
-  // Nothing happens when there is no such thing. The metrics of a family go with it.
+  // Does nothing if the number is unknown. Deleting a family deletes its metrics.
   void DeleteFamily(uint64_t family);
   void DeleteMetric(uint64_t metric);
 

@@ -1,6 +1,6 @@
 // PythonModel: what the instances of one version of a Python model share: its files, how its
-// processes are started, and its configuration. Immutable after Create, but for the process that
-// has completed the configuration, which the first instance takes.
+// processes are started, and its configuration. Immutable after Create, except for the process that
+// completed the configuration, which the first instance takes over.
 #ifndef NEREID_BACKENDS_PYTHON_MODEL_H_
 #define NEREID_BACKENDS_PYTHON_MODEL_H_
 
@@ -44,10 +44,10 @@ class PythonModel {
   Error FindFile();
   Error CheckParameters() const;
   Error AutoComplete(TRITONBACKEND_Model* handle);
-  // How many threads the numerical libraries of an instance's process may use.
+  // Number of threads that the numerical libraries of an instance's process may use.
   int ThreadShare() const;
   PythonProcess::Spec ProcessSpec() const;
-  // What AutoComplete and Initialize both tell: where the model lies.
+  // The part common to AutoComplete and Initialize: the location of the model.
   void WritePlaces(nereid_python::ValueWriter* writer) const;
   static constexpr size_t kPlaces = 5;
 
@@ -58,7 +58,7 @@ class PythonModel {
   std::string version_folder_;
   std::string model_file_;
   std::string module_;                    // "1.model"
-  std::string module_root_;               // from where that is imported
+  std::string module_root_;               // folder from which the module is imported
   std::vector<std::string> python_path_;  // other folders with modules
 
   mutable Suspects suspects_;

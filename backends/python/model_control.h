@@ -1,5 +1,5 @@
 // ModelControl: loads and unloads models for a model's process. Loading takes time, so each call
-// has a thread of its own; the answer goes into the slot of the call. Thread-safe.
+// has its own thread; the answer goes into the slot of the call. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_MODEL_CONTROL_H_
 #define NEREID_BACKENDS_PYTHON_MODEL_CONTROL_H_
 
@@ -23,7 +23,7 @@ class ModelControl {
   using Done = std::function<void(const Error&)>;
 
   explicit ModelControl(TRITONSERVER_Server* server) : server_(server) {}
-  // Waits for what is under way.
+  // Waits for calls in progress.
   ~ModelControl();
   ModelControl(const ModelControl&) = delete;
   ModelControl& operator=(const ModelControl&) = delete;
@@ -44,7 +44,7 @@ class ModelControl {
 
   TRITONSERVER_Server* const server_;
   std::mutex mu_;
-  std::list<Job> jobs_;  // guarded by mu_, but for the threads' own
+  std::list<Job> jobs_;  // guarded by mu_, except for what belongs to the threads
 };
 
 }  // namespace nereid_backend

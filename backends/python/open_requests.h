@@ -1,9 +1,9 @@
-// OpenRequests: requests that a model's process has been given and that have not got their last
-// response. A request is known by a number. Thread-safe.
+// OpenRequests: requests that a model's process has received and that have not had their last
+// response. A request is identified by a number. Thread-safe.
 //
-// While its batch is executed a request object is the instance thread's; after that only the
-// factory of its responses is left. Responses that the model sends by itself are sent by the thread
-// that hears the process.
+// While its batch is being executed, a request object belongs to the instance's thread; after that
+// only its response factory remains. Responses that the model sends on its own are sent by the
+// thread that listens to the process.
 #ifndef NEREID_BACKENDS_PYTHON_OPEN_REQUESTS_H_
 #define NEREID_BACKENDS_PYTHON_OPEN_REQUESTS_H_
 
@@ -27,40 +27,40 @@ class OpenRequests {
   OpenRequests(const OpenRequests&) = delete;
   OpenRequests& operator=(const OpenRequests&) = delete;
 
-  // Takes note of a request that is about to be executed; returns its number.
+  // Registers a request that is about to be executed; returns its number.
   uint64_t Open(TRITONBACKEND_Request* request);
-  // The caller answers this request, which is being executed. False when that was done already.
+  // The caller will answer this request, which is being executed. False if it is answered already.
   bool Take(uint64_t number);
-  // The batch is over. What the model has not answered stays open, and is answered by Send.
+  // The batch has ended. Requests that the model has not answered stay open, and Send answers them.
   void EndExecution(uint64_t number);
 
-  // Sends a response (null: none), and with `final` the final flag. Success too when there is no
+  // Sends a response (null: none), and with `final` the final flag. Also succeeds if there is no
   // such request (any more).
   void Send(uint64_t number, const PythonResponse* response, bool final,
             const Transport& transport);
-  // Answers with `error`, which stays the caller's, and the final flag.
+  // Answers with `error`, which the caller keeps, and the final flag.
   void Fail(uint64_t number, const Error& error);
-  // As Fail, for those that are not being executed.
+  // As Fail, for all requests that are not being executed.
   void FailAll(const Error& error);
-  // Nobody will answer any more.
+  // No further answers will come.
   void Drop(uint64_t number);
-  // CANCELLED requests are those whose client has gone. False for a request that is over.
+  // Whether the client has cancelled the request. False for a request that has ended.
   bool IsCancelled(uint64_t number);
 
  private:
   using Factory = std::shared_ptr<TRITONBACKEND_ResponseFactory>;
   struct Entry {
     TRITONBACKEND_Request* request = nullptr;  // while it is executed
-    Factory factory;                           // made when it is needed
+    Factory factory;                           // created when needed
     bool dropped = false;
   };
 
   static Factory MakeFactory(TRITONBACKEND_Request* request);
-  // The factory of a request that is open; the request is forgotten when `take`.
+  // The factory of a request that is open; if `take`, the request is removed.
   Factory FactoryOf(uint64_t number, bool take);
   void SendError(TRITONBACKEND_ResponseFactory* factory, const Error& error);
   TRITONBACKEND_ModelInstance* const instance_;
-  const bool decoupled_;  // then each response is reported; otherwise the batch as a whole is
+  const bool decoupled_;  // true: statistics per response; false: per batch
   std::mutex mu_;
   uint64_t next_ = 1;                            // guarded by mu_
   std::unordered_map<uint64_t, Entry> entries_;  // guarded by mu_

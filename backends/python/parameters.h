@@ -1,4 +1,4 @@
-// A parameter of the server's C API with one owner.
+// Owns a parameter of the server's C API.
 #ifndef NEREID_BACKENDS_PYTHON_PARAMETERS_H_
 #define NEREID_BACKENDS_PYTHON_PARAMETERS_H_
 

@@ -1,5 +1,5 @@
-// PythonProcess: the process of one instance of a Python model: started, initialised, heard, and
-// started anew when it ends. Thread-safe.
+// PythonProcess: the process of one instance of a Python model: starts and initialises it, listens
+// to it, and restarts it when it ends. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_PYTHON_PROCESS_H_
 #define NEREID_BACKENDS_PYTHON_PYTHON_PROCESS_H_
 
@@ -25,9 +25,9 @@ class PythonProcess : public ProcessKeeper {
     std::string interpreter;
     std::vector<std::string> environment;
     std::string main;             // the program that the interpreter runs
-    std::string model;            // for texts
-    uint64_t start_limit_ns = 0;  // for what is asked before the first request
-    size_t last_lines = 20;       // of its output, that the error of its end shows
+    std::string model;            // for messages
+    uint64_t start_limit_ns = 0;  // limit for commands before the first request
+    size_t last_lines = 20;       // lines of its output shown in the error when it ends
     TRITONSERVER_Server* server = nullptr;
   };
   // One process, from its start to its end.
@@ -38,7 +38,7 @@ class PythonProcess : public ProcessKeeper {
     std::string end;     // guarded by mu_: how it ended
   };
 
-  // Starts a process and asks it to complete `config`. `message` is that of the command. The
+  // Starts a process and asks it to complete `config`. `message` is the message of the command. The
   // process then waits for Initialize.
   static Result<std::unique_ptr<PythonProcess>> StartToComplete(Spec spec,
                                                                 nereid_python::ValueWriter message);
@@ -47,19 +47,20 @@ class PythonProcess : public ProcessKeeper {
   // Ends the process.
   ~PythonProcess() override;
 
-  // What the model's auto_complete_config has made of the configuration; nothing when it has none.
+  // The configuration as completed by the model's auto_complete_config; empty if the model has
+  // none.
   const std::optional<std::string>& completed() const { return completed_; }
-  // Makes it the process of an instance. `requests` and `node` outlive this.
+  // Makes it the process of an instance. `requests` and `node` outlive the object.
   Error Initialize(std::string instance, nereid_python::ValueWriter message, OpenRequests* requests,
                    WaitGraph::Node* node);
   // Calls the model's finalize, and ends the process.
   void Finalize(uint64_t limit_ns);
 
-  // Waits while a process starts. UNAVAILABLE while the next one is not to be started yet.
+  // Waits while a process starts. UNAVAILABLE if it is too early to start the next one.
   Result<std::shared_ptr<Life>> Get();
-  // Whether the model has an is_ready to be asked.
+  // Whether the model has a function is_ready.
   bool has_is_ready();
-  // Waits until it has ended, which is due; then says how.
+  // Waits for the end of the process, which is imminent; returns how it ended.
   Error EndOf(const std::shared_ptr<Life>& life);
 
  private:
@@ -70,7 +71,7 @@ class PythonProcess : public ProcessKeeper {
   int heard() const override { return life_->transport->doorbell(); }
   bool OnReadable() override;
   int timeout_ms() override;
-  // Only one that was told to end ends by itself.
+  // A process exits by itself only if it was told to end.
   uint64_t grace_ns() override;
   bool OnTimeout() override;
   std::string Explain(std::string how) override;
@@ -94,14 +95,14 @@ class PythonProcess : public ProcessKeeper {
   bool completed_over_ = false;
   std::optional<std::string> completed_;
   bool has_is_ready_ = false;
-  uint64_t deadline_ = 0;  // of the answer to the first command; 0: there is none
+  uint64_t deadline_ = 0;  // for the answer to the first command; 0: none
   // Set by the keeper's thread, under mu_.
   std::shared_ptr<Life> life_;
 
   // The keeper's thread only.
-  std::vector<std::shared_ptr<Life>> retired_;  // whose calls are not over
+  std::vector<std::shared_ptr<Life>> retired_;  // processes whose calls have not ended
   OutputLines lines_;
-  std::deque<std::string> last_lines_;  // of the present process
+  std::deque<std::string> last_lines_;  // of the current process
 };
 
 }  // namespace nereid_backend

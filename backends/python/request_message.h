@@ -1,4 +1,4 @@
-// Requests as the process of a Python model gets them. Stateless.
+// Writes requests in the form that the process of a Python model receives. Stateless.
 #ifndef NEREID_BACKENDS_PYTHON_REQUEST_MESSAGE_H_
 #define NEREID_BACKENDS_PYTHON_REQUEST_MESSAGE_H_
 
@@ -13,16 +13,16 @@
 
 namespace nereid_backend {
 
-// Copies the inputs of `request` into a block, which is appended to `blocks` (it is the process's
-// when the message is sent), and appends the request, known as `number`, to `message`. After an
-// error neither has changed.
+// Copies the inputs of `request` into a block, which is appended to `blocks` (it belongs to the
+// process once the message is sent), and appends the request, known as `number`, to `message`.
+// After an error neither is changed.
 Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* transport,
                    nereid_python::ValueWriter* message, std::vector<uint64_t>* blocks);
 
-// INVALID_ARG, with the original's texts, when `bytes` are not the wire form of `count` strings.
+// INVALID_ARG, with the original's texts, if `bytes` are not the wire form of `count` strings.
 Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t count);
 
-// What tells a request from others: its inputs. Never 0.
+// A fingerprint of the request's inputs. Never 0.
 uint64_t FingerprintOf(TRITONBACKEND_Request* request);
 
 }  // namespace nereid_backend

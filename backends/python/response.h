@@ -1,4 +1,4 @@
-// Responses of Python models as values, and what the server makes of them. Stateless.
+// Responses of Python models as values, and their conversion to the server's responses. Stateless.
 #ifndef NEREID_BACKENDS_PYTHON_RESPONSE_H_
 #define NEREID_BACKENDS_PYTHON_RESPONSE_H_
 
@@ -19,11 +19,11 @@ struct PythonResponse {
     TRITONSERVER_Error_Code code = TRITONSERVER_ERROR_INTERNAL;
     std::string message;
   };
-  std::optional<Failure> failure;  // then there is nothing else
+  std::optional<Failure> failure;  // if set, the rest is empty
   std::vector<nereid_python::Tensor> outputs;
-  std::string parameters;  // a JSON object; empty without any
+  std::string parameters;  // a JSON object; empty if there are none
 
-  // The reader fails when that is no response.
+  // The reader fails if the bytes are not a response.
   static PythonResponse Read(nereid_python::ValueReader* reader);
 };
 
@@ -31,7 +31,7 @@ struct PythonResponse {
 Error Fill(const PythonResponse& from, const Transport& transport,
            TRITONBACKEND_Response* response);
 
-// A number of the process as an error code; INTERNAL for one that there is not.
+// Converts a number from the process to an error code; INTERNAL for an unknown one.
 TRITONSERVER_Error_Code ErrorCodeOf(int64_t number);
 
 }  // namespace nereid_backend

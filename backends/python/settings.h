@@ -1,4 +1,4 @@
-// PythonSettings: what the command line says to the Python backend, and what all its models share.
+// PythonSettings: the command line's settings of the Python backend, and what all its models share.
 // Made in TRITONBACKEND_Initialize. Immutable.
 #ifndef NEREID_BACKENDS_PYTHON_SETTINGS_H_
 #define NEREID_BACKENDS_PYTHON_SETTINGS_H_
@@ -14,38 +14,38 @@
 
 namespace nereid_backend {
 
-// --backend-config=python,<key>=<value>, or of the name of a backend that is written in Python
+// --backend-config=python,<key>=<value>, or with the name of a backend written in Python
 struct PythonSettings {
   // python: the interpreter of models without an environment of their own, a path or a name that is
   // looked up on the PATH.
   std::string python = "python3";
   // install-requirements: whether the requirements.txt of a model is installed.
   bool install_requirements = false;
-  // requirements-cache: where environments lie that were installed or unpacked. Empty: there is no
-  // home directory to have it in.
+  // requirements-cache: the folder for installed and unpacked environments. Empty: there is no home
+  // directory for it.
   std::string requirements_cache;
-  // wheelhouse: a folder of wheels that requirements are installed from, and nothing else. Empty:
-  // the index that pip is set to.
+  // wheelhouse: a folder of wheels, the only source from which requirements are installed. Empty:
+  // the index configured for pip.
   std::string wheelhouse;
   // initialize-timeout-seconds: how long importing a model and its `initialize` may take. Loading
-  // weights takes minutes at most; a process that waits for what never comes is not waited for
-  // longer than this.
+  // weights takes minutes at most; a process that hangs is abandoned after this time.
   int64_t initialize_timeout_seconds = 600;
-  // stderr-lines: how many of the last lines that a process wrote go into the error of its end.
+  // stderr-lines: how many of the last lines that a process wrote are shown in the error when it
+  // ends.
   int64_t stderr_lines = 20;
 
-  // What the server says about itself.
+  // What the server reports about itself.
   CpuBudget budget;
   std::string backend;            // "python", or that of a backend that is written in Python
   std::string model_file;         // the file that all models of such a backend run; else empty
-  std::string runtime_directory;  // where the Python backend's own files lie
+  std::string runtime_directory;  // folder of the Python backend's own files
   Variables variables;            // of this process, at its start
 
-  // INVALID_ARG for what the original refuses, too, with its texts. Settings of the original that
-  // have no meaning here are named in `without_effect`, in order.
+  // INVALID_ARG, with the original's texts, for values that the original refuses, too. Settings of
+  // the original that have no meaning here are named in `without_effect`, in order.
   static Result<PythonSettings> FromJson(const Json& cmdline, const Variables& variables,
                                          std::string* without_effect);
-  // The same of a backend's handle, with everything else; writes to the log what is worth knowing.
+  // Reads the settings, and all other members, from a backend's handle, and logs noteworthy ones.
   static Result<PythonSettings> Read(TRITONBACKEND_Backend* backend);
 };
 

@@ -1,5 +1,5 @@
-// Suspects: requests that were being executed when the process of their model ended. A client that
-// sends such a request again and again would keep the process from serving others. Thread-safe.
+// Suspects: requests that were being executed when their model's process ended. A client that sends
+// such a request again and again would keep the process from serving others. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_SUSPECTS_H_
 #define NEREID_BACKENDS_PYTHON_SUSPECTS_H_
 
@@ -15,20 +15,20 @@ class Suspects {
  public:
   enum class Verdict {
     kUnknown,
-    kSuspect,  // was there once: it is executed alone, so that it takes nobody along
-    kGuilty,   // has ended the process twice, the second time alone: it is refused
+    kSuspect,  // was present once: it is executed alone, so that no other request suffers
+    kGuilty,   // ended the process twice, the second time alone: it is refused
   };
 
-  // False while there is nobody to look for, which costs nothing to know.
+  // False while there are no suspects; this check costs nothing.
   bool any() const { return any_.load(std::memory_order_relaxed); }
   Verdict Judge(uint64_t fingerprint) const;
-  // The process has ended while it executed requests with these fingerprints.
+  // The process ended while it executed requests with these fingerprints.
   void Accuse(const std::vector<uint64_t>& fingerprints);
-  // A request of this fingerprint was executed and the process lives.
+  // A request with this fingerprint was executed, and the process survived.
   void Acquit(uint64_t fingerprint);
 
  private:
-  // How many are remembered; the oldest are forgotten.
+  // Number of suspects remembered; the oldest are dropped.
   static constexpr size_t kMost = 64;
   struct Suspect {
     uint64_t fingerprint = 0;

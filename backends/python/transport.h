@@ -1,6 +1,6 @@
-// Transport: the server's end of what it shares with the process of a Python model: memory for
-// messages and tensors, one command at a time, and the ring of what the process says. Thread-safe,
-// but for what is about entries and the doorbell, which one thread calls.
+// Transport: the server's end of the memory shared with the process of a Python model: memory for
+// messages and tensors, one command at a time, and the ring of the process's reports. Thread-safe,
+// except for entries and the doorbell, which one thread handles.
 #ifndef NEREID_BACKENDS_PYTHON_TRANSPORT_H_
 #define NEREID_BACKENDS_PYTHON_TRANSPORT_H_
 
@@ -24,7 +24,7 @@ namespace nereid_backend {
 
 class Transport {
  public:
-  // A stretch of the in file.
+  // A range of the in file.
   struct Block {
     uint64_t offset = 0;
     char* data = nullptr;
@@ -34,49 +34,47 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  // What the process gets, in the order of kControlFd and the following.
+  // The descriptors for the process, in the order of kControlFd and the following.
   std::vector<int> descriptors() const {
     return {control_fd_.get(), in_fd_.get(), out_fd_.get(), doorbell_.get()};
   }
   int doorbell() const { return doorbell_.get(); }
-  // Wakes who watches the doorbell.
+  // Wakes the thread that watches the doorbell.
   void Ring();
 
-  // UNAVAILABLE when there is no memory.
+  // UNAVAILABLE if there is no memory.
   Result<Block> Allocate(uint64_t size);
   void Free(uint64_t offset);
 
-  // The bytes of a tensor that the process names; INTERNAL when they can not lie there.
+  // The bytes of a tensor that the process names; INTERNAL if that place is impossible.
   Result<std::string_view> BytesOf(const nereid_python::Tensor& tensor) const;
 
-  // Sends a command without waiting: the process says by kReplied when it has answered. REQUIRES:
-  // no other command is under way.
+  // Sends a command without waiting: the process reports by kReplied that it has answered.
+  // REQUIRES: no other command is in progress.
   Error Begin(nereid_python::Command command, const nereid_python::ValueWriter& message);
   // The reply to the command that was begun; valid until the next command.
   Result<std::string_view> Reply() const;
 
   // Sends a command and waits for the reply, which is valid as long as the turn is held;
-  // `nanoseconds` 0: for any time. UNAVAILABLE when the process has ended or does not answer in
-  // that time; then the reply that comes later is not looked at. REQUIRES: this thread holds a
-  // CommandTurn.
+  // `nanoseconds` 0: without limit. UNAVAILABLE if the process has ended or does not answer in that
+  // time; a reply that comes later is ignored. REQUIRES: this thread holds a CommandTurn.
   Result<std::string_view> Run(nereid_python::Command command,
                                const nereid_python::ValueWriter& message, uint64_t nanoseconds = 0);
   uint64_t compute_start() const { return control()->compute_start_ns; }
   uint64_t compute_end() const { return control()->compute_end_ns; }
 
-  // The next thing that the process says; its message stays until EndEntry. False when there is
-  // none.
+  // Takes the process's next entry; its message is valid until EndEntry. False if there is none.
   bool NextEntry(nereid_python::Entry* entry);
   void EndEntry();
   // The message of a call or post.
   Result<std::string_view> MessageOf(const nereid_python::Entry& entry) const;
-  // From now on the doorbell rings. False when there is something in the ring already.
+  // From now on the doorbell rings. False if the ring already has an entry.
   bool Sleep();
   void ClearDoorbell();
 
   // Answers the call that waits in `slot`.
   void Answer(uint32_t slot, const nereid_python::ValueWriter& message);
-  // Nothing can be asked of the process any more: it has ended.
+  // The process has ended, so no further command or answer is possible.
   void Close();
   bool closed() const { return control()->turn.now() == nereid_ipc::Turn::kClosed; }
 
@@ -84,7 +82,7 @@ class Transport {
   friend class CommandTurn;
 
   Transport() = default;
-  // False when another thread has kept the turn for so long; 0: waits for any time.
+  // False if another thread keeps the turn for longer than that; 0: waits without limit.
   bool TakeTurn(uint64_t nanoseconds);
   void GiveTurn();
   nereid_python::Control* control() const {
@@ -107,18 +105,18 @@ class Transport {
   std::unique_ptr<nereid_python::BlockAllocator> blocks_;  // guarded by mu_
   std::condition_variable command_over_;
   bool command_busy_ = false;  // guarded by mu_
-  // The turn of commands: whoever has command_busy_.
+  // The turn of commands belongs to the thread that set command_busy_.
   nereid_ipc::Spinner spinner_;
   uint64_t message_block_ = 0;
   bool has_message_block_ = false;
-  // As far as the out file is known to reach.
+  // The known size of the out file.
   mutable std::atomic<uint64_t> out_size_{0};
 };
 
-// The right to send commands, for as long as this lives.
+// The right to send commands, held until destruction.
 class CommandTurn {
  public:
-  // Waits for it; with `nanoseconds` no longer than that: see held().
+  // Waits for the right, but no longer than `nanoseconds` if that is set: see held().
   explicit CommandTurn(Transport* transport, uint64_t nanoseconds = 0)
       : transport_(transport), held_(transport->TakeTurn(nanoseconds)) {}
   ~CommandTurn() {

@@ -1,6 +1,6 @@
-// WaitGraph: which instances of Python models wait, inside `execute`, for answers of which models.
-// A circle of models whose instances all wait for each other would wait for ever; the request that
-// would close it is answered by an error. Thread-safe.
+// WaitGraph: records which instances of Python models wait, inside `execute`, for answers of which
+// models. A cycle of models whose instances all wait for each other would wait forever; the request
+// that would close the cycle is answered with an error. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_WAIT_GRAPH_H_
 #define NEREID_BACKENDS_PYTHON_WAIT_GRAPH_H_
 
@@ -15,10 +15,10 @@ namespace nereid_backend {
 
 class WaitGraph {
  public:
-  // What is waited for at a time: a model, or the models of which an ensemble consists.
+  // The target of one wait: a model, or the members of an ensemble.
   using Targets = std::vector<std::string>;
 
-  // An instance, as long as this lives.
+  // Represents an instance during its lifetime.
   class Node {
    public:
     Node(WaitGraph* graph, std::string model);
@@ -32,22 +32,21 @@ class WaitGraph {
     const std::string model_;
     std::list<Targets> waits_;  // guarded by the graph's mu_
   };
-  // A wait of an instance. A value that is handed back to End.
+  // A wait of an instance. A value to be passed to End.
   struct Wait {
     Node* node = nullptr;
     std::list<Targets>::iterator at;
   };
 
-  // That of all models of this process.
+  // The one graph for all models of this process.
   static WaitGraph& Instance();
 
-  // Notes that `node` waits for `targets`. False, and nothing is noted, when it would wait for
-  // ever.
+  // Records that `node` waits for `targets`. False, without recording it, if it would wait forever.
   bool Begin(Node* node, Targets targets, Wait* wait);
   void End(const Wait& wait);
 
  private:
-  // Whether all instances of `node`'s model wait for models of which the same is true.
+  // Whether all instances of `node`'s model wait for models for which the same holds.
   bool Stuck(const Node& node) const;
 
   std::mutex mu_;

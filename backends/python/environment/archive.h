@@ -11,11 +11,11 @@
 
 namespace nereid_backend {
 
-// `folder` is there and empty, and its path has no symbolic links. Nothing is written outside of
-// it: an absolute path, "..", a link that leads out, and a file behind a link are errors, and what
-// is then there is to be removed. One link may lead out, bin/python*, because virtual environments
-// use the interpreter that they were made by. `progress` is called now and then with the bytes of
-// the archive that were read. INVALID_ARG when the archive is broken.
+// `folder` exists and is empty, and its path has no symbolic links. Nothing is written outside of
+// it: an absolute path, "..", a link that leads out, and a file behind a link are errors, after
+// which the caller removes the folder's content. One link may lead out, bin/python*, because
+// virtual environments use the interpreter that created them. `progress` is called now and then
+// with the number of bytes of the archive that were read. INVALID_ARG if the archive is broken.
 Error Unpack(const std::string& archive, const std::string& folder,
              const std::function<void(int64_t bytes)>& progress);
 

@@ -1,4 +1,5 @@
-// Interpreter: what a Python interpreter says about itself. InterpreterTable: asks each once.
+// Interpreter: what a Python interpreter reports about itself. InterpreterTable: asks each
+// interpreter once.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_INTERPRETER_H_
 #define NEREID_BACKENDS_PYTHON_ENVIRONMENT_INTERPRETER_H_
 
@@ -14,13 +15,13 @@ namespace nereid_backend {
 
 // A value.
 struct Interpreter {
-  std::string path;  // as it is started
+  std::string path;  // path used to start it
   int major = 0;
   int minor = 0;
   std::string version;                // "3.11.2"
   std::string abi;                    // "cpython-311-x86_64-linux-gnu"
   std::string prefix;                 // of its environment
-  std::vector<std::string> packages;  // folders in which its packages lie
+  std::vector<std::string> packages;  // folders that contain its packages
   bool free_threaded = false;         // a build without the global interpreter lock
   bool has_pip = false;
   bool has_numpy = false;
@@ -29,18 +30,19 @@ struct Interpreter {
 inline constexpr int kOldestMinor = 9;
 inline constexpr int kNewestMinor = 14;
 
-// UNSUPPORTED when no worker of ours runs in it, with a sentence that says what would.
+// UNSUPPORTED, with a sentence about what would work, if our worker does not run in it.
 Error CheckSupported(const Interpreter& interpreter);
 
-// The file that `name` leads to on the PATH of `variables`, or `name` itself if it is a path.
-// NOT_FOUND when there is none that can be run.
+// The file found for `name` on the PATH of `variables`, or `name` itself if it is a path. NOT_FOUND
+// if there is no executable file.
 Result<std::string> FindExecutable(const std::string& name, const Variables& variables);
 
-// Thread-safe. Asking starts the interpreter, which takes some hundredths of a second; what is
-// known is used again until the file changes.
+// Thread-safe. Asking starts the interpreter, which takes some hundredths of a second; the result
+// is reused until the file changes.
 class InterpreterTable {
  public:
-  // UNAVAILABLE when it does not run or says nothing in time. One without numpy is asked again.
+  // UNAVAILABLE if it does not run or does not answer in time. An interpreter without numpy is
+  // asked again.
   Result<Interpreter> Ask(const std::string& path, const Variables& variables);
 
  private:

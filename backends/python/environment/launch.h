@@ -1,5 +1,5 @@
-// Launch: how the process of a model's instance is started. PythonEnvironments: finds that out, and
-// unpacks or installs the model's environment where it is not there yet.
+// Launch: how the process of a model's instance is started. PythonEnvironments: determines that,
+// and unpacks or installs the model's environment if it does not exist yet.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_LAUNCH_H_
 #define NEREID_BACKENDS_PYTHON_ENVIRONMENT_LAUNCH_H_
 
@@ -16,13 +16,13 @@ namespace nereid_backend {
 // A value.
 struct Launch {
   std::string interpreter;               // path of the executable
-  std::vector<std::string> environment;  // all of it, NAME=VALUE
+  std::vector<std::string> environment;  // complete, NAME=VALUE
   std::string version;                   // "3.11.2"
   std::string description;               // for the log: which interpreter, why, how many threads
 };
 
-// One for a backend; thread-safe. Models may be prepared at a time, and an environment that several
-// of them share is made once.
+// One per backend; thread-safe. Several models may be prepared at a time, and an environment that
+// they share is built once.
 class PythonEnvironments {
  public:
   explicit PythonEnvironments(PythonSettings settings) : settings_(std::move(settings)) {}
@@ -30,8 +30,8 @@ class PythonEnvironments {
   const PythonSettings& settings() const { return settings_; }
 
   // For an instance that may use `threads` threads in numerical libraries (0: as many as they
-  // like). Blocks, for minutes where an environment has to be made. An error says what is wrong
-  // with the model's environment, and what would be right.
+  // like). Blocks, for minutes if an environment must be built. An error says what is wrong with
+  // the model's environment and how to correct it.
   Result<Launch> Prepare(const ModelConfig& config, int threads);
 
  private:

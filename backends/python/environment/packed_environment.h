@@ -1,5 +1,5 @@
-// Environments that come as an archive: unpacked once into the cache, by whoever comes first, and
-// used by all. Thread-safe; blocks.
+// Environments that come as an archive: unpacked once into the cache by the first user, and shared
+// by all. Thread-safe; blocks.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_PACKED_ENVIRONMENT_H_
 #define NEREID_BACKENDS_PYTHON_ENVIRONMENT_PACKED_ENVIRONMENT_H_
 
@@ -17,7 +17,7 @@ struct PackedEnvironment {
   Variables variables;
 };
 
-// The folder with the environment. An archive that has changed is unpacked anew, into another one.
+// The folder with the environment. A changed archive is unpacked again, into another folder.
 Result<std::string> UnpackEnvironment(const PackedEnvironment& packed);
 
 // bin/python3 or bin/python of an environment; empty if it has none.

@@ -18,8 +18,8 @@ struct Program {
   std::chrono::seconds limit{60};
   // Each line of standard output and error, as it comes; may be empty.
   std::function<void(const std::string& line)> on_line;
-  // A Python interpreter by which the program is started where it is not one of ours: the program
-  // then ends with this process, however that ends. Empty: it is started directly.
+  // A Python interpreter through which a program that is not ours is started, so that the program
+  // ends with this process, however this process ends. Empty: it is started directly.
   std::string starter;
 };
 
@@ -31,8 +31,9 @@ struct ProgramEnd {
 
 inline constexpr size_t kTailLines = 20;
 
-// UNAVAILABLE when it cannot be started. It has no standard input, no descriptors but standard
-// output and error, and a process group of its own, which is ended as a whole when the time is up.
+// UNAVAILABLE if the program cannot be started. It has no standard input, no descriptors except
+// standard output and error, and its own process group, which is killed as a whole when the time is
+// up.
 Result<ProgramEnd> RunProgram(const Program& program);
 
 // The last lines as one text, for errors.

@@ -1,4 +1,4 @@
-// Variables: the environment of a process that is to be started. A value; thread-compatible.
+// Variables: the environment of a process to be started. A value; thread-compatible.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_VARIABLES_H_
 #define NEREID_BACKENDS_PYTHON_ENVIRONMENT_VARIABLES_H_
 
@@ -13,12 +13,12 @@ namespace nereid_backend {
 class Variables {
  public:
   Variables() = default;
-  // `list`: NAME=VALUE. Of several of one name the first counts, as it does for getenv.
+  // `list`: NAME=VALUE. If a name occurs several times, the first one counts, as for getenv.
   explicit Variables(std::vector<std::string> list) : list_(std::move(list)) {}
   // REQUIRES: no other thread changes them meanwhile.
   static Variables OfThisProcess();
 
-  // Nothing if it is not set.
+  // Empty if it is not set.
   std::optional<std::string> Get(std::string_view name) const;
   void Set(std::string_view name, std::string_view value);
   void SetUnlessGiven(std::string_view name, std::string_view value);

@@ -1,6 +1,7 @@
-// BlockAllocator: hands out stretches of a memory file to the process that owns the file, which is
-// the only one that writes there. It enlarges the file, and gives pages back that were not needed
-// for a while. What it knows lies in private memory: nobody else can spoil it. Not thread-safe.
+// BlockAllocator: allocates blocks in a memory file for the process that owns the file, the only
+// one that writes there. It enlarges the file, and gives pages back that were not needed for a
+// while. Its bookkeeping is in private memory, so that no other process can corrupt it. Not
+// thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_IPC_BLOCK_ALLOCATOR_H_
 #define NEREID_BACKENDS_PYTHON_IPC_BLOCK_ALLOCATOR_H_
 
@@ -13,13 +14,13 @@ namespace nereid_python {
 
 class BlockAllocator {
  public:
-  // `fd` outlives this. `limit`: the file never grows beyond.
+  // `fd` outlives the allocator. `limit`: the file never grows beyond it.
   BlockAllocator(int fd, uint64_t limit) : fd_(fd), limit_(limit) {}
 
-  // The offset of `size` bytes that have pages, aligned to kBlockAlignment. Nothing when there is
-  // no room for them, in memory or below the limit.
+  // The offset of `size` bytes that have pages, aligned to kBlockAlignment. Empty if there is no
+  // room for them, in memory or below the limit.
   std::optional<uint64_t> Allocate(uint64_t size);
-  // False when that is not the offset of a block.
+  // False if `offset` is not the offset of a block.
   bool Free(uint64_t offset);
   // The size of the block at `offset`, or 0.
   uint64_t SizeOf(uint64_t offset) const;
@@ -35,12 +36,12 @@ class BlockAllocator {
 
   const int fd_;
   const uint64_t limit_;
-  std::map<uint64_t, uint64_t> free_;            // offset -> size; never two that touch
+  std::map<uint64_t, uint64_t> free_;            // offset -> size; never two adjacent ones
   std::unordered_map<uint64_t, uint64_t> used_;  // offset -> size
-  uint64_t end_ = 0;                             // of what lies in free_ and used_
+  uint64_t end_ = 0;                             // end of the area covered by free_ and used_
   uint64_t paged_ = 0;
   uint64_t used_bytes_ = 0;
-  // Since the last look at how much is needed.
+  // Since the last check of how much is needed.
   uint64_t highest_ = 0;
   uint32_t allocations_ = 0;
 };

@@ -1,9 +1,9 @@
-// What the server and the process of a Python model share, beside the bytes of tensors: commands,
-// calls, and who is to be woken. It lies in a memory file of a fixed size, the control file; the
-// bytes of messages and tensors lie in two others, the in file, which the server writes, and the
-// out file, which the process writes. docs/adr/0018 says why.
+// Memory that the server and the process of a Python model share, apart from the bytes of tensors:
+// commands, calls, and who must be woken. It is in a memory file of a fixed size, the control file.
+// The bytes of messages and tensors are in two others: the in file, which the server writes, and
+// the out file, which the process writes. docs/adr/0018 explains why.
 //
-// The server believes nothing that the process writes here: it copies a number once, and checks the
+// The server does not trust what the process writes here: it copies each number once and checks the
 // copy.
 #ifndef NEREID_BACKENDS_PYTHON_IPC_CONTROL_H_
 #define NEREID_BACKENDS_PYTHON_IPC_CONTROL_H_
@@ -20,14 +20,14 @@ inline constexpr uint32_t kMagic = 0x4e505931;  // server and process are always
 inline constexpr int kControlFd = 3;
 inline constexpr int kInFd = 4;
 inline constexpr int kOutFd = 5;
-inline constexpr int kDoorbellFd = 6;  // an eventfd: there is something in the ring
+inline constexpr int kDoorbellFd = 6;  // an eventfd: the ring is not empty
 
-// How much of the in file and of the out file is mapped, from the beginning; they never grow
-// beyond.
+// How much of the in file and of the out file is mapped, from the beginning; they never grow beyond
+// this.
 inline constexpr uint64_t kMaxData = uint64_t{16} << 30;
 inline constexpr uint64_t kBlockAlignment = 64;
 
-// What the server asks of the process, one at a time. The messages are values (value.h).
+// Commands of the server to the process, one at a time. The messages are values (value.h).
 enum class Command : uint32_t {
   kInitialize = 1,
   kAutoComplete = 2,
@@ -36,7 +36,7 @@ enum class Command : uint32_t {
   kReady = 5,
 };
 
-// What the process tells the server without waiting (posts), and what it asks (calls).
+// What the process reports to the server without waiting (posts), and what it asks (calls).
 enum class Call : uint32_t {
   kSend = 1,
   kClosed = 2,
@@ -64,7 +64,7 @@ enum class Call : uint32_t {
 enum class EntryKind : uint32_t {
   kCall = 1,     // a message in the out file; the answer goes into `slot`
   kPost = 2,     // a message in the out file; no answer
-  kFree = 3,     // nothing uses the block at `offset` of the in file any more
+  kFree = 3,     // the block at `offset` of the in file is unused now
   kReplied = 4,  // to a command that asked for this entry
 };
 
@@ -78,18 +78,18 @@ struct Entry {
 struct Ring {
   static constexpr uint32_t kEntries = 1024;  // a power of two: counters overflow
 
-  // How many entries have been written, and read, ever.
+  // Total numbers of entries written and read.
   alignas(64) std::atomic<uint32_t> written{0};
-  // 1: the server sleeps. Who takes the 1 away rings the doorbell.
+  // 1: the server sleeps. Whoever resets it rings the doorbell.
   std::atomic<uint32_t> sleeping{1};
-  // The process waits for this word where the ring is full, and for posts that are read.
+  // The process waits on this word if the ring is full, and until posts have been read.
   alignas(64) std::atomic<uint32_t> read{0};
   // 1: a thread of the process sleeps on `read`.
   std::atomic<uint32_t> writer_sleeps{0};
   alignas(64) Entry entries[kEntries];
 };
 
-// Where a thread of the process waits for the answer to a call.
+// A slot in which a thread of the process waits for the answer to a call.
 struct Slot {
   enum State : uint32_t { kFree, kAsked, kAnswered };
   static constexpr uint32_t kInlineSize = 216;

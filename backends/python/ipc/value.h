@@ -1,10 +1,10 @@
-// Values as bytes, that say themselves what they are: what server and process of a Python model
-// tell each other. A tag, and what belongs to it, without alignment; server and process run on one
-// machine. Lists are tuples in Python.
+// Values as self-describing bytes: the messages between the server and the process of a Python
+// model. A tag, then its content, without alignment; both processes run on the same machine. Lists
+// are tuples in Python.
 //
-// A ValueReader never reads beyond its bytes; what does not fit, or is not what was asked for,
-// makes it fail, and everything read after that is zero. The bytes may lie in memory that somebody
-// else writes meanwhile: each is read once.
+// A ValueReader never reads beyond its bytes. Content that does not fit, or is not of the requested
+// type, makes it fail, and everything read after that is zero. Another process may write to the
+// memory meanwhile, so each byte is read only once.
 #ifndef NEREID_BACKENDS_PYTHON_IPC_VALUE_H_
 #define NEREID_BACKENDS_PYTHON_IPC_VALUE_H_
 
@@ -31,7 +31,7 @@ enum class Tag : char {
   kTensor = 't',  // see Tensor
 };
 
-// A tensor whose elements lie in the in file or the out file: uint8 type, uint8 file, uint8 number
+// A tensor whose elements are in the in file or the out file: uint8 type, uint8 file, uint8 number
 // of dimensions, uint32 length and bytes of the name, int64 dimensions, uint64 block, offset, size.
 struct Tensor {
   enum File : uint8_t { kIn, kOut };
@@ -40,7 +40,7 @@ struct Tensor {
   uint8_t type = 0;  // TRITONSERVER_DataType
   File file = kIn;
   std::vector<int64_t> dims;
-  uint64_t block = 0;   // where the block begins in which the elements lie
+  uint64_t block = 0;   // start of the block that contains the elements
   uint64_t offset = 0;  // in the file
   uint64_t size = 0;    // in bytes; 0: there is no block
 };
@@ -77,7 +77,7 @@ class ValueWriter {
     Raw(tensor.size);
   }
 
-  // Values that were written elsewhere.
+  // Appends values that were written elsewhere.
   void AppendBytes(std::string_view values) { bytes_.append(values); }
   void Append(const ValueWriter& values) { bytes_.append(values.bytes_); }
 
@@ -103,12 +103,12 @@ class ValueWriter {
 
 class ValueReader {
  public:
-  // `bytes` outlive this.
+  // `bytes` outlive the reader.
   explicit ValueReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // What comes next; kNone at the end.
+  // The tag of the next value; kNone at the end.
   Tag Peek() const { return bytes_.empty() ? Tag::kNone : static_cast<Tag>(bytes_[0]); }
-  // True, and it is read, when None comes next.
+  // If the next value is None, reads it and returns true.
   bool TakeNone() {
     if (bytes_.empty() || Peek() != Tag::kNone) return false;
     bytes_.remove_prefix(1);
@@ -123,7 +123,7 @@ class ValueReader {
     if (Take() != Tag::kInt) Fail();
     return Raw<int64_t>();
   }
-  // Of a number that is not negative, however it was written.
+  // Reads a number that is not negative, whatever its encoding.
   uint64_t Uint() {
     const Tag tag = Take();
     const auto value = Raw<uint64_t>();
@@ -134,7 +134,7 @@ class ValueReader {
     }
     return value;
   }
-  // Of any number.
+  // Reads any number.
   double Double() {
     const Tag tag = Take();
     if (tag == Tag::kDouble) return Raw<double>();
@@ -152,7 +152,7 @@ class ValueReader {
     if (Take() != Tag::kBytes) Fail();
     return View(Raw<uint64_t>());
   }
-  // How many values follow: no more than there can be.
+  // The number of values that follow; fails if the bytes cannot hold that many.
   size_t List() { return Count(Tag::kList, 1); }
   size_t Map() { return Count(Tag::kMap, 2); }
   Tensor ReadTensor() {
@@ -172,7 +172,7 @@ class ValueReader {
   }
 
   bool ok() const { return ok_; }
-  // All was read, and nothing was wrong.
+  // True if everything was read and nothing failed.
   bool Done() const { return ok_ && bytes_.empty(); }
   void Fail() {
     ok_ = false;
@@ -212,7 +212,7 @@ class ValueReader {
   size_t Count(Tag tag, size_t values_each) {
     if (Take() != tag) Fail();
     const auto count = Raw<uint32_t>();
-    if (count > bytes_.size() / values_each) {  // a value takes a byte at least
+    if (count > bytes_.size() / values_each) {  // a value takes at least a byte
       Fail();
       return 0;
     }

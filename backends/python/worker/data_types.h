@@ -1,4 +1,4 @@
-// Data types of tensors, numbered as TRITONSERVER_DataType is, and what numpy and DLPack call them.
+// Data types of tensors, numbered like TRITONSERVER_DataType, and their names in numpy and DLPack.
 // Stateless.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_DATA_TYPES_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_DATA_TYPES_H_
@@ -32,13 +32,13 @@ constexpr uint32_t ElementSize(DataType type) {
   return kSizes[static_cast<uint8_t>(type)];
 }
 
-// numpy's letter for the kind: 'b', 'u', 'i', 'f', 'O'; 0 for what numpy has not.
+// numpy's letter for the kind: 'b', 'u', 'i', 'f', 'O'; 0 for types that numpy lacks.
 constexpr char NumpyKind(DataType type) {
   constexpr char kKinds[kDataTypes + 1] = "\0buuuuiiiifffO\0";
   return kKinds[static_cast<uint8_t>(type)];
 }
 
-// kInvalid for what no tensor can hold. 'S' counts as kBytes.
+// kInvalid for types that no tensor can hold. 'S' counts as kBytes.
 constexpr DataType FromNumpy(char kind, int element_size) {
   if (kind == 'O' || kind == 'S') return DataType::kBytes;
   for (uint8_t number = 1; number < kDataTypes; ++number) {

@@ -1,6 +1,5 @@
-// InBlocks: the blocks of the in file that the server has handed to this process and that something
-// here still reads. The server gets a block back when the last Keeper of it is gone. Guarded by the
-// GIL.
+// InBlocks: the blocks of the in file that the server has passed to this process and that are still
+// being read here. The server gets a block back when its last Keeper is gone. Guarded by the GIL.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_IN_BLOCKS_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_IN_BLOCKS_H_
 
@@ -19,9 +18,9 @@ class InBlocks {
   // `give_back` is called once for each block, never within a call of this class.
   explicit InBlocks(GiveBack give_back) : give_back_(std::move(give_back)) {}
 
-  // Keeps the block at offset `block`, which reaches to offset `end` at least.
+  // Keeps the block at offset `block`, which extends at least to offset `end`.
   Keeper Keep(uint64_t block, uint64_t end);
-  // The offset of the block that holds all of [offset, offset + size); false when none does.
+  // The offset of the block that holds all of [offset, offset + size); false if there is none.
   bool Find(uint64_t offset, uint64_t size, uint64_t* block) const;
 
  private:
@@ -30,7 +29,7 @@ class InBlocks {
     ~Block();
     InBlocks* const blocks;
     const uint64_t offset;
-    uint64_t end = 0;  // as far as is known
+    uint64_t end = 0;  // as far as known
   };
 
   const GiveBack give_back_;

@@ -1,5 +1,5 @@
-// numpy's array interface: the structure behind `__array_struct__`, as its documentation lays it
-// down for every version, and the few functions of numpy that are called by name. No header of
+// numpy's array interface: the structure behind `__array_struct__`, which numpy's documentation
+// specifies for every version, and the few functions of numpy that are called by name. No header of
 // numpy is needed.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_NUMPY_INTERFACE_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_NUMPY_INTERFACE_H_
@@ -30,11 +30,11 @@ enum ArrayFlags : int {
   kArrayWriteable = 0x400,
 };
 
-// The capsule that holds what `array` says of itself; none, with an exception, when it is no array.
+// The capsule with the description of `array`; none, with an exception, if it is not an array.
 Ref ArrayCapsule(PyObject* array);
-// What is in it: alive as long as the capsule. Null with an exception.
+// The content of the capsule, valid as long as the capsule. Null with an exception.
 const ArrayInterface* ArrayOf(const Ref& capsule);
-// Whether the elements lie one behind the other in C order; dimensions of size 1 do not count.
+// Whether the elements are contiguous in C order; dimensions of size 1 do not count.
 bool IsContiguous(const ArrayInterface& array);
 
 // numpy.asarray, numpy.ascontiguousarray; none with an exception.
@@ -42,7 +42,7 @@ Ref AsArray(PyObject* object);
 Ref AsContiguousArray(PyObject* array);
 // An array of objects, all of them None.
 Ref EmptyObjectArray(const std::vector<int64_t>& shape);
-// An array over foreign memory, which `provider` (it has `__array_struct__`) keeps alive.
+// An array over foreign memory, which `provider` (with `__array_struct__`) keeps alive.
 Ref ViewOf(PyObject* provider);
 
 }  // namespace nereid_python::worker

@@ -1,5 +1,5 @@
-// OutMessage: a message in a block of the out file, and what the server may read until it has done
-// with it. Freed with the GIL held. A value that moves.
+// OutMessage: a message in a block of the out file, together with the memory that the server may
+// read until it has finished with the message. Freed with the GIL held. A movable value.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_OUT_MESSAGE_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_OUT_MESSAGE_H_
 
@@ -16,7 +16,7 @@ class OutMessage {
  public:
   OutMessage() = default;
   // Takes over the block at `offset`, of which `size` bytes are the message and `block_size` are
-  // used, and what keeps blocks of the in file that the message names.
+  // used, and the keepers of those blocks of the in file that the message names.
   OutMessage(BlockAllocator* blocks, uint64_t offset, uint64_t size, uint64_t block_size,
              std::vector<Keeper> keepers)
       : blocks_(blocks),

@@ -1,5 +1,5 @@
-// Packing: Python objects into a message in a block of the out file, with the bytes of their
-// tensors behind it. A tensor that lies in the in file already is named there, and not copied.
+// Packing: Python objects into a message in a block of the out file, followed by the bytes of their
+// tensors. A tensor that is already in the in file is referred to, not copied.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_PACK_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_PACK_H_
 

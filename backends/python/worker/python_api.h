@@ -1,5 +1,5 @@
-// Python's limited API, as of 3.9: one build serves every later version. With it what makes it safe
-// to use from C++: Ref, which owns a reference, and WithoutGil and WithGil.
+// Python's limited API, as of 3.9: one build serves every later version. Also the helpers that make
+// it safe to use from C++: Ref, which owns a reference, WithoutGil and WithGil.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_PYTHON_API_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_PYTHON_API_H_
 
@@ -15,13 +15,12 @@
 #include <string_view>
 #include <utility>
 
-// Part of the limited API since 3.10; in 3.9 it is exported likewise. The text lives as long as the
-// object.
+// Part of the limited API since 3.10; 3.9 exports it, too. The text lives as long as the object.
 extern "C" PyAPI_FUNC(const char*) PyUnicode_AsUTF8AndSize(PyObject* unicode, Py_ssize_t* size);
 
 namespace nereid_python::worker {
 
-// An owned reference, or none. REQUIRES the GIL for all that changes it.
+// An owned reference, or none. REQUIRES the GIL for all changes.
 class Ref {
  public:
   Ref() = default;
@@ -46,14 +45,14 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-// Whatever keeps a stretch of memory alive. The last copy goes with the GIL held.
+// Keeps a range of memory alive. The last copy is destroyed with the GIL held.
 using Keeper = std::shared_ptr<void>;
 inline Keeper KeepObject(PyObject* object) {
   Py_INCREF(object);
   return Keeper(object, [](void* kept) { Py_DECREF(static_cast<PyObject*>(kept)); });
 }
 
-// Other Python threads run while this lives.
+// Releases the GIL during its lifetime, so that other Python threads run.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -65,7 +64,7 @@ class WithoutGil {
   PyThreadState* const state_;
 };
 
-// For calls that come from outside of Python, on any thread.
+// Takes the GIL, for calls from outside of Python on any thread.
 class WithGil {
  public:
   WithGil() : state_(PyGILState_Ensure()) {}
@@ -77,7 +76,8 @@ class WithGil {
   const PyGILState_STATE state_;
 };
 
-// The UTF-8 of a str, alive as long as it; false with an exception when it is no str or has none.
+// The UTF-8 of a str, valid as long as the object; false with an exception if it is not a str or
+// has no UTF-8 form.
 inline bool Utf8(PyObject* text, std::string_view* utf8) {
   Py_ssize_t size = 0;
   const char* data = PyUnicode_AsUTF8AndSize(text, &size);

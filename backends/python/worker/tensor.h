@@ -1,8 +1,8 @@
 // Tensor: name, type, shape and memory of a tensor, and the Python type `Tensor` that holds it.
 // Guarded by the GIL.
 //
-// The memory lies in a block of the in file (inputs), in a numpy array, in what DLPack brought, or
-// in bytes of its own (serialised strings).
+// The memory is in a block of the in file (inputs), in a numpy array, in a DLPack tensor, or in
+// separate bytes (serialised strings).
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_TENSOR_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_TENSOR_H_
 
@@ -21,18 +21,18 @@ struct Tensor {
   char* data = nullptr;  // elements in C order; kBytes: a length of 4 bytes before each
   uint64_t size = 0;
   Keeper keeper;  // of `data`
-  Ref array;      // what as_numpy() gives, once it is known
+  Ref array;      // result of as_numpy(), once computed
 };
 
-// Makes the type and puts it into `module`. False with an exception.
+// Creates the type and adds it to `module`. False with an exception.
 bool AddTensorType(PyObject* module);
 // A new Tensor object; null with an exception.
 PyObject* NewTensor(Tensor tensor);
-// The Tensor of an object of that type, or of a class derived from it; null when it is no such
-// object. No exception.
+// The Tensor of an object of that type, or of a class derived from it; null if it is another
+// object. Raises no exception.
 Tensor* TensorOf(PyObject* object);
 
-// How many elements a shape has; false when that is no number of bytes that memory could have.
+// Number of elements of a shape; false if memory could not hold that many bytes.
 bool ElementCount(const std::vector<int64_t>& shape, uint64_t* count);
 
 }  // namespace nereid_python::worker

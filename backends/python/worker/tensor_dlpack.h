@@ -1,4 +1,4 @@
-// Tensors from DLPack capsules and as such: the structure without a version, which every reader
+// Converts tensors from and to DLPack capsules, using the unversioned structure, which every reader
 // knows. All REQUIRE the GIL.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_TENSOR_DLPACK_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_TENSOR_DLPACK_H_
@@ -10,7 +10,7 @@ namespace nereid_python::worker {
 
 constexpr int kDlpackCpu = 1;
 
-// Fills in everything but the name from a capsule, or from an object that gives one by
+// Fills in everything but the name from a capsule, or from an object that provides one through
 // `__dlpack__`. False with an exception.
 bool TensorFromDlpack(PyObject* object, Tensor* tensor);
 // A new capsule, which keeps `self`, the object of `tensor`, alive. Null with an exception.

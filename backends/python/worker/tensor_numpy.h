@@ -1,4 +1,4 @@
-// Tensors from numpy arrays and as numpy arrays. All REQUIRE the GIL.
+// Converts tensors from and to numpy arrays. All REQUIRE the GIL.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_TENSOR_NUMPY_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_TENSOR_NUMPY_H_
 
@@ -11,7 +11,8 @@ namespace nereid_python::worker {
 bool TensorFromArray(PyObject* array_like, Tensor* tensor);
 // A new reference to the array, the same each time; null with an exception.
 PyObject* ArrayOfTensor(Tensor* tensor);
-// Makes the internal type that numpy asks for the memory of a tensor. False with an exception.
+// Creates the internal type through which numpy accesses the memory of a tensor. False with an
+// exception.
 bool AddArraySourceType();
 
 }  // namespace nereid_python::worker

@@ -9,10 +9,11 @@
 
 namespace nereid_python::worker {
 
-// The elements of an array of objects or of fixed-size bytes. Objects that are no bytes go as
-// str(object), in UTF-8. False with an exception.
+// The elements of an array of objects or of fixed-size bytes. Objects other than bytes become
+// str(object) in UTF-8. False with an exception.
 bool SerializeStrings(const ArrayInterface& array, std::string* bytes);
-// A new array of bytes objects. None with an exception, also when the tensor holds no such strings.
+// A new array of bytes objects. None with an exception, also if the tensor's bytes are not valid
+// strings.
 Ref DecodeStrings(const Tensor& tensor);
 
 }  // namespace nereid_python::worker

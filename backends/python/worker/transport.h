@@ -1,8 +1,8 @@
-// Transport: this process's end of what it shares with the server: the control file and both data
-// files, mapped; commands that come, and calls and posts that go.
+// Transport: this process's end of the memory shared with the server: the control file and both
+// data files, mapped; incoming commands, and outgoing calls and posts.
 //
-// One for the process. Guarded by the GIL, but for what says that it waits: that REQUIRES the
-// GIL to be released, and touches only what two processes share.
+// One per process. Guarded by the GIL, except for functions documented as waiting: they REQUIRE the
+// GIL to be released, and touch only what the two processes share.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_TRANSPORT_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_TRANSPORT_H_
 
@@ -26,8 +26,8 @@ namespace nereid_python::worker {
 
 class Transport {
  public:
-  // Maps what the server has left at the descriptors of control.h. Null, with `why` set, when that
-  // is not there.
+  // Maps the files that the server passed as the descriptors of control.h. Null, with `why` set, if
+  // they are missing.
   static std::unique_ptr<Transport> Attach(std::string* why);
 
   Control* control() const { return control_; }
@@ -35,41 +35,40 @@ class Transport {
   BlockAllocator* out_blocks() { return &out_blocks_; }
   char* in_data() const { return in_->data(); }
   char* out_data() const { return out_->data(); }
-  // `size` bytes of the in file; false when they do not lie within it.
+  // `size` bytes of the in file; false if they are not within it.
   bool InBytes(uint64_t offset, uint64_t size, std::string_view* bytes);
 
-  // --- Commands. Waits until there is one.
+  // --- Commands. Waits for a command.
   void WaitForCommand();
-  // Takes the command: what belonged to the last reply is freed. False when the message lies
-  // nowhere.
+  // Takes the command and frees the memory of the last reply. False if the message has an
+  // impossible place.
   bool TakeCommand(Command* command, std::string_view* message);
-  // Answers the command. Waits, without the GIL, only where the ring is full.
+  // Answers the command. Waits, without the GIL, only if the ring is full.
   void Reply(OutMessage message);
 
-  // --- Calls and posts.
-  // Leaves a message that nobody answers. Waits, without the GIL, while too many bytes are under
-  // way.
+  // --- Calls and posts. Leaves a message that nobody answers. Waits, without the GIL, while too
+  // many bytes are unread.
   void Post(OutMessage message);
-  // Waits, without the GIL, until the server has read all that was left until now; for `limit_ns`
-  // at most.
+  // Waits, without the GIL, until the server has read everything posted so far; for `limit_ns` at
+  // most.
   void Settle(uint64_t limit_ns);
   // Leaves a message for the server, and waits without the GIL until it is answered in `slot`,
   // which the caller frees when it has read the answer.
   void Ask(const OutMessage& message, uint32_t* slot);
   const Slot& slot(uint32_t index) const { return control_->slots[index]; }
   void FreeSlot(uint32_t index);
-  // Frees what the server has read by now, and tells it what it may free.
+  // Frees what the server has read by now, and tells the server what it may free.
   void Reclaim();
 
  private:
   Transport(std::shared_ptr<nereid_ipc::Mapping> control, std::shared_ptr<nereid_ipc::Mapping> in,
             std::shared_ptr<nereid_ipc::Mapping> out);
 
-  // A block of the in file goes back to the server: now, or when the ring has room.
+  // Returns a block of the in file to the server, now or when the ring has room.
   void GiveBack(uint64_t block, uint64_t size);
   void PushFrees();
   bool RingIsFull() const;
-  // Writes an entry and says whether the server sleeps. REQUIRES: there is room.
+  // Writes an entry, and returns whether the server is asleep. REQUIRES: there is room.
   void Write(const Entry& entry);
   void RingDoorbell();
   void Push(const Entry& entry);
@@ -81,13 +80,14 @@ class Transport {
   const std::shared_ptr<nereid_ipc::Mapping> in_;
   const std::shared_ptr<nereid_ipc::Mapping> out_;
   Control* const control_;
-  uint64_t in_size_ = 0;  // of the in file, as last seen: it only grows
+  uint64_t in_size_ = 0;  // last known size of the in file, which only grows
   BlockAllocator out_blocks_;
   InBlocks in_blocks_;
 
-  nereid_ipc::Spinner command_spinner_;  // of the thread that waits for commands
+  nereid_ipc::Spinner command_spinner_;  // for the thread that waits for commands
   OutMessage last_reply_;
-  // Posts that the server has not read, oldest first, with the count of entries that says it has.
+  // Posts that the server has not read, oldest first, with the entry count that shows it has read
+  // them.
   std::deque<std::pair<uint32_t, OutMessage>> posts_;
   uint64_t posted_bytes_ = 0;
   std::vector<uint64_t> frees_;  // blocks that wait for room in the ring
@@ -95,7 +95,7 @@ class Transport {
   uint32_t quiet_frees_ = 0;
   std::vector<uint32_t> free_slots_;
   uint32_t slot_waiters_ = 0;
-  std::atomic<uint32_t> slots_freed_{0};  // who finds no slot free waits for this to change
+  std::atomic<uint32_t> slots_freed_{0};  // a thread that finds no free slot waits for a change
 };
 
 }  // namespace nereid_python::worker

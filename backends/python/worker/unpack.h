@@ -1,4 +1,4 @@
-// Unpacking: a message of the server as Python objects.
+// Unpacking: turns a message of the server into Python objects.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_UNPACK_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_UNPACK_H_
 
@@ -9,8 +9,8 @@
 
 namespace nereid_python::worker {
 
-// A new reference. Null with an exception for bytes that are no value, or name memory that is not
-// there. Tensors keep the blocks that they lie in. REQUIRES the GIL.
+// A new reference. Null with an exception for bytes that are not a value or that refer to memory
+// that does not exist. Tensors keep alive the blocks that contain them. REQUIRES the GIL.
 PyObject* Unpack(Transport* transport, std::string_view message);
 
 }  // namespace nereid_python::worker

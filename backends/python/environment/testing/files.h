@@ -1,5 +1,5 @@
-// Files for tests: a folder that goes with its test, archives, and scripts that stand in for Python
-// interpreters. Thread-compatible.
+// Files for tests: a folder that is removed with its test, archives, and scripts that stand in for
+// Python interpreters. Thread-compatible.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_TESTING_FILES_H_
 #define NEREID_BACKENDS_PYTHON_ENVIRONMENT_TESTING_FILES_H_
 
@@ -44,11 +44,12 @@ void WriteArchive(const std::string& path, ArchiveKind kind,
 
 std::string ReadText(const std::string& path);
 
-// What a script has to print to pass for an interpreter. `executable`: what it says that it is.
+// The text that a script must print to pass for an interpreter. `executable`: the path that it
+// reports.
 std::string InterpreterAnswer(const std::string& version, const std::string& executable,
                               const std::string& more = R"("has_numpy":true)");
 
-// A Python that can run models, numpy aside; nothing where this machine has none.
+// A Python that can run models, apart from numpy; empty if this machine has none.
 std::optional<std::string> RealPython();
 // The test's own variables with a folder on the Python path that holds something named numpy.
 Variables WithNumpy(const TempFolder& folder);
