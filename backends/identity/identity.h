@@ -1,5 +1,5 @@
 // The identity backend: a model whose outputs repeat its inputs, optionally after a delay. Used to
-// try out a server and to measure what the server itself costs.
+// try out a server and to measure the overhead of the server itself.
 #ifndef NEREID_BACKENDS_IDENTITY_IDENTITY_H_
 #define NEREID_BACKENDS_IDENTITY_IDENTITY_H_
 
@@ -19,7 +19,7 @@ namespace nereid_backend {
 struct ExecuteDelay {
   int64_t min_ms = 0;
   int64_t max_ms = 0;
-  int64_t row_us = 0;  // more for each row of the batch
+  int64_t row_us = 0;  // additional delay per row of the batch
   int64_t seed = 0;
 
   bool any() const { return max_ms > 0 || row_us > 0; }
@@ -27,7 +27,7 @@ struct ExecuteDelay {
   static Result<ExecuteDelay> FromConfig(const ModelConfig& config);
 };
 
-// Immutable after Create, but for the counter that gives every instance its own random numbers.
+// Immutable after Create, except for the counter that gives every instance its own random numbers.
 class IdentityModel {
  public:
   static Result<std::unique_ptr<IdentityModel>> Create(TRITONBACKEND_Model* model);

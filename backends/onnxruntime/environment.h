@@ -20,7 +20,7 @@ namespace nereid_backend {
 // --backend-config=onnxruntime,<key>=<value>
 struct BackendSettings {
   bool global_pool = true;       // enable-global-threadpool
-  int64_t intra_op_threads = 0;  // intra_op_thread_count; 0: as many as the CPU budget has
+  int64_t intra_op_threads = 0;  // intra_op_thread_count; 0: as many as the CPU budget allows
   int64_t inter_op_threads = 1;  // inter_op_thread_count
   bool spinning = false;         // session.intra_op.allow_spinning
   int64_t default_max_batch_size = 4;
@@ -30,19 +30,19 @@ struct BackendSettings {
 
 class Environment {
  public:
-  // Loads the runtime's function table and makes the environment. UNSUPPORTED when the library
-  // found is older than the headers that this was built with.
-  // `accelerator_folder`: where the backend openvino lies, if it is installed.
+  // Loads the runtime's function table and makes the environment. UNSUPPORTED if the library found
+  // is older than the headers used to build this backend. `accelerator_folder`: the folder of the
+  // backend openvino, if it is installed.
   static Result<std::unique_ptr<Environment>> Create(const Json& settings,
                                                      std::string accelerator_folder = "");
 
   const Ort::Env& ort() const { return env_; }
   const BackendSettings& settings() const { return settings_; }
   const CpuBudget& budget() const { return budget_; }
-  // Stops Runs that nobody waits for; thread-safe.
+  // Stops Runs whose results nobody waits for; thread-safe.
   RunWatch* watch() const { return &watch_; }
   OpenVinoProvider* openvino() const { return &openvino_; }
-  // Threads that work on one Run through the shared pool, the calling one included.
+  // Number of threads that work on one Run through the shared pool, including the calling thread.
   int64_t shared_intra_threads() const;
 
  private:

@@ -26,21 +26,21 @@ class OnnxInstance {
  private:
   explicit OnnxInstance(const OnnxModel& model);
 
-  // Runs what the executor has ready, once more where a result does not fit its place.
+  // Runs what the executor has ready, and repeats the run if a result does not fit its buffer.
   Error Compute();
   void MakeInputs();
   void MakeOutputs();
   // Runs the session on input_values_ and output_values_.
   Error Run();
-  // The same; a Run that nobody waits for any more ends early.
+  // As above, but a Run whose result nobody waits for ends early.
   Error RunWatched();
-  // Tells the executor what the run gave.
+  // Reports the results of the run to the executor.
   void TakeOutputs();
 
   const OnnxModel& model_;
   const Ort::MemoryInfo memory_;
   Ort::RunOptions run_options_;
-  RunWatch::Watched watched_;  // terminates what runs with run_options_
+  RunWatch::Watched watched_;  // terminates runs that use run_options_
   GraphExecutor executor_;
   // Reused by each run.
   std::vector<const char*> input_names_;

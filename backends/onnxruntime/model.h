@@ -1,9 +1,9 @@
 // OnnxModel: one loaded version of an ONNX model: its configuration, its session and the tensors
-// that a Run takes and gives. Immutable after Create; thread-safe.
+// that a Run takes and returns. Immutable after Create; thread-safe.
 //
 // All instances of a model share one session. Run is thread-safe in ONNX Runtime, and a session
-// holds the weights, so a session for each instance would multiply the memory by the instances and
-// gain nothing on a CPU.
+// holds the weights, so a session per instance would multiply the memory by the number of instances
+// and gain nothing on a CPU.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_MODEL_H_
 #define NEREID_BACKENDS_ONNXRUNTIME_MODEL_H_
 
@@ -23,7 +23,7 @@ namespace nereid_backend {
 
 class OnnxModel {
  public:
-  // Loads the file, completes the configuration where the server wants that, and checks it.
+  // Loads the file, completes the configuration if the server asks for it, and checks it.
   static Result<std::unique_ptr<OnnxModel>> Create(TRITONBACKEND_Model* model);
 
   const ModelConfig& config() const { return config_; }
@@ -31,15 +31,15 @@ class OnnxModel {
   Ort::Session& session() const { return session_; }
   Ort::RunOptions NewRunOptions() const { return request_.BuildRunOptions(); }
   const Environment& environment() const { return environment_; }
-  // Whether a Run ends early that no request waits for within its time-out.
+  // Whether a Run ends early once every request that waits for it has passed its time-out.
   bool terminates_late_runs() const { return request_.terminate_late_runs; }
 
  private:
   OnnxModel(const Environment& environment, ModelConfig config)
       : environment_(environment), config_(std::move(config)) {}
 
-  // <model>/<version>/<default_model_filename>; a folder of that name holds a file of that name.
-  // NOT_FOUND when there is neither.
+  // <model>/<version>/<default_model_filename>; if that is a folder, the file of the same name in
+  // it. NOT_FOUND if there is neither.
   Result<std::string> FindFile() const;
   Error LoadSession();
   Error AutoComplete(TRITONBACKEND_Model* model);

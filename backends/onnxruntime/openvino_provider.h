@@ -1,6 +1,6 @@
-// The execution provider of ONNX Runtime that computes with OpenVINO: a plug-in library, which lies
-// beside the backend openvino. Compiled against a newer header of the runtime than the rest of this
-// folder, so it shares no types of the C++ interface with it.
+// The execution provider of ONNX Runtime that computes with OpenVINO: a plug-in library next to the
+// backend openvino. Compiled against a newer header of the runtime than the rest of this folder, so
+// it shares no types of the C++ interface with it.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_OPENVINO_PROVIDER_H_
 #define NEREID_BACKENDS_ONNXRUNTIME_OPENVINO_PROVIDER_H_
 
@@ -21,12 +21,12 @@ class OpenVinoProvider {
  public:
   using Options = std::vector<std::pair<std::string, std::string>>;
 
-  // `folder`: of the backend openvino.
+  // `folder`: the folder of the backend openvino.
   explicit OpenVinoProvider(std::string folder) : folder_(std::move(folder)) {}
 
-  // Has the session that `options` are for compute on the CPU by OpenVINO what that can. The
-  // plug-in is loaded at the first call. UNSUPPORTED, with what brings or hinders it, when it can
-  // not be had.
+  // Makes the session created from `options` compute on the CPU with OpenVINO, as far as OpenVINO
+  // supports it. The plug-in is loaded at the first call. UNSUPPORTED, with the reason or the
+  // remedy, if it is not available.
   Error Append(OrtEnv* env, OrtSessionOptions* options, const Options& settings);
 
  private:

@@ -8,8 +8,8 @@
 
 namespace nereid_backend {
 
-// Runs `body` (returns Error). INVALID_ARG for what the runtime calls an invalid argument, INTERNAL
-// for its other failures, with `context` before its message.
+// Runs `body` (returns Error). INVALID_ARG if the runtime reports an invalid argument, INTERNAL for
+// its other failures, with `context` before its message.
 template <typename Body>
 Error OrtTry(std::string_view context, Body&& body) {
   try {
@@ -24,9 +24,8 @@ Error OrtTry(std::string_view context, Body&& body) {
   }
 }
 
-// Whether a Run failed because an output does not fit the tensor that was passed for it, and for no
-// other reason. The runtime has no code for that; its texts are of two kinds, before and in the
-// Run.
+// Whether a Run failed only because an output does not fit the tensor passed for it. The runtime
+// has no error code for that; its text differs before and during the Run.
 inline bool IsOutputMismatch(const Error& error) {
   if (error.ok() || error.code() != TRITONSERVER_ERROR_INVALID_ARG) return false;
   const std::string_view message = error.message();

@@ -16,22 +16,23 @@
 
 namespace nereid_backend {
 
-// What the configuration asks for, parsed and checked, before the runtime sees it.
+// The options in the configuration, parsed and checked, before the runtime sees them.
 struct SessionRequest {
-  std::optional<int64_t> intra_op_threads;  // 0: as many as the CPU budget has
+  std::optional<int64_t> intra_op_threads;  // 0: as many as the CPU budget allows
   std::optional<int64_t> inter_op_threads;
   bool parallel = false;            // execution_mode
-  std::optional<bool> mem_arena;    // unset: as fixed_shapes, or on where shrinkage is asked for
+  std::optional<bool> mem_arena;    // unset: as fixed_shapes, or on if shrinkage is requested
   std::optional<bool> mem_pattern;  // unset: as fixed_shapes
   std::string arena_shrinkage;      // for every Run; "cpu:0"
-  // Only the batch dimension varies. Then what the runtime keeps between runs has a bound, and
-  // pays: without the arena all memory of a large batch comes from the kernel anew. Where shapes
-  // vary freely, the memory plans (one for each shape) and the arena would grow for ever.
+  // Only the batch dimension varies. Then the memory that the runtime keeps between runs is
+  // bounded, and keeping it pays: without the arena all memory of a large batch comes from the
+  // kernel anew. If shapes vary freely, the memory plans (one per shape) and the arena would grow
+  // forever.
   bool fixed_shapes = false;
   bool terminate_late_runs = false;
   GraphOptimizationLevel graph_level = ORT_ENABLE_ALL;
   std::vector<std::pair<std::string, std::string>> entries;  // session configuration entries
-  // Of the execution accelerator openvino, if that is asked for.
+  // Options of the execution accelerator openvino, if it is requested.
   std::optional<std::vector<std::pair<std::string, std::string>>> openvino;
   std::vector<std::string> op_libraries;  // custom operators
 
@@ -42,12 +43,12 @@ struct SessionRequest {
     return mem_arena.value_or(fixed_shapes || !arena_shrinkage.empty());
   }
   bool pattern_enabled() const { return mem_pattern.value_or(fixed_shapes); }
-  // True when the model gets threads of its own instead of the shared pool.
+  // True if the model gets its own threads instead of the shared pool.
   bool OwnThreads(const Environment& environment) const;
-  // One sentence for the log: which threads will run the model.
+  // One sentence for the log: says which threads will run the model.
   std::string ThreadPlan(const Environment& environment) const;
 
-  // UNSUPPORTED for accelerators that can not be had here. May throw Ort::Exception.
+  // UNSUPPORTED for accelerators that are not available here. May throw Ort::Exception.
   Result<Ort::SessionOptions> Build(const Environment& environment) const;
   Ort::RunOptions BuildRunOptions() const;
 };

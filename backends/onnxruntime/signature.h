@@ -9,7 +9,7 @@
 
 namespace nereid_backend {
 
-// Equivalents; INVALID and UNDEFINED where there is none.
+// Equivalent types; INVALID and UNDEFINED if there is none.
 TRITONSERVER_DataType FromOnnxType(ONNXTensorElementDataType type);
 ONNXTensorElementDataType ToOnnxType(TRITONSERVER_DataType type);
 

@@ -1,4 +1,4 @@
-// Tensors of a run as values of ONNX Runtime, and back. Stateless functions; they may throw
+// Converts tensors of a run to values of ONNX Runtime and back. Stateless functions; they may throw
 // Ort::Exception.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_TENSOR_IO_H_
 #define NEREID_BACKENDS_ONNXRUNTIME_TENSOR_IO_H_
@@ -9,13 +9,13 @@
 
 namespace nereid_backend {
 
-// May point into the requests and the scratch of `input`.
+// The value may point into the requests and into the scratch memory of `input`.
 Ort::Value MakeInputValue(const Ort::MemoryInfo& memory, RunInput* input);
 
-// A tensor over the place of `output`. REQUIRES: there is one.
+// A tensor over the buffer of `output`. REQUIRES: `output` has one.
 Ort::Value MakePlaceValue(const Ort::MemoryInfo& memory, const RunOutput& output);
 
-// Points `output` to what `value` holds.
+// Points `output` to the content of `value`.
 void TakeOutputValue(const Ort::Value& value, RunOutput* output);
 
 }  // namespace nereid_backend

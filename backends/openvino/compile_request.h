@@ -1,4 +1,4 @@
-// What a model's configuration asks of the runtime: threads, streams, precision, cache. Values.
+// The runtime settings in a model's configuration: threads, streams, precision, cache. Values.
 #ifndef NEREID_BACKENDS_OPENVINO_COMPILE_REQUEST_H_
 #define NEREID_BACKENDS_OPENVINO_COMPILE_REQUEST_H_
 
@@ -16,18 +16,18 @@ namespace nereid_backend {
 
 // The model's parameters, parsed and checked, before the runtime sees them.
 struct CompileRequest {
-  int64_t inference_threads = 0;  // INFERENCE_NUM_THREADS; 0: as many as the CPU budget has
+  int64_t inference_threads = 0;  // INFERENCE_NUM_THREADS; 0: as many as the CPU budget allows
   std::optional<ov::streams::Num> streams;               // NUM_STREAMS
   std::optional<ov::hint::PerformanceMode> performance;  // PERFORMANCE_HINT
   std::optional<ov::element::Type> precision;            // INFERENCE_PRECISION_HINT, HINT_BF16
   bool reshape = false;   // RESHAPE_IO_LAYERS: the model takes the configuration's shapes
   std::string extension;  // CPU_EXTENSION_PATH
   std::string cache_dir;  // CACHE_DIR
-  bool terminate_late_runs = false;  // a run also ends early when its requests are late
-  int64_t sequence_states = 1024;    // MAX_SEQUENCE_STATES: held by an instance at a time
+  bool terminate_late_runs = false;  // a run also ends early if its requests have timed out
+  int64_t sequence_states = 1024;    // MAX_SEQUENCE_STATES: most that an instance holds at a time
 
-  // INVALID_ARG for values that make no sense. Names in the log, once, parameters that have no
-  // effect here and old spellings.
+  // INVALID_ARG for values that make no sense. Logs once which parameters have no effect here or
+  // use an old spelling.
   static Result<CompileRequest> FromConfig(const ModelConfig& config);
 
   // The properties of a compiled model.

@@ -26,19 +26,21 @@ struct BackendSettings {
 
 class Environment {
  public:
-  // Loads the CPU plugin. UNAVAILABLE, saying why, when that fails.
+  // Loads the CPU plugin. UNAVAILABLE with the reason if that fails.
   static Result<std::unique_ptr<Environment>> Create(const Json& settings);
 
-  // A runtime set up as ours is, for a model that changes it. May throw ov::Exception.
+  // A runtime configured like the shared one, for a model that changes its settings. May throw
+  // ov::Exception.
   static std::shared_ptr<ov::Core> NewCore();
 
   const std::shared_ptr<ov::Core>& core() const { return core_; }
   const BackendSettings& settings() const { return settings_; }
   const CpuBudget& budget() const { return budget_; }
-  // Held while a compiled model or an infer request is made or destroyed, of whichever model: the
-  // runtime (2026.4) crashes now and then where two threads do so at a time. Not for runs.
+  // Held while a compiled model or an infer request of any model is created or destroyed, because
+  // the runtime (2026.4) occasionally crashes if two threads do so at the same time. Not needed for
+  // runs.
   std::mutex& setup_mutex() const { return setup_mutex_; }
-  // Stops runs that nobody waits for any more.
+  // Stops runs whose results nobody waits for any more.
   RunWatch* watch() const { return &watch_; }
 
  private:

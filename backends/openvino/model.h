@@ -1,5 +1,5 @@
 // OpenVinoModel: one loaded version of a model: its configuration, the compiled model and the
-// tensors that a run takes and gives. Immutable after Create; thread-safe.
+// tensors that a run takes and returns. Immutable after Create; thread-safe.
 //
 // All instances share the compiled model, which holds the weights and the threads.
 #ifndef NEREID_BACKENDS_OPENVINO_MODEL_H_
@@ -25,8 +25,8 @@ class RunPool;
 
 class OpenVinoModel {
  public:
-  // Reads and compiles the file, completes the configuration where the server wants that, and
-  // checks it.
+  // Reads and compiles the file, completes the configuration if the server asks for it, and checks
+  // it.
   static Result<std::unique_ptr<OpenVinoModel>> Create(TRITONBACKEND_Model* model);
   ~OpenVinoModel();
 
@@ -36,37 +36,37 @@ class OpenVinoModel {
   // A new infer request. REQUIRES: the environment's setup mutex is held. May throw ov::Exception.
   ov::InferRequest NewInferRequest() const;
 
-  // The model's port of an input (RunInput::index) and of an output (RunOutput::index).
+  // The model's port for an input (RunInput::index) and for an output (RunOutput::index).
   size_t input_port(size_t index) const { return input_ports_[index]; }
   size_t output_port(size_t index) const { return output_ports_[index]; }
   const std::vector<ov::Output<const ov::Node>>& outputs() const { return compiled_.outputs(); }
 
-  // True when the network keeps states itself (ReadValue, Assign).
+  // True if the network keeps states itself (ReadValue, Assign).
   bool has_states() const { return state_count_ > 0; }
   // REQUIRES: has_states().
   const InitialStates& initial_states() const { return *initial_states_; }
-  // Whether results may be written where the responses have them. Not so with states, which would
-  // be written twice where a run is repeated, nor where an output is an input: the runtime then
-  // takes the memory that is set for the one for that of the other.
+  // Whether results may be written directly into the responses' buffers. Not for models with
+  // states, which would be advanced twice if a run is repeated, nor for models in which an output
+  // is an input: the runtime then uses the memory set for one as that of the other.
   bool writes_in_place() const { return state_count_ == 0 && !passes_inputs_through_; }
   // Whether requests belong to sequences.
   bool has_sequences() const { return config_.json.Has("sequence_batching"); }
   bool terminates_late_runs() const { return request_.terminate_late_runs; }
   int64_t sequence_states() const { return request_.sequence_states; }
 
-  // Where several runs are under way at a time; null where an instance runs one after the other.
+  // Set if several runs may be in progress at a time; null if an instance runs one after the other.
   RunPool* pool() const { return pool_.get(); }
 
  private:
   OpenVinoModel(const Environment& environment, ModelConfig config);
 
   Error Load(TRITONBACKEND_Model* handle);
-  // Reads the file and gives the model the shapes that the configuration wants.
+  // Reads the file and gives the model the shapes in the configuration.
   Error Read();
   Error AutoComplete(TRITONBACKEND_Model* handle);
-  // The name and shape of a state whose first dimension is fixed; empty when there is none.
+  // The name and shape of a state whose first dimension is fixed; empty if there is none.
   std::string FixedState() const;
-  // INVALID_ARG when the model's states do not allow what the configuration asks.
+  // INVALID_ARG if the model's states do not allow what the configuration requests.
   Error CheckStates() const;
   Error Compile();
   void FindPorts();
@@ -81,7 +81,7 @@ class OpenVinoModel {
   std::shared_ptr<ov::Model> graph_;  // until it is compiled
   size_t state_count_ = 0;
   Signature signature_;
-  std::unique_ptr<InitialStates> initial_states_;  // of a model with states
+  std::unique_ptr<InitialStates> initial_states_;  // only for a model with states
   bool passes_inputs_through_ = false;
   mutable ov::CompiledModel compiled_;  // making infer requests is thread-safe, though not const
   std::unique_ptr<BoundModel> bound_;

@@ -12,7 +12,7 @@
 
 namespace nereid_backend {
 
-// The runtime's text in one line, without the places in its sources that it names.
+// The runtime's text in one line, without the source locations that it names.
 inline std::string ReadableText(std::string_view text) {
   std::string readable;
   while (!text.empty()) {
@@ -27,7 +27,7 @@ inline std::string ReadableText(std::string_view text) {
   return readable;
 }
 
-// The Error of the exception that is being handled. REQUIRES: called in a catch block.
+// The Error for the exception being handled. REQUIRES: called in a catch block.
 inline Error CaughtOvError(std::string_view context) {
   try {
     throw;
@@ -40,8 +40,8 @@ inline Error CaughtOvError(std::string_view context) {
   }
 }
 
-// Runs `body` (returns Error). INTERNAL for the runtime's failures, UNAVAILABLE for want of memory,
-// with `context` before the message.
+// Runs `body` (returns Error). INTERNAL for the runtime's failures, UNAVAILABLE if memory is
+// exhausted, with `context` before the message.
 template <typename Body>
 Error OvTry(std::string_view context, Body&& body) {
   try {
@@ -51,8 +51,8 @@ Error OvTry(std::string_view context, Body&& body) {
   }
 }
 
-// Whether a run failed because an output does not fit the tensor that was passed for it. The
-// runtime has no code for that.
+// Whether a run failed because an output does not fit the tensor passed for it. The runtime has no
+// error code for that.
 inline bool IsOutputMismatch(const Error& error) {
   return !error.ok() &&
          std::string_view(error.message()).find("set new shape") != std::string_view::npos;

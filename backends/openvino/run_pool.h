@@ -1,6 +1,6 @@
-// RunPool: the batches of a model that are under way at a time, shared by its instances. As many as
-// the runtime has streams for: more would only take requests out of the server's queue, where they
-// can still be ordered and joined. Thread-safe.
+// RunPool: the batches of a model in progress, shared by its instances. There are as many as the
+// runtime has streams: more would only take requests out of the server's queue, where they can
+// still be ordered and joined. Thread-safe.
 #ifndef NEREID_BACKENDS_OPENVINO_RUN_POOL_H_
 #define NEREID_BACKENDS_OPENVINO_RUN_POOL_H_
 
@@ -16,20 +16,20 @@ namespace nereid_backend {
 
 class RunPool {
  public:
-  // May throw ov::Exception. `model` outlives this.
+  // May throw ov::Exception. `model` outlives the pool.
   RunPool(const OpenVinoModel& model, size_t count);
-  // REQUIRES: nothing is under way.
+  // REQUIRES: no batch is in progress.
   ~RunPool() = default;
 
   size_t size() const { return slots_.size(); }
 
-  // Sets the requests on their way, for ModelInstanceExecute of `instance`. Waits for a run that is
-  // idle, and once more before it returns, so that the next batch forms while all are busy. Null
-  // unless not even the batch could be set up (the requests are then still the server's).
+  // Starts the requests, for ModelInstanceExecute of `instance`. Waits for an idle run, and once
+  // more before it returns, so that the next batch forms while all runs are busy. Returns an error
+  // only if the batch could not even be set up; the requests then still belong to the server.
   TRITONSERVER_Error* Start(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests,
                             uint32_t count) noexcept;
 
-  // Waits until nothing of `instance` is under way.
+  // Waits until no batch of `instance` is in progress.
   void AwaitNone(const TRITONBACKEND_ModelInstance* instance);
 
  private:
@@ -38,16 +38,16 @@ class RunPool {
     const TRITONBACKEND_ModelInstance* instance = nullptr;  // guarded by mu_; null: idle
   };
 
-  // An idle one, which is `instance`'s from now on.
+  // An idle slot, which belongs to `instance` from now on.
   AsyncRun* Take(const TRITONBACKEND_ModelInstance* instance);
   void AwaitIdle();
-  // REQUIRES: mu_ is held. Null when all are busy.
+  // REQUIRES: mu_ is held. Null if all are busy.
   Slot* FindIdle();
   void GiveBack(Slot* slot);
 
   std::mutex mu_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Slot>> slots_;  // constant after the constructor, but for Slot's own
+  std::vector<std::unique_ptr<Slot>> slots_;  // constant after the constructor, except Slot
 };
 
 }  // namespace nereid_backend

@@ -1,9 +1,9 @@
-// SequenceStates: the states of a network (ReadValue, Assign) of the sequences that an instance
-// serves, between their requests. The server sends all requests of a sequence to one instance, so
-// nothing is shared. Owned by the thread that runs the instance.
+// SequenceStates: keeps the states of a network (ReadValue, Assign) between the requests of the
+// sequences that an instance serves. The server sends all requests of a sequence to one instance,
+// so nothing is shared. Owned by the thread that runs the instance.
 //
-// A sequence's states are copied into the infer request before its run and out of it afterwards. A
-// run may have several sequences, one below the other in the first dimension.
+// The states of a sequence are copied into the infer request before its run and out of it
+// afterwards. A run may hold several sequences, stacked along the first dimension.
 #ifndef NEREID_BACKENDS_OPENVINO_SEQUENCE_STATES_H_
 #define NEREID_BACKENDS_OPENVINO_SEQUENCE_STATES_H_
 
@@ -25,32 +25,32 @@ namespace nereid_backend {
 class SequenceStates {
  public:
   struct Limits {
-    bool sequences = false;  // the model has them; otherwise each request stands alone
-    bool batching = false;   // several rows in a run
-    size_t held = 1024;      // sequences at a time; beyond, the longest idle one is dropped
-    // The server has ended a sequence that was idle for longer; 0: it never does.
+    bool sequences = false;  // the model has them; otherwise each request is independent
+    bool batching = false;   // several rows per run
+    size_t held = 1024;      // sequences kept; beyond this, the longest idle one is dropped
+    // The server ends a sequence that is idle for longer; 0: it never does.
     uint64_t idle_ns = 0;
   };
-  // `initial` outlives this. May throw ov::Exception.
+  // `initial` outlives the object. May throw ov::Exception.
   SequenceStates(const Limits& limits, const InitialStates& initial, Batch::Clock now = &NowNs);
 
-  // Reads which sequences the requests of `batch` belong to, and drops the idle ones.
+  // Determines to which sequences the requests of `batch` belong, and drops idle sequences.
   void Begin(const Batch& batch);
-  // Whether two requests of the batch may share a run: not of one sequence, both at the start or
-  // neither, states of one shape.
+  // Whether two requests of the batch may share a run: they belong to different sequences, both or
+  // neither are at the start, and their states have the same shape.
   bool MayJoin(size_t a, size_t b) const;
 
-  // Before a run: gives `request` the states of the requests `group`, or those that the network
-  // begins with. INVALID_ARG when the state of a sequence is not held, or has other rows than its
-  // request. REQUIRES: its inputs are set. May throw ov::Exception.
+  // Before a run: gives `request` the states of the requests `group`, or the network's initial
+  // states. INVALID_ARG if the state of a sequence is not held, or differs from its request in the
+  // number of rows. REQUIRES: its inputs are set. May throw ov::Exception.
   Error Load(const Batch& batch, std::span<const size_t> group, ov::InferRequest* request);
-  // After a run: keeps the new states of those sequences that go on. May throw ov::Exception.
+  // After a run: keeps the new states of the sequences that continue. May throw ov::Exception.
   Error Save(const Batch& batch, std::span<const size_t> group, ov::InferRequest* request);
 
   size_t held() const { return entries_.size(); }
 
  private:
-  // What a request says of its sequence.
+  // What a request says about its sequence.
   struct Step {
     std::string sequence;  // "5" or "'name'"; empty: none
     bool start = true;
@@ -68,7 +68,7 @@ class SequenceStates {
   Error CheckHeld(const Batch& batch, std::span<const size_t> group) const;
   void Start(size_t rows, ov::InferRequest* request);
   const Entry* Find(const std::string& sequence) const;
-  // Those of the group. REQUIRES: all are held.
+  // The entries of the group. REQUIRES: all are held.
   ov::Tensor Join(std::span<const size_t> group, size_t state) const;
   void Keep(const std::string& sequence, std::vector<ov::Tensor> states);
   void Drop(const std::string& sequence);
@@ -78,7 +78,7 @@ class SequenceStates {
   const InitialStates& initial_;
   const Batch::Clock now_;
   ov::InferRequest initial_request_;
-  std::vector<Step> steps_;  // of the batch
+  std::vector<Step> steps_;  // one per request of the batch
   Entries entries_;
   std::unordered_map<std::string, Entries::iterator> by_sequence_;
 };

@@ -1,4 +1,4 @@
-// Changes of a model's shapes before it is compiled: to those of the configuration, and to a
+// Changes a model's shapes before it is compiled: to the shapes in the configuration, and to a
 // variable batch dimension. Stateless functions.
 #ifndef NEREID_BACKENDS_OPENVINO_SHAPES_H_
 #define NEREID_BACKENDS_OPENVINO_SHAPES_H_
@@ -11,16 +11,16 @@
 
 namespace nereid_backend {
 
-// Gives the model's inputs the shapes of the configuration (RESHAPE_IO_LAYERS).
-// INTERNAL when the configuration has a dimension of 0 or the model cannot have those shapes.
+// Gives the model's inputs the shapes of the configuration (RESHAPE_IO_LAYERS). INTERNAL if the
+// configuration has a dimension of 0 or the model cannot take those shapes.
 Error ReshapeToConfig(const ModelConfig& config, ov::Model* model);
 
-// Makes the first dimension of all inputs variable where the model has a fixed batch, nothing but
-// that stands in the way of batching, and batching is wanted: by max_batch_size, or, in a
-// configuration that is to be completed and lists no tensors, by the layouts of the file, which
-// call the first dimension of all inputs and outputs N.
-// INVALID_ARG, saying why, when max_batch_size asks for it and the model cannot do it. A model with
-// states of its own stays as it is: their shapes do not follow.
+// Makes the first dimension of all inputs variable if the model has a fixed batch, nothing else
+// prevents batching, and batching is wanted. It is wanted if max_batch_size says so or, in a
+// configuration that is to be completed and lists no tensors, if the layouts in the file call the
+// first dimension of all inputs and outputs N. INVALID_ARG, with the reason, if max_batch_size asks
+// for batching and the model cannot do it. A model with its own states is left unchanged, because
+// the shapes of the states do not follow.
 Error OpenBatchDimension(const ModelConfig& config, std::shared_ptr<ov::Model>* model);
 
 }  // namespace nereid_backend

@@ -11,13 +11,13 @@
 
 namespace nereid_backend {
 
-// INVALID and `dynamic` for types without equivalent.
+// INVALID and `dynamic` for types without an equivalent.
 TRITONSERVER_DataType FromOvType(const ov::element::Type& type);
 ov::element::Type ToOvType(TRITONSERVER_DataType type);
 
 // Inputs and outputs in the order of the model's ports. A tensor may have several names there: the
-// one that `config` lists is taken, otherwise the first by alphabet, and for a tensor without a
-// name the name of its node. May throw ov::Exception.
+// name listed in `config` is used, otherwise the alphabetically first one, and for a tensor without
+// a name the name of its node. May throw ov::Exception.
 Signature ReadSignature(const ov::Model& model, const ModelConfig& config);
 
 }  // namespace nereid_backend

@@ -1,4 +1,4 @@
-// Tensors of a run as tensors of OpenVINO, and back. Stateless functions; they may throw
+// Converts tensors of a run to tensors of OpenVINO and back. Stateless functions; they may throw
 // ov::Exception.
 #ifndef NEREID_BACKENDS_OPENVINO_TENSOR_IO_H_
 #define NEREID_BACKENDS_OPENVINO_TENSOR_IO_H_
@@ -12,13 +12,13 @@ namespace nereid_backend {
 ov::Shape ToOvShape(const Shape& shape);
 Shape FromOvShape(const ov::Shape& shape);
 
-// May point into the requests and the scratch of `input`.
+// The tensor may point into the requests and into the scratch memory of `input`.
 ov::Tensor MakeInputTensor(RunInput* input);
 
-// A tensor over the place of `output`. REQUIRES: there is one.
+// A tensor over the buffer of `output`. REQUIRES: `output` has one.
 ov::Tensor MakePlaceTensor(const RunOutput& output);
 
-// Points `output` to what `tensor` holds.
+// Points `output` to the content of `tensor`.
 void TakeOutputTensor(const ov::Tensor& tensor, RunOutput* output);
 
 }  // namespace nereid_backend

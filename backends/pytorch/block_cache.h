@@ -1,6 +1,6 @@
-// BlockCache: PyTorch's memory on the CPU. Large blocks are kept for the next run instead of going
-// back to the allocator of the process, which gives the pages back to the system: each run would
-// fault them in anew, a third of the time of a convolutional network. Thread-safe.
+// BlockCache: PyTorch's CPU memory. Large blocks are kept for the next run instead of being
+// returned to the allocator of the process, which returns the pages to the system. Each run would
+// then fault them in anew, which costs a third of the time of a convolutional network. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTORCH_BLOCK_CACHE_H_
 #define NEREID_BACKENDS_PYTORCH_BLOCK_CACHE_H_
 
@@ -15,19 +15,20 @@ class BlockCache : public c10::Allocator {
  public:
   // Blocks of at least this size are kept.
   static constexpr size_t kLarge = size_t{1} << 20;
-  // So much is kept in all; what was used longest ago goes first.
+  // Limit on the total size kept; the least recently used block is freed first.
   static constexpr size_t kMostKept = size_t{256} << 20;
 
-  // The process's only one, never destroyed: tensors may outlive everything.
+  // The only instance in the process. It is never destroyed, because tensors may outlive
+  // everything.
   static BlockCache& Instance();
-  // From now on PyTorch allocates here.
+  // From now on PyTorch allocates from this cache.
   static void Install();
 
   c10::DataPtr allocate(size_t size) override;
   c10::DeleterFnPtr raw_deleter() const override;
   void copy_data(void* destination, const void* source, size_t size) const override;
 
-  // Gives everything that is kept back.
+  // Frees all kept blocks.
   void Clear();
   size_t kept_bytes() const;
 

@@ -1,5 +1,5 @@
 // Reads the call specification of an AOTInductor package: how the nested arguments and results of
-// the exported program lie in the flat lists that a run takes and gives. Pure.
+// the exported program map to the flat lists that a run takes and returns. Pure.
 #ifndef NEREID_BACKENDS_PYTORCH_CALL_SPEC_H_
 #define NEREID_BACKENDS_PYTORCH_CALL_SPEC_H_
 
@@ -13,8 +13,8 @@
 namespace nereid_backend {
 
 // `in_spec` and `out_spec` as PyTorch writes them, JSON. Each leaf is a tensor, in order, with the
-// path as its name: ARGS[0], ARGS[2][key], KWARGS[name]; RESULT, RESULT[0], RESULT[key][1]. What
-// lies directly in KWARGS or in a dictionary of results has the key as another name.
+// path as its name: ARGS[0], ARGS[2][key], KWARGS[name]; RESULT, RESULT[0], RESULT[key][1]. An item
+// directly in KWARGS or in a dictionary of results has its key as another name.
 Result<Forward> ReadCallSpec(std::string_view in_spec, std::string_view out_spec);
 
 }  // namespace nereid_backend

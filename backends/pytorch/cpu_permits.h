@@ -1,7 +1,7 @@
-// CpuPermits: how many threads of the process compute for PyTorch at a time, over all models.
-// OpenMP makes a team for each thread that calls it, so that instances which compute side by side
+// CpuPermits: limits how many threads of the process compute for PyTorch at a time, over all
+// models. OpenMP makes a team for each thread that calls it, so instances computing side by side
 // would otherwise run more threads than there are CPUs. A run holds as many permits as it has
-// threads, and waits while they are out. Thread-safe.
+// threads, and waits until they are free. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTORCH_CPU_PERMITS_H_
 #define NEREID_BACKENDS_PYTORCH_CPU_PERMITS_H_
 
@@ -21,7 +21,7 @@ class CpuPermits {
 
   int total() const { return total_; }
 
-  // The permits of one run; more than there are in all means all.
+  // The permits of one run; a larger number than the total means all.
   class Held {
    public:
     // Blocks until the permits are free.
@@ -51,7 +51,7 @@ class CpuPermits {
   std::mutex mu_;
   int free_;                     // guarded by mu_
   std::deque<Waiter*> waiting_;  // guarded by mu_; in order of arrival
-  int overtakings_ = 0;          // guarded by mu_; of the first that waits
+  int overtakings_ = 0;          // guarded by mu_; how often the first waiter was overtaken
 };
 
 }  // namespace nereid_backend

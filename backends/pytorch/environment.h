@@ -19,9 +19,9 @@ class Environment {
   const CpuBudget& budget() const { return budget_; }
   CpuPermits* permits() const { return &permits_; }
 
-  // Sets what PyTorch has once for the whole process as the parameters of `model` say. Where
-  // another model has set it differently: the inter-op pool keeps its size, the others change; both
-  // are logged.
+  // Applies those parameters of `model` that PyTorch has once per process. If another model has set
+  // them differently, the inter-op pool keeps its size and the others change; both cases are
+  // logged.
   void Apply(const std::string& model, const Parameters& parameters, bool forks) const;
 
  private:

@@ -1,5 +1,5 @@
-// Forward: what a network takes and gives, as its file says: the values that one call has as
-// arguments and results. Knows no PyTorch. Immutable after reading.
+// Forward: the signature of a network according to its file: the arguments and results of one call.
+// Knows no PyTorch. Immutable after reading.
 #ifndef NEREID_BACKENDS_PYTORCH_FORWARD_H_
 #define NEREID_BACKENDS_PYTORCH_FORWARD_H_
 
@@ -11,15 +11,15 @@ namespace nereid_backend {
 enum class ValueKind {
   kTensor,
   kStrings,  // List[str]
-  kUnknown,  // the file does not say; seen when the network has run
-  kOther,    // nothing that a client can send or get
+  kUnknown,  // not in the file; known after the network has run
+  kOther,    // a type that no client can send or receive
 };
 
 struct Argument {
-  std::vector<std::string> names;  // by which a configuration may call it
+  std::vector<std::string> names;  // names that a configuration may use
   ValueKind kind = ValueKind::kTensor;
-  bool defaulted = false;  // a call may leave it out
-  std::string type;        // as PyTorch writes it
+  bool defaulted = false;  // a call may omit it
+  std::string type;        // in PyTorch's notation
 };
 
 struct Returned {
@@ -28,11 +28,12 @@ struct Returned {
 };
 
 struct Forward {
-  // One argument that is a Dict(str, Tensor), and nothing else: `arguments` is empty.
+  // The only argument is a Dict(str, Tensor); `arguments` is then empty.
   bool takes_dictionary = false;
   std::vector<Argument> arguments;
 
-  // A Dict(str, Tensor): the names are its keys, which the file does not say; `returned` is empty.
+  // The result is a Dict(str, Tensor), whose keys are the names and are not in the file; `returned`
+  // is then empty.
   bool gives_dictionary = false;
   std::vector<Returned> returned;
 

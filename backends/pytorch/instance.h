@@ -1,5 +1,5 @@
 // TorchInstance: runs batches of one model instance. Owned by the instance's thread; the buffers
-// live from batch to batch.
+// are reused from batch to batch.
 #ifndef NEREID_BACKENDS_PYTORCH_INSTANCE_H_
 #define NEREID_BACKENDS_PYTORCH_INSTANCE_H_
 
@@ -32,14 +32,14 @@ class TorchInstance {
   c10::IValue MakeInput(RunInput* input, size_t argument);
   Error TakeOutputs();
   Result<c10::IValue> FindResult(const Named& place) const;
-  // Ends what refers to memory of the requests.
+  // Drops all references to the requests' memory.
   Error LetGo();
 
   const TorchModel& model_;
   const std::shared_ptr<const Network> network_;
   const bool copies_inputs_;
   GraphExecutor executor_;
-  // Of the run that goes on.
+  // State of the current run.
   std::vector<at::Tensor> views_;  // over memory of requests
   std::vector<c10::IValue> results_;
   std::vector<at::Tensor> kept_;  // by output, what it points to

@@ -1,6 +1,6 @@
-// TorchModel: one loaded version of a PyTorch model: its configuration, its network, and what of
-// the configuration is which argument and result. Immutable after Create but for the number of
-// instances; thread-safe.
+// TorchModel: one loaded version of a PyTorch model: its configuration, its network, and the
+// mapping between the configuration's tensors and the network's arguments and results. Immutable
+// after Create except for the number of instances; thread-safe.
 #ifndef NEREID_BACKENDS_PYTORCH_MODEL_H_
 #define NEREID_BACKENDS_PYTORCH_MODEL_H_
 
@@ -31,18 +31,19 @@ class TorchModel {
   const BoundModel& bound() const { return *bound_; }
   const Forward& forward() const { return network_->forward(); }
   const NetworkTraits& traits() const { return network_->traits(); }
-  // Places of bound().inputs(), followed by those of its computed inputs; of bound().outputs().
+  // Places of bound().inputs(), followed by those of its computed inputs, and places of
+  // bound().outputs().
   const std::vector<Named>& input_places() const { return input_places_; }
   const std::vector<Named>& output_places() const { return output_places_; }
 
-  // The network for one more instance: the shared one, or one of its own.
+  // The network for one more instance: the shared one or a separate one.
   Result<std::shared_ptr<const Network>> NetworkForInstance() const;
   bool shares_network() const { return shares_network_; }
 
-  // Threads that a run of an instance may use: what was asked for, otherwise the part of the CPU
-  // budget that each instance has.
+  // Threads that a run of an instance may use: the configured number, otherwise each instance's
+  // share of the CPU budget.
   int RunThreads() const;
-  // As many as compute while it runs, the inter-op pool included.
+  // Number of threads that compute during a run, including the inter-op pool.
   int RunPermits() const;
   void CountInstance(int change) const { instances_ += change; }
 

@@ -1,5 +1,5 @@
-// Modes: PyTorch's modes of the calling thread, as a model's parameters want them, for as long as
-// it lives.
+// Modes: sets PyTorch's modes of the calling thread according to a model's parameters, for the
+// lifetime of the object.
 #ifndef NEREID_BACKENDS_PYTORCH_MODES_H_
 #define NEREID_BACKENDS_PYTORCH_MODES_H_
 

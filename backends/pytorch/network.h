@@ -1,4 +1,4 @@
-// Network: a loaded file that can be run, whatever its kind. Run is thread-safe.
+// Network: a loaded file of any kind that can be run. Run is thread-safe.
 #ifndef NEREID_BACKENDS_PYTORCH_NETWORK_H_
 #define NEREID_BACKENDS_PYTORCH_NETWORK_H_
 
@@ -14,11 +14,11 @@
 
 namespace nereid_backend {
 
-// What is known of how a network uses its arguments and its own attributes.
+// How a network uses its arguments and its own attributes, as far as known.
 struct NetworkTraits {
   bool writes_attributes = false;  // forward changes the module
   bool forks = false;              // parts of it run on the inter-op pool
-  // By argument (of a dictionary the only element): forward may write into the tensor.
+  // Per argument (for a dictionary, one element): forward may write into the tensor.
   std::vector<bool> writes_argument;
 };
 
@@ -29,9 +29,9 @@ class Network {
   const Forward& forward() const { return forward_; }
   const NetworkTraits& traits() const { return traits_; }
 
-  // Runs it on one value for each argument; None stands for one that is left out. For a network
-  // that takes a dictionary, the one value is that. The results are in the order of
-  // Forward::returned, or one dictionary. Throws what PyTorch throws.
+  // Runs the network on one value per argument; None represents an omitted argument. If the network
+  // takes a dictionary, that is the only value. The results are in the order of Forward::returned,
+  // or one dictionary. Throws what PyTorch throws.
   virtual std::vector<c10::IValue> Run(std::vector<c10::IValue> arguments) const = 0;
 
  protected:
@@ -42,7 +42,7 @@ class Network {
 // A TorchScript file. May throw what PyTorch throws.
 Result<std::unique_ptr<Network>> LoadScript(const std::string& path, const Parameters& parameters);
 
-// An AOTInductor package (a file or what lies in one, in a folder), for up to `runs` runs at a
+// An AOTInductor package (a file, or a folder with the content of one), for up to `runs` runs at a
 // time. May throw what PyTorch throws.
 Result<std::unique_ptr<Network>> LoadPackage(const std::string& path, int runs);
 

@@ -17,14 +17,14 @@ struct Parameters {
   int intra_op_threads = 0;          // INTRA_OP_THREAD_COUNT; 0: by the CPU budget
   int inter_op_threads = 0;          // INTER_OP_THREAD_COUNT; 0: by the CPU budget
   std::optional<bool> share_module;  // ENABLE_WEIGHT_SHARING; unset: unless forward writes to it
-  // Settings of the whole process; unset: as they are.
+  // Settings of the whole process; unset: unchanged.
   std::optional<bool> jit_profiling;  // ENABLE_JIT_PROFILING
   std::optional<bool> jit_executor;   // ENABLE_JIT_EXECUTOR
   std::optional<bool> tensor_fuser;   // ENABLE_TENSOR_FUSER
-  // Given, known, and without effect on a CPU.
+  // Parameters that are set and known but have no effect on a CPU.
   std::vector<std::string> without_effect;
 
-  // INVALID_ARG for a value that can not be read.
+  // INVALID_ARG for a value that cannot be parsed.
   static Result<Parameters> FromConfig(const ModelConfig& config);
 };
 

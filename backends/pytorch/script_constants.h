@@ -1,5 +1,5 @@
-// Checks that a TorchScript file holds the constants that it announces. PyTorch believes the size
-// in the description of a tensor, and would read beyond the bytes that came with it.
+// Checks that a TorchScript file contains the constants that it announces. PyTorch trusts the size
+// in a tensor's description, and would otherwise read beyond the bytes in the file.
 #ifndef NEREID_BACKENDS_PYTORCH_SCRIPT_CONSTANTS_H_
 #define NEREID_BACKENDS_PYTORCH_SCRIPT_CONSTANTS_H_
 
@@ -11,8 +11,8 @@
 
 namespace nereid_backend {
 
-// INVALID_ARG when the tensors of `module`, loaded from the file `path`, are larger together than
-// what is in the file. May throw what PyTorch throws.
+// INVALID_ARG if the tensors of `module`, loaded from the file `path`, are together larger than the
+// data in the file. May throw what PyTorch throws.
 Error CheckConstants(const std::string& path, const torch::jit::Module& module);
 
 }  // namespace nereid_backend

@@ -1,5 +1,5 @@
-// ScriptNetwork: a TorchScript module. See Network; forward is thread-safe where it does not write
-// to the module.
+// ScriptNetwork: a TorchScript module. See Network; forward is thread-safe if it does not write to
+// the module.
 #ifndef NEREID_BACKENDS_PYTORCH_SCRIPT_NETWORK_H_
 #define NEREID_BACKENDS_PYTORCH_SCRIPT_NETWORK_H_
 
@@ -32,7 +32,7 @@ class ScriptNetwork : public Network {
   const Parameters parameters_;
   torch::jit::Module module_;
   std::optional<torch::jit::Method> method_;
-  std::vector<c10::IValue> defaults_;  // by argument; None without one
+  std::vector<c10::IValue> defaults_;  // per argument; None if it has no default
 };
 
 }  // namespace nereid_backend

@@ -1,4 +1,4 @@
-// Reads from the graph of a TorchScript method what it does to its arguments and its module.
+// Determines from the graph of a TorchScript method how it uses its arguments and its module.
 #ifndef NEREID_BACKENDS_PYTORCH_SCRIPT_TRAITS_H_
 #define NEREID_BACKENDS_PYTORCH_SCRIPT_TRAITS_H_
 
@@ -8,7 +8,7 @@
 
 namespace nereid_backend {
 
-// Rather says of a method that it writes than that it does not: PyTorch's alias analysis decides.
+// In case of doubt reports that a method writes; PyTorch's alias analysis decides.
 NetworkTraits TraitsOf(const torch::jit::Method& method);
 
 }  // namespace nereid_backend

@@ -1,4 +1,4 @@
-// What the files of PyTorch do not say, the configuration does: types and shapes. Pure.
+// Takes types and shapes, which PyTorch's files do not contain, from the configuration. Pure.
 #ifndef NEREID_BACKENDS_PYTORCH_SIGNATURE_H_
 #define NEREID_BACKENDS_PYTORCH_SIGNATURE_H_
 
@@ -13,8 +13,9 @@ namespace nereid_backend {
 // are not one-dimensional, and for a type that PyTorch does not have.
 Result<Signature> SignatureFromConfig(const ModelConfig& config);
 
-// The configuration with inputs and outputs where it lists none and the file tells all about them:
-// lists of strings. Otherwise INVALID_ARG, which says what the configuration has to hold.
+// Adds inputs and outputs to a configuration that lists none, if the file fully determines them, as
+// it does for lists of strings. Otherwise INVALID_ARG, which says what the configuration must
+// contain.
 Result<Json> CompleteConfig(const ModelConfig& config, const Forward& forward);
 
 }  // namespace nereid_backend

@@ -1,5 +1,5 @@
-// Tensors of a run as PyTorch's values, and back. Stateless functions; they may throw what PyTorch
-// throws.
+// Converts tensors of a run to PyTorch's values and back. Stateless functions; they may throw what
+// PyTorch throws.
 #ifndef NEREID_BACKENDS_PYTORCH_TENSOR_IO_H_
 #define NEREID_BACKENDS_PYTORCH_TENSOR_IO_H_
 
@@ -17,12 +17,12 @@ at::Tensor CopyInput(const RunInput& input);
 // BYTES as a List[str].
 c10::IValue ListInput(const RunInput& input);
 
-// After the run and its results are gone: gives what still refers to the storage of `tensor` (the
-// network kept it) a copy of the bytes, which are about to be the server's again.
+// Call after the run, when its results are gone. If the network still refers to the storage of
+// `tensor`, gives it a copy of the bytes, because the bytes are about to return to the server.
 void LetGo(at::Tensor* tensor);
 
-// Points `output` to what `value` holds; `kept` keeps that alive. INVALID_ARG when it is of
-// another type than the configuration says.
+// Points `output` to the content of `value`; `kept` keeps that alive. INVALID_ARG if its type
+// differs from the configuration.
 Error TakeOutput(const c10::IValue& value, RunOutput* output, at::Tensor* kept);
 
 }  // namespace nereid_backend

@@ -12,8 +12,8 @@
 
 namespace nereid_backend {
 
-// The message of an exception without stack of C++ frames; of a failure inside TorchScript the line
-// that failed, and why.
+// The message of an exception without its stack of C++ frames; for a failure inside TorchScript,
+// the line that failed and the reason.
 std::string ShortMessage(std::string_view what);
 
 // Runs `body` (returns Error); an exception becomes INTERNAL with `context` before its message.

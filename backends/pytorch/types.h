@@ -10,9 +10,9 @@
 
 namespace nereid_backend {
 
-// None for BYTES, which is a list and no tensor, and for a type that PyTorch does not have.
+// None for BYTES, which is a list and not a tensor, and for types that PyTorch lacks.
 std::optional<c10::ScalarType> ToTorchType(TRITONSERVER_DataType type);
-// INVALID for what the protocol does not have.
+// INVALID for types that the protocol lacks.
 TRITONSERVER_DataType FromTorchType(c10::ScalarType type);
 
 }  // namespace nereid_backend

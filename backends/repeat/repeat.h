@@ -1,4 +1,4 @@
-// The repeat backend: a decoupled model that sends one response for each element of its input. See
+// The repeat backend: a decoupled model that sends one response per element of its input. See
 // README.md for its tensors.
 #ifndef NEREID_BACKENDS_REPEAT_REPEAT_H_
 #define NEREID_BACKENDS_REPEAT_REPEAT_H_
@@ -14,10 +14,10 @@
 
 namespace nereid_backend {
 
-// What one request asks for. A value.
+// The content of one request. A value.
 struct RepeatRequest {
   std::vector<int32_t> values;
-  std::vector<uint32_t> delays_ms;  // as many
+  std::vector<uint32_t> delays_ms;  // one per response
   std::chrono::milliseconds wait{0};
   bool wants_value = true;  // output OUT
   bool wants_index = true;  // output IDX
@@ -39,13 +39,13 @@ class RepeatInstance {
   static Result<std::unique_ptr<RepeatInstance>> Create(TRITONBACKEND_ModelInstance* handle,
                                                         const RepeatModel& model);
 
-  // Starts the responses of all requests, waits as they say, and releases them.
+  // Starts the responses of all requests, waits as the requests ask, and releases them.
   void Execute(TRITONBACKEND_Request** requests, uint32_t count);
 
  private:
   explicit RepeatInstance(TRITONBACKEND_ModelInstance* handle) : handle_(handle) {}
 
-  // Returns how long the request wants to stay. An error was sent to the client.
+  // Returns how long the request asks to be held. An error has already been sent to the client.
   Result<std::chrono::milliseconds> Begin(TRITONBACKEND_Request* request);
 
   TRITONBACKEND_ModelInstance* const handle_;

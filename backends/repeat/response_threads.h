@@ -1,6 +1,7 @@
 // ResponseThreads: threads that each send the responses of one request at a time. There are as many
-// as there were requests at a time; an idle one takes the next request. They are waited for before
-// the instance goes: their code must not be unloaded under them. Thread-safe.
+// as requests were in progress at once; an idle thread takes the next request. All threads end
+// before the instance is destroyed, because their code must not be unloaded while they run.
+// Thread-safe.
 #ifndef NEREID_BACKENDS_REPEAT_RESPONSE_THREADS_H_
 #define NEREID_BACKENDS_REPEAT_RESPONSE_THREADS_H_
 
@@ -21,8 +22,8 @@ class ResponseThreads {
   ResponseThreads(const ResponseThreads&) = delete;
   ResponseThreads& operator=(const ResponseThreads&) = delete;
 
-  // Runs `body`, which must not throw, at once on a thread of its own. Throws std::system_error,
-  // and does not run it, when there can be no further thread.
+  // Runs `body`, which must not throw, at once on a separate thread. Throws std::system_error, and
+  // does not run it, if no further thread can be created.
   void Start(std::function<void()> body);
 
  private:
@@ -30,7 +31,7 @@ class ResponseThreads {
 
   std::mutex mu_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> waiting_;  // guarded by mu_; for each there is an idle thread
+  std::deque<std::function<void()>> waiting_;  // guarded by mu_; each has an idle thread
   size_t idle_ = 0;                            // guarded by mu_
   bool stopping_ = false;                      // guarded by mu_
   std::vector<std::thread> threads_;           // guarded by mu_ until stopping_

@@ -1,4 +1,4 @@
-// A model of the OpenVINO backend in a fake server, for tests of what runs it.
+// A model of the OpenVINO backend in a fake server, for tests of the classes that run it.
 #ifndef NEREID_BACKENDS_OPENVINO_TESTING_LOADED_MODEL_H_
 #define NEREID_BACKENDS_OPENVINO_TESTING_LOADED_MODEL_H_
 
@@ -13,7 +13,7 @@
 
 namespace nereid_backend::testing {
 
-// Environment, model and one instance. `config` is the text of the configuration but for the name.
+// Environment, model and one instance. `config` is the text of the configuration without the name.
 struct LoadedModel {
   LoadedModel(const std::string& name, const std::shared_ptr<ov::Model>& network,
               const std::string& config) {
@@ -41,11 +41,11 @@ struct LoadedModel {
   TRITONBACKEND_Model handle;
   TRITONBACKEND_ModelInstance instance_handle;
   std::unique_ptr<OpenVinoModel> model;
-  std::unique_ptr<OpenVinoInstance> instance;  // waits for its runs when it goes
+  std::unique_ptr<OpenVinoInstance> instance;  // waits for its runs when destroyed
   std::string error;                           // of the load
 };
 
-// INT32 inputs and outputs X and Y of one number a row.
+// INT32 inputs and outputs X and Y of one number per row.
 inline std::string Numbers(int64_t max_batch_size, const std::string& more = "") {
   return "\"max_batch_size\":" + std::to_string(max_batch_size) +
          R"(,"input":[{"name":"X","data_type":"TYPE_INT32","dims":[1]}],)"
@@ -62,7 +62,7 @@ inline TRITONBACKEND_Request NumbersRequest(const std::vector<int32_t>& rows) {
   return request;
 }
 
-// The numbers of an answer, or the text of its error.
+// The numbers in a response, or the text of its error.
 inline std::string AnswerOf(const TRITONBACKEND_Request& request) {
   if (request.responses.size() != 1) return std::to_string(request.responses.size()) + " answers";
   const SeenResponse& response = request.responses[0];

@@ -37,7 +37,7 @@ inline ov::Output<ov::Node> Row(int32_t value) {
   return op::Constant::create(ov::element::i32, ov::Shape{1}, {value});
 }
 
-// Y = X + 1, INT32 of that shape.
+// Y = X + 1, INT32 with the given shape.
 inline std::shared_ptr<ov::Model> PlusOne(const ov::PartialShape& shape) {
   const auto x = Input("X", ov::element::i32, shape);
   const auto one = op::Constant::create(ov::element::i32, ov::Shape{}, {1});
@@ -45,7 +45,7 @@ inline std::shared_ptr<ov::Model> PlusOne(const ov::PartialShape& shape) {
       ov::ResultVector{Output("Y", std::make_shared<op::Add>(x, one))}, ov::ParameterVector{x});
 }
 
-// X and nothing else, of that type: input and output are one tensor.
+// A network of X alone with the given type: input and output are one tensor.
 inline std::shared_ptr<ov::Model> Same(ov::element::Type type, const ov::PartialShape& shape) {
   const auto x = Input("X", type, shape);
   return std::make_shared<ov::Model>(ov::ResultVector{std::make_shared<op::Result>(x)},
@@ -66,7 +66,7 @@ inline std::shared_ptr<ov::Model> Repeated() {
       ov::ParameterVector{x});
 }
 
-// Y: X, INT32 [?, 1], in the shape that its first row says: a run fails where it has not as many.
+// Y: X, INT32 [?, 1], with as many rows as its first row says: a run fails if it has not that many.
 inline std::shared_ptr<ov::Model> Reshaped() {
   const auto x = Input("X", ov::element::i32, {-1, 1});
   const auto first = std::make_shared<op::Slice>(
@@ -91,7 +91,7 @@ inline std::shared_ptr<ov::Model> Accumulator(const ov::Dimension& batch) {
                                      ov::ParameterVector{x});
 }
 
-// Y = X through `count` products with a matrix of ones divided by its size: it takes a while.
+// Y = X through `count` products with a matrix of ones divided by its size: which takes a while.
 inline std::shared_ptr<ov::Model> Slow(int count, size_t size) {
   const auto x = Input("X", ov::element::f32, {-1, static_cast<int64_t>(size)});
   ov::Output<ov::Node> flow = x;
