@@ -1,8 +1,8 @@
-// Batch: the requests of one ModelInstanceExecute call, from arrival to release. It keeps the rules
-// that are easy to break: every request gets exactly one response with the final flag, a failure
-// stays with its request, statistics are reported before release, everything is released.
-// Used by the thread that runs Execute, or handed over to another one as a whole, for backends that
-// compute while the instance goes on.
+// Batch: the requests of one ModelInstanceExecute call, from arrival to release. It enforces the
+// rules that are easy to break: every request gets exactly one response with the final flag, a
+// failure affects only its own request, statistics are reported before release, and everything is
+// released. Used by the thread that runs Execute, or passed as a whole to another thread by
+// backends that compute while the instance continues.
 //
 //   return RunBatch(instance, requests, count, [&](Batch& batch) -> Error { ... });
 #ifndef NEREID_BACKENDS_SDK_BATCH_H_
@@ -17,14 +17,14 @@
 
 namespace nereid_backend {
 
-// Steady clock, as the server's statistics want it.
+// Steady clock, as required by the server's statistics.
 uint64_t NowNs();
 
 class Batch {
  public:
   using Clock = uint64_t (*)();  // nanoseconds
 
-  // Takes note of the requests; they are the backend's from here on.
+  // Takes the requests, which belong to the backend from now on.
   Batch(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests, uint32_t count,
         Clock now = &NowNs);
   // REQUIRES: Finish() was called.
@@ -34,7 +34,7 @@ class Batch {
 
   size_t size() const { return slots_.size(); }
   TRITONBACKEND_Request* request(size_t i) const { return slots_[i].request; }
-  // False once the request was answered with an error.
+  // False once the request has been answered with an error.
   bool live(size_t i) const { return !slots_[i].failed; }
   size_t live_count() const;
 
@@ -47,22 +47,22 @@ class Batch {
   // The response to request i, made on first use; owned by the batch.
   Result<TRITONBACKEND_Response*> Response(size_t i);
 
-  // Throws the unsent response to request i away, with its outputs; the next Response(i) is new.
+  // Discards the unsent response to request i, with its outputs; the next Response(i) is new.
   void DropResponse(size_t i);
 
   // Answers request i with `error`, now. REQUIRES: live(i).
   void Fail(size_t i, const Error& error);
-  // The same for every live request.
+  // As above, for every live request.
   void FailAll(const Error& error);
 
-  // Stamps for the statistics: computation begins, ends. A batch that is computed in several turns
-  // has a pair for each. What is reported begins with the first and is as long as all together; the
-  // time between them counts as output. Without any, all time is computation; a turn that was not
-  // ended ends with the batch.
+  // Time stamps for the statistics: computation begins, ends. A batch that is computed in several
+  // turns has a pair per turn. The reported computation begins with the first turn and lasts as
+  // long as all turns together; the time between turns counts as output. Without stamps all time is
+  // computation; a turn that was not ended ends with the batch.
   void MarkComputeStart();
   void MarkComputeEnd();
   // A turn that was measured elsewhere, for instance in a process that computes for this one: from
-  // `start` to `end` on the steady clock. What lies before the batch or in the future is cut off.
+  // `start` to `end` on the steady clock. Time before the batch or in the future is cut off.
   void MarkComputed(uint64_t start, uint64_t end);
 
   // Reports statistics, sends the responses of the live requests and releases all requests.
@@ -82,14 +82,14 @@ class Batch {
   const Clock now_;
   std::vector<Slot> slots_;
   const uint64_t exec_start_;
-  uint64_t compute_start_ = 0;  // of the first turn; 0 before it
-  uint64_t turn_start_ = 0;     // of the turn that goes on; 0 between turns
-  uint64_t computed_ns_ = 0;    // in the turns that have ended
+  uint64_t compute_start_ = 0;  // of the first turn; 0 before that turn
+  uint64_t turn_start_ = 0;     // of the current turn; 0 between turns
+  uint64_t computed_ns_ = 0;    // in the finished turns
 };
 
 // The skeleton of ModelInstanceExecute. `body(Batch&)` fills responses and fails single requests;
 // an Error that it returns, or an exception, fails the requests that are still live. Returns null
-// unless not even the batch could be set up (the requests are then still the server's).
+// unless the batch could not even be set up; the requests then still belong to the server.
 template <typename Body>
 TRITONSERVER_Error* RunBatch(TRITONBACKEND_ModelInstance* instance,
                              TRITONBACKEND_Request** requests, uint32_t count,

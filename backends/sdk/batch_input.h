@@ -14,17 +14,17 @@
 
 namespace nereid_backend {
 
-// Shape of an input in one request as the backend sees it: with the batch dimension where the model
-// has one. Points into the request.
+// Shape of an input in one request as the backend sees it, including the batch dimension if the
+// model has one. Points into the request.
 struct ShapeView {
   const int64_t* dims = nullptr;
   size_t dim_count = 0;
 };
 
-// What the tensor holds. "Elements": of the source input, the batch dimension included.
+// Content of the tensor. "Elements" are those of the source input, including the batch dimension.
 enum class BatchInputKind {
   kElementCount,                     // [requests]: elements of each
-  kAccumulatedElementCount,          // [requests]: elements up to and with each
+  kAccumulatedElementCount,          // [requests]: elements up to and including each
   kAccumulatedElementCountWithZero,  // [requests + 1]: the same after a 0
   kMaxElementCountAsShape,  // [most elements of a request]: zeros, the shape is the message
   kItemShape,               // [rows of all requests, dims of a row]: dims of each row
@@ -33,22 +33,24 @@ enum class BatchInputKind {
 
 class BatchInput {
  public:
-  // Those of `config`, in its order. INVALID_ARG when one is not what a server lets through: an
-  // unknown kind, a type other than INT32 and FP32, not exactly one source that is an input.
+  // The batch inputs of `config`, in its order. INVALID_ARG if one is not what a server lets
+  // through: an unknown kind, a type other than INT32 and FP32, not exactly one source that is an
+  // input.
   static Result<std::vector<BatchInput>> ReadAll(const ModelConfig& config);
 
   BatchInputKind kind() const { return kind_; }
   TRITONSERVER_DataType type() const { return type_; }
   const std::string& source() const { return source_; }
-  // The inputs of the model that get the tensor.
+  // The inputs of the model that receive the tensor.
   const std::vector<std::string>& targets() const { return targets_; }
-  // Shape of the tensor as far as the configuration tells: -1 for what depends on the batch.
+  // Shape of the tensor as far as the configuration determines it; -1 for dimensions that depend on
+  // the batch.
   Shape OpenShape() const;
 
   // For one batch: `sources` are the shapes of the source input in its requests, in their order.
   Shape ShapeFor(const std::vector<ShapeView>& sources) const;
-  // Writes the tensor of that shape to `destination`: 4 bytes an element. INVALID_ARG when an INT32
-  // does not hold a number.
+  // Writes the tensor of that shape to `destination`: 4 bytes per element. INVALID_ARG if a number
+  // does not fit an INT32.
   Error Fill(const std::vector<ShapeView>& sources, char* destination) const;
 
  private:

@@ -1,5 +1,5 @@
-// Guard: the wall between backend code, which may throw (the standard library and some runtimes
-// do), and the C functions that the server calls, which must not. Stateless, thread-safe.
+// Guard: the boundary between backend code, which may throw (the standard library and some runtimes
+// do), and the C functions called by the server, which must not throw. Stateless, thread-safe.
 #ifndef NEREID_BACKENDS_SDK_BOUNDARY_H_
 #define NEREID_BACKENDS_SDK_BOUNDARY_H_
 

@@ -1,4 +1,4 @@
-// How many CPUs this process may use: its affinity mask, cut down by the CPU quota of its control
+// How many CPUs this process may use: its affinity mask, limited by the CPU quota of its control
 // group (cgroup v2 or v1), which is how containers limit CPU. Stateless, thread-safe.
 #ifndef NEREID_BACKENDS_SDK_CPU_BUDGET_H_
 #define NEREID_BACKENDS_SDK_CPU_BUDGET_H_
@@ -18,8 +18,8 @@ struct CpuBudget {
 
 CpuBudget ReadCpuBudget();
 
-// The quota in CPUs that the files under `root` ("/" on a real machine) give, 0 without one: the
-// smallest along the path from the process's own group to the top.
+// The quota in CPUs according to the files under `root` ("/" on a real machine), 0 if there is
+// none: the smallest along the path from the process's own group to the top.
 double ReadCpuQuota(const std::string& root);
 
 }  // namespace nereid_backend

@@ -17,16 +17,16 @@ class EchoMap {
  public:
   // An output repeats the input of the same name, else the input whose name has INPUT where the
   // output's has OUTPUT (any case), else the only input when the model has one input and one
-  // output. INVALID_ARG when none of these applies, or when the data types differ.
+  // output. INVALID_ARG if none of these applies, or if the data types differ.
   static Result<EchoMap> Build(const ModelConfig& config);
 
-  // Answers request i of `batch` with the outputs it asks for: one copy each, straight from the
-  // pieces of the input into the response. An optional input that is absent leaves its output out.
+  // Answers request i of `batch` with the outputs it requests: one copy each, straight from the
+  // pieces of the input into the response. If an optional input is absent, so is its output.
   Error Echo(Batch* batch, size_t i) const;
-  // The same into a response of the caller's.
+  // As above, into a response of the caller.
   Error Echo(TRITONBACKEND_Request* request, TRITONBACKEND_Response* response) const;
 
-  // Name of the input that `output` repeats; empty when there is no such output.
+  // Name of the input that `output` repeats; empty if there is no such output.
   std::string_view InputOf(std::string_view output) const;
 
  private:
@@ -39,7 +39,7 @@ class EchoMap {
 };
 
 // Rows of request i: the first dimension of its first input for a batching model, 1 otherwise.
-// INVALID_ARG when it has no input or no dimension.
+// INVALID_ARG if it has no input or no dimension.
 Result<int64_t> RequestRows(const ModelConfig& config, TRITONBACKEND_Request* request);
 
 }  // namespace nereid_backend

@@ -9,21 +9,22 @@
 #include "backends/sdk/error.h"
 #include "triton/core/tritonbackend.h"
 
-// A backend that defines this function says by its presence, to servers that look for it, that its
-// executions wait for nothing but the computation: a thread that has other things to do may run
-// those that are short. Never called.
+// A backend that defines this function declares by its presence, to servers that look for it, that
+// its executions wait for nothing except the computation, so that a thread with other duties may
+// run short ones. Never called.
 extern "C" TRITONBACKEND_DECLSPEC void NEREID_BackendExecutesBriefly(void);
-// In the same way: it takes inputs in several pieces (TRITONBACKEND_InputBuffer), so that the
-// server need not join them. Elements of BYTES are joined all the same.
+// Declares in the same way that the backend accepts inputs in several pieces
+// (TRITONBACKEND_InputBuffer), so that the server need not join them. Elements of BYTES are always
+// joined.
 extern "C" TRITONBACKEND_DECLSPEC void NEREID_BackendReadsPieces(void);
 
 namespace nereid_backend {
 
-// UNSUPPORTED when the server's backend API has another major version than these headers, or a
-// minor one below `minor`, the oldest that has all the backend calls.
+// UNSUPPORTED if the server's backend API has another major version than these headers, or a minor
+// one below `minor`, the oldest that has all the backend calls.
 Error RequireApi(uint32_t minor);
 
-// What all models of a backend share, as the state of its handle.
+// Stores what all models of a backend share as the state of the backend's handle.
 template <typename StateT>
 Error InitializeBackend(TRITONBACKEND_Backend* backend, std::unique_ptr<StateT> state) {
   NB_RETURN_IF_ERROR(TRITONBACKEND_BackendSetState(backend, state.get()));
@@ -39,7 +40,7 @@ Error FinalizeBackend(TRITONBACKEND_Backend* backend) {
   return Error(TRITONBACKEND_BackendSetState(backend, nullptr));
 }
 
-// INTERNAL when the backend was not initialised.
+// INTERNAL if the backend was not initialised.
 template <typename StateT>
 Result<const StateT*> BackendStateOf(TRITONBACKEND_Model* model) {
   TRITONBACKEND_Backend* backend = nullptr;

@@ -56,9 +56,9 @@ class [[nodiscard]] Error {
   TRITONSERVER_Error_Code code() const { return TRITONSERVER_ErrorCode(error_); }
   const char* message() const { return TRITONSERVER_ErrorMessage(error_); }
 
-  // The C object, still owned by this; null when ok().
+  // The C object, still owned by this object; null if ok().
   TRITONSERVER_Error* get() const { return error_; }
-  // Hands the C object over; this becomes ok().
+  // Passes on ownership of the C object; this object becomes ok().
   TRITONSERVER_Error* release() { return std::exchange(error_, nullptr); }
 
  private:
@@ -78,7 +78,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
   Error& error() { return error_; }
-  // Hands the error over. REQUIRES: !ok().
+  // Passes on ownership of the error. REQUIRES: !ok().
   Error TakeError() { return std::move(error_); }
 
  private:
@@ -88,7 +88,7 @@ class [[nodiscard]] Result {
 
 }  // namespace nereid_backend
 
-// Returns from the enclosing function (of type Error or Result) when `expr`, an Error or a
+// Returns from the enclosing function (of type Error or Result) if `expr`, an Error or a
 // TRITONSERVER_Error*, is a failure.
 #define NB_RETURN_IF_ERROR(expr)             \
   do {                                       \

@@ -31,8 +31,8 @@ class Json {
 
   static Json MakeObject() { return Json(Object()); }
 
-  // INVALID_ARG with the position when `text` is not one JSON value, or is nested more than 256
-  // deep. Integers beyond 64 bits signed become doubles.
+  // INVALID_ARG with the position if `text` is not exactly one JSON value, or is nested more than
+  // 256 deep. Integers beyond 64 bits signed become doubles.
   static Result<Json> Parse(std::string_view text);
   // Compact text.
   std::string Write() const;
@@ -44,14 +44,14 @@ class Json {
   bool is_int() const { return std::holds_alternative<int64_t>(value_); }
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
 
-  // Member `key` of an object; a shared null when this has none or is no object.
+  // Member `key` of an object; a shared null if there is none or if this is not an object.
   const Json& operator[](std::string_view key) const;
   bool Has(std::string_view key) const { return !(*this)[key].is_null(); }
   // Elements of an array, members of an object; empty for anything else.
   const Array& items() const;
   const Object& members() const;
 
-  // The value as the type named, or `fallback` when it is of another kind. Protobuf's JSON prints
+  // The value as the type named, or `fallback` if it has another type. Protobuf's JSON prints
   // 64-bit integers as strings, so AsInt also takes a string of digits.
   std::string AsString(std::string_view fallback = "") const;
   int64_t AsInt(int64_t fallback = 0) const;

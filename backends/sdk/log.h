@@ -26,7 +26,7 @@ inline void LogLine(TRITONSERVER_LogLevel level, const char* file, int line,
 #define NB_LOG_ERROR(...) NB_LOG_(TRITONSERVER_LOG_ERROR, __VA_ARGS__)
 #define NB_LOG_VERBOSE(...) NB_LOG_(TRITONSERVER_LOG_VERBOSE, __VA_ARGS__)
 
-// For calls whose failure cannot be passed on: log it and go on.
+// For calls whose failure cannot be passed on: logs it and continues.
 #define NB_LOG_IF_ERROR(expr, ...)                                               \
   do {                                                                           \
     ::nereid_backend::Error nb_logged_{expr};                                    \

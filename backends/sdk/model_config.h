@@ -22,16 +22,16 @@ using Shape = std::vector<int64_t>;
 struct TensorConfig {
   std::string name;
   TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
-  Shape dims;                    // as clients see them, without the batch dimension
-  std::optional<Shape> reshape;  // as the model sees them, when that differs
+  Shape dims;                    // as seen by clients, without the batch dimension
+  std::optional<Shape> reshape;  // as seen by the model, if different
   bool optional = false;
   bool ragged = false;
 
-  // What arrives at the backend, without the batch dimension.
+  // The shape that reaches the backend, without the batch dimension.
   const Shape& model_dims() const { return reshape ? *reshape : dims; }
 };
 
-// One control of a `sequence_batching.control_input`: one element for each request.
+// One control of a `sequence_batching.control_input`: one element per request.
 struct ControlConfig {
   std::string input;
   std::string kind;  // "CONTROL_SEQUENCE_START"
@@ -64,10 +64,10 @@ struct ModelConfig {
   // `parameters { key value { string_value } }`, or `fallback`.
   std::string Parameter(std::string_view key, std::string_view fallback = "") const;
   bool HasParameter(std::string_view key) const;
-  // INVALID_ARG when the parameter is there and is no integer in [min, max].
+  // INVALID_ARG if the parameter is set and is not an integer in [min, max].
   Result<int64_t> IntParameter(std::string_view key, int64_t fallback, int64_t min,
                                int64_t max) const;
-  // 1/0, true/false, any case. INVALID_ARG when it is something else.
+  // 1/0, true/false, any case. INVALID_ARG for anything else.
   Result<bool> BoolParameter(std::string_view key, bool fallback) const;
   const TensorConfig* FindInput(std::string_view name) const;
   const TensorConfig* FindOutput(std::string_view name) const;
@@ -79,7 +79,7 @@ Result<ModelConfig> ReadModelConfig(TRITONBACKEND_Model* model);
 // Reads the fields from the JSON text of a configuration (what ReadModelConfig does after asking).
 Result<ModelConfig> ParseModelConfig(std::string_view text);
 
-// Gives the server a completed configuration. Only during ModelInitialize.
+// Passes a completed configuration to the server. Only during ModelInitialize.
 Error SetModelConfig(TRITONBACKEND_Model* model, const Json& config);
 
 // The `cmdline` object of the backend's settings: --backend-config=<backend>,<key>=<value>.

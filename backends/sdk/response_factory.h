@@ -1,5 +1,5 @@
-// Helpers for backends whose models answer a request many times, or later: the end of a factory of
-// responses, and the statistics of each response. Stateless, thread-safe.
+// Helpers for backends whose models send several or delayed responses to a request: the destruction
+// of a response factory, and the statistics of each response. Stateless, thread-safe.
 #ifndef NEREID_BACKENDS_SDK_RESPONSE_FACTORY_H_
 #define NEREID_BACKENDS_SDK_RESPONSE_FACTORY_H_
 
@@ -16,7 +16,7 @@ struct FactoryDeleter {
 using OwnedFactory = std::unique_ptr<TRITONBACKEND_ResponseFactory, FactoryDeleter>;
 
 // Reports a response of a decoupled model that was just sent: its work began at `start`, its
-// outputs were written from `output_start` on. `error`, which may be null, stays the caller's.
+// outputs were written from `output_start` on. The caller keeps `error`, which may be null.
 void ReportResponse(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_ResponseFactory* factory,
                     uint64_t start, uint64_t output_start, TRITONSERVER_Error* error);
 

@@ -1,7 +1,7 @@
-// RunWatch: stops computations for whose results nobody waits any more. A runtime that can be
-// stopped from another thread gives each instance a Watched; one thread for all of them looks every
-// 10 ms at the runs that last. A run of many requests is stopped when all of them were cancelled or
-// are late. Thread-safe.
+// RunWatch: stops computations whose results nobody waits for any more. A runtime that can be
+// stopped from another thread gives each instance a Watched; one thread for all of them checks
+// every 10 ms the runs that are still in progress. A run of many requests is stopped when all of
+// them are cancelled or late. Thread-safe.
 #ifndef NEREID_BACKENDS_SDK_RUN_WATCH_H_
 #define NEREID_BACKENDS_SDK_RUN_WATCH_H_
 
@@ -23,21 +23,21 @@ class RunWatch {
  public:
   class Watched;
 
-  // `now` in nanoseconds. Without `with_thread` nobody looks unless Poll is called. Throws
-  // std::system_error when there can be no thread.
+  // `now` returns nanoseconds. Without `with_thread` nothing is checked unless Poll is called.
+  // Throws std::system_error if no thread can be created.
   explicit RunWatch(bool with_thread = true, Batch::Clock now = &NowNs);
-  // REQUIRES: there is no Watched any more.
+  // REQUIRES: no Watched exists any more.
   ~RunWatch();
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  // Stops those runs that have been there in the call before too and that nobody waits for. Returns
-  // whether any run goes on.
+  // Stops the runs that the previous call has already seen and that nobody waits for. Returns
+  // whether any run is in progress.
   bool Poll();
 
  private:
   void Loop();
-  // Called when a run begins: ends the sleep of a watch that had nothing to look at.
+  // Called when a run begins: wakes a watch that had nothing to check.
   void Wake();
 
   const Batch::Clock now_;
@@ -52,15 +52,15 @@ class RunWatch {
 // The runs of one instance, one at a time. Begin and End are called by the thread that runs it.
 class RunWatch::Watched {
  public:
-  // `stop` makes the run that is under way fail soon; called by the watch's thread, at most once in
-  // a run, and only between Begin and End. With `late`, a request is not waited for either when its
-  // time-out has passed since the run began.
+  // `stop` makes the current run fail soon; called by the watch's thread, at most once per run, and
+  // only between Begin and End. With `late`, a request whose time-out has passed since the run
+  // began counts as no longer waiting, too.
   Watched(RunWatch* watch, bool late, std::function<void()> stop);
   ~Watched();
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
 
-  // `requests` stay with the caller until End.
+  // The caller keeps `requests` until End.
   void Begin(std::span<TRITONBACKEND_Request* const> requests);
   // Whether the run was stopped.
   bool End();
@@ -72,7 +72,7 @@ class RunWatch::Watched {
     uint64_t deadline = 0;  // 0: none
   };
 
-  // What Poll does for one.
+  // The work of Poll for one Watched.
   bool Look(uint64_t now);
   static bool IsWaitedFor(const Waiting& waiting, uint64_t now);
 
@@ -82,7 +82,7 @@ class RunWatch::Watched {
   std::mutex mu_;
   std::vector<Waiting> requests_;  // guarded by mu_; of the run that is under way
   bool running_ = false;           // guarded by mu_
-  bool seen_ = false;              // guarded by mu_; by a look at this run
+  bool seen_ = false;              // guarded by mu_; a check has seen this run
   bool stopped_ = false;           // guarded by mu_
 };
 

@@ -1,6 +1,6 @@
-// Scratch: a buffer that is reused from batch to batch and gives memory back when it has been much
-// too large for a while, so that one large batch does not hold memory for ever. Owned by one
-// thread at a time (thread-compatible).
+// Scratch: a buffer that is reused from batch to batch and frees memory when it has been much too
+// large for a while, so that one large batch does not hold memory forever. Owned by one thread at a
+// time (thread-compatible).
 #ifndef NEREID_BACKENDS_SDK_SCRATCH_H_
 #define NEREID_BACKENDS_SDK_SCRATCH_H_
 
@@ -13,11 +13,11 @@ class Scratch {
  public:
   // All buffers are aligned to this.
   static constexpr size_t kAlignment = 64;
-  // Uses after which the capacity is compared with what was really needed.
+  // Number of uses after which the capacity is compared with the actual need.
   static constexpr size_t kWindow = 64;
 
   // A buffer of at least `size` bytes; never null. Its content is undefined, and the buffer of the
-  // call before is gone.
+  // previous call is invalid.
   char* Reserve(size_t size);
 
   size_t capacity() const { return capacity_; }

@@ -14,7 +14,7 @@
 
 namespace nereid_backend {
 
-// A stretch of a tensor's bytes; belongs to the request.
+// A range of a tensor's bytes; belongs to the request.
 struct Piece {
   const char* data = nullptr;
   size_t size = 0;
@@ -30,38 +30,38 @@ struct InputView {
   uint64_t byte_size = 0;
   uint32_t buffer_count = 0;
 
-  // INVALID_ARG when the request has no such input.
+  // INVALID_ARG if the request has no such input.
   static Result<InputView> Find(TRITONBACKEND_Request* request, const char* name);
   static Result<InputView> At(TRITONBACKEND_Request* request, uint32_t index);
 };
 
-// Appends the non-empty buffers of `input` to `pieces`. UNSUPPORTED when one is not CPU memory.
+// Appends the non-empty buffers of `input` to `pieces`. UNSUPPORTED if one is not CPU memory.
 Error AppendPieces(const InputView& input, std::vector<Piece>* pieces);
 
 size_t TotalSize(const std::vector<Piece>& pieces);
 
-// The bytes of all pieces as one buffer aligned to `alignment` (a power of two). One piece that is
-// already aligned is returned as it stands; otherwise there is one copy, into `scratch`. Never
-// null, also when there are no bytes. Valid until the pieces or `scratch` change.
+// The bytes of all pieces as one buffer aligned to `alignment` (a power of two). A single piece
+// that is already aligned is returned unchanged; otherwise there is one copy, into `scratch`. Never
+// null, even if there are no bytes. Valid until the pieces or `scratch` change.
 const char* Gather(const std::vector<Piece>& pieces, size_t alignment, Scratch* scratch);
 
 // Copies all pieces to `destination`, which has room for TotalSize(pieces) bytes.
 void CopyPieces(const std::vector<Piece>& pieces, char* destination);
 
 // Adds output `name` to `response` and returns its buffer of `byte_size` bytes: never null.
-// UNSUPPORTED when the buffer is not CPU memory.
+// UNSUPPORTED if the buffer is not CPU memory.
 Result<char*> AllocateOutput(TRITONBACKEND_Response* response, const char* name,
                              TRITONSERVER_DataType type, const int64_t* dims, uint32_t dim_count,
                              size_t byte_size);
 
-// True when the request asks for output `name` (a request that names none asks for all).
+// True if the request asks for output `name` (a request that names none asks for all).
 bool WantsOutput(TRITONBACKEND_Request* request, std::string_view name);
 
-// Product of the dimensions, or -1 when one is negative or the product does not fit.
+// Product of the dimensions, or -1 if one is negative or the product does not fit.
 int64_t ElementCount(const int64_t* dims, size_t count);
 
 // Splits the wire form of BYTES (4-byte little-endian length before each element) into exactly
-// `count` elements, appended to `elements`. INVALID_ARG when the bytes do not hold that.
+// `count` elements, appended to `elements`. INVALID_ARG if the bytes do not have that form.
 Error ParseBytes(std::string_view wire, size_t count, std::vector<std::string_view>* elements);
 
 // Bytes that `element` takes on the wire.

@@ -1,4 +1,4 @@
-// Channel: an instance's way to the worker: a memory that both see, and a turn that goes back and
+// Channel: an instance's connection to the worker: shared memory, and a turn that passes back and
 // forth. Owned by the instance's thread; the supervisor closes the turn when the worker ends.
 #ifndef NEREID_BACKENDS_TENSORFLOW_CHANNEL_H_
 #define NEREID_BACKENDS_TENSORFLOW_CHANNEL_H_
@@ -15,21 +15,22 @@ namespace nereid_backend {
 
 class Channel {
  public:
-  // What Supervisor::OpenChannel makes.
+  // Created by Supervisor::OpenChannel.
   Channel(Supervisor* supervisor, std::shared_ptr<Supervisor::Worker> worker, uint64_t id,
           std::unique_ptr<nereid_tensorflow::ChannelMemory> memory);
-  // Has the worker close its end.
+  // Makes the worker close its end.
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // Memory for `size` bytes of inputs, for the next run. The results of the run before are gone.
+  // Memory for `size` bytes of inputs, for the next run. The results of the previous run become
+  // invalid.
   Result<char*> Reserve(uint64_t size);
-  // Runs the model on inputs that lie in the memory, up to request.outputs_offset, and waits. The
-  // places in `reply` are valid until the next Reserve. UNAVAILABLE when the worker ends, after
-  // which the channel is of no more use.
+  // Runs the model on the inputs in the memory below request.outputs_offset, and waits. The places
+  // in `reply` are valid until the next Reserve. UNAVAILABLE if the worker ends, after which the
+  // channel is useless.
   Error Run(const nereid_tensorflow::RunRequest& request, nereid_tensorflow::RunReply* reply);
-  // Where the results lie.
+  // The place of the results.
   const char* data() const { return memory_->data(); }
   // When the worker began and ended to compute the last run, on the steady clock.
   uint64_t compute_start() const { return memory_->header()->compute_start_ns; }
@@ -39,7 +40,7 @@ class Channel {
   bool usable() const;
 
  private:
-  // Runs after which the memory is compared with what was needed.
+  // Number of runs after which the memory is compared with the actual need.
   static constexpr int kWindow = 64;
 
   void TrimMemory();
@@ -49,8 +50,8 @@ class Channel {
   const uint64_t id_;
   const std::unique_ptr<nereid_tensorflow::ChannelMemory> memory_;
   nereid_tensorflow::Packer packer_;
-  int runs_ = 0;            // in the present window
-  uint64_t most_used_ = 0;  // in it
+  int runs_ = 0;            // in the current window
+  uint64_t most_used_ = 0;  // in the current window
 };
 
 }  // namespace nereid_backend

@@ -1,4 +1,4 @@
-// TensorFlow's data types and the protocol's. Stateless.
+// Converts between TensorFlow's data types and the protocol's. Stateless.
 #ifndef NEREID_BACKENDS_TENSORFLOW_DATA_TYPES_H_
 #define NEREID_BACKENDS_TENSORFLOW_DATA_TYPES_H_
 
@@ -9,10 +9,10 @@
 
 namespace nereid_backend {
 
-// INVALID where the protocol has no such type. `type` is a number of TensorFlow's DataType.
+// INVALID if the protocol has no such type. `type` is a number of TensorFlow's DataType.
 TRITONSERVER_DataType FromTensorflowType(int32_t type);
 
-// "DT_RESOURCE"; "data type 99" for what has no name here.
+// "DT_RESOURCE"; "data type 99" for a type without a name here.
 std::string TensorflowTypeName(int32_t type);
 
 }  // namespace nereid_backend

@@ -1,5 +1,5 @@
-// TensorflowInstance: runs batches of one model instance through a channel of its own to the
-// model's process. Owned by the instance's thread.
+// TensorflowInstance: runs batches of one model instance through its own channel to the model's
+// process. Owned by the instance's thread.
 #ifndef NEREID_BACKENDS_TENSORFLOW_INSTANCE_H_
 #define NEREID_BACKENDS_TENSORFLOW_INSTANCE_H_
 
@@ -26,13 +26,13 @@ class TensorflowInstance {
  private:
   explicit TensorflowInstance(const TensorflowModel& model);
 
-  // Opens a channel where there is none to a worker that lives.
+  // Opens a channel if there is none to a living worker.
   Error Connect();
   // Runs what the executor has ready.
   Error Compute();
   // Lays the inputs out in the channel's memory.
   Error PlaceInputs();
-  // Tells the executor what the run gave.
+  // Reports the results of the run to the executor.
   Error TakeOutputs();
 
   const TensorflowModel& model_;

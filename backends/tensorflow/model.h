@@ -1,8 +1,8 @@
 // TensorflowModel: one loaded version of a TensorFlow model: its configuration, the process that
-// has it loaded, and the tensors that a run takes and gives. Immutable after Create; thread-safe.
+// has loaded it, and the tensors that a run takes and returns. Immutable after Create; thread-safe.
 //
-// All instances share the process and the session in it: the runtime runs a session in any number
-// of threads at a time, and it holds the weights.
+// All instances share the process and its session, because the runtime runs a session in any number
+// of threads at a time, and the session holds the weights.
 #ifndef NEREID_BACKENDS_TENSORFLOW_MODEL_H_
 #define NEREID_BACKENDS_TENSORFLOW_MODEL_H_
 
@@ -21,7 +21,7 @@ namespace nereid_backend {
 
 class TensorflowModel {
  public:
-  // Loads the model, completes the configuration where the server wants that, and checks it.
+  // Loads the model, completes the configuration if the server asks for it, and checks it.
   static Result<std::unique_ptr<TensorflowModel>> Create(TRITONBACKEND_Model* model);
 
   const BoundModel& bound() const { return *bound_; }
@@ -31,7 +31,8 @@ class TensorflowModel {
   TensorflowModel(const BackendSettings& settings, ModelConfig config)
       : settings_(settings), config_(std::move(config)) {}
 
-  // The format by the platform; without one, by the name of the file, or what is there.
+  // The format, determined from the platform or, without one, from the name of the file or from the
+  // files present.
   Error FindFiles();
   Error LoadInWorker();
   Result<std::vector<std::string>> ReadInitOps() const;

@@ -12,19 +12,19 @@
 namespace nereid_backend {
 
 struct SessionOptions {
-  int64_t intra_op_threads = 0;  // 0: as many as the CPU budget has
-  int64_t inter_op_threads = 0;  // 0: the thread that runs the model does it all
+  int64_t intra_op_threads = 0;  // 0: as many as the CPU budget allows
+  int64_t inter_op_threads = 0;  // 0: the thread that runs the model does all the work
   int64_t jit_level = 0;         // -1 off, 1, 2: TensorFlow's ON_1, ON_2; 0: its default
   std::string graph_tag = "serve";
   std::string signature;      // empty: serving_default, or the only one
   std::string init_ops_file;  // a name; empty: none
 
-  // INVALID_ARG for values that make no sense. Names once, in the log, what has no effect here.
+  // INVALID_ARG for values that make no sense. Logs once which options have no effect here.
   static Result<SessionOptions> FromConfig(const ModelConfig& config);
 
   // TensorFlow's ConfigProto in wire format.
   std::string ConfigProto(const BackendSettings& settings) const;
-  // One sentence for the log: which threads will run the model.
+  // One sentence for the log: says which threads will run the model.
   std::string ThreadPlan(const CpuBudget& budget) const;
 };
 

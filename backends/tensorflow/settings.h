@@ -1,5 +1,5 @@
 // BackendSettings: what all TensorFlow models of the process share: the settings of the command
-// line, the CPU budget and where the worker's program lies. Made in TRITONBACKEND_Initialize,
+// line, the CPU budget and the path of the worker's program. Made in TRITONBACKEND_Initialize,
 // destroyed in TRITONBACKEND_Finalize. Immutable.
 #ifndef NEREID_BACKENDS_TENSORFLOW_SETTINGS_H_
 #define NEREID_BACKENDS_TENSORFLOW_SETTINGS_H_
@@ -22,7 +22,7 @@ struct BackendSettings {
   std::string worker;  // the executable
 
   static Result<BackendSettings> FromJson(const Json& settings);
-  // The same, with budget and worker. NOT_FOUND when the worker is missing.
+  // As above, with budget and worker. NOT_FOUND if the worker is missing.
   static Result<std::unique_ptr<BackendSettings>> Read(TRITONBACKEND_Backend* backend);
 };
 

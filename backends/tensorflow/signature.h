@@ -1,4 +1,4 @@
-// What the worker found in a model's files, as the SDK's Signature. Pure.
+// Converts what the worker found in a model's files to the SDK's Signature. Pure.
 #ifndef NEREID_BACKENDS_TENSORFLOW_SIGNATURE_H_
 #define NEREID_BACKENDS_TENSORFLOW_SIGNATURE_H_
 
@@ -13,9 +13,9 @@
 
 namespace nereid_backend {
 
-// The tensors that `config` can be served with. Of a SavedModel: all of the signature. Of a
-// GraphDef: the placeholders that the configuration names, or all where it names none. UNSUPPORTED,
-// with the name of the type, when one of them has a type that the protocol lacks.
+// The tensors that `config` can be served with. For a SavedModel: all tensors of the signature. For
+// a GraphDef: the placeholders that the configuration names, or all if it names none. UNSUPPORTED,
+// with the name of the type, if one of them has a type that the protocol lacks.
 Result<Signature> MakeSignature(const ModelConfig& config, nereid_tensorflow::ModelFormat format,
                                 const nereid_tensorflow::LoadReply& loaded);
 

@@ -1,4 +1,4 @@
-// What passes between the processes as a Status, as an Error of the SDK. Stateless.
+// Converts a Status from the other process to an Error of the SDK. Stateless.
 #ifndef NEREID_BACKENDS_TENSORFLOW_STATUS_ERROR_H_
 #define NEREID_BACKENDS_TENSORFLOW_STATUS_ERROR_H_
 

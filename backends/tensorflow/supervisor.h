@@ -1,5 +1,5 @@
-// Supervisor: keeps a worker process for one model version: has it load the model, and asks it for
-// channels. The keeper's thread is the only one that reads what the worker says. Thread-safe.
+// Supervisor: keeps a worker process for one model version: makes it load the model, and requests
+// channels from it. The keeper's thread is the only reader of the worker's messages. Thread-safe.
 #ifndef NEREID_BACKENDS_TENSORFLOW_SUPERVISOR_H_
 #define NEREID_BACKENDS_TENSORFLOW_SUPERVISOR_H_
 
@@ -24,19 +24,19 @@ class Supervisor : public ProcessKeeper {
  public:
   struct Spec {
     std::string executable;
-    std::string model;  // for texts
+    std::string model;  // for messages
     nereid_tensorflow::LoadRequest load;
   };
 
   // Starts the worker and waits until it has loaded the model. An Error says why it could not.
   static Result<std::unique_ptr<Supervisor>> Start(Spec spec);
-  // Ends the worker. REQUIRES: its channels are gone.
+  // Ends the worker. REQUIRES: its channels are destroyed.
   ~Supervisor() override;
 
-  // What the worker found in the model's files. The same for its successors.
+  // What the worker found in the model's files. Identical for its successors.
   const nereid_tensorflow::LoadReply& loaded() const { return loaded_; }
 
-  // Waits while a worker starts. UNAVAILABLE while the next one is not to be started yet.
+  // Waits while a worker starts. UNAVAILABLE if it is too early to start the next one.
   Result<std::unique_ptr<Channel>> OpenChannel();
 
  private:
@@ -46,7 +46,7 @@ class Supervisor : public ProcessKeeper {
   struct Worker {
     explicit Worker(nereid_ipc::UniqueFd fd) : socket(std::move(fd)) {}
 
-    // Sending: who has call_busy_. Receiving: the supervisor's thread.
+    // Sending: the thread that set call_busy_. Receiving: the supervisor's thread.
     nereid_tensorflow::ControlSocket socket;
     // The rest: guarded by mu_.
     bool ended = false;
@@ -55,7 +55,7 @@ class Supervisor : public ProcessKeeper {
   };
   explicit Supervisor(Spec spec);
 
-  // What the keeper asks for. The worker is heard by its socket.
+  // Overrides for the keeper. The worker's messages arrive on its socket.
   Result<ChildProcess> StartChild() override;
   void OnOutput(std::string_view text) override { log_->Add(text); }
   int heard() const override { return worker_->socket.fd(); }
@@ -63,11 +63,11 @@ class Supervisor : public ProcessKeeper {
   void OnEnding() override;
   std::string Explain(std::string how) override;
   void OnEnded(const std::string& how) override;
-  // False when that is not what it can say now.
+  // False if the worker must not send that message now.
   bool TakeMessage(std::string bytes);
   bool TakeLoadReply(const std::string& bytes);
 
-  // Sends a question, and returns the worker's answer to it. One at a time.
+  // Sends a question and returns the worker's answer. One question at a time.
   Error Call(Worker* worker, std::string_view message, int fd);
   // How `worker`, which has closed a channel, has ended.
   Error EndOf(const Worker& worker);
@@ -76,13 +76,13 @@ class Supervisor : public ProcessKeeper {
   const Spec spec_;
   std::unique_ptr<WorkerLog> log_;  // the keeper's thread only
 
-  // Guarded by mu_, but for loaded_, which does not change any more once Start has returned, and
-  // for worker_, which only the keeper's thread sets.
+  // Guarded by mu_, except loaded_, which does not change after Start has returned, and worker_,
+  // which only the keeper's thread sets.
   nereid_tensorflow::LoadReply loaded_;
-  std::shared_ptr<Worker> worker_;  // the present one
+  std::shared_ptr<Worker> worker_;  // the current worker
   uint64_t next_channel_ = 1;
   bool call_busy_ = false;
-  std::optional<std::string> answer_;  // to the call that is under way
+  std::optional<std::string> answer_;  // to the call in progress
 };
 
 }  // namespace nereid_backend

@@ -1,5 +1,5 @@
-// WorkerLog: what the worker writes to its standard error, as lines of the server's log. Owned by
-// one thread.
+// WorkerLog: writes the worker's standard error to the server's log, line by line. Owned by one
+// thread.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_LOG_H_
 #define NEREID_BACKENDS_TENSORFLOW_WORKER_LOG_H_
 
@@ -15,12 +15,12 @@ class WorkerLog {
   // `model` is named in each line.
   explicit WorkerLog(std::string model) : model_(std::move(model)) {}
 
-  // Takes what was written; logs the lines that are complete.
+  // Takes new output; logs the complete lines.
   void Add(std::string_view text) {
     lines_.Add(text, [this](std::string_view line) { Log(line); });
   }
-  // The text of the last line that said why the process could not go on; empty without one. Such a
-  // line is one of severity F ("F0000 00:00:1795351165.691574 24904 tensor.cc:812] Check failed").
+  // The text of the last line that said why the process could not continue; empty if there is none.
+  // Such a line has severity F ("F0000 00:00:1795351165.691574 24904 tensor.cc:812] Check failed").
   const std::string& fatal() const { return fatal_; }
 
  private:

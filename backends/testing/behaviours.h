@@ -1,4 +1,4 @@
-// Pieces that the behaviours share. Stateless.
+// Code shared by the behaviours. Stateless.
 #ifndef NEREID_BACKENDS_TESTING_BEHAVIOURS_H_
 #define NEREID_BACKENDS_TESTING_BEHAVIOURS_H_
 

@@ -1,4 +1,4 @@
-// Reads the number by which tests steer a request. Stateless.
+// Reads the number with which tests control a request. Stateless.
 #ifndef NEREID_BACKENDS_TESTING_FIRST_INT32_H_
 #define NEREID_BACKENDS_TESTING_FIRST_INT32_H_
 
@@ -7,7 +7,7 @@
 
 namespace nereid_backend {
 
-// First element of the first INT32 input. INVALID_ARG when there is none.
+// First element of the first INT32 input. INVALID_ARG if there is none.
 Result<int32_t> FirstInt32(TRITONBACKEND_Request* request);
 
 }  // namespace nereid_backend

@@ -1,5 +1,5 @@
-// The testing backend: a model that misbehaves in the way its configuration names. See README.md
-// for the behaviours and their parameters.
+// The testing backend: a model that misbehaves as its configuration specifies. See README.md for
+// the behaviours and their parameters.
 #ifndef NEREID_BACKENDS_TESTING_MODEL_H_
 #define NEREID_BACKENDS_TESTING_MODEL_H_
 
@@ -23,13 +23,13 @@ class TestingInstance;
 using ExecuteFn = TRITONSERVER_Error* (*)(TestingInstance& instance,
                                           TRITONBACKEND_Request** requests, uint32_t count);
 
-// Null when there is no such behaviour.
+// Null if there is no such behaviour.
 ExecuteFn FindBehaviour(std::string_view name);
 
 // Immutable.
 class TestingModel {
  public:
-  // Fails, waits or throws when the behaviour says so.
+  // Fails, waits or throws if the behaviour says so.
   static Result<std::unique_ptr<TestingModel>> Create(TRITONBACKEND_Model* model);
 
   const ModelConfig& config() const { return config_; }
@@ -54,7 +54,7 @@ class TestingModel {
   int64_t times_ = 1;
 };
 
-// Owned by the instance's thread, but for CheckReady; the worker has a thread of its own.
+// Owned by the instance's thread, except for CheckReady; the worker has its own thread.
 class TestingInstance {
  public:
   static Result<std::unique_ptr<TestingInstance>> Create(TRITONBACKEND_ModelInstance* handle,

@@ -1,6 +1,6 @@
-// BoundModel: what a configuration and a model's signature make together: the tensors that a run
-// takes and gives, and where each comes from and goes to. Immutable after Bind but for one atomic
-// flag; thread-safe.
+// BoundModel: the result of matching a configuration with a model's signature: the tensors that a
+// run takes and returns, with the source or destination of each. Immutable after Bind except for
+// one atomic flag; thread-safe.
 #ifndef NEREID_BACKENDS_SDK_GRAPH_BOUND_MODEL_H_
 #define NEREID_BACKENDS_SDK_GRAPH_BOUND_MODEL_H_
 
@@ -23,26 +23,26 @@ struct BoundTensor {
   std::string name;
   TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
   size_t element_size = 0;  // 0: BYTES
-  // With the batch dimension. Of a ragged input: what a request brings; otherwise as in
+  // With the batch dimension. For a ragged input: the shape in a request; otherwise as in
   // ModelTensor.
   Shape dims;
-  bool any_shape = false;  // the model does not say; `dims` is empty
+  bool any_shape = false;  // the model does not specify it; `dims` is empty
 
   // Inputs only.
-  bool ragged = false;    // the model gets the elements of all requests as one dimension
-  bool optional = false;  // the file has a value for requests that leave it out
+  bool ragged = false;    // the model receives all requests' elements as one dimension
+  bool optional = false;  // the file has a value for requests that omit it
 
   // Outputs only.
-  bool is_output = true;     // clients can ask for it
-  bool is_state = false;     // it is the next state of a sequence
+  bool is_output = true;     // clients can request it
+  bool is_state = false;     // holds the next state of a sequence
   bool predictable = false;  // its shape follows from the number of rows
-  // It holds the results of all requests end to end: the index in inputs() of the one by whose
-  // shapes it is cut, and the dims of a part, without the batch dimension.
+  // Set if the output holds the results of all requests end to end: the index in inputs() of the
+  // input whose shapes divide it, and the dims of a part, without the batch dimension.
   std::optional<size_t> scatter_by;
   Shape scatter_dims;
 };
 
-// An input of the model that is computed from the shapes that an input has in a batch.
+// An input of the model that is computed from the shapes of another input in a batch.
 struct ComputedInput {
   BoundTensor tensor;
   BatchInput rule;
@@ -61,8 +61,8 @@ class BoundModel {
   const std::vector<ComputedInput>& computed_inputs() const { return computed_inputs_; }
   const std::vector<BoundTensor>& outputs() const { return outputs_; }
 
-  // Whether outputs came in the shapes that the model declares. Some files declare wrong ones, so
-  // predictions are believed only after a run has confirmed them.
+  // Whether outputs had the shapes that the model declares. Some files declare wrong shapes, so
+  // predictions are trusted only after a run has confirmed them.
   enum class ShapeTrust : int { kUnknown, kConfirmed, kRefuted };
   ShapeTrust shape_trust() const { return shape_trust_.load(std::memory_order_relaxed); }
   void set_shape_trust(ShapeTrust trust) const {

@@ -7,11 +7,10 @@
 
 namespace nereid_backend {
 
-// INVALID_ARG, naming the tensor, what was expected and what was found, when the configuration
-// lists a tensor that the model does not have or that has another type or shape, leaves an input of
-// the model without a source, asks for batching that the model can not do, or has ragged inputs,
-// batch inputs or batch outputs that do not suit the model. UNSUPPORTED for a type that can not be
-// served.
+// INVALID_ARG, naming the tensor, the expectation and the finding, if the configuration lists a
+// tensor that the model lacks or that has another type or shape, leaves an input of the model
+// without a source, asks for batching that the model cannot do, or has ragged inputs, batch inputs
+// or batch outputs that do not suit the model. UNSUPPORTED for a type that cannot be served.
 Error CheckConfig(const ModelConfig& config, const Signature& signature);
 
 }  // namespace nereid_backend

@@ -1,13 +1,13 @@
-// GraphExecutor: takes a batch of requests apart into runs of a model and answers the requests from
-// what the runs gave. It knows no runtime: the backend computes each run.
+// GraphExecutor: divides a batch of requests into runs of a model, and answers the requests from
+// the results of the runs. It is independent of the runtime: the backend computes each run.
 //
 //   executor.Begin(&batch);
 //   while (executor.Next()) executor.End(Compute(executor.inputs(), executor.outputs()));
 //
-// Compute also stamps the batch, MarkComputeStart and MarkComputeEnd: it alone knows when the
-// inputs are laid out. Between Next and End another thread may take over, so that a runtime can
-// compute while the instance goes on; otherwise used by one thread. The buffers live from batch to
-// batch.
+// Compute also calls MarkComputeStart and MarkComputeEnd of the batch, because only the backend
+// knows when the inputs are laid out. Between Next and End another thread may take over, so that a
+// runtime can compute while the instance continues; otherwise used by one thread. The buffers are
+// reused from batch to batch.
 #ifndef NEREID_BACKENDS_SDK_GRAPH_EXECUTOR_H_
 #define NEREID_BACKENDS_SDK_GRAPH_EXECUTOR_H_
 
@@ -25,46 +25,47 @@ namespace nereid_backend {
 
 class GraphExecutor {
  public:
-  // Whether the runtime can write results where it is told to.
+  // Whether the runtime can write results into given memory.
   enum class Outputs { kInPlace, kInOwnMemory };
 
-  // `model` outlives this.
+  // `model` outlives the executor.
   GraphExecutor(const BoundModel& model, Outputs outputs);
 
-  // Whether two requests of the batch (indices in it) may share a run, for backends to which more
-  // than the shapes of the inputs matters. `b` comes later in the batch. Not set: they may.
+  // Whether two requests of the batch (given by index) may share a run, for backends with
+  // conditions beyond the shapes of the inputs. `b` comes later in the batch. If not set, they may.
   using MayJoin = std::function<bool(size_t a, size_t b)>;
   void set_may_join(MayJoin may_join) { may_join_ = std::move(may_join); }
 
-  // Starts with `batch`, which stays the caller's and outlives its last run. A request that can not
-  // be run fails alone. REQUIRES: the runs of the batch before have ended.
+  // Starts with `batch`, which the caller keeps until after its last run. A request that cannot be
+  // run fails alone. REQUIRES: the runs of the batch before have ended.
   void Begin(Batch* batch);
 
-  // Makes the next run ready; false when all requests are answered. Requests whose shapes differ in
+  // Makes the next run ready; false if all requests are answered. Requests whose shapes differ in
   // more than the rows, and all requests to a model without batching, run one by one.
   bool Next();
   Batch& batch() { return *batch_; }
-  // Those of the run. Valid until End.
+  // The inputs and outputs of the run. Valid until End.
   std::span<TRITONBACKEND_Request* const> requests() const { return requests_; }
   // Valid until End.
   std::span<const size_t> group() const { return group_; }  // indices in the batch
   std::span<RunInput> inputs() { return {run_inputs_.data(), input_count_}; }
   std::span<RunOutput> outputs() { return {run_outputs_.data(), output_count_}; }
 
-  // After a run failed because a result does not fit its place: makes the same run ready without
-  // places. False when no output had one.
+  // Call after a run failed because a result does not fit its buffer: prepares the same run without
+  // buffers. False if no output had one.
   bool Replan();
 
-  // Answers the requests of the run, from outputs() or, where it failed, with `ran`.
+  // Answers the requests of the run, from outputs() or, if it failed, with `ran`.
   void End(const Error& ran);
 
  private:
   // A request that passed the checks.
   struct Prepared {
     std::vector<PreparedInput> inputs;  // in the order of model_.inputs()
-    std::vector<bool> wanted;           // in the order of model_.outputs(): asked for by the client
+    std::vector<bool> wanted;           // in the order of model_.outputs(): requested by the client
   };
-  // What of an output belongs to one request: rows, or elements where it is scattered.
+  // The part of an output that belongs to one request: rows, or elements if the output is
+  // scattered.
   struct OutputPart {
     Shape shape;
     int64_t first = 0;
@@ -74,7 +75,7 @@ class GraphExecutor {
 
   Error Prepare(size_t i);
   Error PrepareRows(size_t i);
-  // Whether the part of a scattered `output` that request i is to get has a size that can be.
+  // Whether the part of a scattered `output` for request i has a possible size.
   Error CheckScattered(size_t i, const BoundTensor& output) const;
   bool SameShapes(size_t a, size_t b) const;
   bool MayJoinGroup(size_t i) const;
@@ -88,7 +89,7 @@ class GraphExecutor {
   Error ReservePlaces();
   void LearnShapes();
   Error SendOutput(const RunOutput& output);
-  // What a scattered output has for each request of the group.
+  // The parts of a scattered output, one per request of the group.
   std::vector<OutputPart> ScatteredParts(const BoundTensor& tensor) const;
   std::vector<OutputPart> RowParts(const OutputSlicer& slicer) const;
   void SendParts(const RunOutput& output, const OutputSlicer& slicer,
@@ -100,7 +101,7 @@ class GraphExecutor {
   const bool batching_;
   const bool in_place_;
   MayJoin may_join_;
-  // One for each input, then one for each computed input: a run needs all of them at a time.
+  // One per input, then one per computed input: a run needs all of them at once.
   std::vector<Scratch> scratch_;
 
   Batch* batch_ = nullptr;

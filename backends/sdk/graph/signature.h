@@ -1,5 +1,5 @@
-// Signature: the tensors that a model's file takes and gives, as its runtime reports them.
-// Immutable after reading.
+// Signature: the inputs and outputs of a model's file, as its runtime reports them. Immutable after
+// reading.
 #ifndef NEREID_BACKENDS_SDK_GRAPH_SIGNATURE_H_
 #define NEREID_BACKENDS_SDK_GRAPH_SIGNATURE_H_
 
@@ -18,13 +18,12 @@ struct ModelTensor {
   // INVALID: a type that the protocol does not have.
   TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
   std::string type_name;  // the runtime's own name of the type, for messages; may be empty
-  // With the batch dimension; -1 where the model leaves it open. Empty: a scalar, or no shape
-  // given.
+  // With the batch dimension; -1 for open dimensions. Empty: a scalar, or no shape given.
   Shape dims;
-  // The file gives no shape, not even how many dimensions there are; `dims` is empty.
+  // The file gives no shape, not even the number of dimensions; `dims` is empty.
   bool any_shape = false;
 
-  // " (u4)", or nothing where the runtime's name of the type is not known.
+  // " (u4)", or nothing if the runtime's name of the type is unknown.
   std::string TypeNote() const { return type_name.empty() ? "" : " (" + type_name + ")"; }
 
   bool first_is_open() const { return !dims.empty() && dims[0] < 0; }
@@ -33,14 +32,14 @@ struct ModelTensor {
 struct Signature {
   std::vector<ModelTensor> inputs;
   std::vector<ModelTensor> outputs;
-  // Inputs for which the file has a value, so that a request may leave them out. They are served
-  // only where the configuration lists them.
+  // Inputs for which the file has a value, so that a request may omit them. They are served only if
+  // the configuration lists them.
   std::vector<ModelTensor> defaulted;
 
   // Among `inputs` and `defaulted`.
   const ModelTensor* FindInput(std::string_view name) const;
   const ModelTensor* FindOutput(std::string_view name) const;
-  // True when an input has an open dimension, the batch dimension not counted.
+  // True if an input has an open dimension other than the batch dimension.
   bool HasOpenShapes(bool batching) const;
   // "X, Y".
   static std::string Names(const std::vector<ModelTensor>& tensors);

@@ -1,6 +1,6 @@
-// Tensors on their way into and out of a run: checks of what a request brings, batches of several
-// requests as one tensor, results cut back into responses. Knows no runtime. Values, used by the
-// thread that has the batch.
+// Transfer of tensors into and out of a run: checks the inputs of a request, joins several requests
+// into one tensor, and divides results into responses. Independent of the runtime. Values, used by
+// the thread that has the batch.
 #ifndef NEREID_BACKENDS_SDK_GRAPH_TENSOR_IO_H_
 #define NEREID_BACKENDS_SDK_GRAPH_TENSOR_IO_H_
 
@@ -16,7 +16,7 @@ namespace nereid_backend {
 
 // An input of one request, checked. Points into the request.
 struct PreparedInput {
-  bool present = true;  // false: an optional one that the request leaves out
+  bool present = true;  // false: an optional input that the request omits
   InputView view;
   std::vector<Piece> pieces;
   // BYTES only: the elements, which point into the pieces or, when an element may lie across two
@@ -25,9 +25,9 @@ struct PreparedInput {
   std::string joined;
 };
 
-// Reads input `tensor` of `request`. INVALID_ARG when it is missing though not optional, or its
-// type, shape or size is not what the model takes; an Error is better than what a runtime would do
-// with such data.
+// Reads input `tensor` of `request`. INVALID_ARG if it is missing and not optional, or if the model
+// does not accept its type, shape or size; an Error is better than what a runtime would do with
+// such data.
 Error PrepareInput(const BoundTensor& tensor, TRITONBACKEND_Request* request, PreparedInput* input);
 
 // A tensor that a run takes: the same input of all requests of the run. Points into the requests
@@ -41,43 +41,43 @@ struct RunInput {
   std::vector<std::string_view> elements;  // BYTES
   Scratch* scratch = nullptr;
 
-  // The bytes as one buffer, aligned to `alignment` (a power of two): where they lie if they do,
+  // The bytes as one buffer, aligned to `alignment` (a power of two): in place if possible,
   // otherwise a copy.
   const char* Contiguous(size_t alignment) { return Gather(pieces, alignment, scratch); }
 };
 
-// Fills `input` (but for index and scratch) with the same input of several requests, of `rows` rows
+// Fills `input` (except index and scratch) with the same input of several requests, of `rows` rows
 // in all (batching) or of the only request; for a ragged input all elements as one dimension.
 void JoinInputs(const BoundTensor& tensor, bool batching, int64_t rows,
                 const std::vector<const PreparedInput*>& parts, RunInput* input);
 
-// A tensor that is wanted from a run.
+// A tensor requested from a run.
 struct RunOutput {
   const BoundTensor* tensor = nullptr;
   size_t index = 0;  // in BoundModel::outputs()
-  // If the shape is known and there is one request only: where the runtime has to write
-  // `place_size` bytes of the shape `shape`. Null: the runtime's own memory.
+  // If the shape is known and there is only one request: the memory of `place_size` bytes for a
+  // result of shape `shape`, which the runtime must use. Null: the runtime's own memory.
   char* place = nullptr;
   size_t place_size = 0;
 
-  // What the runtime gave, valid until the run has ended: it sets these.
+  // The result, set by the runtime and valid until the run has ended.
   Shape shape;
   const char* data = nullptr;              // types of fixed size; `place` if there is one
   std::vector<std::string_view> elements;  // BYTES
-  std::string text;                        // room for the elements, if the runtime keeps none
+  std::string text;                        // memory for elements that the runtime does not keep
 };
 
 // A result of a run, ready to be cut into the rows of single requests. Points to the RunOutput.
 class OutputSlicer {
  public:
-  // INTERNAL when `output` does not have `rows` rows.
+  // INTERNAL if `output` does not have `rows` rows.
   static Result<OutputSlicer> Create(const RunOutput& output, bool batching, int64_t rows);
 
   // For an output of `elements` elements that is not cut into rows: "row" below means element.
-  // INTERNAL when `output` does not have them.
+  // INTERNAL if `output` has another number.
   static Result<OutputSlicer> CreateScattered(const RunOutput& output, int64_t elements);
 
-  // Shape, size and bytes of rows [first, first + count); everything when the model does not batch.
+  // Shape, size and bytes of rows [first, first + count); everything if the model does not batch.
   Shape SliceShape(int64_t count) const;
   size_t SliceSize(int64_t first, int64_t count) const;
   void CopySlice(int64_t first, int64_t count, char* destination) const;

@@ -1,4 +1,4 @@
-// Mapping: a stretch of a file in memory, unmapped at the end. Shared by whoever still reads it.
+// Mapping: a range of a file in memory, unmapped on destruction. Shared by all its readers.
 #ifndef NEREID_BACKENDS_SDK_IPC_MAPPING_H_
 #define NEREID_BACKENDS_SDK_IPC_MAPPING_H_
 
@@ -9,8 +9,8 @@ namespace nereid_ipc {
 
 class Mapping {
  public:
-  // Readable and writable, and seen by all who map the file. It may reach beyond the end of the
-  // file; nothing may be touched there. Null when there is no room.
+  // Readable and writable, and visible to all who map the file. It may extend beyond the end of the
+  // file, where it must not be touched. Null if there is no room.
   static std::shared_ptr<Mapping> Map(int fd, uint64_t offset, uint64_t size);
   ~Mapping();
   Mapping(const Mapping&) = delete;
@@ -18,8 +18,8 @@ class Mapping {
 
   char* data() const { return data_; }
   uint64_t size() const { return size_; }
-  // Puts private memory of the same content, as far as `used` goes, in place of what is shared;
-  // readers notice nothing. False when there is no room.
+  // Replaces the shared memory by private memory with the same content, up to `used`, without
+  // readers noticing. False if there is no room.
   bool MakePrivate(uint64_t used);
 
  private:

@@ -1,6 +1,6 @@
-// Files without a name, in memory, that two processes share (memfd_create). They can not be made
-// smaller, and are enlarged before anybody touches them: want of memory is an error, and not a
-// signal. They end with the last process that has them open.
+// Unnamed files in memory that two processes share (memfd_create). They cannot shrink, and get
+// their pages before anybody touches them, so that a lack of memory is an error and not a signal.
+// They end with the last process that has them open.
 #ifndef NEREID_BACKENDS_SDK_IPC_MEMORY_FILE_H_
 #define NEREID_BACKENDS_SDK_IPC_MEMORY_FILE_H_
 
@@ -10,13 +10,13 @@
 
 namespace nereid_ipc {
 
-// A file of `size` bytes, all zero, with pages; shown as `name` where descriptors are listed. Not
-// valid, with errno set, when there is no room.
+// A file of `size` bytes, all zero, with pages; listed among descriptors as `name`. Not valid, with
+// errno set, if there is no room.
 UniqueFd CreateMemoryFile(const char* name, uint64_t size);
-// Gives a stretch pages and, where needed, the file its length. False, with errno set, when there
+// Allocates the pages of a range, and extends the file if needed. False, with errno set, if there
 // is no room.
 bool AllocatePages(int fd, uint64_t offset, uint64_t size);
-// Gives the pages of a stretch back; it reads as zero after that. False when that is not possible.
+// Frees the pages of a range, which then reads as zero. False if that is not possible.
 bool ReleasePages(int fd, uint64_t offset, uint64_t size);
 
 }  // namespace nereid_ipc

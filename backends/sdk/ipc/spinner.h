@@ -1,6 +1,6 @@
-// Spinner: waits for what another process does, by looking for a while before the thread goes to
-// sleep in the kernel, where sleeping and waking cost more than a short wait. How long it looks
-// follows how long the waits have been lately. Owned by one thread at a time.
+// Spinner: waits for another process by polling for a while before the thread sleeps in the kernel,
+// because sleeping and waking cost more than a short wait. How long it polls depends on how long
+// recent waits took. Owned by one thread at a time.
 #ifndef NEREID_BACKENDS_SDK_IPC_SPINNER_H_
 #define NEREID_BACKENDS_SDK_IPC_SPINNER_H_
 
@@ -20,7 +20,7 @@ class Spinner {
     const Clock::time_point start = Clock::now();
     const bool spun = OtherProcessors() && SpinUntil(done, start + look_);
     while (!spun && !done()) sleep();
-    // A wait that was no longer than sleeping and waking takes is worth a look next time.
+    // If a wait took no longer than sleeping and waking, polling is worthwhile next time.
     const bool worth = Clock::now() - start < kShort;
     look_ = worth ? std::min<Clock::duration>(2 * look_, kMost)
                   : std::max<Clock::duration>(look_ / 2, kLeast);
@@ -31,7 +31,7 @@ class Spinner {
   static constexpr std::chrono::microseconds kLeast{1};
   static constexpr std::chrono::microseconds kMost{25};
   static constexpr std::chrono::microseconds kShort{80};
-  static constexpr int kPauses = 8;  // between two looks at the clock
+  static constexpr int kPauses = 8;  // between two readings of the clock
 
   template <typename Done>
   static bool SpinUntil(const Done& done, Clock::time_point end) {
@@ -43,7 +43,7 @@ class Spinner {
     } while (Clock::now() < end);
     return false;
   }
-  // Where there is one processor only, whoever looks holds up the one that it looks for.
+  // On a single processor, polling would only delay the process that is waited for.
   static bool OtherProcessors() {
     static const bool several = [] {
       cpu_set_t mine;

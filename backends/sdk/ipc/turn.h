@@ -1,5 +1,5 @@
-// Turn: whose turn it is, as a word in memory that two processes share; who waits for it sleeps in
-// the kernel. Thread-safe.
+// Turn: records whose turn it is in a word of memory shared by two processes; waiting threads sleep
+// in the kernel. Thread-safe.
 #ifndef NEREID_BACKENDS_SDK_IPC_TURN_H_
 #define NEREID_BACKENDS_SDK_IPC_TURN_H_
 
@@ -15,17 +15,18 @@ class Turn {
   enum Owner : uint32_t {
     kServer,
     kWorker,
-    kClosed,  // for good: there is nobody on the other side any more
+    kClosed,  // permanently: the other side has gone
   };
 
-  // Hands the turn over and wakes the other. False, and nothing is done, when it is not `from`'s.
+  // Passes the turn on and wakes the other side. False, without any effect, if it is not `from`'s
+  // turn.
   bool Pass(Owner from, Owner to);
-  // Wakes who waits, for good.
+  // Closes the turn permanently and wakes all waiters.
   void Close();
-  // Waits while the turn is `owner`'s. Returns whose it is then. With a spinner it looks for a
-  // while before it sleeps.
+  // Waits while the turn is `owner`'s, and returns whose turn it then is. With a spinner, polls for
+  // a while before it sleeps.
   Owner WaitWhile(Owner owner, Spinner* spinner = nullptr) const;
-  // As above, but no longer than `nanoseconds`: then it returns `owner`.
+  // As above, but no longer than `nanoseconds`, after which it returns `owner`.
   Owner WaitWhileFor(Owner owner, uint64_t nanoseconds) const;
   Owner now() const { return static_cast<Owner>(word_.load(std::memory_order_acquire)); }
 

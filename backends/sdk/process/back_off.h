@@ -1,5 +1,5 @@
-// BackOff: how long to wait before something that has failed is started again. Owned by one thread.
-// Pure: times are given, in nanoseconds on any steady clock.
+// BackOff: the delay before something that failed is started again. Owned by one thread. Pure:
+// times are given, in nanoseconds on any steady clock.
 #ifndef NEREID_BACKENDS_SDK_PROCESS_BACK_OFF_H_
 #define NEREID_BACKENDS_SDK_PROCESS_BACK_OFF_H_
 
@@ -13,11 +13,11 @@ class BackOff {
   static constexpr uint64_t kSecond = 1'000'000'000;
   static constexpr uint64_t kFirst = kSecond;
   static constexpr uint64_t kLongest = 60 * kSecond;
-  // What has run so long is taken for sound: the next failure is the first again.
+  // After running for this long a process counts as healthy: its next failure is the first again.
   static constexpr uint64_t kSound = 60 * kSecond;
 
-  // Something that was started at `started` has failed at `now`: how long to wait. Nothing the
-  // first time, then twice as long each time.
+  // The delay after something started at `started` failed at `now`: nothing the first time, then
+  // doubling each time.
   uint64_t DelayAfterFailure(uint64_t started, uint64_t now) {
     if (now - started >= kSound) next_ = 0;
     const uint64_t delay = next_;

@@ -1,5 +1,5 @@
 // ChildProcess: a program that this process has started, until it is reaped. Owned by the thread
-// that started it, which has to live as long: such a program asks the kernel to be ended when that
+// that started it, which must live as long, because the kernel kills such a program when that
 // thread ends.
 #ifndef NEREID_BACKENDS_SDK_PROCESS_CHILD_PROCESS_H_
 #define NEREID_BACKENDS_SDK_PROCESS_CHILD_PROCESS_H_
@@ -20,27 +20,27 @@ class ChildProcess {
     std::string executable;                // a path
     std::vector<std::string> arguments;    // after its name
     std::vector<std::string> environment;  // "NAME=value"; empty: that of this process
-    std::vector<int> descriptors;          // it sees them as 3, 4, ...
+    std::vector<int> descriptors;          // the program sees them as 3, 4, ...
   };
 
-  // The process gets: a pipe for standard output and error; `descriptors`, and no others; its own
-  // process group; no blocked signals, and none ignored. Nothing runs between fork and exec that
-  // another thread could have left locked.
+  // The process gets a pipe for standard output and error, `descriptors` and no others, its own
+  // process group, and no blocked or ignored signals. Nothing between fork and exec uses a lock
+  // that another thread might hold.
   static Result<ChildProcess> Start(const Spec& spec);
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
-  // Ends it by force, unless it was reaped.
+  // Kills the process, unless it was reaped.
   ~ChildProcess();
 
   pid_t pid() const { return pid_; }
-  // This process's end of the pipe. Reading from it blocks.
+  // The parent's end of the pipe. Reading from it blocks.
   int output() const { return output_.get(); }
 
-  // Ends it by force, and the processes that it has started, as far as they have stayed in its
-  // group.
+  // Kills the process and those of its children that have stayed in its group.
   void Kill();
-  // Waits for its end, and says what it was: "ended by signal 6 (Aborted)", "exited with status 1".
+  // Waits for the end of the process, and describes it: "ended by signal 6 (Aborted)", "exited with
+  // status 1".
   std::string Reap();
 
  private:

@@ -1,4 +1,4 @@
-// OutputLines: what a process writes, line by line. Owned by one thread.
+// OutputLines: splits the output of a process into lines. Owned by one thread.
 #ifndef NEREID_BACKENDS_SDK_PROCESS_OUTPUT_LINES_H_
 #define NEREID_BACKENDS_SDK_PROCESS_OUTPUT_LINES_H_
 
@@ -10,11 +10,11 @@ namespace nereid_backend {
 
 class OutputLines {
  public:
-  // Longer lines come in pieces.
+  // Longer lines are passed on in pieces.
   static constexpr size_t kLongest = 4096;
 
-  // Takes what was written; calls `take` (of a std::string_view) for each line that is complete,
-  // but not for those of blanks only.
+  // Takes new output; calls `take` (with a std::string_view) for each complete line, except lines
+  // of blanks only.
   template <typename Take>
   void Add(std::string_view text, const Take& take) {
     partial_.append(text);
@@ -28,7 +28,7 @@ class OutputLines {
     }
     partial_.erase(0, partial_.size() - rest.size());
   }
-  // What has been written of a last line that does not end.
+  // The beginning of the last line, which has not ended yet.
   template <typename Take>
   void Flush(const Take& take) {
     Give(partial_, take);

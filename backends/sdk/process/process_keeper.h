@@ -1,9 +1,10 @@
-// ProcessKeeper: keeps a process for as long as somebody needs it: starts it, reads what it writes,
-// starts it anew when it ends, after a pause that grows, and ends it. Its thread is the parent of
-// the process. What the process is there for is known by the derived class.
+// ProcessKeeper: keeps a process running for as long as it is needed: starts it, reads its output,
+// restarts it after a growing delay when it ends, and ends it. Its thread is the parent of the
+// process. The derived class defines the purpose of the process.
 //
-// The derived class calls Begin once it is complete, and Stop in its destructor. The functions
-// that begin with `On` and StartChild are called by the keeper's thread, with no lock held.
+// The derived class calls Begin once it is fully constructed, and Stop in its destructor.
+// StartChild and the functions whose names begin with `On` are called by the keeper's thread, with
+// no lock held.
 #ifndef NEREID_BACKENDS_SDK_PROCESS_PROCESS_KEEPER_H_
 #define NEREID_BACKENDS_SDK_PROCESS_PROCESS_KEEPER_H_
 
@@ -26,63 +27,64 @@ class ProcessKeeper {
   ProcessKeeper(const ProcessKeeper&) = delete;
   ProcessKeeper& operator=(const ProcessKeeper&) = delete;
 
-  // Success while the process serves or starts; otherwise how it ended and when the next one is
-  // started. Does not block. Thread-safe.
+  // Success while the process serves or starts; otherwise an error that says how it ended and when
+  // the next one starts. Does not block. Thread-safe.
   Error Ready();
 
  protected:
   enum class State {
     kStarting,
     kReady,
-    kWaiting,  // for the time of the next start
-    kOver,     // the first process did not become ready, or this is to end
+    kWaiting,  // until the time of the next start
+    kOver,     // the first process did not become ready, or the keeper is ending
   };
 
-  // `what` is named in texts: "the TensorFlow process of model 'm'".
+  // `what` names the process in messages: "the TensorFlow process of model 'm'".
   explicit ProcessKeeper(std::string what) : what_(std::move(what)) {}
   virtual ~ProcessKeeper() = default;
 
   // Starts the thread, which starts the first process.
   Error Begin();
-  // Waits until the first process is ready. An Error says why it is not.
+  // Waits until the first process is ready. An Error says why it did not become ready.
   Error AwaitFirst();
   // Ends the process and the thread.
   void Stop();
-  // The process has been told to end, and is not started anew.
+  // The process was told to end, and will not be restarted.
   void ExpectEnd();
 
   // Starts the next process.
   virtual Result<ChildProcess> StartChild() = 0;
-  // What the process writes.
+  // The output of the process.
   virtual void OnOutput(std::string_view text) = 0;
-  // A descriptor by which the process is heard; OnReadable is called when there is something to
-  // read. False: the process is to be ended.
+  // A descriptor with messages of the process; OnReadable is called when it is readable. If
+  // OnReadable returns false, the process is ended.
   virtual int heard() const = 0;
   virtual bool OnReadable() = 0;
-  // After how many milliseconds OnTimeout is called, unless something is heard before; -1: never.
+  // Milliseconds after which OnTimeout is called unless a message arrives before; -1: never.
   virtual int timeout_ms() { return -1; }
   virtual bool OnTimeout() { return true; }
-  // The process is about to end or is to end: nothing more is expected of it. Before it is reaped.
+  // The process is about to end or will be ended, so nothing more is expected of it. Called before
+  // it is reaped.
   virtual void OnEnding() {}
-  // How long it may take for that, before it is ended by force.
+  // How long the process may take to end before it is killed.
   virtual uint64_t grace_ns() { return 2 * BackOff::kSecond; }
-  // What `how` it ended ("exited with status 1") means, in one line.
+  // Explains `how` the process ended ("exited with status 1") in one line.
   virtual std::string Explain(std::string how) { return how; }
-  // The process has ended; `how` is what Explain said.
+  // The process has ended; `how` is the result of Explain.
   virtual void OnEnded(const std::string& how) = 0;
 
   // "the TensorFlow process of model 'm' ended by signal 9 (Killed)"
   Error EndedError(std::string_view how) const;
-  // REQUIRES for the following: mu_ is held.
-  // The present process can do what it is there for.
+  // REQUIRES for the following: mu_ is held. The current process can serve its purpose.
   void BecomeReady();
-  // The first process says why it can not be ready. Later ones: see SetEnd.
+  // Records why the first process cannot become ready. For later processes see SetEnd.
   void RefuseStart(Error why);
-  // What is said of the end of the present process instead of how it ended.
+  // Replaces the description of how the current process ended.
   void SetEnd(std::string how) { last_end_ = std::move(how); }
   Error WaitingError() const;
 
-  // Guards what the derived class shares with its callers, too; changed_ is notified of any change.
+  // Also guards what the derived class shares with its callers; changed_ is notified of every
+  // change.
   std::mutex mu_;
   std::condition_variable changed_;
   // Guarded by mu_.

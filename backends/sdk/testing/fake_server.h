@@ -1,6 +1,7 @@
 // A stand-in for the server in unit tests of backend code: it defines those functions of the C API
 // that the SDK calls, over plain structs that a test fills and reads. Test programs link it instead
-// of libtritonserver.so. Used by one thread; errors may be made, and batches reported, by several.
+// of libtritonserver.so. Used by one thread, except that several may create errors and report
+// batches.
 #ifndef NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_
 #define NEREID_BACKENDS_SDK_TESTING_FAKE_SERVER_H_
 
@@ -29,7 +30,7 @@ struct SeenOutput {
 
 struct SeenResponse {
   std::vector<SeenOutput> outputs;
-  std::vector<SeenError> errors;  // at most one
+  std::vector<SeenError> errors;  // at most one error
   bool final = false;
 };
 
@@ -55,7 +56,7 @@ struct TRITONBACKEND_Request {
   std::deque<TRITONBACKEND_Input> inputs;
   std::vector<std::string> wanted_outputs;
   bool refuse_responses = false;  // ResponseNew fails
-  bool cancelled = false;         // set before others may look
+  bool cancelled = false;         // set before other threads read it
   uint64_t timeout_us = 0;
   uint32_t flags = 0;
   uint64_t correlation_id = 0;
@@ -93,7 +94,8 @@ struct TRITONBACKEND_ModelInstance {
 
 namespace nereid_backend::testing {
 
-// Errors made and not deleted yet. A test that ends with more than it began with has found a leak.
+// Errors created and not deleted yet. A test that ends with more than it began with has found a
+// leak.
 int64_t LiveErrors();
 
 // An input of one buffer.

@@ -1,7 +1,7 @@
-// ChannelMemory: the memory that an instance of a model in the server shares with its thread in the
-// worker: a header, which never moves, and data, which grows. It is a file without a name
-// (memfd_create) that can not be made smaller, and whose pages are there before anybody touches
-// them: want of memory is an error, and not a signal.
+// ChannelMemory: the memory that a model instance in the server shares with its thread in the
+// worker: a header, which never moves, and data, which grows. It is an unnamed file (memfd_create)
+// that cannot shrink and gets its pages before anybody touches them, so that a lack of memory is an
+// error and not a signal.
 //
 // Owned by one thread in each process, which touches data and header only when it has the turn. The
 // header's turn may be closed by any thread.
@@ -39,33 +39,33 @@ struct ChannelHeader {
 
 class ChannelMemory {
  public:
-  // What all tensors of a run may take.
+  // Limit on the size of all tensors of a run.
   static constexpr uint64_t kMaxSize = uint64_t{16} << 30;
 
   static Status Create(std::unique_ptr<ChannelMemory>* memory);
-  // The other end of what Create made.
+  // The other end of a memory made by Create.
   static Status Attach(UniqueFd fd, std::unique_ptr<ChannelMemory>* memory);
 
   int fd() const { return fd_.get(); }
   ChannelHeader* header() const { return reinterpret_cast<ChannelHeader*>(header_->data()); }
-  // For threads that may outlive this.
+  // For threads that may outlive the object.
   std::shared_ptr<Mapping> header_mapping() const { return header_; }
   char* data() const { return data_->data(); }
   uint64_t size() const { return data_->size(); }
   const std::shared_ptr<Mapping>& data_mapping() const { return data_; }
 
-  // Makes the first `size` bytes of the data usable. The data may move. REQUIRES: it is the turn of
-  // the caller.
+  // Makes the first `size` bytes of the data usable. The data may move. REQUIRES: it is the
+  // caller's turn.
   Status Reserve(uint64_t size);
-  // Gives the pages behind the first `size` bytes back. REQUIRES: as above.
+  // Frees the pages after the first `size` bytes. REQUIRES: as above.
   void Trim(uint64_t size);
-  // Maps the data as large as the other end has made it.
+  // Maps the data in the size that the other end has given it.
   Status Refresh();
-  // Leaves `mapping`, which is or was that of the data, to those who still read it, with memory of
-  // its own. `used`: how much of it they may read.
+  // Leaves `mapping`, the current or a former mapping of the data, to its remaining readers, and
+  // gives it separate memory. `used`: how much of it they may read.
   Status Detach(const std::shared_ptr<Mapping>& mapping, uint64_t used);
 
-  // The message that the other end has left; empty when it does not lie in the data.
+  // The message left by the other end; empty if it is not within the data.
   std::string_view message() const;
   // Leaves a message at `offset`. The data may move.
   Status PutMessage(uint64_t offset, std::string_view bytes);

@@ -1,5 +1,5 @@
-// ControlSocket: one end of the socket between server and worker: messages of any length, with
-// which a descriptor may come. Compatible with one thread that sends and one that receives.
+// ControlSocket: one end of the socket between server and worker: messages of any length, each
+// possibly with a descriptor. One thread may send while another receives.
 #ifndef NEREID_BACKENDS_TENSORFLOW_IPC_CONTROL_SOCKET_H_
 #define NEREID_BACKENDS_TENSORFLOW_IPC_CONTROL_SOCKET_H_
 
@@ -15,7 +15,7 @@ using nereid_ipc::UniqueFd;
 
 class ControlSocket {
  public:
-  // No message is longer.
+  // Longest message.
   static constexpr uint64_t kMaxMessage = uint64_t{256} << 20;
 
   struct Message {
@@ -26,12 +26,12 @@ class ControlSocket {
   explicit ControlSocket(UniqueFd fd) : fd_(std::move(fd)) {}
 
   int fd() const { return fd_.get(); }
-  // Blocks until all is sent; false when the other end has gone.
+  // Blocks until all is sent; false if the other end has gone.
   bool Send(std::string_view bytes, int fd_to_pass = -1);
-  // Takes in what has come; blocks for the first byte when `wait`. False when the other end has
+  // Receives what has arrived; if `wait`, blocks for the first byte. False if the other end has
   // gone or sends nonsense.
   bool Receive(bool wait);
-  // The next message that is complete.
+  // The next complete message.
   std::optional<Message> Next();
 
  private:

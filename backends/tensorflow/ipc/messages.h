@@ -1,6 +1,6 @@
-// What the server and the worker say to each other. Over the control socket: MessageKind and a
-// body, a question and its answer at a time. Over a channel's shared memory: RunRequest and
-// RunReply. Each Unpack returns false, and leaves something unspecified, for bytes that are no such
+// The messages between the server and the worker. On the control socket: MessageKind and a body,
+// one question and its answer at a time. In a channel's shared memory: RunRequest and RunReply.
+// Each Unpack returns false, and leaves its result unspecified, for bytes that are not such a
 // message. Values.
 #ifndef NEREID_BACKENDS_TENSORFLOW_IPC_MESSAGES_H_
 #define NEREID_BACKENDS_TENSORFLOW_IPC_MESSAGES_H_
@@ -31,16 +31,16 @@ struct LoadRequest {
   std::string session_config;  // a ConfigProto
   std::vector<std::string> op_libraries;
   std::vector<std::string> init_ops;       // run once when the model is loaded
-  std::vector<std::string> graph_outputs;  // GraphDef: the nodes that are asked for
+  std::vector<std::string> graph_outputs;  // GraphDef: the requested nodes
 
   std::string Pack() const;
   static bool Unpack(std::string_view bytes, LoadRequest* request);
 };
 
-// A tensor that the model takes or gives.
+// An input or output of the model.
 struct TensorDescription {
   std::string name;
-  int32_t type = 0;  // TensorFlow's DataType; 0: no single tensor (sparse, composite)
+  int32_t type = 0;  // TensorFlow's DataType; 0: not a single tensor (sparse, composite)
   bool rank_known = true;
   bool has_default = false;  // an input for which the graph has a value
   Dims dims;
@@ -75,7 +75,7 @@ struct PlacedTensor {
 struct RunRequest {
   std::vector<PlacedTensor> inputs;
   std::vector<uint32_t> outputs;
-  uint64_t outputs_offset = 0;  // from here on the worker may write
+  uint64_t outputs_offset = 0;  // the worker may write from here on
 
   void PackTo(Packer* packer) const;
   static bool Unpack(std::string_view bytes, RunRequest* request);
@@ -86,11 +86,11 @@ struct RunReply {
   std::vector<PlacedTensor> outputs;  // in the order of the request
 
   std::string Pack() const;
-  // Also false when a tensor does not lie within `memory_size` bytes.
+  // Also false if a tensor is not within `memory_size` bytes.
   static bool Unpack(std::string_view bytes, uint64_t memory_size, RunReply* reply);
 };
 
-// Tensors lie at multiples of this: what TensorFlow asks for, and a cache line.
+// Tensors lie at multiples of this: the alignment required by TensorFlow, and a cache line.
 constexpr uint64_t kTensorAlignment = 64;
 constexpr uint64_t AlignUp(uint64_t offset) {
   return (offset + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;

@@ -1,6 +1,6 @@
 // Packer and Unpacker: values as bytes and back, for messages between the server and the worker,
 // which are always built together and run on one machine. An Unpacker never reads beyond its bytes;
-// what does not fit makes it fail, and everything read after that is zero. Values.
+// content that does not fit makes it fail, and everything read after that is zero. Values.
 #ifndef NEREID_BACKENDS_TENSORFLOW_IPC_PACK_H_
 #define NEREID_BACKENDS_TENSORFLOW_IPC_PACK_H_
 
@@ -47,7 +47,7 @@ class Packer {
 
 class Unpacker {
  public:
-  // `bytes` outlive this.
+  // `bytes` outlive the unpacker.
   explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
 
   template <typename T>
@@ -83,8 +83,8 @@ class Unpacker {
     for (std::string& text : texts) text = Text();
     return texts;
   }
-  // A number of items that take at least `item_size` bytes each: fails when there is no room for
-  // them, so that a wrong number makes nobody allocate.
+  // A number of items that take at least `item_size` bytes each: fails if the bytes cannot hold
+  // them, so that a wrong number causes no allocation.
   size_t Count(size_t item_size) {
     const uint64_t count = Number<uint64_t>();
     if (count > bytes_.size() / item_size) {
@@ -95,7 +95,7 @@ class Unpacker {
   }
 
   bool ok() const { return ok_; }
-  // All was read, and nothing was wrong.
+  // True if everything was read and nothing failed.
   bool Done() const { return ok_ && bytes_.empty(); }
 
  private:

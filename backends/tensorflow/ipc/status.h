@@ -1,5 +1,5 @@
-// Status: success, or what went wrong, as it passes between the two processes. The worker links no
-// server, so it can have no Error of the SDK. Values.
+// Status: success or an error, in the form passed between the two processes. The worker does not
+// link the server, so it cannot use the SDK's Error. Values.
 #ifndef NEREID_BACKENDS_TENSORFLOW_IPC_STATUS_H_
 #define NEREID_BACKENDS_TENSORFLOW_IPC_STATUS_H_
 

@@ -1,6 +1,6 @@
 // LoadedModel: a SavedModel or GraphDef in a session of TensorFlow. Immutable after Load;
-// thread-safe: the session runs in any number of threads at a time. Never destroyed: the process
-// ends with it.
+// thread-safe: the session runs in any number of threads at a time. Never destroyed before the
+// process ends.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_LOADED_MODEL_H_
 #define NEREID_BACKENDS_TENSORFLOW_WORKER_LOADED_MODEL_H_
 
@@ -17,16 +17,16 @@ namespace nereid_tensorflow {
 
 class LoadedModel {
  public:
-  // What `reply` says has its status, too. Null when that is an error.
+  // `reply` contains the status, too. Null if that is an error.
   static std::unique_ptr<LoadedModel> Load(const LoadRequest& request, LoadReply* reply);
 
-  // Type of input i; TF_Output of nothing when there is no such input.
+  // Type of input i; an empty TF_Output if there is no such input.
   size_t input_count() const { return inputs_.size(); }
   size_t output_count() const { return outputs_.size(); }
   TF_DataType input_type(size_t i) const { return TF_OperationOutputType(inputs_[i]); }
 
-  // `inputs[k]` is fed to input `input_indices[k]`; `outputs` get what the outputs of
-  // `output_indices` are. REQUIRES: all indices are below the counts.
+  // `inputs[k]` is fed to input `input_indices[k]`; `outputs` receive the outputs of
+  // `output_indices`. REQUIRES: all indices are below the counts.
   Status Run(const std::vector<uint32_t>& input_indices, const std::vector<TfTensor>& inputs,
              const std::vector<uint32_t>& output_indices, std::vector<TfTensor>* outputs) const;
 

@@ -22,15 +22,15 @@ struct SignatureDef {
   std::vector<SignatureTensor> outputs;
 };
 
-// All signatures, by name. False when `meta_graph` is no MetaGraphDef.
+// All signatures, by name. False if `meta_graph` is not a MetaGraphDef.
 bool ReadSignatures(std::string_view meta_graph, std::vector<SignatureDef>* signatures);
 
-// The one called `wanted`; without that, serving_default or the only one that is for serving. An
-// error lists what there is.
+// The signature called `wanted`; if that is empty, serving_default or the only one meant for
+// serving. An error lists the existing signatures.
 Status ChooseSignature(const std::vector<SignatureDef>& signatures, std::string_view wanted,
                        const SignatureDef** chosen);
 
-// "name:2" -> name, 2; without a colon the index is 0. False for what is no index.
+// "name:2" -> name, 2; without a colon the index is 0. False if the index is invalid.
 bool ParseTensorName(std::string_view text, std::string* operation, int* index);
 
 }  // namespace nereid_tensorflow

@@ -12,11 +12,11 @@ class ProtoReader {
  public:
   explicit ProtoReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Reads the next field. False at the end, and where the bytes are no such message: see ok().
+  // Reads the next field. False at the end, and if the bytes are not such a message: see ok().
   bool Next();
   bool ok() const { return ok_; }
 
-  // Of the field that was read.
+  // Properties of the field just read.
   uint32_t number() const { return number_; }
   uint64_t varint() const { return varint_; }          // 0 unless it is one
   std::string_view bytes() const { return payload_; }  // empty unless it has a length

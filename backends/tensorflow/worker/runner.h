@@ -1,5 +1,5 @@
-// Runner: the worker's end of a channel: a thread that computes what the server leaves in the
-// channel's memory. The thread owns everything but the turn, by which it is ended.
+// Runner: the worker's end of a channel: a thread that executes the requests left by the server in
+// the channel's memory. The thread owns everything except the turn, whose closing ends it.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_RUNNER_H_
 #define NEREID_BACKENDS_TENSORFLOW_WORKER_RUNNER_H_
 
@@ -16,9 +16,9 @@ namespace nereid_tensorflow {
 
 class Runner {
  public:
-  // Starts the thread. `model` outlives this. May throw std::system_error.
+  // Starts the thread. `model` outlives the runner. May throw std::system_error.
   Runner(const LoadedModel& model, std::unique_ptr<ChannelMemory> memory);
-  // Waits for the run that is under way.
+  // Waits for the run in progress.
   ~Runner();
 
  private:
@@ -27,13 +27,13 @@ class Runner {
   Status Compute(const RunRequest& request, uint64_t* end, std::string* reply);
   Status MakeInputs(const RunRequest& request, std::vector<uint32_t>* indices,
                     std::vector<TfTensor>* tensors);
-  // Leaves the results in the memory from `*end` on, and moves that behind them.
+  // Writes the results to the memory from `*end` on, and moves `*end` past them.
   Status PlaceOutputs(const RunRequest& request, const std::vector<TfTensor>& outputs,
                       uint64_t* end, RunReply* reply);
 
   const LoadedModel& model_;
   const std::unique_ptr<ChannelMemory> memory_;
-  // The model holds on to its inputs after a run, so it gets copies.
+  // The model keeps its inputs after a run, so it gets copies.
   bool copy_inputs_ = false;
   std::thread thread_;
 };

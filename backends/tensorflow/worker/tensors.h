@@ -1,4 +1,4 @@
-// Tensors of a channel's memory as TensorFlow's, and back. Stateless functions.
+// Converts tensors in a channel's memory to TensorFlow's and back. Stateless functions.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_TENSORS_H_
 #define NEREID_BACKENDS_TENSORFLOW_WORKER_TENSORS_H_
 
@@ -11,11 +11,11 @@
 namespace nereid_tensorflow {
 
 // The input `placed` of `type` over the memory of `data`, which it keeps mapped for as long as it
-// lives; strings, and all types if `copy`, have memory of their own.
+// lives; strings, and all types if `copy`, get separate memory.
 Status MakeTensor(const PlacedTensor& placed, TF_DataType type,
                   const std::shared_ptr<Mapping>& data, bool copy, TfTensor* tensor);
 
-// Dims, type and size of `tensor` as it will lie in the memory of a channel.
+// Dims, type and size of `tensor` in the format of a channel's memory.
 PlacedTensor DescribeTensor(const TF_Tensor* tensor);
 
 // Writes the bytes that DescribeTensor counted.

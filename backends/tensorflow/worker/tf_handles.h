@@ -27,7 +27,7 @@ using TfImportOptions =
     std::unique_ptr<TF_ImportGraphDefOptions, Deleter<&TF_DeleteImportGraphDefOptions>>;
 using TfTensor = std::unique_ptr<TF_Tensor, Deleter<&TF_DeleteTensor>>;
 
-// One line: what follows the first is the runtime's trace of the model's Python source.
+// Only the first line: the rest is the runtime's trace of the model's Python source.
 inline Status ToStatus(const TF_Status* status) {
   std::string message = TF_Message(status);
   message = message.substr(0, message.find('\n'));
