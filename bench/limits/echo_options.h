@@ -1,5 +1,5 @@
-// What the two echo servers have in common: their three options, and the answer they give, which
-// is a fixed head followed by the last bytes of the request (its tensor). Immutable after Parse.
+// What the two echo servers share: their three options and their answer, which is a fixed head
+// followed by the last bytes of the request (its tensor). Immutable after Parse.
 #ifndef NEREID_BENCH_LIMITS_ECHO_OPTIONS_H_
 #define NEREID_BENCH_LIMITS_ECHO_OPTIONS_H_
 
@@ -19,9 +19,9 @@ namespace nereid::bench {
 struct EchoOptions {
   int port = 0;
   std::string head;       // in front of the tensor in every answer
-  size_t tail_bytes = 0;  // of the request, which the answer ends with
+  size_t tail_bytes = 0;  // last bytes of the request, copied to the end of the answer
 
-  // --port=N --head=FILE --tail-bytes=N. None, and a line on stderr, when one is wrong.
+  // --port=N --head=FILE --tail-bytes=N. None, and a line on stderr, if one is wrong.
   static std::optional<EchoOptions> Parse(int argc, const char* const* argv) {
     EchoOptions options;
     bool ok = argc == 4;

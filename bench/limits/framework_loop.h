@@ -1,11 +1,11 @@
-// What the programs have in common that call a framework in-process in a loop, with one thread:
+// Shared by the programs that call a framework in-process in a loop with one thread, to measure
 // what a model costs without a server.
 //
 //   PROGRAM MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]
 //
 // SHAPE is that of the FP32 input with the batch in front, for instance 16,64. With PAUSE_US the
-// thread sleeps so long after each run, as that of a server does which waits for the next request:
-// only the runs are timed. Prints {"shape":"S","runs":N,"us_per_run":X} and a newline.
+// thread sleeps for that time after each run, like a server's thread that waits for the next
+// request; only the runs are timed. Prints {"shape":"S","runs":N,"us_per_run":X} and a newline.
 #ifndef NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
 #define NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
 
@@ -30,10 +30,10 @@ struct LoopOptions {
   std::vector<int64_t> shape;
   double seconds = 0;
   std::chrono::microseconds pause{0};
-  const char* extra = nullptr;  // the word behind PAUSE_US, of programs that take one
+  const char* extra = nullptr;  // the argument after PAUSE_US, for programs that take one
 };
 
-// Empty for what is no shape.
+// Empty if the text is not a shape.
 inline std::vector<int64_t> ParseShape(const char* text) {
   std::vector<int64_t> shape;
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
@@ -44,7 +44,7 @@ inline std::vector<int64_t> ParseShape(const char* text) {
   return shape;
 }
 
-// The input that the load generator sends, too: small whole numbers.
+// The same input as the load generator sends: small whole numbers.
 inline std::vector<float> LoopValues(const std::vector<int64_t>& shape) {
   size_t count = 1;
   for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
@@ -86,7 +86,7 @@ void Measure(const LoopOptions& options, Run run) {
   Measure(options, run, [] {});
 }
 
-// main: reads the words and calls `loop`. `extra` names a further word, which may be left out.
+// main: reads the words and calls `loop`. `extra` names a further, optional argument.
 template <typename Loop>
 int LoopMain(int argc, char** argv, Loop loop, const char* extra = nullptr) {
   const int most = extra == nullptr ? 7 : 8;

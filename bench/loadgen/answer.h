@@ -1,4 +1,4 @@
-// Whether an answer is right: its one FP32 output against a reference. Immutable, thread-safe.
+// Checks an answer: compares its one FP32 output with a reference. Immutable, thread-safe.
 #ifndef NEREID_BENCH_LOADGEN_ANSWER_H_
 #define NEREID_BENCH_LOADGEN_ANSWER_H_
 
@@ -11,7 +11,7 @@
 
 namespace nereid::bench {
 
-// Where the values stand in an answer.
+// The form of the values in an answer.
 enum class AnswerForm {
   kBinary,  // the bytes as they are
   kJson,    // the first "data":[...] of a JSON text
@@ -19,11 +19,11 @@ enum class AnswerForm {
 
 class Reference {
  public:
-  // `bytes` are little-endian FP32 values. INVALID_ARGUMENT for a broken one at the end.
+  // `bytes` are little-endian FP32 values. INVALID_ARGUMENT if the last value is incomplete.
   static absl::StatusOr<Reference> Parse(absl::string_view bytes);
 
-  // OK when `answer` holds as many values as the reference, each within `kTolerance` of it
-  // (relative above 1). DATA_LOSS with the first difference.
+  // OK if `answer` holds as many values as the reference, each within `kTolerance` of it (relative
+  // above 1). DATA_LOSS with the first difference.
   absl::Status Check(absl::string_view answer, AnswerForm form) const;
 
   // Batched and single execution of a network differ in the last bits.

@@ -11,16 +11,16 @@
 
 namespace nereid::bench {
 
-// Uniform: equal gaps. The others are Poisson processes: at one rate; in bursts, where of each
-// tenth of a second a fifth has 16 times the rate of the rest; in steps, a third of the time each
-// at 0.4, 1.5 and 1.1 times the rate. The mean rate is about the same for all.
+// Uniform: equal gaps. The others are Poisson processes: at a constant rate; in bursts, where a
+// fifth of each tenth of a second has 16 times the rate of the rest; in steps, with 0.4, 1.5 and
+// 1.1 times the rate for a third of the time each. The mean rate is about the same for all.
 enum class Arrivals { kUniform, kPoisson, kBursty, kStep };
 
-// None for a name that is none of "uniform", "poisson", "bursty", "step".
+// None for a name other than "uniform", "poisson", "bursty", "step".
 std::optional<Arrivals> ParseArrivals(absl::string_view name);
 
-// Times from the start of the run, ascending, at `rate` a second for `seconds`. The same seed gives
-// the same times, on every machine.
+// Times from the start of the run, ascending, at `rate` per second for `seconds`. The same seed
+// gives the same times, on every machine.
 std::vector<std::chrono::nanoseconds> DueTimes(Arrivals arrivals, double rate, double seconds,
                                                uint64_t seed);
 

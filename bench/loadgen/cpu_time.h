@@ -6,11 +6,11 @@
 
 namespace nereid::bench {
 
-// Seconds, user and system, that this process has used.
+// Seconds of user and system time that this process has used.
 double OwnCpuSeconds();
 
 // The same of process `pid`, from /proc/PID/stat (in steps of a clock tick, usually 10 ms).
-// NOT_FOUND when there is no such process.
+// NOT_FOUND if there is no such process.
 absl::StatusOr<double> CpuSecondsOf(int pid);
 
 }  // namespace nereid::bench

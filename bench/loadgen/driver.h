@@ -1,9 +1,10 @@
-// The driver: when which request is sent, and how long each took. Used by one thread.
+// The driver: decides when to send which request, and measures how long each takes. Used by one
+// thread.
 //
-// Closed loop: every slot sends again as soon as its answer is there. Open loop: requests fall due
-// at given times, whatever the server does, and the latency of each counts from when it was due
-// and not from when a slot was free to send it, so a server that stalls is charged with
-// everything that waited meanwhile (no coordinated omission).
+// Closed loop: every slot sends again as soon as its answer has arrived. Open loop: requests fall
+// due at given times, whatever the server does. The latency of each request counts from the time it
+// was due and not from the time a slot was free to send it, so that a server that stalls is charged
+// with everything that waited meanwhile (no coordinated omission).
 #ifndef NEREID_BENCH_LOADGEN_DRIVER_H_
 #define NEREID_BENCH_LOADGEN_DRIVER_H_
 
@@ -22,7 +23,7 @@ namespace nereid::bench {
 
 struct Measured {
   Histogram latency;     // of the requests that succeeded
-  uint64_t errors = 0;   // answers of failure; open loop: also what was never answered
+  uint64_t errors = 0;   // failed answers; open loop: also missing answers
   uint64_t in_time = 0;  // open loop: successes within the given time
   double seconds = 0;
 };
@@ -32,7 +33,7 @@ struct Measured {
 absl::Status CheckAnswers(Transport* transport, const Reference& reference, AnswerForm form,
                           int rounds);
 
-// A closed loop over all slots for `length`. What is in flight at the end does not count.
+// A closed loop over all slots for `length`. Requests in flight at the end do not count.
 absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration length);
 
 // An open loop over requests that fall due at `due`, ascending, from now on. Every one of them

@@ -1,6 +1,6 @@
 // GrpcConnection: calls of one method over one HTTP/2 connection, unary or streams that stay open.
-// nghttp2 does the framing, the header compression and the flow control; this owns the socket and
-// knows gRPC: the message prefix, and the status in the trailers. Used by one thread.
+// nghttp2 does the framing, the header compression and the flow control. This class owns the socket
+// and implements gRPC: the message prefix, and the status in the trailers. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_GRPC_CONNECTION_H_
 #define NEREID_BENCH_LOADGEN_GRPC_CONNECTION_H_
 
@@ -24,34 +24,34 @@ namespace nereid::bench {
 struct GrpcMethod {
   absl::string_view path;
   // 0: unary. Otherwise a call is a stream that stays open: each Start sends one request on it, and
-  // is done when so many messages have come.
+  // is done when this many messages have arrived.
   uint64_t responses = 0;
 };
 
-// One request at a time. The owner reads it when it is done; between Start and that it must stay.
+// One request at a time. The owner reads it when it is done; until then it must not move.
 struct GrpcCall {
-  bool keep = false;   // the answer
+  bool keep = false;   // whether to keep the answer
   std::string answer;  // its messages with their prefixes, when kept
 
-  // Of the answer, as far as it has come.
+  // State of the answer, as far as it has arrived.
   bool http_ok = false;  // :status 200
-  bool grpc_ok = false;  // grpc-status 0; of a stream: not another one
-  bool reset = false;    // ended with an error, or, a stream, at all
+  bool grpc_ok = false;  // grpc-status 0; for a stream: no other status so far
+  bool reset = false;    // ended with an error; for a stream: ended at all
   GrpcMessageCounter received;
 
   absl::string_view request;  // message with its prefix; not owned
   uint64_t sent = 0;          // bytes of it
-  int32_t stream = 0;         // of HTTP/2, while it is open
+  int32_t stream = 0;         // HTTP/2 stream, while open
   bool waiting = false;       // the answer is not complete
-  bool surplus = false;       // something came when nothing was waited for
+  bool surplus = false;       // data arrived when none was expected
 
-  // True when the answer is a success: whole uncompressed messages, as many as there should be.
+  // True if the answer is a success: the expected number of whole, uncompressed messages.
   bool Succeeded(const GrpcMethod& method) const;
 };
 
 class GrpcConnection {
  public:
-  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE when nobody listens.
+  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE if nobody listens.
   static absl::StatusOr<std::unique_ptr<GrpcConnection>> Connect(const std::string& address,
                                                                  const GrpcMethod& method);
   ~GrpcConnection();
@@ -64,14 +64,13 @@ class GrpcConnection {
   // stream if it is open; Flush sends it.
   absl::Status Start(GrpcCall* call, absl::string_view request);
 
-  // Writes all that flow control and the socket let through. UNAVAILABLE when the connection is
-  // lost.
+  // Writes as much as flow control and the socket allow. UNAVAILABLE if the connection is lost.
   absl::Status Flush();
-  // True after a Flush that the socket did not take all of.
+  // True if the socket did not accept everything in the last Flush.
   bool blocked() const { return !output_.empty(); }
 
-  // Reads once and appends the calls that this completes. UNAVAILABLE when the connection is lost,
-  // INTERNAL when the server breaks the protocol.
+  // Reads once and appends the calls that this completes. UNAVAILABLE if the connection is lost,
+  // INTERNAL if the server breaks the protocol.
   absl::Status Read(std::vector<GrpcCall*>* done);
 
  private:

@@ -1,6 +1,6 @@
 // GrpcHeaders: the HPACK blocks of a client whose requests all have the same headers, as gRPC's own
-// clients write them: in full the first time, by their numbers in the table ever after. nghttp2
-// would send the path in full each time, which the server would have to decode. Immutable.
+// clients write them: in full the first time, and as table indices ever after. nghttp2 would send
+// the path in full each time, which the server would have to decode. Immutable.
 #ifndef NEREID_BENCH_LOADGEN_GRPC_HEADERS_H_
 #define NEREID_BENCH_LOADGEN_GRPC_HEADERS_H_
 
@@ -12,7 +12,7 @@ namespace nereid::bench {
 
 struct GrpcHeaders {
   std::string first;  // the block of the first request on a connection
-  std::string later;  // of the others
+  std::string later;  // the block of all later requests
 
   // For the method `path` on the server `authority`. REQUIRES: each shorter than 127 bytes.
   static GrpcHeaders Make(absl::string_view authority, absl::string_view path);

@@ -22,7 +22,7 @@ std::string WithGrpcPrefix(absl::string_view message);
 // REQUIRES: kGrpcPrefixBytes bytes.
 absl::StatusOr<uint64_t> GrpcMessageLength(absl::string_view prefix);
 
-// Counts the messages in the bytes of a call's answer, which come in pieces of any size. A plain
+// Counts the messages in the bytes of a call's answer, which arrive in pieces of any size. A plain
 // value.
 class GrpcMessageCounter {
  public:
@@ -31,7 +31,7 @@ class GrpcMessageCounter {
   uint64_t whole() const { return whole_; }
   // True between two messages: nothing is missing of the last one.
   bool complete() const { return prefix_bytes_ == 0; }
-  // A message was compressed, which nobody asked for.
+  // A message was compressed, although no compression was requested.
   bool compressed() const { return compressed_; }
   // How many were a ModelStreamInferResponse with an error. Means nothing for other types.
   uint64_t stream_errors() const { return stream_errors_; }
@@ -42,19 +42,18 @@ class GrpcMessageCounter {
   uint64_t whole_ = 0;
   uint64_t stream_errors_ = 0;
   uint64_t left_ = 0;        // bytes of the message behind the prefix
-  size_t prefix_bytes_ = 0;  // of the message that has begun
+  size_t prefix_bytes_ = 0;  // prefix bytes of the current message
   bool at_first_byte_ = false;
   bool compressed_ = false;
   std::array<char, kGrpcPrefixBytes> prefix_{};
 };
 
-// The one element of raw_output_contents in a serialized inference.ModelInferResponse. DATA_LOSS
-// when the bytes are something else, or have none or several.
+// The one element of raw_output_contents in a serialized inference.ModelInferResponse. DATA_LOSS if
+// the bytes are something else, or contain none or several.
 absl::StatusOr<absl::string_view> SoleRawOutput(absl::string_view response);
 
 // The answer of a stream: messages with their prefixes, each a ModelStreamInferResponse with one
-// raw output. Returns these outputs one after the other; DATA_LOSS when the bytes are something
-// else.
+// raw output. Returns these outputs one after the other; DATA_LOSS if the bytes are something else.
 absl::StatusOr<std::string> JoinedRawOutputs(absl::string_view stream);
 
 }  // namespace nereid::bench

@@ -1,6 +1,6 @@
 // GrpcTransport: calls over HTTP/2 connections of our own (raw sockets, epoll, nghttp2), unary or
-// on streams, since gRPC's client costs more than the servers that are measured. The request is
-// sent as the bytes it came as; answers are parsed only while they are kept. Used by one thread.
+// on streams, because gRPC's client costs more than the servers being measured. The request's bytes
+// are sent unchanged; answers are parsed only while they are kept. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_GRPC_TRANSPORT_H_
 #define NEREID_BENCH_LOADGEN_GRPC_TRANSPORT_H_
 
@@ -19,9 +19,8 @@ namespace nereid::bench {
 class GrpcTransport final : public Transport {
  public:
   // `script` gives messages with their prefixes; `calls` may be in flight at a time, in turn on
-  // `channels` TCP connections. With `responses` each slot has a stream (ModelStreamInfer),
-  // and a request is done when so many responses have come. UNAVAILABLE when nobody listens at
-  // `address`.
+  // `channels` TCP connections. With `responses` each slot has a stream (ModelStreamInfer), and a
+  // request is done when so many responses have come. UNAVAILABLE if nobody listens at `address`.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
                                                             RequestScript script, int calls,
                                                             int channels, int responses = 0);

@@ -1,5 +1,5 @@
-// HttpTransport: keep-alive connections over raw non-blocking sockets and epoll. Does no more than
-// it must, so that the client is not what is measured. Used by one thread.
+// HttpTransport: keep-alive connections over raw non-blocking sockets and epoll. Does as little as
+// possible, so that the measurement shows the server and not the client. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_HTTP_TRANSPORT_H_
 #define NEREID_BENCH_LOADGEN_HTTP_TRANSPORT_H_
 
@@ -20,14 +20,14 @@ struct HttpRequestText {
   std::string body;
   // Value of Inference-Header-Content-Length; negative: no such header, the body is JSON.
   int64_t header_length = -1;
-  // Requests of a sequence on each connection; 0: they belong to none.
+  // Requests of a sequence on each connection; 0: no sequences.
   int sequence_length = 0;
 };
 
 class HttpTransport final : public Transport {
  public:
-  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE when that fails, INVALID_ARGUMENT for
-  // a body that cannot be a part of a sequence but has to.
+  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE if that fails, INVALID_ARGUMENT if the
+  // body must be part of a sequence but cannot be.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
                                                             const HttpRequestText& request,
                                                             int connections);
@@ -42,7 +42,7 @@ class HttpTransport final : public Transport {
  private:
   struct Connection {
     int fd = -1;
-    absl::string_view request;  // that is sent or answered
+    absl::string_view request;  // the request in progress
     size_t sent = 0;            // bytes of the request written
     bool writing = false;       // waits for the socket to take more
     bool have_head = false;     // of the answer that arrives
@@ -50,7 +50,7 @@ class HttpTransport final : public Transport {
     uint64_t body_left = 0;    // bytes of its body still to come
     size_t header_length = 0;  // of the JSON in front of the binary part
     std::string head;          // as far as it has come
-    std::string body;          // when answers are kept
+    std::string body;          // if answers are kept
   };
 
   explicit HttpTransport(RequestScript script);

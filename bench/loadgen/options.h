@@ -15,27 +15,27 @@ namespace nereid::bench {
 struct Options {
   bool grpc = false;
   std::string address;         // a.b.c.d:port
-  std::string path;            // HTTP: of the request
+  std::string path;            // HTTP: path of the request
   std::string body_file;       // HTTP: the body; gRPC: a serialized ModelInferRequest
   int64_t header_length = -1;  // HTTP: bytes of JSON in front of the binary part
   std::string expect_file;     // FP32 values of the one output
   AnswerForm expect_form = AnswerForm::kBinary;
-  int concurrency = 1;                     // slots: connections, or calls in flight
-  int channels = 1;                        // gRPC: TCP connections
-  int responses = 0;                       // gRPC: of one request on a stream; 0: unary calls
-  int sequence_length = 0;                 // requests of a sequence, one a slot; 0: none
-  double rate = 0;                         // requests a second; 0: closed loop
+  int concurrency = 1;      // slots: connections, or calls in flight
+  int channels = 1;         // gRPC: TCP connections
+  int responses = 0;        // gRPC: responses per request on a stream; 0: unary calls
+  int sequence_length = 0;  // requests per sequence, one sequence per slot; 0: none
+  double rate = 0;          // requests per second; 0: closed loop
   Arrivals arrivals = Arrivals::kUniform;  // open loop: when requests fall due
-  uint64_t seed = 1;                       // of those
-  int64_t within_us = 0;                   // open loop: answers that come within count as in time
-  double seconds = 2;                      // that are measured
+  uint64_t seed = 1;                       // seed of the arrivals
+  int64_t within_us = 0;                   // open loop: limit for an answer in time
+  double seconds = 2;                      // measured time
   double warmup_seconds = 0.5;
   int repeat = 1;      // measurements, one after the other on the same connections
   int checks = 2;      // requests on each slot whose answers are compared
   int server_pid = 0;  // whose processor time to report; 0: none
 };
 
-// "--name=value" words. INVALID_ARGUMENT with a sentence for what is wrong or missing.
+// "--name=value" words. INVALID_ARGUMENT with a sentence about what is wrong or missing.
 absl::StatusOr<Options> ParseOptions(int argc, const char* const* argv);
 
 extern const char kUsage[];

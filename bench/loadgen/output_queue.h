@@ -1,5 +1,5 @@
-// OutputQueue: bytes on their way to a socket. Small pieces are put together, large ones stay where
-// they are, and all of it leaves with as few system calls as the socket allows. Used by one thread.
+// OutputQueue: bytes to be sent on a socket. Small pieces are joined, large ones stay in place, and
+// everything leaves with as few system calls as the socket allows. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_OUTPUT_QUEUE_H_
 #define NEREID_BENCH_LOADGEN_OUTPUT_QUEUE_H_
 
@@ -14,18 +14,18 @@ namespace nereid::bench {
 
 class OutputQueue {
  public:
-  // Pieces up to this size are cheaper to copy than to hand over one by one.
+  // Pieces up to this size are cheaper to copy than to pass on one by one.
   static constexpr size_t kCopiedBytes = 4096;
 
   // Queues a copy.
   void Append(absl::string_view bytes);
-  // Queues `bytes` without a copy when they are many: they must stay until they are written.
+  // Queues `bytes`, without a copy if they are many: they must stay valid until they are written.
   void AppendLasting(absl::string_view bytes);
 
   bool empty() const { return pieces_.empty(); }
 
-  // Writes until the queue is empty or the socket takes no more. UNAVAILABLE when the connection
-  // is lost.
+  // Writes until the queue is empty or the socket takes no more. UNAVAILABLE if the connection is
+  // lost.
   absl::Status WriteTo(int fd);
 
  private:

@@ -1,5 +1,5 @@
-// RequestScript: what each slot sends: the same request over and over, or the requests of one
-// sequence after another. Used by one thread.
+// RequestScript: determines what each slot sends: the same request over and over, or the requests
+// of one sequence after another. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_REQUEST_SCRIPT_H_
 #define NEREID_BENCH_LOADGEN_REQUEST_SCRIPT_H_
 
@@ -14,7 +14,7 @@
 
 namespace nereid::bench {
 
-// What a request says of its sequence.
+// What a request says about its sequence.
 struct SequenceStep {
   uint64_t id = 0;
   bool start = false;
@@ -27,11 +27,11 @@ class RequestScript {
 
   // One request for all slots.
   explicit RequestScript(std::string request) : texts_{std::move(request)} {}
-  // `slots` sequences at a time, each of `length` >= 2 requests: a slot begins its sequence anew,
-  // with the same id, when it has ended. `render` makes the request of a step.
+  // `slots` sequences at a time, each of `length` >= 2 requests: when its sequence has ended, a
+  // slot begins it again with the same id. `render` creates the request of a step.
   RequestScript(int slots, int length, const Render& render);
 
-  // The bytes that `slot` sends next; they last as long as this.
+  // The bytes that `slot` sends next; they are valid as long as the script.
   absl::string_view Next(int slot);
 
  private:
@@ -42,10 +42,10 @@ class RequestScript {
   std::vector<int> positions_;  // in its sequence, by slot
 };
 
-// `body`, a JSON inference request with binary tensors behind it or not, as a part of a sequence.
-// INVALID_ARGUMENT if it is no JSON object. REQUIRES: it has no parameters of its own.
+// `body`, a JSON inference request with or without binary tensors after it, as part of a sequence.
+// INVALID_ARGUMENT if it is not a JSON object. REQUIRES: it has no parameters of its own.
 absl::StatusOr<std::string> HttpBodyOfStep(absl::string_view body, const SequenceStep& step);
-// `message`, a serialized ModelInferRequest, as a part of a sequence.
+// `message`, a serialized ModelInferRequest, as part of a sequence.
 std::string GrpcMessageOfStep(absl::string_view message, const SequenceStep& step);
 
 }  // namespace nereid::bench

@@ -1,4 +1,4 @@
-// What both transports do with sockets: connect, watch, wait. Stateless, thread-safe.
+// Socket operations of both transports: connect, watch, wait. Stateless, thread-safe.
 #ifndef NEREID_BENCH_LOADGEN_SOCKETS_H_
 #define NEREID_BENCH_LOADGEN_SOCKETS_H_
 
@@ -19,7 +19,7 @@ namespace nereid::bench {
 absl::Status SystemError(absl::string_view what);
 
 // A TCP connection to the IPv4 address "a.b.c.d:port" that sends at once (TCP_NODELAY); the caller
-// closes it. INVALID_ARGUMENT for another address, UNAVAILABLE when nobody listens.
+// closes it. INVALID_ARGUMENT for another address, UNAVAILABLE if nobody listens.
 absl::StatusOr<int> ConnectTcp(const std::string& address);
 
 // A new epoll; the caller closes it.

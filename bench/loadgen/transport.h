@@ -29,7 +29,7 @@ class Transport {
   // Waits until something completes or `until` has passed; appends what completed.
   virtual absl::Status Poll(BenchTime until, std::vector<Completion>* done) = 0;
 
-  // While on, the tensor part of the last answer of each slot is kept.
+  // While this is on, the tensor part of each slot's last answer is kept.
   virtual void KeepAnswers(bool keep) = 0;
   // The bytes that the reference is compared with. REQUIRES: kept.
   virtual absl::string_view answer(int slot) const = 0;

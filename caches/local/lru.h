@@ -1,5 +1,5 @@
-// Lru: values under keys, bounded in bytes: the one that was not used for the longest time makes
-// place for a new one. Thread-safe.
+// Lru: values by key, bounded in bytes: the least recently used entry makes room for a new one.
+// Thread-safe.
 #ifndef NEREID_CACHES_LOCAL_LRU_H_
 #define NEREID_CACHES_LOCAL_LRU_H_
 
@@ -15,8 +15,8 @@
 
 namespace nereid_cache {
 
-// The buffers of one entry, one after the other. Immutable once shared: whoever looked it up keeps
-// it however long it reads, also when it is no longer in the cache.
+// The buffers of one entry, one after the other. Immutable once shared: a reader keeps the entry as
+// long as it reads, even if the entry is no longer in the cache.
 struct LruValue {
   std::unique_ptr<char[]> bytes;
   std::vector<size_t> sizes;  // of the buffers
@@ -26,7 +26,7 @@ struct LruValue {
 
 class Lru {
  public:
-  // What an entry takes besides its value and key, roughly; it counts against the limit, too.
+  // Approximate size of an entry apart from its value and key; it counts against the limit, too.
   static constexpr size_t kEntryOverhead = 192;
   enum class Inserted { kYes, kExists, kTooLarge };
   struct Counts {
@@ -39,16 +39,17 @@ class Lru {
   Lru(const Lru&) = delete;
   Lru& operator=(const Lru&) = delete;
 
-  // What an entry of `size` bytes counts for.
+  // The charge for an entry of `size` bytes.
   static uint64_t Weight(const std::string& key, size_t size) {
     return key.size() + size + kEntryOverhead;
   }
 
-  // Null: there is nothing under that key. Makes it the one used last.
+  // Returns null if the key is unknown. Makes the entry the most recently used one.
   std::shared_ptr<const LruValue> Find(const std::string& key);
   // Whether an entry of `size` bytes could be inserted now; changes nothing.
   Inserted CanInsert(const std::string& key, size_t size) const;
-  // Makes it the one used last, and evicts as many as must go. What is there already stays.
+  // Makes the new entry the most recently used one, and evicts as many others as necessary. An
+  // existing entry with the same key stays.
   Inserted Insert(const std::string& key, std::shared_ptr<const LruValue> value);
 
   Counts counts() const;
@@ -62,8 +63,8 @@ class Lru {
 
   const uint64_t limit_;
   mutable std::mutex mu_;
-  // All below: guarded by mu_.
-  std::list<Entry> entries_;  // the one used last comes first
+  // Everything below is guarded by mu_.
+  std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;  // keys of entries_
   uint64_t bytes_ = 0;
   uint64_t lookups_ = 0, hits_ = 0, evictions_ = 0;

@@ -1,6 +1,6 @@
-// CacheMetrics: the state of the local cache as gauges of the server's metrics page, under the
-// names that the original's cache gives them, brought up to date every second by a thread of its
-// own, so that look-ups pay nothing for them. Owned by the cache. Thread-compatible.
+// CacheMetrics: shows the state of the local cache as gauges of the server's metrics page, under
+// the names that the original's cache uses. A separate thread updates them every second, so that
+// look-ups pay nothing for them. Owned by the cache. Thread-compatible.
 #ifndef NEREID_CACHES_LOCAL_METRICS_H_
 #define NEREID_CACHES_LOCAL_METRICS_H_
 
@@ -21,8 +21,8 @@ class CacheMetrics {
   CacheMetrics(const CacheMetrics&) = delete;
   CacheMetrics& operator=(const CacheMetrics&) = delete;
 
-  // Makes the gauges and starts to show `lru`, which outlives this. UNSUPPORTED where the server
-  // has no metrics. Called at most once.
+  // Creates the gauges and starts to show `lru`, which outlives the object. UNSUPPORTED if the
+  // server has no metrics. Called at most once.
   nereid_backend::Error Start(const Lru* lru);
 
  private:

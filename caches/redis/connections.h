@@ -1,8 +1,8 @@
 // Connections: a few connections to one Redis server, each for one command at a time. Thread-safe.
 //
-// A connection that fails is closed, and the next command opens another. When opening one fails, or
-// an answer does not come in time, commands fail at once for a second, so that a server that is
-// down or hangs delays few.
+// A connection that fails is closed, and the next command opens another. If opening one fails, or
+// an answer does not arrive in time, commands fail at once for a second, so that a server that is
+// down or hangs delays few requests.
 #ifndef NEREID_CACHES_REDIS_CONNECTIONS_H_
 #define NEREID_CACHES_REDIS_CONNECTIONS_H_
 
@@ -37,8 +37,8 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  // Sends one command and waits for the answer. UNAVAILABLE when no connection can be had or the
-  // connection fails, INTERNAL with the server's words when it answers with an error.
+  // Sends one command and waits for the answer. UNAVAILABLE if no connection is available or the
+  // connection fails, INTERNAL with the server's text if it answers with an error.
   nereid_backend::Result<Reply> Run(const std::vector<std::string_view>& command);
 
  private:
@@ -46,19 +46,19 @@ class Connections {
 
   nereid_backend::Result<Context> Take();
   void Return(Context context);
-  // The server does not answer: its idle connections are closed, and for a while none is opened.
+  // Call if the server does not answer: closes the idle connections, and opens none for a while.
   void GiveUp(const std::string& because);
   void SetDown(const std::string& because);  // holds mu_
   nereid_backend::Result<Context> Open() const;
   nereid_backend::Error LogIn(redisContext* context) const;
-  // Null is a connection that failed; its error is in the context.
+  // Null means that the connection failed; the error is in the context.
   static Reply Send(redisContext* context, const std::vector<std::string_view>& command);
   static nereid_backend::Error ErrorOf(const redisContext& context, const redisReply* reply);
 
   const RedisOptions options_;
   std::mutex mu_;
   std::condition_variable returned_;
-  // All below: guarded by mu_.
+  // Everything below is guarded by mu_.
   std::vector<Context> idle_;
   size_t open_ = 0;  // idle or in use
   Clock::time_point down_until_{};

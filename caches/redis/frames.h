@@ -1,4 +1,4 @@
-// Several buffers as one value, as Redis stores it, and back: "NRC1", uint32 number of buffers,
+// Several buffers as one value, as stored by Redis, and back: "NRC1", uint32 number of buffers,
 // uint64 size of each, their bytes; little-endian. Stateless.
 #ifndef NEREID_CACHES_REDIS_FRAMES_H_
 #define NEREID_CACHES_REDIS_FRAMES_H_
@@ -10,15 +10,16 @@
 
 namespace nereid_cache {
 
-// A value with room for buffers of these sizes, and where in it each of them begins.
+// A value with room for buffers of these sizes, and the start of each of them.
 struct FramedValue {
   std::string value;
   std::vector<char*> buffers;  // into `value`
 };
-// `framed` is filled in place, so that the pointers stay true.
+// `framed` is filled in place, so that the pointers stay valid.
 void MakeFrames(const std::vector<size_t>& sizes, FramedValue* framed);
 
-// The buffers in `value`; none if it is no such value (others may write to the same Redis).
+// The buffers in `value`; none if it is not such a value (other programs may write to the same
+// Redis).
 std::optional<std::vector<std::string_view>> ReadFrames(std::string_view value);
 
 }  // namespace nereid_cache

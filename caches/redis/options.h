@@ -20,16 +20,17 @@ struct RedisOptions {
   std::string user;       // empty: the server's default user
   std::string password;   // empty: no authentication
   uint64_t db = 0;
-  // Zero: for ever.
+  // Zero: forever.
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds socket_timeout{1000};
-  size_t pool_size = 4;                         // connections at a time, at least 1
-  std::chrono::milliseconds wait_timeout{100};  // for one of them
+  size_t pool_size = 4;                         // connections open at a time, at least 1
+  std::chrono::milliseconds wait_timeout{100};  // wait for a free connection
 };
 
-// From the JSON that the server passes. User and password that are not there come from the
+// From the JSON that the server passes. If user or password is missing, it is taken from the
 // environment (TRITONCACHE_REDIS_USERNAME, TRITONCACHE_REDIS_PASSWORD), which `environment` reads;
-// it returns null for what is not set. INVALID_ARG for a missing host or port, or a bad value.
+// `environment` returns null for a variable that is not set. INVALID_ARG for a missing host or
+// port, or a bad value.
 nereid_backend::Result<RedisOptions> ParseRedisOptions(
     const char* json, const std::function<const char*(const char*)>& environment);
 

@@ -1,5 +1,5 @@
-// The buffers of a TRITONCACHE_CacheEntry, in C++. For the one call that the entry was passed to;
-// any thread.
+// The buffers of a TRITONCACHE_CacheEntry, in C++. Valid during the call to which the entry was
+// passed; any thread.
 #ifndef NEREID_CACHES_SDK_ENTRY_H_
 #define NEREID_CACHES_SDK_ENTRY_H_
 
@@ -14,12 +14,12 @@ namespace nereid_cache {
 using nereid_backend::Error;
 using nereid_backend::Result;
 
-// How many bytes each buffer of an entry that is to be inserted has. INVALID_ARG for one that does
-// not lie in memory of the CPU.
+// The size of each buffer of an entry to be inserted, in bytes. INVALID_ARG for a buffer that is
+// not in CPU memory.
 Result<std::vector<size_t>> BufferSizes(TRITONCACHE_CacheEntry* entry);
-// Where the server shall write buffer `index`.
+// Sets the memory into which the server writes buffer `index`.
 Error SetBuffer(TRITONCACHE_CacheEntry* entry, size_t index, void* base);
-// One more buffer of an entry that was looked up. The bytes stay as they are until TRITONCACHE_Copy
+// Adds a buffer to an entry that was looked up. The bytes must not change until TRITONCACHE_Copy
 // has returned.
 Error AddBuffer(TRITONCACHE_CacheEntry* entry, const void* base, size_t size);
 

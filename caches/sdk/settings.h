@@ -1,4 +1,4 @@
-// Settings: a cache's configuration, as the server passes it: one JSON object, whose values are
+// Settings: a cache's configuration, as passed by the server: one JSON object, whose values are
 // strings (from the command line) or numbers. A value; thread-compatible.
 #ifndef NEREID_CACHES_SDK_SETTINGS_H_
 #define NEREID_CACHES_SDK_SETTINGS_H_
@@ -16,14 +16,14 @@ namespace nereid_cache {
 
 class Settings {
  public:
-  // INVALID_ARG if `json` is no object, or has a member that is none of `known`.
+  // INVALID_ARG if `json` is no object, or has a member that is not in `known`.
   static nereid_backend::Result<Settings> Parse(std::string_view cache, const char* json,
                                                 const std::vector<std::string_view>& known);
 
   bool Has(std::string_view name) const { return json_.Has(name); }
-  // A number reads as its digits; "" where there is none.
+  // A number is returned as its digits; "" if there is no such member.
   std::string Text(std::string_view name) const;
-  // None unless it is a whole number, not negative, as a number or in digits.
+  // A non-negative whole number, given as a number or in digits; otherwise none.
   std::optional<uint64_t> Number(std::string_view name) const;
 
  private:

@@ -18,7 +18,7 @@ class TestingCache {
   TestingCache(std::string behaviour, std::chrono::milliseconds lookup_time)
       : behaviour_(std::move(behaviour)), lookup_time_(lookup_time) {}
 
-  // Throws, if that is the behaviour.
+  // Throws if the behaviour says so.
   nereid_backend::Error Lookup(const std::string& key, TRITONCACHE_CacheEntry* entry,
                                TRITONCACHE_Allocator* allocator);
   nereid_backend::Error Insert(const std::string& key, TRITONCACHE_CacheEntry* entry,
@@ -35,8 +35,8 @@ class TestingCache {
   std::map<std::string, std::string> entries_;  // guarded by mu_
 };
 
-// Calls the functions of the C API with arguments that are wrong. INTERNAL, naming the call, when
-// one of them succeeds. `entry` has one buffer of `size` bytes, and has it afterwards.
+// Calls the functions of the C API with wrong arguments. INTERNAL, naming the call, if one of them
+// succeeds. `entry` has one buffer of `size` bytes, before and afterwards.
 nereid_backend::Error ProbeApi(TRITONCACHE_CacheEntry* entry, size_t size);
 
 }  // namespace nereid_cache

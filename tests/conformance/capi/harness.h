@@ -1,6 +1,6 @@
 // What the tests of the C API share: a model repository on disk, a server on it, an allocator that
-// keeps a diary, and a request with everything it needs to come back. They see libtritonserver.so as
-// an application does: through include/triton/core only.
+// records its calls, and a request with everything that it needs. They use libtritonserver.so like
+// an application: only through include/triton/core.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_HARNESS_H_
 #define NEREID_TESTS_CONFORMANCE_CAPI_HARNESS_H_
 
@@ -19,7 +19,7 @@
 
 namespace nereid_test {
 
-// Success unless `error`, which is deleted, stands for one.
+// Success if `error` is null; otherwise the error is deleted.
 testing::AssertionResult Ok(TRITONSERVER_Error* error);
 // Success if `error`, which is deleted, has that code and its message contains `text`.
 testing::AssertionResult Fails(TRITONSERVER_Error* error, TRITONSERVER_Error_Code code,
@@ -42,7 +42,7 @@ class Repository {
   Repository& operator=(const Repository&) = delete;
 
   const std::string& path() const { return path_; }
-  // Writes <name>/config.pbtxt, anew if it is there, and a directory for each version.
+  // Writes (or replaces) <name>/config.pbtxt, and creates a directory per version.
   void AddModel(const std::string& name, const std::string& config,
                 const std::vector<int>& versions = {1});
   void AddFile(const std::string& name, const std::string& content);
@@ -51,7 +51,7 @@ class Repository {
   std::string path_;
 };
 
-// Options for a server on `repository` with the backends of this build. Log of INFO off.
+// Options for a server on `repository` with the backends of this build. INFO logging is off.
 class Options {
  public:
   Options(const Repository& repository, TRITONSERVER_ModelControlMode mode);
@@ -75,7 +75,7 @@ class TestServer {
   TestServer& operator=(const TestServer&) = delete;
 
   TRITONSERVER_Server* get() const { return server_; }
-  // Deletes it now.
+  // Deletes the server now.
   void Delete();
   // The repository index as JSON; empty and a test failure for an error.
   std::string Index(uint32_t flags = 0) const;
@@ -86,10 +86,10 @@ class TestServer {
   TRITONSERVER_Server* server_ = nullptr;
 };
 
-// A response allocator on the heap that writes down what is asked of it. Thread-safe.
+// A response allocator on the heap that records its calls. Thread-safe.
 class DiaryAllocator {
  public:
-  // Which optional callbacks it has.
+  // Which optional callbacks the allocator has.
   enum Callbacks { kPlain, kAll };
   explicit DiaryAllocator(Callbacks callbacks = kAll);
   ~DiaryAllocator();
@@ -102,7 +102,7 @@ class DiaryAllocator {
   std::vector<std::string> diary() const;
   void ClearDiary();
 
-  // What the callbacks do from now on, besides writing; set while no request is in flight.
+  // Further behaviour of the callbacks; set while no request is in flight.
   bool fail_start = false;
   bool fail_alloc = false;
   bool fail_attributes = false;
@@ -117,7 +117,7 @@ class DiaryAllocator {
   std::vector<std::string> diary_;
 };
 
-// One output of a response; pointers live as long as that.
+// One output of a response; pointers are valid as long as the response.
 struct Output {
   std::string name;
   TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
@@ -132,13 +132,13 @@ struct ResponseDeleter {
   void operator()(TRITONSERVER_InferenceResponse* response) const;
 };
 using ResponsePtr = std::unique_ptr<TRITONSERVER_InferenceResponse, ResponseDeleter>;
-// All outputs of a response, which must be none of an error.
+// All outputs of a response, which must not be an error.
 std::vector<Output> Outputs(const ResponsePtr& response);
 
 // A request, its callbacks and the responses to it. The test's thread builds, issues and waits.
 class Call {
  public:
-  // `allocator` outlives it.
+  // `allocator` outlives the request.
   Call(const TestServer& server, const std::string& model, DiaryAllocator* allocator,
        int64_t version = -1);
   // Waits for the request if it is in flight.
@@ -152,18 +152,18 @@ class Call {
                 const std::vector<int64_t>& shape, const std::string& bytes);
   void AddFloats(const std::string& name, const std::vector<int64_t>& shape,
                  const std::vector<float>& values);
-  // Output memory from elsewhere than the allocator of the constructor.
+  // Takes output memory from an allocator other than the constructor's.
   void SetAllocator(TRITONSERVER_ResponseAllocator* allocator, void* userp);
-  // Only after success the callbacks will run. `trace` is taken over in either case.
+  // The callbacks run only after success. `trace` is taken over in any case.
   TRITONSERVER_Error* Issue(TRITONSERVER_InferenceTrace* trace = nullptr);
-  // Until the request is released and the final response is here. REQUIRES: issued.
+  // Waits until the request is released and the final response has arrived. REQUIRES: issued.
   void Wait();
-  // Until `count` responses are here.
+  // Waits until `count` responses have arrived.
   void WaitForResponses(size_t count);
   bool final() const;
-  // The responses so far; emptied by the call.
+  // The responses so far; the call removes them.
   std::vector<ResponsePtr> TakeResponses();
-  // Wait, and the only response.
+  // Waits, and returns the only response.
   ResponsePtr TakeResponse();
   // Number of response callbacks without a response.
   int empty_callbacks() const;
@@ -175,7 +175,7 @@ class Call {
   TRITONSERVER_Server* const server_;
   DiaryAllocator* const allocator_;
   TRITONSERVER_InferenceRequest* request_ = nullptr;
-  std::deque<std::string> input_bytes_;  // addresses stay
+  std::deque<std::string> input_bytes_;  // addresses stay valid
 
   mutable std::mutex mu_;
   std::condition_variable changed_;

@@ -1,9 +1,9 @@
-// Makes allocations and thread creations fail on purpose. A program that is linked with faults.cc
-// has its operator new and its pthread_create, also for the libraries that it loads; as long as
-// nothing is armed these only pass on.
+// Makes allocations and thread creations fail on purpose. A program linked with faults.cc uses its
+// operator new and its pthread_create, as do the libraries that it loads; while nothing is armed
+// they only forward the call.
 //
-// Only what the project's own code asks for fails: a request that comes out of protobuf, or of a
-// library that is none of ours, is counted but granted. Thread-safe.
+// Only requests of the project's own code fail: a request from protobuf, or from a library that is
+// not ours, is counted but granted. Thread-safe.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_FAULTS_FAULTS_H_
 #define NEREID_TESTS_CONFORMANCE_CAPI_FAULTS_FAULTS_H_
 
@@ -17,13 +17,13 @@ enum class Kind {
   kThread,          // pthread_create of any thread
 };
 
-// From now on one of that kind fails: the first that is ours from the `number`th on, counted
+// From now on one request of that kind fails: the first one of ours from the `number`th on, counted
 // from 1.
 void Arm(Kind kind, uint64_t number);
-// Nothing fails any more. The number of the one that has failed; 0 if none has.
+// Disarms all failures. Returns the number of the request that failed; 0 if none did.
 uint64_t Disarm();
 
-// One in so many fails, at random; 0: none does.
+// On average one in this many fails, at random; 0: none.
 struct Rates {
   uint32_t allocations = 0;       // of threads inside a Window
   uint32_t core_allocations = 0;  // of threads that are not the test's
@@ -34,13 +34,13 @@ struct Rates {
 void StartRandom(uint64_t seed, const Rates& rates);
 void StopRandom();
 uint64_t failed();  // since the program began
-// Whether what is about to be moved shall fall short.
+// Whether the next read or send should be cut short.
 bool Short();
 
-// Whose an allocation of this thread is.
+// The owner to whom this thread's allocations are assigned.
 enum class Side { kCore, kWindow, kTest };
 
-// While it lives allocations of this thread can fail.
+// While it lives, allocations of this thread can fail.
 class Window {
  public:
   Window();
@@ -52,8 +52,8 @@ class Window {
   const Side outer_;
 };
 
-// While it lives they cannot, also inside a Window: callbacks of a test, and threads of its own.
-// The main thread is the test's without it.
+// While it lives, they cannot, even inside a Window: for callbacks and threads of a test. The main
+// thread belongs to the test without it.
 class Pause {
  public:
   Pause();

@@ -1,5 +1,5 @@
 // One pass through a scenario of the C API during which something may fail on purpose, and a
-// request that comes back whatever fails. Thread-compatible, but for the callbacks.
+// request that comes back whatever fails. Thread-compatible, except for the callbacks.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_FAULTS_PROBE_H_
 #define NEREID_TESTS_CONFORMANCE_CAPI_FAULTS_PROBE_H_
 
@@ -15,8 +15,8 @@
 
 namespace nereid_test {
 
-// Calls functions of the C API inside a window of faults. After the first one that fails the
-// scenario gives up, and takes down what it has built, outside the window.
+// Calls functions of the C API inside a window of faults. After the first failure the scenario
+// stops, and destroys what it has built, outside the window.
 class Probe {
  public:
   // Whether `call`, which returns TRITONSERVER_Error*, succeeded.
@@ -32,33 +32,34 @@ class Probe {
     TRITONSERVER_ErrorDelete(error);
     return false;
   }
-  // Whether `make` made something.
+  // Whether `make` created an object.
   template <typename Make>
   bool Makes(const Make& make) {
     const faults::Window window;
     return make();
   }
-  // A failure that came by another way.
+  // Records a failure found in another way.
   void Fail(std::string failure) { failure_ = std::move(failure); }
-  // Of the call that failed last; empty if none did.
+  // The error of the call that failed last; empty if none did.
   const std::string& failure() const { return failure_; }
 
  private:
   std::string failure_;
 };
 
-// A request, from its creation to its end. An answer is right or an error, never something else.
+// A request, from its creation to its end. Its answer is either right or an error.
 class ProbeFlight {
  public:
   explicit ProbeFlight(TRITONSERVER_Server* server) : server_(server) {}
-  // Ends the process when a request that is in flight does not come back.
+  // Ends the process if a request in flight does not come back.
   ~ProbeFlight();
   ProbeFlight(const ProbeFlight&) = delete;
   ProbeFlight& operator=(const ProbeFlight&) = delete;
 
-  // Builds, issues, and waits for it. False when a call or the answer failed, which `probe` knows.
+  // Builds the request, issues it, and waits for it. False if a call or the answer failed; `probe`
+  // has the error.
   bool Run(const StormRequest& asked, Probe* probe);
-  // What Run did but for the waiting. With `cancel`, the request is cancelled when it is issued.
+  // As Run, but without waiting. With `cancel`, the request is cancelled when it is issued.
   bool Issue(const StormRequest& asked, Probe* probe, bool cancel = false);
   bool Wait(Probe* probe);
 

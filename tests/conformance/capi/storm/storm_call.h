@@ -1,7 +1,7 @@
-// One request of the storm, from its creation to its end, and the ledger in which all of them are
-// counted. What is asserted here holds whatever happens to a request: it is released once, answered
-// finally once, nothing comes after that, and each answer is right or an error that the request
-// may have.
+// One request of the storm, from its creation to its end, and the ledger in which all requests are
+// counted. The assertions here hold whatever happens to a request: it is released once, it gets one
+// final answer and nothing after that, and each answer is right or an error that the request may
+// have.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_CALL_H_
 #define NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_CALL_H_
 
@@ -27,22 +27,22 @@ struct StormInput {
   std::string bytes;
 };
 
-// What is asked of a model, and which answers are right. A plain value.
+// A request to a model, and its right answers. A plain value.
 struct StormRequest {
   std::string model;
   std::vector<StormInput> inputs;
-  std::string output;                 // the one that is compared
+  std::string output;                 // the output to compare
   std::vector<std::string> expected;  // its bytes in each response, in order
   bool decoupled = false;             // otherwise: exactly one response
   bool fails = false;                 // must be answered with INVALID_ARG
-  bool may_be_refused = false;        // UNAVAILABLE is no failure: full queues, time-outs
+  bool may_be_refused = false;        // UNAVAILABLE is not a failure: full queues, time-outs
   uint64_t priority = 0;
   uint64_t timeout_us = 0;
-  uint64_t correlation_id = 0;  // 0: of no sequence
-  uint32_t flags = 0;           // of its place in the sequence
+  uint64_t correlation_id = 0;  // 0: no sequence
+  uint32_t flags = 0;           // its place in the sequence
 };
 
-// Counts over all threads. Thread-safe. Outlives its calls' flights and the server.
+// Counts over all threads. Thread-safe. Outlives all calls in flight and the server.
 class StormLedger {
  public:
   StormLedger();
@@ -53,23 +53,24 @@ class StormLedger {
   TRITONSERVER_ResponseAllocator* allocator() const { return allocator_; }
 
   std::atomic<int64_t> issued{0};    // accepted by TRITONSERVER_ServerInferAsync
-  std::atomic<int64_t> refused{0};   // not accepted: these come back at once
+  std::atomic<int64_t> refused{0};   // not accepted: these return at once
   std::atomic<int64_t> released{0};  // release callbacks
   std::atomic<int64_t> finals{0};    // response callbacks with the final flag
   std::atomic<int64_t> right{0};     // requests answered as expected
-  std::atomic<int64_t> buffers{0};   // of the allocator, not yet given back
+  std::atomic<int64_t> buffers{0};   // allocator buffers not yet released
   // Error responses by TRITONSERVER_Error_Code.
   std::array<std::atomic<int64_t>, 16> errors{};
-  // Allocations, threads and files fail at random: a call or a request may fail for want of them.
+  // Allocations, threads and files fail at random: so a call or a request may fail for lack of
+  // them.
   std::atomic<bool> faults{false};
-  std::atomic<int64_t> wanting{0};  // calls that failed so
-  // From here on UNAVAILABLE is a right answer to everything.
+  std::atomic<int64_t> wanting{0};  // calls that failed for lack of them
+  // From now on UNAVAILABLE is a right answer to every request.
   std::atomic<bool> stopping{false};
 
-  // A call has come to its end. Keeps the record for a while, so that a callback that comes once
-  // more meets its counts and not freed memory.
+  // A call has ended. Keeps its record for a while, so that a surplus callback finds the counts and
+  // not freed memory.
   void Bury(std::shared_ptr<void> call);
-  // Until every issued call has come to its end.
+  // Waits until every issued call has ended.
   void WaitForAll();
 
  private:
@@ -80,24 +81,24 @@ class StormLedger {
   std::deque<std::shared_ptr<void>> graveyard_;
 };
 
-// Thread-safe where nothing else is said. Held by std::shared_ptr; in flight it holds itself.
+// Thread-safe unless noted. Held by std::shared_ptr; in flight it keeps itself alive.
 class StormCall : public std::enable_shared_from_this<StormCall> {
  public:
   enum class Deletion {
-    kByOwner,     // the owner waits, then deletes, or issues once more
+    kByOwner,     // the owner waits, then deletes or issues it again
     kByCallback,  // by the release callback, each response by the callback that brings it
   };
 
-  // Null when the server does not know the model (any more). `ledger` outlives it.
+  // Null if the server does not know the model (any more). `ledger` outlives the call.
   static std::shared_ptr<StormCall> New(TRITONSERVER_Server* server, StormRequest request,
                                         Deletion deletion, StormLedger* ledger);
   ~StormCall();
 
-  // False when the server refuses it; then no callback comes. Only the owner issues.
+  // False if the server refuses it; then no callback comes. Only the owner calls this.
   bool Issue();
-  // As a frontend does: at any time, from any thread. REQUIRES: kByOwner.
+  // As a frontend would: at any time, from any thread. REQUIRES: kByOwner.
   void Cancel();
-  // Until it is released and finally answered. REQUIRES: kByOwner, issued.
+  // Waits until the request is released and has its final answer. REQUIRES: kByOwner, issued.
   void Wait();
   bool done() const;
 
@@ -106,11 +107,11 @@ class StormCall : public std::enable_shared_from_this<StormCall> {
             StormLedger* ledger)
       : server_(server), asked_(std::move(request)), deletion_(deletion), ledger_(ledger) {}
   bool Build();
-  // Calls a function of the C API within a window of faults. False when it failed for want of
-  // something, which only faults can make it do.
+  // Calls a function of the C API within a window of faults. False if it failed for lack of a
+  // resource, which can only be due to faults.
   template <typename Function>
   bool Succeeds(const Function& function) const;
-  // Whether it is an error that faults may cause.
+  // Whether faults may cause this error.
   bool IsWant(TRITONSERVER_Error* error) const;
   // Deletes `error`.
   void CheckRefusal(TRITONSERVER_Error* error) const;
@@ -129,13 +130,13 @@ class StormCall : public std::enable_shared_from_this<StormCall> {
 
   std::mutex request_mu_;  // Issue, Cancel and the owner's deletion
   TRITONSERVER_InferenceRequest* request_ = nullptr;
-  bool refused_ = false;  // when it was issued last: there is nothing to cancel
+  bool refused_ = false;  // at the last Issue: there is nothing to cancel
   std::atomic<bool> cancelled_{false};
 
   mutable std::mutex mu_;
   std::condition_variable changed_;
   std::shared_ptr<StormCall> self_;  // in flight
-  int flights_ = 0;                  // how often it was issued
+  int flights_ = 0;                  // number of times issued
   int released_ = 0;
   int finals_ = 0;
   size_t responses_ = 0;  // of this flight, errors included

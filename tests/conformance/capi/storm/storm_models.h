@@ -1,5 +1,5 @@
-// The models of the storm, and random requests for them with their right answers. What is drawn
-// depends on the generator only. Functions are thread-safe.
+// The models of the storm, and random requests for them with their right answers. The random
+// choices depend only on the generator. Functions are thread-safe.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_MODELS_H_
 #define NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_MODELS_H_
 
@@ -14,15 +14,15 @@ namespace nereid_test {
 
 using StormRandom = std::mt19937_64;
 
-// A whole number of low..high.
+// A whole number in low..high.
 int Draw(StormRandom* random, int low, int high);
 
-// Loaded and unloaded while it is asked; the others stay.
+// Loaded and unloaded while requests are sent to it; the others stay loaded.
 inline constexpr char kChangingModel[] = "changing";
 // Its load fails.
 inline constexpr char kBrokenModel[] = "broken";
 
-// Writes all models, and returns the names of those that are asked.
+// Writes all models, and returns the names of those that receive requests.
 std::vector<std::string> AddStormModels(Repository* repository);
 // REQUIRES: one of those names.
 StormRequest RandomRequest(const std::string& model, StormRandom* random);
