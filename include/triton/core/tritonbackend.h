@@ -33,7 +33,7 @@ extern "C" {
 #define TRITONBACKEND_ISPEC
 #endif
 
-/// Version of the backend API this header describes. A backend compares it with
+/// Version of the backend API that this header describes. A backend compares it with
 /// TRITONBACKEND_ApiVersion in TRITONBACKEND_Initialize and refuses a server with another major
 /// number or a smaller minor one.
 #define TRITONBACKEND_API_VERSION_MAJOR 1
@@ -72,8 +72,8 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ApiVersion(
 // The server's pools of host, pinned and GPU memory. Thread-safe.
 
 /// Allocates byte_size bytes from the server's pools. The caller frees them with
-/// TRITONBACKEND_MemoryManagerFree. Errors: UNSUPPORTED if the server never has that memory
-/// type and id, UNAVAILABLE if it has not that much at the moment.
+/// TRITONBACKEND_MemoryManagerFree. Errors: UNSUPPORTED if the server never has that memory type
+/// and id, UNAVAILABLE if that much is not free at the moment.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_MemoryManagerAllocate(
     TRITONBACKEND_MemoryManager* manager, void** buffer, const TRITONSERVER_MemoryType memory_type,
     const int64_t memory_type_id, const uint64_t byte_size);
@@ -87,29 +87,29 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_MemoryManagerFree(
 /* Inputs of a request                                                                            */
 /* ---------------------------------------------------------------------------------------------- */
 
-// An input belongs to its request and is immutable; what it hands out lives until the request
-// is released.
+// An input belongs to its request and is immutable; the pointers it returns are valid until the
+// request is released.
 
-/// Returns what an input is: name, type, shape with batch dimension, size of its data in bytes,
-/// and number of buffers that hold the data. Any of the output pointers may be NULL.
+/// Returns the description of an input: name, type, shape with batch dimension, size of its data in
+/// bytes, and number of buffers that hold the data. Any of the output pointers may be NULL.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_InputProperties(
     TRITONBACKEND_Input* input, const char** name, TRITONSERVER_DataType* datatype,
     const int64_t** shape, uint32_t* dims_count, uint64_t* byte_size, uint32_t* buffer_count);
 
-/// As TRITONBACKEND_InputProperties, for the data of a host policy where the request has such,
-/// for the common data otherwise. A NULL policy asks for the common data.
+/// As TRITONBACKEND_InputProperties, for the data of a host policy if the request has any,
+/// otherwise for the common data. A NULL policy asks for the common data.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_InputPropertiesForHostPolicy(
     TRITONBACKEND_Input* input, const char* host_policy_name, const char** name,
     TRITONSERVER_DataType* datatype, const int64_t** shape, uint32_t* dims_count,
     uint64_t* byte_size, uint32_t* buffer_count);
 
-/// Returns one of the buffers of an input. memory_type and memory_type_id hold a wish on entry
-/// and the truth on return. Beyond the last buffer, *buffer is NULL.
+/// Returns one of the buffers of an input. memory_type and memory_type_id hold a preference on
+/// entry and the actual place on return. Beyond the last buffer, *buffer is NULL.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_InputBuffer(
     TRITONBACKEND_Input* input, const uint32_t index, const void** buffer,
     uint64_t* buffer_byte_size, TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id);
 
-/// As TRITONBACKEND_InputBuffer, for the data of a host policy where the request has such.
+/// As TRITONBACKEND_InputBuffer, for the data of a host policy if the request has any.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_InputBufferForHostPolicy(
     TRITONBACKEND_Input* input, const char* host_policy_name, const uint32_t index,
     const void** buffer, uint64_t* buffer_byte_size, TRITONSERVER_MemoryType* memory_type,
@@ -124,19 +124,19 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_InputBufferAttributes(
 /* Outputs of a response                                                                          */
 /* ---------------------------------------------------------------------------------------------- */
 
-// An output belongs to its response; what it hands out lives until the response is sent or
-// deleted.
+// An output belongs to its response; the pointers it returns are valid until the response is sent
+// or deleted.
 
-/// Allocates the buffer of an output, by the callbacks of whoever made the request. memory_type
-/// and memory_type_id hold a wish on entry and the truth on return. The buffer belongs to the
-/// output. Errors: ALREADY_EXISTS "allocated buffer for output '<n>' already exists"; whatever
+/// Allocates the buffer of an output, using the callbacks of the request's creator. memory_type and
+/// memory_type_id hold a preference on entry and the actual place on return. The buffer belongs to
+/// the output. Errors: ALREADY_EXISTS "allocated buffer for output '<n>' already exists"; whatever
 /// the allocator returned.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_OutputBuffer(
     TRITONBACKEND_Output* output, void** buffer, const uint64_t buffer_byte_size,
     TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id);
 
-/// Returns the attributes of the buffer of an output, once it was allocated. They belong to the
-/// output.
+/// Returns the attributes of the buffer of an output, once it has been allocated. They belong to
+/// the output.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_OutputBufferAttributes(
     TRITONBACKEND_Output* output, TRITONSERVER_BufferAttributes** buffer_attributes);
 
@@ -145,14 +145,14 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_OutputBufferAttributes(
 /* ---------------------------------------------------------------------------------------------- */
 
 // A backend owns the requests passed to TRITONBACKEND_ModelInstanceExecute from its successful
-// return until it releases each of them. What a request hands out lives until then.
+// return until it releases each of them. Pointers obtained from a request are valid until then.
 
 /// Returns the id of a request, "" if it has none.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_RequestId(
     TRITONBACKEND_Request* request, const char** id);
 
-/// Tells whether a request was cancelled. A backend that finds so answers with a CANCELLED
-/// error and releases the request. May be called from any thread.
+/// Tells whether a request was cancelled. In that case the backend answers with a CANCELLED error
+/// and releases the request. May be called from any thread.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_RequestIsCancelled(
     TRITONBACKEND_Request* request, bool* is_cancelled);
 
@@ -214,18 +214,18 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_RequestOutputName(
     TRITONBACKEND_Request* request, const uint32_t index, const char** output_name);
 
 /// Asks in which memory the buffer of an output would be, so that the result can be computed in
-/// place. name may be NULL (any output) and byte_size may be NULL (size unknown). memory_type
-/// and memory_type_id hold a wish on entry and the answer on return. Errors: UNAVAILABLE
+/// place. name may be NULL (any output) and byte_size may be NULL (size unknown). memory_type and
+/// memory_type_id hold a preference on entry and the answer on return. Errors: UNAVAILABLE
 /// "<log>Output properties are not available".
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_RequestOutputBufferProperties(
     TRITONBACKEND_Request* request, const char* name, size_t* byte_size,
     TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id);
 
-/// Gives a request back to the server; release_flags holds TRITONSERVER_RequestReleaseFlag
-/// bits. On success the backend must not touch the request any more; on error it still owns it.
-/// May be called from any thread, before or after the final response. Errors: INVALID_ARG
-/// "Request is released with TRITONSERVER_REQUEST_RELEASE_RESCHEDULE, while the model is not
-/// configured to handle such a flag."
+/// Returns a request to the server; release_flags holds TRITONSERVER_RequestReleaseFlag bits. On
+/// success the backend must not touch the request any more; on error it still owns it. May be
+/// called from any thread, before or after the final response. Errors: INVALID_ARG "Request is
+/// released with TRITONSERVER_REQUEST_RELEASE_RESCHEDULE, while the model is not configured to
+/// handle such a flag."
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_RequestRelease(
     TRITONBACKEND_Request* request, uint32_t release_flags);
 
@@ -237,8 +237,8 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_RequestTrace(
 /* Response factories                                                                             */
 /* ---------------------------------------------------------------------------------------------- */
 
-// A factory makes responses for a request, also after that request was released. Needed only by
-// models that send other than one response per request. Responses of one factory are made and
+// A factory makes responses for a request, even after that request was released. Needed only by
+// models that may send any number of responses per request. Responses of one factory are made and
 // sent from one thread at a time.
 
 /// Tells whether the request was cancelled, also after it was released. May be called from any
@@ -250,8 +250,8 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryIsCancel
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryNew(
     TRITONBACKEND_ResponseFactory** factory, TRITONBACKEND_Request* request);
 
-/// Frees a factory. Deleting the last means of answering without having sent the final flag
-/// leaves the request without an end, which the server reports to the client as an error.
+/// Frees a factory. If the last means of answering is deleted before the final flag was sent, the
+/// request has no end, and the server reports that to the client as an error.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryDelete(
     TRITONBACKEND_ResponseFactory* factory);
 
@@ -344,8 +344,8 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_StateNew(
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_StateUpdate(TRITONBACKEND_State* state);
 
 /// Returns a buffer of buffer_byte_size bytes for the new value of the state. memory_type and
-/// memory_type_id hold a wish on entry and the truth on return. The state owns the buffer,
-/// which is reused while size and memory stay the same.
+/// memory_type_id hold a preference on entry and the actual place on return. The state owns the
+/// buffer, which is reused while size and memory stay the same.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_StateBuffer(
     TRITONBACKEND_State* state, void** buffer, const uint64_t buffer_byte_size,
     TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id);
@@ -406,8 +406,8 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_BackendMemoryManager(
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_BackendState(
     TRITONBACKEND_Backend* backend, void** state);
 
-/// Stores any pointer of the backend's with the backend object. The server does not touch what
-/// it points to.
+/// Stores an arbitrary pointer with the backend object. The server does not touch the memory behind
+/// it.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_BackendSetState(
     TRITONBACKEND_Backend* backend, void* state);
 

@@ -9,8 +9,8 @@
 // arguments are unspecified unless the function says otherwise.
 //
 // Ownership: what a "New" function creates is freed by its "Delete" function. A `const char*` or
-// other pointer handed out by a query is borrowed from the object that was asked, stays valid while
-// that object lives unchanged, and is never freed by the caller. Strings passed in are copied.
+// other pointer returned by a query is borrowed from the queried object, stays valid while that
+// object lives unchanged, and is never freed by the caller. Strings passed in are copied.
 //
 // Threads: TRITONSERVER_Server, the log functions, metric families and metrics are thread-safe.
 // Every other object is thread-compatible: distinct objects may be used at the same time, one
@@ -253,33 +253,32 @@ TRITONSERVER_DECLSPEC const char* TRITONSERVER_ErrorMessage(struct TRITONSERVER_
 // when the response is deleted, the release function for each buffer. `userp` is the pointer
 // given to TRITONSERVER_InferenceRequestSetResponseCallback.
 
-/// Provides the buffer of one output. memory_type and memory_type_id say what the server would
-/// like; actual_memory_type and actual_memory_type_id return what it got, which may differ.
-/// buffer_userp returns any pointer of the caller's; it comes back with the output and with the
-/// release. For byte_size 0, buffer may be left NULL. An error fails the output and passes to
-/// the server.
+/// Provides the buffer of one output. memory_type and memory_type_id say what the server prefers;
+/// actual_memory_type and actual_memory_type_id return what it got, which may differ. buffer_userp
+/// returns any pointer of the caller's; it comes back with the output and with the release. For
+/// byte_size 0, buffer may be left NULL. An error fails the output and passes to the server.
 typedef struct TRITONSERVER_Error* (*TRITONSERVER_ResponseAllocatorAllocFn_t)(
     struct TRITONSERVER_ResponseAllocator* allocator, const char* tensor_name, size_t byte_size,
     TRITONSERVER_MemoryType memory_type, int64_t memory_type_id, void* userp, void** buffer,
     void** buffer_userp, TRITONSERVER_MemoryType* actual_memory_type,
     int64_t* actual_memory_type_id);
 
-/// Fills in what else is known of a buffer that was just allocated, for instance a CUDA IPC
-/// handle. buffer_attributes belongs to the server, which afterwards writes the actual byte
-/// size, memory type and id into it.
+/// Fills in further attributes of a buffer that was just allocated, for instance a CUDA IPC handle.
+/// buffer_attributes belongs to the server, which afterwards writes the actual byte size, memory
+/// type and id into it.
 typedef struct TRITONSERVER_Error* (*TRITONSERVER_ResponseAllocatorBufferAttributesFn_t)(
     struct TRITONSERVER_ResponseAllocator* allocator, const char* tensor_name,
     struct TRITONSERVER_BufferAttributes* buffer_attributes, void* userp, void* buffer_userp);
 
-/// Says which memory the buffer of an output would have, before it is allocated. tensor_name
+/// Returns the memory that the buffer of an output would have, before it is allocated. tensor_name
 /// may be NULL (any output) and byte_size may be NULL (size unknown). memory_type and
-/// memory_type_id hold the wish on entry and the answer on return.
+/// memory_type_id hold the preference on entry and the answer on return.
 typedef struct TRITONSERVER_Error* (*TRITONSERVER_ResponseAllocatorQueryFn_t)(
     struct TRITONSERVER_ResponseAllocator* allocator, void* userp, const char* tensor_name,
     size_t* byte_size, TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id);
 
-/// Takes a buffer back. It runs once for each non-NULL buffer that the alloc function returned,
-/// when the response that holds it is deleted. An error is logged.
+/// Releases a buffer. It runs once for each non-NULL buffer that the alloc function returned, when
+/// the response that holds it is deleted. An error is logged.
 typedef struct TRITONSERVER_Error* (*TRITONSERVER_ResponseAllocatorReleaseFn_t)(
     struct TRITONSERVER_ResponseAllocator* allocator, void* buffer, void* buffer_userp,
     size_t byte_size, TRITONSERVER_MemoryType memory_type, int64_t memory_type_id);
@@ -356,10 +355,10 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_MetricsFormatted(
 /* Traces                                                                                         */
 /* ---------------------------------------------------------------------------------------------- */
 
-// A trace collects what happens to one request. Hand it to TRITONSERVER_ServerInferAsync
-// together with the request; while it is in flight the server owns it, and its callbacks may
-// run concurrently on several threads. When the last user of the trace is done, the release
-// function returns it.
+// A trace records what happens to one request. Pass it to TRITONSERVER_ServerInferAsync together
+// with the request; while it is in flight the server owns it, and its callbacks may run
+// concurrently on several threads. When the last user of the trace is done, the release function
+// returns it.
 
 /// What a trace records; a set of bits.
 typedef enum tritonserver_tracelevel_enum {
@@ -390,13 +389,13 @@ typedef enum tritonserver_traceactivity_enum {
   TRITONSERVER_TRACE_CUSTOM_ACTIVITY = 10
 } TRITONSERVER_InferenceTraceActivity;
 
-/// Receives one activity. timestamp_ns counts nanoseconds on the steady clock. trace is lent
-/// for the call. Runs on any server or backend thread.
+/// Receives one activity. timestamp_ns counts nanoseconds on the steady clock. trace is valid
+/// during the call. Runs on any server or backend thread.
 typedef void (*TRITONSERVER_InferenceTraceActivityFn_t)(
     struct TRITONSERVER_InferenceTrace* trace, TRITONSERVER_InferenceTraceActivity activity,
     uint64_t timestamp_ns, void* userp);
 
-/// Receives one tensor. All pointers are lent for the call; base holds byte_size bytes in the
+/// Receives one tensor. All pointers are valid during the call; base holds byte_size bytes in the
 /// memory given by memory_type and memory_type_id. Runs on any server or backend thread.
 typedef void (*TRITONSERVER_InferenceTraceTensorActivityFn_t)(
     struct TRITONSERVER_InferenceTrace* trace, TRITONSERVER_InferenceTraceActivity activity,
@@ -404,8 +403,8 @@ typedef void (*TRITONSERVER_InferenceTraceTensorActivityFn_t)(
     const int64_t* shape, uint64_t dim_count, TRITONSERVER_MemoryType memory_type,
     int64_t memory_type_id, void* userp);
 
-/// Hands the trace back when nothing refers to it any more: from here on the receiver owns it
-/// and deletes it with TRITONSERVER_InferenceTraceDelete.
+/// Returns the trace when nothing refers to it any more: from now on the receiver owns it and
+/// deletes it with TRITONSERVER_InferenceTraceDelete.
 typedef void (*TRITONSERVER_InferenceTraceReleaseFn_t)(
     struct TRITONSERVER_InferenceTrace* trace, void* userp);
 
@@ -478,7 +477,7 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceTraceSpaw
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceTraceSetContext(
     struct TRITONSERVER_InferenceTrace* trace, const char* trace_context);
 
-/// Returns the stored text, "" if there is none. Borrowed from the trace until it is set anew.
+/// Returns the stored text, "" if there is none. Borrowed from the trace until it is set again.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceTraceContext(
     struct TRITONSERVER_InferenceTrace* trace, const char** trace_context);
 
@@ -512,9 +511,9 @@ typedef enum tritonserver_responsecompleteflag_enum {
   TRITONSERVER_RESPONSE_COMPLETE_FINAL = 1
 } TRITONSERVER_ResponseCompleteFlag;
 
-/// Hands the request back. With TRITONSERVER_REQUEST_RELEASE_ALL in flags the receiver owns it
-/// again and may reuse or delete it. Runs on any server or backend thread, before or after the
-/// final response; it must not block.
+/// Returns the request. With TRITONSERVER_REQUEST_RELEASE_ALL in flags the receiver owns it again
+/// and may reuse or delete it. Runs on any server or backend thread, before or after the final
+/// response; it must not block.
 typedef void (*TRITONSERVER_InferenceRequestReleaseFn_t)(
     struct TRITONSERVER_InferenceRequest* request, const uint32_t flags, void* userp);
 
@@ -563,7 +562,7 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceRequestCo
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceRequestCorrelationIdString(
     struct TRITONSERVER_InferenceRequest* inference_request, const char** correlation_id);
 
-/// Makes the request part of the sequence with that number; 0 means of none. Replaces a string.
+/// Makes the request part of the sequence with that number; 0 means none. Replaces a string.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationId(
     struct TRITONSERVER_InferenceRequest* inference_request, uint64_t correlation_id);
 
@@ -573,7 +572,7 @@ TRITONSERVER_DECLSPEC
 struct TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationIdString(
     struct TRITONSERVER_InferenceRequest* inference_request, const char* correlation_id);
 
-/// Asks the server to give the request up. Whoever works on it stops as soon as convenient;
+/// Asks the server to cancel the request. Work on the request stops as soon as convenient;
 /// responses and the release still arrive. Thread-safe while the request is in flight. Errors:
 /// INTERNAL "It is not possible to cancel an inference request before calling
 /// TRITONSERVER_InferAsync."
@@ -748,9 +747,9 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceResponseP
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceResponseOutputCount(
     struct TRITONSERVER_InferenceResponse* inference_response, uint32_t* count);
 
-/// Returns an output by index: what it is, where its byte_size bytes lie, and in userp the
-/// pointer that the allocator attached to the buffer. Errors: INVALID_ARG "out of bounds index
-/// <i>: response has <n> outputs".
+/// Returns an output by index: its description, the place of its byte_size bytes, and in userp the
+/// pointer that the allocator attached to the buffer. Errors: INVALID_ARG "out of bounds index <i>:
+/// response has <n> outputs".
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceResponseOutput(
     struct TRITONSERVER_InferenceResponse* inference_response, const uint32_t index,
     const char** name, TRITONSERVER_DataType* datatype, const int64_t** shape, uint64_t* dim_count,
@@ -768,8 +767,8 @@ struct TRITONSERVER_Error* TRITONSERVER_InferenceResponseOutputClassificationLab
 /* Buffer attributes                                                                              */
 /* ---------------------------------------------------------------------------------------------- */
 
-// What is known of a buffer besides its address: byte size, memory type and id, CUDA IPC
-// handle. Thread-compatible.
+// The attributes of a buffer besides its address: byte size, memory type and id, CUDA IPC handle.
+// Thread-compatible.
 
 /// Makes attributes with byte size 0, memory type CPU, id 0 and no CUDA IPC handle. The caller
 /// deletes them.
@@ -816,12 +815,11 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_BufferAttributesBy
 /* Server options                                                                                 */
 /* ---------------------------------------------------------------------------------------------- */
 
-// The settings of a server to be made. Thread-compatible; the server copies them, so they may
-// be deleted as soon as TRITONSERVER_ServerNew has returned. The log settings are the
-// exception: they take effect at once for the whole process, and their `options` argument is
-// ignored and may be NULL.
+// The settings for a new server. Thread-compatible; the server copies them, so they may be deleted
+// as soon as TRITONSERVER_ServerNew has returned. The log settings are the exception: they take
+// effect at once for the whole process, and their `options` argument is ignored and may be NULL.
 
-/// Who decides which models are loaded.
+/// What decides which models are loaded.
 typedef enum tritonserver_modelcontrolmode_enum {
   /// All models are loaded at start; later changes are ignored.
   TRITONSERVER_MODEL_CONTROL_NONE = 0,
@@ -855,7 +853,7 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetSe
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelRepositoryPath(
     struct TRITONSERVER_ServerOptions* options, const char* model_repository_path);
 
-/// Sets who decides which models are loaded. Default POLL. Errors: INVALID_ARG "unknown control
+/// Sets what decides which models are loaded. Default POLL. Errors: INVALID_ARG "unknown control
 /// mode '<n>'".
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelControlMode(
     struct TRITONSERVER_ServerOptions* options, TRITONSERVER_ModelControlMode mode);
@@ -864,8 +862,8 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMo
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetStartupModel(
     struct TRITONSERVER_ServerOptions* options, const char* model_name);
 
-/// If true, models must come with a complete configuration; if false, the server and the
-/// backends fill in what they can find out. Default true.
+/// If true, models must come with a complete configuration; if false, the server and the backends
+/// fill in what they can determine. Default true.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetStrictModelConfig(
     struct TRITONSERVER_ServerOptions* options, bool strict);
 
@@ -921,8 +919,8 @@ TRITONSERVER_DECLSPEC
 struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMinSupportedComputeCapability(
     struct TRITONSERVER_ServerOptions* options, double cc);
 
-/// If true, a failed start makes TRITONSERVER_ServerNew fail; if false, the failure is logged
-/// and there is a server that is not ready. Default true.
+/// If true, a failed start makes TRITONSERVER_ServerNew fail; if false, the failure is logged and
+/// the server exists but is not ready. Default true.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetExitOnError(
     struct TRITONSERVER_ServerOptions* options, bool exit);
 
@@ -982,7 +980,7 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetLo
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetLogVerbose(
     struct TRITONSERVER_ServerOptions* options, int level);
 
-/// Switches metrics on or off. Default true where the library has metrics. Errors: UNSUPPORTED
+/// Switches metrics on or off. Default true if the library has metrics. Errors: UNSUPPORTED
 /// "metrics not supported" where it has not.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMetrics(
     struct TRITONSERVER_ServerOptions* options, bool metrics);
@@ -1058,7 +1056,7 @@ typedef enum tritonserver_modelindexflag_enum {
   TRITONSERVER_INDEX_FLAG_READY = 1
 } TRITONSERVER_ModelIndexFlag;
 
-/// How many responses a request to a model brings; a set of bits.
+/// How many responses a request to a model produces; a set of bits.
 typedef enum tritonserver_txn_property_flag_enum {
   /// Exactly one response.
   TRITONSERVER_TXN_ONE_TO_ONE = 1,
@@ -1160,8 +1158,8 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerModelConfig(
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerModelIndex(
     struct TRITONSERVER_Server* server, uint32_t flags, struct TRITONSERVER_Message** model_index);
 
-/// Loads a model, or loads it anew; mode EXPLICIT only. Blocks until that is done. If it fails,
-/// versions that were loaded before stay.
+/// Loads or reloads a model; mode EXPLICIT only. Blocks until that is done. If it fails, versions
+/// that were loaded before stay.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerLoadModel(
     struct TRITONSERVER_Server* server, const char* model_name);
 
@@ -1188,10 +1186,10 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerUnloadModelA
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerMetrics(
     struct TRITONSERVER_Server* server, struct TRITONSERVER_Metrics** metrics);
 
-/// Issues a request. On success the server owns it until the release callback returns it; on
-/// error the caller keeps it and neither callback runs. trace may be NULL; otherwise the server
-/// takes it over in either case, and its release function hands it back. Errors: UNAVAILABLE
-/// "Server not ready", and those of a request that does not fit the model.
+/// Issues a request. On success the server owns it until the release callback returns it; on error
+/// the caller keeps it and neither callback runs. trace may be NULL; otherwise the server takes it
+/// over in either case, and its release function returns it. Errors: UNAVAILABLE "Server not
+/// ready", and those of a request that does not fit the model.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerInferAsync(
     struct TRITONSERVER_Server* server, struct TRITONSERVER_InferenceRequest* inference_request,
     struct TRITONSERVER_InferenceTrace* trace);
