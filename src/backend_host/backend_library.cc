@@ -13,12 +13,12 @@
 namespace nereid {
 namespace {
 
-// Functions that say by their presence what BackendAttributes::executes_briefly and reads_pieces
-// mean. Unknown to other servers, which do not look for them.
+// Functions whose presence sets BackendAttributes::executes_briefly and reads_pieces. Unknown to
+// other servers, which do not look for them.
 constexpr char kExecutesBrieflyMark[] = "NEREID_BackendExecutesBriefly";
 constexpr char kReadsPiecesMark[] = "NEREID_BackendReadsPieces";
 
-// A private copy loses its name as soon as it is loaded; what is loaded from it stays loaded.
+// A private copy is unlinked as soon as it is loaded; the loaded code stays.
 absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenLibrary(const std::string& path,
                                                            bool from_private_copy) {
   namespace fs = std::filesystem;

@@ -30,7 +30,7 @@ bool StaysInside(const std::string& library) {
   return library.find('/') == std::string::npos && library != ".." && library != ".";
 }
 
-// For backends of ours that an installation need not have.
+// For our own backends, which an installation need not include.
 std::string HowToGet(const std::string& backend) {
   static constexpr std::array<std::string_view, 3> kOptional = {"openvino", "pytorch",
                                                                 "tensorflow"};
@@ -92,7 +92,7 @@ class Search {
     BackendLocation location;
     if (!Find(library, &location)) return LibraryMissing(library);
     const fs::path file = own_folder_ / kPythonRuntime;
-    // The backend "python" is no code in Python itself: each of its models has a file of its own.
+    // The backend "python" is not itself Python-based: each of its models has its own file.
     location.python_based = config_.backend() != kPythonBackend;
     if (location.python_based && !IsFile(file)) {
       return absl::InvalidArgumentError(

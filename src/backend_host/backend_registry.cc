@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a file was changed, another library has to be loaded: its path alone does not say that.
-// Python-based backends share a library, and are known by their own files.
+// A changed file means that another library must be loaded, so the path alone does not identify it.
+// Python-based backends share a library and are identified by their own files.
 std::string Key(const BackendLocation& location) {
   std::string key = location.library;
   if (location.model_owned) {
@@ -29,8 +29,8 @@ std::string Key(const BackendLocation& location) {
   return key;
 }
 
-// Backends compare paths that begin with the directory as text. So all of them, and the setting
-// that names it, are written in one way.
+// Backends compare paths that begin with the directory as text, so all of these paths, and the
+// setting that names the directory, use the same spelling.
 BackendRegistry::Options Cleaned(BackendRegistry::Options options) {
   options.directory = CleanPath(options.directory);
   return options;

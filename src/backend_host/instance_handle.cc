@@ -60,7 +60,7 @@ std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
                                                 std::vector<TRITONBACKEND_Request*>* pointers) {
   auto lent = std::make_shared<LentBatch>(batch->size(), lender_);
   pointers->clear();
-  pointers->reserve(batch->size());  // from here on no memory is wanted
+  pointers->reserve(batch->size());  // no further memory is needed from here on
   ModelStatistics& statistics = model_->serving_model()->statistics();
   int64_t counted = 0;
   for (RequestPtr& owned : *batch) {
@@ -105,7 +105,7 @@ Duration InstanceHandle::Execute(Batch batch) {
 void InstanceHandle::TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,
                               const absl::Status& error) {
   for (uint32_t slot = 0; slot < pointers.size(); ++slot) {
-    // A request that is already claimed may be gone: it must not be touched.
+    // A request that is already claimed may no longer exist, so it must not be touched.
     if (!lent->Claim(slot)) continue;
     RequestPtr request(reinterpret_cast<InferRequest*>(pointers[slot]));
     request->RespondError(error, FailureReason::kBackend);

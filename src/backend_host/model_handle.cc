@@ -20,7 +20,7 @@ TRITONBACKEND_Model* Handle(ModelHandle* model) {
   return reinterpret_cast<TRITONBACKEND_Model*>(model);
 }
 
-// Path of the library that the model configures or carries; empty when there is none.
+// Path of the library that the model configures or carries; empty if there is none.
 absl::StatusOr<std::string> FindStrategyLibrary(const ModelHandle& model,
                                                 const CompiledModel& compiled) {
   namespace fs = std::filesystem;
@@ -28,7 +28,7 @@ absl::StatusOr<std::string> FindStrategyLibrary(const ModelHandle& model,
   std::error_code ignored;
   if (const auto configured = compiled.parameters.find(kStrategyParameter);
       configured != compiled.parameters.end()) {
-    // A relative path begins at the model's directory; an absolute one has to lie in it.
+    // A relative path begins at the model's directory; an absolute one must be inside it.
     const fs::path path = (model_dir / configured->second).lexically_normal();
     const auto [end, unused] =
         std::mismatch(model_dir.begin(), model_dir.end(), path.begin(), path.end());

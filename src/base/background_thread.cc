@@ -5,7 +5,7 @@
 namespace nereid {
 namespace {
 
-// Several times the kernel's own, which is a few milliseconds.
+// Several times the kernel's default, which is a few milliseconds.
 constexpr uint64_t kSliceNs = 20'000'000;
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 thread_local const CrashContext* t_context = nullptr;
 
-// Only async-signal-safe calls from here on.
+// Only async-signal-safe calls are allowed from here on.
 void Put(const char* text) {
   const ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
   (void)ignored;

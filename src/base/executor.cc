@@ -18,7 +18,7 @@ Executor::Executor(const std::string& name, int threads, size_t queue_limit)
       threads_.emplace_back([this] { Work(); });
       pthread_setname_np(threads_.back().native_handle(), short_name.c_str());
     }
-  } catch (...) {  // no thread to be had
+  } catch (...) {  // no thread available
     Join();
     throw;
   }
@@ -58,7 +58,7 @@ void Executor::Work() {
     try {
       job();
     } catch (const std::exception& e) {
-      // Whoever waits for it was told as it went.
+      // Whoever waits for the job was told when the job was destroyed.
       LOG_ERROR << "a job was given up: " << e.what();
     }
   }

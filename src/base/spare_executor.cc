@@ -11,7 +11,7 @@
 namespace nereid {
 
 SpareExecutor::SpareExecutor(SpareExecutorOptions options) : options_(std::move(options)) {
-  // First: it may fail, and then there must be no others.
+  // Created first: it may fail, and then no other thread may exist.
   watcher_ = std::thread([this] { Watch(); });
   pthread_setname_np(watcher_.native_handle(), options_.name.substr(0, 15).c_str());
   MutexLock lock(&mu_);
@@ -71,7 +71,7 @@ void SpareExecutor::Work(Worker* self) {
     try {
       job();
     } catch (const std::exception& e) {
-      // Whoever waits for it was told as it went.
+      // Whoever waits for the job was told when the job was destroyed.
       LOG_ERROR << options_.name << ": a job was given up: " << e.what();
     }
   }
@@ -106,7 +106,7 @@ void SpareExecutor::Watch() {
         LOG_WARNING << options_.name << ": a job takes long; one more thread works beside it";
         continue;
       }
-      next = options_.clock->Now() + options_.patience;  // the machine may have one by then
+      next = options_.clock->Now() + options_.patience;  // the machine may have a thread by then
     }
     options_.clock->Wait(&watch_, &mu_, next);
   }
@@ -132,7 +132,7 @@ bool SpareExecutor::End(TimePoint deadline) {
     ended_ = true;
   }
   watcher_.join();
-  // Nobody adds workers any more.
+  // No more workers are added.
   std::list<Worker*> workers;
   {
     MutexLock lock(&mu_);

@@ -22,7 +22,7 @@ Timer::Alarm::Alarm(Timer* timer, std::function<void()> fn) : timer_(timer), fn_
 
 Timer::Alarm::~Alarm() {
   MutexLock lock(&timer_->mu_);
-  // From here on nobody sets it; but a call that is under way may have done so.
+  // From here on the alarm is not set again, but a call in progress may have set it.
   while (state_ == State::kCalling) timer_->call_ended_.Wait(&timer_->mu_);
   if (state_ == State::kSet) timer_->Remove(this);
 }
@@ -47,7 +47,7 @@ Timer::Timer(Clock* clock) : clock_(clock) {
       threads_.emplace_back([this] { MakeCalls(); });
       pthread_setname_np(threads_.back().native_handle(), "time-outs");
     }
-  } catch (...) {  // those that were made must not outlive this
+  } catch (...) {  // threads already created must not outlive the timer
     Join();
     throw;
   }
@@ -115,7 +115,7 @@ void Timer::MakeCalls() {
     } else if (again) {
       Insert(alarm, alarm->again_at_);
     }
-    // Under the mutex: whoever waits for the end of the call destroys the alarm.
+    // Under the mutex, because the thread that waits for the end of the call destroys the alarm.
     call_ended_.NotifyAll();
   }
   mu_.Unlock();

@@ -36,7 +36,7 @@ absl::Status TRITONSERVER_ResponseAllocator::Allocate(const char* tensor_name,
                                             "'"));
   }
   status = Describe(tensor_name, allocator_userp, *buffer);
-  // The response never sees a buffer that comes with an error.
+  // The response never sees a buffer returned with an error.
   if (!status.ok() && buffer->base != nullptr) Release(*buffer);
   return status;
 }
@@ -55,7 +55,7 @@ absl::Status TRITONSERVER_ResponseAllocator::Describe(const char* tensor_name,
 }
 
 void TRITONSERVER_ResponseAllocator::Release(const OutputBuffer& buffer) const {
-  // Also where memory is short and destructors call this.
+  // Destructors call this, even when memory is exhausted.
   nereid::Notify("buffer release", [&] {
     const absl::Status status = nereid::TakeCError(
         release_fn(handle(), buffer.base, buffer.userp, buffer.byte_size,

@@ -1,4 +1,4 @@
-// TRITONSERVER_BufferAttributes*: what is known of a buffer besides its address.
+// TRITONSERVER_BufferAttributes*: the attributes of a buffer besides its address.
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
 

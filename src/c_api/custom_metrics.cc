@@ -23,12 +23,12 @@ using nereid::ToCError;
 // Complete types behind the handles. The family is thread-safe, the others thread-compatible.
 struct TRITONSERVER_MetricFamily {
   std::shared_ptr<CustomFamily> family;
-  std::atomic<int64_t> metrics{0};  // handles made from this one
+  std::atomic<int64_t> metrics{0};  // metric handles of this family
 };
 
 struct TRITONSERVER_Metric {
   std::shared_ptr<CustomMetric> metric;
-  TRITONSERVER_MetricFamily* family;  // outlives this
+  TRITONSERVER_MetricFamily* family;  // outlives the metric
 };
 
 struct TRITONSERVER_MetricArgs {

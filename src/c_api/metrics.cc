@@ -10,7 +10,7 @@ using nereid::ToCError;
 // Complete type behind the handle. Thread-compatible.
 struct TRITONSERVER_Metrics {
   const nereid::Server* const server;  // outlives the handle
-  std::string text;                    // of the last call
+  std::string text;                    // result of the last call
 };
 
 extern "C" {

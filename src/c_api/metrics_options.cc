@@ -1,5 +1,5 @@
 // TRITONSERVER_ServerOptionsSetMetricsConfig: which latencies of models become metrics. The server
-// has counters of them and nothing else, so a setting is either what it does anyway or refused.
+// only has counters for them, so a setting either asks for what it does anyway or is refused.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@ using nereid::ToCError;
 
 namespace {
 
-// A setting of the global group that is on or off.
+// A setting of the global group with the values on and off.
 struct Switch {
   absl::string_view name;
-  bool on;  // the only value that there is
+  bool on;  // the only supported value
 };
 
 constexpr Switch kSwitches[] = {

@@ -1,4 +1,4 @@
-// TRITONSERVER_Parameter*: named values that an application hands in.
+// TRITONSERVER_Parameter*: named values passed in by an application.
 #include "c_api/parameter.h"
 
 #include "c_api/handles.h"
@@ -42,7 +42,7 @@ TRITONSERVER_Parameter* TRITONSERVER_ParameterNew(const char* name,
     case TRITONSERVER_PARAMETER_DOUBLE:
       return NewParameter(name, *static_cast<const double*>(value));
     case TRITONSERVER_PARAMETER_BYTES:
-      break;  // has a function of its own
+      break;  // has its own function
   }
   return nullptr;
 } catch (...) {

@@ -1,4 +1,4 @@
-// TRITONSERVER_InferenceRequest*: building a request, and the callbacks that bring it back.
+// TRITONSERVER_InferenceRequest*: building a request, and the callbacks that return it.
 #include <absl/strings/str_cat.h>
 
 #include <limits>

@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint32_t kConfigVersion = 1;
 
-// The value in `*out`, false there for an error.
+// Writes the value to `*out`, or false for an error.
 TRITONSERVER_Error* ReturnBool(const absl::StatusOr<bool>& value, bool* out) {
   *out = value.ok() && *value;
   return ToCError(value.status());
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> JsonOf(const absl::StatusOr<Report>& report) {
   return ToJson(*report);
 }
 
-// `yes` in `*flags` if the model has `property`, otherwise `no`.
+// Writes `yes` to `*flags` if the model has `property`, otherwise `no`.
 template <typename Property>
 TRITONSERVER_Error* ReturnFlag(TRITONSERVER_Server* server, const char* model_name,
                                int64_t model_version, const Property& property, uint32_t yes,
@@ -76,7 +76,7 @@ extern "C" {
 TRITONSERVER_Error* TRITONSERVER_ServerNew(TRITONSERVER_Server** server,
                                            TRITONSERVER_ServerOptions* options) try {
   nereid::ServerOptions all = options->options;
-  // Tests of the original's users set it for the whole process.
+  // Existing tests written for the original set it for the whole process.
   all.hold_until_queued = nereid::HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
   all.hold_until_backlogged =
       nereid::HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));
@@ -90,7 +90,7 @@ TRITONSERVER_Error* TRITONSERVER_ServerNew(TRITONSERVER_Server** server,
 
 TRITONSERVER_Error* TRITONSERVER_ServerDelete(TRITONSERVER_Server* server) try {
   if (server == nullptr) return nullptr;
-  // What does not stop in time still uses the server: it stays.
+  // Work that does not stop in time still uses the server, so the server is not freed.
   if (absl::Status stopped = Unwrap(server)->Stop(); !stopped.ok()) return ToCError(stopped);
   Server::End()(Unwrap(server));
   return nullptr;

@@ -1,4 +1,4 @@
-// TRITONSERVER_ServerOptions*: the settings of a server to be made. Those of the log are in log.cc.
+// TRITONSERVER_ServerOptions*: the settings for a new server. The log settings are in log.cc.
 #include "c_api/server_options.h"
 
 #include <absl/strings/str_cat.h>
@@ -274,8 +274,8 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMetricsInterval(
   return CaughtError();
 }
 
-// ---- About GPUs, their memory and the threads that copy to and from it. This server runs on
-// CPUs, so there is nothing to set; programs written for machines with GPUs run all the same.
+// ---- About GPUs, their memory and the threads that copy to and from it. This server runs on CPUs,
+// so these settings do nothing; programs written for machines with GPUs run all the same.
 
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetGpuMetrics(TRITONSERVER_ServerOptions* options,
                                                             bool gpu_metrics) try {

@@ -25,7 +25,7 @@ static_assert(nereid::kTraceTensors == TRITONSERVER_TRACE_LEVEL_TENSORS);
 
 namespace {
 
-// The callbacks of an application, of which each may be null. Immutable.
+// The callbacks of an application, each of which may be null. Immutable.
 class Callbacks final : public nereid::TraceReceiver {
  public:
   Callbacks(TRITONSERVER_InferenceTraceActivityFn_t activity_fn,

@@ -60,8 +60,8 @@ absl::StatusCode FromCCode(TRITONSERVER_Error_Code code) {
   return absl::StatusCode::kUnknown;
 }
 
-// The error that needs no memory; the text is short enough to lie in the string itself. It is
-// handed out to everybody and never freed.
+// The error that needs no memory, because its text is short enough for the string's own storage.
+// All callers share it, and it is never freed.
 TRITONSERVER_Error* OutOfMemory() noexcept {
   alignas(TRITONSERVER_Error) static char place[sizeof(TRITONSERVER_Error)];
   static TRITONSERVER_Error* const error =
@@ -124,7 +124,7 @@ absl::Status TakeCError(TRITONSERVER_Error* error) {
 
 }  // namespace nereid
 
-// The error functions themselves live here, beside the type.
+// The error functions are defined here, next to the type.
 extern "C" {
 
 TRITONSERVER_Error* TRITONSERVER_ErrorNew(TRITONSERVER_Error_Code code, const char* msg) {

@@ -13,7 +13,7 @@ TRITONSERVER_Error* Invalid(absl::string_view message) {
   return ToCError(absl::InvalidArgumentError(message));
 }
 
-// OK if buffer `index` of `entry` is there.
+// OK if buffer `index` of `entry` exists.
 absl::Status CheckIndex(const TRITONCACHE_CacheEntry* entry, size_t index) {
   if (entry == nullptr) return absl::InvalidArgumentError("cache entry was nullptr");
   if (index < entry->buffers.size()) return absl::OkStatus();

@@ -71,7 +71,7 @@ absl::string_view DataOf(const ResponseOutput& output) {
 
 size_t ShapeBytes(const ResponseOutput& output) { return output.shape().size() * sizeof(int64_t); }
 
-// Of one output, without the length in front of it.
+// Size of one output, without the length before it.
 size_t SizeOf(const ResponseOutput& output) {
   return 3 * sizeof(uint32_t) + output.name().size() +
          std::strlen(DataTypeName(output.data_type())) + ShapeBytes(output) + sizeof(uint64_t) +

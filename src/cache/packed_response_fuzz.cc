@@ -1,5 +1,5 @@
-// Arbitrary bytes as what a cache returns for a response. What is understood is packed the same way
-// again, but for a truth value, which is any byte but 0.
+// Feeds arbitrary bytes as a response from a cache. Bytes that are accepted must be packed the same
+// way again, except booleans, which may be any non-zero byte.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -40,7 +40,7 @@ std::string Pack(const nereid::InferResponse& response) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // A copy without anything behind it, so that reading too far is seen.
+  // A copy with nothing after it, so that reading too far is detected.
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const auto response = NewResponse();
   if (!nereid::UnpackResponse(bytes, response.get()).ok()) return 0;

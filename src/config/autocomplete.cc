@@ -11,7 +11,7 @@
 namespace nereid {
 namespace {
 
-// A file (or directory) that tells a backend, and the platform that goes with it.
+// A file (or directory) that identifies a backend, and the corresponding platform.
 struct Artifact {
   enum Kind { kFile, kDirectory, kEither };
   absl::string_view filename;
@@ -21,13 +21,13 @@ struct Artifact {
 
 struct BackendRule {
   absl::string_view backend;
-  // Whether a configuration that names the backend but neither platform nor file gets those of
-  // the first artifact even though that is not there.
+  // Whether a configuration that names the backend but neither platform nor file gets those of the
+  // first artifact even if that does not exist.
   bool has_default;
   std::vector<Artifact> artifacts;  // in order of preference
 };
 
-// In the order in which backends are tried.
+// Ordered by the priority of the backends.
 const std::vector<BackendRule>& Rules() {
   static const auto* const kRules = new std::vector<BackendRule>{
       {"tensorflow",
@@ -36,8 +36,8 @@ const std::vector<BackendRule>& Rules() {
         {"model.graphdef", Artifact::kFile, "tensorflow_graphdef"}}},
       {"tensorrt", true, {{"model.plan", Artifact::kFile, "tensorrt_plan"}}},
       {"onnxruntime", true, {{"model.onnx", Artifact::kEither, "onnxruntime_onnx"}}},
-      // OpenVINO reads the files of others too: where a configuration names it, or nothing else
-      // does.
+      // OpenVINO also reads the files of other backends, if a configuration names OpenVINO or no
+      // other backend matches.
       {"openvino",
        true,
        {{"model.xml", Artifact::kEither, ""},
@@ -62,7 +62,8 @@ bool IsPresent(const Artifact& artifact, absl::Span<const DirEntry> files) {
   });
 }
 
-// What the configuration says, else what the files say; null when neither speaks for this rule.
+// The artifact named by the configuration, otherwise the one found among the files; null if neither
+// matches this rule.
 const Artifact* FindArtifact(const BackendRule& rule, absl::Span<const DirEntry> files,
                              const inference::ModelConfig& config) {
   for (const Artifact& artifact : rule.artifacts) {
@@ -74,7 +75,7 @@ const Artifact* FindArtifact(const BackendRule& rule, absl::Span<const DirEntry>
       return &artifact;
     }
   }
-  // A platform that the rule does not know does not keep the file name from telling the backend.
+  // An unknown platform does not prevent the file name from determining the backend.
   if (config.backend().empty() && !config.default_model_filename().empty()) {
     for (const Artifact& artifact : rule.artifacts) {
       if (artifact.filename == config.default_model_filename()) return &artifact;
@@ -83,7 +84,7 @@ const Artifact* FindArtifact(const BackendRule& rule, absl::Span<const DirEntry>
   return nullptr;
 }
 
-// True when the rule applies and the fields are filled.
+// True if the rule applies and the fields are filled.
 bool Apply(const BackendRule& rule, absl::Span<const DirEntry> files,
            inference::ModelConfig* config) {
   if (!config->backend().empty() && config->backend() != rule.backend) return false;
@@ -99,8 +100,8 @@ bool Apply(const BackendRule& rule, absl::Span<const DirEntry> files,
   return true;
 }
 
-// Content of the version directory that is looked at: the first in order of names, whether or
-// not it will be served. Nothing where there is none.
+// Content of the version directory examined: the first by name, whether or not it will be served.
+// Empty if there is none.
 absl::StatusOr<std::vector<DirEntry>> VersionFiles(const FileSystem& fs,
                                                    const std::string& model_dir) {
   ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.ListDirectory(model_dir));

@@ -60,7 +60,7 @@ QueuePolicy ToPolicy(const inference::ModelQueuePolicy& policy) {
   return result;
 }
 
-// What dynamic batching and the oldest strategy of sequences have in common.
+// Options common to dynamic batching and the oldest strategy of sequences.
 template <typename Batching>
 BatchingOptions ToCommonOptions(const Batching& batching) {
   BatchingOptions options;

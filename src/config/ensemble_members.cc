@@ -13,14 +13,14 @@
 namespace nereid {
 namespace {
 
-// As configurations name it.
+// The name used in configurations.
 std::string ConfigName(DataType type) {
   return absl::StrCat("TYPE_", type == DataType::kBytes ? "STRING" : DataTypeName(type));
 }
 
 std::string StepField(size_t step) { return absl::StrCat("ensemble_scheduling.step[", step, "]"); }
 
-// What one model says about a tensor of the ensemble.
+// How one model describes a tensor of the ensemble.
 struct TensorView {
   const std::string* model;
   DataType data_type;
@@ -49,7 +49,7 @@ class MemberCheck {
 
   Diagnostics Run() {
     const bool batched = ensemble_.max_batch_size > 0;
-    // What its steps see, not its clients.
+    // The shape seen by its steps, not by its clients.
     for (const InputSpec& input : ensemble_.inputs) {
       views_[input.name] = {&ensemble_.name, input.data_type, input.reshape.value_or(input.dims),
                             batched};
@@ -129,7 +129,7 @@ class MemberCheck {
     }
   }
 
-  // With what was said of the tensor first: by the ensemble, or by an earlier step.
+  // Compares with the first description of the tensor, given by the ensemble or by an earlier step.
   void Compare(size_t step, const char* map, const std::string& tensor, const TensorView& view) {
     const auto [it, is_new] = views_.emplace(tensor, view);
     if (is_new) return;
@@ -160,7 +160,7 @@ class MemberCheck {
   const CompiledModel& ensemble_;
   const absl::Span<const CompiledModel* const> members_;
   Diagnostics diagnostics_;
-  std::map<std::string, TensorView> views_;  // by tensor: what was said of it first
+  std::map<std::string, TensorView> views_;  // by tensor: its first description
 };
 
 }  // namespace
@@ -168,11 +168,11 @@ class MemberCheck {
 absl::StatusOr<std::vector<uint32_t>> DecoupledOrigins(const CompiledModel& ensemble,
                                                        const std::vector<bool>& decoupled) {
   const std::vector<EnsembleStep>& steps = ensemble.ensemble.steps;
-  std::map<std::string, uint32_t> origin_of;  // of tensors that are known so far
+  std::map<std::string, uint32_t> origin_of;  // of the tensors known so far
   for (const InputSpec& input : ensemble.inputs) origin_of[input.name] = 0;
   std::vector<uint32_t> origins(steps.size(), 0);
   std::vector<bool> done(steps.size(), false);
-  // Each round completes at least one step: the graph has no circles.
+  // Each round completes at least one step: the graph has no cycles.
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t i = 0; i < steps.size(); ++i) {

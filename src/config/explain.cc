@@ -95,7 +95,7 @@ class Flattener {
   Values values_;
 };
 
-// Remembers for each value which step of completion brought it in.
+// Records for each value which step of completion added it.
 class Reasons {
  public:
   void Note(const inference::ModelConfig& config, const std::string& why) {
@@ -117,7 +117,7 @@ class Reasons {
   std::map<std::string, std::pair<std::string, std::string>> seen_;
 };
 
-// Where the fields of a text are.
+// The positions of the fields in a text.
 class Places {
  public:
   explicit Places(const std::string& text) {
@@ -127,7 +127,7 @@ class Places {
     known_ = parser.Parse(&stream, &config_);
   }
 
-  // The line (from 1) of `path`, or of what it is part of; 0 if there is none.
+  // The line (from 1) of `path` or of its nearest enclosing field; 0 if there is none.
   int LineOf(const std::string& path) const {
     if (!known_) return 0;
     const TextFormat::ParseInfoTree* tree = &tree_;
@@ -139,7 +139,7 @@ class Places {
           message == nullptr ? nullptr : message->FindFieldByName(part.first);
       if (field == nullptr || tree == nullptr) return line;
       const int index = field->is_repeated() ? std::max(0, part.second) : -1;
-      // The elements of a list share the place of the list, which is that of its first element.
+      // The elements of a list share the position of the list, which is that of its first element.
       for (int i = index; i >= std::min(0, index); --i) {
         const auto location = tree->GetLocation(field, i);
         if (location.line < 0) continue;
@@ -188,7 +188,7 @@ std::string FileOf(const FileSystem& fs, const ConfigSource& source) {
   return JoinPath(source.model_dir, "config.pbtxt");
 }
 
-// Reads the text into `config`. False, and a problem is noted, if that cannot be.
+// Reads the text into `config`. If that fails, reports a problem and returns false.
 bool ReadText(const FileSystem& fs, const ConfigSource& source, ExplainedConfig* explained,
               std::string* text, inference::ModelConfig* config) {
   explained->file = FileOf(fs, source);
@@ -215,7 +215,7 @@ void Check(const ConfigSource& source, const inference::ModelConfig& config,
            ExplainedConfig* explained) {
   Diagnostics diagnostics;
   CheckConfig(config, &diagnostics);
-  // A backend may still complete these, if it is let.
+  // A backend may still complete these, if auto-completion is on.
   if (!source.auto_complete || config.input_size() > 0) CheckTensors(config, &diagnostics);
   if (config.input_size() > 0) CheckBatchTensors(config, &diagnostics);
   CheckInstanceGroups(config, &diagnostics);

@@ -109,7 +109,7 @@ class NumberUnquoter {
 
 constexpr char kTypeUrlPrefix[] = "nereid";
 
-// What protobuf's JSON printer wants to know about the messages. Immutable, lives for good.
+// The type information needed by protobuf's JSON printer. Immutable, lives for the whole process.
 google::protobuf::util::TypeResolver* ConfigTypes() {
   static auto* const kTypes = google::protobuf::util::NewTypeResolverForDescriptorPool(
       kTypeUrlPrefix, inference::ModelConfig::descriptor()->file()->pool());
@@ -146,7 +146,7 @@ std::string ModelConfigToJson(const inference::ModelConfig& config) {
   options.preserve_proto_field_names = true;
   options.always_print_primitive_fields = true;
   std::string json;
-  // Fails only for bytes that are no message of that type.
+  // Fails only for bytes that are not a message of that type.
   (void)google::protobuf::util::BinaryToJsonString(ConfigTypes(), TypeUrl(), ToBytes(config), &json,
                                                    options);
   return NumberUnquoter(json).Run();

@@ -17,7 +17,7 @@
 namespace nereid {
 namespace {
 
-// The file to read: configs/<name>.pbtxt if that is wanted and there, otherwise config.pbtxt.
+// The file to read: configs/<name>.pbtxt if that is requested and exists, otherwise config.pbtxt.
 absl::StatusOr<std::string> FindConfigFile(const FileSystem& fs, const ConfigSource& source) {
   if (!source.model_config_name.empty()) {
     const std::string path =
@@ -28,7 +28,7 @@ absl::StatusOr<std::string> FindConfigFile(const FileSystem& fs, const ConfigSou
   return JoinPath(source.model_dir, "config.pbtxt");
 }
 
-// Fills `config`. Returns whether someone wrote what is in it.
+// Fills `config`. Returns whether someone wrote its content.
 absl::StatusOr<bool> ReadConfig(const FileSystem& fs, const ConfigSource& source,
                                 inference::ModelConfig* config) {
   if (source.override_json.has_value()) {
@@ -64,8 +64,8 @@ absl::StatusOr<ParsedConfig> LoadModelConfig(const FileSystem& fs, const ConfigS
 
   Diagnostics diagnostics;
   CheckConfig(parsed.proto(), &diagnostics);
-  // With automatic completion the backend has a say in inputs and outputs first. Where the load
-  // fails anyhow it will not be asked, and the user is to hear of all mistakes at once.
+  // With automatic completion the backend first completes inputs and outputs. If the load fails
+  // anyway, the backend is not asked, and the user should learn of all mistakes at once.
   if (!source.auto_complete || !diagnostics.problems().empty()) {
     CheckInputsAndOutputs(parsed.proto(), &diagnostics);
   }

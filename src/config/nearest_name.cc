@@ -10,7 +10,7 @@
 namespace nereid {
 namespace {
 
-// No configuration name comes near this; longer ones are not worth the quadratic work.
+// No configuration name is nearly this long; longer names are not worth the quadratic work.
 constexpr size_t kLongestName = 128;
 constexpr size_t kShortestPrefix = 3;
 

@@ -31,7 +31,7 @@ int32_t ToCount(uint64_t count) {
   return static_cast<int32_t>(std::min<uint64_t>(count, std::numeric_limits<int32_t>::max()));
 }
 
-// Backends that gain from a second instance, which prepares a batch while the first computes.
+// Backends that benefit from a second instance, which prepares a batch while the first computes.
 int32_t DefaultCount(const ModelInstanceGroup& group, const std::string& backend) {
   const bool two = group.kind() == ModelInstanceGroup::KIND_CPU &&
                    (backend == "tensorflow" || backend == "onnxruntime");

@@ -29,7 +29,7 @@ using google::protobuf::FieldDescriptor;
 
 // The configuration itself is 6 messages deep. Unknown fields, which are skipped, are bounded too.
 constexpr int kMaxDepth = 64;
-// Bad values found beyond which it is enough: each costs a run over the text.
+// Maximum number of bad values searched for: each costs a pass over the text.
 constexpr int kMaxRepairs = 20;
 
 // The quoted parts of a message of the parser.
@@ -49,8 +49,8 @@ std::vector<std::string> FieldNames(const std::string& message_type) {
   return names;
 }
 
-// Values that a field of this name may have, in whichever message it is: the parser's error does
-// not tell which.
+// Values that a field with this name may have in any message, because the parser's error does not
+// name the message.
 void CollectEnumValues(const Descriptor* message, const std::string& field_name,
                        std::vector<std::string>* names) {
   const FieldDescriptor* field = message->FindFieldByName(field_name);
@@ -95,7 +95,7 @@ class ErrorCollector final : public google::protobuf::io::ErrorCollector {
   void AddError(int line, int column, const std::string& message) override {
     errors_.push_back({line, column, message});
   }
-  // Unknown fields: the parser is told to skip them, so that it goes on to find other errors.
+  // Unknown fields: the parser is told to skip them, so that it finds other errors, too.
   void AddWarning(int line, int column, const std::string& message) override {
     AddError(line, column, message);
   }
@@ -106,10 +106,10 @@ class ErrorCollector final : public google::protobuf::io::ErrorCollector {
   std::vector<ParseError> errors_;
 };
 
-// The parser's columns: a tab goes on to the next multiple of 8.
+// The parser's columns: a tab advances to the next multiple of 8.
 int NextColumn(char c, int column) { return c == '\t' ? column + 8 - column % 8 : column + 1; }
 
-// Where in `text` the place is that the parser calls (line, column).
+// The offset in `text` of the position that the parser calls (line, column).
 size_t OffsetOf(absl::string_view text, int line, int column) {
   size_t at = 0;
   for (; line > 0; --line) {
@@ -132,7 +132,7 @@ void SetPlace(absl::string_view text, size_t offset, ParseError* error) {
   }
 }
 
-// The bad value that `error` complains of; empty when it is not about a value.
+// The bad value reported by `error`; empty if the error is not about a value.
 std::string BadValue(const ParseError& error) {
   absl::string_view message = error.message;
   if (absl::StartsWith(message, "Unknown enumeration value")) {
@@ -149,7 +149,7 @@ std::string BadValue(const ParseError& error) {
 }
 
 // The parser cannot skip an unknown list of messages (`name [ { ... } ]`) unless a colon follows
-// the name. Puts one there. False when `error` is about something else.
+// the name. Inserts a colon. False if `error` is about something else.
 bool RepairList(std::string* text, const ParseError& error) {
   if (error.message != "Expected \"{\", found \"[\".") return false;
   const size_t at = OffsetOf(*text, error.line, error.column);
@@ -158,8 +158,8 @@ bool RepairList(std::string* text, const ParseError& error) {
   return true;
 }
 
-// The parser stops at a value it cannot take. Puts an acceptable one of the same length into its
-// place, so that a further run gets past it. False when that cannot be done.
+// The parser stops at an unacceptable value. Replaces it by an acceptable one of the same length,
+// so that the next pass gets past it. False if that is impossible.
 bool RepairValue(std::string* text, ParseError* error) {
   const std::string value = BadValue(*error);
   if (value.empty()) return false;
@@ -174,7 +174,7 @@ bool RepairValue(std::string* text, ParseError* error) {
   return true;
 }
 
-// Unknown fields are reported at the token that follows: moves the place back to the name.
+// Unknown fields are reported at the token that follows: moves the position back to the name.
 void PointAtName(absl::string_view text, ParseError* error) {
   if (!absl::StrContains(error->message, "has no field named")) return;
   const std::vector<std::string> quoted = Quoted(error->message);
@@ -183,7 +183,7 @@ void PointAtName(absl::string_view text, ParseError* error) {
   if (at != absl::string_view::npos) SetPlace(text, at, error);
 }
 
-// One run over `text`: true when it got to the end, perhaps past unknown fields.
+// One pass over `text`: true if it reached the end, perhaps past unknown fields.
 bool RunParser(const std::string& text, inference::ModelConfig* config, ErrorCollector* errors) {
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(errors);
@@ -193,7 +193,7 @@ bool RunParser(const std::string& text, inference::ModelConfig* config, ErrorCol
   return parser.Parse(&stream, config);
 }
 
-// All errors in `text`, in its order; none when `config` holds it.
+// All errors in `text`, in order; none if it was parsed into `config`.
 std::vector<ParseError> FindErrors(std::string text, inference::ModelConfig* config) {
   std::vector<ParseError> errors;
   for (int run = 0; run <= kMaxRepairs; ++run) {
@@ -204,7 +204,7 @@ std::vector<ParseError> FindErrors(std::string text, inference::ModelConfig* con
     const bool may_repair = !parsed && run < kMaxRepairs;
     if (may_repair && RepairList(&text, found.back())) continue;
     if (may_repair && RepairValue(&text, &found.back())) {
-      // Another run finds the unknown fields again, but not this.
+      // Another pass finds the unknown fields again, but not this error.
       errors.push_back(std::move(found.back()));
       continue;
     }

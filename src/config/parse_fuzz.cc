@@ -1,5 +1,6 @@
-// Any bytes as a configuration: as text and as JSON, through completion, checks and compilation.
-// Nothing may crash, and what compiles must read back from its own JSON.
+// Feeds arbitrary bytes as a configuration, as text and as JSON, through completion, checks and
+// compilation. Nothing may crash, and a configuration that compiles must be readable from its own
+// JSON.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,7 +16,7 @@ using nereid::ConfigSource;
 using nereid::FakeFileSystem;
 using nereid::ParsedConfig;
 
-// The JSON of what `source` compiles to, or "".
+// The JSON of the compiled form of `source`, or "".
 std::string Compile(const FakeFileSystem& fs, const ConfigSource& source) {
   absl::StatusOr<ParsedConfig> config = LoadModelConfig(fs, source);
   if (!config.ok() || !config->NormalizeInstanceGroups({}).ok()) return "";

@@ -13,7 +13,7 @@ namespace {
 
 using inference::ModelSequenceBatching;
 
-constexpr uint64_t kEmptyTextSize = 4;  // of BYTES: its length
+constexpr uint64_t kEmptyTextSize = 4;  // of BYTES: only its length field
 
 StateSpec ToState(const ModelSequenceBatching::State& state, bool batching) {
   StateSpec spec;
@@ -35,7 +35,7 @@ StateSpec ToState(const ModelSequenceBatching::State& state, bool batching) {
       static_cast<uint64_t>(ElementCount(spec.start_shape).value_or(0)) * element;
   if (!has_initial) return spec;
   const ModelSequenceBatching::InitialState& initial = state.initial_state(0);
-  // Whether zero_data is true or false makes no difference: to set it is to ask for zeros.
+  // The value of zero_data makes no difference: setting it means zeros.
   spec.initial = InitialState::kZero;
   if (initial.state_data_case() == ModelSequenceBatching::InitialState::kDataFile) {
     spec.initial = InitialState::kFile;
@@ -44,7 +44,8 @@ StateSpec ToState(const ModelSequenceBatching::State& state, bool batching) {
   return spec;
 }
 
-// The path of a file in the model's folder `initial_state`. INVALID_ARGUMENT if it lies elsewhere.
+// The path of a file in the model's folder `initial_state`. INVALID_ARGUMENT if it is outside that
+// folder.
 absl::StatusOr<std::string> FilePath(const StateSpec& spec, const std::string& model_dir) {
   const std::filesystem::path relative =
       std::filesystem::path(spec.initial_file).lexically_normal();
@@ -78,7 +79,7 @@ absl::Status LoadInitialStates(const FileSystem& fs, const std::string& model_di
                        " bytes, but the data provided from ", spec.initial_file, "only has ",
                        bytes.size(), " bytes."));
     }
-    // How long texts are, the model sees when it reads them.
+    // The lengths of strings are checked only when the model reads them.
     if (spec.data_type != DataType::kBytes) bytes.resize(spec.start_byte_size);
     spec.initial_bytes = std::move(bytes);
   }

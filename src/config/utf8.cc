@@ -13,11 +13,11 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// Takes one code point off the front of `text`. REQUIRES: `text` is not empty.
+// Removes one code point from the front of `text`. REQUIRES: `text` is not empty.
 bool ConsumeCodePoint(absl::string_view* text) {
   const auto lead = static_cast<unsigned char>(text->front());
   size_t length = 0;
-  uint32_t smallest = 0;  // that needs this many bytes
+  uint32_t smallest = 0;  // smallest code point that needs this many bytes
   if (lead < 0x80) {
     length = 1;
   } else if ((lead & 0xE0) == 0xC0) {

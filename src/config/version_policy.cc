@@ -15,13 +15,13 @@
 namespace nereid {
 namespace {
 
-// Directories that hold other things than versions.
+// Directories that are not versions.
 bool IsReserved(absl::string_view name) {
   return name == "warmup" || name == "initial_state" || name == "configs";
 }
 
 bool ParseVersion(absl::string_view name, int64_t* version) {
-  // SimpleAtoi alone would also take white space and signs.
+  // SimpleAtoi alone would also accept white space and signs.
   return absl::c_all_of(name, absl::ascii_isdigit) && absl::SimpleAtoi(name, version);
 }
 

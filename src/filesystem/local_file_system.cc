@@ -56,7 +56,7 @@ struct CloseDirectory {
 }  // namespace
 
 absl::StatusOr<std::string> LocalFileSystem::ReadFile(const std::string& path) const {
-  // Scripts look for this text when a configuration is missing.
+  // Scripts look for this text if a configuration is missing.
   constexpr absl::string_view kWhat = "failed to open text file for read";
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.fd() < 0) return SystemError(kWhat, path, errno);
@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<DirEntry>> LocalFileSystem::ListDirectory(
       entries.push_back({std::string(name), entry->d_type == DT_DIR});
       continue;
     }
-    // Links are followed, and some file systems do not tell the type.
+    // Links are followed, and some file systems do not report the type.
     absl::StatusOr<FileStat> stat = Stat(JoinPath(path, name));
     if (absl::IsNotFound(stat.status())) continue;
     if (!stat.ok()) return stat.status();

@@ -29,10 +29,10 @@ constexpr absl::string_view kKinds[] = {TempDirectory::kModelFiles, TempDirector
 constexpr size_t kRandomLetters = 6;
 constexpr char kLock[] = "lock";
 
-// A process that starts may take a new directory for a leftover before it is locked.
+// A starting process may mistake a new directory for a leftover before the directory is locked.
 constexpr int kAttempts = 16;
 
-// An open file, closed with this.
+// An open file, closed on destruction.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -73,9 +73,9 @@ bool IsLinked(int number) {
   return fstat(number, &file) == 0 && file.st_nlink > 0;
 }
 
-// Removes what is in the open directory, its lock last, and then `path`, which leads to it. By the
-// open directory: whoever puts something else in the place of `path` gains nothing.
-// Where there is no memory for it the rest stays, and is removed when a process starts.
+// Removes the content of the open directory, its lock last, and then `path`, which leads to it.
+// Works on the open directory, so that replacing `path` gains an attacker nothing. If there is no
+// memory for that, the rest stays and is removed by the next process that starts.
 std::error_code RemoveTree(int directory, const std::string& path) noexcept try {
   const fs::path inside = absl::StrCat("/proc/self/fd/", directory);
   std::vector<fs::path> names;
@@ -94,21 +94,22 @@ std::error_code RemoveTree(int directory, const std::string& path) noexcept try 
   return std::make_error_code(std::errc::not_enough_memory);
 }
 
-// Whether `path` is a directory of ours that no process holds any more, and has been removed.
+// Removes `path` if it is one of our directories that no process holds any more. Returns whether it
+// did.
 bool RemoveLeftover(const std::string& path) {
   const Descriptor directory(OpenDirectory(path));
   struct stat file;
   if (!directory.ok() || fstat(directory.number(), &file) != 0 || !IsOurs(file)) return false;
-  // Whatever it is that bears the name, opening it neither blocks nor leads elsewhere.
+  // Whatever has that name, opening it neither blocks nor follows a link.
   const Descriptor lock(
       openat(directory.number(), kLock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!lock.ok()) {
-    // Its process may be about to make the lock, and looks for another directory if it cannot. One
-    // that is not empty cannot be removed so.
+    // Its process may be about to create the lock, and chooses another directory if it cannot.
+    // rmdir fails for a directory that is not empty.
     return errno == ENOENT && rmdir(path.c_str()) == 0;
   }
   if (fstat(lock.number(), &file) != 0 || !S_ISREG(file.st_mode) || !IsOurs(file)) return false;
-  if (flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return false;  // somebody lives
+  if (flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return false;  // the owner is alive
   const std::error_code error = RemoveTree(directory.number(), path);
   if (error) LOG_WARNING << "failed to remove " << path << ": " << strerror(error.value());
   return !error;
@@ -119,7 +120,7 @@ absl::Status Refused(const std::string& path) {
       absl::StrCat("failed to make the directory ", path, ": ", std::strerror(errno)));
 }
 
-// Makes the directory `path`, a pattern of mkdtemp, and its lock. -1: somebody has removed it
+// Makes the directory `path`, a pattern of mkdtemp, and its lock. -1 if another process removed it
 // meanwhile.
 absl::StatusOr<int> MakeLocked(std::string* path) {
   if (mkdtemp(path->data()) == nullptr) return Refused(*path);
@@ -187,7 +188,7 @@ int TempDirectory::RemoveLeftovers() {
       if (IsOurName(entry.path().filename().string())) found.push_back(entry.path().string());
     }
   } catch (const fs::filesystem_error&) {
-    // What could be read is looked at.
+    // The entries read so far are examined.
   }
   int removed = 0;
   for (const std::string& path : found) {

@@ -1,4 +1,4 @@
-// TRITONBACKEND_ModelInstance* functions, but for the statistics.
+// TRITONBACKEND_ModelInstance* functions, except the statistics.
 #include <absl/strings/str_cat.h>
 
 #include "backend_host/api/handles.h"

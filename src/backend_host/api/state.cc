@@ -46,7 +46,7 @@ TRITONSERVER_Error* TRITONBACKEND_StateBuffer(TRITONBACKEND_State* state, void**
   const absl::StatusOr<char*> bytes = Unwrap(state)->Buffer(buffer_byte_size);
   if (!bytes.ok()) return ToCError(bytes.status());
   *buffer = *bytes;
-  // Whatever the backend would like: states lie in the memory of the process.
+  // Whatever the backend prefers, states are in the memory of the process.
   *memory_type = TRITONSERVER_MEMORY_CPU;
   *memory_type_id = 0;
   return nullptr;

@@ -19,12 +19,12 @@ using nereid::Unwrap;
 
 namespace {
 
-// What a TRITONBACKEND_ModelInstanceResponseStatistics* points to. Thread-compatible.
+// The object behind TRITONBACKEND_ModelInstanceResponseStatistics*. Thread-compatible.
 struct ResponseReport {
   InstanceHandle* instance = nullptr;
   nereid::ResponseFactory* factory = nullptr;
   uint64_t start = 0, output_start = 0, end = 0;
-  TRITONSERVER_Error* error = nullptr;  // the backend's
+  TRITONSERVER_Error* error = nullptr;  // owned by the backend
 };
 
 ResponseReport* Report(TRITONBACKEND_ModelInstanceResponseStatistics* p) {
@@ -50,7 +50,7 @@ absl::Status CheckOrder(const ResponseReport& report) {
              : absl::InvalidArgumentError("Compute output start cannot happen after response end");
 }
 
-// Backends leave out the times of what a failed request has not reached: 0.
+// For steps that a failed request has not reached, backends report the time 0.
 void TraceExecution(nereid::InferenceTrace* trace, uint64_t exec_start, uint64_t compute_start,
                     uint64_t compute_end, uint64_t exec_end) {
   using nereid::TraceActivity;

@@ -12,7 +12,7 @@ namespace {
 using inference::BatchInput;
 using inference::BatchOutput;
 
-// What goes for both kinds: one source, which is an input of the model.
+// Rule for both kinds: exactly one source, which is an input of the model.
 template <typename BatchTensor>
 void CheckSources(const inference::ModelConfig& config, const BatchTensor& tensor,
                   const char* direction, const std::string& kind, const std::string& field,

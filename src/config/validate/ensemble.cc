@@ -42,7 +42,7 @@ class EnsembleGraph {
     }
   }
 
-  // A tensor is reachable when it is an input of the ensemble, or written by a step all of whose
+  // A tensor is reachable if it is an input of the ensemble, or written by a step all of whose
   // inputs are reachable.
   void FindReachable() {
     for (const inference::ModelInput& input : config_.input()) reachable_.insert(input.name());
@@ -118,7 +118,7 @@ class EnsembleGraph {
   std::set<std::string> reachable_;
 };
 
-// True when the steps are complete enough to look at how they are connected.
+// True if the steps are complete enough to check how they are connected.
 bool CheckSteps(const inference::ModelConfig& config, Diagnostics* diagnostics) {
   const auto& steps = config.ensemble_scheduling().step();
   const std::string ensemble = absl::StrCat("ensemble '", config.name(), "'");

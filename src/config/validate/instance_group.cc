@@ -10,7 +10,7 @@ namespace {
 
 using inference::ModelInstanceGroup;
 
-// A guard against slips of the pen: each instance is a thread and a copy of the model.
+// A guard against typing errors: each instance is a thread and a copy of the model.
 constexpr int64_t kMaxInstances = 4096;
 
 void CheckDevices(const ModelInstanceGroup& group, const std::string& field,

@@ -14,7 +14,7 @@ using Control = inference::ModelSequenceBatching::Control;
 
 constexpr char kBatchStrategyParameter[] = "TRITON_BATCH_STRATEGY_PATH";
 
-// One control of one control input, and where to report what is wrong with it.
+// One control of one control input, and where to report its problems.
 struct ControlPlace {
   const Control& control;
   std::string kind;  // CONTROL_SEQUENCE_...

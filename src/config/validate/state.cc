@@ -14,7 +14,7 @@ using inference::ModelSequenceBatching;
 using Initial = inference::ModelSequenceBatching::InitialState;
 using State = inference::ModelSequenceBatching::State;
 
-// One state, and where to report what is wrong with it.
+// One state, and where to report its problems.
 struct StatePlace {
   const State& state;
   std::string field;

@@ -1,5 +1,5 @@
-// A batching library. Counts what is called in the batcher's state; refuses the request "refused".
-// With NEREID_INCOMPLETE one of the functions is missing.
+// A batching library. Counts its calls in the batcher's state; refuses the request "refused". With
+// NEREID_INCOMPLETE one of the functions is missing.
 #include <string>
 
 #include "triton/core/tritonbackend.h"
@@ -48,7 +48,7 @@ TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelBatchIncludeRequest(
     *should_include = true;
     return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "cannot tell");
   }
-  if (std::string(id) != "refused") *should_include = true;  // untouched means no
+  if (std::string(id) != "refused") *should_include = true;  // unset means no
   return nullptr;
 }
 

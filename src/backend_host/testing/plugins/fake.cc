@@ -1,5 +1,5 @@
-// libtriton_fake.so: a backend for unit tests of the backend host and of model loading. What it
-// does follows from the model's name; what was called stands in its journal. Models may be:
+// libtriton_fake.so: a backend for unit tests of the backend host and of model loading. The model's
+// name determines its behaviour, and a journal records the calls. Models may be:
 //   refused              ModelInitialize returns an error
 //   throws               ModelInitialize throws
 //   version_2_refused    the same as refused, for version 2 only
@@ -63,7 +63,7 @@ void Answer(TRITONBACKEND_Request* request) {
 
 extern "C" {
 
-// Copies the journal, one call a line, into `text`.
+// Copies the journal, one call per line, into `text`.
 __attribute__((visibility("default"))) void nereid_fake_journal(char* text, size_t size) {
   std::lock_guard<std::mutex> lock(g_mu);
   g_journal.copy(text, size - 1);

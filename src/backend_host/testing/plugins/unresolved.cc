@@ -1,4 +1,4 @@
-// A backend that cannot be loaded: it calls a function that nobody has.
+// A backend that cannot be loaded: it calls a function that does not exist.
 #include "triton/core/tritonbackend.h"
 
 extern "C" {
