@@ -1,5 +1,5 @@
-// Walks arbitrary bytes as a BYTES tensor: the elements lie within it, and those of a complete
-// tensor make up the same tensor again.
+// Walks arbitrary bytes as a BYTES tensor: the elements must be within it, and those of a complete
+// tensor must rebuild the same tensor.
 #include <cstdlib>
 #include <string>
 

@@ -56,7 +56,7 @@ absl::Status ReadArrayMember(const JsonValue& object, const char* name, const Js
   return UnableToParse(name, CheckArray(**member));
 }
 
-// No region can be registered with this server, so each one that is named well is unknown.
+// No region can be registered with this server, so every validly named region is unknown.
 absl::Status RefuseSharedMemory(const JsonValue& parameters, const JsonValue& region) {
   std::string name;
   RETURN_IF_ERROR(Store("shared_memory_region", AsString(region), &name));
@@ -138,7 +138,7 @@ absl::Status CheckOneSource(const JsonValue* data, const JsonValue* binary,
                    set.empty() ? " no field is set" : absl::StrCat(" set", set)));
 }
 
-// Of the parameters of a tensor; what is no object has none.
+// For the parameters of a tensor; a value that is not an object has none.
 absl::Status CheckTensorParameters(const JsonValue* parameters, absl::string_view owner) {
   if (parameters == nullptr || !parameters->IsObject()) return absl::OkStatus();
   return CheckParameterCount(owner, parameters->MemberCount());

@@ -121,7 +121,7 @@ absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64
   if (static_cast<uint64_t>(byte_size) > max_tensor_bytes) {
     return TooLarge(*input, static_cast<uint64_t>(byte_size), max_tensor_bytes);
   }
-  // A shape may promise far more than the array holds; memory is taken for what is there.
+  // A shape may promise far more than the array holds; memory is taken only for existing elements.
   const size_t room = std::min(static_cast<size_t>(count), CountScalars(data));
   char* bytes = buffers->Allocate(room * sizeof(Element));
   if (bytes == nullptr) return buffers->WhyNothing("a JSON tensor");
@@ -180,7 +180,7 @@ absl::Status ReadTensorCarefully(const JsonValue& data, uint64_t max_tensor_byte
     case DataType::kBf16: return OnlyBinary(*input);
     case DataType::kInvalid: break;
   }
-  // The model names the type it wants, unless elements were sent that cannot be read at all.
+  // The model decides the type, unless the elements sent cannot be read at all.
   if (CountScalars(data) == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("invalid datatype for input ", input->name));
 }

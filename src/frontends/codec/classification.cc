@@ -53,7 +53,7 @@ void AppendBest(absl::string_view bytes, const Items& items, LabelFn label, std:
   }
 }
 
-// False for types whose elements are no numbers or have no order here.
+// False for types whose elements are not numbers or have no order here.
 bool AppendBestOf(DataType type, absl::string_view bytes, const Items& items, LabelFn label,
                   std::string* tensor) {
   const auto append = [&](auto tag) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kFirstPlainBytes = 4096;
 constexpr uint64_t kGzipFrame = 18;  // beyond the frame of the zlib format
-// Some ten milliseconds of work pass between two looks at whether a compression is still wanted.
+// Between two checks whether a compression is still wanted lie some ten milliseconds of work.
 constexpr size_t kPlainBytesBetweenQuestions = 256 << 10;
 
 // zlib's windowBits: the largest window, and 16 more for the gzip format.
@@ -44,7 +44,7 @@ std::optional<ContentCoding> KnownCoding(absl::string_view name) {
   return std::nullopt;
 }
 
-// The q of "coding;q=0.5"; 1 when there is none, none when it makes no sense.
+// The q of "coding;q=0.5"; 1 if it is missing, none if it is invalid.
 std::optional<double> WeightOf(absl::string_view parameters) {
   for (absl::string_view parameter : absl::StrSplit(parameters, ';')) {
     parameter = absl::StripAsciiWhitespace(parameter);
@@ -127,8 +127,8 @@ absl::StatusOr<bool> Decompressor::Run(uint64_t pause_at, RoomForPlain make_room
   }
   while (filled_ < pause_at) {
     if (filled_ == plain_.size()) {
-      // Not in advance of what comes out: a small text may say whatever it likes. One byte beyond
-      // the limit is enough to tell that it is exceeded.
+      // Grow only with the actual output, because a small text may claim any size. One byte beyond
+      // the limit is enough to detect that it is exceeded.
       const uint64_t wish = std::max<uint64_t>({kFirstPlainBytes, rest_.size(), 2 * filled_});
       ASSIGN_OR_RETURN(plain_, make_room(filled_, std::min<uint64_t>(wish, max_size_ + 1)));
     }
@@ -144,7 +144,7 @@ absl::StatusOr<bool> Decompressor::Run(uint64_t pause_at, RoomForPlain make_room
     if (filled_ > max_size_) return SizeLimitError(max_size_);
     if (result == Z_STREAM_END) {
       if (rest_.empty()) return true;
-      // A gzip file may be several, one behind the other.
+      // A gzip file may consist of several concatenated members.
       if (coding_ != ContentCoding::kGzip || inflateReset(&stream) != Z_OK) {
         return absl::InvalidArgumentError(
             "failed to decompress the request body: data after the end");

@@ -1,6 +1,6 @@
 // Arbitrary bytes as a compressed body, as the value of Content-Encoding and of Accept-Encoding.
-// The first byte says which coding and how much may come out. With pauses the same comes out as
-// without.
+// The first byte selects the coding and the output limit. The output with pauses must equal the
+// output without.
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
@@ -13,8 +13,8 @@
 
 namespace {
 
-// All that comes out of `compressed`. The place moves whenever more room is asked for, so that what
-// was written has to be kept, and ends where its room ends.
+// The whole output of `compressed`. The place moves whenever more room is requested, so that the
+// bytes written so far must be kept, and it has no spare bytes.
 absl::StatusOr<std::string> Plain(nereid::ContentCoding coding, absl::string_view compressed,
                                   uint64_t limit) {
   std::string plain;
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const ContentCoding coding = (data[0] & 1) != 0 ? ContentCoding::kGzip : ContentCoding::kDeflate;
   const uint64_t limit = uint64_t{1} << (data[0] >> 1) % 20;
-  // A copy without anything behind it, so that reading too far is seen.
+  // A copy with nothing after it, so that reading too far is detected.
   const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   nereid::ParseContentEncoding(bytes).IgnoreError();
   (void)nereid::ChooseContentCoding(bytes);

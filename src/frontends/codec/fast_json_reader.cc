@@ -18,12 +18,12 @@ namespace ondemand = simdjson::ondemand;
 
 static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
 
-// A thread keeps its parser, but not the memory that one large document made it grow to.
+// A thread keeps its parser, but frees the memory that a large document needed.
 constexpr size_t kKeptParserCapacity = size_t{4} << 20;
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
-// Reads one document. Every method returns false for "leave it to the careful reader".
+// Reads one document. Every method returns false to leave the document to the careful reader.
 class FastReader {
  public:
   FastReader(const TensorBounds& bounds, RequestBuffers* buffers, V2Document* document)
@@ -48,8 +48,8 @@ class FastReader {
   V2Document* const document_;
 };
 
-// Which members of an object have been met; a second one of the same name is for the careful
-// reader, which takes the first.
+// The members of an object seen so far. A duplicate is left to the careful reader, which uses the
+// first.
 class Seen {
  public:
   bool First(uint32_t member) {
@@ -70,8 +70,8 @@ bool ReadString(ondemand::value value, std::string* out, size_t limit = kMaxName
   return true;
 }
 
-// Members nobody asked for: scalars are checked and passed over. Containers are left to the careful
-// reader, and so are keys with escapes, since keys are compared as they stand in the text.
+// Unknown members: scalars are checked and skipped. Containers are left to the careful reader, as
+// are keys with escapes, because keys are compared in their raw form.
 bool SkipUnknown(ondemand::raw_json_string key, ondemand::value value) {
   for (const char* at = key.raw(); *at != '"'; ++at) {
     if (*at == '\\') return false;
@@ -119,7 +119,7 @@ bool ReadParameterValue(ondemand::value value, ParameterValue* out) {
   if (type == ondemand::json_type::boolean) {
     return value.get_bool().get(out->emplace<bool>()) == simdjson::SUCCESS;
   }
-  // Not get_number(): that of simdjson 3.0.1 gives 0 for fractions of more than 19 digits.
+  // Not get_number(): in simdjson 3.0.1 it returns 0 for fractions of more than 19 digits.
   if (type != ondemand::json_type::number) return false;
   if (!value.get_int64().get(out->emplace<int64_t>())) return true;
   return ReadDoubleFast(value, &out->emplace<double>());
@@ -194,7 +194,7 @@ bool FastReader::ReadInputParameters(ondemand::value value, V2Input* input) {
   return true;
 }
 
-// `data` stood before what is needed to read it: goes through the members once more.
+// `data` came before the members needed to read it: reads the members again.
 bool FastReader::ReadEarlyData(ondemand::object object, RequestBuffers* buffers, V2Input* input) {
   if (object.reset().error()) return false;
   for (auto item : object) {
@@ -229,7 +229,7 @@ bool FastReader::ReadInput(ondemand::object object, RequestBuffers* buffers, V2I
       early_data = !seen.Has(kType | kShape);
       if (ok && !early_data) ok = ReadTensorFast(value, bounds_, buffers, &input);
     } else if (key == "parameters") {
-      // After a `data`, byte_size is taken: two sources, which is a mistake.
+      // After `data`, byte_size is already set: two sources, which is a mistake.
       V2Input source;
       ok = seen.First(kParameters) && ReadInputParameters(value, &source);
       if (ok && source.binary) {
@@ -246,7 +246,7 @@ bool FastReader::ReadInput(ondemand::object object, RequestBuffers* buffers, V2I
   return !early_data || ReadEarlyData(object, buffers, &input);
 }
 
-// One of more inputs than are kept.
+// An input beyond the number that is kept.
 bool FastReader::CountInput(ondemand::object object) {
   V2Input input;
   RequestBuffers buffers;

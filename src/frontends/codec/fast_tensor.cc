@@ -27,7 +27,7 @@ namespace {
 
 struct JsonBool {};
 
-// Where the next element goes. Bool tensors are bytes.
+// The place of the next element. Bool tensors are bytes.
 template <typename Json>
 struct Place {
   using Element = std::conditional_t<std::is_same_v<Json, JsonBool>, uint8_t, Json>;

@@ -83,7 +83,7 @@ class GenerateReader {
     return absl::OkStatus();
   }
 
-  // Takes `*value` apart.
+  // Consumes `*value`.
   absl::Status ReadInput(const InputSpec& spec, JsonValue* value) {
     V2Input input;
     input.name = spec.name;
@@ -110,8 +110,8 @@ class GenerateReader {
     return absl::OkStatus();
   }
 
-  // The shape that `count` elements in a row stand for: the last variable dimension takes what the
-  // fixed ones leave, the others are 1.
+  // The shape of `count` elements in a flat list: the last variable dimension gets what the fixed
+  // ones leave, the others are 1.
   absl::Status DistributeElements(const InputSpec& spec, uint64_t count, Shape* shape) const {
     if (model_.max_batch_size > 0) shape->push_back(kVariableDim);
     shape->insert(shape->end(), spec.dims.begin(), spec.dims.end());

@@ -1,5 +1,5 @@
 // Reads arbitrary bytes as the body of a generate request for models with inputs of all kinds.
-// Every tensor that comes out must lie within memory and have the bytes that its shape asks for.
+// Every resulting tensor must be within memory and have the number of bytes of its shape.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -41,7 +41,7 @@ void Check(const nereid::InferRequest& request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::shared_ptr<nereid::ServingModel> models[] = {MakeModel(0), MakeModel(4)};
-  // A copy without anything behind it, so that reading too far is seen.
+  // A copy with nothing after it, so that reading too far is detected.
   const std::string json(reinterpret_cast<const char*>(data), size);
   for (const auto& model : models) {
     nereid::InferRequest request(model, -1);

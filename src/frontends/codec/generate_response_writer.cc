@@ -47,7 +47,7 @@ absl::Status WriteOutput(const ResponseOutput& output, JsonWriter* json, std::st
   return absl::OkStatus();
 }
 
-// In the order of the keys; the first of several of one name counts.
+// Ordered by key; if a name occurs several times, the first one counts.
 void Sort(Members* members) {
   const auto by_key = [](const Member& a, const Member& b) { return a.key < b.key; };
   std::stable_sort(members->begin(), members->end(), by_key);

@@ -50,8 +50,8 @@ char* PutElement(Element value, char* at) {
   }
 }
 
-// Formats into a piece of stack, which is appended whenever it is full: the string neither grows
-// element by element nor is zeroed first.
+// Formats into a buffer on the stack, which is appended whenever it is full, so that the string
+// neither grows element by element nor is zeroed first.
 template <typename Json>
 bool AppendNumbers(absl::string_view bytes, int64_t element_count, std::string* out) {
   using Element = std::conditional_t<std::is_same_v<Json, JsonBool>, uint8_t, Json>;

@@ -1,5 +1,5 @@
-// Arbitrary bytes as the values of the headers that say how long a request is. What is read is a
-// length that the body has.
+// Arbitrary bytes as the values of the headers that give the length of a request. An accepted value
+// must be a length possible for the body.
 #include <cstdlib>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Reads arbitrary bytes as the bodies of index, load and unload requests. What a load request brings
-// is a configuration or a file.
+// Reads arbitrary bytes as the bodies of index, load and unload requests. The content of a load
+// request must be a configuration or a file.
 #include <absl/strings/match.h>
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include "frontends/codec/repository_request.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // A copy without anything behind it, so that reading too far is seen.
+  // A copy with nothing after it, so that reading too far is detected.
   const std::string json(reinterpret_cast<const char*>(data), size);
   nereid::ReadIndexRequest(json).IgnoreError();
   nereid::ReadUnloadRequest(json).IgnoreError();

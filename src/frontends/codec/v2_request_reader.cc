@@ -18,7 +18,7 @@ namespace {
 
 static_assert(kBodyPadding >= kJsonPadding);
 
-// What an input without a name of its own is called until the model's configuration names it.
+// The name of an unnamed input until the model's configuration names it.
 constexpr char kRawInputName[] = "raw_input";
 
 absl::Status ReadRawBody(const V2RequestBody& body, uint64_t max_input_size,
@@ -64,7 +64,7 @@ class BinaryPart {
   BinaryPart(absl::string_view bytes, const std::string& model, RequestBuffers* buffers)
       : rest_(bytes), model_(model), buffers_(buffers) {}
 
-  // The next bytes as a tensor of `input`: where they lie, or copied to where they may.
+  // The next bytes as a tensor of `input`: in place, or copied to an aligned place.
   absl::StatusOr<const char*> Take(const V2Input& input) {
     if (input.byte_size > rest_.size()) {
       return absl::InvalidArgumentError(

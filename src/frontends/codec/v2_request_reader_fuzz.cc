@@ -1,6 +1,6 @@
 // Reads arbitrary bytes as the body of a request. Input: two bytes of JSON length (all of the body
-// if they say 65535), then the body. Whatever the fast JSON reader reads, the careful one must
-// read the same; tensors must lie within what was received or decoded.
+// if they say 65535), then the body. The careful JSON reader must read the same as the fast one;
+// tensors must be within the received or decoded bytes.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kLimit = uint64_t{1} << 20;
 
-// Reads every byte, so that the sanitizers see a tensor that lies elsewhere.
+// Reads every byte, so that the sanitizers detect a tensor outside of them.
 void Touch(const nereid::InferRequest& request) {
   unsigned sum = 0;
   for (const nereid::InferInput& input : request.inputs()) {

@@ -15,7 +15,7 @@
 namespace nereid {
 namespace {
 
-// An output as it goes out: the backend's tensor, or what was made of it.
+// An output in the form sent: the backend's tensor, or its classification.
 struct OutgoingTensor {
   absl::string_view name;
   DataType data_type;

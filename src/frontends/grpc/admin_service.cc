@@ -50,7 +50,7 @@ absl::Status ServerReady(Server* server, const inference::ServerReadyRequest&,
   return absl::OkStatus();
 }
 
-// A server on its way out does not serve, which is no error in this protocol.
+// A server that is stopping does not serve, which is not an error in this protocol.
 absl::Status HealthCheck(Server* server, const HealthCheckRequest&, HealthCheckResponse* response) {
   const absl::StatusOr<bool> ready = server->IsReady(ReadinessFrom::kLastAnswer);
   response->set_status(ready.ok() && *ready ? HealthCheckResponse::SERVING
@@ -58,8 +58,8 @@ absl::Status HealthCheck(Server* server, const HealthCheckRequest&, HealthCheckR
   return absl::OkStatus();
 }
 
-// A model that cannot be found is not ready, which is no error (over HTTP it is one). A server on
-// its way out gives its own error.
+// An unknown model is not ready, which is not an error (over HTTP it is). A server that is stopping
+// returns its own error.
 absl::Status ModelReady(Server* server, const inference::ModelReadyRequest& request,
                         inference::ModelReadyResponse* response) {
   ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(request.version()));
@@ -158,7 +158,7 @@ absl::Status UnloadModel(Server* server, const inference::RepositoryModelUnloadR
   return absl::OkStatus();
 }
 
-// A typed method as one of serialised messages.
+// Wraps a typed method as one that works on serialised messages.
 template <typename Request, typename Response>
 auto Bind(Server* server, absl::Status (*method)(Server*, const Request&, Response*)) {
   return [server, method](absl::string_view bytes, const AdminService::Reply& reply) {
@@ -172,7 +172,7 @@ auto Bind(Server* server, absl::Status (*method)(Server*, const Request&, Respon
   };
 }
 
-// The same of a method whose result comes later, and whose response is an empty message. An error
+// The same for a method whose result comes later and whose response is an empty message. An error
 // that it returns is the result.
 template <typename Request>
 auto BindControl(Server* server,

@@ -28,13 +28,13 @@ void CallQueue::Run() {
   MarkIoThread();
   void* tag = nullptr;
   bool ok = false;
-  int events = 0;  // of the last turn
+  int events = 0;  // handled in the last turn
   while (queue_->Next(&tag, &ok)) {
-    // Answers leave together where there are likely to be several. A lone one leaves at once.
+    // If several answers are likely, they are sent together. A single one is sent at once.
     std::optional<HeldSends> held;
     if (events > kEventsOfACall) held.emplace();
     static_cast<CompletionTag*>(tag)->Run(ok);
-    // A model that batches is executed when everything that has arrived has been handled.
+    // A model that batches is executed once everything that has arrived is handled.
     events = 1;
     while (events < kMaxEventsPerTurn && TakeEvent(&tag, &ok)) {
       static_cast<CompletionTag*>(tag)->Run(ok);
@@ -50,7 +50,7 @@ bool CallQueue::TakeEvent(void** tag, bool* ok) {
 }
 
 void CallQueue::Stop() {
-  // Nobody is left who could start an operation when the last one has left.
+  // Once the last user has left, no one can start an operation any more.
   operations_.Close([this] { queue_->Shutdown(); });
   if (thread_.joinable()) thread_.join();
   std::vector<std::unique_ptr<UnaryInfer>> idle;

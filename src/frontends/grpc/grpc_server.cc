@@ -24,15 +24,15 @@ namespace nereid {
 namespace {
 
 constexpr int kMaxQueues = 128;
-// What gRPC may use beside the messages that the server's own limit is about.
+// Memory that gRPC may use besides the messages covered by the server's own limit.
 constexpr size_t kQuotaSlack = 64 << 20;
-// Calls waited for at a time on one queue: one that finds nobody waiting takes a slower way.
+// Calls awaited at a time on one queue: a call that finds none waiting takes a slower path.
 constexpr int kAwaitedInferCalls = 16;
 constexpr int kAwaitedStreamCalls = 4;
 constexpr int kAwaitedAdminCalls = 2;
 
-// Tells the one who stops the server that all calls are answered. The last call may outlive both,
-// so it shares this. Thread-safe.
+// Tells the thread that stops the server that all calls are answered. Shared with the calls,
+// because the last one may outlive that thread and the server. Thread-safe.
 class AllAnswered {
  public:
   void Set() ABSL_LOCKS_EXCLUDED(mu_) {
@@ -85,7 +85,8 @@ class GrpcServer::Impl {
   int64_t in_flight_calls() const { return infer_->calls.inside(); }
 
  private:
-  // Refuses new inference and waits until what is in flight is answered, or for the deadline.
+  // Refuses new inference and waits until all requests in flight are answered, or until the
+  // deadline.
   void Drain(TimePoint deadline);
 
   const std::shared_ptr<InferEnvironment> infer_;
@@ -100,8 +101,8 @@ class GrpcServer::Impl {
 
 absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
   SendLibraryLogsToLog();
-  // Distributions build Abseil with its search for lock cycles switched on, which gRPC then pays
-  // for at each of its locks.
+  // Distributions build Abseil with deadlock detection switched on, which costs gRPC time at each
+  // of its locks.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   RETURN_IF_ERROR(CheckOptions(options));
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials,
@@ -110,8 +111,8 @@ absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
   int port = 0;
   builder.AddListeningPort(ListenTarget(options.address, options.port), credentials, &port);
   SetChannelArguments(options, &builder);
-  // The server's limit is asked for whole messages; while one still comes in, only gRPC can stop
-  // it.
+  // The server's limit applies to whole messages; while a message is still arriving, only gRPC can
+  // stop it.
   if (const uint64_t limit = infer_->server->in_flight_bytes()->limit(); limit > 0) {
     grpc::ResourceQuota quota("nereid");
     quota.Resize(limit + kQuotaSlack);
@@ -142,7 +143,7 @@ void GrpcServer::Impl::Stop(TimePoint deadline) {
   }
   if (server_ != nullptr) {
     Drain(deadline);
-    // What is not answered by now is cancelled.
+    // Calls not answered by now are cancelled.
     server_->Shutdown(std::chrono::system_clock::now());
   }
   for (const std::shared_ptr<CallQueue>& queue : queues_) queue->Stop();

@@ -13,20 +13,20 @@
 namespace nereid {
 namespace {
 
-// A client that waits and a server that works would otherwise take turns: the first answers leave
-// while the last are made.
+// Otherwise a waiting client and a working server would take turns: the first answers must leave
+// while the last are being made.
 constexpr int kMaxHeld = 4;
 
-// The sockets that the thread has sent on. Beyond what has place here nothing is held.
+// The sockets on which the thread has sent. Sockets that find no place here are not held.
 struct Held {
   bool holding = false;
   size_t count = 0;
   std::array<int, 64> sockets;
-  int sends = 0;  // since one was not held
+  int sends = 0;  // since the last one that was not held
 };
 thread_local Held held;
 
-// Whether what is sent on `socket` now may wait for more.
+// Whether bytes sent on `socket` now may wait for more.
 bool Hold(int socket) {
   if (++held.sends >= kMaxHeld) {
     held.sends = 0;
@@ -51,8 +51,8 @@ HeldSends::~HeldSends() {
   const int error = errno;
   held.holding = false;
   for (size_t i = 0; i < held.count; ++i) {
-    // Sends what waits, also where the option is set already (tcp(7)). Fails for a socket that is
-    // closed by now, or is none of TCP: then nothing waits.
+    // Sends held bytes, even if the option is already set (tcp(7)). Fails for a socket that is
+    // closed by now or is not TCP; nothing is held then.
     const int on = 1;
     setsockopt(held.sockets[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   }

@@ -80,7 +80,7 @@ absl::Status CheckReserved(const std::string& key, const InferParameter& value) 
                      "' are reserved for Triton usage. Only the following keys starting with '",
                      kReservedPrefix, "' are allowed: ", kEmptyFinalResponse));
   }
-  // Means something for streams only: a call has one response, which is the final one.
+  // Only relevant for streams: a unary call has one response, which is the final one.
   if (value.parameter_choice_case() != InferParameter::kBoolParam) {
     return WrongType(key, "bool_param");
   }
@@ -110,7 +110,7 @@ absl::Status AddForModel(const std::string& key, const InferParameter& value,
   }
 }
 
-// Whether `key` is given as a number, which is allowed only together with a region.
+// Whether `key` is set to a number, which is allowed only together with a region.
 absl::StatusOr<bool> HasSharedMemoryNumber(const std::string& tensor, const char* key,
                                            bool has_region, const GrpcParameters& parameters) {
   const auto it = parameters.find(key);

@@ -22,7 +22,7 @@ absl::Status UnknownRegion(const std::string& region) {
   return absl::NotFoundError(absl::StrCat("Unable to find shared memory region: '", region, "'"));
 }
 
-// Reads the inputs of one request, in order: each takes its data where it says.
+// Reads the inputs of one request, in order; each says where its data is.
 class InputReader {
  public:
   InputReader(const ReceivedRequest& received, InferRequest* request, RequestBuffers* buffers)
@@ -135,7 +135,7 @@ absl::Status ReadInferRequest(const ReceivedRequest& received, InferRequest* req
   InputReader inputs(received, request, buffers);
   for (int i = 0; i < kept_inputs; ++i) RETURN_IF_ERROR(inputs.Read(message.inputs(i)));
   request->set_unkept_inputs(static_cast<size_t>(message.inputs_size() - kept_inputs));
-  // Among one more than the model has, one is not the model's or there twice.
+  // One more input than the model has means that one is unknown or duplicated.
   const int kept_outputs = KeptOf(message.outputs_size(), model.outputs.size());
   for (int i = 0; i < kept_outputs; ++i) {
     RETURN_IF_ERROR(ReadOutput(message.outputs(i), request, formats));

@@ -38,11 +38,11 @@ struct FreeAddresses {
   void operator()(addrinfo* addresses) const { freeaddrinfo(addresses); }
 };
 
-// The error of binding and listening; 0 if that works (now).
+// The error of binding and listening; 0 if that works now.
 int TryToListen(const addrinfo& address) {
   const int fd = socket(address.ai_family, address.ai_socktype, address.ai_protocol);
   if (fd < 0) return errno;
-  // As gRPC does: ports of connections that were just closed are free.
+  // Like gRPC, treats ports of recently closed connections as free.
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   int error = bind(fd, address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
@@ -79,9 +79,9 @@ void SetChannelArguments(const GrpcServerOptions& options, grpc::ServerBuilder* 
   const GrpcKeepaliveOptions& keepalive = options.keepalive;
   builder->SetMaxReceiveMessageSize(std::numeric_limits<int32_t>::max());
   builder->SetMaxSendMessageSize(std::numeric_limits<int32_t>::max());
-  // With the library's own 64 KiB a client that sends a tensor stops after the first piece of each
-  // message until it is told to go on, and with its frames of 16 KiB a tensor comes in hundreds of
-  // them. What connections may hold in all is bounded by the resource quota.
+  // With the library's default of 64 KiB, a client that sends a tensor stops after the first piece
+  // of each message until it is told to continue, and with the default frame size of 16 KiB a
+  // tensor arrives in hundreds of frames. The resource quota bounds what all connections may hold.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindowBytes);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMaxFrameBytes);
   if (options.max_connection_requests > 0) {

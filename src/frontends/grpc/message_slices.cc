@@ -9,7 +9,7 @@
 namespace nereid {
 namespace {
 
-// Keeps a response as long as slices point into its buffers.
+// Keeps a response alive as long as slices point into its buffers.
 class SharedResponse {
  public:
   // One reference for the caller.

@@ -17,7 +17,7 @@ absl::StatusOr<int64_t> ParseModelVersion(const std::string& text) {
   errno = 0;
   const int64_t version = std::strtoll(text.c_str(), &end, 10);
   if (end == text.c_str() || errno == ERANGE) {
-    // "stol" is the name of a library function; clients know the text with it.
+    // "stol" is the name of a library function; clients expect it in the text.
     return absl::InvalidArgumentError(
         absl::StrCat("failed to get model version from specified version string '", text,
                      "' (details: stol), version should be an integral value > 0"));

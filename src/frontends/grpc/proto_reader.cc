@@ -8,8 +8,8 @@ namespace nereid {
 namespace {
 
 constexpr uint32_t kRawInputContents = 7;
-constexpr size_t kMaxGroupDepth = 100;     // as protobuf's parser
-constexpr size_t kMaxRawContents = 65536;  // beyond, a message only wants to waste memory
+constexpr size_t kMaxGroupDepth = 100;     // as in protobuf's parser
+constexpr size_t kMaxRawContents = 65536;  // more would only waste memory
 constexpr size_t kKeptHeaderBytes = 65536;
 constexpr size_t kKeptPieces = 4096;
 
@@ -22,7 +22,7 @@ enum WireType : uint32_t {
   kFixed32 = 5,
 };
 
-// A place in a message that lies in several buffers. Every read fails at the end of the message.
+// A position in a message stored in several buffers. Every read fails at the end of the message.
 class Cursor {
  public:
   explicit Cursor(absl::Span<const absl::string_view> buffers) : buffers_(buffers) {
@@ -32,8 +32,8 @@ class Cursor {
 
   uint64_t left() const { return left_; }
 
-  // Varints longer than a tag or a length can be are refused; as protobuf does, bits beyond the
-  // 32nd of a tag are dropped.
+  // Varints longer than any tag or length are refused. Like protobuf, drops bits of a tag beyond
+  // the 32nd.
   bool ReadTag(uint32_t* tag) {
     uint64_t value;
     if (!ReadVarint(5, &value)) return false;

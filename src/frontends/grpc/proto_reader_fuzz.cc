@@ -1,4 +1,5 @@
-// Splits arbitrary bytes twice, in one piece and cut; both have to agree, and no byte may be lost.
+// Splits arbitrary bytes twice, in one piece and in several; both results must agree, and no byte
+// may be lost.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +28,7 @@ std::string Join(const SplitInferRequest& split, const RawContent& content) {
 
 }  // namespace
 
-// The first byte says how long the buffers are.
+// The first byte determines the length of the buffers.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const size_t step = data[0] % 32 + 1;

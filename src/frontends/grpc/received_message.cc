@@ -6,7 +6,7 @@
 namespace nereid {
 namespace {
 
-constexpr size_t kKeptHeaderBytes = 16384;  // larger messages leave no memory behind
+constexpr size_t kKeptHeaderBytes = 16384;  // memory of larger messages is freed
 constexpr size_t kKeptSlices = 1024;
 constexpr uint64_t kFreeTreeBytes = 4096;
 
@@ -21,7 +21,8 @@ absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
   if (!SplitMessage(slice_views_, &split_)) {
     return absl::InvalidArgumentError("Unable to parse request");
   }
-  // Before it is there: what little a usual one takes is part of what every request is charged.
+  // Charged before parsing; the little that a typical message needs is part of every request's
+  // charge.
   const std::optional<uint64_t> tree = TreeCost(split_.header);
   if (!tree.has_value()) return absl::InvalidArgumentError("Unable to parse request");
   if (*tree > kFreeTreeBytes) {

@@ -52,7 +52,7 @@ StreamFlow::Action StreamFlow::SendInOrder(Order::Ticket ticket, MessagePtr mess
 }
 
 StreamFlow::Action StreamFlow::Written(bool ok) {
-  Dropped dropped;  // before the lock, so that it goes after it
+  Dropped dropped;  // declared before the lock, so destroyed after it
   MessagePtr written;
   MutexLock lock(&mu_);
   writing_ = false;
@@ -111,7 +111,7 @@ bool StreamFlow::HoldBack(const WaitingMessages& waiting) {
   ++held_back_;
   while (!broken_ && !HasRoom(waiting) && clock_->Now() < deadline) {
     clock_->Wait(&room_, &mu_, deadline);
-    // A client that takes anything is not given up.
+    // A client that takes anything is not dropped.
     if (std::exchange(seen, written_) != written_) deadline = clock_->Now() + limits_.stall;
   }
   --held_back_;
@@ -134,7 +134,7 @@ StreamFlow::Dropped StreamFlow::BreakLocked() {
   Dropped dropped;
   broken_ = true;
   dropped.order = std::exchange(order_, Order());
-  // The message that is being written stays until it comes back.
+  // The message being written stays until its write ends.
   while (ready_.size() > (writing_ ? 1u : 0u)) {
     MessagePtr& last = ready_.back();
     ready_bytes_ -= last->byte_size;
@@ -153,7 +153,8 @@ StreamFlow::Action StreamFlow::Next() {
     writing_ = true;
     action.kind = Action::Kind::kWrite;
     action.message = &ready_.front()->bytes;
-    // The first one takes the header along, which gRPC would hold back with it for good.
+    // The first message carries the header, which gRPC would otherwise hold back with it
+    // indefinitely.
     action.more = written_ > 0 && ready_.size() > 1;
     return action;
   }

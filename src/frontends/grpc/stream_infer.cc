@@ -13,7 +13,7 @@
 namespace nereid {
 namespace {
 
-// Metadata of a call that shall end with the first error.
+// Metadata of a call that is to end with the first error.
 constexpr char kEndAtErrors[] = "triton_grpc_error";
 
 bool AsksToEndAtErrors(const grpc::ServerContext& context) {
@@ -41,7 +41,7 @@ void StreamInfer::AwaitCall(const std::shared_ptr<InferEnvironment>& environment
 
 void StreamInfer::OnArrived(bool ok) {
   if (ok) {        // otherwise the server is shut down
-    AddEvents(1);  // the end of the call will be told
+    AddEvents(1);  // the end of the call will be reported
     AwaitCall(environment_, queue_);
     environment_->Prepare(&context_);
     ends_at_errors_ = AsksToEndAtErrors(context_);
@@ -157,7 +157,7 @@ void StreamInfer::AddEvents(int count) {
 }
 
 void StreamInfer::EventDelivered() {
-  std::shared_ptr<StreamInfer> last;  // may end this object, after the lock
+  std::shared_ptr<StreamInfer> last;  // may destroy this object, after the lock
   MutexLock lock(&mu_);
   if (--events_owed_ == 0) last = std::move(self_);
 }

@@ -17,7 +17,7 @@
 namespace nereid {
 namespace {
 
-// A message that is refused unread is looked into for its id up to this size.
+// A message refused unread is searched for its id up to this size.
 constexpr size_t kReadForId = 65536;
 
 size_t OwnBytes(absl::Span<const WirePiece> pieces) {
@@ -151,7 +151,7 @@ void StreamRequest::OnRelease(InferRequest* request, uint32_t, const ReleaseTarg
 
 void StreamRequest::OnResponse(InferResponse* response, uint32_t flags,
                                const ResponseTarget& target) {
-  // Until the final response this keeps itself, and that one comes last.
+  // The object keeps itself alive until the final response, which comes last.
   auto* const self = static_cast<StreamRequest*>(target.userp);
   std::unique_ptr<InferResponse> owned(response);
   const bool is_final = (flags & kResponseCompleteFinal) != 0;
@@ -185,7 +185,7 @@ void StreamRequest::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is
   std::unique_ptr<InferResponse> first;
   {
     MutexLock lock(&mu_);
-    // A second one is an error of the model; only their number is of interest then.
+    // A second response is an error of the model; then only their number matters.
     if (response != nullptr && ++response_count_ == 1) response_ = std::move(response);
     if (!is_final) return;
     count = response_count_;
@@ -201,14 +201,14 @@ void StreamRequest::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is
 void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool is_final) {
   if (stream_->gone()) return;
   if (!response->status().ok()) return SendError(response->status(), is_final);
-  // One a thread: responses of a request may come on several threads at once.
+  // One per thread: responses of a request may come on several threads at once.
   static thread_local ProtoWriter writer;
   const absl::StatusOr<absl::Span<const WirePiece>> pieces =
       writer.WriteStreamed(*response, formats_, is_final);
   if (!pieces.ok()) return SendError(pieces.status(), is_final);
   StreamFlow::MessagePtr message = NewMessage();
   MakeByteBuffer(*pieces, &response).Swap(&message->bytes);
-  if (response != nullptr) {  // all of it is copied
+  if (response != nullptr) {  // it has been copied completely
     absl::StatusOr<BudgetUnits> units =
         stream_->environment().server->in_flight_bytes()->TakeFairly(OwnBytes(*pieces), 0,
                                                                      ShareUse::kAnswer);

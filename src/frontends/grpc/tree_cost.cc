@@ -5,31 +5,31 @@
 namespace nereid {
 namespace {
 
-// Objects as protobuf makes them, with what their owner needs to find them.
+// Sizes of protobuf's objects, including what their owner needs to reference them.
 constexpr uint64_t kMessage = 256;
 constexpr uint64_t kMapEntry = 256;
 constexpr uint64_t kString = 80;
-constexpr uint64_t kArray = 64;  // of however few numbers
+constexpr uint64_t kArray = 64;  // however few numbers it has
 constexpr uint64_t kGroup = 128;
-// Of a repeated field, or of a field that nobody knows.
+// Per element of a repeated field, and per unknown field.
 constexpr uint64_t kNumber = 32;
-// An array that grows has up to as much room again.
+// A growing array reserves up to twice its size.
 constexpr uint64_t kRoom = 2;
 
 struct Field {
   uint32_t number = 0;
   uint32_t wire_type = 0;
-  absl::string_view bytes;  // of a field with a length
+  absl::string_view bytes;  // for a field with a length
 };
 
-// The fields of a message, one after another. Those of a group count as the message's own with the
-// number 0: groups are not part of our messages, so they are kept as they are.
+// The fields of a message, one after another. Fields of a group count as the message's own with the
+// number 0: our messages have no groups, so groups are kept unparsed.
 class Fields {
  public:
-  // `malformed` becomes true when what comes next is no field.
+  // `malformed` becomes true if the next bytes are not a field.
   Fields(absl::string_view message, bool* malformed) : rest_(message), malformed_(malformed) {}
 
-  // False at the end, and when a message of this request was malformed.
+  // False at the end, and if a message of this request was malformed.
   bool Next(Field* field) {
     if (*malformed_ || rest_.empty()) return false;
     *malformed_ = !Read(field);
@@ -84,10 +84,10 @@ class Fields {
 
   absl::string_view rest_;
   bool* const malformed_;
-  int groups_ = 0;  // that are open
+  int groups_ = 0;  // open groups
 };
 
-// A number by itself, or the begin or end of a group.
+// A single number, or the beginning or end of a group.
 uint64_t SingleCost(const Field& field) { return field.wire_type == 3 ? kGroup : kNumber; }
 
 // Numbers of `size` bytes in memory each, packed as varints.
@@ -99,7 +99,7 @@ uint64_t PackedCost(absl::string_view varints, uint64_t size) {
 
 uint64_t TextCost(const Field& field) { return kString + field.bytes.size(); }
 
-// What the fields of `message` cost together; `cost` tells that of a field with a length.
+// The total cost of the fields of `message`; `cost` returns that of a field with a length.
 template <typename Cost>
 uint64_t SumOfFields(absl::string_view message, bool* malformed, const Cost& cost) {
   uint64_t sum = 0;

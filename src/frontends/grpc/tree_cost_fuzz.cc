@@ -1,5 +1,5 @@
-// Arbitrary bytes as a request. What protobuf takes to read them is not more than what was foretold
-// from a look at them, and only what protobuf refuses is refused.
+// Arbitrary bytes as a request. Protobuf must not need more memory to parse them than predicted,
+// and only requests that protobuf refuses may be refused.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

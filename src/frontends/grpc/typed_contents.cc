@@ -20,7 +20,7 @@ absl::string_view BytesOf(const RepeatedField<T>& values) {
 
 constexpr char kValues[] = "the values of an input tensor";
 
-// The low bytes of each value, as clients expect it.
+// The low bytes of each value, as clients expect.
 template <typename Element, typename T>
 absl::StatusOr<absl::string_view> Narrow(const RepeatedField<T>& values, RequestBuffers* buffers) {
   const size_t byte_size = static_cast<size_t>(values.size()) * sizeof(Element);
@@ -49,12 +49,12 @@ absl::StatusOr<absl::string_view> Join(const RepeatedPtrField<std::string>& elem
   return absl::string_view(bytes, byte_size);
 }
 
-// Sees which fields have values; keeps the type of the one that has.
+// Detects which fields have values; records the type of the one that has.
 class FieldCheck {
  public:
   FieldCheck(const TensorOfModel& names, DataType wanted) : names_(names), wanted_(wanted) {}
 
-  // `type` is what the field holds: for a field of several types the wanted one of them.
+  // `type` is the type in the field; for a field that serves several types, the requested one.
   void See(bool filled, DataType type) {
     if (!filled || !status_.ok()) return;
     if (seen_) {

@@ -21,13 +21,13 @@ void UnaryInfer::AwaitCall(const std::shared_ptr<InferEnvironment>& environment,
   call->call_.emplace(environment, queue);
   Call& next = *call->call_;
   next.context.AsyncNotifyWhenDone(&call->done_);
-  // One until gRPC has taken the answer, one until it says that the call is over.
+  // One reference until gRPC has taken the answer, one until it reports the end of the call.
   call->references_.store(2, std::memory_order_relaxed);
   const bool started = queue->StartOperation([&](grpc::ServerCompletionQueue* completion_queue) {
     environment->service.RequestModelInfer(&next.context, call->received_.bytes(), &next.writer,
                                            completion_queue, &call->arrived_);
   });
-  if (started) call.release();  // comes back with an event
+  if (started) call.release();  // returned by an event
 }
 
 void UnaryInfer::OnArrived(bool ok) {
@@ -59,8 +59,8 @@ absl::Status UnaryInfer::Begin() {
   call_->request->set_release_target({&UnaryInfer::OnRelease, this});
   call_->request->set_response_target(
       {&UnaryInfer::OnResponse, this, nullptr, &environment.allocator, nullptr});
-  // One until the request is released, one until its final response is there. Both may happen
-  // before Infer returns.
+  // One reference until the request is released, one until its final response has arrived. Both may
+  // happen before Infer returns.
   references_.fetch_add(2, std::memory_order_relaxed);
   call_->issued = true;
   call_->request->set_inline_turn(call_->queue->turn());
@@ -153,7 +153,7 @@ void UnaryInfer::Send(std::unique_ptr<InferResponse> response) {
       proto_writer_.Write(*response, formats_);
   if (!pieces.ok()) return SendError(pieces.status());
   const grpc::ByteBuffer message = MakeByteBuffer(*pieces, &response);
-  response.reset();  // if it is still here, all of it was copied
+  response.reset();  // if not yet moved, it has been copied completely
   const bool started = call_->queue->StartOperation([&](grpc::ServerCompletionQueue*) {
     call_->writer.Finish(message, grpc::Status(), &finished_);
   });
@@ -188,7 +188,7 @@ void UnaryInfer::DropReference() {
   }
   formats_ = OutputFormats();
   proto_writer_.Clear();
-  // The queue may be kept by this call alone.
+  // This call may hold the last reference to the queue.
   const std::shared_ptr<CallQueue> queue = call_->queue;
   call_.reset();
   queue->ReturnIdle(std::unique_ptr<UnaryInfer>(this));

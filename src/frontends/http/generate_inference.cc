@@ -93,14 +93,14 @@ std::optional<HttpResponder> GenerateInference::TakeResponder() {
 }
 
 void GenerateInference::Cancel() {
-  // Fails only for a request that was never issued, and that one has its answer.
+  // Fails only for a request that was never issued and already has its answer.
   request_.Cancel().IgnoreError();
 }
 
 void GenerateInference::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& target) {
   auto* const inference = static_cast<GenerateInference*>(target.userp);
   const std::shared_ptr<GenerateInference> self = std::move(inference->until_released_);
-  // The input bytes go back now, however long the client takes to receive the answer.
+  // The input bytes are freed now, however long the client takes to receive the answer.
   self->request_.RemoveAllInputs();
   self->buffers_.Clear();
   self->body_.reset();
@@ -108,7 +108,7 @@ void GenerateInference::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& 
 
 void GenerateInference::OnResponse(InferResponse* response, uint32_t flags,
                                    const ResponseTarget& target) {
-  // Until the final response this keeps itself, and that one comes last.
+  // The object keeps itself alive until the final response, which comes last.
   auto* const inference = static_cast<GenerateInference*>(target.userp);
   std::unique_ptr<InferResponse> owned(response);
   const bool is_final = (flags & kResponseCompleteFinal) != 0;
@@ -124,7 +124,7 @@ void GenerateInference::OnResponse(InferResponse* response, uint32_t flags,
 void GenerateInference::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is_final) {
   if (response != nullptr) {
     MutexLock lock(&mu_);
-    // A second response is a mistake; only their number is of interest then.
+    // A second response is a mistake; then only their number matters.
     if (++response_count_ == 1) response_ = std::move(response);
   }
   if (!is_final) return;
@@ -141,7 +141,7 @@ HttpResponse GenerateInference::MakeResponse() {
   }
   const bool good = response == nullptr || response->status().ok();
   if (count != 1) {
-    // The status is that of the first response, as clients of the protocol know it.
+    // The status is that of the first response, as clients of the protocol expect.
     const int status = good ? 200 : HttpStatusOf(response->status().code());
     return MakeErrorResponse(status, kNotOneResponse);
   }
@@ -163,7 +163,7 @@ void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bo
     Event event = MakeEvent(*response);
     http_status = event.http_status;
     HttpBodyStream::Piece piece;
-    // What waits for the client counts as the response did, or keeps it.
+    // Bytes waiting for the client are charged like the response, or keep the response alive.
     auto units = in_flight_bytes_->TakeFairly(event.text.size(), 0, ShareUse::kAnswer);
     if (units.ok()) {
       piece.owner = std::make_shared<BudgetUnits>(*std::move(units));

@@ -7,7 +7,7 @@
 namespace nereid {
 namespace {
 
-// What one Take gives: one vectored write, and not more than a socket's buffer takes.
+// Limits of one Take: one vectored write, and no more than a socket's buffer holds.
 constexpr size_t kMaxTakenPieces = 128;
 constexpr uint64_t kMaxTakenBytes = 512 << 10;
 
@@ -73,7 +73,7 @@ HttpBodyStream::Taken HttpBodyStream::Take() {
 }
 
 void HttpBodyStream::Abort() {
-  // These go after the lock.
+  // Destroyed after the lock is released.
   std::shared_ptr<Reader> reader;
   std::deque<Piece> dropped;
   MutexLock lock(&mu_);

@@ -21,14 +21,14 @@ namespace {
 
 static_assert(HttpBody::kPadding >= kBodyPadding);
 
-// A response on its way out: what the pieces of the HTTP body point into.
+// A response being sent: the memory that the pieces of the HTTP body point into.
 struct SentResponse {
   std::unique_ptr<InferResponse> response;
   ResponseBody body;
 };
 
-// Replaces the body by its compressed form. False if that fails, is not `wanted` any more, or
-// `budget` does not pay for it: then the plain one is sent.
+// Replaces the body by its compressed form. False if that fails, if it is not `wanted` any more, or
+// if `budget` refuses; then the plain body is sent.
 bool CompressBody(ContentCoding coding, Budget* budget, absl::FunctionRef<bool()> wanted,
                   HttpResponse* response) {
   if (!wanted()) return false;
@@ -107,7 +107,7 @@ void HttpInference::Issue(Server* server, const OutputAllocator* allocator, Inli
   target.allocator = allocator;
   request_.set_response_target(target);
 
-  // Also where there is no memory for it.
+  // Also if there is no memory for the answer.
   absl::Cleanup not_issued = [this] {
     until_released_.reset();
     until_answered_.reset();
@@ -126,7 +126,7 @@ void HttpInference::Issue(Server* server, const OutputAllocator* allocator, Inli
 }
 
 void HttpInference::Refuse(const absl::Status& error) {
-  // All that the request holds goes back before the client can know.
+  // Everything that the request holds is returned before the client can see the answer.
   body_.reset();
   buffers_.Clear();
   slot_.Return();
@@ -137,7 +137,7 @@ void HttpInference::Cancel() {
   {
     MutexLock lock(&mu_);
     cancelled_ = true;
-    if (!issued_) return;  // it will be looked at
+    if (!issued_) return;  // Issue will check it
   }
   // Fails for a request that has ended.
   request_.Cancel().IgnoreError();
@@ -151,7 +151,7 @@ bool HttpInference::cancelled() const {
 void HttpInference::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& target) {
   auto* inference = static_cast<HttpInference*>(target.userp);
   const std::shared_ptr<HttpInference> self = std::move(inference->until_released_);
-  // The input bytes go back now, however long the client takes to receive the answer.
+  // The input bytes are freed now, however long the client takes to receive the answer.
   self->body_.reset();
   self->buffers_.Clear();
 }
@@ -168,7 +168,7 @@ void HttpInference::OnResponse(InferResponse* response, uint32_t flags,
 void HttpInference::Answer() {
   if (TakesLongToCompress()) {
     if (CompressElsewhere()) return;
-    // The result is too good to be refused: it is sent as it is.
+    // A finished result is not refused: it is sent uncompressed.
     response_coding_ = ContentCoding::kIdentity;
   }
   AnswerOnIoThread();
@@ -184,7 +184,8 @@ bool HttpInference::CompressElsewhere() {
 
 void HttpInference::CompressAndAnswer() {
   if (!cancelled()) return responder_->Complete(MakeResponse());
-  // Made only if the client can still be told: it may have closed no more than its sending side.
+  // Built only if the client can still receive it: the client may have closed only its sending
+  // side.
   response_coding_ = ContentCoding::kIdentity;
   AnswerOnIoThread();
 }
@@ -202,7 +203,7 @@ bool HttpInference::TakesLongToCompress() const {
 
 void HttpInference::Receive(std::unique_ptr<InferResponse> response) {
   MutexLock lock(&mu_);
-  // A second response is an error of the model; only their number is of interest then.
+  // A second response is an error of the model; then only their number matters.
   if (++response_count_ == 1) response_ = std::move(response);
 }
 

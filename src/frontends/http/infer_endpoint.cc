@@ -21,18 +21,16 @@
 namespace nereid {
 namespace {
 
-// Some milliseconds of work pass between two looks at whether the client is still there.
+// Between two checks whether the client is still there lie some milliseconds of work.
 constexpr uint64_t kPlainBytesPerStep = 1 << 20;
 
-// Where the plain body's JSON ends, which is not known to be right yet; a wrong number only costs
-// the alignment.
+// The end of the plain body's JSON, not verified yet; a wrong number only costs the alignment.
 size_t SplitOf(const HttpRequest& request, uint64_t max_size) {
   const auto header = request.FindHeader(kHeaderLengthHeader);
   return header.has_value() ? ParseInferenceHeaderLength(*header, max_size).value_or(0) : 0;
 }
 
-// How much of a plain body is JSON, which is not known to be right yet; a wrong number is refused
-// at once.
+// The length of a plain body's JSON, not verified yet; a wrong number is refused at once.
 size_t JsonSize(const HttpRequest& request) {
   const size_t size = request.body_text().size();
   const auto header = request.FindHeader(kHeaderLengthHeader);
@@ -93,7 +91,7 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
   if (*coding == ContentCoding::kIdentity) {
     if (JsonSize(*request) > kMostInlineJsonBytes && ReadElsewhere(&request, inference)) return;
     const absl::Status read = Read(*request, inference.get());
-    request.reset();  // the inference has its body
+    request.reset();  // the inference holds the body
     return IssueOrRefuse(read, inference.get(), turn);
   }
   const size_t split = SplitOf(*request, limits_.max_input_size);
@@ -118,7 +116,8 @@ bool InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest>* request,
     job->reset();
     IssueOrRefuse(read, inference.get(), /*turn=*/nullptr);
   });
-  // Otherwise too much waits there: this thread reads it, which holds its clients back.
+  // Otherwise too much is waiting there, and this thread reads the body itself, which slows its
+  // clients down.
   if (!taken) *request = std::move(*job);
   return taken;
 }

@@ -7,7 +7,7 @@
 namespace nereid {
 namespace {
 
-// 200 with an empty body, 503 when not ready, otherwise the error of the look-up.
+// 200 with an empty body, 503 if not ready, otherwise the error of the look-up.
 HttpResponse ModelReadyResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
   const auto version = VersionOf(call.names);
   if (!version.ok()) return StatusResponse(version.status());
@@ -31,7 +31,7 @@ HttpResponse ModelConfigResponse(const HttpEndpoints& endpoints, const HttpCall&
   return config.ok() ? JsonResponse(*std::move(config)) : StatusResponse(config.status());
 }
 
-// Of the path's model, or of all ready models when it names none.
+// For the path's model, or for all ready models if the path names none.
 HttpResponse ModelStatisticsResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
   const auto version = VersionOf(call.names);
   if (!version.ok()) return StatusResponse(version.status());

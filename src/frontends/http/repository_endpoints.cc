@@ -11,7 +11,7 @@
 namespace nereid {
 namespace {
 
-// The repository that a path may name makes no difference.
+// The repository name that a path may contain is ignored.
 HttpResponse RepositoryIndexResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
   const auto ready_only = ReadIndexRequest(call.request->body_text());
   if (!ready_only.ok()) return StatusResponse(ready_only.status());
@@ -32,8 +32,8 @@ void UnloadModel(Server* server, const HttpCall& call, const Server::ControlDone
   server->UnloadModelAsync(call.names.model.Decoded(), *with_members, done);
 }
 
-// The body is read on a thread of administration; `start` has the rest done on a thread of its own,
-// from where `done` answers.
+// The body is read on an administration thread; `start` does the rest on a separate thread, on
+// which `done` answers.
 template <void (*start)(Server* server, const HttpCall& call, const Server::ControlDone& done)>
 void ControlModel(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
   AnswerOffLoop(endpoints->admin, std::move(responder),

@@ -1,4 +1,4 @@
-// What finding the route of a path costs, and the name of its model.
+// Measures the cost of finding a path's route and its model's name.
 #include <benchmark/benchmark.h>
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Arbitrary bytes as the path of a request. The router finds a pattern exactly where a comparison
-// segment by segment does, and puts the segments together again.
+// Arbitrary bytes as the path of a request. The router must find a pattern exactly if a comparison
+// segment by segment does, and its segments must rebuild the path.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Of every shape that the routes have.
+// Patterns of every form that the routes have.
 constexpr absl::string_view kPatterns[] = {
     "/v2",
     "/v2/health/live",
@@ -52,7 +52,7 @@ bool Matches(const std::string& pattern, absl::string_view path) {
                     });
 }
 
-// `pattern` with the names of `match`.
+// `pattern` with the values of `match` in place of its names.
 std::string Filled(const std::string& pattern, const nereid::PathNames& names) {
   std::vector<absl::string_view> segments = absl::StrSplit(pattern, '/');
   for (absl::string_view& segment : segments) {

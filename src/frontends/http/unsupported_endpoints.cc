@@ -1,4 +1,4 @@
-// Routes of the protocol that this server knows and does not offer.
+// Routes of the protocol that this server knows but does not support.
 #include <absl/strings/str_cat.h>
 
 #include "frontends/http/response_handlers.h"

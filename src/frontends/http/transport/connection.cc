@@ -10,9 +10,9 @@
 namespace nereid::http {
 namespace {
 
-// What is read ahead while a request runs: pipelined requests, or the sign that the client left.
+// Bytes read ahead while a request runs, to get pipelined requests or notice that the client left.
 constexpr size_t kReadAheadBytes = InputBuffer::kInitialCapacity;
-// Of pipelined requests so many are begun before the loop's other connections have their turn.
+// Number of pipelined requests begun before the loop's other connections have their turn.
 constexpr int kRequestsInARow = 4;
 constexpr Duration kLingerTimeout = std::chrono::seconds(2);
 
@@ -95,8 +95,8 @@ bool Connection::StepReading() {
   }
   request_begun_ = begun;
   if (reader_.TakeExpectContinue()) {
-    // Nothing else is waiting to be sent, so this fits; and a client that never gets it sends
-    // its body after a while all the same.
+    // Nothing else is waiting to be sent, so this fits. A client that never receives it sends its
+    // body after a while anyway.
     static constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     boost::system::error_code ignored;
     socket_.write_some(boost::asio::buffer(kContinue.data(), kContinue.size()), ignored);
@@ -142,7 +142,7 @@ void Connection::OnBodyPieces() { loop_->Deliver(shared_from_this()); }
 
 void Connection::OnResponse() {
   if (!completed_.exchange(false, std::memory_order_acquire)) {
-    // News of a body, which may have been taken meanwhile.
+    // New pieces of a body, which may have been taken meanwhile.
     if (state_ == State::kStreaming) Pump();
     return;
   }
@@ -162,7 +162,7 @@ void Connection::Fail(int status, absl::string_view message) {
   traits_.keep_alive = false;
   input_unusable_ = true;
   pace_.End();
-  // What is being received right now still needs its place.
+  // Bytes being received right now still need their buffer.
   if (!read_armed_) reader_.DropBody();
   response_ = MakeErrorResponse(status, message);
   StartWriting();
@@ -175,7 +175,7 @@ void Connection::StartWriting() {
   state_ = State::kWriting;
   writer_.Start(response_, traits_);
   if (body == nullptr) return;
-  // The header and what is there of the body leave together.
+  // The header and the available part of the body are sent together.
   body->Attach(shared_from_this());
   HttpBodyStream::Taken taken = body->Take();
   body_done_ = taken.ended;
@@ -202,7 +202,7 @@ bool Connection::StepWriting() {
 bool Connection::StepStreaming() {
   HttpBodyStream::Taken taken = response_.body_stream->Take();
   if (taken.pieces.empty() && !taken.ended) {
-    // However long the model takes: the client is known to be there.
+    // No deadline, however long the model takes, because the client is known to be there.
     deadline_ = TimePoint::max();
     pace_.End();
     state_ = State::kStreaming;
@@ -215,8 +215,8 @@ bool Connection::StepStreaming() {
 }
 
 void Connection::FinishExchange() {
-  on_cancel_ = nullptr;  // of a body that was made piece by piece
-  DropResponse();        // lets go of what the body was made of
+  on_cancel_ = nullptr;  // belonged to a body made piece by piece
+  DropResponse();        // releases the pieces of the body
   pace_.End();
   if (traits_.keep_alive) {
     state_ = State::kReading;
@@ -252,7 +252,7 @@ void Connection::Close() {
 
 void Connection::DropResponse() {
   const HttpResponse dropped = std::exchange(response_, HttpResponse());
-  // May be what has kept this object so far; the caller keeps it, too.
+  // May have been the last owner of this object; the caller keeps it alive, too.
   if (dropped.body_stream != nullptr) dropped.body_stream->Abort();
 }
 
@@ -297,7 +297,7 @@ void Connection::OnPeerGone(bool orderly) {
   peer_gone_ = true;
   CallOnCancel();
   if (!orderly || state_ == State::kLingering) return Close();
-  // The client may only have closed its sending side: an answer that is under way is still sent.
+  // The client may only have closed its sending side: an answer in progress is still sent.
   Pump();
 }
 

@@ -1,6 +1,6 @@
-// Arbitrary bytes as what a connection receives. Where the pieces end that they come in makes no
-// difference to the requests that are read from them: a reader for which it does could be made to
-// take a part of one request for another (request smuggling).
+// Feeds arbitrary bytes as the input of a connection. The way in which they are split into pieces
+// must not change the requests read from them; otherwise the reader could be made to take part of
+// one request for another (request smuggling).
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -24,12 +24,12 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-// What a handler can see of a request, in one text.
+// Everything that a handler can see of a request, as one text.
 std::string Describe(nereid::HttpRequest* request) {
   std::string text(request->path());
   for (const nereid::HttpHeader& header : request->headers()) {
     for (const absl::string_view part : {header.name, header.value}) {
-      // A line or a text that ends within a header would be another one to the next reader.
+      // A header with a line break or a NUL would be read differently by the next reader.
       Require(part.find_first_of(absl::string_view("\r\n\0", 3)) == absl::string_view::npos);
       absl::StrAppend(&text, "\n", part);
     }
@@ -38,7 +38,7 @@ std::string Describe(nereid::HttpRequest* request) {
 }
 
 // The requests in `bytes` when they come in pieces of `piece` bytes, as a connection reads them.
-// Whether the rest is refused or waited for may differ while the end of a head is not there.
+// Until the end of a head has arrived, the rest may be either refused or awaited.
 std::vector<std::string> Read(absl::string_view bytes, size_t piece) {
   HttpServerOptions options;
   options.max_header_bytes = kMaxHeaderBytes;

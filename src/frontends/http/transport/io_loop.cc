@@ -16,8 +16,7 @@ thread_local const IoLoop* current_loop = nullptr;
 
 constexpr int kMaxHandlersPerTurn = 128;
 
-// Deadlines are looked at this often: precise enough for time-outs, and free of a timer per
-// request.
+// How often deadlines are checked: precise enough for time-outs, and without a timer per request.
 Duration SweepInterval(const HttpServerOptions& options) {
   const Duration shortest =
       std::min({options.header_timeout, options.stall_timeout, options.idle_timeout});
@@ -45,7 +44,7 @@ void IoLoop::Run() {
   MarkIoThread();
   ArmSweep();
   while (context_.run_one() > 0) {
-    // A model that batches is executed when everything that is ready has been read.
+    // A model that batches is executed once everything that is ready has been read.
     for (int i = 0; turn_.HasDeferred() && i < kMaxHandlersPerTurn; ++i) {
       if (context_.poll_one() == 0) break;
     }
@@ -92,7 +91,7 @@ void IoLoop::Unregister(Connection* connection) {
 void IoLoop::ArmSweep() {
   sweep_timer_.expires_after(sweep_interval_);
   sweep_timer_.async_wait([this](const boost::system::error_code& error) {
-    // A wait that was over before it was cancelled is not told of the cancellation.
+    // A wait that ended before it was cancelled does not report the cancellation.
     if (error || ending_) return;
     Sweep();
     ArmSweep();
@@ -104,7 +103,7 @@ void IoLoop::Sweep() {
   for (const auto& connection : Snapshot()) connection->Sweep(now);
 }
 
-// Connections come and go while they are visited, so a copy is visited.
+// Connections come and go during the visit, so it uses a copy.
 std::vector<std::shared_ptr<Connection>> IoLoop::Snapshot() const {
   std::vector<std::shared_ptr<Connection>> snapshot;
   snapshot.reserve(connections_.size());
@@ -142,7 +141,8 @@ void IoLoop::Join() {
     ended_ = true;
     late.swap(inbox_);
   }
-  // A response posted after the thread ended must not keep its connection, and that this loop.
+  // A response posted after the thread ended must not keep its connection, and thereby this loop,
+  // alive.
   context_.restart();
   context_.poll();
   turn_.End();

@@ -19,11 +19,11 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
-// How long to leave new connections waiting after an accept failed, for want of descriptors or for
-// whatever reason does not go with the connection.
+// How long new connections wait after an accept failed for lack of descriptors, or for another
+// reason that does not go away with the connection.
 constexpr std::chrono::milliseconds kAcceptRetry(50);
 
-// Errors of one connection that was not there any more: the next one is accepted at once.
+// Errors of a single connection that has gone already: the next one is accepted at once.
 bool IsOfOneConnection(const boost::system::error_code& error) {
   return error == asio::error::connection_aborted || error == asio::error::connection_reset ||
          error == boost::system::errc::protocol_error;
@@ -106,7 +106,7 @@ void Listener::OnAccept(const boost::system::error_code& error, Socket socket, I
   Accept();
 }
 
-// Says why, as far as that goes without waiting for the client, and closes.
+// Sends the reason, as far as possible without waiting for the client, and closes.
 void Listener::Refuse(Socket socket, const absl::Status& reason) {
   const std::string body = MakeErrorResponse(503, reason.message()).text;
   const std::string answer =

@@ -18,8 +18,8 @@ namespace beast_http = boost::beast::http;
 constexpr uint64_t kMaxContentLength = std::numeric_limits<int32_t>::max();
 constexpr size_t kMinChunkedCapacity = 4096;
 constexpr absl::string_view kLastChunk = "0\r\n\r\n";
-// The budget pays for a body in steps: the first is what a client gets for an announcement alone,
-// the next are as large as what it has sent, so that few are needed.
+// The budget pays for a body in steps: the first is granted for the announcement alone, each
+// further one is as large as what the client has sent so far, so that few are needed.
 constexpr uint64_t kFirstStep = 64 << 10;
 constexpr uint64_t kLargestStep = 1 << 20;
 
@@ -58,7 +58,7 @@ RequestReader::Progress RequestReader::Consume(InputBuffer* input) {
   return ReadSizedBody(input);
 }
 
-// kComplete when the head is there and the body may begin.
+// kComplete if the head is complete and the body may begin.
 RequestReader::Progress RequestReader::ReadHead(InputBuffer* input) {
   if (!parser_.has_value()) {
     // An empty line before the request line is tolerated, as RFC 9112 recommends.
@@ -168,7 +168,7 @@ RequestReader::Progress RequestReader::ReadChunks(InputBuffer* input) {
 
   while (!parser_->is_done()) {
     if (input->empty()) return Progress::kNeedMore;
-    // Where assertions are on, the parser fails when it is shown a part of the last chunk twice.
+    // With assertions on, the parser fails if it sees a part of the last chunk twice.
     const bool between_chunks = body_bytes() == chunked_size_;
     if (between_chunks && *input->data() == '0' && input->size() < kLastChunk.size()) {
       return Progress::kNeedMore;
@@ -205,7 +205,7 @@ bool RequestReader::AddChunkData(const char* data, size_t size) {
   const size_t have = body_ == nullptr ? 0 : body_->capacity();
   const size_t needed = (body_ == nullptr ? 0 : body_->size()) + size;
   if (needed > have) {
-    // Grows with what has come, not with what is announced.
+    // Grows with the bytes received, not with the bytes announced.
     const size_t capacity = std::max({kMinChunkedCapacity, 2 * have, needed});
     std::optional<BudgetUnits> units = TakeUnits(capacity - have);
     if (!units.has_value()) return false;
@@ -231,7 +231,7 @@ std::optional<BudgetUnits> RequestReader::TakeUnits(uint64_t bytes) {
   Budget* const budget = options_->body_budget;
   if (budget == nullptr) return BudgetUnits();
   const uint64_t held = body_ == nullptr ? 0 : body_->charged();
-  // The first ones pay for the request itself, too.
+  // The first units also pay for the request itself.
   if (held == 0) bytes += options_->request_cost;
   auto units = budget->TakeFairly(bytes, held, ShareUse::kAdmission);
   if (units.ok()) return *std::move(units);
@@ -239,7 +239,7 @@ std::optional<BudgetUnits> RequestReader::TakeUnits(uint64_t bytes) {
   return std::nullopt;
 }
 
-// What no waiting helps: the budget would not pay for it even if nobody else held anything.
+// Waiting does not help: the budget could not pay for it even if no other client held anything.
 bool RequestReader::FailTooLarge(uint64_t size) {
   const Budget* const budget = options_->body_budget;
   if (budget == nullptr) return false;
@@ -258,7 +258,7 @@ size_t RequestReader::AlignedBodyOffset() const {
   if (options_->body_split_header.empty()) return 0;
   uint64_t offset = 0;
   const auto text = request_->FindHeader(options_->body_split_header);
-  // A value that is no number is for the handler to refuse; here it only means no alignment.
+  // The handler refuses a value that is not a number; here it only means no alignment.
   if (!text.has_value() || !absl::SimpleAtoi(*text, &offset)) return 0;
   return offset % HttpBody::kAlignment;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kHeadCapacity = 512;
 
-// Header values come from our own code, but some of them repeat what a client or a model said.
+// Header values come from our own code, but some of them repeat text from a client or a model.
 bool IsSafeHeaderText(absl::string_view text) {
   return text.find_first_of(absl::string_view("\r\n\0", 3)) == absl::string_view::npos;
 }
@@ -93,7 +93,7 @@ void ResponseWriter::Append(HttpBodyStream::Taken taken) {
   chunk_heads_.clear();
   // The pieces of the gather list point into it.
   chunk_heads_.reserve(taken_.pieces.size() + 1);
-  const char* line_end = "";  // of the chunk before
+  const char* line_end = "";  // of the previous chunk
   for (const HttpBodyStream::Piece& piece : taken_.pieces) {
     chunk_heads_.push_back(absl::StrCat(line_end, absl::Hex(piece.text.size()), "\r\n"));
     line_end = "\r\n";
