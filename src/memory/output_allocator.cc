@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-// Lies in front of every heap buffer, so that the units go where the bytes go.
+// Precedes every heap buffer, so that the units are freed together with the bytes.
 struct alignas(kAlignment) Header {
   BudgetUnits units;
 };

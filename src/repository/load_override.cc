@@ -51,7 +51,7 @@ absl::StatusOr<fs::path> RelativePath(const std::string& parameter) {
 absl::Status WriteFile(const std::string& parameter, const fs::path& path,
                        const std::string& content) {
   std::error_code error;
-  // "Exists already" is no error here, but a file in the way is.
+  // An existing directory is not an error here, but a file in the way is.
   fs::create_directories(path.parent_path(), error);
   if (!fs::is_directory(path.parent_path(), error) || fs::is_directory(path, error)) {
     return Clash(parameter);

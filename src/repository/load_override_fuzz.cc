@@ -1,5 +1,5 @@
-// Arbitrary paths as the files of a load request. Whatever they say, they are written below the
-// model's own directory, and leave nothing behind.
+// Arbitrary paths as the files of a load request. Whatever the paths are, the files must be written
+// inside the model's own directory and leave nothing behind.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
@@ -54,7 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   {
     const auto directory = nereid::MakeModelDirectory(override->files);
     if (directory.ok()) {
-      // The directory itself, in it the lock and the folder of files, and there what was asked for.
+      // The directory itself, in it the lock and the folder of files, and in that the requested
+      // files.
       Require(Entries(parent) == 1);
       Require(Entries(fs::path((*directory)->path()).parent_path()) == 2);
       Require(Entries((*directory)->path()) >= 1);

@@ -49,7 +49,7 @@ std::map<std::string, FileStat> FilesOfVersion(const ModelFiles& model, int64_t 
   return files;
 }
 
-// The model's name that `directory` of `repository` stands for.
+// The model's name for `directory` of `repository`.
 std::string NameOf(const RepositoryLayout& layout, const std::string& repository,
                    const std::string& directory) {
   const auto names = layout.names.find(repository);
@@ -118,7 +118,7 @@ absl::StatusOr<RepositorySnapshot> ScanRepositories(const FileSystem& fs,
       snapshot.ambiguous.insert(id.name);
       continue;
     }
-    // One that went since it was listed is not there.
+    // A directory removed since it was listed counts as absent.
     absl::StatusOr<ModelFiles> files = ScanModel(fs, paths[0]);
     if (files.ok()) snapshot.models.emplace(id, *std::move(files));
   }

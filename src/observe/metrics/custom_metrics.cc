@@ -52,7 +52,7 @@ void AppendSample(const std::string& name, const std::string& labels, double val
   *out += '\n';
 }
 
-// A help text goes on one line.
+// A help text must be on one line.
 std::string EscapeHelp(absl::string_view help) {
   std::string escaped;
   for (const char c : help) {
@@ -136,7 +136,7 @@ absl::StatusOr<std::shared_ptr<CustomMetric>> CustomFamily::Metric(const MetricL
                                                                    std::vector<double> buckets) {
   const absl::StatusOr<std::string> text = LabelText(labels);
   if (!text.ok()) return text.status();
-  // Equal bounds would be two samples of the same name; NaN is no bound at all.
+  // Equal bounds would be two samples of the same name; NaN is not a bound at all.
   const auto ascends = [](double a, double b) { return !(a < b); };
   if (std::adjacent_find(buckets.begin(), buckets.end(), ascends) != buckets.end()) {
     return absl::InvalidArgumentError(

@@ -19,10 +19,10 @@ struct Family {
   double (*read)(const ModelMetricsSample&);
 };
 
-// Microseconds from nanoseconds, in whole ones as the original counts.
+// Microseconds from nanoseconds, in whole microseconds, as the original counts.
 double Micros(const StatDuration& duration) { return static_cast<double>(duration.ns / 1000); }
 
-// Every per-model family but the failures, which carry one more label.
+// Every per-model family except the failures, which carry one more label.
 constexpr Family kModelFamilies[] = {
     {"nv_inference_request_success", Kind::kCounter,
      "Number of successful inference requests, all batch sizes",
@@ -62,7 +62,7 @@ constexpr Family kModelFamilies[] = {
      [](const ModelMetricsSample& m) { return m.load_seconds; }},
 };
 
-// Of models that use the response cache.
+// Families of models that use the response cache.
 constexpr Family kCacheFamilies[] = {
     {"nv_cache_num_hits_per_model", Kind::kCounter, "Number of cache hits per model",
      [](const ModelMetricsSample& m) { return static_cast<double>(m.statistics.cache_hit.count); }},
@@ -78,7 +78,7 @@ constexpr Family kCacheFamilies[] = {
      [](const ModelMetricsSample& m) { return Micros(m.statistics.cache_miss); }},
 };
 
-// Of models with adaptive batching.
+// Families of models with adaptive batching.
 constexpr Family kAdaptiveFamilies[] = {
     {"nereid_adaptive_batch_delay_us", Kind::kGauge,
      "Longest wait for a batch to grow that adaptive batching has chosen, in microseconds",
@@ -124,7 +124,7 @@ void AppendModelSample(const Family& family, const ModelMetricsSample& m, std::s
       family.read(m), out);
 }
 
-// Of those models only that `has` says yes to.
+// Only for those models for which `has` returns true.
 void AppendFamilies(absl::Span<const Family> families,
                     const std::vector<ModelMetricsSample>& models,
                     bool (*has)(const ModelMetricsSample&), std::string* out) {

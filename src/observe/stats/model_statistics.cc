@@ -7,7 +7,7 @@ namespace nereid {
 namespace {
 
 // Batch sizes up to here have counters of their own in every shard. A model may allow far larger
-// batches (max_batch_size is any int32); memory for each of those sizes is not taken in advance.
+// batches (max_batch_size is any int32); memory for all those sizes is not allocated in advance.
 constexpr uint32_t kMaxShardedBatchSize = 1024;
 
 // A duration counter that many threads add to.
@@ -116,8 +116,8 @@ void ModelStatistics::RecordBatch(int shard, uint64_t batch_size, uint64_t exec_
     return;
   }
   MutexLock lock(&mu_);
-  // Once there are many, only powers of two are told apart: what a client sends may decide on
-  // sizes.
+  // Once there are many sizes, only powers of two are distinguished, because a client's input may
+  // determine the sizes.
   const bool told_apart = odd_batches_.size() < kOddBatchSizes || odd_batches_.contains(size);
   BatchStatistics& batch = odd_batches_[told_apart ? size : std::bit_floor(size)];
   Add(input, &batch.compute_input);

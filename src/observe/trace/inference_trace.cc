@@ -57,7 +57,7 @@ absl::Status InferenceTrace::ReportCustom(uint64_t time_ns, absl::string_view na
                        "' cannot be recorded: the context of the trace is no "
                        "JSON object"));
     } else {
-      // Nobody but us has a use for the parsed object: the member goes before the last brace.
+      // Only this function needs the parsed object: the member is inserted before the last brace.
       const absl::string_view open = present.substr(0, present.size() - 1);
       const bool first = absl::StripAsciiWhitespace(open).size() == 1;
       ReplaceContext(absl::StrCat(open, first ? "" : ",", member, "}"));
@@ -98,7 +98,7 @@ TracePtr HoldTrace(std::unique_ptr<InferenceTrace> trace) {
   if (trace == nullptr) return nullptr;
   trace->begun_ = false;
   return TracePtr(trace.release(), [](InferenceTrace* back) {
-    // The trace may go in there, and its receiver with it.
+    // The trace may be destroyed in that call, and its receiver with it.
     const std::shared_ptr<TraceReceiver> receiver = back->receiver_;
     receiver->OnRelease(std::unique_ptr<InferenceTrace>(back));
   });
