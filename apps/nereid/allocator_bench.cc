@@ -1,5 +1,6 @@
-// What it costs that operator delete ignores the size: jemalloc's sized delete against the
-// program's, in one run. Both pairs of operators are called through pointers, as across libraries.
+// Measures the cost of an operator delete that ignores the size: jemalloc's sized delete against
+// the program's, in one run. Both pairs of operators are called through pointers, as across
+// libraries.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
@@ -24,7 +25,7 @@ Operators OperatorsOf(const char* library) {
           reinterpret_cast<void (*)(void*, size_t)>(dlsym(handle, "_ZdlPvm"))};
 }
 
-// As many blocks as a request has, made and then given back; an item is one of them.
+// Allocates and frees as many blocks as a request has; an item is one block.
 void BM_NewAndSizedDelete(benchmark::State& state, const char* library) {
   const Operators use = OperatorsOf(library);
   const auto size = static_cast<size_t>(state.range(0));

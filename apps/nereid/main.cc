@@ -1,4 +1,4 @@
-// nereid: the server program. Reads the command line, makes the parts, waits for the end.
+// nereid: the server program. Reads the command line, creates the parts, waits for the end.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@
 namespace nereid {
 namespace {
 
-// Scripts that look at the server's metadata know the original under this name and version.
+// Scripts that read the server's metadata expect the original's name and version.
 constexpr char kOriginalProgram[] = "tritonserver";
 constexpr char kOriginalId[] = "triton";
 constexpr char kOriginalVersion[] = "2.73.0";
@@ -66,7 +66,7 @@ Settings DefaultSettings(const std::string& program) {
   return settings;
 }
 
-// What a process says that takes too long over its last steps.
+// The message of a process whose last steps take too long.
 std::vector<std::string> LastSteps() {
   return {"a backend, a cache or a port takes too long to end"};
 }
@@ -79,14 +79,14 @@ constexpr Duration kExitGrace = kPortsGrace + Server::kStopGrace + std::chrono::
 bool ClosePorts(Services* services, TimePoint deadline) {
   std::promise<void> end;
   std::future<void> ended = end.get_future();
-  // Left behind if it hangs, with the process soon to end.
+  // Left running if it hangs, because the process will soon end.
   std::thread* thread = nullptr;
   try {
     thread = new std::thread([services, deadline, end = std::move(end)]() mutable {
       services->ClosePorts(deadline);
       end.set_value();
     });
-  } catch (const std::exception& e) {  // then the watchdog sees to it that this does not hang
+  } catch (const std::exception& e) {  // then the watchdog ends the process if this hangs
     LOG_WARNING << "no thread to close the ports: " << e.what();
     services->ClosePorts(deadline);
     return true;
@@ -100,12 +100,12 @@ bool ClosePorts(Services* services, TimePoint deadline) {
   return true;
 }
 
-// Ends what runs. The exit status for the caller; does not return if something hangs.
+// Ends server and ports. Returns the exit status; does not return if something hangs.
 int Stop(const Settings& settings, Server* server, Services* services, ExitWatchdog* watchdog) {
   const Clock& clock = *server->clock();
   const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
   watchdog->Arm(deadline + kExitGrace, [server] { return server->Unfinished(); });
-  // The ports stay open: probes see that the server is not ready, and live sequences go on.
+  // The ports stay open: probes see that the server is not ready, and live sequences continue.
   server->Drain(deadline);
   const bool closed = ClosePorts(services, deadline);
   const absl::Status stopped = server->StopBy(deadline);
@@ -118,12 +118,12 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
     watchdog->Report(LastSteps);
     return 0;
   }
-  // Threads that do not come back still use the server and the ports: nothing may be destroyed.
+  // Threads that do not return still use the server and the ports, so nothing may be destroyed.
   if (!stopped.ok()) LOG_ERROR << stopped.message();
   _exit(1);
 }
 
-// Where the machine has no threads or memory for them, server and ports do not start, and say so.
+// If the machine lacks threads or memory, server and ports do not start, and report it.
 absl::StatusOr<Server::Owner> CreateServer(const ServerOptions& options) try {
   return Server::Create(options);
 } catch (...) {
@@ -136,7 +136,7 @@ absl::Status StartServices(const Settings& settings, Services* services) try {
   return CaughtStatus();
 }
 
-// The exit status for the caller.
+// Returns the exit status.
 int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watchdog) {
   absl::StatusOr<Server::Owner> server = CreateServer(settings.server);
   if (!server.ok()) {
@@ -159,7 +159,7 @@ int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watc
   return Stop(settings, server->get(), &services, watchdog);
 }
 
-// Without the destructors of static objects, of which loaded backends have many.
+// Ends without running the destructors of static objects, of which loaded backends have many.
 [[noreturn]] void EndNow(int exit_code) {
   std::cout.flush();
   std::cerr.flush();

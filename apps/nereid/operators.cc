@@ -1,12 +1,12 @@
 // operator new and operator delete of the program, in all their forms. They replace those of
-// jemalloc, also for the libraries and backends that are loaded into the program, which is why the
+// jemalloc, including in the libraries and backends loaded into the program, which is why the
 // linker exports them (CMakeLists.txt).
 //
-// What counts is operator delete. jemalloc takes the size of a sized delete at its word, and a
-// backend that frees what `new T[n]` made by `delete` passes the size of one T. With glibc's
+// The important one is operator delete. jemalloc trusts the size of a sized delete, and a backend
+// that frees the result of `new T[n]` with `delete` passes the size of one T. With glibc's
 // allocator, under which backends are written and tested, that is harmless; with jemalloc the heap
-// is corrupted, and the server dies later and elsewhere. So every form ends in free(), which looks
-// at nothing but the address. docs/adr/0013 says more.
+// is corrupted, and the server dies later and elsewhere. So every form ends in free(), which uses
+// only the address. docs/adr/0013 says more.
 //
 // Thread-safe, as the allocator is. Nothing here allocates for itself.
 #include <stdlib.h>
@@ -26,8 +26,8 @@ void* AllocateAlignedOrNull(size_t size, std::align_val_t alignment) noexcept {
   return posix_memalign(&memory, least, size) == 0 ? memory : nullptr;
 }
 
-// What the standard asks for when there is no memory: the new-handler is called until it has made
-// room, has thrown, or is no longer there. Out of line, so that the way without failure is short.
+// The standard's behaviour when there is no memory: the new-handler is called until it has made
+// room, has thrown, or is no longer set. Out of line, to keep the normal path short.
 template <typename Allocate>
 __attribute__((noinline)) void* AskHandler(Allocate allocate) {
   while (true) {
@@ -50,7 +50,7 @@ void* NewAligned(size_t size, std::align_val_t alignment) {
   return AskHandler([=] { return AllocateAlignedOrNull(size, alignment); });
 }
 
-// The forms without exceptions call the handler too, and answer what it throws by null.
+// The forms without exceptions also call the handler, and return null if it throws.
 void* NewOrNull(size_t size) noexcept {
   try {
     return New(size);

@@ -116,14 +116,14 @@ absl::StatusOr<std::string> SetUp(const Options& options, Settings* settings) {
   RETURN_IF_ERROR(ParseCommandLine(args, settings));
   settings->server.log_tables = false;
   settings->server.cpu_metrics = false;
-  settings->server.exit_on_error = false;  // what is wrong is told below, in full
-  // Tracebacks are read by people here, and take several lines.
+  settings->server.exit_on_error = false;  // errors are reported below, in full
+  // People read tracebacks here, so they may take several lines.
   settings->log.escape_messages = false;
   RETURN_IF_ERROR(Log::Configure(settings->log));
   return name;
 }
 
-// False, and why, if a model that was asked for is not there.
+// False, with the reason, if a requested model does not exist.
 bool AllLoaded(const Server& server, std::ostream& err) {
   const auto index = server.RepositoryIndex(/*ready_only=*/false);
   if (!index.ok()) {

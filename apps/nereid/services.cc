@@ -18,21 +18,23 @@ constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
 constexpr char kConnectionRequestsLimitGauge[] = "nereid_connection_requests_limit";
 constexpr char kSlowClientsGauge[] = "nereid_http_slow_clients";
 
-// Of administration, for all ports. Threads beyond the first two only where requests hang.
+// Administration threads for all ports. Threads beyond the first two are used only if requests
+// hang.
 constexpr int kAdminThreads = 2;
 constexpr int kMostAdminThreads = 16;
 constexpr size_t kMaxWaitingAdminRequests = 256;
-// What requests for administration under way get when no port is open any more, and then the
+// Time for administration requests in progress once no port is open any more, and then for the
 // compression of answers that nobody waits for.
 constexpr std::chrono::seconds kAdminGrace(1);
 
-// For large compressed bodies and answers: one thread for each processor, at most four, so that
-// work that takes all of it leaves some to the models. Spare ones for the small among the large.
+// For large compressed bodies and answers: one thread per processor, at most four, so that some
+// processors are left to the models. Spare threads keep small bodies from waiting behind large
+// ones.
 constexpr int kMostCompressionThreads = 4;
 constexpr int kMostSpareCompressionThreads = 4;
 constexpr size_t kMaxWaitingCompressions = 256;
 
-// `asked`, or where that is 0 one for each processor that this process may use, at most `most`.
+// `asked` or, if that is 0, one per processor that this process may use, at most `most`.
 int ThreadCount(int asked, int most) {
   if (asked > 0) return asked;
   cpu_set_t processors;

@@ -13,14 +13,14 @@
 namespace nereid {
 namespace {
 
-// Written before the handlers are there, and never again.
+// Written before the handlers are installed, and never again.
 int g_pipe = -1;
 pid_t g_process = 0;
 
-// Runs on any thread, in the middle of anything: only async-signal-safe calls.
+// Runs on any thread at any point, so only async-signal-safe calls are allowed.
 void HandleShutdown(int number) {
-  // A child that a backend forked has this handler until it runs another program. Its signals are
-  // its own.
+  // A child forked by a backend has this handler until it runs another program. Its signals do not
+  // concern the server.
   if (getpid() != g_process) {
     signal(number, SIG_DFL);
     raise(number);
@@ -28,12 +28,12 @@ void HandleShutdown(int number) {
   }
   const int error = errno;
   const auto byte = static_cast<unsigned char>(number);
-  const ssize_t ignored = write(g_pipe, &byte, 1);  // full: there are enough of them
+  const ssize_t ignored = write(g_pipe, &byte, 1);  // a full pipe has enough signals already
   (void)ignored;
   errno = error;
 }
 
-// A client that goes away while it is written to is an error of that write, not of the process.
+// A client that leaves during a write is an error of that write, not of the process.
 void HandleBrokenPipe(int) {}
 
 void CatchBy(int number, void (*handler)(int)) {
@@ -61,7 +61,8 @@ ShutdownSignals::ShutdownSignals() {
 void ShutdownSignals::Catch() {
   CatchBy(SIGINT, &HandleShutdown);
   CatchBy(SIGTERM, &HandleShutdown);
-  // A handler that does nothing: what is ignored stays ignored in programs that a backend starts.
+  // A handler that does nothing, because ignored signals stay ignored in programs that a backend
+  // starts.
   CatchBy(SIGPIPE, &HandleBrokenPipe);
 }
 
@@ -71,7 +72,7 @@ void ShutdownSignals::Serving() {
 }
 
 int ShutdownSignals::Wait() {
-  // Not by std::atomic, whose wait ThreadSanitizer does not know: it would keep the handler from
+  // Not std::atomic, whose wait ThreadSanitizer does not know: it would keep the handler from
   // running on this thread, which the system prefers.
   MutexLock lock(&mu_);
   while (received_ == 0) changed_.Wait(&mu_);

@@ -31,7 +31,7 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
 
 const Flag* Nearest(const std::vector<FlagGroup>& table, absl::string_view name) {
   const Flag* best = nullptr;
-  size_t best_distance = name.size() / 2 + 2;  // farther than this is no help
+  size_t best_distance = name.size() / 2 + 2;  // a larger distance is no help
   for (const FlagGroup& group : table) {
     for (const Flag& flag : group.flags) {
       const size_t distance = EditDistance(name, flag.name);
@@ -114,7 +114,7 @@ absl::Status CheckTogether(const Settings& s) {
   return CheckPorts(s);
 }
 
-// What the cache options say together.
+// Combines the cache options.
 absl::Status SetCacheConfigs(Settings* s) {
   if (s->response_cache_byte_size.has_value()) {
     if (!s->cache_settings.empty()) {

@@ -6,7 +6,7 @@
 namespace nereid {
 namespace {
 
-// Client certificates need TLS; so it is wanted whichever value is given.
+// Client certificates need TLS, so this enables TLS whatever value is given.
 Flag MutualTls(GrpcTlsOptions* tls) {
   Flag flag = BooleanFlag("grpc-use-ssl-mutual", &tls->mutual,
                           "TLS with client certificates; giving it turns TLS on.");

@@ -6,7 +6,7 @@
 namespace nereid {
 namespace {
 
-// A number, or whether to write any at all.
+// A number, or a boolean that switches it on or off.
 absl::Status SetVerboseLevel(absl::string_view value, int* target) {
   int64_t level = 0;
   if (ParseInteger(value, 0, kMaxInt, &level).ok()) {

@@ -4,7 +4,7 @@
 namespace nereid {
 namespace {
 
-// The other way round: true completes nothing.
+// Inverted: true means that nothing is completed.
 Flag StrictModelConfig(Settings* s) {
   bool* const complete = &s->server.auto_complete_config;
   return Deprecated(
