@@ -14,7 +14,7 @@ using nereid_backend::OnnxModel;
 
 namespace {
 
-// Backends lie side by side.
+// Backends are installed side by side.
 nereid_backend::Result<std::string> FolderOfBackend(TRITONBACKEND_Backend* backend,
                                                     const std::string& other) {
   TRITONBACKEND_ArtifactType type;

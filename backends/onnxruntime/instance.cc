@@ -27,7 +27,7 @@ Error OnnxInstance::Execute(Batch* batch) {
   executor_.Begin(batch);
   while (executor_.Next()) {
     executor_.End(Compute());
-    // The tensors point into requests and responses that are about to go.
+    // The tensors point into requests and responses that are about to be released.
     input_values_.clear();
     output_values_.clear();
   }
@@ -40,7 +40,7 @@ Error OnnxInstance::Compute() {
     executor_.batch().MarkComputeStart();
     Error ran = RunWatched();
     if (IsOutputMismatch(ran) && executor_.Replan()) {
-      // Once more, in places that the runtime makes; the shapes are learned anew.
+      // Repeats the run with buffers made by the runtime; the shapes are learned anew.
       model_.bound().set_shape_trust(BoundModel::ShapeTrust::kUnknown);
       ran = RunWatched();
     }
@@ -74,7 +74,7 @@ void OnnxInstance::MakeOutputs() {
 
 Error OnnxInstance::Run() {
   MakeOutputs();
-  if (output_names_.empty()) return Error();  // nobody asks for anything
+  if (output_names_.empty()) return Error();  // no output is requested
   return OrtTry("", [&]() -> Error {
     model_.session().Run(run_options_, input_names_.data(), input_values_.data(),
                          input_values_.size(), output_names_.data(), output_values_.data(),
@@ -88,7 +88,7 @@ Error OnnxInstance::RunWatched() {
   Error ran = Run();
   if (!watched_.End()) return ran;
   run_options_.UnsetTerminate();
-  // It may have finished all the same.
+  // The run may have finished anyway.
   if (ran.ok()) return ran;
   return Error(TRITONSERVER_ERROR_CANCELLED,
                StrCat("model '", model_.config().name,
@@ -98,7 +98,7 @@ Error OnnxInstance::RunWatched() {
 void OnnxInstance::TakeOutputs() {
   for (size_t k = 0; k < output_values_.size(); ++k) {
     RunOutput& output = executor_.outputs()[k];
-    // What lies in its place has the shape that was asked for.
+    // A result in its given buffer has the requested shape.
     if (output.place != nullptr) {
       output.data = output.place;
     } else {

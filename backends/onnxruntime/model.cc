@@ -13,8 +13,8 @@
 namespace nereid_backend {
 namespace {
 
-// Before the file is read only the configuration tells: true unless it has an open dimension, or
-// tensors whose size depends on more than the number of rows in a batch.
+// Before the file is read, only the configuration is known: true unless it has an open dimension,
+// or tensors whose size depends on more than the number of rows in a batch.
 bool ConfiguredShapesFixed(const ModelConfig& config) {
   if (!config.json["batch_input"].items().empty()) return false;
   return std::all_of(config.inputs.begin(), config.inputs.end(), [](const TensorConfig& input) {

@@ -34,8 +34,8 @@ Error SetShrinkage(const std::string& what, const std::string& value, SessionReq
   return Error();
 }
 
-// What a parameter of the model does. Names are those of the original's ONNX backend, but for the
-// last one.
+// The effect of a model's parameter. All names except the last are those of the original's ONNX
+// backend.
 struct Option {
   std::string_view name;
   Apply apply;
@@ -50,7 +50,7 @@ constexpr Option kOptions[] = {
     {"terminate_late_runs", &SetBool<&SessionRequest::terminate_late_runs>},
 };
 
-// Parameters with these prefixes go to the runtime as they stand.
+// Parameters with these prefixes are passed to the runtime unchanged.
 constexpr std::string_view kEntryPrefixes[] = {"session.", "optimization.", "ep.", "mlas."};
 
 // CUDA options of the original, which mean nothing on a CPU.
@@ -83,7 +83,7 @@ Error ReadParameters(const ModelConfig& config, SessionRequest* request) {
       if (Contains(kCudaOptions, name)) {
         NB_LOG_INFO("model '", config.name, "': parameter '", name, "' has no effect on CPU");
       }
-      continue;  // parameters of others are not this backend's business
+      continue;  // parameters for other software are ignored
     }
     NB_LOG_INFO("Configuring ", name, " to ", value);
   }

@@ -41,7 +41,8 @@ void AsyncRun::Proceed() noexcept {
 Error AsyncRun::Start() {
   return OvTry("", [&]() -> Error {
     run_.SetTensors();
-    // Each time: where a callback of an earlier run has not returned yet, the runtime has none.
+    // Set each time, because the runtime has no callback while that of an earlier run has not
+    // returned yet.
     run_.request().set_callback([this](std::exception_ptr failure) { OnCompleted(failure); });
     batch_->MarkComputeStart();
     run_.BeginWatch();

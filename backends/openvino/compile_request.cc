@@ -69,7 +69,7 @@ Error SetPerformance(const Parameter& parameter, CompileRequest* request) {
   if (parameter.value == "latency") {
     request->performance = ov::hint::PerformanceMode::LATENCY;
   } else if (parameter.value == "throughput" || parameter.value == "cumulative_throughput") {
-    // The second is that of several devices, and there is one.
+    // The second is meant for several devices, and there is only one.
     request->performance = ov::hint::PerformanceMode::THROUGHPUT;
   } else {
     return parameter.Expected("LATENCY/THROUGHPUT/CUMULATIVE_THROUGHPUT");
@@ -184,7 +184,7 @@ Result<CompileRequest> CompileRequest::FromConfig(const ModelConfig& config) {
     const auto option =
         std::find_if(std::begin(kOptions), std::end(kOptions),
                      [&, &key = name](const Option& candidate) { return candidate.name == key; });
-    if (option == std::end(kOptions)) continue;  // parameters of others
+    if (option == std::end(kOptions)) continue;  // a parameter for other software
     const Parameter parameter = ReadParameter(config, name, json);
     if (option->apply != nullptr) NB_RETURN_IF_ERROR(option->apply(parameter, &request));
     if (option->remark.empty()) {

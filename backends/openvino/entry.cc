@@ -61,8 +61,8 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstan
                                                                               request_count);
 }
 
-// Not NEREID_BackendExecutesBriefly: an instance with several batches under way waits for one of
-// them, and its executions look short.
+// Not NEREID_BackendExecutesBriefly: an instance with several batches in progress waits for one of
+// them, although its executions look short.
 void NEREID_BackendReadsPieces(void) {}
 
 }  // extern "C"

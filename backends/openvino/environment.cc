@@ -17,7 +17,7 @@ Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
                         ParseInt("backend setting 'default-max-batch-size'",
                                  json["default-max-batch-size"].AsString(), 0, INT32_MAX));
   }
-  // As in the original: a model that can batch does so, if only by one.
+  // As in the original: a model that can batch does so, even if only with batches of one.
   settings.default_max_batch_size = std::max<int64_t>(settings.default_max_batch_size, 1);
   settings.cache_dir = json["cache-dir"].AsString();
   return settings;
@@ -25,7 +25,7 @@ Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
 
 std::shared_ptr<ov::Core> Environment::NewCore() {
   auto core = std::make_shared<ov::Core>();
-  // A file that is mapped and then cut short by whoever replaces it ends the process.
+  // A mapped file that is truncated while being replaced would crash the process.
   core->set_property(ov::enable_mmap(false));
   return core;
 }

@@ -24,7 +24,7 @@ size_t IndexOf(const std::vector<ModelTensor>& tensors, const std::string& name)
   return static_cast<size_t>(found - tensors.begin());
 }
 
-// As it is computed: operators without effect are gone.
+// The graph as it is computed, without operators that have no effect.
 bool HasOutputThatIsInput(const ov::CompiledModel& compiled) {
   const auto results = compiled.get_runtime_model()->get_results();
   return std::any_of(results.begin(), results.end(), [](const auto& result) {
@@ -146,8 +146,8 @@ void OpenVinoModel::FindPorts() {
   }
 }
 
-// The next request of a sequence needs the state that the one before it leaves, so there is nothing
-// to run ahead with; and the states of the network lie in the infer request.
+// The next request of a sequence needs the state left by the previous one, so nothing can run
+// ahead; and the infer request holds the states of the network.
 Error OpenVinoModel::MakePool() {
   return OvTry(StrCat("failed to set up '", path_, "': "), [&]() -> Error {
     const std::lock_guard lock(environment_.setup_mutex());

@@ -29,7 +29,7 @@ Run::Run(const OpenVinoModel& model)
       own_outputs_(model.outputs().size()),
       lent_(model.outputs().size(), false) {}
 
-// A request that has not begun, or has just ended, has nothing to stop.
+// A request that has not begun, or has just ended, cannot be stopped.
 void Run::Cancel() {
   const Error error = OvTry("", [&]() -> Error {
     request_.cancel();
@@ -39,7 +39,7 @@ void Run::Cancel() {
 }
 
 Error Run::EndWatch(Error ran) {
-  // It may have finished all the same.
+  // The run may have finished anyway.
   if (!watched_.End() || ran.ok()) return ran;
   return Error(TRITONSERVER_ERROR_CANCELLED,
                StrCat("model '", model_.config().name,

@@ -52,7 +52,8 @@ void RunPool::AwaitNone(const TRITONBACKEND_ModelInstance* instance) {
 }
 
 void RunPool::GiveBack(Slot* slot) {
-  // Under the lock: who waits may destroy this as soon as it is released.
+  // Under the lock, because the waiting thread may destroy the pool as soon as the lock is
+  // released.
   const std::lock_guard lock(mu_);
   slot->instance = nullptr;
   changed_.notify_all();

@@ -8,7 +8,8 @@
 namespace nereid_backend {
 namespace {
 
-// Of what the server has ended, with time to spare: its clock starts later than ours.
+// Idle time after which the server has certainly ended a sequence; the server's clock starts later
+// than ours.
 constexpr uint64_t kIdleFactor = 2;
 
 size_t Rows(const ov::Tensor& tensor) {
@@ -80,7 +81,7 @@ bool SequenceStates::MayJoin(size_t a, size_t b) const {
   if (left.start) return true;
   const Entry* const one = Find(left.sequence);
   const Entry* const other = Find(right.sequence);
-  // One that is not held fails alone.
+  // A sequence that is not held fails alone.
   return one != nullptr && other != nullptr &&
          std::equal(one->states.begin(), one->states.end(), other->states.begin(),
                     other->states.end(), SameRowShape);

@@ -111,7 +111,7 @@ Signature ReadSignature(const ov::Model& model, const ModelConfig& config) {
   }
   taken.clear();
   for (const auto& port : model.outputs()) {
-    // The port belongs to a result; what has a name of its own is the node that it takes from.
+    // The port belongs to a result; the name belongs to the node that feeds it.
     const std::string node = port.get_node()->get_input_node_ptr(0)->get_friendly_name();
     signature.outputs.push_back(Describe(ChooseName(port, node, listed.outputs, &taken),
                                          port.get_element_type(), port.get_partial_shape()));

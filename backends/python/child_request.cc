@@ -14,8 +14,7 @@ using nereid_python::Tensor;
 using nereid_python::ValueReader;
 using nereid_python::ValueWriter;
 
-// An output's buffer, which is a block of its own, until the response that it belongs to is
-// deleted.
+// An output's buffer, a separate block, until its response is deleted.
 struct OutputBuffer {
   Transport* transport = nullptr;
   uint64_t block = 0;
@@ -260,7 +259,7 @@ ChildRequest::Response ChildRequest::Take(TRITONSERVER_InferenceResponse* respon
   return taken;
 }
 
-// What the process gets for a final flag that comes alone.
+// The message to the process for a final flag without a response.
 ChildRequest::Response ChildRequest::NoOutputs() {
   ValueWriter writer;
   writer.List(3);

@@ -14,7 +14,7 @@ namespace {
 using nereid_python::ValueReader;
 using nereid_python::ValueWriter;
 
-// That the model can be asked in this way. The texts are those of the original.
+// Checks that requests can be sent to the model in this way. The texts are those of the original.
 Error CheckModel(TRITONSERVER_Server* server, const ChildRequest::Spec& spec) {
   bool ready = false;
   NB_RETURN_IF_ERROR(
@@ -104,7 +104,8 @@ bool ChildRequests::BeginWait(uint64_t number, const std::string& model, int64_t
   return true;
 }
 
-// What an ensemble consists of is asked once: a circle that a later version makes is not seen.
+// The members of an ensemble are looked up once, so a cycle introduced by a later version is not
+// detected.
 const std::vector<std::string>& ChildRequests::TargetsOf(const std::string& model,
                                                          int64_t version) {
   const auto known = targets_.find(model);

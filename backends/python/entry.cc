@@ -32,7 +32,7 @@ TRITONSERVER_Error* TRITONBACKEND_Finalize(TRITONBACKEND_Backend* backend) {
   return Guard("Finalize", [&] { return nereid_backend::FinalizeBackend<PythonBackend>(backend); });
 }
 
-// A process takes a while to start: those of a model start at a time.
+// A process takes a while to start, so the processes of a model start in parallel.
 TRITONSERVER_Error* TRITONBACKEND_GetBackendAttribute(
     TRITONBACKEND_Backend*, TRITONBACKEND_BackendAttribute* backend_attributes) {
   return TRITONBACKEND_BackendAttributeSetParallelModelInstanceLoading(backend_attributes, true);

@@ -48,7 +48,7 @@ Error Execution::Run(Transport* transport) {
   return Error();
 }
 
-// A request that can not be told to the process fails alone.
+// A request that cannot be passed to the process fails alone.
 Error Execution::Send(Transport* transport, std::string_view* reply) {
   ValueWriter requests;
   std::vector<uint64_t> blocks;
@@ -71,7 +71,7 @@ Error Execution::Send(Transport* transport, std::string_view* reply) {
     *reply = *answered;
     return Error();
   }
-  // The process has not taken them over.
+  // The process has not taken over the blocks.
   for (const uint64_t block : blocks) transport->Free(block);
   return answered.TakeError();
 }
@@ -120,7 +120,7 @@ void Execution::Answer(Item* item, const PythonResponse& response, const Transpo
       "failed to send a response");
 }
 
-// Does nothing to a request that has got its last response.
+// Does nothing for a request that has had its last response.
 void Execution::Fail(Item* item, const Error& error) {
   if (!open_->Take(item->number)) return;
   item->failed = true;
@@ -136,7 +136,7 @@ void Execution::FailAll(const Error& error) {
   for (Item& item : items_) Fail(&item, error);
 }
 
-// What the process says is believed as far as it lies within this execution.
+// The times reported by the process are accepted only within this execution.
 void Execution::MarkComputed(uint64_t start, uint64_t end) {
   const uint64_t now = NowNs();
   compute_start_ = std::clamp(start, start_, now);

@@ -108,7 +108,7 @@ void OpenRequests::FailAll(const Error& error) {
   }
 }
 
-// The server tells the client that there will be no end when the last factory is deleted.
+// When the last factory is deleted, the server tells the client that no final response will come.
 void OpenRequests::Drop(uint64_t number) {
   Factory factory;
   const std::lock_guard lock(mu_);

@@ -71,7 +71,7 @@ Error PythonProcess::Initialize(std::string instance, ValueWriter message, OpenR
     life = life_;
     life->calls->set_instance(requests, node);
   }
-  // That it has ended meanwhile is what AwaitFirst says.
+  // If it has ended meanwhile, AwaitFirst reports that.
   const Error begun = life->transport->Begin(Command::kInitialize, initialize_message_);
   if (begun.ok()) life->transport->Ring();  // for the time limit
   return AwaitFirst();
@@ -104,7 +104,7 @@ void PythonProcess::Finalize(uint64_t limit_ns) {
   Stop();
 }
 
-// It may have ended before anybody has looked at its reply.
+// The process may have ended before its reply was read.
 bool PythonProcess::EndedWell(const Life& life) {
   const std::lock_guard lock(mu_);
   return life.ended && life.end.rfind("exited with status 0", 0) == 0;
@@ -140,7 +140,7 @@ Result<ChildProcess> PythonProcess::StartChild() {
     life_ = life;
     deadline_ = NowNs() + spec_.start_limit_ns;
   }
-  // What the process before has begun elsewhere may take its time.
+  // Work that the previous process has begun elsewhere may take time.
   retired_.erase(std::remove_if(retired_.begin(), retired_.end(),
                                 [](const auto& retired) { return retired->calls->Idle(); }),
                  retired_.end());
@@ -149,7 +149,7 @@ Result<ChildProcess> PythonProcess::StartChild() {
                                       completing_ ? complete_message_ : initialize_message_));
   ChildProcess::Spec child;
   child.executable = spec_.interpreter;
-  // The name is for those who look at a list of processes.
+  // The name is for people who read process lists.
   child.arguments = {spec_.main, std::to_string(getpid()),
                      instance_.empty() ? spec_.model : instance_};
   child.environment = spec_.environment;
@@ -206,7 +206,7 @@ bool PythonProcess::OnTimeout() {
   return false;
 }
 
-// False when the process is of no use.
+// False if the process is unusable.
 bool PythonProcess::TakeReply() {
   Result<std::string_view> reply = life_->transport->Reply();
   const std::lock_guard lock(mu_);
@@ -255,7 +255,7 @@ std::string PythonProcess::Explain(std::string how) {
 }
 
 void PythonProcess::OnEnded(const std::string& how) {
-  // What it has still said counts.
+  // Entries written before the end still count.
   while (life_->calls->Take()) {
   }
   {

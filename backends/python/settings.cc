@@ -25,7 +25,7 @@ Result<int64_t> LeadingNumber(const std::string& key, const std::string& text) {
       StrCat("backend setting '", key, "' is '", text, "'; it has to be a ", "number"));
 }
 
-// One that is checked and used for nothing.
+// A setting that is checked but not used.
 Error CheckUnused(const Json& cmdline, const char* key, int64_t least, const char* complaint,
                   std::string* without_effect) {
   if (!cmdline.Has(key)) return Error();
@@ -55,7 +55,7 @@ Error CheckUnused(const Json& cmdline, std::string* without_effect) {
   return CheckUnused(cmdline, "thread-pool-size", 1, " can't be less than 1.", without_effect);
 }
 
-// As other programs choose it. Empty where there is no home directory.
+// The usual place for caches. Empty where there is no home directory.
 std::string DefaultCache(const Variables& variables) {
   const std::string chosen = variables.Get("XDG_CACHE_HOME").value_or("");
   if (!chosen.empty() && chosen[0] == '/') return chosen + "/nereid/python";

@@ -14,7 +14,7 @@ Suspects::Verdict Suspects::Judge(uint64_t fingerprint) const {
   return Verdict::kUnknown;
 }
 
-// Who was alone, and has been there before, has done it.
+// A request that was executed alone and is already a suspect is guilty.
 void Suspects::Accuse(const std::vector<uint64_t>& fingerprints) {
   const std::lock_guard lock(mu_);
   for (const uint64_t fingerprint : fingerprints) {

@@ -70,7 +70,7 @@ Result<std::shared_ptr<Transport>> Transport::Create() {
 
 void Transport::Ring() {
   const uint64_t one = 1;
-  // It fails only where it has been rung very often and nobody has come.
+  // Fails only if the doorbell was rung very often without being read.
   if (write(doorbell_.get(), &one, sizeof(one)) < 0) NB_LOG_VERBOSE("a doorbell is full");
 }
 
@@ -89,7 +89,7 @@ void Transport::Free(uint64_t offset) {
   }
 }
 
-// A file that the process has made larger is looked at once for each new size.
+// If the process has enlarged the file, its size is read once per new size.
 Result<std::string_view> Transport::OutBytes(uint64_t offset, uint64_t size) const {
   if (offset > nereid_python::kMaxData || size > nereid_python::kMaxData - offset) return Damaged();
   if (offset + size > out_size_.load(std::memory_order_relaxed)) {
@@ -166,7 +166,7 @@ void Transport::GiveTurn() {
   command_over_.notify_one();
 }
 
-// The process may still be busy with a command whose reply nobody has waited for.
+// The process may still be busy with a command whose reply timed out.
 Result<std::string_view> Transport::Run(Command command, const ValueWriter& message,
                                         uint64_t nanoseconds) {
   Turn& turn = control()->turn;
@@ -217,7 +217,7 @@ void Transport::ClearDoorbell() {
   if (read(doorbell_.get(), &rung, sizeof(rung)) < 0) return;  // nobody has rung
 }
 
-// A slot that does not wait is left alone: the process has written what it should not.
+// A slot that does not wait is left alone, because its content is invalid.
 void Transport::Answer(uint32_t slot, const ValueWriter& message) {
   if (slot >= Control::kSlots) return;
   Slot& waiting = control()->slots[slot];

@@ -37,8 +37,8 @@ void WaitGraph::End(const Wait& wait) {
   wait.node->waits_.erase(wait.at);
 }
 
-// The largest set of models in which every instance waits for one of the set: what is not stuck is
-// taken out until nothing changes.
+// The largest set of models in which every instance waits for one of the set: models that are not
+// stuck are removed until nothing changes.
 bool WaitGraph::Stuck(const Node& node) const {
   std::set<std::string> stuck;
   for (const auto& [model, nodes] : nodes_) stuck.insert(model);

@@ -3,8 +3,8 @@
 namespace nereid_backend {
 namespace {
 
-// A thread that is about to compute goes before one that still has to wake up, which would leave a
-// CPU idle meanwhile; but not for ever.
+// A thread that is ready to compute overtakes one that must still wake up and would leave a CPU
+// idle meanwhile, but only a limited number of times.
 constexpr int kMostOvertakings = 32;
 
 }  // namespace

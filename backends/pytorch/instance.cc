@@ -13,7 +13,7 @@ namespace nereid_backend {
 TorchInstance::TorchInstance(const TorchModel& model, std::shared_ptr<const Network> network)
     : model_(model),
       network_(std::move(network)),
-      // What one instance keeps of a request another one might read just when it goes.
+      // Another instance might read memory of a request kept by this one just when it is freed.
       copies_inputs_(model.shares_network() && network_->traits().writes_attributes),
       executor_(model.bound(), GraphExecutor::Outputs::kInOwnMemory) {
   model_.CountInstance(1);
@@ -69,7 +69,7 @@ std::vector<c10::IValue> TorchInstance::MakeArguments() {
 c10::IValue TorchInstance::MakeInput(RunInput* input, size_t argument) {
   if (input->tensor->element_size == 0) return ListInput(*input);
   const std::vector<bool>& written = network_->traits().writes_argument;
-  // Nobody may write to what a request brought.
+  // The data of a request must not be written to.
   if (copies_inputs_ || (argument < written.size() && written[argument])) return CopyInput(*input);
   views_.push_back(ViewInput(input));
   return views_.back();

@@ -1,1 +1,1 @@
-// libtorch.so: a name that other libraries ask for. What they use lies in libtorch_cpu.so.
+// libtorch.so: a name that other libraries link against. The code they use is in libtorch_cpu.so.

@@ -60,7 +60,7 @@ void IndexList(const std::vector<Value>& values, std::vector<Named>* list) {
   for (size_t i = 0; i < list->size(); ++i) (*list)[i].index = i;
 }
 
-// Says that names which look like NAME__INDEX are not taken as such.
+// Logs that names which look like NAME__INDEX are not interpreted as such.
 void WarnOfOrder(const ModelConfig& config, const std::vector<Named>& list, bool inputs) {
   for (const Named& tensor : list) {
     const bool has_separator = tensor.name.find(kSeparator) != std::string::npos;

@@ -23,7 +23,7 @@ Error SystemError(const std::string& what) {
   return Error::Internal(StrCat(what, ": ", std::strerror(errno)));
 }
 
-// An exclusive lock on a file, until the end of this.
+// An exclusive lock on a file, held until destruction.
 class FileLock {
  public:
   ~FileLock() {
@@ -68,7 +68,7 @@ Error MakeCache(const std::string& cache) {
                       "'requirements-cache')"));
 }
 
-// Lasting before the folder is said to be complete.
+// Written to disk before the folder is marked complete.
 Error WriteMark(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return SystemError(StrCat("can not write '", path, "'"));
@@ -77,7 +77,7 @@ Error WriteMark(const std::string& path) {
   return lasting ? Error() : SystemError(StrCat("can not write '", path, "'"));
 }
 
-// FNV-1a in 64 bits, from two beginnings.
+// FNV-1a in 64 bits, with two initial values.
 uint64_t Hash(uint64_t hash, const std::string& text) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;

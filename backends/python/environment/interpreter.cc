@@ -53,7 +53,7 @@ std::string KeyOf(const std::string& path, const Variables& variables) {
 
 Interpreter FromJson(const std::string& path, const Json& json) {
   Interpreter interpreter;
-  // What was asked may be a script that finds an interpreter.
+  // The program may be a script that finds an interpreter.
   interpreter.path = json["executable"].AsString();
   if (interpreter.path.empty()) interpreter.path = path;
   interpreter.major = static_cast<int>(json["major"].AsInt());

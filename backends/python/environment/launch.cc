@@ -16,7 +16,7 @@ constexpr const char* kPathParameter = "EXECUTION_ENV_PATH";
 constexpr std::string_view kModelDirectory = "$$TRITON_MODEL_DIRECTORY";
 constexpr const char* kOriginalsProgram = "triton_python_backend_stub";
 
-// OpenMP's holds for the others too, unless they are set.
+// OpenMP's variable also applies to the others unless they are set.
 constexpr std::array<const char*, 4> kThreadVariables = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
                                                          "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
 
@@ -28,7 +28,7 @@ std::string WithModelDirectory(std::string path, const std::string& directory) {
   return path;
 }
 
-// What the environment's script `activate` would do.
+// Does what the environment's script `activate` would do.
 void Activate(const std::string& environment, Variables* variables) {
   std::error_code ignored;
   const bool conda = fs::is_directory(environment + "/conda-meta", ignored);
@@ -39,7 +39,7 @@ void Activate(const std::string& environment, Variables* variables) {
                              variables->Get("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
 }
 
-// Says what the threads are.
+// Describes the thread counts.
 std::string SetThreads(int threads, Variables* variables) {
   if (const auto given = variables->Get(kThreadVariables[0]); given.has_value()) {
     return StrCat(kThreadVariables[0], "=", *given, " by the server's environment");

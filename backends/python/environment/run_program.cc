@@ -21,7 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kGoodEnd = "exited with status 0";
 
-// Runs what follows in its own place, after it has asked the kernel to be ended with the server.
+// Replaces itself by the command that follows, after asking the kernel to kill it when the server
+// ends.
 constexpr const char* kStarter =
     "import ctypes,os,sys\n"
     "ctypes.CDLL(None).prctl(1,9,0,0,0)\n"
@@ -43,12 +44,12 @@ ChildProcess::Spec SpecOf(const Program& program) {
   return spec;
 }
 
-// What the program writes: passed on by lines, of which the last ones are kept.
+// The program's output: passed on line by line; the last lines are kept.
 class Output {
  public:
   Output(const Program& program, ProgramEnd* end) : program_(program), end_(*end) {}
 
-  // Reads what is there. False at the end of the output.
+  // Reads the available output. False at the end of the output.
   bool ReadSome(int fd) {
     char buffer[4096];
     while (true) {
@@ -78,8 +79,8 @@ class Output {
   OutputLines lines_;
 };
 
-// Until the program has ended, or its output has, where the kernel cannot tell the first. False
-// when the time is up.
+// Waits until the program has ended or, if the kernel cannot report that, until its output has
+// ended. False if the time is up.
 bool ReadUntilEnd(const Program& program, const ChildProcess& child, Output* output) {
   const nereid_ipc::UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, child.pid(), 0)));
   const Clock::time_point deadline = Clock::now() + program.limit;
@@ -92,7 +93,7 @@ bool ReadUntilEnd(const Program& program, const ChildProcess& child, Output* out
     poll(waits, 2, static_cast<int>(std::min<int64_t>(left + 1, INT32_MAX)));
     if (waits[0].revents != 0) open = output->ReadSome(child.output());
     if (waits[1].revents != 0) {
-      // What it has started in turn may keep the pipe open: not waited for.
+      // Its own children may keep the pipe open; they are not waited for.
       if (open) output->ReadSome(child.output());
       return true;
     }
@@ -100,7 +101,7 @@ bool ReadUntilEnd(const Program& program, const ChildProcess& child, Output* out
   }
 }
 
-// Its number stays its own: it is not reaped.
+// Its process id stays reserved, because it is not reaped.
 void AwaitEnd(pid_t pid) {
   siginfo_t info;
   while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
@@ -119,7 +120,7 @@ Result<ProgramEnd> RunProgram(const Program& program) {
   Output output(program, &end);
   const bool in_time = ReadUntilEnd(program, child, &output);
   if (in_time) AwaitEnd(child.pid());
-  child.Kill();  // also what it may have left behind
+  child.Kill();  // also kills children that it may have left behind
   end.how = child.Reap();
   output.Finish();
   end.ok = in_time && end.how == kGoodEnd;

@@ -8,10 +8,10 @@
 namespace nereid_python {
 namespace {
 
-constexpr uint64_t kGrain = uint64_t{64} << 10;  // of pages
-// Less than that is never given back.
+constexpr uint64_t kGrain = uint64_t{64} << 10;  // unit in which pages are allocated
+// Smaller amounts are never freed.
 constexpr uint64_t kKept = uint64_t{256} << 10;
-// How many allocations tell what is needed.
+// Number of allocations from which the need is estimated.
 constexpr uint32_t kWindow = 256;
 
 uint64_t RoundUp(uint64_t size, uint64_t to) { return (size + to - 1) / to * to; }
@@ -88,7 +88,7 @@ uint64_t BlockAllocator::SizeOf(uint64_t offset) const {
   return used == used_.end() ? 0 : used->second;
 }
 
-// What a whole window of allocations has not reached is given back, where that is much.
+// Frees the part that a whole window of allocations has not reached, if that part is large.
 void BlockAllocator::Trim() {
   allocations_ = 0;
   uint64_t needed = std::max(highest_, kKept);

@@ -1,4 +1,4 @@
-// The module _nereid_native: what the Python files of this backend know of the server.
+// The module _nereid_native: the access of this backend's Python files to the server.
 #include <time.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ PyObject* Begin(PyObject*, PyObject* args) {
     PyErr_SetString(PyExc_RuntimeError, why.c_str());
     return nullptr;
   }
-  transport = attached.release();  // what is left of it when Python ends, the kernel frees
+  transport = attached.release();  // the kernel frees the rest when Python ends
   return None();
 }
 

@@ -10,8 +10,9 @@
 namespace nereid_python::worker {
 namespace {
 
-// ArraySource: what numpy asks for the memory of a tensor, and what the array then keeps alive. It
-// is not the tensor itself: that keeps the array, and two that keep each other would never die.
+// ArraySource: the object that numpy asks for the memory of a tensor and that the array then keeps
+// alive. It is not the tensor itself, because the tensor keeps the array, and a cycle would never
+// be freed.
 struct ArraySource {
   DataType type;
   std::vector<int64_t> shape;

@@ -12,13 +12,13 @@
 namespace nereid_python::worker {
 namespace {
 
-// What posts may hold of the out file before a thread that posts more has to wait.
+// Bytes of the out file that posts may hold before a posting thread must wait.
 constexpr uint64_t kMostPosted = uint64_t{64} << 20;
-// Blocks that are given back wake nobody while they are few and small: the server finds them the
-// next time that it looks.
+// Returned blocks do not wake the server while they are few and small: it finds them at its next
+// check.
 constexpr uint64_t kMostQuietBytes = uint64_t{256} << 10;
 constexpr uint32_t kMostQuietFrees = 128;
-// The server wakes whoever waits; that this also looks by itself costs nothing.
+// The server wakes waiting threads; checking here as well costs nothing.
 constexpr uint64_t kLookAgainNs = 100'000'000;
 
 // Whether the counter `now` has come to `goal`; they overflow.
