@@ -105,7 +105,7 @@ void Batch::Finish() {
     if (!live(i)) continue;
     const Result<TRITONBACKEND_Response*> response = Response(i);
     if (!response.ok()) {
-      // There is nothing to answer with; the server notices at release.
+      // No response can be made; the server notices at release.
       slots_[i].failed = true;
       NB_LOG_ERROR("failed to make the response of a request");
     }

@@ -11,14 +11,14 @@ namespace nereid_backend {
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod{10};
-// Looks without any run after which the thread sleeps until there is one.
+// Number of checks without any run after which the thread sleeps until there is one.
 constexpr int kIdleLooks = 100;
 
 uint64_t TimeoutNs(TRITONBACKEND_Request* request) {
   if (&TRITONBACKEND_InferenceRequestTimeoutMicroseconds == nullptr) return 0;
   uint64_t microseconds = 0;
   const Error ignored(TRITONBACKEND_InferenceRequestTimeoutMicroseconds(request, &microseconds));
-  // A time-out of centuries is none.
+  // A time-out of centuries counts as none.
   return microseconds > UINT64_MAX / 4000 ? 0 : microseconds * 1000;
 }
 
@@ -118,7 +118,7 @@ bool RunWatch::Watched::IsWaitedFor(const Waiting& waiting, uint64_t now) {
 bool RunWatch::Watched::Look(uint64_t now) {
   const std::lock_guard<std::mutex> lock(mu_);
   if (!running_) return false;
-  // Most runs are over before they are seen twice: these are not asked about.
+  // Most runs end before they are seen twice, and their requests are never queried.
   if (!seen_ || stopped_) {
     seen_ = true;
     return true;

@@ -8,7 +8,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "BYTES lengths are little-endian");
 
-// What stands for the data of an empty tensor: callers need no null check.
+// Serves as the data of an empty tensor, so that callers need no null check.
 alignas(Scratch::kAlignment) char g_no_data[Scratch::kAlignment];
 
 Error RequireCpu(TRITONSERVER_MemoryType type, const char* what, const char* name) {

@@ -23,7 +23,7 @@ void Write(const RunInput& input, char* destination) {
   }
 }
 
-// What the worker says is checked: a fault of the runtime's may have damaged it.
+// The worker's messages are checked, because a fault of the runtime may have damaged them.
 Error TakeOutput(const PlacedTensor& placed, const char* data, RunOutput* output) {
   const BoundTensor& tensor = *output->tensor;
   const TRITONSERVER_DataType type = FromTensorflowType(placed.type);
@@ -86,7 +86,7 @@ Error TensorflowInstance::Execute(Batch* batch) {
 }
 
 Error TensorflowInstance::Compute() {
-  if (executor_.outputs().empty()) return Error();  // nobody asks for anything
+  if (executor_.outputs().empty()) return Error();  // no output is requested
   // A run before, of the same batch, may have cost the worker its life.
   NB_RETURN_IF_ERROR(Connect());
   NB_RETURN_IF_ERROR(PlaceInputs());

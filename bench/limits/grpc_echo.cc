@@ -1,5 +1,5 @@
-// The least that a gRPC server can do: one completion queue, one thread, messages as bytes that
-// nobody parses or copies. Ends with the signal that kills it.
+// A minimal gRPC server: one completion queue, one thread, messages as bytes that are neither
+// parsed nor copied. Runs until a signal kills it.
 #include <absl/strings/str_cat.h>
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>

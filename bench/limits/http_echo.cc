@@ -1,5 +1,5 @@
-// The least that an HTTP server on epoll can do: one thread, raw sockets, a look for the end of
-// the head and for Content-Length. Ends with the signal that kills it.
+// A minimal HTTP server on epoll: one thread, raw sockets, a search for the end of the head and for
+// Content-Length. Runs until a signal kills it.
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>

@@ -1,5 +1,5 @@
-// nereid_loadgen: loads one model of a server with one request, over and over, and prints what it
-// measured: one JSON object a line.
+// nereid_loadgen: loads one model of a server with one request, over and over, and prints its
+// measurements, one JSON object per line.
 #include <absl/strings/str_cat.h>
 
 #include <cstdio>
@@ -93,12 +93,12 @@ std::string Report(const Options& options, const Measured& measured, const CpuUs
   json.EndObject();
   json.Key("client_cpu");  // of one core
   json.Double(cpu.client_seconds / measured.seconds);
-  json.Key("client_cpu_us");  // a request
+  json.Key("client_cpu_us");  // per request
   json.Double(requests > 0 ? cpu.client_seconds * 1e6 / requests : 0);
   if (options.server_pid > 0) {
     json.Key("server_cpu");
     json.Double(cpu.server_seconds / measured.seconds);
-    json.Key("server_cpu_us");  // a request
+    json.Key("server_cpu_us");  // per request
     json.Double(requests > 0 ? cpu.server_seconds * 1e6 / requests : 0);
   }
   json.EndObject();

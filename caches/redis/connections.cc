@@ -23,7 +23,7 @@ timeval ToTimeval(std::chrono::milliseconds time) {
 }
 
 // Writing to a connection that the other side has reset raises SIGPIPE, which would end the
-// process: held back here for the calling thread, and taken off it again.
+// process: blocked here for the calling thread, and then removed from its pending signals.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -50,7 +50,7 @@ class NoSigpipe {
   bool was_pending_;
 };
 
-// An idle connection has nothing to say: if it has, it is the end.
+// An idle connection receives nothing: if it becomes readable, it has ended.
 bool HasEnded(const redisContext& context) {
   pollfd look{context.fd, POLLIN, 0};
   return poll(&look, 1, 0) != 0;

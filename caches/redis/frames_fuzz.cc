@@ -1,5 +1,5 @@
-// Arbitrary bytes as a value that somebody has put into Redis. Framing what was read gives the same
-// value again.
+// Arbitrary bytes as a value that another program has put into Redis. Framing the result must give
+// the same value again.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

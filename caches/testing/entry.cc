@@ -1,4 +1,4 @@
-// The C functions of libtritoncache_testing.so. No wall against exceptions here, on purpose.
+// The C functions of libtritoncache_testing.so. Deliberately no guard against exceptions here.
 #include <memory>
 
 #include "caches/sdk/settings.h"

@@ -1,5 +1,6 @@
-// Writes the TorchScript files that tests and the race track serve, and says what PyTorch alone
-// answers. By the C++ API: importing PyTorch in Python asks for all of CUDA's libraries.
+// Writes the TorchScript files that tests and the race track serve, and prints the answers of
+// PyTorch alone. Uses the C++ API, because importing PyTorch in Python needs all of CUDA's
+// libraries.
 //
 //   torch_models write FOLDER            FOLDER/NAME.pt for each model
 //   torch_models run MODEL.pt FOLDER     inputs FOLDER/in-I.TYPE.SHAPE, outputs

@@ -102,7 +102,7 @@ void ProcessKeeper::LiveOnce() {
     return;
   }
   const nereid_ipc::UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, child->pid(), 0)));
-  // Whatever happens here, the process is reaped and those who wait for it hear of it.
+  // Whatever happens here, the process is reaped and waiting threads are notified.
   const Error served = Guarded("serving a process", [&] {
     Listen(*child, process.get());
     return Error();
@@ -117,9 +117,9 @@ void ProcessKeeper::LiveOnce() {
   if (!ended.ok()) NB_LOG_ERROR(what_, ": ", ended.message());
   {
     const std::lock_guard lock(mu_);
-    // What it said of a start that failed tells more than how it ended after that.
+    // The process's own report of a failed start says more than how it ended afterwards.
     if (last_end_.empty()) last_end_ = how;
-    // Whoever comes now waits for what PrepareRestart decides.
+    // From now on callers wait for the decision of PrepareRestart.
     state_ = State::kStarting;
   }
   OnEnded(how);
@@ -134,7 +134,7 @@ bool ProcessKeeper::ReadOutput(const ChildProcess& child) {
   return true;
 }
 
-// Its output may end later than the process: whoever it has started may still write.
+// Its output may end later than the process, because its children may still write.
 void ProcessKeeper::Listen(const ChildProcess& child, int process) {
   pollfd watched[] = {{child.output(), POLLIN, 0},
                       {heard(), POLLIN, 0},
@@ -169,7 +169,8 @@ std::string ProcessKeeper::AwaitEnd(ChildProcess* child, int process) {
     // Without a descriptor for the process (an old kernel) it is ended as soon as its output ends.
     if (watched[1].revents != 0 || (process < 0 && watched[0].fd < 0)) break;
   }
-  // What it wrote at last; no more than a pipe holds, since others may go on writing.
+  // Reads its last output, but no more than a pipe holds, since other processes may continue
+  // writing.
   pollfd output{watched[0].fd, POLLIN, 0};
   for (int i = 0; i < 64 && poll(&output, 1, 0) > 0 && ReadOutput(*child); ++i) {
   }

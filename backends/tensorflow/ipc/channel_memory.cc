@@ -45,7 +45,7 @@ Status ChannelMemory::Attach(UniqueFd fd, std::unique_ptr<ChannelMemory>* memory
   return (*memory)->MapData();
 }
 
-// What the header says is believed only as far as the file goes.
+// The header is trusted only up to the size of the file.
 Status ChannelMemory::MapData() {
   struct stat file {};
   if (fstat(fd_.get(), &file) != 0) return NoMemory("read the size of");

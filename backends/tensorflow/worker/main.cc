@@ -45,7 +45,7 @@ class Worker {
   }
 
  private:
-  // Want of memory or threads is an answer like others.
+  // A lack of memory or threads is answered like any other error.
   template <typename Body>
   static Status Try(Body&& body) {
     try {
@@ -75,7 +75,7 @@ class Worker {
   std::map<uint64_t, std::unique_ptr<Runner>> runners_;
 };
 
-// Until the server has gone.
+// Runs until the server has gone.
 void Serve() {
   ControlSocket socket{UniqueFd(kControlFd)};
   Worker worker;

@@ -47,7 +47,7 @@ bool ProtoReader::Next() {
     case kFixed32:
       ok_ = Skip(4);
       break;
-    default:  // groups are as old as they are unused
+    default:  // groups are obsolete and unused
       ok_ = false;
   }
   return ok_;

@@ -58,7 +58,7 @@ void Runner::Serve() {
     failed.status = Status::Internal(error.what());
   }
   if (!failed.status.ok()) reply = failed.Pack();
-  // Where there is no room for the reply, an empty one says that much.
+  // If there is no room for the reply, an empty reply reports that.
   if (!memory_->PutMessage(AlignUp(end), reply).ok()) memory_->header()->message_size = 0;
 }
 
@@ -94,8 +94,8 @@ Status Runner::Compute(const RunRequest& request, uint64_t* end, std::string* re
   RunReply placed;
   if (ran.ok()) ran = PlaceOutputs(request, outputs, end, &placed);
   outputs.clear();  // one may be an input
-  // Whoever else has a part of it, now that the inputs are gone, is the model: a queue, for
-  // instance.
+  // Now that the inputs are released, only the model can hold another reference, for instance in a
+  // queue.
   if (shared.use_count() > (shared == memory_->data_mapping() ? 2 : 1)) {
     copy_inputs_ = true;
     Status detached = memory_->Detach(shared, request.outputs_offset);

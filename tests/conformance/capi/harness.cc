@@ -345,7 +345,8 @@ int Call::empty_callbacks() const {
   return empty_callbacks_;
 }
 
-// Both notify while they hold the lock: whoever waits may destroy the call as soon as they let go.
+// Both notify while they hold the lock, because the waiting thread may destroy the call as soon as
+// the lock is released.
 
 void Call::OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* userp) {
   auto* self = static_cast<Call*>(userp);

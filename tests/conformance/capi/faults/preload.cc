@@ -2,9 +2,9 @@
 //
 //   NEREID_FAULTS=seed=7,threads=200,files=300,shorts=20 LD_PRELOAD=libnereid_faults.so nereid ...
 //
-// One in so many creations of threads, and openings and readings of files, fails; one in so many
-// reads and sends falls short, which nobody may notice. Allocations never fail here: the program
-// has an allocator of its own.
+// On average one in the given number of thread creations, and of file openings and readings, fails;
+// one in the given number of reads and sends is cut short, which must have no visible effect.
+// Allocations never fail here, because the program has its own allocator.
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdarg.h>

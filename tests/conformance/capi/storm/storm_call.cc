@@ -237,7 +237,7 @@ void StormCall::OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t fl
   if ((flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) == 0) return;
   ++self->finals_;
   ++self->ledger_->finals;
-  // For want of memory the end comes alone.
+  // If memory is exhausted, the final flag comes without a response.
   if (self->ledger_->faults && self->responses_ == 0) self->failed_ = true;
   EXPECT_TRUE(self->asked_.decoupled || self->failed_ || self->responses_ == 1)
       << self->asked_.model;
