@@ -38,7 +38,8 @@ class Transport {
   // `size` bytes of the in file; false if they are not within it.
   bool InBytes(uint64_t offset, uint64_t size, std::string_view* bytes);
 
-  // --- Commands. Waits for a command.
+  // --- Commands.
+  // Waits for a command.
   void WaitForCommand();
   // Takes the command and frees the memory of the last reply. False if the message has an
   // impossible place.
@@ -46,8 +47,8 @@ class Transport {
   // Answers the command. Waits, without the GIL, only if the ring is full.
   void Reply(OutMessage message);
 
-  // --- Calls and posts. Leaves a message that nobody answers. Waits, without the GIL, while too
-  // many bytes are unread.
+  // --- Calls and posts.
+  // Leaves a message that nobody answers. Waits, without the GIL, while too many bytes are unread.
   void Post(OutMessage message);
   // Waits, without the GIL, until the server has read everything posted so far; for `limit_ns` at
   // most.

@@ -75,7 +75,8 @@ class StreamFlow {
   // `clock` outlives the flow.
   StreamFlow(const StreamLimits& limits, Clock* clock) : limits_(limits), clock_(clock) {}
 
-  // ---- Requests. One more request is open until its EndRequest, and exists until its RequestGone.
+  // ---- Requests.
+  // One more request is open until its EndRequest, and exists until its RequestGone.
   void BeginRequest() ABSL_LOCKS_EXCLUDED(mu_);
   [[nodiscard]] Action RequestGone() ABSL_LOCKS_EXCLUDED(mu_);
   // Number of requests that exist.
@@ -99,6 +100,7 @@ class StreamFlow {
   // The client no longer reads. Waiting messages are dropped, and blocked senders continue.
   [[nodiscard]] Action Break() ABSL_LOCKS_EXCLUDED(mu_);
 
+  // ---- Slow clients.
   // False if the client must first read its answers, or has enough requests in progress: an Action
   // with `read` follows then.
   [[nodiscard]] bool MayRead() ABSL_LOCKS_EXCLUDED(mu_);

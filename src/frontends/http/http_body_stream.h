@@ -39,8 +39,8 @@ class HttpBodyStream {
   HttpBodyStream(const HttpBodyStream&) = delete;
   HttpBodyStream& operator=(const HttpBodyStream&) = delete;
 
-  // ---- Producers. The next piece, sent as soon as the client takes it. Dropped if the reader has
-  // gone.
+  // ---- Producers.
+  // The next piece, sent as soon as the client takes it. Dropped if the reader has gone.
   void Append(Piece piece) ABSL_LOCKS_EXCLUDED(mu_);
   // Nothing more follows.
   void End() ABSL_LOCKS_EXCLUDED(mu_);
@@ -49,8 +49,8 @@ class HttpBodyStream {
   // Blocks the calling thread, unless it is an I/O thread, while more than the limit is waiting.
   void AwaitRoom() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // ---- The reader. `reader` is kept alive until Abort, because nothing else may do so while it
-  // waits for more.
+  // ---- The reader.
+  // `reader` is kept alive until Abort, because nothing else may do so while it waits for more.
   void Attach(std::shared_ptr<Reader> reader) ABSL_LOCKS_EXCLUDED(mu_);
   // Takes what is available, up to some hundred kilobytes. Implies that the pieces taken before
   // have been sent.
