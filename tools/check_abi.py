@@ -22,7 +22,7 @@ HEADERS = ROOT / "include" / "triton" / "core"
 SONAME = "libtritonserver.so"
 # The C interfaces; everything else that is exported is for our own executable.
 PUBLIC = re.compile(r"TRITON(SERVER|BACKEND|CACHE|REPOAGENT)_\w+")
-# Everything else bears this symbol version (abi/export.map); the C interfaces bear none, as in the
+# Everything else has this symbol version (abi/export.map); the C interfaces have none, as in the
 # library that existing plug-ins were linked against.
 PRIVATE_VERSION = "NEREID_PRIVATE_1"
 

@@ -142,7 +142,7 @@ def check_layers(all_includes: Iterable[Include], modules: Modules) -> Iterator[
 
 
 def check_circles(edges: dict[str, dict[str, Include]]) -> Iterator[Problem]:
-    """Reports each circle of modules once, at the include that closes it."""
+    """Reports each cycle of modules once, at the include that closes it."""
     done: set[str] = set()
 
     def visit(module: str, path: list[str]) -> Iterator[Problem]:

@@ -5,8 +5,8 @@
                          [-- SERVER OPTION ...]
 
 Starts the server, waits until it is ready, sends one request with the official client, prints the
-answer and how to send the next, and keeps serving until Ctrl-C. Then the server finishes what it
-has in hand. Exit code 0: served, and ended in good order.
+answer and how to send the next, and keeps serving until Ctrl-C. Then the server finishes
+its requests. Exit code 0: served, and ended properly.
 """
 
 from __future__ import annotations

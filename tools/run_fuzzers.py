@@ -6,7 +6,7 @@
 Two run at a time.
 
 Seeds are the files of tests/fuzz/corpus/TARGET, with tests/fuzz/TARGET.dict as the dictionary
-where there is one. What a run finds on its way stays in build/fuzz/corpus/TARGET for the next one.
+where there is one. Inputs that a run finds stay in build/fuzz/corpus/TARGET for the next one.
 An input that crashes the target is written to build/fuzz/crashes, and its path is printed: minimise
 it, add it to the seeds, and fix the target.
 """

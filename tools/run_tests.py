@@ -37,7 +37,7 @@ FRAMEWORK_TESTS = "tests/frameworks"  # they pass over backends that are not sta
 
 @dataclass
 class Outcome:
-    """What a step has to say: counts, and the names of what failed."""
+    """The result of a step: counts, and the names of what failed."""
 
     passed: int = 0
     failed: int = 0

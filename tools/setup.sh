@@ -134,7 +134,7 @@ install_other_pythons() {
     [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$pin" ]] || continue
     say "making an environment of Python $version in $destination"
     rm -rf "$destination"
-    # A Python that can not have it is passed over: nobody has asked for it.
+    # A Python that cannot have it is skipped: it is not required.
     if "$path" -m venv "$destination" >/dev/null 2>&1 &&
       "$destination/bin/python" -m pip --disable-pip-version-check -q install --only-binary=:all: "$pin" \
         >/dev/null 2>&1 </dev/null; then
@@ -157,7 +157,7 @@ install_onnxruntime() {
   echo "$stamp" >build/deps/onnxruntime.stamp
 }
 
-# The file that CMake reads: one name a line. It is touched only when it changes.
+# The file that CMake reads: one name per line. It is touched only when it changes.
 choose_frameworks() {
   local list=build/deps/frameworks name chosen=()
   for name in "${frameworks[@]}"; do

@@ -1,4 +1,4 @@
-"""Bad requests: the right status, a sentence that helps, and the server goes on serving."""
+"""Bad requests: the right status, a helpful sentence, and the server keeps serving."""
 
 from __future__ import annotations
 

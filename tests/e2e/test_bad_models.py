@@ -1,4 +1,4 @@
-"""Models that cannot load: the reason is told, and the other models are served."""
+"""Models that cannot load: the reason is reported, and the other models are served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What backends find around them: docs/adr/0013."""
+"""The process environment of backends: docs/adr/0013."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences of docs/protocol/differences.md that need servers of their own to be seen."""
+"""Differences of docs/protocol/differences.md that show only on separate servers."""
 
 from __future__ import annotations
 

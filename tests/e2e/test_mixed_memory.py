@@ -1,4 +1,4 @@
-"""Backends may give memory back by another form than they took it by, as under glibc's allocator."""
+"""Backends may free memory by another form than they allocated it, as with glibc's allocator."""
 
 from __future__ import annotations
 

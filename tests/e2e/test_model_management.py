@@ -1,4 +1,4 @@
-"""Models that come and go while the server runs, as the official client and the files ask for it."""
+"""Models loaded and unloaded at run time, by the official client or by changed files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/operate/options.md is what the server itself says of its options."""
+"""docs/operate/options.md matches what the server itself says about its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes are answered from what is known: a backend that hangs when it is asked holds up nobody."""
+"""Probes are answered from what is known: a backend that hangs when queried delays no one."""
 
 from __future__ import annotations
 

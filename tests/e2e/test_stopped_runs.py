@@ -1,4 +1,4 @@
-"""A run of ONNX Runtime for which nobody waits any more ends; it would go on for hours."""
+"""A run of ONNX Runtime whose result no one waits for ends; otherwise it would last for hours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Those who change models while others use them: each does seeded things to models of its own."""
+"""Actors that change models while clients use them: each makes seeded changes to its own models."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def save_walk(folder: Path, version: int) -> None:
 
 
 class Actor:
-    """Does things to one model, each of which leaves it serving."""
+    """Makes changes to one model, each of which leaves the model serving."""
 
     def __init__(
         self, model: str, repository: ModelRepository, world: World, seed: str
     ) -> None:
         self.model = model
         self.url = ""  # of the server, as soon as it runs
-        self.changes_may_fail = False  # for want of something: then they are tried again
+        self.changes_may_fail = False  # for lack of a resource: then they are tried again
         self.done: list[str] = []
         self._repository = repository
         self._folder = repository.root / model
@@ -300,7 +300,7 @@ class ComingActor(Actor):
         self._world.comings[self.model] += 1
         self.unload(self.model)
         self.load()
-        # Others may be loading it because of another member, which nobody waits for.
+        # Others may be loading it because of another member, for which no one waits.
         ready = "/v2/models/coming_pipe/ready"
         poll_until("the ensemble back", lambda: raw_http.get(self.url, ready).status == 200)
         self._world.comings[self.model] += 1

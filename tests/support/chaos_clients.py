@@ -1,6 +1,6 @@
-"""Clients of the chaos test: each a thread that asks without a pause and checks every answer.
+"""Clients of the chaos test: each thread sends requests without a pause and checks every answer.
 
-A client writes down what is wrong and goes on. Every request has a deadline, so none can hang.
+A client records errors and continues. Every request has a deadline, so none can hang.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONGEST_SEQUENCE = 120
 
 
 class World:
-    """What clients and those who change the models know of each other. Thread-safe."""
+    """What the clients and the actors that change models know about each other. Thread-safe."""
 
     def __init__(self) -> None:
         self.newest: Counter[str] = Counter()  # version of each model that is loaded for certain
@@ -55,7 +55,7 @@ class World:
 
 
 class Client(threading.Thread):
-    """Asks until the world stops. An exception, a time-out too, is a failure."""
+    """Sends requests until the world stops. An exception, including a time-out, is a failure."""
 
     def __init__(self, name: str, world: World, server: ServerProcess) -> None:
         super().__init__(name=name, daemon=True)
@@ -202,7 +202,7 @@ class GrpcWalker(Walker):
 
 
 class Watcher(HttpClient):
-    """Asks all that is not inference, of models that are never away."""
+    """Sends all requests other than inference, to models that are never unloaded."""
 
     def __init__(self, models: Sequence[str], world: World, server: ServerProcess) -> None:
         super().__init__("watcher", world, server)
@@ -230,7 +230,7 @@ class Watcher(HttpClient):
 def run_together(
     clients: Sequence[Client], world: World, do: Callable[[], None], join_seconds: float
 ) -> None:
-    """Runs `do` while the clients ask; fails if one of them does not come to an end."""
+    """Runs `do` while the clients send requests; fails if one of the clients does not end."""
     for client in clients:
         client.start()
     try:

@@ -1,4 +1,4 @@
-"""What a process holds, and what it has left: files, threads, descriptors, an agent's journal."""
+"""What a process holds and leaves behind: files, threads, descriptors, an agent's journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.poll import poll_until
 from support.raw_http import HttpAnswer
 from support.server_process import ServerProcess
 
-# What an agent is called for, in a life that ends well. Each line stands once per model.
+# The calls of an agent in a life that ends well. Each line occurs once per model.
 WHOLE_LIFE = (
     "initialize",
     "load",
@@ -53,7 +53,7 @@ def unload(url: str, model: str) -> HttpAnswer:
 
 
 def left_in(folder: Path) -> list[str]:
-    """What lies in `folder`. os.walk passes over what goes while it looks."""
+    """The content of `folder`. os.walk skips entries that disappear meanwhile."""
     return sorted(
         os.path.relpath(os.path.join(where, name), folder)
         for where, folders, files in os.walk(folder)
@@ -81,7 +81,7 @@ def threads(server: ServerProcess) -> Counter[str]:
 
 
 def descriptors(server: ServerProcess) -> Counter[str]:
-    """What its descriptors lead to, without numbers that differ each time."""
+    """The targets of its descriptors, without numbers that differ each time."""
     kinds: Counter[str] = Counter()
     folder = Path(f"/proc/{server.process.pid}/fd")
     for number in folder.iterdir():
@@ -106,7 +106,7 @@ def processes_of_session(server: ServerProcess) -> list[int]:
 
 
 def check_journal(journal: Path, lives: int) -> None:
-    """Every life that the agent of models saw begin, it saw end."""
+    """Every life whose beginning the models' agent saw has also ended."""
     lines = Counter(journal.read_text(encoding="utf-8").split("\n")) if journal.exists() else {}
     counts = {what: lines.get(f"testing: {what}", 0) for what in WHOLE_LIFE}
     assert counts == dict.fromkeys(WHOLE_LIFE, lives), counts

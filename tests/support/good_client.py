@@ -12,7 +12,7 @@ from support.raw_http import HttpAnswer
 class GoodClient:
     """Sends one small request after the other while the block runs; each has to be answered right.
 
-    Leaving the block waits for the answer under way, and fails if any was wrong.
+    Leaving the block waits for the current answer, and fails if any answer was wrong.
     """
 
     def __init__(self, url: str, model: str = "echo") -> None:

@@ -34,7 +34,7 @@ def assert_serving(url: str, model: str = "echo") -> None:
 
 
 class InBackground:
-    """One request on a thread of its own; `answer` waits for it."""
+    """One request on a separate thread; `answer` waits for it."""
 
     def __init__(self, url: str, model: str) -> None:
         self._answer: HttpAnswer | None = None

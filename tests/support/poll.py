@@ -19,7 +19,7 @@ def poll_until(
 ) -> T:
     """Returns the first truthy answer of `probe`; fails with `what` after the deadline.
 
-    `explain` is asked once, after the deadline, for what helps to understand the failure.
+    `explain` is called once, after the deadline, for details that help to understand the failure.
     """
     deadline = time.monotonic() + deadline_seconds
     while True:

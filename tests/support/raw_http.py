@@ -52,7 +52,7 @@ def request(
     headers: Headers = (),
     timeout: float = TIMEOUT_SECONDS,
 ) -> HttpAnswer:
-    """One request on a connection of its own. Header order and case go out as given."""
+    """One request on its own connection. Header order and case are sent as given."""
     host, port = split_url(url)
     connection = http.client.HTTPConnection(host, port, timeout=timeout)
     try:
@@ -136,7 +136,7 @@ class RawConnection:
 
 
 class _LentSocket:
-    """Lends one reader to an HTTPResponse, which closes what it gets when the body is read."""
+    """Lends a reader to an HTTPResponse, which closes its argument once the body is read."""
 
     def __init__(self, reader: BinaryIO) -> None:
         self._reader = reader

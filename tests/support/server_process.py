@@ -1,7 +1,7 @@
 """One running server (ours or the original): start, find its ports, wait, read its log, stop.
 
 The server writes to two files, one for stdout and one for stderr, so that nothing blocks on a pipe
-and a failed test can show what the server said.
+and a failed test can show the server's output.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class ServerProcess:
         )
 
     def kill(self) -> None:
-        """Ends the process without asking; for servers whose end is not under test."""
+        """Kills the process; for servers whose end is not under test."""
         if self.is_alive():
             self.process.kill()
         self.process.wait(timeout=STOP_SECONDS)

@@ -1,4 +1,4 @@
-"""Where the server under test lies: build/stage, or the folder that NEREID_STAGE names."""
+"""The location of the server under test: build/stage, or the folder named by NEREID_STAGE."""
 
 from __future__ import annotations
 

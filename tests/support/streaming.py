@@ -1,4 +1,4 @@
-"""Models and requests for tests of streams: `repeat` sends one response for each element of IN."""
+"""Models and requests for tests of streams: `repeat` sends one response per element of IN."""
 
 from __future__ import annotations
 

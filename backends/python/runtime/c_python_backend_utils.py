@@ -1,4 +1,4 @@
-"""Names that models import from where the original's classes come from."""
+"""Names under which models import the original's classes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ shared_memory = SharedMemory()
 
 
 def async_event_future_done_callback(py_future: Any) -> None:
-    """For a task of the event loop: logs what went wrong in it."""
+    """For a task of the event loop: logs its errors."""
     if not py_future.cancelled() and py_future.exception() is not None:
         from _nereid.exception_text import traceback_text
 

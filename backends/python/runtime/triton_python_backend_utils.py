@@ -1,4 +1,4 @@
-"""What a Python model imports: tensors, requests, responses, and what it may ask of the server."""
+"""The module for Python models: tensors, requests, responses, and services of the server."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ GAUGE = MetricKind.GAUGE
 HISTOGRAM = MetricKind.HISTOGRAM
 
 
-# The name that texts show, and the module that pickle looks in.
+# The name shown in texts, and the module in which pickle looks.
 for _class in (
     InferenceRequest,
     InferenceResponse,

@@ -1,1 +1,1 @@
-"""What triton_python_backend_utils is made of. Models import that module, and not this package."""
+"""Implements triton_python_backend_utils. Models import that module, not this package."""

@@ -1,5 +1,5 @@
-"""The event loop for models whose methods are coroutines: one for the process, in a thread of its
-own, so that tasks that a coroutine leaves behind go on."""
+"""The event loop for models whose methods are coroutines: one per process, on its own
+thread, so that tasks left behind by a coroutine continue."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _run(loop: Any) -> None:
 
 
 def run_until_done(coroutine: Coroutine) -> Any:
-    """What the coroutine returns; raises what it raises. Its BLS calls are known to hold it up."""
+    """What the coroutine returns; raises what it raises. Its BLS calls count as blocking it."""
     import asyncio
 
     awaited = AwaitedExecute()
@@ -53,7 +53,7 @@ def run_until_done(coroutine: Coroutine) -> Any:
 
 
 def schedule(coroutine: Coroutine) -> None:
-    """Runs it some time; the coroutine deals with what goes wrong in it."""
+    """Runs the coroutine at some time; the coroutine handles its own errors."""
     import asyncio
 
     asyncio.run_coroutine_threadsafe(coroutine, _running_loop())

@@ -13,7 +13,7 @@ MOST_BACKGROUND_CALLS = 256  # as many as there are slots for answers
 
 
 class AwaitedExecute:
-    """An execute that is awaited: the instance takes no other request until it is done."""
+    """An awaited execute: the instance takes no other request until it is done."""
 
     __slots__ = ("running",)
 
@@ -21,7 +21,7 @@ class AwaitedExecute:
         self.running = True
 
 
-# Of the coroutine that runs, and of the tasks that it has made.
+# For the running coroutine and the tasks that it has created.
 awaited_execute: contextvars.ContextVar[Optional[AwaitedExecute]] = contextvars.ContextVar(
     "awaited_execute", default=None
 )
@@ -36,8 +36,8 @@ def blocks_execute() -> bool:
 
 
 def infer(message: tuple, decoupled: bool) -> Any:
-    """Blocks until there is an InferenceResponse, or with `decoupled` a ResponseIterator. What goes
-    wrong is a response with an error."""
+    """Blocks until there is an InferenceResponse, or with `decoupled` a ResponseIterator. Errors
+    are returned as a response with an error."""
     try:
         answer = calls.ask(calls.INFER, *message)
     except calls.CallError as error:
@@ -51,7 +51,7 @@ def infer(message: tuple, decoupled: bool) -> Any:
 
 
 class _Pool:
-    """Threads that wait for answers; made when the first is needed."""
+    """Threads that wait for answers; created when first needed."""
 
     _executor = None
     _lock = threading.Lock()
@@ -98,7 +98,7 @@ class ResponseIterator:
         return response
 
     def cancel(self) -> None:
-        """Tells the model that nobody waits any more; once all responses have come, nothing."""
+        """Tells the model that no one waits any more, unless all responses have arrived."""
         if self._stream is not None:
             calls.native.post((calls.STREAM_CANCEL, self._stream))
 
@@ -109,7 +109,7 @@ class ResponseIterator:
             self._responses.append(InferenceResponse.failed(error.code, error.text))
             self._stream = None
             return
-        # The end of a stream is a response of its own, without outputs, where it comes alone.
+        # If the end of a stream comes alone, it is a separate response without outputs.
         self._responses.append(InferenceResponse.from_server(fields or (None, (), "")))
         if final:
             self._stream = None

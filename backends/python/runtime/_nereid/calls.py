@@ -1,4 +1,4 @@
-"""What the process says to the server: numbers of calls and posts, and how to make them."""
+"""Messages of the process to the server: numbers of calls and posts, and functions to send them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import _nereid_native as native
 
 from . import life
 
-# Posts: nobody answers.
+# Posts, which have no answer.
 SEND = 1
 CLOSED = 2
 LOG = 3
@@ -61,6 +61,6 @@ def ask_or_raise(what: str, call: int, *arguments: Any) -> Any:
 
 
 def post_at_end(*message: Any) -> None:
-    """A post out of `__del__`: where there is no server to tell, nothing is to be told."""
+    """A post from `__del__`: does nothing if there is no server."""
     if native is not None and not native.in_forked_child():
         native.post(message)

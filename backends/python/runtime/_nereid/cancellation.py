@@ -12,4 +12,4 @@ def ask(handle: int) -> bool:
     try:
         return calls.ask(calls.IS_CANCELLED, handle)
     except calls.CallError:
-        return False  # the request is answered, and nobody waits for it
+        return False  # the request is answered, and no client waits for it

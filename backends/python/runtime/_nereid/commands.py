@@ -54,7 +54,7 @@ def _text_of_failure(step: Callable[..., Any], *arguments: Any) -> Optional[str]
 
 
 def _told(error: BaseException) -> str:
-    """The text of an exception that the log has in full."""
+    """The text of an exception whose full form is in the log."""
     from . import logger
 
     logger.log_from_runtime(logger.LogLevel.ERROR, traceback_text(error))
@@ -62,7 +62,7 @@ def _told(error: BaseException) -> str:
 
 
 def _initialize(what: dict) -> Union[bool, str]:
-    """Whether the model has an is_ready to be asked, or why there is no model."""
+    """Whether the model has a function is_ready, or why there is no model."""
     failure = _text_of_failure(_make_model, what)
     return hasattr(_model, "is_ready") if failure is None else failure
 
@@ -138,7 +138,7 @@ def _exit() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except Exception:  # nobody is left to read it
+        except Exception:  # no one is left to read it
             pass
     native.settle()  # the last lines of the log
     os._exit(0)

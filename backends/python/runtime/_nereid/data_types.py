@@ -45,7 +45,7 @@ def triton_string_to_numpy(triton_type_string: str) -> Any:
 
 
 def triton_to_numpy_type(data_type: int) -> Any:
-    """None for types that numpy has not."""
+    """None for types that numpy lacks."""
     return _NUMPY.get(data_type)
 
 

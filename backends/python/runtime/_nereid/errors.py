@@ -1,4 +1,4 @@
-"""Errors as models name them: TritonError for responses, TritonModelException to be caught."""
+"""The errors for models: TritonError for responses, TritonModelException to be caught."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ErrorCode(enum.Enum):
 
 
 class TritonError:
-    """What an InferenceResponse carries in place of outputs."""
+    """The error in an InferenceResponse, in place of outputs."""
 
     __slots__ = ("_code", "_message")
 

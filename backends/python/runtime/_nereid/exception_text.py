@@ -1,11 +1,11 @@
-"""The text of an exception as clients and the log get it: what it is, and where it came from.
+"""The text of an exception for clients and the log: the exception and its origin.
 
     NameError: name 'lorem' is not defined
 
     At:
       /models/m/1/model.py(8): initialize
 
-The innermost frame comes first. Frames of this package are left out: they say nothing to authors.
+The innermost frame comes first. Frames of this package are left out: they are of no use to authors.
 """
 
 from __future__ import annotations

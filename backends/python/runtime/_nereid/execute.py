@@ -110,10 +110,10 @@ def _leave_to_senders(requests: list) -> tuple:
 
 
 def _leave_to_sender(request: InferenceRequest) -> None:
-    """The sender exists from here on: when it dies, the server learns that nobody answers any more."""
+    """The sender exists from now on: its deletion tells the server that no answer will come."""
     sender = request.get_response_sender()
     if request._release_flags == RELEASE_RESCHEDULE:
-        sender.abandon()  # the request comes again, as another object
+        sender.abandon()  # the request comes again as another object
 
 
 def fail(requests: list, error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Children that a model forks (multiprocessing): they know no server, and end with their parent."""
+"""Children that a model forks (multiprocessing): they have no server, and end with their parent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _nothing(number: int, frame: object) -> None:
 
 
 def set_up() -> None:
-    """The server ends this process: a Ctrl-C at its terminal shall not do it first."""
+    """The server ends this process: a Ctrl-C at its terminal must not end it first."""
     signal.signal(signal.SIGINT, _nothing)
     signal.signal(signal.SIGTERM, _nothing)
     os.register_at_fork(after_in_child=_in_child)

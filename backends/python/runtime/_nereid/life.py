@@ -1,4 +1,4 @@
-"""Where the process is in the life of its model, and what the model was told at its start.
+"""The current stage of the model's life, and the arguments given to the model at its start.
 
 Written by the main thread only, between calls of the model; read by any thread.
 """

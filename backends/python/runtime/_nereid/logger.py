@@ -46,7 +46,7 @@ def _put(level: LogLevel, file: str, line: int, message: str) -> None:
 
 
 def _print(level: LogLevel, file: str, line: int, message: str) -> None:
-    """Where there is no server to tell; what is printed, the server logs, too."""
+    """For when there is no server to tell; the server also logs printed text."""
     now = time.time()
     stamp = time.strftime("%m%d %H:%M:%S", time.gmtime(now))
     letter = "I" if level is LogLevel.VERBOSE else level.name[0]

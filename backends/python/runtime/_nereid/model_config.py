@@ -1,7 +1,7 @@
 """ModelConfig: the configuration that auto_complete_config completes.
 
-What the author has configured counts: the model may add to it, and where it says something else
-that is a ValueError.
+The author's configuration has priority: the model may add to it, and a contradiction is a
+ValueError.
 """
 
 from __future__ import annotations

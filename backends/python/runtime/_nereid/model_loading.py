@@ -15,10 +15,10 @@ _module: Optional[types.ModuleType] = None
 
 
 def numpy_problem() -> str:
-    """Why there can be no model: numpy does not work. "" where it does."""
+    """The reason why no model can be loaded, if numpy does not work; otherwise ""."""
     try:
         import numpy  # noqa: F401
-    except Exception as error:  # a numpy that does not fit fails in many ways
+    except Exception as error:  # an incompatible numpy fails in many ways
         why = str(error).strip().splitlines()
         return (
             f"numpy cannot be imported by {sys.executable}: {why[0] if why else type(error)}; "

@@ -1,4 +1,4 @@
-"""Parameters of requests and responses: a dict in Python, JSON text on the way."""
+"""Parameters of requests and responses: a dict in Python, JSON text in messages."""
 
 from __future__ import annotations
 

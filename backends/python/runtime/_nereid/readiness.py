@@ -1,4 +1,4 @@
-"""The command Ready: what the model's is_ready says, where it has one."""
+"""The command Ready: the result of the model's is_ready, if it has one."""
 
 from __future__ import annotations
 

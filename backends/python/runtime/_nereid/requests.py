@@ -1,4 +1,4 @@
-"""InferenceRequest: one that the server hands to execute, or one that the model makes for BLS."""
+"""InferenceRequest: a request passed to execute by the server, or created by the model for BLS."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class InferenceRequest:
         return self._fields[REQUEST_ID]
 
     def correlation_id(self) -> Any:
-        """A number or a text, as the client has given it."""
+        """A number or a string, as given by the client."""
         return self._fields[CORRELATION_ID]
 
     def flags(self) -> int:

@@ -63,7 +63,7 @@ class InferenceResponse:
         return self._parameters or "{}"
 
     def for_server(self, requested: Any) -> tuple:
-        """What is sent. Outputs that nobody has requested leave this object."""
+        """The content to send. Outputs that were not requested are removed from the response."""
         if self._error is not None:
             return ((self._error._code.value, self._error._message), (), "")
         outputs = self._outputs

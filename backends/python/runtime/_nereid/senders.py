@@ -23,7 +23,7 @@ class InferenceResponseSender:
 
     @classmethod
     def of(cls, handle: int, requested: tuple, decoupled: bool) -> InferenceResponseSender:
-        """`handle` 0: of a request that the model has made itself; it answers nobody."""
+        """`handle` 0: for a request that the model created itself, which has no client."""
         sender = cls.__new__(cls)
         sender._handle = handle
         sender._requested = requested
@@ -31,7 +31,7 @@ class InferenceResponseSender:
         sender._sent = 0
         sender._closed = handle == 0
         sender._cancelled = False
-        # Two threads may send: what is checked has to be true when it is sent.
+        # Two threads may send, so a check must still hold when the response is sent.
         sender._lock = threading.Lock()
         return sender
 
@@ -83,33 +83,33 @@ class InferenceResponseSender:
         if self._closed:
             raise TritonModelException("Unable to send response. Response sender has been closed.")
 
-    # --- Of this package.
+    # --- For this package only.
 
     def check_returned(self) -> None:
-        """Raises where execute returns a response that this has sent already."""
+        """Raises if execute returns a response that this sender has sent already."""
         with self._lock:
             self._check(_RETURNED, FINAL)
 
     def note_returned(self) -> None:
-        """The response goes with the return of execute."""
+        """The response is sent when execute returns."""
         with self._lock:
             self._sent += 1
             self._closed = True
 
     def close(self) -> None:
-        """Somebody else answers, or has answered."""
+        """The request is or was answered in another way."""
         with self._lock:
             self._closed = True
 
     def abandon(self) -> None:
-        """Nobody answers by this any more."""
+        """The sender will not be used any more."""
         with self._lock:
             if not self._closed:
                 self._closed = True
                 native.post((calls.CLOSED, self._handle))
 
     def fail(self, text: str) -> None:
-        """Answers by an error what is not answered yet."""
+        """Answers with an error if the request is not answered yet."""
         with self._lock:
             if self._closed:
                 return
@@ -117,7 +117,7 @@ class InferenceResponseSender:
             native.post((calls.SEND, self._handle, ((INTERNAL, text), (), ""), FINAL))
 
     def __del__(self) -> None:
-        # The constructor may not have come to an end.
+        # The constructor may not have finished.
         if not getattr(self, "_closed", True):
             calls.post_at_end(calls.CLOSED, self._handle)
 
