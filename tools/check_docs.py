@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the files that documents mention exist.
+"""Checks what documents say about files: that these are there.
 
     tools/check_docs.py [--root DIR]
 
