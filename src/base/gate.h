@@ -2,8 +2,8 @@
 // one has left after the gate was closed. Thread-safe, and without a lock: each call is one change
 // of one word.
 //
-// The lifetime of a model is guarded by a Gate: every request in flight is inside, and Finalize
-// runs once the gate is closed and empty.
+// A model's lifetime door is a Gate: every request in flight holds a pass; Finalize runs when the
+// gate is closed and empty.
 #ifndef NEREID_BASE_GATE_H_
 #define NEREID_BASE_GATE_H_
 
