@@ -10,7 +10,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,15 +19,10 @@
 #include "config/compiled_model.h"
 #include "infer/request_ptr.h"
 #include "model/correlation_id.h"
+#include "observe/metrics/metric_sink.h"
 #include "observe/stats/model_statistics.h"
 
 namespace nereid {
-
-// What adaptive batching has chosen for a model (nereid.target_p99_us).
-struct AdaptiveBatching {
-  Duration delay{0};        // the longest that a request waits for others beside an idle instance
-  uint64_t batch_size = 0;  // the most rows of a batch
-};
 
 // Class labels of an output, one a line of its label file.
 using OutputLabels = std::map<std::string, std::vector<std::string>>;
@@ -69,12 +63,8 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual bool HasSequence(const CorrelationId& id) const { return false; }
   // Of an ensemble: whether the sequence that `request` goes on with lives in a model that it uses.
   virtual bool MembersHaveSequence(const InferRequest& request) const { return false; }
-  // Executions by I/O threads so far.
-  virtual uint64_t inline_executions() const { return 0; }
-  // None where the configuration says how to batch.
-  virtual std::optional<AdaptiveBatching> adaptive_batching() const { return std::nullopt; }
-  // The most bytes that tensors between steps took in one request so far; none but of ensembles.
-  virtual std::optional<size_t> peak_step_bytes() const { return std::nullopt; }
+  // What the metrics page shows of the model. Whoever overrides this calls it first.
+  virtual void DescribeMetrics(MetricSink* sink) const;
   // `request`, which the caller keeps alive, was cancelled: its scheduler drops it if it is queued.
   // Never blocks.
   virtual void OnCancel(InferRequest* request) = 0;

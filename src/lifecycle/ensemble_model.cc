@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/ensemble_members.h"
+#include "infer/infer_request.h"
 #include "infer/model_pass.h"
 #include "lifecycle/model_fingerprint.h"
 #include "lifecycle/output_labels.h"
@@ -142,33 +143,21 @@ absl::StatusOr<std::shared_ptr<EnsembleModel>> EnsembleModel::Load(const LoadCon
   }
   std::shared_ptr<EnsembleModel> model(
       new EnsembleModel(context, std::make_shared<const CompiledModel>(std::move(compiled)),
-                        std::move(labels), std::move(graph)));
-  model->set_fingerprint(std::move(fingerprint));
-  if (!model->config().response_cache) return model;
-  if (context.response_cache == nullptr) {
-    LOG_WARNING << "ensemble '" << model->config().name
-                << "' asks for the response cache, but the server was started without one "
-                   "(--cache-config)";
-    return model;
-  }
-  model->cached_ = std::make_unique<CachedScheduler>(&model->scheduler_, context.response_cache,
-                                                     context.cache_executor, model->config(),
-                                                     model->fingerprint(), context.clock);
-  model->front_ = model->cached_.get();
+                        std::move(labels), std::move(fingerprint), std::move(graph)));
   return model;
 }
 
 EnsembleModel::EnsembleModel(const LoadContext& context,
                              std::shared_ptr<const CompiledModel> compiled, OutputLabels labels,
-                             StepGraph graph)
+                             std::string fingerprint, StepGraph graph)
     : ManagedModel(std::move(compiled), std::move(labels), context.clock),
-      resolver_(context.resolver),
-      scheduler_(&config(), std::move(graph), context.resolver,
-                 context.step_allocator != nullptr ? context.step_allocator : &kNoLimit,
-                 context.clock, context.timer),
-      front_(&scheduler_) {
+      resolver_(context.resolver) {
   // Pieces that go to several models are joined once, here, and not by each.
-  set_reads_pieces(!scheduler_.shares_inputs());
+  set_reads_pieces(!graph.shares_inputs());
+  set_fingerprint(std::move(fingerprint));
+  scheduler_ = MakeEnsembleScheduler(
+      config(), this->fingerprint(), ToolsOf(context), std::move(graph), context.resolver,
+      context.step_allocator != nullptr ? context.step_allocator : &kNoLimit);
 }
 
 absl::Status EnsembleModel::MembersReady(absl::Status (ServingModel::*ask)()) {
@@ -203,7 +192,7 @@ bool EnsembleModel::MembersHaveSequence(const InferRequest& request) const {
 
 void EnsembleModel::CloseAdmission() {
   admission_open_.store(false, std::memory_order_release);
-  front_->CloseAdmission();
+  scheduler_->CloseAdmission();
 }
 
 }  // namespace nereid

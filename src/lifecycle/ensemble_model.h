@@ -8,14 +8,14 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "lifecycle/loaded_model.h"
+#include "lifecycle/load_context.h"
 #include "lifecycle/managed_model.h"
-#include "scheduling/cached/cached_scheduler.h"
-#include "scheduling/ensemble/ensemble_scheduler.h"
+#include "scheduling/ensemble/model_resolver.h"
+#include "scheduling/ensemble/step_graph.h"
+#include "scheduling/scheduler.h"
 
 namespace nereid {
 
@@ -32,29 +32,30 @@ class EnsembleModel final : public ManagedModel {
                                                              const std::string& space,
                                                              int64_t version);
 
-  absl::Status Enqueue(RequestPtr* request) override { return front_->Enqueue(request); }
+  absl::Status Enqueue(RequestPtr* request) override { return scheduler_->Enqueue(request); }
   bool AdmissionOpen() const override { return admission_open_.load(std::memory_order_acquire); }
   // Whether all members are ready.
   absl::Status CheckReady() override { return MembersReady(&ServingModel::CheckReady); }
   absl::Status KnownReady() override { return MembersReady(&ServingModel::KnownReady); }
   absl::Status CheckMembers() override;
-  void OnCancel(InferRequest* request) override { front_->OnCancel(request); }
+  void OnCancel(InferRequest* request) override { scheduler_->OnCancel(request); }
   void CloseAdmission() override;
   bool MembersHaveSequence(const InferRequest& request) const override;
 
-  std::optional<size_t> peak_step_bytes() const override { return scheduler_.peak_bytes(); }
+  void DescribeMetrics(MetricSink* sink) const override {
+    ManagedModel::DescribeMetrics(sink);
+    scheduler_->DescribeMetrics(sink);
+  }
 
  private:
   EnsembleModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
-                OutputLabels labels, StepGraph graph);
+                OutputLabels labels, std::string fingerprint, StepGraph graph);
   // The first error of `ask` of the members.
   absl::Status MembersReady(absl::Status (ServingModel::*ask)());
-  void TearDown() override { scheduler_.Shutdown(); }
+  void TearDown() override { scheduler_->Shutdown(); }
 
   ModelResolver* const resolver_;
-  EnsembleScheduler scheduler_;
-  std::unique_ptr<CachedScheduler> cached_;  // null if the ensemble does not use the response cache
-  Scheduler* front_;                         // the first that sees a request
+  std::unique_ptr<Scheduler> scheduler_;
   std::atomic<bool> admission_open_{true};
 };
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "lifecycle/loaded_model.h"
 #include "lifecycle/model_loader.h"
-#include "lifecycle/running_instance.h"
 
 namespace nereid {
 

@@ -1,15 +1,19 @@
 #include "lifecycle/loaded_model.h"
 
+#include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "infer/testing/test_request.h"
 #include "lifecycle/model_directory.h"
 #include "lifecycle/testing/fake_repository.h"
+#include "observe/metrics/model_metrics.h"
 
 namespace nereid {
 namespace {
@@ -61,6 +65,13 @@ class LoadedModelTest : public ::testing::Test {
     Signal closed;
     model->Close(model->PrepareClose(&reaper_, [&closed] { closed.Set(); }));
     closed.Await();
+  }
+
+  static std::string Metrics(const LoadedModel& model) {
+    ModelMetrics page;
+    page.BeginVersion(model.config().name, model.config().version);
+    model.DescribeMetrics(&page);
+    return page.Text();
   }
 
   FakeRepository repository_;
@@ -235,8 +246,44 @@ TEST_F(LoadedModelTest, ALatencyTargetIsCheckedAndSwitchesAdaptiveBatchingOn) {
             "parameter 'nereid.target_p99_us' of model 'm' needs dynamic_batching and a "
             "max_batch_size of 2 or more");
   auto plain = *Load("m");
-  EXPECT_FALSE(plain->adaptive_batching().has_value());
+  EXPECT_THAT(Metrics(*plain), Not(HasSubstr("nereid_adaptive")));
   Close(plain);
+}
+
+// ---- Metrics
+
+std::vector<std::string> Families(const std::string& page) {
+  std::vector<std::string> names;
+  for (absl::string_view line : absl::StrSplit(page, '\n')) {
+    if (absl::ConsumePrefix(&line, "# TYPE ")) {
+      names.emplace_back(line.substr(0, line.find(' ')));
+    }
+  }
+  return names;
+}
+
+TEST_F(LoadedModelTest, AModelReportsTheseMetricsInThisOrder) {
+  auto model = *Load("m",
+                     "max_batch_size: 4 dynamic_batching { } parameters { key: "
+                     "'nereid.target_p99_us' value: { string_value: '5000' } }");
+  EXPECT_THAT(Families(Metrics(*model)),
+              ElementsAre("nv_inference_request_success", "nv_inference_request_failure",
+                          "nv_inference_count", "nv_inference_exec_count",
+                          "nv_inference_request_duration_us", "nv_inference_queue_duration_us",
+                          "nv_inference_compute_input_duration_us",
+                          "nv_inference_compute_infer_duration_us",
+                          "nv_inference_compute_output_duration_us",
+                          "nv_inference_pending_request_count", "nereid_inline_execution_count",
+                          "nereid_model_requests", "nv_model_load_duration_secs",
+                          "nereid_adaptive_batch_delay_us", "nereid_adaptive_batch_size"));
+  Close(model);
+}
+
+TEST_F(LoadedModelTest, AModelOfSequencesReportsThatNoIoThreadExecutesIt) {
+  auto model = *Load("m", "sequence_batching { }");
+  EXPECT_THAT(Metrics(*model),
+              HasSubstr("nereid_inline_execution_count{model=\"m\",version=\"1\"} 0\n"));
+  Close(model);
 }
 
 // ---- Instances

@@ -7,6 +7,17 @@
 #include "base/log.h"
 
 namespace nereid {
+namespace {
+
+constexpr MetricFamily kLoadDuration = {"nv_model_load_duration_secs", MetricKind::kGauge,
+                                        "Model load time in seconds", MetricSection::kVersion};
+
+}  // namespace
+
+void ManagedModel::DescribeMetrics(MetricSink* sink) const {
+  ServingModel::DescribeMetrics(sink);
+  sink->Report(kLoadDuration, load_seconds());
+}
 
 void ManagedModel::set_source(std::shared_ptr<ModelSource> source) {
   if (source != nullptr) source->Join();

@@ -44,6 +44,7 @@ class ManagedModel : public ServingModel {
 
   // 0 for models that no backend has to load.
   virtual double load_seconds() const { return 0; }
+  void DescribeMetrics(MetricSink* sink) const override;
   // What backend and instances reported; empty once the model is closed and idle.
   virtual std::vector<TRITONSERVER_BufferAttributes> memory() { return {}; }
 

@@ -5,11 +5,15 @@
 
 #include <absl/status/status.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "infer/request_ptr.h"
+#include "model/correlation_id.h"
+#include "observe/metrics/metric_sink.h"
 
 namespace nereid {
 
@@ -52,6 +56,11 @@ class StagedSource {
   virtual void PassOn() = 0;
 };
 
+// Where one instance takes its batches, either way.
+class InstanceSource : public BatchSource, public StagedSource {};
+
+// What every scheduler does, and below that what some do: of those that do not, the defaults say
+// so. Models ask the interface, and know no scheduler by name (make_scheduler.h does).
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -69,6 +78,34 @@ class Scheduler {
   virtual void OnCancel(InferRequest* request) = 0;
   // Pull returns empty batches from now on. What is still queued is answered UNAVAILABLE.
   virtual void Shutdown() = 0;
+
+  // ---- Instances, for a scheduler that gives batches to any.
+  // Where instance `number` of those that take requests pulls. Null: the scheduler has no
+  // instances.
+  virtual InstanceSource* source(uint32_t number) { return nullptr; }
+  // Whether instances may come and go while it serves: then what `source` gives is the same for
+  // all.
+  virtual bool instances_may_change() const { return false; }
+  // `executor` gets no more batches: its thread's Pull returns an empty one, once it has executed
+  // what it has. What is queued stays for the others. REQUIRES: instances may change.
+  virtual void Retire(const BatchExecutor* executor) {}
+  // AwaitDue returns in every thread that waits in it. REQUIRES: instances may change.
+  virtual void Nudge() {}
+  // Ends the model's own batching before the model itself goes. REQUIRES: shut down, and no thread
+  // is inside Pull.
+  virtual void DropStrategy() {}
+
+  // ---- Sequences.
+  // Whether further requests of `id` belong to a sequence that lives here.
+  virtual bool HasSequence(const CorrelationId& id) const { return false; }
+  // Sequences that have a slot. None: the scheduler knows no sequences.
+  virtual std::optional<size_t> sequences_in_slots() const { return std::nullopt; }
+
+  // ---- Reports.
+  // Executions by I/O threads so far.
+  virtual uint64_t inline_executions() const { return 0; }
+  // What the metrics page shows of it. Whoever overrides this calls it first.
+  virtual void DescribeMetrics(MetricSink* sink) const;
 };
 
 }  // namespace nereid

@@ -9,16 +9,12 @@ namespace nereid {
 
 absl::StatusOr<std::string> Server::MetricsText() const {
   if (!options_.metrics) return absl::UnavailableError("metrics are switched off");
-  std::vector<ModelMetricsSample> models;
+  ModelMetrics models;
   for (const auto& [name, entry] : models_->Directory().models) {
     for (const auto& [version, v] : entry.versions) {
       if (v.model == nullptr) continue;
-      models.push_back({name, version, v.model->load_seconds(), v.model->inline_executions(),
-                        v.model->config().response_cache, std::nullopt, v.model->peak_step_bytes(),
-                        v.model->lifetime().inside(), v.model->statistics().Snapshot()});
-      if (const auto adaptive = v.model->adaptive_batching(); adaptive.has_value()) {
-        models.back().adaptive = {adaptive->delay.count() / 1000, adaptive->batch_size};
-      }
+      models.BeginVersion(name, version);
+      v.model->DescribeMetrics(&models);
     }
   }
   std::optional<MachineSample> machine;

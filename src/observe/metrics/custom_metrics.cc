@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "observe/metrics/prometheus_text.h"
+#include "observe/metrics/metric_text.h"
 
 namespace nereid {
 namespace {
@@ -43,16 +43,7 @@ absl::StatusOr<std::string> LabelText(const MetricLabels& labels) {
   return text;
 }
 
-void AppendSample(const std::string& name, const std::string& labels, double value,
-                  std::string* out) {
-  absl::StrAppend(out, name);
-  if (!labels.empty()) absl::StrAppend(out, "{", labels, "}");
-  *out += ' ';
-  AppendMetricValue(value, out);
-  *out += '\n';
-}
-
-// A help text must be on one line.
+// A help text goes on one line.
 std::string EscapeHelp(absl::string_view help) {
   std::string escaped;
   for (const char c : help) {
@@ -113,7 +104,7 @@ absl::Status CustomMetric::Observe(double value) {
 void CustomMetric::AppendTo(const std::string& name, const std::string& labels,
                             std::string* out) const {
   MutexLock lock(&mu_);
-  if (kind_ != MetricKind::kHistogram) return AppendSample(name, labels, value_, out);
+  if (kind_ != MetricKind::kHistogram) return AppendMetricSample(name, labels, value_, out);
   uint64_t count = 0;
   std::string buckets;
   for (size_t i = 0; i < counts_.size(); ++i) {
@@ -125,10 +116,10 @@ void CustomMetric::AppendTo(const std::string& name, const std::string& labels,
       with_bound += "+Inf";
     }
     with_bound += '"';
-    AppendSample(name + "_bucket", with_bound, static_cast<double>(count), &buckets);
+    AppendMetricSample(name + "_bucket", with_bound, static_cast<double>(count), &buckets);
   }
-  AppendSample(name + "_count", labels, static_cast<double>(count), out);
-  AppendSample(name + "_sum", labels, value_, out);
+  AppendMetricSample(name + "_count", labels, static_cast<double>(count), out);
+  AppendMetricSample(name + "_sum", labels, value_, out);
   *out += buckets;
 }
 
@@ -153,7 +144,6 @@ absl::StatusOr<std::shared_ptr<CustomMetric>> CustomFamily::Metric(const MetricL
 }
 
 void CustomFamily::AppendTo(std::string* out) {
-  constexpr const char* kTypes[] = {"counter", "gauge", "histogram"};
   std::string samples;
   {
     MutexLock lock(&mu_);
@@ -167,8 +157,8 @@ void CustomFamily::AppendTo(std::string* out) {
     }
   }
   if (samples.empty()) return;
-  absl::StrAppend(out, "# HELP ", name_, " ", EscapeHelp(help_), "\n# TYPE ", name_, " ",
-                  kTypes[static_cast<int>(kind_)], "\n", samples);
+  AppendMetricHeader(name_, kind_, EscapeHelp(help_), out);
+  *out += samples;
 }
 
 CustomMetrics* CustomMetrics::Global() {

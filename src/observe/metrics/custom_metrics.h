@@ -18,11 +18,9 @@
 
 #include "base/export.h"
 #include "base/mutex.h"
+#include "observe/metrics/metric_kind.h"
 
 namespace nereid {
-
-// Values equal TRITONSERVER_MetricKind.
-enum class MetricKind : int { kCounter = 0, kGauge = 1, kHistogram = 2 };
 
 // By label name.
 using MetricLabels = std::map<std::string, std::string>;

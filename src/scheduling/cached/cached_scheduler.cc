@@ -46,10 +46,10 @@ class CachedScheduler::Tap final : public ResponseTap {
   std::atomic<bool> others_{false};
 };
 
-CachedScheduler::CachedScheduler(Scheduler* inner, ResponseCache* cache, Executor* executor,
-                                 const CompiledModel& model, absl::string_view fingerprint,
-                                 Clock* clock)
-    : inner_(inner),
+CachedScheduler::CachedScheduler(std::unique_ptr<Scheduler> inner, ResponseCache* cache,
+                                 Executor* executor, const CompiledModel& model,
+                                 absl::string_view fingerprint, Clock* clock)
+    : SchedulerLayer(std::move(inner)),
       cache_(cache),
       executor_(executor),
       model_name_(model.name),
@@ -61,9 +61,9 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   InferRequest& r = **request;
   if (closed_.load(std::memory_order_acquire)) return EnqueueClosed(request);
   if (r.queue_start_ns() == 0) r.set_queue_start_ns(ToNanos(clock_->Now()));
-  if (!CacheKeys::CanName(r)) return inner_->Enqueue(request);
+  if (!CacheKeys::CanName(r)) return inner().Enqueue(request);
   if (cache_->answers_at_once()) {
-    return LookUp(request) == Found::kHit ? absl::OkStatus() : inner_->Enqueue(request);
+    return LookUp(request) == Found::kHit ? absl::OkStatus() : inner().Enqueue(request);
   }
   // Shared: a function can be copied, and a pass cannot.
   const auto inside = std::make_shared<Gate::Pass>(looking_up_.Enter());
@@ -83,12 +83,12 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   // More look-ups than the cache can answer: computing is faster than waiting for it.
   *inside = Gate::Pass();
   std::move(give_back).Invoke();
-  return inner_->Enqueue(request);
+  return inner().Enqueue(request);
 }
 
 absl::Status CachedScheduler::EnqueueClosed(RequestPtr* request) {
   if (!(*request)->passes_closed_admission()) return StoppingError(**request);
-  return inner_->Enqueue(request);
+  return inner().Enqueue(request);
 }
 
 void CachedScheduler::LookUpAndEnqueue(RequestPtr request) {
@@ -98,7 +98,7 @@ void CachedScheduler::LookUpAndEnqueue(RequestPtr request) {
     request->RespondError(absl::CancelledError(""), FailureReason::kCanceled);
     return;
   }
-  if (const absl::Status queued = inner_->Enqueue(&request); !queued.ok()) {
+  if (const absl::Status queued = inner().Enqueue(&request); !queued.ok()) {
     if (closed_.load(std::memory_order_acquire)) {
       request->RespondError(queued, FailureReason::kOther);
     } else {
@@ -195,12 +195,12 @@ void CachedScheduler::NoteInserted(const absl::Status& inserted, TimePoint start
 void CachedScheduler::CloseAdmission() {
   closed_.store(true, std::memory_order_release);
   // What was taken is served, so the inner door stays open for it.
-  looking_up_.Close([this] { inner_->CloseAdmission(); });
+  looking_up_.Close([this] { inner().CloseAdmission(); });
 }
 
 void CachedScheduler::Shutdown() {
   closed_.store(true, std::memory_order_release);
-  inner_->Shutdown();
+  inner().Shutdown();
 }
 
 void CachedScheduler::LogFailure(absl::string_view what, const absl::Status& error) {

@@ -23,20 +23,20 @@
 #include "cache/response_cache.h"
 #include "infer/infer_request.h"
 #include "scheduling/cached/cache_key.h"
-#include "scheduling/scheduler.h"
+#include "scheduling/scheduler_layer.h"
 
 namespace nereid {
 
-class CachedScheduler final : public Scheduler {
+class CachedScheduler final : public SchedulerLayer {
  public:
-  // All but `fingerprint` (cache_key.h) outlive this. `executor` may be null for a cache that
-  // answers at once. REQUIRES: the model is not decoupled: its requests have one response.
-  CachedScheduler(Scheduler* inner, ResponseCache* cache, Executor* executor,
+  // All but `inner` and `fingerprint` (cache_key.h) outlive this. `executor` may be null for a
+  // cache that answers at once. REQUIRES: the model is not decoupled: its requests have one
+  // response.
+  CachedScheduler(std::unique_ptr<Scheduler> inner, ResponseCache* cache, Executor* executor,
                   const CompiledModel& model, absl::string_view fingerprint, Clock* clock);
 
   absl::Status Enqueue(RequestPtr* request) override;
   void CloseAdmission() override;
-  void OnCancel(InferRequest* request) override { inner_->OnCancel(request); }
   void Shutdown() override;
 
  private:
@@ -61,7 +61,6 @@ class CachedScheduler final : public Scheduler {
   // Logs at most once a second.
   void LogFailure(absl::string_view what, const absl::Status& error) ABSL_LOCKS_EXCLUDED(log_mu_);
 
-  Scheduler* const inner_;
   ResponseCache* const cache_;
   Executor* const executor_;
   const std::string model_name_;

@@ -191,7 +191,7 @@ class CachedSchedulerTest : public testing::Test {
   void Use(bool fast, size_t queue_limit = 100, int threads = 1) {
     cache_ = std::make_unique<FakeCache>(fast);
     if (!fast) executor_ = std::make_unique<Executor>("cache", threads, queue_limit);
-    scheduler_ = std::make_unique<CachedScheduler>(&inner_, cache_.get(), executor_.get(),
+    scheduler_ = std::make_unique<CachedScheduler>(std::move(owned_), cache_.get(), executor_.get(),
                                                    model_->config(), "print", &clock_);
   }
 
@@ -227,7 +227,8 @@ class CachedSchedulerTest : public testing::Test {
                           .Output("out", DataType::kInt8, {-1}),
                       &clock_);
   std::deque<std::unique_ptr<TestRequest>> requests_;
-  FakeInner inner_;
+  std::unique_ptr<FakeInner> owned_ = std::make_unique<FakeInner>();
+  FakeInner& inner_ = *owned_;  // until TearDown
   std::unique_ptr<FakeCache> cache_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<CachedScheduler> scheduler_;
@@ -384,8 +385,10 @@ class TellingClock final : public Clock {
 TEST_F(CachedSchedulerTest, APartOfWhatWasLetInPassesADoorThatClosesJustNow) {
   Use(/*fast=*/false);
   TellingClock clock;
-  CachedScheduler scheduler(&inner_, cache_.get(), executor_.get(), model_->config(), "print",
-                            &clock);
+  auto behind = std::make_unique<FakeInner>();
+  FakeInner& inner = *behind;
+  CachedScheduler scheduler(std::move(behind), cache_.get(), executor_.get(), model_->config(),
+                            "print", &clock);
   // Enqueue reads the clock when it has found the door open.
   clock.on_now = [&] { scheduler.CloseAdmission(); };
   TestRequest& child = NewRequest();
@@ -393,9 +396,9 @@ TEST_F(CachedSchedulerTest, APartOfWhatWasLetInPassesADoorThatClosesJustNow) {
   RequestPtr owned = child.Issue();
   owned->set_queue_start_ns(0);
   EXPECT_EQ(scheduler.Enqueue(&owned), absl::OkStatus());
-  ASSERT_EQ(inner_.count(), 1);
+  ASSERT_EQ(inner.count(), 1);
   EXPECT_EQ(cache_->lookups, 0);
-  Respond(inner_.Take(), "answer");
+  Respond(inner.Take(), "answer");
   EXPECT_EQ(BytesOf(child.answer(0)), "answer");
 }
 
@@ -521,7 +524,8 @@ void Storm(bool fast) {
                           .MaxBatch(8)
                           .Input("in", DataType::kInt8, {-1})
                           .Output("out", DataType::kInt8, {-1}));
-  FakeInner inner;
+  auto behind = std::make_unique<FakeInner>();
+  FakeInner& inner = *behind;
   inner.on_request = [](RequestPtr request) {
     const InputBuffer& in = request->inputs()[0].buffers()[0];
     Respond(std::move(request),
@@ -534,7 +538,8 @@ void Storm(bool fast) {
   };
   cache.on_insert = cache.on_lookup;
   auto executor = std::make_unique<Executor>("cache", 2, 64);
-  CachedScheduler scheduler(&inner, &cache, executor.get(), model->config(), "", Clock::Real());
+  CachedScheduler scheduler(std::move(behind), &cache, executor.get(), model->config(), "",
+                            Clock::Real());
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "observe/metrics/model_metrics.h"
 #include "scheduling/testing/scheduler_fixture.h"
 
 namespace nereid {
@@ -53,6 +54,21 @@ TEST_F(AdaptiveSchedulerTest, BeginsAsWithoutADelay) {
   ASSERT_TRUE(scheduler_->adaptive_plan().has_value());
   EXPECT_EQ(delay(), Duration(0));
   EXPECT_EQ(scheduler_->adaptive_plan()->max_units, 8u);
+  ModelMetrics page;
+  page.BeginVersion("m", 1);
+  scheduler_->DescribeMetrics(&page);
+  EXPECT_EQ(
+      page.Text(),
+      R"(# HELP nereid_inline_execution_count Number of model executions performed by I/O threads
+# TYPE nereid_inline_execution_count counter
+nereid_inline_execution_count{model="m",version="1"} 0
+# HELP nereid_adaptive_batch_delay_us Longest wait for a batch to grow that adaptive batching has chosen, in microseconds
+# TYPE nereid_adaptive_batch_delay_us gauge
+nereid_adaptive_batch_delay_us{model="m",version="1"} 0
+# HELP nereid_adaptive_batch_size Largest batch that adaptive batching has chosen
+# TYPE nereid_adaptive_batch_size gauge
+nereid_adaptive_batch_size{model="m",version="1"} 8
+)");
   for (int i = 0; i < 3; ++i) Enqueue();
   EXPECT_EQ(Begin(), 3u);
 }

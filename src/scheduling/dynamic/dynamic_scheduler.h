@@ -46,8 +46,7 @@ struct DynamicSchedulerOptions {
 };
 
 class DynamicScheduler final : public Scheduler,
-                               public BatchSource,
-                               public StagedSource,
+                               public InstanceSource,
                                private IdleInstances::Borrower {
  public:
   // `strategy` may be null. `config` outlives this. `inline_limit`: I/O threads may execute batches
@@ -71,14 +70,13 @@ class DynamicScheduler final : public Scheduler,
     WakeIfQueued();
   }
 
-  // `executor` gets no more batches: its thread's Pull returns an empty one, once it has executed
-  // what it has. What is queued stays for the others.
-  void Retire(const BatchExecutor* executor) ABSL_LOCKS_EXCLUDED(mu_) {
+  InstanceSource* source(uint32_t number) override { return this; }
+  bool instances_may_change() const override { return true; }
+  void Retire(const BatchExecutor* executor) override ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     idle_.Retire(executor);
   }
-  // AwaitDue returns in every thread that waits in it.
-  void Nudge() ABSL_LOCKS_EXCLUDED(mu_) {
+  void Nudge() override ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     ++nudges_;
     idle_.WakeAll();
@@ -89,15 +87,15 @@ class DynamicScheduler final : public Scheduler,
     MutexLock lock(&mu_);
     return idle_.size();
   }
-  // Executions by I/O threads so far.
-  uint64_t inline_executions() const { return inline_executions_.load(std::memory_order_relaxed); }
+  uint64_t inline_executions() const override {
+    return inline_executions_.load(std::memory_order_relaxed);
+  }
+  void DescribeMetrics(MetricSink* sink) const override ABSL_LOCKS_EXCLUDED(mu_);
 
   // What adaptive batching has chosen; none without a target.
   std::optional<BatchPlan> adaptive_plan() const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Ends the model's own batching before the model itself goes. REQUIRES: shut down, and no thread
-  // is inside Pull.
-  void DropStrategy() ABSL_LOCKS_EXCLUDED(mu_) {
+  void DropStrategy() override ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     strategy_.Drop(&mu_);
   }

@@ -8,6 +8,7 @@
 
 #include "infer/compute_times.h"
 #include "infer/inline_turn.h"
+#include "observe/metrics/model_metrics.h"
 #include "scheduling/testing/ensemble_fixture.h"
 
 namespace nereid {
@@ -54,6 +55,13 @@ TEST_F(EnsembleRunTest, TensorsAreFreedAfterTheirLastUse) {
   request.WaitDone();
   // Never more than what a step reads and what it has written.
   EXPECT_EQ(scheduler_->peak_bytes(), 2 * kCount * sizeof(int32_t));
+  ModelMetrics page;
+  page.BeginVersion("e", 1);
+  scheduler_->DescribeMetrics(&page);
+  EXPECT_THAT(page.Text(),
+              HasSubstr(absl::StrCat("# TYPE nereid_ensemble_peak_bytes gauge\n"
+                                     "nereid_ensemble_peak_bytes{model=\"e\",version=\"1\"} ",
+                                     scheduler_->peak_bytes(), "\n")));
 }
 
 TEST_F(EnsembleRunTest, BranchesRunAtTheSameTime) {

@@ -11,6 +11,15 @@
 #include "scheduling/refusal.h"
 
 namespace nereid {
+namespace {
+
+constexpr MetricFamily kPeakBytes = {
+    "nereid_ensemble_peak_bytes", MetricKind::kGauge,
+    "Most bytes that tensors between the steps of an ensemble took in one request so far",
+    MetricSection::kEnsemble};
+
+}  // namespace
+
 absl::Status EnsembleScheduler::Enqueue(RequestPtr* request) {
   InferRequest& r = **request;
   const bool closed = closed_.load(std::memory_order_acquire) && !r.passes_closed_admission();
@@ -37,6 +46,11 @@ void EnsembleScheduler::OnCancel(InferRequest* request) {
     if (auto* const found = request->FindSlot<EnsembleRun>()) run = found->weak_from_this().lock();
   }
   if (run != nullptr) run->Cancel();
+}
+
+void EnsembleScheduler::DescribeMetrics(MetricSink* sink) const {
+  Scheduler::DescribeMetrics(sink);
+  sink->Report(kPeakBytes, peak_bytes());
 }
 
 }  // namespace nereid

@@ -31,7 +31,8 @@ class EnsembleScheduler final : public Scheduler {
     context_.overdue.Stop();
   }
 
-  bool shares_inputs() const { return context_.graph.shares_inputs(); }
+  void DescribeMetrics(MetricSink* sink) const override;
+
   // The most bytes that tensors between the steps took in one request so far.
   size_t peak_bytes() const { return context_.peak_bytes.load(); }
 

@@ -7,7 +7,7 @@ namespace nereid {
 absl::Status OrderedScheduler::Enqueue(RequestPtr* request) {
   (*request)->stream()->SetRelay(ResponseOrderer::Reserve(orderer_));
   // A request that is refused gives its place up with its stream.
-  return inner_->Enqueue(request);
+  return inner().Enqueue(request);
 }
 
 }  // namespace nereid

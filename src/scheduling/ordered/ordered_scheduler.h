@@ -5,25 +5,21 @@
 #define NEREID_SCHEDULING_ORDERED_ORDERED_SCHEDULER_H_
 
 #include <memory>
+#include <utility>
 
 #include "scheduling/ordered/response_orderer.h"
-#include "scheduling/scheduler.h"
+#include "scheduling/scheduler_layer.h"
 
 namespace nereid {
 
-class OrderedScheduler final : public Scheduler {
+class OrderedScheduler final : public SchedulerLayer {
  public:
-  // `inner` outlives this.
-  explicit OrderedScheduler(Scheduler* inner)
-      : inner_(inner), orderer_(std::make_shared<ResponseOrderer>()) {}
+  explicit OrderedScheduler(std::unique_ptr<Scheduler> inner)
+      : SchedulerLayer(std::move(inner)), orderer_(std::make_shared<ResponseOrderer>()) {}
 
   absl::Status Enqueue(RequestPtr* request) override;
-  void CloseAdmission() override { inner_->CloseAdmission(); }
-  void OnCancel(InferRequest* request) override { inner_->OnCancel(request); }
-  void Shutdown() override { inner_->Shutdown(); }
 
  private:
-  Scheduler* const inner_;
   const std::shared_ptr<ResponseOrderer> orderer_;  // shared with the requests in flight
 };
 

@@ -92,8 +92,9 @@ class OrderedSchedulerTest : public ::testing::Test {
   }
 
   std::shared_ptr<FakeModel> model_ = FakeModel::Make(ModelBuilder("m"));
-  HoldingScheduler inner_;
-  OrderedScheduler ordered_{&inner_};
+  std::unique_ptr<HoldingScheduler> owned_ = std::make_unique<HoldingScheduler>();
+  HoldingScheduler& inner_ = *owned_;
+  OrderedScheduler ordered_{std::move(owned_)};
   std::vector<size_t> answered_;  // numbers of requests; written by one delivery at a time
   std::deque<std::unique_ptr<Observed>> requests_;
 };

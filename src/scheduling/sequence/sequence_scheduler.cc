@@ -148,7 +148,7 @@ LiveSequence* SequenceScheduler::Find(const CorrelationId& id) const {
   return found == open_.end() ? nullptr : found->second;
 }
 
-bool SequenceScheduler::Has(const CorrelationId& id) const {
+bool SequenceScheduler::HasSequence(const CorrelationId& id) const {
   MutexLock lock(&mu_);
   return Find(id) != nullptr;
 }
@@ -158,7 +158,7 @@ size_t SequenceScheduler::live_sequences() const {
   return sequences_.size();
 }
 
-size_t SequenceScheduler::sequences_in_slots() const {
+std::optional<size_t> SequenceScheduler::sequences_in_slots() const {
   MutexLock lock(&mu_);
   return slots_.in_use();
 }

@@ -47,7 +47,7 @@ struct SequenceSchedulerOptions {
 class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
  public:
   // Where one instance takes its batches. Owned by the scheduler.
-  class Source final : public BatchSource, public StagedSource {
+  class Source final : public InstanceSource {
    public:
     Source(SequenceScheduler* scheduler, uint32_t instance)
         : scheduler_(scheduler), instance_(instance) {}
@@ -78,13 +78,11 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   void OnCancel(InferRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void Shutdown() override ABSL_LOCKS_EXCLUDED(mu_);
 
-  Source* source(uint32_t instance) { return &lanes_[instance]->source; }
-  // Whether further requests of `id` belong to a sequence that lives here.
-  bool Has(const CorrelationId& id) const ABSL_LOCKS_EXCLUDED(mu_);
+  Source* source(uint32_t instance) override { return &lanes_[instance]->source; }
+  bool HasSequence(const CorrelationId& id) const override ABSL_LOCKS_EXCLUDED(mu_);
   // Sequences that have a slot, and those in the backlog.
   size_t live_sequences() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Sequences that have a slot.
-  size_t sequences_in_slots() const ABSL_LOCKS_EXCLUDED(mu_);
+  std::optional<size_t> sequences_in_slots() const override ABSL_LOCKS_EXCLUDED(mu_);
   size_t backlogged_sequences() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

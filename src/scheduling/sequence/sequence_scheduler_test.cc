@@ -126,8 +126,8 @@ TEST_F(SequenceSchedulerTest, NumbersAndTextsAreDifferentIds) {
   EXPECT_EQ(Issue(&NewRequest("t", CorrelationId(std::string("5")))).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Issue(&NewRequest("t1", CorrelationId(std::string("5")), kStart)), absl::OkStatus());
-  EXPECT_TRUE(scheduler_->Has(CorrelationId(5)));
-  EXPECT_TRUE(scheduler_->Has(CorrelationId(std::string("5"))));
+  EXPECT_TRUE(scheduler_->HasSequence(CorrelationId(5)));
+  EXPECT_TRUE(scheduler_->HasSequence(CorrelationId(std::string("5"))));
   EXPECT_THAT(PullAndFinish(), ElementsAre("n1", "t1"));
 }
 
@@ -147,7 +147,7 @@ TEST_F(SequenceSchedulerTest, AfterTheEndTheIdMayBeUsedAgain) {
   Use(SequenceModel(1, 1));
   Send("a1", 1, kStart);
   Send("a2", 1, kEnd);
-  EXPECT_FALSE(scheduler_->Has(CorrelationId(1)));
+  EXPECT_FALSE(scheduler_->HasSequence(CorrelationId(1)));
   EXPECT_EQ(Refused(1).code(), absl::StatusCode::kInvalidArgument);
   // The same id in the backlog, twice.
   Send("A1", 1, kStart);
@@ -349,7 +349,7 @@ TEST_F(SequenceSchedulerTest, ASequenceWithWorkIsNotIdle) {
   PullNames();
   clock_.Advance(seconds(5));
   Finish();
-  EXPECT_TRUE(scheduler_->Has(CorrelationId(1)));
+  EXPECT_TRUE(scheduler_->HasSequence(CorrelationId(1)));
   clock_.Advance(milliseconds(999));
   Send("a2", 1, kEnd);
   EXPECT_THAT(PullAndFinish(), ElementsAre("a2"));
@@ -411,7 +411,7 @@ TEST_F(SequenceSchedulerTest, CancelledBeforeItIsQueuedOrWhileItIsExecuted) {
   EXPECT_EQ(b1.answer_count(), 0u);
   Finish();
   EXPECT_EQ(b1.final_status(), absl::OkStatus());
-  EXPECT_TRUE(scheduler_->Has(CorrelationId(2)));
+  EXPECT_TRUE(scheduler_->HasSequence(CorrelationId(2)));
 }
 
 // ---- Iterative sequences.
@@ -439,7 +439,7 @@ TEST_F(SequenceSchedulerTest, IterativeRequestsComeBack) {
     // It is as its maker made it, and may be used again.
     EXPECT_FALSE(first->correlation_id().present());
     EXPECT_EQ(first->flags(), 0u);
-    EXPECT_FALSE(scheduler_->Has(CorrelationId(1)));
+    EXPECT_FALSE(scheduler_->HasSequence(CorrelationId(1)));
     // The other one has the slot.
     pulled = Pull();
     EXPECT_THAT(pulled.names, ElementsAre("b"));

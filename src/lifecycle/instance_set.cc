@@ -1,7 +1,9 @@
-// The instances of a LoadedModel: made when it is loaded, added and removed while it serves.
+#include "lifecycle/instance_set.h"
+
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -10,7 +12,6 @@
 #include "base/status_macros.h"
 #include "config/relations.h"
 #include "lifecycle/instance_changes.h"
-#include "lifecycle/loaded_model.h"
 #include "lifecycle/running_instance.h"
 
 namespace nereid {
@@ -23,22 +24,60 @@ const HostPolicySettings& Policies(const LoadContext& context) {
 
 }  // namespace
 
-absl::Status LoadedModel::StartInstance(const LoadContext& context, int place, uint32_t active,
+absl::Status InstanceSet::CheckNotAllPassive(const std::string& model,
+                                             const std::vector<InstanceSpec>& instances) {
+  if (!std::all_of(instances.begin(), instances.end(),
+                   [](const InstanceSpec& instance) { return instance.passive; })) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("model '", model, "' has no instance that takes requests: all are passive"));
+}
+
+InstanceSet::InstanceSet(ModelHandle* handle, Scheduler* scheduler)
+    : handle_(handle), model_(handle->serving_model()), scheduler_(scheduler) {}
+
+InstanceSet::~InstanceSet() = default;
+
+absl::Status InstanceSet::Start(const LoadContext& context, const std::string& model_dir) {
+  std::vector<int> places(config().instances.size());
+  std::iota(places.begin(), places.end(), 0);
+  ASSIGN_OR_RETURN(Instances started,
+                   MakeInstances(context, config().instances, places, model_dir));
+  for (const auto& instance : started) instance->Serve();
+  MutexLock lock(&mu_);
+  instances_ = std::move(started);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BatchSource*> InstanceSet::MakeSource(const LoadContext& context,
+                                                     RunningInstance* instance, uint32_t active) {
+  // A passive instance never pulls.
+  if (instance->spec.passive) return nullptr;
+  InstanceSource* const source = scheduler_->source(active);
+  if (context.rate_limiter == nullptr) return source;
+  ASSIGN_OR_RETURN(std::unique_ptr<RateLimiter::Seat> seat,
+                   context.rate_limiter->Register(instance->spec));
+  instance->limited = std::make_unique<RateLimitedSource>(source, std::move(seat));
+  return instance->limited.get();
+}
+
+absl::Status InstanceSet::StartInstance(const LoadContext& context, int place, uint32_t active,
                                         const std::shared_ptr<const Warmup>& warmup,
                                         RunningInstance* instance) {
   const InstanceSpec& spec = instance->spec;
   ASSIGN_OR_RETURN(HostPolicy policy, HostPolicy::Make(Policies(context), spec.host_policy_name));
   ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, instance, active));
   instance->place = place;
-  auto handle = std::make_unique<InstanceHandle>(model_.get(), spec, place, policy.ToJson());
+  auto handle = std::make_unique<InstanceHandle>(handle_, spec, place, policy.ToJson());
   instance->handle = handle.get();
   InstanceSetup setup;
   if (!policy.empty()) {
     setup.before = [policy = std::move(policy)] { return policy.ApplyToThread(); };
   }
   if (!warmup->empty() && !spec.passive) {
-    setup.after = [this, warmup, name = spec.name](Instance* initialized) {
-      return warmup->Run(shared_from_this(), name, initialized);
+    setup.after = [model = model_, warmup, name = spec.name](Instance* initialized) {
+      return warmup->Run(model->shared_from_this(), name, initialized);
     };
   }
   instance->runner =
@@ -46,12 +85,12 @@ absl::Status LoadedModel::StartInstance(const LoadContext& context, int place, u
   return absl::OkStatus();
 }
 
-absl::StatusOr<LoadedModel::Instances> LoadedModel::MakeInstances(
+absl::StatusOr<InstanceSet::Instances> InstanceSet::MakeInstances(
     const LoadContext& context, const std::vector<InstanceSpec>& specs,
     const std::vector<int>& places, const std::string& model_dir) {
   ASSIGN_OR_RETURN(Warmup samples, Warmup::Make(config(), *context.file_system, model_dir));
   const auto warmup = std::make_shared<const Warmup>(std::move(samples));
-  const bool parallel = model_->backend()->attributes().parallel_instance_loading;
+  const bool parallel = handle_->backend()->attributes().parallel_instance_loading;
   Instances made;
   uint32_t active = 0;
   absl::Status first_error;
@@ -70,12 +109,14 @@ absl::StatusOr<LoadedModel::Instances> LoadedModel::MakeInstances(
   return made;
 }
 
-absl::StatusOr<std::unique_ptr<LoadedModel::InstanceUpdate>> LoadedModel::PrepareInstances(
+absl::StatusOr<std::unique_ptr<InstanceSet::Update>> InstanceSet::Prepare(
     const LoadContext& context, const ParsedConfig& wanted, const std::string& model_dir) {
-  if (scheduler_ == nullptr) return absl::UnimplementedError("its scheduler needs a reload");
-  ParsedConfig config = ChangedInPlace(model_->config(), wanted);
-  RETURN_IF_ERROR(config.NormalizeInstanceGroups(model_->backend()->attributes().preferred_groups));
-  ASSIGN_OR_RETURN(const CompiledModel compiled, config.Compile(this->config().version));
+  if (!scheduler_->instances_may_change())
+    return absl::UnimplementedError("its scheduler needs a reload");
+  ParsedConfig config = ChangedInPlace(handle_->config(), wanted);
+  RETURN_IF_ERROR(
+      config.NormalizeInstanceGroups(handle_->backend()->attributes().preferred_groups));
+  ASSIGN_OR_RETURN(const CompiledModel compiled, config.Compile(model_->config().version));
   RETURN_IF_ERROR(CheckNotAllPassive(compiled.name, compiled.instances));
 
   const Instances present = instances();
@@ -83,7 +124,7 @@ absl::StatusOr<std::unique_ptr<LoadedModel::InstanceUpdate>> LoadedModel::Prepar
   for (const auto& instance : present) present_specs.push_back(instance->spec);
   const InstanceChanges changes = CompareInstances(present_specs, compiled.instances);
 
-  auto update = std::make_unique<InstanceUpdate>();
+  auto update = std::make_unique<Update>();
   update->config_json = compiled.json;
   std::set<int> taken;
   for (const auto& instance : present) taken.insert(instance->place);
@@ -111,7 +152,7 @@ absl::StatusOr<std::unique_ptr<LoadedModel::InstanceUpdate>> LoadedModel::Prepar
   return update;
 }
 
-void LoadedModel::PrepareApply(const Instances& present, InstanceUpdate* update) {
+void InstanceSet::PrepareApply(const Instances& present, Update* update) {
   const Instances& removed = update->removed;
   for (const auto& instance : present) {
     if (std::find(removed.begin(), removed.end(), instance) == removed.end()) {
@@ -120,15 +161,16 @@ void LoadedModel::PrepareApply(const Instances& present, InstanceUpdate* update)
   }
   update->all.insert(update->all.end(), update->added.begin(), update->added.end());
   if (removed.empty()) return;
-  auto self = std::static_pointer_cast<LoadedModel>(shared_from_this());
-  update->retire.push_back([self, removed = update->removed, inside = update->inside]() mutable {
-    for (const auto& instance : removed) self->Retire(instance.get());
+  // The model keeps this.
+  update->retire.push_back([this, model = model_->shared_from_this(), removed = update->removed,
+                            inside = update->inside]() mutable {
+    for (const auto& instance : removed) Retire(instance.get());
     removed.clear();
     *inside = Gate::Pass();
   });
 }
 
-void LoadedModel::Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) noexcept {
+void InstanceSet::Apply(Reaper* reaper, std::unique_ptr<Update> update) noexcept {
   for (const auto& instance : update->added) instance->Serve();
   {
     MutexLock lock(&mu_);
@@ -149,7 +191,7 @@ void LoadedModel::Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) 
   reaper->Run(std::move(update->retire));
 }
 
-void LoadedModel::Retire(RunningInstance* instance) {
+void InstanceSet::Retire(RunningInstance* instance) {
   struct Unused {
     Mutex mu;
     CondVar changed;
@@ -169,21 +211,49 @@ void LoadedModel::Retire(RunningInstance* instance) {
     instance->Close();
     scheduler_->Nudge();
   } else if (!instance->spec.passive) {
-    Insist(clock(), [&] { scheduler_->Retire(instance->handle); });
+    Insist(model_->clock(), [&] { scheduler_->Retire(instance->handle); });
   }
   instance->runner->Join();
 }
 
-LoadedModel::Instances LoadedModel::instances() const {
+InstanceSet::Instances InstanceSet::instances() const {
   MutexLock lock(&mu_);
   return instances_;
 }
 
-size_t LoadedModel::instance_count() const { return instances().size(); }
-
-std::string LoadedModel::ConfigJson() const {
+std::string InstanceSet::ConfigJson() const {
   MutexLock lock(&mu_);
-  return config_json_.empty() ? config().json : config_json_;
+  return config_json_;
+}
+
+void InstanceSet::End() {
+  Instances last;
+  {
+    MutexLock lock(&mu_);
+    last.swap(instances_);
+  }
+  for (const auto& instance : last) instance->Close();
+  last.clear();  // joins, and finalises each instance on its own thread
+}
+
+absl::Status InstanceSet::CheckReady() {
+  absl::Status status;
+  for (const auto& instance : instances()) {
+    const Gate::Pass in_use = instance->in_use.Enter();
+    if (!in_use) continue;  // it is going
+    status.Update(instance->handle->CheckReady());
+  }
+  return status;
+}
+
+void InstanceSet::AppendMemory(std::vector<TRITONSERVER_BufferAttributes>* all) {
+  for (const auto& instance : instances()) {
+    const Gate::Pass in_use = instance->in_use.Enter();
+    if (!in_use) continue;  // it is going
+    for (const TRITONSERVER_BufferAttributes& usage : instance->handle->memory()) {
+      all->push_back(usage);
+    }
+  }
 }
 
 }  // namespace nereid

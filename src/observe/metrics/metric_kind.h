@@ -1,0 +1,12 @@
+// MetricKind: how a metric counts. A plain value.
+#ifndef NEREID_OBSERVE_METRICS_METRIC_KIND_H_
+#define NEREID_OBSERVE_METRICS_METRIC_KIND_H_
+
+namespace nereid {
+
+// Values equal TRITONSERVER_MetricKind.
+enum class MetricKind : int { kCounter = 0, kGauge = 1, kHistogram = 2 };
+
+}  // namespace nereid
+
+#endif  // NEREID_OBSERVE_METRICS_METRIC_KIND_H_

@@ -1,0 +1,16 @@
+// What the metrics page shows of the statistics of a model version. Pure functions.
+#ifndef NEREID_OBSERVE_STATS_STATISTICS_METRICS_H_
+#define NEREID_OBSERVE_STATS_STATISTICS_METRICS_H_
+
+#include "observe/metrics/metric_sink.h"
+#include "observe/stats/model_statistics.h"
+
+namespace nereid {
+
+void ReportRequests(const StatisticsSnapshot& statistics, MetricSink* sink);
+// Of models that use the response cache.
+void ReportCache(const StatisticsSnapshot& statistics, MetricSink* sink);
+
+}  // namespace nereid
+
+#endif  // NEREID_OBSERVE_STATS_STATISTICS_METRICS_H_
