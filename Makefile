@@ -7,7 +7,7 @@ MODELS ?= examples/models
 ARGS ?=
 BACKENDS ?=
 
-.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-load soak ends python-ends frameworks-test lint format fuzz faults clean
+.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-frameworks bench-load soak ends python-ends frameworks-test lint format fuzz faults clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -20,6 +20,7 @@ help:
 	@echo "make setup   install what is missing, no more"
 	@echo "make bench   the race against the original server       (ARGS='--quick', see bench/README.md)"
 	@echo "make bench-adaptive   adaptive batching against fixed delays"
+	@echo "make bench-frameworks   each backend beside its framework alone (3 GB to install)"
 	@echo "make bench-load   500 small models: how long they load, how the server answers meanwhile"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
@@ -63,6 +64,11 @@ bench:
 bench-adaptive:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
 	  PYTHONPATH=build/deps/bench .venv/bin/python bench/adaptive.py $(ARGS)
+
+bench-frameworks:
+	@tools/setup.sh --bench --framework=openvino --framework=pytorch --framework=tensorflow --framework-tests && \
+	  tools/stage.sh openvino pytorch tensorflow && tools/build.sh release torch_models && tools/build.sh bench && \
+	  PYTHONPATH=build/deps/bench .venv/bin/python bench/run.py --group frameworks $(ARGS)
 
 bench-load:
 	@tools/setup.sh --bench && tools/stage.sh && .venv/bin/python bench/loading.py $(ARGS)

@@ -239,8 +239,10 @@ absl::Status Server::Stop() {
 
 absl::Status Server::StopBy(TimePoint deadline) {
   State expected = State::kReady;
-  if (!state_.compare_exchange_strong(expected, State::kExiting)) {
-    if (expected == State::kStopped) return absl::OkStatus();
+  if (state_.compare_exchange_strong(expected, State::kExiting)) {
+    LOG_INFO << "Waiting for in-flight requests to complete.";
+  } else if (expected == State::kStopped) {
+    return absl::OkStatus();
   }
   models_->CloseAdmission();
   const bool polls_ended = EndPolling(deadline);
