@@ -35,6 +35,12 @@ class EmptyCache final : public ResponseCache {
   const std::string name_ = "empty";
 };
 
+// An instance without a thread, which never gets anything to do.
+class IdleExecutor final : public BatchExecutor {
+ public:
+  Duration Execute(Batch) override { return Duration(0); }
+};
+
 class MakeSchedulerTest : public ::testing::Test {
  protected:
   MakeSchedulerTest() {
@@ -113,9 +119,9 @@ TEST_F(MakeSchedulerTest, LayersStandInFrontAndPassOnWhatIsNotTheirs) {
   scheduler->DescribeMetrics(&page);
   EXPECT_THAT(page.Text(), HasSubstr("nereid_adaptive_batch_size{model=\"m\",version=\"1\"} 8\n"));
   // A retired instance gets an empty batch from the one behind them, and does not wait.
-  BatchExecutor* const nobody = nullptr;
-  scheduler->Retire(nobody);
-  EXPECT_TRUE(scheduler->source(0)->Pull(nobody, std::nullopt).empty());
+  IdleExecutor executor;
+  scheduler->Retire(&executor);
+  EXPECT_TRUE(scheduler->source(0)->Pull(&executor, std::nullopt).empty());
 }
 
 TEST_F(MakeSchedulerTest, AnEnsembleHasNoInstances) {
