@@ -6,22 +6,11 @@
 
 #include "base/caught.h"
 #include "infer/infer_request.h"
+#include "scheduling/adaptive/plan_metrics.h"
 #include "scheduling/queue/queue_policy.h"
 #include "scheduling/refusal.h"
 
 namespace nereid {
-namespace {
-
-constexpr MetricFamily kAdaptiveDelay = {
-    "nereid_adaptive_batch_delay_us", MetricKind::kGauge,
-    "Longest wait for a batch to grow that adaptive batching has chosen, in microseconds",
-    MetricSection::kBatching};
-constexpr MetricFamily kAdaptiveSize = {"nereid_adaptive_batch_size", MetricKind::kGauge,
-                                        "Largest batch that adaptive batching has chosen",
-                                        MetricSection::kBatching};
-
-}  // namespace
-
 DynamicScheduler::DynamicScheduler(const CompiledModel* config,
                                    std::unique_ptr<BatchStrategy> strategy, Clock* clock,
                                    Duration inline_limit, const DynamicSchedulerOptions& options)
@@ -247,10 +236,7 @@ void DynamicScheduler::EndExecution(const BatchExecutor* self, Duration took) {
 
 void DynamicScheduler::DescribeMetrics(MetricSink* sink) const {
   Scheduler::DescribeMetrics(sink);
-  const std::optional<BatchPlan> plan = adaptive_plan();
-  if (!plan.has_value()) return;
-  sink->Report(kAdaptiveDelay, plan->delay / std::chrono::microseconds(1));
-  sink->Report(kAdaptiveSize, plan->max_units);
+  if (const std::optional<BatchPlan> plan = adaptive_plan()) nereid::DescribeMetrics(*plan, sink);
 }
 
 std::optional<BatchPlan> DynamicScheduler::adaptive_plan() const {
