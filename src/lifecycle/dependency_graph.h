@@ -1,4 +1,4 @@
-// DependencyGraph: which models use which others: ensembles and their members. Pure. Immutable.
+// DependencyGraph: which ensembles use which models as members. Pure. Immutable.
 #ifndef NEREID_LIFECYCLE_DEPENDENCY_GRAPH_H_
 #define NEREID_LIFECYCLE_DEPENDENCY_GRAPH_H_
 
@@ -15,22 +15,22 @@ namespace nereid {
 
 class DependencyGraph {
  public:
-  // For every model the names that it uses, mostly none. A name stands for the model in the user's
-  // own repository, else for the only one of that name.
+  // `used_names`: for each model the names of the models that it uses; most models use none. A name
+  // means the model in the user's own repository, or else the only model of that name.
   explicit DependencyGraph(const std::map<ModelId, std::vector<std::string>>& used_names);
 
-  // Models that `id` uses itself, and those that it uses through others.
+  // The models that `id` uses, directly or through others.
   const std::set<ModelId>& Members(const ModelId& id) const;
   std::set<ModelId> AllMembers(const ModelId& id) const;
-  // The same for the models that use `id`.
+  // The models that use `id`, directly or through others.
   const std::set<ModelId>& Users(const ModelId& id) const;
   std::set<ModelId> AllUsers(const ModelId& id) const;
 
   // INVALID_ARGUMENT where a model that `id` uses is unknown or ambiguous, or uses `id` in turn.
   absl::Status Check(const ModelId& id) const;
 
-  // `ids` with members before their users, otherwise in the order of ids. Where models use one
-  // another in a circle their order is any.
+  // `ids` with members before their users, otherwise in the order of ids. Models that use one
+  // another in a circle may come in any order.
   std::vector<ModelId> InOrder(const std::set<ModelId>& ids) const;
 
  private:

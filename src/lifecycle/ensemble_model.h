@@ -1,6 +1,6 @@
-// EnsembleModel: one version of an ensemble: a graph of steps and no backend. Thread-safe. Its
-// members are looked up anew for each request: they come and go without it, and it is ready when
-// all are.
+// EnsembleModel: one version of an ensemble: a graph of steps without a backend. Thread-safe. Each
+// request looks up the members anew: members come and go independently of the ensemble. The
+// ensemble is ready when all its members are.
 #ifndef NEREID_LIFECYCLE_ENSEMBLE_MODEL_H_
 #define NEREID_LIFECYCLE_ENSEMBLE_MODEL_H_
 
@@ -21,11 +21,13 @@ namespace nereid {
 
 class EnsembleModel final : public ManagedModel {
  public:
-  // Whether the models that `config` uses, an ensemble's in namespace `space`, serve and fit
-  // together. context.resolver finds them. INVALID_ARGUMENT with all problems.
+  // Checks that the models that `config` uses serve and fit together. `config` is that of an
+  // ensemble in namespace `space`; context.resolver finds the models. INVALID_ARGUMENT with all
+  // problems.
   static absl::Status Check(const LoadContext& context, const ParsedConfig& config,
                             const std::string& space);
-  // Checks version `version` of the ensemble in `model_dir`, and lets it serve. Reads files.
+  // Checks version `version` of the ensemble in `model_dir`, and makes it ready to serve. Reads
+  // files.
   static absl::StatusOr<std::shared_ptr<EnsembleModel>> Load(const LoadContext& context,
                                                              const ParsedConfig& config,
                                                              const std::string& model_dir,
@@ -50,7 +52,7 @@ class EnsembleModel final : public ManagedModel {
  private:
   EnsembleModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
                 OutputLabels labels, std::string fingerprint, StepGraph graph);
-  // The first error of `ask` of the members.
+  // Calls `ask` on each member. Returns the first error.
   absl::Status MembersReady(absl::Status (ServingModel::*ask)());
   void TearDown() override { scheduler_->Shutdown(); }
 

@@ -1,4 +1,4 @@
-// Which instances of a model go on when its instance groups change. Pure.
+// Which instances of a model are kept when its instance groups change. Pure.
 #ifndef NEREID_LIFECYCLE_INSTANCE_CHANGES_H_
 #define NEREID_LIFECYCLE_INSTANCE_CHANGES_H_
 
@@ -10,14 +10,14 @@
 namespace nereid {
 
 struct InstanceChanges {
-  std::vector<size_t> removed;  // indices into what there is
-  std::vector<size_t> added;    // indices into what is wanted
+  std::vector<size_t> removed;  // indices into the present instances
+  std::vector<size_t> added;    // indices into the wanted instances
 
   friend bool operator==(const InstanceChanges&, const InstanceChanges&) = default;
 };
 
-// An instance goes on where one is wanted that differs from it in its name only. Of several that
-// could, the first ones do.
+// A present instance is kept if a wanted one differs from it in its name only. If several could be
+// kept, the first ones are.
 InstanceChanges CompareInstances(const std::vector<InstanceSpec>& present,
                                  const std::vector<InstanceSpec>& wanted);
 

@@ -1,5 +1,5 @@
-// InstanceSet: the instances of one LoadedModel: made when it is loaded, added and removed while it
-// serves, ended with it. Thread-safe. Owned by its model.
+// InstanceSet: the instances of one LoadedModel. They are made when the model is loaded, may be
+// added and removed while it serves, and end with it. Thread-safe. Owned by its model.
 #ifndef NEREID_LIFECYCLE_INSTANCE_SET_H_
 #define NEREID_LIFECYCLE_INSTANCE_SET_H_
 
@@ -34,9 +34,9 @@ class InstanceSet {
     Instances added;    // not serving yet
     Instances removed;  // still serving
     // Made beforehand, so that Apply cannot fail.
-    Instances all;       // of the model, once it is applied
-    Reaper::Job retire;  // ends those removed, and then the pass below
-    // Of the model's lifetime, from Apply on: the model stays as long as they do.
+    Instances all;       // the model's instances after Apply
+    Reaper::Job retire;  // ends the removed instances, and then the pass below
+    // A pass of the model's lifetime, from Apply on: keeps the model while removed instances end.
     std::shared_ptr<Gate::Pass> inside = std::make_shared<Gate::Pass>();
     std::string config_json;
   };
@@ -45,51 +45,54 @@ class InstanceSet {
   static absl::Status CheckNotAllPassive(const std::string& model,
                                          const std::vector<InstanceSpec>& instances);
 
-  // Of the model that `handle` serves. Both outlive End, and the serving model this.
+  // The instances of the model that `handle` serves. `handle` and `scheduler` outlive End; the
+  // serving model outlives this object.
   InstanceSet(ModelHandle* handle, Scheduler* scheduler);
   ~InstanceSet();
 
-  // Makes the instances that the configuration asks for, which initialise and warm up; then they
-  // serve. Blocks as the backend does. REQUIRES: called once.
+  // Makes the instances that the configuration asks for, initialises them, warms them up and lets
+  // them serve. Blocks as the backend does. REQUIRES: called once.
   absl::Status Start(const LoadContext& context, const std::string& model_dir)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Makes the instances that `wanted` asks for and the model has not, initialised and warmed up,
-  // but not yet serving; those that it has and `wanted` does not ask for are marked. `wanted`
+  // Makes the instances that `wanted` asks for and that the model lacks: initialised and warmed up,
+  // but not yet serving. Marks the instances that `wanted` does not ask for any more. `wanted`
   // differs in place only (config/relations.h) from what the model was loaded with. On an error
   // nothing has changed. UNIMPLEMENTED where the model has to be loaded anew. Blocks as the backend
-  // does. One at a time.
+  // does. One call at a time.
   absl::StatusOr<std::unique_ptr<Update>> Prepare(const LoadContext& context,
                                                   const ParsedConfig& wanted,
                                                   const std::string& model_dir)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // The new instances serve; those that are not wanted any more finish what they have in the
-  // background, and `reaper` ends them.
+  // Lets the new instances serve. The instances that are not wanted any more finish their work in
+  // the background, and `reaper` ends them.
   void Apply(Reaper* reaper, std::unique_ptr<Update> update) noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  // Waits until all have finished, and finalises them. REQUIRES: the scheduler was shut down.
+  // Waits until all instances have finished, and finalises them. REQUIRES: the scheduler was shut
+  // down.
   void End() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The first error of an instance that is asked whether it is ready. Blocks as the backend does.
+  // Asks each instance whether it is ready. Returns the first error. Blocks as the backend does.
   absl::Status CheckReady() ABSL_LOCKS_EXCLUDED(mu_);
-  // Adds what the instances reported.
+  // Appends the memory that the instances reported.
   void AppendMemory(std::vector<TRITONSERVER_BufferAttributes>* all) ABSL_LOCKS_EXCLUDED(mu_);
-  // The configuration that the instances are of; empty: the one that the model was loaded with.
+  // The configuration that the instances follow; empty: the one that the model was loaded with.
   std::string ConfigJson() const ABSL_LOCKS_EXCLUDED(mu_);
   size_t size() const ABSL_LOCKS_EXCLUDED(mu_) { return instances().size(); }
 
  private:
-  // The instances of `specs`, initialised; `places`: their numbers among the model's.
+  // Makes and initialises the instances of `specs`. `places`: their numbers among the model's
+  // instances.
   absl::StatusOr<Instances> MakeInstances(const LoadContext& context,
                                           const std::vector<InstanceSpec>& specs,
                                           const std::vector<int>& places,
                                           const std::string& model_dir);
-  // `active`: how many of those made before are not passive.
+  // `active`: how many of the instances made before are not passive.
   absl::Status StartInstance(const LoadContext& context, int place, uint32_t active,
                              const std::shared_ptr<const Warmup>& warmup,
                              RunningInstance* instance);
-  // Where `instance` takes its batches, the `active`th that is not passive.
+  // The source of batches of `instance`, which is the `active`th instance that is not passive.
   absl::StatusOr<BatchSource*> MakeSource(const LoadContext& context, RunningInstance* instance,
                                           uint32_t active);
-  // Makes all that Apply takes. `present`: the instances now.
+  // Makes everything that Apply needs. `present`: the current instances.
   void PrepareApply(const Instances& present, Update* update);
   // Takes `instance` out of service, waits until it has finished, and finalises it.
   void Retire(RunningInstance* instance);

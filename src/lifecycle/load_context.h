@@ -1,4 +1,4 @@
-// LoadContext: what loading a model needs of the server. A plain value.
+// LoadContext: what loading a model needs from the server. A plain value.
 #ifndef NEREID_LIFECYCLE_LOAD_CONTEXT_H_
 #define NEREID_LIFECYCLE_LOAD_CONTEXT_H_
 
@@ -19,7 +19,7 @@
 
 namespace nereid {
 
-// What loading needs; outlives every model loaded with it.
+// Outlives every model loaded with it.
 struct LoadContext {
   const FileSystem* file_system = nullptr;
   BackendRegistry* backends = nullptr;
@@ -29,15 +29,15 @@ struct LoadContext {
   Executor* cache_executor = nullptr;                 // null: the cache answers at once
   RateLimiter* rate_limiter = nullptr;                // null: instances need no resources
   const HostPolicySettings* host_policies = nullptr;  // null: none
-  Duration inline_limit{0};                           // of executions by I/O threads; 0: none
+  Duration inline_limit{0};                           // for executions by I/O threads; 0: none
   Timer* timer = nullptr;        // for time-outs in queues; null: noticed when an instance is idle
   size_t hold_until_queued = 0;  // see DynamicSchedulerOptions
   ModelResolver* resolver = nullptr;  // for ensembles; null: there are none
-  // Of the tensors between the steps of ensembles; null: one without a limit.
+  // Allocates the tensors between the steps of ensembles; null: an allocator without a limit.
   const HeapOutputAllocator* step_allocator = nullptr;
   size_t hold_until_backlogged = 0;       // see SequenceSchedulerOptions
   void* server = nullptr;                 // TRITONSERVER_Server*, for the backends
-  ReadinessChecker* readiness = nullptr;  // null: nobody asks, models are taken to be ready
+  ReadinessChecker* readiness = nullptr;  // null: models count as ready without being asked
 };
 
 inline SchedulerTools ToolsOf(const LoadContext& context) {

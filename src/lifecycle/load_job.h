@@ -17,27 +17,27 @@
 namespace nereid {
 
 // One version of a model that is being loaded. Owned by one thread of the pool, and afterwards by
-// the one that commits.
+// the thread that commits the load.
 struct ModelLoader::VersionTask {
   enum class Step {
-    kKeep,    // it serves, and nothing has changed
-    kUpdate,  // it serves, with other instances
+    kKeep,    // the version serves, and nothing has changed
+    kUpdate,  // the version serves, and its instances change
     kLoad,
   };
   int64_t version = 0;
   Step step = Step::kLoad;
-  VersionEntry present;                                 // but for kLoad
+  VersionEntry present;                                 // not for kLoad
   std::unique_ptr<LoadedModel::InstanceUpdate> update;  // kUpdate
   absl::StatusOr<std::shared_ptr<ManagedModel>> loaded = absl::UnknownError("not loaded");  // kLoad
-  absl::Status status;  // of kUpdate and kLoad
+  absl::Status status;  // for kUpdate and kLoad
 
-  // REQUIRES: kUpdate. An ensemble has no instances, and never is.
+  // REQUIRES: kUpdate. An ensemble has no instances and is never updated.
   LoadedModel& updated() const { return static_cast<LoadedModel&>(*present.model); }
 };
 
-// One model that is being loaded. Shared by the tasks under way: the last one to let go of a load
-// that has not ended, because something threw, abandons it. Constant once it has begun, but for
-// what is guarded.
+// One model that is being loaded. Shared by the tasks under way. If something throws and the load
+// does not end, releasing the last reference abandons it. Constant once the load has begun, except
+// for guarded fields.
 struct ModelLoader::Job {
   Job(ModelLoader* loader_in, ModelCatalogue::BusyMark mark_in, PlanRun::Ending ending_in)
       : loader(loader_in), ending(std::move(ending_in)), mark(std::move(mark_in)) {}
@@ -50,19 +50,19 @@ struct ModelLoader::Job {
   ModelLoader* const loader;
   std::shared_ptr<const PreparedModel> model;  // null once ended
   bool on_request = false;
-  std::string cannot;  // why it cannot be loaded, if the planner knows
+  std::string cannot;  // why the model cannot be loaded, if the planner knows
   PlanRun::Ending ending;
   ModelCatalogue::BusyMark
-      mark;  // goes before the ending does: who waited for that finds the model free
-  std::shared_ptr<LoadProgress> progress;  // null: it is not counted
-  ModelCatalogue::Records record;  // made before anything changes: the first one of a new model
+      mark;  // destroyed before the ending: whoever waits for the ending finds the model free
+  std::shared_ptr<LoadProgress> progress;  // null: the load is not counted
+  ModelCatalogue::Records record;  // a new model's first record, made before anything changes
   std::vector<VersionTask> tasks;  // each used by one thread at a time
   bool planned = false;            // the directory says that versions are being loaded
   bool ended = false;
   Mutex mu;
   size_t left ABSL_GUARDED_BY(mu) = 0;  // tasks under way
 
-  // Whether the calling task was the last one.
+  // Counts the calling task as done. Returns whether it was the last one.
   bool OneLess() ABSL_LOCKS_EXCLUDED(mu) {
     MutexLock lock(&mu);
     return --left == 0;

@@ -1,5 +1,5 @@
-// The load planner: from what serves, what lies in the repositories and what somebody wants, to
-// what is to be done and in which order. Pure: plain values in, plain values out.
+// The load planner: compares the serving models and the repositories with the requested changes,
+// and decides which actions to take in which order. Pure: plain values in, plain values out.
 #ifndef NEREID_LIFECYCLE_LOAD_PLANNER_H_
 #define NEREID_LIFECYCLE_LOAD_PLANNER_H_
 
@@ -14,15 +14,15 @@
 
 namespace nereid {
 
-// A model that was loaded, or that somebody tried to load.
+// A model that was loaded, or whose load was attempted.
 struct RunningModel {
   ModelFiles files;                  // in the repository, at the last attempt
-  std::vector<std::string> members;  // names of the models that it uses
-  bool serving = false;              // a version of it is ready
+  std::vector<std::string> members;  // names of the models that this model uses
+  bool serving = false;              // a version of the model is ready
   bool wanted = false;               // not unloaded on purpose
   bool on_request = false;           // loaded by its name, not only as a member
   bool from_request_files = false;   // the load request brought all its files
-  bool failed = false;               // the last attempt did, whatever serves
+  bool failed = false;               // the last attempt failed; an older version may still serve
 };
 
 // A model in the repositories.
@@ -33,24 +33,24 @@ struct FoundModel {
 
 struct LoadIntent {
   enum class Kind {
-    kSync,    // be as the repositories are
+    kSync,    // follow the repositories
     kLoad,    // load `model`, and the members that it needs
     kUnload,  // unload `model`
   };
   Kind kind = Kind::kSync;
   ModelId model;
-  bool overridden = false;    // kLoad: with parameters, so that it has changed in any case
-  bool with_members = false;  // kUnload: and members that are there only for it
+  bool overridden = false;    // kLoad: has parameters, so the model counts as changed
+  bool with_members = false;  // kUnload: also unload members that were loaded only for this model
 };
 
 struct PlannedAction {
   enum class Kind { kLoad, kUnload };
   Kind kind = Kind::kLoad;
   ModelId model;
-  bool on_request = false;  // kLoad: it was asked for by its name
-  // kLoad: why it cannot be loaded. kUnload: why that is, unless on purpose.
+  bool on_request = false;  // kLoad: the model was requested by its name
+  // kLoad: why the model cannot be loaded. kUnload: why it is unloaded, unless on purpose.
   std::string reason;
-  std::vector<size_t> after;  // actions that have to end first, all with smaller indices
+  std::vector<size_t> after;  // actions that must end first, all with smaller indices
 
   friend bool operator==(const PlannedAction&, const PlannedAction&) = default;
 };
@@ -66,17 +66,17 @@ struct LoadInput {
   std::vector<LoadIntent> intents;
 };
 
-// Actions in an order in which they could be done one by one; those that do not wait for one
-// another may run at the same time. A model that is as it was when it was last loaded gets none.
-// Ensembles are checked again when a model changes that they use: they load after it, and unload
-// before it.
+// The actions in an order in which they could be done one by one. Actions that do not wait for one
+// another may run at the same time. A model that has not changed since it was last loaded gets no
+// action. An ensemble is checked again when a member changes: it loads after the member, and
+// unloads before the member.
 std::vector<PlannedAction> PlanLoads(const LoadInput& input);
 
-// Without the actions on `models`, which nothing waits for any more.
+// `actions` without those on `models`; no remaining action waits for the ones left out.
 std::vector<PlannedAction> WithoutModels(std::vector<PlannedAction> actions,
                                          const std::set<ModelId>& models);
 
-// Only the actions on `models`, which wait for one another as before.
+// Only the actions on `models`. They wait for one another as before.
 std::vector<PlannedAction> OnlyModels(std::vector<PlannedAction> actions,
                                       const std::set<ModelId>& models);
 

@@ -1,7 +1,7 @@
-// LoadPool: the threads that load models; never on the way of a request. Thread-safe.
+// LoadPool: the threads that load models. Requests never pass through it. Thread-safe.
 //
-// A task that takes very long, perhaps for ever, loses its place: when others wait, a new thread
-// takes it, so that one model that hangs does not keep the others from being loaded.
+// A task that takes very long, perhaps forever, loses its place: if other tasks wait, a new thread
+// takes over the place. So one model that hangs does not keep other models from being loaded.
 #ifndef NEREID_LIFECYCLE_LOAD_POOL_H_
 #define NEREID_LIFECYCLE_LOAD_POOL_H_
 
@@ -19,41 +19,41 @@ namespace nereid {
 
 class LoadPool {
  public:
-  // How long a task keeps its place while others wait.
+  // How long a task keeps its place while other tasks wait.
   static constexpr Duration kPatience = std::chrono::seconds(30);
 
   // `clock` outlives this.
   LoadPool(uint32_t threads, Clock* clock);
-  // Runs what is queued, then joins.
+  // Runs the queued tasks, then joins.
   ~LoadPool();
   LoadPool(const LoadPool&) = delete;
   LoadPool& operator=(const LoadPool&) = delete;
 
-  // A task that throws has to have told whoever waits for it. Throws where there is no memory; the
-  // task does not run then.
+  // A task that throws must first have told its waiters. Throws when memory is exhausted; then the
+  // task does not run.
   void Run(std::function<void()> task) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Worker {
     std::thread thread;
-    std::optional<TimePoint> since;  // of the task that it runs
-    bool replaced = false;           // ends after its task
+    std::optional<TimePoint> since;  // start of the running task
+    bool replaced = false;           // the worker ends after its task
   };
 
-  // Runs what is queued, then joins.
+  // Runs the queued tasks, then joins.
   void Close() ABSL_LOCKS_EXCLUDED(mu_);
   void Work(Worker* self) ABSL_LOCKS_EXCLUDED(mu_);
-  // Looks after tasks that take too long.
+  // Replaces workers whose tasks take too long.
   void Watch() ABSL_LOCKS_EXCLUDED(mu_);
-  // Throws where the machine refuses a thread.
+  // Throws if the machine refuses a thread.
   void AddWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The worker whose task has run for the longest time; null if none runs one.
+  // The worker whose task has run longest; null if no worker runs a task.
   Worker* Slowest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Clock* const clock_;
   Mutex mu_;
-  CondVar changed_;  // a task, or the end
-  CondVar watch_;    // tasks wait, or the end
+  CondVar changed_;  // a new task, or closing
+  CondVar watch_;    // tasks wait, or closing
   std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   std::list<Worker> workers_ ABSL_GUARDED_BY(mu_);

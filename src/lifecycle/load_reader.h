@@ -1,6 +1,5 @@
-// LoadReader: from what somebody wants to have loaded to all that a plan needs: where models lie,
-// their configurations, those of ensembles' members. Blocks on file I/O. Thread-safe. Owned by the
-// model manager.
+// LoadReader: reads everything that a load plan needs: the models' locations, their configurations
+// and those of ensembles' members. Blocks on file I/O. Thread-safe. Owned by the model manager.
 #ifndef NEREID_LIFECYCLE_LOAD_READER_H_
 #define NEREID_LIFECYCLE_LOAD_READER_H_
 
@@ -22,7 +21,7 @@ namespace nereid {
 
 using PreparedModels = std::map<ModelId, std::shared_ptr<const PreparedModel>>;
 
-// Models to be worked on, and what there is to do.
+// The models to work on, and the actions on them.
 struct LoadWork {
   LoadInput input;
   PreparedModels prepared;
@@ -30,7 +29,7 @@ struct LoadWork {
 
 class LoadReader {
  public:
-  // All outlive this.
+  // All arguments' targets outlive this object.
   LoadReader(ModelReader::Options options, const RepositoryList* repositories,
              ModelCatalogue* catalogue)
       : file_system_(*options.file_system),
@@ -40,19 +39,19 @@ class LoadReader {
 
   // INVALID_ARGUMENT for a name that no model can have.
   static absl::Status CheckName(const std::string& name);
-  // The one model that a client means by `name`, and where it lies. INTERNAL where it is nowhere,
-  // INVALID_ARGUMENT where it could be several.
+  // The one model that a client means by `name`, and its directory. INTERNAL if there is no such
+  // model, INVALID_ARGUMENT if the name fits several.
   absl::StatusOr<std::pair<ModelId, std::string>> Locate(const std::string& name) const;
-  // What lies in `directory`; nothing for an empty one. INTERNAL.
+  // The files in `directory`; none if the path is empty. INTERNAL.
   absl::StatusOr<ModelFiles> Scan(const ModelId& id, const std::string& directory) const;
   std::shared_ptr<const PreparedModel> Read(const ModelId& id, ModelFiles files,
                                             const LoadOverride& override) const;
-  // A model whose members change, to be loaded as it was.
+  // Reads an ensemble whose members change, to be loaded again as before.
   std::shared_ptr<const PreparedModel> ReadAgain(
       const std::shared_ptr<const PreparedModel>& last) const;
-  // Reads the members of `model` that do not serve, and theirs.
+  // Reads the members of `model` that do not serve, and in turn their members.
   void ReadMembers(const PreparedModel& model, LoadWork* work) const;
-  // Reads what `actions` load that `prepared` does not have: ensembles whose members change.
+  // Reads the models that `actions` load and that `prepared` lacks: ensembles whose members change.
   void ReadRest(const std::vector<PlannedAction>& actions, PreparedModels* prepared) const;
 
  private:

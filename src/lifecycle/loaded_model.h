@@ -1,6 +1,6 @@
 // LoadedModel: one version of a model with everything that makes it run: backend model, scheduler,
-// instances. Thread-safe. Its parts are torn down when it was closed and the last request in
-// flight is gone; the object itself (name, statistics) lives as long as someone refers to it.
+// instances. Thread-safe. Its parts are torn down after it is closed and the last request in
+// flight has ended. The object itself (name, statistics) lives as long as there are references.
 #ifndef NEREID_LIFECYCLE_LOADED_MODEL_H_
 #define NEREID_LIFECYCLE_LOADED_MODEL_H_
 
@@ -41,12 +41,12 @@ class LoadedModel final : public ManagedModel {
   bool HasSequence(const CorrelationId& id) const override { return scheduler_->HasSequence(id); }
   void DescribeMetrics(MetricSink* sink) const override;
   int64_t InFlight() override;
-  // The sequences that live go on, too.
+  // Live sequences also continue.
   void CloseAdmission() override;
   double load_seconds() const override { return load_seconds_; }
   std::vector<TRITONSERVER_BufferAttributes> memory() override;
 
-  // As InstanceSet's, which says what they do.
+  // See the functions of InstanceSet.
   absl::StatusOr<std::unique_ptr<InstanceUpdate>> PrepareInstances(const LoadContext& context,
                                                                    const ParsedConfig& wanted,
                                                                    const std::string& model_dir) {
@@ -62,20 +62,20 @@ class LoadedModel final : public ManagedModel {
   LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
               std::unique_ptr<ModelHandle> model);
 
-  // The scheduler that the configuration asks for, with what stands in front of it.
+  // Makes the scheduler that the configuration asks for, with the layers in front of it.
   absl::Status MakeScheduler(const LoadContext& context);
   // context.inline_limit, or zero if no I/O thread may execute this model's instances.
   Duration InlineLimit(const LoadContext& context) const;
-  // Has the backend asked from now on whether the model is ready, if it offers that.
+  // Lets `checker` ask the backend from now on whether the model is ready, if the backend can tell.
   void CheckFromNowOn(ReadinessChecker* checker);
   void TearDown() override;
 
   std::unique_ptr<ModelHandle> model_;  // null once torn down
   // Null only where loading failed before they were made.
   std::unique_ptr<Scheduler> scheduler_;
-  std::unique_ptr<InstanceSet> instances_;  // goes before the scheduler, where its sources are
+  std::unique_ptr<InstanceSet> instances_;  // destroyed before the scheduler, which has the sources
   std::atomic<bool> admission_open_{true};
-  std::shared_ptr<Readiness> readiness_;  // null: it is ready as long as it serves
+  std::shared_ptr<Readiness> readiness_;  // null: the model is ready as long as it serves
   double load_seconds_ = 0;
 };
 

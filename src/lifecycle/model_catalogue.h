@@ -1,9 +1,9 @@
 // ModelCatalogue: what is known of all models: the published directory, a record per model, and
-// who works on which. Thread-safe. Owned by the model manager.
+// which models are being worked on (busy). Thread-safe. Owned by the model manager.
 //
 // A change publishes a new directory under the catalogue's mutex; readers take no lock
-// (model_directory.h). Whoever changes a model claims it first: from then on until the mark goes
-// nobody else works on it. Nothing here blocks but for a model that others work on.
+// (model_directory.h). A thread that changes a model claims the model first: nobody else works on
+// it until the claim's mark is destroyed. Calls block only while others work on a model.
 #ifndef NEREID_LIFECYCLE_MODEL_CATALOGUE_H_
 #define NEREID_LIFECYCLE_MODEL_CATALOGUE_H_
 
@@ -30,21 +30,22 @@ namespace nereid {
 
 class ModelCatalogue {
  public:
-  // What is known of a model besides its versions. Does not keep what it is loaded from: its
-  // versions do.
+  // What is known of a model besides its versions. The versions, not the record, keep the source
+  // that the model is loaded from.
   struct Record {
-    std::shared_ptr<const PreparedModel> attempted;  // last
-    std::shared_ptr<const PreparedModel> served;     // what its versions are; null if none serves
+    std::shared_ptr<const PreparedModel> attempted;  // by the last load
+    std::shared_ptr<const PreparedModel> served;     // by the versions; null if none serves
     bool wanted = false;
     bool on_request = false;
-    std::string error;     // of the last attempt
-    uint64_t changed = 0;  // when: see Standing::now
+    std::string error;     // from the last attempt
+    uint64_t changed = 0;  // time of the last change: see Standing::now
   };
   using Records = std::map<ModelId, Record>;
   using FoundModels = std::map<ModelId, FoundModel>;
 
-  // While it lives nobody else works on its model. Goes with whatever fails, so that a later load
-  // does not wait for ever. REQUIRES: it goes where the catalogue's mutex is not held.
+  // Marks a model as busy: while the mark lives, nobody else works on the model. A failure destroys
+  // the mark, so that a later load does not wait forever. REQUIRES: the catalogue's mutex is not
+  // held when the mark is destroyed.
   class BusyMark {
    public:
     BusyMark() = default;  // of no model
@@ -68,81 +69,82 @@ class ModelCatalogue {
     std::set<ModelId>::const_iterator place_;
   };
 
-  // Actions on models that are the claimer's alone.
+  // Actions on models that only the claimer may work on.
   struct Claim {
     std::vector<PlannedAction> actions;
     std::vector<BusyMark> marks;         // one per action
     std::vector<PlannedAction> skipped;  // others work on their models
   };
 
-  // How things stand at one moment.
+  // The state of all models at one moment.
   struct Standing {
     std::map<ModelId, RunningModel> running;
     std::set<ModelId> busy;
-    // What the versions of the model asked for are, or of an ensemble that waits for a member.
-    // Null: nothing of it is wanted.
+    // What the versions of the requested model, or of an ensemble that waits for a member, are
+    // loaded from. Null: the model is not wanted.
     std::shared_ptr<const PreparedModel> in_force;
-    uint64_t now = 0;  // counts changes: larger than Record::changed of what has not changed since
+    uint64_t now = 0;  // counts changes: exceeds Record::changed of records unchanged since
   };
 
   // `clock` outlives this.
   ModelCatalogue(Clock* clock, bool namespacing);
 
   // ---- The directory.
-  // The picture of this moment, for as long as the calling thread asks for no newer one.
+  // The current directory. Valid until the calling thread next calls this function.
   const ModelDirectory& Directory() const { return *directory_.Get(); }
-  // Publishes a directory that `change` has changed; it may look at the records, too. Where it
-  // throws nothing has changed.
+  // Publishes a directory that `change` has changed. `change` may also read the records. If
+  // `change` throws, nothing has changed.
   void Update(const std::function<void(ModelDirectory*)>& change) ABSL_LOCKS_EXCLUDED(mu_);
   void Update(const std::function<void(ModelDirectory*, const Records&)>& change)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Notes a model whose configuration or versions cannot even be read, or that does not fit its
+  // Notes that a model's configuration or versions cannot be read, or that it does not fit its
   // members.
   void NoteFailure(const ModelId& id, const absl::Status& error) ABSL_LOCKS_EXCLUDED(mu_);
   // Notes that the ready versions of a model are being unloaded, and calls `prepare` for each,
-  // under the mutex. `reason`: unless on purpose.
+  // under the mutex. `reason`: empty if on purpose.
   void NoteRetired(const ModelId& id, const std::string& reason,
                    const std::function<void(int64_t version, const VersionEntry&)>& prepare)
       ABSL_LOCKS_EXCLUDED(mu_);
   // Notes that `model` is torn down.
   void NoteClosed(const ModelId& id, int64_t version, const ManagedModel* model,
                   const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
-  // Forgets models without versions that are in no repository any more.
+  // Forgets models that have no versions and are in no repository any more.
   void Forget(const RepositorySnapshot& snapshot) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- The records.
-  // Of all models.
+  // The state of all models.
   Standing Look() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Of what matters for a load of `id` that is no ensemble: itself, ensembles and their members.
-  // Waits until nobody works on it.
+  // The state of what matters for a load of `id`, which is no ensemble: the model itself, ensembles
+  // and their members. Waits until nobody works on the model.
   Standing LookAround(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
   // The last attempt to load `id`. REQUIRES: there was one.
   std::shared_ptr<const PreparedModel> Attempted(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
-  // Why the last attempt failed; empty if it did not, or there was none.
+  // Why the last attempt failed; empty if it succeeded, or if there was none.
   std::string LastError(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
-  // Somebody has asked for `id` by its name. REQUIRES: it has a record.
+  // Notes that `id` was requested by its name. REQUIRES: the model has a record.
   void NoteRequested(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
-  // The end of a load: `fresh` has the record of a model that had none, or an unused one; it is
-  // empty where there was no memory to begin. True: the model is to be loaded again, and `mark`
-  // stays; otherwise the mark goes.
+  // Notes the end of a load. `fresh` holds the first record of a model that had none, or an unused
+  // record; it is empty if there was no memory to begin. True: the model must be loaded again, and
+  // `mark` stays. False: the mark is destroyed.
   bool NoteLoadEnd(const ModelId& id, bool ok, bool on_request, std::string error, Records* fresh,
                    BusyMark* mark) noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  // The mark of a model that was unloaded goes; nobody loads it again.
+  // Notes the end of an unload: the mark is destroyed, and the model is not loaded again.
   void NoteUnloadEnd(const ModelId& id, BusyMark mark) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // ---- Claims. All at once or, where something throws, nothing.
-  // What a load of `id` does. `read`: models that the plan has looked at. None: one of these has
-  // changed since `seen`, or others worked on it (then this has waited for them).
+  // ---- Claims. A claim takes all its models at once; if it throws, it takes none.
+  // Claims the models of a load of `id`. `read`: models that the plan has looked at. None: one of
+  // these models has changed since `seen`, or others worked on one (then this has waited for them).
   std::optional<Claim> ClaimLoad(const ModelId& id, std::vector<PlannedAction> actions,
                                  const FoundModels& read, uint64_t seen) ABSL_LOCKS_EXCLUDED(mu_);
-  // What an unload of `id` does. Waits until nobody works on it, or on an ensemble that uses it.
-  // None: it was never loaded.
+  // Claims the models of an unload of `id`. Waits until nobody works on the model, or on an
+  // ensemble that uses it. None: the model was never loaded.
   std::optional<Claim> ClaimUnload(const ModelId& id, bool with_members) ABSL_LOCKS_EXCLUDED(mu_);
-  // What a poll does, which has looked at `read`. Models in `known_busy` were left out of its plan;
-  // what others have begun to work on since is loaded again afterwards.
+  // Claims the models of a poll that has looked at `read`. Models in `known_busy` were left out of
+  // its plan. Models on which others have begun to work since are loaded again afterwards.
   Claim ClaimSync(std::vector<PlannedAction> actions, const FoundModels& read,
                   const std::set<ModelId>& known_busy) ABSL_LOCKS_EXCLUDED(mu_);
-  // Loads of those of `skipped` that are wanted. What others still work on follows afterwards.
+  // Claims loads of the wanted models of `skipped`. Models on which others still work follow
+  // afterwards.
   Claim ClaimAgain(std::vector<PlannedAction> skipped) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Waits until nobody works on `id`, or on any model; false if `deadline` comes first.
@@ -159,16 +161,16 @@ class ModelCatalogue {
   std::shared_ptr<const PreparedModel> InForce(const ModelId& id) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AwaitNotBusy(const ModelId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // What an unload does, considering also ensembles that are being loaded for the first time.
+  // Plans an unload. Also considers ensembles that are being loaded for the first time.
   std::vector<PlannedAction> PlanUnload(const ModelId& id, bool with_members) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Waits until nobody works on the first of these models that is busy; false: none is.
+  // Waits until nobody works on the first busy model of `actions`; false if none is busy.
   bool WaitedForOneOf(const std::vector<PlannedAction>& actions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Marks the models of `actions`, none of which is busy; all or, where it throws, none. `read`:
-  // those that are loaded for the first time, at least.
+  // Marks the models of `actions`, none of which is busy: all of them or, if it throws, none.
+  // `read`: has at least the models that are loaded for the first time.
   std::vector<BusyMark> MarkBusy(const std::vector<PlannedAction>& actions, const FoundModels& read)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Claims those of `actions` that are not among `others`.
+  // Claims the `actions` on models that are not among `others`.
   Claim ClaimBut(std::vector<PlannedAction> actions, const std::set<ModelId>& others,
                  const FoundModels& read) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Release(BusyMark mark) noexcept ABSL_LOCKS_EXCLUDED(mu_);
@@ -178,13 +180,13 @@ class ModelCatalogue {
   ReadMostly<ModelDirectory> directory_;
   mutable Mutex mu_;
   CondVar changed_;
-  std::shared_ptr<const ModelDirectory> current_ ABSL_GUARDED_BY(mu_);  // what directory_ has
+  std::shared_ptr<const ModelDirectory> current_ ABSL_GUARDED_BY(mu_);  // same as directory_
   Records records_ ABSL_GUARDED_BY(mu_);
   uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<ModelId> busy_ ABSL_GUARDED_BY(mu_);
-  // Of busy models that are being loaded: the names of their members.
+  // The names of the members of busy models that are being loaded.
   std::map<ModelId, std::vector<std::string>> loading_ ABSL_GUARDED_BY(mu_);
-  std::set<ModelId> again_ ABSL_GUARDED_BY(mu_);  // busy ones to be loaded again afterwards
+  std::set<ModelId> again_ ABSL_GUARDED_BY(mu_);  // busy models to be loaded again afterwards
 };
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// ModelCloser: how versions go: out of the directory, then closed, and torn down when nothing is in
-// flight in them any more. Thread-safe. Owned by the model manager.
+// ModelCloser: takes versions out of the directory, closes them, and tears each down when it has
+// nothing in flight any more. Thread-safe. Owned by the model manager.
 #ifndef NEREID_LIFECYCLE_MODEL_CLOSER_H_
 #define NEREID_LIFECYCLE_MODEL_CLOSER_H_
 
@@ -19,7 +19,7 @@ namespace nereid {
 
 class ModelCloser {
  public:
-  // The end of a version, with all that it takes: from here on nothing can fail.
+  // Everything that the end of a version needs, made beforehand: from here on nothing can fail.
   struct Closing {
     std::shared_ptr<ManagedModel> model;
     std::multiset<std::string> name;  // one, for closing_
@@ -29,23 +29,23 @@ class ModelCloser {
   // Both outlive this.
   ModelCloser(Clock* clock, ModelCatalogue* catalogue) : clock_(clock), catalogue_(*catalogue) {}
 
-  // Throws where there is no memory. `reason`: unless on purpose.
+  // Throws if memory is exhausted. `reason`: empty if on purpose.
   Closing Prepare(const ModelId& id, int64_t version, const std::shared_ptr<ManagedModel>& model,
                   const std::string& reason);
   // Each is torn down once nothing is in flight in it. Does not wait for that.
   void Close(std::vector<Closing> closings) noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  // Stops serving what is ready of a model. `reason`: unless on purpose.
+  // Stops serving the ready versions of a model. `reason`: empty if on purpose.
   void Retire(const ModelId& id, const std::string& reason) ABSL_LOCKS_EXCLUDED(mu_);
-  // Retires an ensemble that serves, but not with the members that serve now.
+  // Retires an ensemble that serves but does not fit the members that serve now.
   void RetireMisfits(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
-  // What ends versions, and instances that are removed.
+  // Ends versions and removed instances.
   Reaper* reaper() { return &reaper_; }
 
   // ---- All models.
   // Closes the admission of every version.
   void CloseAdmission();
-  // Waits until no request is in flight and no sequence lives, also in versions that were replaced;
-  // false if `deadline` comes first. Says once per second in the log which versions have how many.
+  // Waits until no request is in flight and no sequence lives, also in replaced versions; false if
+  // `deadline` comes first. Logs once per second how many each version still has.
   bool WaitIdle(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
   // Retires every model. A model that others still work on at `deadline` is left alone.
   void RetireAll(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);

@@ -1,8 +1,8 @@
-// ModelDirectory: which versions of which models there are, as one immutable picture. A new picture
-// replaces the old one at every change (base/read_mostly.h), so that a request's look-up takes no
-// lock. A thread may keep an old picture for as long as it likes: it holds memory, and nothing
-// whose end anybody waits for (ManagedModel::Close). With namespaces, names
-// are found in pictures only.
+// ModelDirectory: which versions of which models there are, as one immutable snapshot. Every change
+// replaces the snapshot by a new one (base/read_mostly.h), so that a request's look-up takes no
+// lock. A thread may keep an old snapshot for as long as it likes: the snapshot holds only memory,
+// and nobody waits for its end (ManagedModel::Close). With namespaces, names are found only in
+// finished snapshots.
 #ifndef NEREID_LIFECYCLE_MODEL_DIRECTORY_H_
 #define NEREID_LIFECYCLE_MODEL_DIRECTORY_H_
 
@@ -38,10 +38,10 @@ struct ModelEntry {
   ModelId id;
   std::map<int64_t, VersionEntry> versions;
   std::string reason;  // why there are no versions, when there are none
-  // Its configuration was read and its versions looked for: from then on the server is ready only
-  // with it.
+  // The configuration was read and versions were looked for. From then on the server is ready only
+  // if this model is.
   bool looked_for_versions = false;
-  // Versions that were replaced, and in which sequences may live on.
+  // Replaced versions, in which sequences may live on.
   std::vector<std::weak_ptr<ManagedModel>> draining;
 };
 
@@ -49,26 +49,26 @@ struct ModelDirectory {
   SharingMap<ModelEntry> models;  // by ModelId::Text()
   bool namespacing = false;
 
-  // Makes what names are looked up in. REQUIRES: nothing is changed afterwards.
+  // Makes the index for look-ups by name. REQUIRES: nothing is changed afterwards.
   void Finish();
 
-  // The model that a client means by `name`. NOT_FOUND, with namespaces INVALID_ARGUMENT where
-  // there is none, or several.
+  // The model that a client means by `name`. NOT_FOUND; with namespaces INVALID_ARGUMENT if there
+  // is no such model, or several.
   absl::StatusOr<const ModelEntry*> FindEntry(absl::string_view name) const;
-  // The model that an ensemble in `space` means by it: the one there, else the only one. Null where
-  // there is none, or several.
+  // The model that an ensemble in `space` means by `name`: the model in `space`, or else the only
+  // one of that name. Null if there is none, or several.
   const ModelEntry* FindMember(absl::string_view space, absl::string_view name) const;
   // Version `version`, or the highest ready one for a negative number. The errors are those of
   // docs/reference/models.md section 3.
   absl::StatusOr<std::shared_ptr<ManagedModel>> Find(absl::string_view name, int64_t version) const;
-  // Version `version` of `entry`, or any for a negative number, in which sequence `id` lives,
-  // although another has taken its place; null if there is none.
+  // The replaced version of `entry` in which sequence `id` still lives: version `version`, or any
+  // version for a negative number. Null if there is none.
   static std::shared_ptr<ManagedModel> FindSequence(const ModelEntry& entry, int64_t version,
                                                     const CorrelationId& id);
   // The same for the model that a client means by `name`.
   std::shared_ptr<ManagedModel> FindSequence(absl::string_view name, int64_t version,
                                              const CorrelationId& id) const;
-  // The same as Find of a model that was found.
+  // Like Find, for a model that was already found.
   static absl::StatusOr<std::shared_ptr<ManagedModel>> FindVersion(const ModelEntry& entry,
                                                                    absl::string_view name,
                                                                    int64_t version);
@@ -79,7 +79,7 @@ struct ModelDirectory {
   // The models called `name`, in whichever namespace.
   const Entries& Named(absl::string_view name) const;
 
-  std::map<std::string, Entries, std::less<>> by_name_;  // of a picture with namespaces
+  std::map<std::string, Entries, std::less<>> by_name_;  // only with namespaces
 };
 
 }  // namespace nereid

@@ -1,4 +1,4 @@
-// ModelFingerprint: tells whether a model is still the one that it was. Stateless; blocks on I/O.
+// ModelFingerprint: tells whether a model has changed. Stateless; blocks on I/O.
 #ifndef NEREID_LIFECYCLE_MODEL_FINGERPRINT_H_
 #define NEREID_LIFECYCLE_MODEL_FINGERPRINT_H_
 
@@ -9,9 +9,9 @@
 
 namespace nereid {
 
-// A text over the configuration and the names, sizes and times of the files of the version. Two
-// that differ: the model may answer otherwise. Files are not read: they may be huge. What cannot be
-// listed counts as not there.
+// A text made from the configuration and from the names, sizes and times of the version's files. If
+// two fingerprints differ, the model may give other answers. Files are not read, because they may
+// be huge. Files that cannot be listed count as missing.
 std::string ModelFingerprint(const FileSystem& file_system, const std::string& model_dir,
                              const CompiledModel& model);
 

@@ -1,8 +1,9 @@
-// ModelLoader: loads models on the threads of a pool: all versions that are to serve beside those
-// that do, and swaps; all of a load or none. Thread-safe. Owned by the model manager.
+// ModelLoader: loads models on the threads of a pool. The new versions load while the old ones
+// serve, and then take their place: either all versions of a load or none. Thread-safe. Owned by
+// the model manager.
 //
-// What throws on the way ends with the job, which is abandoned: the model is as it was, and whoever
-// waits is told.
+// If anything throws on the way, the job is abandoned: the model stays unchanged, and waiters are
+// told.
 #ifndef NEREID_LIFECYCLE_MODEL_LOADER_H_
 #define NEREID_LIFECYCLE_MODEL_LOADER_H_
 
@@ -27,15 +28,15 @@ class ModelLoader {
  public:
   struct Options {
     uint32_t threads = 4;
-    uint32_t retries = 0;  // of a version that fails
+    uint32_t retries = 0;  // per version that fails
   };
 
-  // All outlive this.
+  // All arguments' targets outlive this object.
   ModelLoader(Options options, const LoadContext& context, const LoadReader* reader,
               ModelCatalogue* catalogue, ModelCloser* closer);
 
-  // Begins to load `model`, as `action` says. The end is told by `ending`, after `mark` has gone.
-  // Throws where there is no memory to begin.
+  // Begins to load `model` as `action` says. `ending` reports the end, after `mark` was destroyed.
+  // Throws if there is no memory to begin.
   void Begin(const PlannedAction& action, std::shared_ptr<const PreparedModel> model,
              ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
              std::shared_ptr<LoadProgress> progress);
@@ -47,24 +48,25 @@ class ModelLoader {
   void Run(std::shared_ptr<Job> job);
   absl::StatusOr<std::vector<VersionTask>> PlanVersions(const PreparedModel& model);
   void RunTask(const PreparedModel& model, VersionTask* task);
-  // Makes the instances of a version that goes on with others.
+  // Makes the new instances of a version that keeps serving.
   absl::Status UpdateInstances(const PreparedModel& model, VersionTask* task);
   absl::StatusOr<std::shared_ptr<ManagedModel>> LoadVersion(const PreparedModel& model,
                                                             int64_t version);
-  // One try of LoadVersion. INTERNAL where the machine refuses a thread or memory.
+  // One attempt of LoadVersion. INTERNAL if the machine refuses a thread or memory.
   absl::StatusOr<std::shared_ptr<ManagedModel>> LoadCaught(const PreparedModel& model,
                                                            int64_t version);
-  // What became of the tasks: all in, or none. Throws only before anything has changed.
+  // Puts all loaded versions into the directory, or none. Throws only before anything has changed.
   absl::Status Commit(Job* job);
-  // Puts the versions that were loaded in place of those that served, in `entry`, and prepares the
-  // ends of the latter.
+  // Replaces the old versions in `entry` by the loaded ones, and prepares the ends of the old
+  // versions.
   void PutIn(const Job& job, ModelEntry* entry, std::vector<ModelCloser::Closing>* closings);
-  // Notes in `entry` that nothing was loaded, and prepares the ends of versions that were.
+  // Notes in `entry` that the load failed, and prepares the ends of the versions that did load.
   void TakeBack(const Job& job, ModelEntry* entry, std::vector<ModelCloser::Closing>* closings);
   void End(Job* job, absl::Status status) noexcept;
-  // Ends a load that something on the way has thrown out of.
+  // Ends a load that was cut short by an exception.
   void Abandon(Job* job) noexcept;
-  // Loads `last` again, which stays busy. Where that cannot be begun it is not loaded.
+  // Begins to load `last` again; the model stays busy. If the load cannot begin, the model is not
+  // loaded.
   void BeginAgain(const std::shared_ptr<const PreparedModel>& last,
                   ModelCatalogue::BusyMark mark) noexcept;
 

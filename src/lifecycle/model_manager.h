@@ -1,9 +1,9 @@
 // ModelManager: loads and unloads the models of the repositories. Thread-safe. Owned by the server.
 //
-// Everything goes the same way: the files are looked at and configurations read without a lock
-// (LoadReader); the load planner says what is to be done; the models concerned are claimed, all at
-// once (ModelCatalogue); then each action runs as soon as those are done that it waits for
-// (ModelLoader, ModelCloser). Who finds a model claimed waits, and looks again. Whoever waits holds
+// Every change takes the same steps. LoadReader looks at the files and reads the configurations,
+// without a lock. The load planner decides what to do. ModelCatalogue claims all models concerned
+// at once. ModelLoader and ModelCloser then run each action as soon as the actions that it waits
+// for have ended. A caller that finds a model claimed waits, and starts again. Waiting callers hold
 // nothing, so a load that hangs holds up that model only.
 #ifndef NEREID_LIFECYCLE_MODEL_MANAGER_H_
 #define NEREID_LIFECYCLE_MODEL_MANAGER_H_
@@ -57,28 +57,28 @@ class ModelManager {
   // Loads every model found, in parallel; blocks until each has loaded or failed. Returns the names
   // of those that failed; their states say why.
   std::vector<std::string> LoadAll();
-  // The same for the models of these names.
+  // Like LoadAll, for the models of these names.
   std::vector<std::string> LoadEach(const std::set<std::string>& names);
-  // Loads one model and the members that it needs, beside what serves meanwhile, and swaps. Blocks.
-  // Does nothing if the model serves and nothing has changed. On an error the versions that served
-  // before still serve.
+  // Loads one model and the members that it needs. The old versions serve until the new ones take
+  // their place. Blocks. Does nothing if the model serves and nothing has changed. On an error the
+  // versions that served before still serve.
   absl::Status Load(const std::string& name, const LoadOverride& override = {});
-  // Stops serving a model; its requests in flight finish in the background. `with_members`: also
-  // the members that were loaded for it alone. OK if it is unknown.
+  // Stops serving a model. Its requests in flight finish in the background. `with_members`: also
+  // unloads the members that were loaded only for this model. OK if the model is unknown.
   absl::Status Unload(const std::string& name, bool with_members = false);
-  // Takes up what has changed in the repositories and is at rest. `wait`: until that is done.
-  // Models that are being loaded are left for the next time. One at a time.
+  // Takes up the changes in the repositories whose files are at rest. `wait`: blocks until that is
+  // done. Models that are being loaded are left for the next poll. One call at a time.
   absl::Status Poll(bool wait);
-  // A poll that waits for files to come to rest gives up, and so do those to come.
+  // Makes the current and all later polls stop waiting for files to come to rest.
   void StopPolling() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Adds a repository: its models can be loaded from now on. `names`: models that are called
-  // otherwise than their directory. INVALID_ARGUMENT, ALREADY_EXISTS.
+  // Adds a repository: its models can be loaded from now on. `names`: models whose name differs
+  // from their directory's. INVALID_ARGUMENT, ALREADY_EXISTS.
   absl::Status RegisterRepository(const std::string& path,
                                   const std::map<std::string, std::string>& names) {
     return repositories_.Register(path, names);
   }
-  // Forgets a repository. What is loaded stays. INVALID_ARGUMENT.
+  // Forgets a repository. Its loaded models stay. INVALID_ARGUMENT.
   absl::Status UnregisterRepository(const std::string& path) {
     return repositories_.Unregister(path);
   }
@@ -92,10 +92,10 @@ class ModelManager {
                                              const CorrelationId& id) const {
     return Directory().FindSequence(name, version, id);
   }
-  // The picture of this moment.
+  // The current directory.
   const ModelDirectory& Directory() const { return catalogue_.Directory(); }
   // Models in the repositories, loaded or not. A repository that cannot be read has none.
-  // Takes no lock: whoever asks is not to wait for loads.
+  // Takes no lock, so that callers do not wait for loads.
   std::set<ModelId> RepositoryModels() const { return repositories_.Models(); }
 
   // Closes the admission of every model.
@@ -105,35 +105,35 @@ class ModelManager {
   // Begins to unload everything. Waits for loads that are under way; a model whose load has not
   // ended at `deadline` is left alone.
   void UnloadAll(TimePoint deadline = TimePoint::max()) { closer_.RetireAll(deadline); }
-  // Waits until no model is being loaded and all that are unloaded are torn down; false if
-  // `deadline` comes first.
+  // Waits until no model is being loaded and all unloaded models are torn down; false if `deadline`
+  // comes first.
   bool WaitUnloaded(TimePoint deadline) {
     return catalogue_.WaitNoneBusy(deadline) && closer_.WaitClosed(deadline);
   }
-  // What keeps WaitIdle and WaitUnloaded: one sentence for each model that has requests in flight,
-  // is being loaded or being torn down.
+  // What WaitIdle and WaitUnloaded still wait for: one sentence per model that has requests in
+  // flight, is being loaded or is being torn down.
   std::vector<std::string> Unfinished() const;
 
  private:
   // One attempt of Load. None: something has changed meanwhile, or others worked on a model (then
-  // this has waited for them).
+  // this call has waited for them).
   std::optional<absl::Status> TryLoad(const ModelId& id, const std::string& directory,
                                       const LoadOverride& override);
-  // Carries out what was claimed for a load or an unload of `id`, and has what was skipped checked
-  // afterwards. Blocks.
+  // Carries out a claim for a load or an unload of `id`, and afterwards has the skipped models
+  // checked. Blocks.
   absl::Status CarryOut(const ModelId& id, ModelCatalogue::Claim claim, PreparedModels prepared);
-  // Makes the repositories' state ours. Returns what is under way.
+  // Begins to bring the models in line with the repositories. Returns the plan under way.
   std::shared_ptr<PlanRun> Sync(const RepositorySnapshot& snapshot);
-  // Begins what was claimed.
+  // Begins the claimed actions.
   std::shared_ptr<PlanRun> Begin(ModelCatalogue::Claim claim, PreparedModels prepared);
   void BeginAction(const PlannedAction& action, const PreparedModels& prepared,
                    ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
                    const std::shared_ptr<LoadProgress>& progress);
-  // Ensembles that others worked on while their members changed: loads those that are wanted again.
-  // Blocks, but not for those that others still work on, which follow afterwards: a load that these
-  // wait for may hang. (Whoever unloads a member waits.)
+  // Reloads the wanted ensembles among `skipped`, on which others worked while their members
+  // changed. Blocks, but not for ensembles on which others still work, because their load may hang:
+  // these follow afterwards. (An unload of a member does wait.)
   void CheckAgain(std::vector<PlannedAction> skipped);
-  // What the repositories hold and has come to rest, in `scan`.
+  // Puts the content of the repositories that has come to rest into `scan`.
   absl::Status WaitForScan(const RepositoryLayout& layout, RepositorySnapshot* scan)
       ABSL_LOCKS_EXCLUDED(mu_);
 

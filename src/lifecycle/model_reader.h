@@ -1,5 +1,5 @@
-// Reads what is to be loaded of a model: its configuration, and where its files are. Blocks on file
-// I/O. Thread-safe.
+// ModelReader: reads what a load of a model needs: its configuration, and where its files are.
+// Blocks on file I/O. Thread-safe.
 #ifndef NEREID_LIFECYCLE_MODEL_READER_H_
 #define NEREID_LIFECYCLE_MODEL_READER_H_
 
@@ -24,14 +24,14 @@ namespace nereid {
 struct PreparedModel {
   ModelId id;
   ModelFiles files;       // in the repository
-  std::string model_dir;  // where its files are: there, or in `source`
+  std::string model_dir;  // the directory of its files: in the repository, or in `source`
   absl::StatusOr<ParsedConfig> config = absl::UnknownError("");  // or why there is none
   std::vector<EnsembleMember> members;
   bool from_request_files = false;  // the load request brought all its files
-  // What a load request put in the place of the repository's configuration, if the files are those
-  // of the repository. In force until these change or the model is unloaded.
+  // The configuration of a load request that replaces the repository's, if the files are the
+  // repository's. In force until the files change or the model is unloaded.
   std::optional<std::string> config_override;
-  // Keeps model_dir; null: the repository does. Whoever loads the model calls Leave in the end.
+  // Keeps model_dir; null if the repository does. The loader of the model calls Leave in the end.
   std::shared_ptr<ModelSource> source;
 
   std::vector<std::string> MemberNames() const;
@@ -48,8 +48,8 @@ class ModelReader {
 
   explicit ModelReader(Options options) : options_(std::move(options)) {}
 
-  // Repository agents that the configuration names prepare the model. `rename`: the model is called
-  // id.name whatever its configuration says.
+  // Reads a model. The repository agents that the configuration names prepare it. `rename`: the
+  // model is called id.name whatever its configuration says.
   std::shared_ptr<const PreparedModel> Read(const ModelId& id, ModelFiles files, bool rename,
                                             const LoadOverride& override) const;
 

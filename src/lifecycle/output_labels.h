@@ -12,8 +12,8 @@
 
 namespace nereid {
 
-// One label a line; the line's index is the class. INVALID_ARGUMENT for a path out of the model's
-// directory.
+// Each line holds one label; the line's index is the class. INVALID_ARGUMENT for a path outside the
+// model's directory.
 absl::StatusOr<OutputLabels> ReadLabels(const FileSystem& fs, const CompiledModel& model,
                                         const std::string& model_dir);
 

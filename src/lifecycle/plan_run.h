@@ -1,5 +1,5 @@
-// PlanRun: a plan that is being carried out: starts each action as soon as those have ended that it
-// waits for. Thread-safe. Shared by whoever waits for it and the actions under way.
+// PlanRun: a plan that is being carried out. Starts each action as soon as the actions that it
+// waits for have ended. Thread-safe. Shared by the plan's waiters and the actions under way.
 #ifndef NEREID_LIFECYCLE_PLAN_RUN_H_
 #define NEREID_LIFECYCLE_PLAN_RUN_H_
 
@@ -17,11 +17,11 @@ namespace nereid {
 
 class PlanRun : public std::enable_shared_from_this<PlanRun> {
  public:
-  // The end of an action, to be told once, from any thread. One that goes untold, because
-  // something threw, ends the action with UNAVAILABLE: nobody waits for it in vain.
+  // Reports the end of an action, once, from any thread. If something throws and the Ending is
+  // destroyed without a report, the action ends with UNAVAILABLE, so that nobody waits in vain.
   class Ending {
    public:
-    Ending() = default;  // of no action
+    Ending() = default;  // belongs to no action
     Ending(Ending&& other) noexcept = default;
     Ending& operator=(Ending&& other) noexcept;
     ~Ending();
@@ -31,17 +31,17 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
     friend class PlanRun;
     Ending(std::shared_ptr<PlanRun> run, size_t index) : run_(std::move(run)), index_(index) {}
 
-    std::shared_ptr<PlanRun> run_;  // null once told
+    std::shared_ptr<PlanRun> run_;  // null once reported
     size_t index_ = 0;
   };
-  // Starts action `index`, and does not wait for its end. May throw.
+  // Starts action `index` without waiting for its end. May throw.
   using Start = std::function<void(size_t index, Ending ending)>;
 
-  // Begins. `start` is called by this thread and by those on which actions end. Throws only before
-  // any action has begun.
+  // Begins the plan. `start` is called by this thread and by threads on which actions end. Throws
+  // only before any action has begun.
   static std::shared_ptr<PlanRun> Begin(std::vector<PlannedAction> actions, Start start);
 
-  // Blocks until all have ended.
+  // Blocks until all actions have ended.
   void Wait() ABSL_LOCKS_EXCLUDED(mu_);
   const std::vector<PlannedAction>& actions() const { return actions_; }
   // How action `index` ended. REQUIRES: Wait has returned.
@@ -49,17 +49,17 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
 
  private:
   PlanRun(std::vector<PlannedAction> actions, Start start);
-  // Starts what is ready.
+  // Starts the actions that are ready.
   void StartReady() noexcept ABSL_LOCKS_EXCLUDED(mu_);
   void OnDone(size_t index, absl::Status status) noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::vector<PlannedAction> actions_;
   mutable Mutex mu_;
   CondVar ended_;
-  std::shared_ptr<const Start> start_ ABSL_GUARDED_BY(mu_);  // null when all have ended
-  // Not started, but nothing keeps them; with a place for all, so that it takes no memory.
+  std::shared_ptr<const Start> start_ ABSL_GUARDED_BY(mu_);  // null when all actions have ended
+  // Actions that can start now. Has room for all actions from the start, so it never allocates.
   std::vector<size_t> ready_ ABSL_GUARDED_BY(mu_);
-  std::vector<size_t> waits_for_ ABSL_GUARDED_BY(mu_);  // how many others, for each
+  std::vector<size_t> waits_for_ ABSL_GUARDED_BY(mu_);  // per action: how many it still waits for
   std::vector<absl::Status> results_ ABSL_GUARDED_BY(mu_);
   size_t left_ ABSL_GUARDED_BY(mu_);
 };

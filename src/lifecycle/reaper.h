@@ -1,11 +1,12 @@
-// Reaper: ends versions of models: whoever lets go of one last, often a backend's thread that must
-// not wait, leaves the work to it. Thread-safe. Owned by the model manager.
+// Reaper: ends versions of models. The thread that releases a version last is often a backend's
+// thread that must not wait, so it leaves the work to the reaper. Thread-safe. Owned by the model
+// manager.
 //
-// Its thread is made at the start, so that ending a version needs nothing that the machine could
-// refuse: Run neither makes a thread nor takes memory. The reaper's thread gives each job to a
-// thread of its own, so that a Finalize that hangs holds up no other version. Only where the
-// machine has no more threads, or kMostAtATime jobs hang, it does the job itself, and those after
-// it wait.
+// The reaper's thread is made at the start, so that ending a version needs nothing that the machine
+// could refuse: Run neither makes a thread nor takes memory. The reaper's thread gives each job to
+// a thread of its own, so that a Finalize that hangs holds up no other version. Only if the machine
+// has no more threads, or kMostAtATime jobs hang, does the reaper's thread run the job itself;
+// later jobs then wait.
 #ifndef NEREID_LIFECYCLE_REAPER_H_
 #define NEREID_LIFECYCLE_REAPER_H_
 
@@ -23,16 +24,16 @@ class Reaper {
  public:
   static constexpr size_t kMostAtATime = 256;
 
-  // Something to be done, made beforehand.
+  // A piece of work, made beforehand.
   using Job = std::list<std::function<void()>>;
 
   Reaper();
-  // Does what is left, then joins.
+  // Runs the remaining jobs, then joins.
   ~Reaper();
   Reaper(const Reaper&) = delete;
   Reaper& operator=(const Reaper&) = delete;
 
-  // Does `job` soon. Never blocks, never throws.
+  // Runs `job` soon. Never blocks, never throws.
   void Run(Job job) noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

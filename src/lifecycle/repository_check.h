@@ -1,4 +1,4 @@
-// Checks model repositories without loading anything: every configuration as it would be, and
+// Checks model repositories without loading anything: shows every effective configuration, and
 // everything that would keep a model from being served. Stateless; blocks on file I/O.
 #ifndef NEREID_LIFECYCLE_REPOSITORY_CHECK_H_
 #define NEREID_LIFECYCLE_REPOSITORY_CHECK_H_
@@ -21,7 +21,7 @@ struct CheckedModel {
   std::string directory;
   std::vector<int64_t> versions;        // that would be served
   std::vector<EffectiveField> fields;   // see config/explain.h
-  std::vector<ConfigProblem> problems;  // none: nothing speaks against it
+  std::vector<ConfigProblem> problems;  // empty: no problem was found
   std::vector<std::string> notes;
 };
 
@@ -30,15 +30,16 @@ struct CheckOptions {
   std::string model_config_name;
   bool auto_complete_config = true;
   std::string backend_directory;   // where backends are looked for; empty: nowhere
-  bool backends_required = false;  // one that is not there is a problem
+  bool backends_required = false;  // a missing backend is a problem
 };
 
-// By name. Error of the file system where a repository cannot be read.
+// The models in the order of their names. An error of the file system if a repository cannot be
+// read.
 NEREID_API absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs,
                                                                        const CheckOptions& options);
 
-// For people: each model with its fields, those that nobody wrote marked by why they are there, and
-// its problems as "<file>:<line>: <text>"; then a line that sums up.
+// For people: each model with its fields and problems, then a summary line. Fields that nobody
+// wrote are marked with the reason why they are there. Problems read "<file>:<line>: <text>".
 NEREID_API std::string ToText(const std::vector<CheckedModel>& models);
 // For programs: {"models":[...],"problems":<how many>}.
 NEREID_API std::string ToJson(const std::vector<CheckedModel>& models);

@@ -1,4 +1,4 @@
-// RepositoryList: which model repositories there are, and what their models are called.
+// RepositoryList: the model repositories and the names of their models.
 // Thread-safe. Readers take no lock. Blocks on file I/O.
 #ifndef NEREID_LIFECYCLE_REPOSITORY_LIST_H_
 #define NEREID_LIFECYCLE_REPOSITORY_LIST_H_
@@ -27,7 +27,7 @@ class RepositoryList {
   absl::Status Check() const;
   // Models in the repositories, loaded or not. A repository that cannot be read has none.
   std::set<ModelId> Models() const;
-  // Adds a repository. `names`: models that are called otherwise than their directory.
+  // Adds a repository. `names`: models whose name differs from their directory's.
   // INVALID_ARGUMENT, ALREADY_EXISTS.
   absl::Status Register(const std::string& path, const std::map<std::string, std::string>& names)
       ABSL_LOCKS_EXCLUDED(mu_);

@@ -1,5 +1,5 @@
-// RepositoryPoller: the thread that looks at the model repositories from time to time. Thread-safe.
-// A thread of its own, because files may be on the other side of a slow network.
+// RepositoryPoller: the thread that polls the model repositories at intervals. Thread-safe. The
+// poller has its own thread because files may be on the other side of a slow network.
 #ifndef NEREID_LIFECYCLE_REPOSITORY_POLLER_H_
 #define NEREID_LIFECYCLE_REPOSITORY_POLLER_H_
 
@@ -13,15 +13,15 @@ namespace nereid {
 
 class RepositoryPoller {
  public:
-  // Calls `poll` every `interval`, the first time after one. `clock` outlives this.
+  // Calls `poll` every `interval`, first after one `interval`. `clock` outlives this.
   RepositoryPoller(Clock* clock, Duration interval, std::function<void()> poll);
-  // Waits for a call that is under way, however long that takes.
+  // Waits for a call that is under way, however long the call takes.
   ~RepositoryPoller();
   RepositoryPoller(const RepositoryPoller&) = delete;
   RepositoryPoller& operator=(const RepositoryPoller&) = delete;
 
-  // No further call. Waits for one that is under way; false if `deadline` comes first: then it
-  // still uses what it uses, and this may not be destroyed.
+  // Makes no further call, and waits for a call under way. False if `deadline` comes first: then
+  // the call still uses its resources, and the poller must not be destroyed.
   bool Stop(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -33,7 +33,7 @@ class RepositoryPoller {
   Mutex mu_;
   CondVar changed_;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
-  bool ended_ ABSL_GUARDED_BY(mu_) = false;  // the thread has nothing left to do
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;  // the thread has finished
   std::thread thread_;                       // last: uses all of the above
 };
 

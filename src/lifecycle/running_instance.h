@@ -1,5 +1,5 @@
 // RunningInstance: one instance of a model with its thread. Owned by its InstanceSet.
-// Thread-compatible but for `in_use`.
+// Thread-compatible except for `in_use`.
 #ifndef NEREID_LIFECYCLE_RUNNING_INSTANCE_H_
 #define NEREID_LIFECYCLE_RUNNING_INSTANCE_H_
 
@@ -19,17 +19,17 @@ struct RunningInstance {
   void Serve() {
     if (!spec.passive) runner->Serve();
   }
-  // Does not wait for resources any more.
+  // Stops waiting for resources.
   void Close() {
     if (limited != nullptr) limited->Close();
   }
 
   InstanceSpec spec;
-  int place = 0;                               // its number among the model's instances
+  int place = 0;                               // number among the model's instances
   std::unique_ptr<RateLimitedSource> limited;  // null without rate limiter
   InstanceHandle* handle = nullptr;            // owned by the runner
-  Gate in_use;                                 // of the handle by others; closed before it goes
-  std::unique_ptr<InstanceRunner> runner;      // joins before the source goes
+  Gate in_use;                                 // others use the handle; closed before its end
+  std::unique_ptr<InstanceRunner> runner;      // joins before the source is destroyed
 };
 
 }  // namespace nereid

@@ -1,6 +1,6 @@
-// SharingMap: entries by name. Copies of a map share them, so that a picture of many models costs
-// little; a change copies the one entry that it concerns. Thread-compatible; copies may be used by
-// different threads.
+// SharingMap: entries by name. Copies of a map share their entries, so that a snapshot of many
+// models is cheap. A change copies only the changed entry. Thread-compatible; different threads may
+// use different copies.
 #ifndef NEREID_LIFECYCLE_SHARING_MAP_H_
 #define NEREID_LIFECYCLE_SHARING_MAP_H_
 
@@ -21,7 +21,7 @@ class SharingMap {
   using Map = std::map<std::string, std::shared_ptr<const Entry>, std::less<>>;
 
  public:
-  // Read as an element of std::map is.
+  // Read like an element of std::map.
   struct Item {
     const std::string& first;
     const Entry& second;
@@ -60,16 +60,16 @@ class SharingMap {
   const_iterator end() const { return const_iterator(map_.end()); }
   const_iterator find(std::string_view key) const { return const_iterator(map_.find(key)); }
   size_t size() const { return map_.size(); }
-  // REQUIRES: it is there.
+  // REQUIRES: the map has `key`.
   const Entry& at(std::string_view key) const { return *map_.find(key)->second; }
 
-  // A copy of the entry, or a new one, which takes the place of what other maps share. Valid until
-  // the next call for this key, and to be changed before this map is copied.
+  // A copy of the entry, or a new entry, which replaces the entry shared with other maps. Valid
+  // until the next call for this key. Change it before this map is copied.
   Entry& operator[](const std::string& key) {
     const auto it = map_.find(key);
     auto changed =
         it == map_.end() ? std::make_shared<Entry>() : std::make_shared<Entry>(*it->second);
-    // Without memory for it the map stays as it was.
+    // If memory is exhausted, the map stays unchanged.
     map_.insert_or_assign(key, changed);
     return *changed;
   }
