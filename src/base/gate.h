@@ -1,6 +1,6 @@
-// Gate: counts what is inside something that must not go away under it, and says when the last
-// one has left after the gate was closed. Thread-safe, and without a lock: each call is one change
-// of one word.
+// Gate: protects an object from being destroyed while it is in use. It counts the users inside, and
+// reports when the last one has left a closed gate. Thread-safe, and without a lock: each call is
+// one change of one word.
 //
 // A model's lifetime door is a Gate: every request in flight holds a pass; Finalize runs when the
 // gate is closed and empty.
@@ -18,14 +18,14 @@ namespace nereid {
 
 class Gate {
  public:
-  // The right to be inside. Leaves when it is destroyed or assigned to; the gate outlives it.
-  // Thread-compatible.
+  // The right to be inside. A pass leaves the gate when it is destroyed or assigned to. The gate
+  // outlives its passes. Thread-compatible.
   class [[nodiscard]] Pass {
    public:
-    Pass() = default;  // of no gate
+    Pass() = default;  // belongs to no gate
     Pass(Pass&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
     Pass& operator=(Pass&& other) noexcept {
-      // The old one leaves here, and not whenever `other` goes.
+      // The old pass leaves here, and not at the end of `other`.
       if (Gate* const old = std::exchange(gate_, std::exchange(other.gate_, nullptr));
           old != nullptr) {
         old->Leave();
@@ -35,9 +35,9 @@ class Gate {
     ~Pass() {
       if (gate_ != nullptr) gate_->Leave();
     }
-    // False: nobody got in.
+    // False: the pass belongs to no gate; entry was refused.
     explicit operator bool() const { return gate_ != nullptr; }
-    // One more for the same gate, also if that is closed. REQUIRES: this is of a gate.
+    // Another pass of the same gate, even if the gate is closed. REQUIRES: this pass has a gate.
     Pass Another() const {
       gate_->state_.fetch_add(1, std::memory_order_relaxed);
       return Pass(gate_);
@@ -61,7 +61,7 @@ class Gate {
     return pass;
   }
 
-  // As Enter, but also through a closed gate as long as anybody is inside.
+  // Like Enter, but also enters a closed gate as long as anybody is inside.
   Pass Join() {
     Pass pass;
     (void)EnterFairly(0, 0, /*join=*/true, &pass);
@@ -69,9 +69,9 @@ class Gate {
   }
 
   enum class Entry { kInside, kClosed, kFull };
-  // As Enter or, where `join`, as Join, but at most `limit` (0: any number) get inside at a time,
-  // and of the last ones those first do not who have many inside: `held` (base/fair_share.h). The
-  // pass of kInside is in `*pass`.
+  // Like Enter or, if `join`, like Join, but lets at most `limit` users inside at a time (0: no
+  // limit). When few places are left, callers that already have many users inside are refused
+  // first; `held` is how many the caller has (base/fair_share.h). If kInside, `*pass` has the pass.
   [[nodiscard]] Entry EnterFairly(uint64_t limit, uint64_t held, bool join, Pass* pass) {
     uint64_t state = state_.load(std::memory_order_acquire);
     do {
@@ -83,12 +83,12 @@ class Gate {
     return Entry::kInside;
   }
 
-  // Lets nobody in any more. `on_empty` runs once, as soon as nobody is inside: here and now, or
-  // where the last pass ends. It must not block. A second Close does nothing.
+  // Refuses entry from now on. `on_empty` runs once, as soon as nobody is inside: in this call, or
+  // on the thread that ends the last pass. `on_empty` must not block. A second Close does nothing.
   void Close(std::function<void()> on_empty) {
     if (closing_.exchange(true, std::memory_order_relaxed)) return;
     on_empty_ = std::move(on_empty);
-    // From here on whoever leaves last sees the above.
+    // From here on the last user to leave sees on_empty_.
     if (state_.fetch_or(kClosed, std::memory_order_acq_rel) == 0) RunOnEmpty();
   }
 
@@ -103,17 +103,17 @@ class Gate {
     if (state_.fetch_sub(1, std::memory_order_acq_rel) == (kClosed | 1)) RunOnEmpty();
   }
 
-  // Of the one thread that has emptied the closed gate, which nobody can enter any more.
+  // Called by the one thread that has emptied the closed gate. Nobody can enter any more.
   void RunOnEmpty() {
-    // The gate may go with the call.
+    // The call may destroy the gate.
     const std::function<void()> on_empty = std::exchange(on_empty_, nullptr);
     if (on_empty) on_empty();
   }
 
-  std::atomic<uint64_t> state_{0};  // how many are inside, and kClosed
+  std::atomic<uint64_t> state_{0};  // the number of users inside, and kClosed
   std::atomic<bool> closing_{false};
-  // Written by the one that closes the gate, before kClosed is set; then of the one that empties
-  // it.
+  // Written by the thread that closes the gate, before kClosed is set; then used only by the thread
+  // that empties the gate.
   std::function<void()> on_empty_;
 };
 

@@ -1,4 +1,4 @@
-// HostPolicy: where the threads of an instance run and where their memory lies (--host-policy).
+// HostPolicy: the processors and the memory node of an instance's threads (--host-policy).
 // Immutable.
 #ifndef NEREID_EXECUTION_HOST_POLICY_H_
 #define NEREID_EXECUTION_HOST_POLICY_H_
@@ -19,14 +19,14 @@ using HostPolicySettings = std::map<std::string, std::map<std::string, std::stri
 
 class NEREID_API HostPolicy {
  public:
-  // UNIMPLEMENTED for a setting that there is not.
+  // UNIMPLEMENTED for an unknown setting.
   static absl::Status CheckSetting(const std::string& setting);
   // The policy `name`; a policy without settings leaves everything as it is. INVALID_ARGUMENT for a
-  // value that is none; processors are checked when they are used.
+  // malformed value. Whether the processors exist is checked when they are used.
   static absl::StatusOr<HostPolicy> Make(const HostPolicySettings& settings,
                                          const std::string& name);
 
-  // Puts the calling thread, and the threads it starts from then on, in their place.
+  // Places the calling thread, and the threads that it starts from then on.
   // INVALID_ARGUMENT where the machine has no such processors or memory node.
   absl::Status ApplyToThread() const;
 

@@ -1,6 +1,6 @@
-// Instance: one copy of a model that executes one batch at a time. Owned by its InstanceRunner;
-// initialised and finalised by the runner's thread, which also executes unless the instance is on
-// loan (scheduling/scheduler.h).
+// Instance: one copy of a model that executes one batch at a time. Owned by its InstanceRunner. The
+// runner's thread initialises and finalises the instance, and executes its batches unless the
+// instance is on loan (scheduling/scheduler.h).
 #ifndef NEREID_EXECUTION_INSTANCE_H_
 #define NEREID_EXECUTION_INSTANCE_H_
 
@@ -12,9 +12,9 @@ namespace nereid {
 
 class Instance : public BatchExecutor {
  public:
-  // Called once, first. After an error only the destructor follows.
+  // Called once, before anything else. After an error only the destructor is called.
   virtual absl::Status Initialize() = 0;
-  // Called once, last, if Initialize succeeded.
+  // Called once, at the end, if Initialize succeeded.
   virtual void Finalize() = 0;
 };
 

@@ -1,5 +1,5 @@
-// InstanceRunner: the thread of one instance: initialise, warm up, pull and execute until the
-// source has nothing more to give, finalise. Thread-safe.
+// InstanceRunner: the thread of one instance. It initialises the instance, warms it up, pulls and
+// executes batches until the source ends, and finalises the instance. Thread-safe.
 #ifndef NEREID_EXECUTION_INSTANCE_RUNNER_H_
 #define NEREID_EXECUTION_INSTANCE_RUNNER_H_
 
@@ -17,11 +17,11 @@
 
 namespace nereid {
 
-// What an instance's thread does besides; null where there is nothing. An error of either fails the
-// initialisation. Called before WaitInitialized returns, and not again.
+// Additional steps of an instance's initialisation; null: none. An error of either step fails the
+// initialisation. Each is called once, before WaitInitialized returns.
 struct InstanceSetup {
-  std::function<absl::Status()> before;          // first of all
-  std::function<absl::Status(Instance*)> after;  // once the instance is initialised
+  std::function<absl::Status()> before;          // before everything else
+  std::function<absl::Status(Instance*)> after;  // after the instance has initialised
 };
 
 class InstanceRunner {
@@ -34,10 +34,10 @@ class InstanceRunner {
   InstanceRunner(const InstanceRunner&) = delete;
   InstanceRunner& operator=(const InstanceRunner&) = delete;
 
-  // Blocks until the instance has initialised, and says how that went.
+  // Blocks until the instance has initialised, and returns the result.
   absl::Status WaitInitialized() ABSL_LOCKS_EXCLUDED(mu_);
-  // Lets an initialised instance pull. Not calling it before destruction makes the thread finalise
-  // without pulling.
+  // Lets an initialised instance pull. If Serve is not called before the destructor, the thread
+  // finalises without pulling.
   void Serve() ABSL_LOCKS_EXCLUDED(mu_);
   // Waits until the thread has ended, as the destructor does.
   void Join() ABSL_LOCKS_EXCLUDED(mu_);
@@ -45,17 +45,17 @@ class InstanceRunner {
  private:
   enum class Order { kNone, kServe, kQuit };
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
-  // After an error the instance is not initialised, or not any more.
+  // After an error the instance is not initialised, or was finalised again.
   absl::Status Initialize();
   absl::Status TryInitialize() noexcept;
-  // The next batch. Where there is no memory to take one it waits until there is: what is queued
-  // stays there, and nobody else could take it for this instance.
+  // The next batch. If there is no memory to take one, waits until there is: queued requests stay
+  // queued, and no other thread could take them for this instance.
   Batch Pull(std::optional<Duration> took) noexcept;
   Order AwaitOrder() ABSL_LOCKS_EXCLUDED(mu_);
   void Command(Order order) ABSL_LOCKS_EXCLUDED(mu_);
 
-  const std::string thread_name_;  // of the name, as much as the kernel keeps: 15 characters
-  const std::unique_ptr<Instance> instance_;  // used by thread_, and while it pulls by the source
+  const std::string thread_name_;  // the name's 15 characters that the kernel keeps
+  const std::unique_ptr<Instance> instance_;  // used by thread_; by the source while thread_ pulls
   BatchSource* const source_;
   InstanceSetup setup_;  // used by thread_; empty once it has initialised
   Mutex mu_;

@@ -1,11 +1,11 @@
-// RateLimitedSource: gives an instance its batches only once it holds the resources that it needs.
-// Owned by the model, one for each instance; used by the instance's thread, but for Close.
+// RateLimitedSource: gives an instance a batch only once the instance holds the resources that it
+// needs. Owned by the model, one per instance. Used by the instance's thread, except for Close.
 //
-// The instance asks for resources when a batch is due, and takes it when it has them: until then
-// the batch may grow, lose cancelled requests, or go to another instance. In that case the
-// resources go back unused. An instance that has executed a batch, and for which another one is
-// due, asks again before what it held goes to others: only so do priorities decide between busy
-// models.
+// The instance asks for resources when a batch is due, and takes the batch when it has the
+// resources. Until then the batch may grow, lose cancelled requests, or go to another instance; in
+// the last case the resources go back unused. If another batch is due after an execution, the
+// instance asks again before the resources that it held go to others: otherwise priorities would
+// not decide between busy models.
 #ifndef NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_
 #define NEREID_EXECUTION_RATE_LIMITED_SOURCE_H_
 
@@ -24,19 +24,19 @@ class RateLimitedSource final : public BatchSource {
   RateLimitedSource(StagedSource* inner, std::unique_ptr<RateLimiter::Seat> seat)
       : inner_(inner), seat_(std::move(seat)) {}
 
-  // Never lends `self`. What the last batch needed is given back.
+  // Never lends `self`. Gives back the resources of the last batch.
   Batch Pull(BatchExecutor* self, std::optional<Duration> took) override;
-  // An instance that waits for resources stops waiting, with an empty batch, and so does one that
-  // waits for work as soon as `inner` lets it look again. Thread-safe.
+  // An instance that waits for resources stops waiting and gets an empty batch. So does an instance
+  // that waits for work, as soon as `inner` lets it look again. Thread-safe.
   void Close() {
     closed_.store(true, std::memory_order_release);
     seat_->Close();
   }
 
  private:
-  // Blocks until a batch is due and the resources are held; false: neither is to come.
+  // Blocks until a batch is due and the resources are held; false if that will not happen any more.
   bool AwaitTurn();
-  // Blocks until the resources that were asked for are held.
+  // Blocks until the requested resources are held.
   bool AwaitResources();
   bool closed() const { return closed_.load(std::memory_order_acquire); }
 

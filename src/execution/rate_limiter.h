@@ -1,6 +1,6 @@
 // RateLimiter: makes instances of all models wait for the resources that they need
-// (--rate-limit=execution_count). The thin actor around ResourceLedger. Thread-safe. One in a
-// server, which outlives its models.
+// (--rate-limit=execution_count). The thin actor around ResourceLedger. Thread-safe. There is one
+// per server, and it outlives the models.
 #ifndef NEREID_EXECUTION_RATE_LIMITER_H_
 #define NEREID_EXECUTION_RATE_LIMITER_H_
 
@@ -16,23 +16,23 @@ namespace nereid {
 
 class RateLimiter {
  public:
-  // The place of one instance. Used by the instance's thread, but for Close, which is thread-safe.
-  // Gives back what it holds when it is destroyed.
+  // The place of one instance. Used by the instance's thread, except for Close, which is
+  // thread-safe. The destructor gives back the resources that the seat holds.
   class Seat {
    public:
     ~Seat();
     Seat(const Seat&) = delete;
     Seat& operator=(const Seat&) = delete;
 
-    // Asks for the resources. True: they are there; otherwise Await() them.
+    // Asks for the resources. True: the seat holds them; otherwise Await() them.
     bool Stage() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
-    // Blocks until the resources are there; false if the seat was closed before. REQUIRES: staged.
+    // Blocks until the seat holds the resources; false if it is closed before. REQUIRES: staged.
     bool Await() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
-    // Gives the resources back. `used`: something was executed with them.
+    // Gives the resources back. `used`: a batch was executed with them.
     void Release(bool used) ABSL_LOCKS_EXCLUDED(limiter_->mu_);
-    // Gives the resources back, used, and asks for them again before they are given to anybody: of
-    // all that wait, this one included, the first in turn gets them. True: this one; otherwise
-    // Await() them.
+    // Gives the resources back as used, and asks for them again before they are granted to another
+    // seat: the first in turn of all waiting seats, including this one, gets them. True: this seat
+    // holds them; otherwise Await() them.
     bool Restage() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
     // From now on Await does not block.
     void Close() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
@@ -44,12 +44,12 @@ class RateLimiter {
     RateLimiter* const limiter_;
     const ResourceLedger::Id id_;
     CondVar changed_;
-    bool granted_ = false;  // these two are guarded by the limiter's mutex
+    bool granted_ = false;  // granted_ and closed_ are guarded by the limiter's mutex
     bool closed_ = false;
   };
 
   explicit RateLimiter(ResourceLimits limits) : ledger_(std::move(limits)) {}
-  // REQUIRES: every seat is gone.
+  // REQUIRES: all seats are destroyed.
   ~RateLimiter() = default;
   RateLimiter(const RateLimiter&) = delete;
   RateLimiter& operator=(const RateLimiter&) = delete;
@@ -59,7 +59,7 @@ class RateLimiter {
       ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // Gives out what is free and wakes those who got it.
+  // Grants free resources, and wakes the threads whose seats got them.
   void Grant() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LogStocks() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

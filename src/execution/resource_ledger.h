@@ -1,10 +1,11 @@
-// ResourceLedger: which instances hold which resources of the rate limiter, and who gets its
-// resources next. Pure: no lock, no clock, no thread. Thread-compatible.
+// ResourceLedger: which instances hold which resources of the rate limiter, and which instance gets
+// its resources next. Pure: no lock, no clock, no thread. Thread-compatible.
 //
 // An instance that has work is staged; Grant() gives resources to staged instances, in the order of
-// their turns. An instance of priority p gets one turn where one of priority 1 gets p; one that was
-// idle catches up on nothing. Who cannot have all it needs takes nothing, and those behind it get
-// nothing of what it needs, so that it gets there in the end; others go past it.
+// their turns. An instance of priority p gets one turn for every p turns of an instance of priority
+// 1. An instance that was idle does not catch up on missed turns. An instance that cannot have all
+// that it needs takes nothing; instances behind it get none of the resources that it needs, so that
+// it gets them in the end. Instances that need other resources go past it.
 #ifndef NEREID_EXECUTION_RESOURCE_LEDGER_H_
 #define NEREID_EXECUTION_RESOURCE_LEDGER_H_
 
@@ -23,9 +24,9 @@
 
 namespace nereid {
 
-// Counts of resources that the server has, by name and device; kEveryDevice stands for any device.
-// Of several counts that concern a pool the largest holds. What is not listed at all counts as much
-// as the instance that needs the most of it.
+// Counts of the server's resources, by name and device; kEveryDevice stands for any device. If
+// several counts concern a pool, the largest holds. The count of a resource that is not listed is
+// the largest need of any instance.
 inline constexpr int kEveryDevice = -1;
 using ResourceLimits = std::map<std::string, std::map<int, uint64_t>>;
 
@@ -48,22 +49,22 @@ class ResourceLedger {
 
   explicit ResourceLedger(ResourceLimits limits) : limits_(std::move(limits)) {}
 
-  // Takes an instance on. INVALID_ARGUMENT if a limit is below what it needs, or a resource is
-  // global here and a device's elsewhere.
+  // Adds an instance. INVALID_ARGUMENT if a limit is below what the instance needs, or if a
+  // resource is global for this instance and a device's for another.
   absl::StatusOr<Id> Add(const InstanceSpec& instance);
-  // Lets it go, with all that it holds.
+  // Removes an instance, and takes back all that it holds.
   void Remove(Id id);
 
-  // These three take no memory.
-  // The instance has work. No-op for one that is staged or holds its resources.
+  // The next three functions take no memory.
+  // Notes that the instance has work. No-op if it is staged or holds its resources.
   void Stage(Id id) noexcept;
-  // Gives staged instances their resources; `tell` hears of those that have got them, in the order
-  // of their turns.
+  // Gives staged instances their resources. Calls `tell` for each instance that got its resources,
+  // in the order of their turns.
   void Grant(absl::FunctionRef<void(Id)> tell) noexcept;
-  // Takes back what a granted instance holds. One that has not used it keeps its turn.
+  // Takes back what a granted instance holds. An instance that has not used it keeps its turn.
   void Release(Id id, bool used) noexcept;
 
-  // Every pool that an instance needs something of.
+  // Every pool from which an instance needs resources.
   std::map<Pool, Stock> Stocks() const;
 
  private:
@@ -79,20 +80,20 @@ class ResourceLedger {
     std::map<Pool, uint64_t> needs;
     uint64_t priority = 1;
     State state = State::kIdle;
-    // Turns are counted in virtual time: from `start`, for `priority` long.
+    // Turns are counted in virtual time: a turn begins at `start` and lasts `priority`.
     uint64_t start = 0;
     uint64_t next_start = 0;
-    uint64_t order = 0;     // of staging, where turns are equal
-    Turns::node_type turn;  // made with it; empty in kStaged
+    uint64_t order = 0;     // order of staging; decides between equal turns
+    Turns::node_type turn;  // made with the instance; empty in kStaged
   };
   struct PoolState {
     Stock stock;
     std::multiset<uint64_t> needs;  // of all members
-    uint64_t awaited_in = 0;        // the last round in which somebody waited for it
+    uint64_t awaited_in = 0;        // the last round in which an instance waited for the pool
   };
 
   absl::Status Check(const std::map<Pool, uint64_t>& needs) const;
-  // What the server was told it has of `pool`; none: nothing was said.
+  // The configured count of `pool`; none: not configured.
   std::optional<uint64_t> Limit(const Pool& pool) const;
   void UpdateCapacity(const Pool& pool, PoolState* state) const;
   bool Fits(const Member& member) const;
@@ -104,7 +105,7 @@ class ResourceLedger {
   std::map<Id, Member> members_;
   std::map<Pool, PoolState> pools_;
   Turns staged_;
-  uint64_t rounds_ = 0;  // of Grant
+  uint64_t rounds_ = 0;  // number of Grant calls
   uint64_t now_ = 0;     // virtual time: where the last granted turn starts
   Id next_id_ = 1;
   uint64_t next_order_ = 1;

@@ -1,5 +1,6 @@
-// Warmup: what a model's instances execute before the model is announced ready (`model_warmup`).
-// Made once per load by the loading thread; immutable, used by the threads of all instances.
+// Warmup: the samples that a model's instances execute before the model becomes ready
+// (`model_warmup`). Made once per load by the loading thread. Immutable; used by the threads of all
+// instances.
 #ifndef NEREID_EXECUTION_WARMUP_H_
 #define NEREID_EXECUTION_WARMUP_H_
 
@@ -19,16 +20,16 @@ namespace nereid {
 
 class Warmup {
  public:
-  // Makes the tensors of all samples; files are those of `model_dir`/warmup. INVALID_ARGUMENT for
-  // samples that say too little or do not fit the model; errors of the file system.
+  // Makes the tensors of all samples. Files are read from `model_dir`/warmup. INVALID_ARGUMENT for
+  // samples that are incomplete or do not fit the model; errors of the file system.
   static absl::StatusOr<Warmup> Make(const CompiledModel& model, const FileSystem& fs,
                                      const std::string& model_dir);
 
   bool empty() const { return samples_.empty(); }
 
-  // Executes every sample on `instance`, on the calling thread, and waits for all answers, which
-  // are dropped. INVALID_ARGUMENT with all that went wrong in the first execution that failed.
-  // `name` is for the log.
+  // Executes every sample on `instance`, on the calling thread. Waits for all answers and drops
+  // them. INVALID_ARGUMENT with all errors of the first execution that failed. `name` is for the
+  // log.
   absl::Status Run(const std::shared_ptr<ServingModel>& model, const std::string& name,
                    Instance* instance) const;
 
@@ -38,7 +39,7 @@ class Warmup {
     std::string name;
     DataType data_type;
     Shape shape;        // with the batch dimension, where the model has one
-    bool of_the_model;  // otherwise a control tensor that a scheduler would add
+    bool of_the_model;  // false: a control tensor that a scheduler would add
     std::string bytes;
   };
   struct Sample {

@@ -1,4 +1,4 @@
-// The bytes of warm-up tensors. Pure functions, but for the reading of files.
+// The bytes of warm-up tensors. The functions are pure, except that they read files.
 #ifndef NEREID_EXECUTION_WARMUP_DATA_H_
 #define NEREID_EXECUTION_WARMUP_DATA_H_
 
@@ -12,13 +12,13 @@
 
 namespace nereid {
 
-// The largest input of a sample, as of a request.
+// The largest input of a sample, the same as for a request.
 inline constexpr int64_t kMaxWarmupBytes = INT64_C(2147483647);
 
-// The tensor of one input of a sample; files are those of `model_dir`/warmup.
-// Random integers are any bit patterns, random numbers with a point lie in [0, 1), BYTES are empty
-// texts; the same input is the same data each time. INVALID_ARGUMENT where the input says too
-// little or asks for too much, or the file holds too little; errors of the file system.
+// The tensor of one input of a sample. Files are read from `model_dir`/warmup. Random integers are
+// any bit patterns, random floating-point numbers lie in [0, 1), BYTES are empty strings; the same
+// input gives the same data each time. INVALID_ARGUMENT if the input is incomplete or too large, or
+// if the file is too short; errors of the file system.
 absl::StatusOr<std::string> WarmupBytes(const WarmupInput& input, const FileSystem& fs,
                                         const std::string& model_dir);
 

@@ -1,4 +1,4 @@
-// ServerOptions: everything a server is told at its start. Plain values.
+// ServerOptions: all settings that a server gets at its start. Plain values.
 #ifndef NEREID_SERVER_OPTIONS_H_
 #define NEREID_SERVER_OPTIONS_H_
 
@@ -18,7 +18,7 @@ using BackendSettings = std::map<std::string, std::map<std::string, std::string>
 
 // counts[resource][device]; device -1 stands for every device.
 using RateLimiterResources = std::map<std::string, std::map<int, uint64_t>>;
-// Of two counts for the same resource and device the smaller one holds.
+// If two counts are given for the same resource and device, the smaller one holds.
 inline void AddRateLimiterResource(RateLimiterResources* resources, const std::string& name,
                                    int device, uint64_t count) {
   const auto [it, added] = (*resources)[name].try_emplace(device, count);
@@ -29,7 +29,7 @@ struct ServerOptions {
   std::string server_id = "nereid";
   std::string server_version;  // default: this program's version
   std::set<std::string> model_repositories;
-  bool model_namespacing = false;  // models of the same name in several repositories
+  bool model_namespacing = false;  // repositories may have models of the same name
   ModelControlMode control_mode = ModelControlMode::kNone;
   // kPoll: how often the repositories are looked at. 0: only when PollRepository is called.
   uint32_t repository_poll_secs = 15;
@@ -41,19 +41,19 @@ struct ServerOptions {
   uint32_t exit_timeout_secs = 30;
   uint32_t model_load_threads = 4;
   uint32_t model_load_retries = 0;
-  uint32_t inline_execution_max_us = 100;  // executions by I/O threads; 0: none
-  // Models with dynamic batching hold work until so many requests have been in their queue at a
-  // time: TRITONSERVER_DELAY_SCHEDULER, by which clients' tests build up a queue. 0: no holding.
+  uint32_t inline_execution_max_us = 100;  // limit for executions by I/O threads; 0: none
+  // Models with dynamic batching hold work until this many requests have been in their queue at a
+  // time: TRITONSERVER_DELAY_SCHEDULER, with which clients' tests build up a queue. 0: no holding.
   uint32_t hold_until_queued = 0;
-  // Models with sequence batching do so, too, and besides until so many requests are in their
-  // backlog: TRITONSERVER_BACKLOG_DELAY_SCHEDULER.
+  // Models with sequence batching hold work in the same way, and also until this many requests are
+  // in their backlog: TRITONSERVER_BACKLOG_DELAY_SCHEDULER.
   uint32_t hold_until_backlogged = 0;
   std::string backend_directory;  // default: ../backends beside the library
   BackendSettings backend_settings;
   std::string repoagent_directory;  // default: ../repoagents beside the library
   std::string cache_directory;      // default: ../caches beside the library
-  // The response cache's name and its configuration as JSON; none: no cache. More than one is an
-  // error of the start.
+  // The response cache's name and its configuration as JSON; empty: no cache. With more than one
+  // entry the server fails to start.
   std::map<std::string, std::string> cache_configs;
   bool rate_limit = false;  // instances wait for the resources that their configuration names
   RateLimiterResources rate_limiter_resources;
@@ -65,14 +65,14 @@ struct ServerOptions {
   bool cpu_metrics = true;
   uint64_t metrics_interval_ms = 2000;
   uint64_t max_in_flight_bytes = 4ull << 30;  // input and output bytes of requests; 0: no limit
-  // Requests that clients of the frontends have open at a time; 0: no limit.
+  // Requests that all clients of the frontends together may have open at a time; 0: no limit.
   uint64_t max_in_flight_requests = 64 << 10;
-  // Requests and live sequences of one version of a model at a time; 0: no limit, as it is for
-  // programs that use the C API unless they say otherwise.
+  // Requests and live sequences per version of a model at a time; 0: no limit, which is the default
+  // for programs that use the C API.
   uint64_t max_model_requests = 0;
 };
 
-// ServerOptions::hold_until_* from the text of the variable; null: it is not set.
+// ServerOptions::hold_until_* from the text of its environment variable; null: not set.
 inline uint32_t HoldFromText(const char* text) {
   if (text == nullptr) return 0;
   const long value = std::strtol(text, nullptr, 10);

@@ -1,5 +1,5 @@
-// Part of Server: what the models need from it, and what works on them. Only the sources of Server
-// include this.
+// Part of Server: the objects that the models need, and those that work on the models. Only the
+// sources of Server include this.
 #ifndef NEREID_SERVER_PARTS_H_
 #define NEREID_SERVER_PARTS_H_
 
@@ -20,25 +20,25 @@
 
 namespace nereid {
 
-// What is used by others comes before them, and is destroyed after them.
+// Each member comes before the members that use it, and is destroyed after them.
 struct Server::Parts {
-  // Requests that load and unload models, at a time.
+  // Most requests at a time that load or unload models.
   static constexpr size_t kControlRequests = 256;
 
   explicit Parts(Budget* in_flight_bytes) : step_allocator(in_flight_bytes) {}
 
-  const HeapOutputAllocator step_allocator;  // backends may have buffers of it to their end
+  const HeapOutputAllocator step_allocator;  // backends may hold its buffers until they end
   LocalFileSystem file_system;
   std::unique_ptr<ResponseCache> cache;      // null: none
-  std::unique_ptr<Executor> cache_executor;  // null unless the cache needs it; joins before it goes
-  std::unique_ptr<Timer> timer;              // the models' alarms are gone before it
+  std::unique_ptr<Executor> cache_executor;  // null unless the cache needs it; joins before cache
+  std::unique_ptr<Timer> timer;              // destroyed after the models' alarms
   std::unique_ptr<ReadinessChecker> readiness;  // its checks end before the models have gone
   std::unique_ptr<RateLimiter> rate_limiter;    // null: off
   std::unique_ptr<BackendRegistry> backends;
   std::unique_ptr<ModelManager> models;
-  std::unique_ptr<RepositoryPoller> poller;  // null: nobody polls
-  // For requests that load and unload models, which may take minutes. First to go: waits for those
-  // that use all of this.
+  std::unique_ptr<RepositoryPoller> poller;  // null: no polling
+  // For requests that load and unload models, which may take minutes. Destroyed first: waits for
+  // the requests, which use all other members.
   JobThreads control{"model control", kControlRequests};
 };
 

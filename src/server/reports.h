@@ -1,4 +1,4 @@
-// What a server tells about itself and its models, and how that reads as JSON. Plain values.
+// Reports of a server about itself and its models, and their form as JSON. Plain values.
 #ifndef NEREID_SERVER_REPORTS_H_
 #define NEREID_SERVER_REPORTS_H_
 

@@ -32,10 +32,10 @@ struct LoadContext;
 
 inline constexpr int64_t kLatestVersion = -1;
 
-// Where the answer comes from that a backend gives when it is asked whether a model is ready.
+// Where the answer to "is this model ready?" comes from.
 enum class ReadinessFrom {
-  kBackends,   // they are asked here and now; blocks as they do
-  kLastAnswer  // they were asked lately (lifecycle/readiness_checker.h); never blocks
+  kBackends,   // backends are asked now; blocks as they do
+  kLastAnswer  // the latest answer of the backend (lifecycle/readiness_checker.h); never blocks
 };
 
 class NEREID_API Server {
@@ -44,8 +44,8 @@ class NEREID_API Server {
   // options.exit_on_error a model that fails, or a repository that cannot be read, makes this fail.
   // Otherwise a model that fails is reported in the repository index; without its repositories the
   // server is neither live nor ready, and serves nothing but its metadata.
-  // Stops the server if that was not done, and destroys it. What does not stop in time still uses
-  // it: then it stays, with all that it refers to, and log lines say what hangs.
+  // Stops the server if it still runs, and destroys it. If anything does not stop in time, it still
+  // uses the server: then the server and all that it refers to stay, and log lines say what hangs.
   struct NEREID_API End {
     void operator()(Server* server) const;
   };
@@ -55,28 +55,28 @@ class NEREID_API Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // The first step of an end that loses nothing: from here on the server is not ready and
-  // InferForClient refuses all but requests of live sequences. Waits until neither a request nor a
-  // sequence is in flight or for `deadline`, and says in the log what it waits for. Then the
-  // frontends close their ports, and Stop follows.
+  // The first step of a graceful end: from here on the server is not ready, and InferForClient
+  // refuses all requests except those of live sequences. Waits until no request and no sequence is
+  // in flight, or until `deadline`, and logs what it waits for. Then the frontends close their
+  // ports, and Stop follows.
   void Drain(TimePoint deadline);
-  // How long Stop may take when the exit time-out has passed: to give up a poll that hangs, and to
-  // unload models that are idle.
+  // How long Stop may take after the exit time-out: to give up a poll that hangs, and to unload
+  // idle models.
   static constexpr Duration kStopGrace = std::chrono::seconds(6);
   // Refuses new requests, lets those in flight finish, unloads the models. INTERNAL "Exit timeout
-  // expired. Exiting immediately." when that takes longer than the exit time-out, after log lines
-  // that say what hangs. May be tried again.
+  // expired. Exiting immediately." if that takes longer than the exit time-out, after log lines
+  // that say what hangs. May be called again.
   absl::Status Stop();
-  // The same with requests in flight finishing until `deadline`.
+  // Like Stop, but requests in flight may finish until `deadline`.
   absl::Status StopBy(TimePoint deadline);
-  // What a server that stops still waits for: one sentence for each model.
+  // What a stopping server still waits for: one sentence per model.
   std::vector<std::string> Unfinished() const;
   void SetExitTimeout(uint32_t seconds) { exit_timeout_secs_.store(seconds); }
 
   // ---- Health. UNAVAILABLE "Server exiting" while it stops.
   absl::StatusOr<bool> IsLive() const;
   absl::StatusOr<bool> IsReady(ReadinessFrom from = ReadinessFrom::kBackends) const;
-  // Errors of FindModel, or whether that version can serve now.
+  // Whether the version can serve now. Errors of FindModel.
   absl::StatusOr<bool> IsModelReady(absl::string_view name, int64_t version,
                                     ReadinessFrom from = ReadinessFrom::kBackends) const;
 
@@ -86,15 +86,16 @@ class NEREID_API Server {
   absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(absl::string_view name,
                                                           int64_t version) const;
   // Issues `request`. On OK the request belongs to the server until its release callback; on an
-  // error it stays with the caller and no callback runs. `trace`, if there is one, is told what
-  // happens, and let go of in either case. Never blocks.
+  // error the request stays with the caller and no callback runs. `trace`, if there is one, records
+  // what happens; the server releases it in either case. Never blocks.
   absl::Status Infer(InferRequest* request, TracePtr trace = nullptr);
-  // The same for a request that has come over the network. UNAVAILABLE while the server drains,
-  // unless it goes on with a live sequence; models in flight may still send requests of their own.
+  // Like Infer, for a request that has come over the network. UNAVAILABLE while the server drains,
+  // unless the request continues a live sequence. Executing models may still send their own
+  // requests.
   absl::Status InferForClient(InferRequest* request);
   // The limit on bytes of requests and responses in flight.
   Budget* in_flight_bytes() { return &in_flight_bytes_; }
-  // The limit on requests that clients of the frontends have open; these take the units.
+  // The limit on requests that clients of the frontends have open. The frontends take the units.
   Budget* in_flight_requests() { return &in_flight_requests_; }
 
   // ---- Reports.
@@ -108,27 +109,26 @@ class NEREID_API Server {
   absl::StatusOr<std::vector<IndexEntry>> RepositoryIndex(bool ready_only) const;
   // Prometheus text; UNAVAILABLE when metrics are off.
   absl::StatusOr<std::string> MetricsText() const;
-  // Numbers that frontends add to that text.
+  // Numbers that frontends add to the metrics text.
   Gauges* gauges() { return &gauges_; }
 
   // ---- Model control (kExplicit only; otherwise UNAVAILABLE).
-  // Blocks until the model is loaded, beside the version that serves meanwhile.
+  // Blocks until the model is loaded. The old version serves meanwhile.
   absl::Status LoadModel(absl::string_view name, const std::vector<LoadParameter>& parameters = {});
-  // Closes admission and returns; requests in flight finish in the background. `with_members`: of
-  // an ensemble also the members that were loaded for it alone.
+  // Closes admission and returns; requests in flight finish in the background. `with_members`: also
+  // unloads the members that were loaded only for this ensemble.
   absl::Status UnloadModel(absl::string_view name, bool with_members = false);
-  // Runs LoadModel or UnloadModel on a thread of its own and hands the result to `done`, there or
-  // here. Never blocks. UNAVAILABLE if too many are under way.
+  // Runs LoadModel or UnloadModel on a separate thread. Passes the result to `done`, on that thread
+  // or on the calling one. Never blocks. UNAVAILABLE if too many such calls are under way.
   using ControlDone = std::function<void(absl::Status)>;
   void LoadModelAsync(std::string name, std::vector<LoadParameter> parameters, ControlDone done);
   void UnloadModelAsync(std::string name, bool with_members, ControlDone done);
-  // Adds or removes a repository. UNIMPLEMENTED unless kExplicit. `names`: models that are called
-  // otherwise than their directory.
+  // Adds or removes a repository. UNIMPLEMENTED unless kExplicit. `names`: models whose name
+  // differs from their directory's.
   absl::Status RegisterRepository(absl::string_view path,
                                   const std::map<std::string, std::string>& names);
   absl::Status UnregisterRepository(absl::string_view path);
-  // Takes up what has changed in the repositories; blocks until that is done. UNAVAILABLE unless
-  // kPoll.
+  // Takes up the changes in the repositories; blocks until that is done. UNAVAILABLE unless kPoll.
   absl::Status PollRepository();
 
   const ServerOptions& options() const { return options_; }
@@ -138,44 +138,46 @@ class NEREID_API Server {
   struct Parts;
   enum class State {
     kStarting,
-    kFailed,  // to start, and stays all the same (options.exit_on_error)
+    kFailed,  // the start failed, but the server stays (options.exit_on_error)
     kReady,
     kExiting,
     kStopped
   };
 
   Server(const ServerOptions& options, Clock* clock);
-  // REQUIRES: stopped, or it has failed to start before there was anything to stop.
+  // REQUIRES: the server has stopped, or its start failed before there was anything to stop.
   ~Server();
   absl::Status Start();
-  // The response cache, if one is configured.
+  // Loads the response cache, if one is configured.
   absl::Status LoadCache();
-  // Runs `change` on a thread of its own and hands its result to `done`.
+  // Runs `change` on a separate thread and passes its result to `done`.
   void RunControl(std::function<absl::Status()> change, const ControlDone& done);
-  // What the options say of all instances.
+  // Applies the options that concern all instances.
   absl::Status SetUpInstances(LoadContext* context);
   void StartPolling();
-  // Whether nobody polls any more at `deadline`.
+  // Stops polling. False if a poll is still under way at `deadline`.
   bool EndPolling(TimePoint deadline);
-  // Unloads all models. INTERNAL as Stop, also unless `polls_ended`.
+  // Unloads all models. INTERNAL as for Stop, and also if not `polls_ended`.
   absl::Status EndModels(bool idle, bool polls_ended, TimePoint deadline);
   // UNAVAILABLE "Server not ready" unless the server has started and is not stopping.
   absl::Status CheckReady() const;
   absl::Status CheckReadyForControl() const;
-  // One attempt of Infer. `*trace` goes with the request, and stays on an error.
+  // One attempt of Infer. Moves `*trace` with the request; on an error `*trace` stays.
   absl::Status TryInfer(InferRequest* request, TracePtr* trace) const;
-  // The model version in which the sequence lives that the request goes on with; null if it begins
-  // one, belongs to none, or to one that does not live.
+  // The model version in which the request's sequence lives. Null if the request begins a sequence,
+  // or belongs to none or to one that is not live.
   std::shared_ptr<ServingModel> HomeOfSequence(const InferRequest& request) const;
-  // Whether it goes on with a live sequence, here or in a member of an ensemble.
+  // Whether the request continues a live sequence, in its model or in a member of an ensemble.
   bool ContinuesSequence(const InferRequest& request) const;
-  // Into the request's model, its successor, or the one where its sequence lives.
+  // Enters the request's model, the successor of the model, or the version where the request's
+  // sequence lives.
   absl::StatusOr<ModelPass> EnterModel(const InferRequest& request) const;
-  // Of no model when `model` is closed; UNAVAILABLE when it has as many requests as it may.
+  // Enters `model`. A pass of no model if `model` is closed; UNAVAILABLE if it has as many requests
+  // as it may have.
   absl::StatusOr<ModelPass> EnterVersion(std::shared_ptr<ServingModel> model,
                                          uint64_t open_of_client, bool join) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;
-  // Writes the backends that are loaded, and all models with state and reason, to the log.
+  // Writes the loaded backends, and all models with state and reason, to the log.
   void LogTables() const;
   std::string FailedModelsText(const std::vector<std::string>& names) const;
 
@@ -189,7 +191,7 @@ class NEREID_API Server {
   Gauges gauges_;
   const std::unique_ptr<MachineUsage> machine_usage_;  // null when CPU metrics are off
   const std::unique_ptr<Parts> parts_;
-  ModelManager* models_ = nullptr;  // of parts_
+  ModelManager* models_ = nullptr;  // owned by parts_
 };
 
 }  // namespace nereid
