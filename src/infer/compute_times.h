@@ -1,5 +1,5 @@
-// ComputeTimes: where the executions of a request's parts are added up, nanoseconds. Thread-safe.
-// Owned by whoever made the parts.
+// ComputeTimes: the sums of the execution times of a request's parts, in nanoseconds. Thread-safe.
+// Owned by the maker of the parts.
 #ifndef NEREID_INFER_COMPUTE_TIMES_H_
 #define NEREID_INFER_COMPUTE_TIMES_H_
 
@@ -24,7 +24,7 @@ struct ComputeTimes {
   }
 
  private:
-  // Backends may get their times wrong: no duration is ever negative.
+  // Backends may report wrong times: a negative duration counts as zero.
   static void AddBetween(uint64_t start, uint64_t end, std::atomic<uint64_t>* sum) {
     if (end > start) sum->fetch_add(end - start, std::memory_order_relaxed);
   }

@@ -53,23 +53,23 @@ class NEREID_API InferInput {
     Separate();
     buffers_.push_back(buffer);
     byte_size_ += buffer.byte_size;
-    attributes_.reset();  // they describe as many pieces as there were
+    attributes_.reset();  // they describe the pieces before this one only
   }
   void RemoveAllBuffers();
 
-  // Buffers meant for instances with that host policy; the plain ones where there are none.
+  // The buffers for instances with that host policy; the plain buffers if there are none.
   const InputBuffers& BuffersFor(const char* host_policy) const;
   void AppendBufferFor(const std::string& host_policy, const InputBuffer& buffer);
   bool has_policy_buffers() const { return policy_buffers_ != nullptr; }
 
-  // Description of piece `index`, owned by this; null past the last one.
+  // Description of piece `index`, owned by the input; null past the last piece.
   TRITONSERVER_BufferAttributes* AttributesOf(uint32_t index);
 
-  // Makes the tensor one contiguous piece on CPU memory, copying if it was several. Returns the
-  // number of bytes copied.
+  // Makes the tensor one contiguous piece in CPU memory; copies if it had several pieces. Returns
+  // the number of bytes copied.
   uint64_t Coalesce();
-  // Undoes Coalesce: the pieces again as they were appended. Their bytes may have changed since, in
-  // a request that is issued anew.
+  // Undoes Coalesce: restores the pieces as they were appended. In a request that is issued anew
+  // their bytes may have changed.
   void Separate();
 
  private:
@@ -81,7 +81,7 @@ class NEREID_API InferInput {
   InputBuffers buffers_;
   uint64_t byte_size_ = 0;
   std::unique_ptr<char[]> coalesced_;
-  std::unique_ptr<InputBuffers> pieces_;  // what was joined; null unless something is
+  std::unique_ptr<InputBuffers> pieces_;  // the pieces before Coalesce; null unless joined
   std::unique_ptr<TRITONSERVER_BufferAttributes[]> attributes_;          // made when asked for
   std::unique_ptr<std::map<std::string, InputBuffers>> policy_buffers_;  // rare
 };

@@ -1,5 +1,4 @@
-// IssueRequest: from a request whose model was found to one in the hands of that model's scheduler.
-// Stateless.
+// IssueRequest: passes a request whose model was found to that model's scheduler. Stateless.
 #ifndef NEREID_INFER_ISSUE_H_
 #define NEREID_INFER_ISSUE_H_
 

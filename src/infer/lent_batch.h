@@ -1,9 +1,9 @@
 // LentBatch: which requests of one execution a backend has given back. Thread-safe.
 //
-// A backend may release a request from any thread, at any time, and its owner may free it at
-// once. When Execute returns an error the server has to answer exactly those requests that are
-// not yet released, so that fact cannot be kept in the request: it is kept here, in an object that
-// instance and requests share.
+// A backend may release a request from any thread, at any time, and the request's owner may free
+// the request at once. If Execute returns an error, the server has to answer exactly the requests
+// that are not yet released. The request itself cannot say whether it is released, so a LentBatch,
+// which the instance and the requests share, keeps that fact.
 #ifndef NEREID_INFER_LENT_BATCH_H_
 #define NEREID_INFER_LENT_BATCH_H_
 
@@ -17,7 +17,7 @@ namespace nereid {
 
 class LentBatch {
  public:
-  // `lender` is let go of when the last request is back.
+  // `lender` is released when the last request is back.
   explicit LentBatch(size_t size, std::shared_ptr<const void> lender = nullptr)
       : lender_(std::move(lender)), taken_(size) {}
 

@@ -1,6 +1,5 @@
-// ModelPass: the right to use one version of a model: keeps its object, and as long as it lives the
-// backend's model and instances are not finalised. Ends where it is destroyed. Move-only;
-// thread-compatible.
+// ModelPass: the right to use one version of a model. While a pass lives, the version's object is
+// kept, and the backend's model and instances are not finalised. Move-only; thread-compatible.
 #ifndef NEREID_INFER_MODEL_PASS_H_
 #define NEREID_INFER_MODEL_PASS_H_
 
@@ -16,26 +15,26 @@ namespace nereid {
 
 class [[nodiscard]] ModelPass {
  public:
-  ModelPass() = default;  // of no model
+  ModelPass() = default;  // belongs to no model
   ModelPass(ModelPass&& other) noexcept = default;
   ModelPass& operator=(ModelPass&& other) noexcept {
-    const ModelPass old(std::move(*this));  // goes as a whole, in the order below
+    const ModelPass old(std::move(*this));  // destroyed as a whole, in the order of members below
     model_ = std::move(other.model_);
     pass_ = std::move(other.pass_);
     return *this;
   }
 
-  // Into a version that is not closed; otherwise of no model.
+  // Enters a version that is not closed; otherwise returns a pass of no model.
   static ModelPass Enter(std::shared_ptr<ServingModel> model) {
     Gate::Pass pass = model->lifetime().Enter();
     return Made(std::move(model), std::move(pass));
   }
-  // Also into a closed one in which anybody is still inside.
+  // Like Enter, but also enters a closed version if anybody is still inside.
   static ModelPass Join(std::shared_ptr<ServingModel> model) {
     Gate::Pass pass = model->lifetime().Join();
     return Made(std::move(model), std::move(pass));
   }
-  // As one of these, within a limit: see Gate::EnterFairly. `*entry` says what came of it.
+  // Like Enter or Join, within a limit: see Gate::EnterFairly. `*entry` says how it went.
   static ModelPass EnterFairly(std::shared_ptr<ServingModel> model, uint64_t limit, uint64_t held,
                                bool join, Gate::Entry* entry) {
     Gate::Pass pass;
@@ -44,9 +43,9 @@ class [[nodiscard]] ModelPass {
   }
 
   explicit operator bool() const { return model_ != nullptr; }
-  // Null: of no model.
+  // Null if the pass belongs to no model.
   const std::shared_ptr<ServingModel>& model() const { return model_; }
-  // One more for the same version. REQUIRES: this is of a model.
+  // Another pass of the same version. REQUIRES: this pass belongs to a model.
   ModelPass Another() const { return Made(model_, pass_.Another()); }
 
  private:
@@ -59,15 +58,16 @@ class [[nodiscard]] ModelPass {
   }
 
   std::shared_ptr<ServingModel> model_;
-  Gate::Pass pass_;  // goes first: its end needs the model
+  Gate::Pass pass_;  // destroyed first: its end needs the model
 };
 
-// How often something is tried again on a version that has taken the place of one that was going.
-// Each time takes another swap in the moment between look-up and entry.
+// How often an attempt is repeated because the version found was being replaced. Each repetition
+// means that another swap fell in the moment between look-up and entry.
 inline constexpr int kMostSwaps = 16;
 
-// Calls `attempt` until it returns something. It returns nothing where the version that it has
-// looked up was going: by now there is another, or none. Nothing if that happens too often.
+// Calls `attempt` until it returns a value. `attempt` returns none if the version that it has
+// looked up was closed meanwhile: by now there is another version, or none. Returns none if that
+// happens too often.
 template <typename Attempt>
 auto RetryOverSwaps(const Attempt& attempt) -> decltype(attempt()) {
   for (int swaps = 0; swaps < kMostSwaps; ++swaps) {

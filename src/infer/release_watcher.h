@@ -1,8 +1,8 @@
-// ReleaseWatcher: a scheduler that has to know when a backend gives a request back, because the
-// place that the request has taken is free only then. Thread-safe.
+// ReleaseWatcher: a scheduler that has to know when a backend gives a request back, because only
+// then is the request's place free. Thread-safe.
 //
-// It is told by whatever thread releases the request, perhaps inside Execute and under a lock of
-// the backend's. So it must not block, and calls nobody back.
+// Called by the thread that releases the request, perhaps inside Execute and under a lock of the
+// backend. So a watcher must not block, and must not call back.
 #ifndef NEREID_INFER_RELEASE_WATCHER_H_
 #define NEREID_INFER_RELEASE_WATCHER_H_
 
@@ -15,7 +15,7 @@ class ReleaseWatcher {
   virtual ~ReleaseWatcher() = default;
   // The flight of `request` ends; afterwards its maker has it back.
   virtual void OnRelease(InferRequest* request) = 0;
-  // The backend asks to be given `request`, which is pending again, once more.
+  // The backend asks to get `request`, which is pending again, once more.
   virtual void OnReschedule(RequestPtr request) = 0;
 };
 

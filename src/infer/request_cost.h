@@ -1,4 +1,4 @@
-// What a request costs in memory beside the bytes of its tensors.
+// What a request costs in memory in addition to the bytes of its tensors.
 #ifndef NEREID_INFER_REQUEST_COST_H_
 #define NEREID_INFER_REQUEST_COST_H_
 

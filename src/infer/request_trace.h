@@ -8,15 +8,16 @@
 
 namespace nereid {
 
-// The request is valid and about to go to its scheduler: names, start of the request and of the
-// queue, which is noted in it, and its inputs as they were sent.
-// REQUIRES: it has a trace, and has begun its flight.
+// Traces a valid request that is about to go to its scheduler: names, start of the request and of
+// the queue, and the inputs as they were sent. Notes the start of the queue in the request.
+// REQUIRES: the request has a trace, and has begun its flight.
 void TraceIssued(InferRequest* request);
 
-// All that a backend is about to read, in the shapes that it sees. REQUIRES: it has a trace.
+// Traces all inputs that a backend is about to read, in the shapes that the backend sees.
+// REQUIRES: the request has a trace.
 void TraceBackendInputs(InferRequest* request) noexcept;
 
-// The outputs of a response; an error has none.
+// Traces the outputs of a response; an error has none.
 void TraceOutputs(InferenceTrace* trace, const InferResponse& response);
 
 }  // namespace nereid

@@ -21,15 +21,15 @@ class RequestValidator {
 
  private:
   static absl::Status DeduceRawInput(const CompiledModel& model, InferRequest* request);
-  // Names that were added twice and not compared then. REQUIRES: no more inputs than the model has;
-  // every output is the model's.
+  // Finds duplicate names that were not compared when they were added. REQUIRES: no more inputs
+  // than the model has; every output is the model's.
   static absl::Status CheckRepeatedInputs(const InferRequest& request);
   static absl::Status CheckRepeatedOutputs(const CompiledModel& model, const InferRequest& request);
   static absl::Status CheckOutputs(const CompiledModel& model, const InferRequest& request);
   static absl::Status CheckInputCount(const CompiledModel& model, const InferRequest& request);
   // An optional input does not make up for a required one. REQUIRES: every input is the model's.
   static absl::Status CheckRequiredInputs(const CompiledModel& model, const InferRequest& request);
-  // The kind of the sequence's id against the control tensor that carries it.
+  // Checks that the kind of the sequence's id fits the control tensor that carries the id.
   static absl::Status CheckCorrelationId(const CompiledModel& model, const InferRequest& request);
   static absl::Status WrongInputCount(const CompiledModel& model, const InferRequest& request);
   static absl::Status ResolveBatchSize(const CompiledModel& model, InferRequest* request);

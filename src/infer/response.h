@@ -34,20 +34,20 @@ class NEREID_API ResponseOutput {
 
   const std::string& name() const { return name_; }
   DataType data_type() const { return data_type_; }
-  // As the client shall see it, batch dimension included.
+  // The shape that the client sees, batch dimension included.
   const Shape& shape() const { return shape_; }
   const OutputBuffer& buffer() const { return buffer_; }
   bool allocated() const { return allocated_; }
 
   // Asks the request's allocator for the buffer. ALREADY_EXISTS on a second call.
   absl::Status Allocate(size_t byte_size, MemoryPlace wish);
-  // Lets `buffer`, of a HeapOutputAllocator, be the output's, without a copy. REQUIRES: not
-  // allocated(), and the allocator of the response takes such buffers.
+  // Gives `buffer`, made by a HeapOutputAllocator, to the output without a copy. REQUIRES: not
+  // allocated(), and the allocator of the response accepts such buffers.
   void Adopt(const OutputBuffer& buffer);
-  // Hands the buffer to the caller, who releases it by the response's allocator unless its base is
-  // null. The output is empty then.
+  // Hands the buffer to the caller, who releases it through the response's allocator unless its
+  // base is null. Afterwards the output is empty.
   OutputBuffer TakeBuffer();
-  // Description of the buffer, owned by this. REQUIRES: allocated().
+  // Description of the buffer, owned by the output. REQUIRES: allocated().
   TRITONSERVER_BufferAttributes* Attributes();
 
  private:
@@ -84,7 +84,7 @@ class NEREID_API InferResponse {
   // dims. The pointer is valid as long as the response.
   absl::StatusOr<ResponseOutput*> AddOutput(absl::string_view name, DataType type,
                                             absl::Span<const int64_t> shape);
-  // The same for an output in the shape that the client shall see, `reshape` or not.
+  // Like AddOutput, but `shape` is already the shape that the client sees, `reshape` or not.
   absl::StatusOr<ResponseOutput*> AddClientOutput(absl::string_view name, DataType type,
                                                   Shape shape);
   absl::InlinedVector<ResponseOutput, 2>& outputs() { return outputs_; }
@@ -97,7 +97,7 @@ class NEREID_API InferResponse {
   // The stream that will carry the response; dropped when it is sent.
   std::shared_ptr<ResponseStream> TakeStream() { return std::move(stream_); }
   const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
-  // Forgets outputs and parameters (a response that became an error).
+  // Drops outputs and parameters (for a response that became an error).
   void ClearOutputs();
 
  private:

@@ -1,9 +1,9 @@
 // ResponseStream: the way back of one issued request: from any thread of a backend to the
 // frontend that asked. Thread-safe.
 //
-// It outlives the request: response factories and unsent responses hold references. When the last
-// of them goes without a final response the client gets one INTERNAL error, so that nobody waits
-// for ever. Frontends keep only a weak reference, to cancel.
+// The stream outlives the request: response factories and unsent responses hold references. If the
+// last reference is released without a final response, the client gets one INTERNAL error, so that
+// nobody waits forever. Frontends keep only a weak reference, to cancel.
 #ifndef NEREID_INFER_RESPONSE_STREAM_H_
 #define NEREID_INFER_RESPONSE_STREAM_H_
 
@@ -31,9 +31,9 @@ class ServingModel;
 inline constexpr uint32_t kResponseCompleteFinal = 1;
 
 // Where responses go. `fn` runs on any thread, owns `response` (null when only flags are sent) and
-// is not called again after FINAL. It must not block, but may hold a thread that is no I/O thread
-// and sends a response that is not FINAL, for as long as the client does not take what was sent
-// before.
+// is not called again after FINAL. `fn` must not block, with one exception: it may hold a thread
+// that is no I/O thread and sends a response that is not FINAL, until the client has taken what was
+// sent before.
 struct ResponseTarget {
   using Fn = void (*)(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   Fn fn = nullptr;
@@ -43,8 +43,8 @@ struct ResponseTarget {
   void* allocator_userp = nullptr;
 };
 
-// Looks at the responses of one stream before they are delivered, on the threads that send them.
-// Owned by the stream, which outlives its calls.
+// Sees the responses of one stream before they are delivered, on the threads that send them. Owned
+// by the stream, which outlives the calls.
 class ResponseTap {
  public:
   virtual ~ResponseTap() = default;
@@ -57,19 +57,20 @@ class ResponseTap {
 // Owned by the stream. Called by the threads that send.
 class ResponseRelay {
  public:
-  // Nothing is relayed any more; without a final response, when the request was not taken after
-  // all.
+  // Nothing is relayed any more. If no final response was relayed, the request was not accepted
+  // after all.
   virtual ~ResponseRelay() = default;
-  // As ResponseTarget::fn of `target`, to which it has to be delivered. Must not block. A final
-  // response must be relayed whatever memory there is; another may throw std::bad_alloc.
+  // Has the arguments of ResponseTarget::fn, and delivers the response to `target`. Must not block.
+  // A final response must be relayed even if memory is exhausted; for another response Relay may
+  // throw std::bad_alloc.
   virtual void Relay(std::unique_ptr<InferResponse> response, uint32_t flags,
                      const ResponseTarget& target) = 0;
 };
 
 class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseStream> {
  public:
-  // Holds `pass` until destroyed. `trace`, which may be null, is held as long, and by the
-  // responses; it is told of the tensors that are delivered.
+  // Holds `pass` until destroyed. `trace`, which may be null, is held as long, and also by the
+  // responses; it records the tensors that are delivered.
   ResponseStream(ModelPass pass, std::string request_id, const ResponseTarget& target,
                  TracePtr trace = nullptr);
   ~ResponseStream();
@@ -80,13 +81,14 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // A response to be filled and sent. Tells the allocator that a new response starts.
   std::unique_ptr<InferResponse> NewResponse();
 
-  // Delivers `response` (may be null) with `flags`. INTERNAL, and nothing is delivered, after the
-  // final one has been sent. A final response that is sent while another thread delivers one that
-  // is not is delivered by that thread, afterwards: the receiver sees nothing after FINAL.
+  // Delivers `response` (may be null) with `flags`. After the final response was sent: INTERNAL,
+  // and nothing is delivered. If a final response is sent while another thread still delivers a
+  // non-final one, that thread delivers the final one afterwards: the receiver sees nothing after
+  // FINAL.
   absl::Status Send(std::unique_ptr<InferResponse> response, uint32_t flags)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Delivers an error as the final response, or for want of memory the final flag alone; nothing if
-  // a final one was sent already.
+  // Delivers an error as the final response, or only the final flag if memory is exhausted. Does
+  // nothing if a final response was sent already.
   void SendFinalError(const absl::Status& error);
 
   // Responses go through `relay` from now on. REQUIRES: nothing was sent, and nobody else who may
@@ -95,11 +97,11 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // REQUIRES: nobody may be setting one.
   bool has_relay() const { return relay_ != nullptr; }
 
-  // How much time the calling thread has spent in the receivers of responses so far. Lets whoever
-  // measures a model leave out how its answers are sent.
+  // How much time the calling thread has spent in the receivers of responses so far, so that
+  // measurements of a model can leave out the sending of its answers.
   static Duration TimeInReceivers();
 
-  // The request was not taken after all: nothing will be, or was, delivered.
+  // The request was not accepted after all: nothing was delivered, and nothing will be.
   void Abandon() { final_sent_.store(true, std::memory_order_release); }
 
   void Cancel() { cancelled_.store(true, std::memory_order_release); }
@@ -116,9 +118,9 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
     uint32_t flags;
   };
 
-  // The response for a request that nobody has answered; null for want of memory.
+  // The response for a request that was never answered; null if memory is exhausted.
   std::unique_ptr<InferResponse> ErrorOfBackend() noexcept;
-  // Trace and tap see a response that is about to be delivered.
+  // Shows a response that is about to be delivered to trace and tap.
   void LookAt(const InferResponse* response, uint32_t flags) noexcept;
   void Deliver(std::unique_ptr<InferResponse> response, uint32_t flags);
   // One delivery of a response that was not final has ended.
@@ -135,7 +137,7 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   std::atomic<uint64_t> statistics_index_{0};
   Mutex mu_;
   int delivering_ ABSL_GUARDED_BY(mu_) = 0;  // deliveries under way that are not final
-  std::optional<HeldResponse> held_final_ ABSL_GUARDED_BY(mu_);  // waits for them
+  std::optional<HeldResponse> held_final_ ABSL_GUARDED_BY(mu_);  // waits for those deliveries
 };
 
 }  // namespace nereid

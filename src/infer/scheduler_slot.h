@@ -1,8 +1,9 @@
-// SchedulerSlot: what a scheduler keeps about a request that it has. Base of the scheduler's own
-// type, of which the request knows nothing; InferRequest::FindSlot gives it back, checked.
+// SchedulerSlot: a scheduler's data about a request that it has. Base class of the scheduler's own
+// type, which the request does not know; InferRequest::FindSlot returns it with its type checked.
 //
-// Owned by the scheduler, which embeds or recycles it: a request only points to it, from PutSlot to
-// TakeSlot. A part of a scheduler may put a slot over its scheduler's, and takes it out first.
+// Owned by the scheduler, which embeds or recycles slots: a request only points to its slot, from
+// PutSlot to TakeSlot. A part of a scheduler may put its own slot over the scheduler's, and takes
+// that slot out first.
 // Thread-compatible; slot and pointers are guarded by the mutex of the scheduler that has the
 // request.
 #ifndef NEREID_INFER_SCHEDULER_SLOT_H_
@@ -15,7 +16,7 @@ class SlotOf;
 
 class SchedulerSlot {
  public:
-  // This as a T, a type derived from SlotOf<T>; null if it is none.
+  // This slot as a T, a type derived from SlotOf<T>; null if the slot is no T.
   template <class T>
   T* As() {
     return kind_ == &SlotOf<T>::kind ? static_cast<T*>(this) : nullptr;
@@ -44,7 +45,7 @@ class SlotOf : public SchedulerSlot {
 
  private:
   friend class SchedulerSlot;
-  static inline char kind = 0;  // not constant: two of them must not become one
+  static inline char kind = 0;  // not constant: two kinds must not be merged into one
 };
 
 }  // namespace nereid

@@ -31,13 +31,14 @@ namespace nereid {
 class InferInput;
 class InferRequest;
 
-// Bytes on a 64-byte boundary, which keeps its memory when it shrinks.
+// Bytes on a 64-byte boundary. The buffer keeps its memory when it shrinks.
 class StateBuffer {
  public:
   char* data() const { return data_.get(); }
   uint64_t size() const { return size_; }
-  // Makes room for `size` bytes, of unspecified content where it had to grow; false without
-  // memory. What it had before goes to `retired` if that is not null, and is freed otherwise.
+  // Makes room for `size` bytes; their content is unspecified if the buffer had to grow. False if
+  // memory is exhausted. Replaced memory goes to `retired` if that is not null; otherwise it is
+  // freed.
   bool Resize(uint64_t size, StateBuffer* retired = nullptr);
 
   friend void swap(StateBuffer& a, StateBuffer& b) noexcept {
@@ -62,26 +63,26 @@ class SequenceState {
 
   const StateSpec& spec() const { return *spec_; }
   DataType data_type() const { return in_.data_type; }
-  // Of what the next request reads: batch dimension included.
+  // The shape that the next request reads, batch dimension included.
   const Shape& shape() const { return in_.shape; }
   const StateBuffer& bytes() const { return in_.bytes; }
 
-  // Takes the value that a sequence starts with. RESOURCE_EXHAUSTED without memory.
+  // Takes the value with which a sequence starts. RESOURCE_EXHAUSTED without memory.
   absl::Status Start();
-  // Takes zeros in type and shape of `like`. The same error.
+  // Takes zeros of the type and shape of `like`. RESOURCE_EXHAUSTED without memory.
   absl::Status StartLike(const InferInput& like);
 
   // ---- What a backend does with the state of a request that it executes.
   // Announces the next value. It has no bytes until Buffer is called.
   void Describe(DataType data_type, absl::Span<const int64_t> shape);
-  // Memory of the next value, owned by this; its content is unspecified. With `same_buffer` it is
-  // the memory of the present value with the bytes that this has, as far as they fit; what the
-  // request's input pointed to stays valid until the next request. RESOURCE_EXHAUSTED without
-  // memory.
+  // Memory for the next value, owned by the state; its content is unspecified. With `same_buffer`
+  // it is the memory of the present value and keeps that value's bytes as far as they fit; the
+  // memory to which the request's input pointed stays valid until the next request.
+  // RESOURCE_EXHAUSTED without memory.
   absl::StatusOr<char*> Buffer(uint64_t byte_size);
-  // Of the memory that Buffer gave last. Owned by this.
+  // The attributes of the memory that Buffer returned last. Owned by the state.
   TRITONSERVER_BufferAttributes* Attributes() { return &attributes_; }
-  // What was described and written is the state from now on. Without it the state stays.
+  // Makes the described and written value the state. Without Update the state stays unchanged.
   void Update();
   // Frees what the last request may still have pointed to.
   void DropRetired() { retired_ = StateBuffer(); }
@@ -105,18 +106,18 @@ class SequenceStates {
   // For one sequence of `model`, which outlives it; null if the model has no state.
   static std::unique_ptr<SequenceStates> Create(const CompiledModel& model);
 
-  // At START, when no request of the sequence is in flight: the next one is to see all states as a
-  // sequence starts with. New ones need none.
+  // Called at START, when no request of the sequence is in flight: the next request sees all states
+  // as at the start of a sequence. New SequenceStates need no Reset.
   void Reset() { started_ = false; }
 
-  // Just before `request`, one of this sequence, is executed: adds the state inputs as override
-  // inputs, but for those it has, and sets the request's sequence_states until its release.
+  // Called just before `request`, which belongs to this sequence, is executed: adds the state
+  // inputs that it lacks as override inputs, and sets its sequence_states until its release.
   // RESOURCE_EXHAUSTED without memory.
   absl::Status AttachTo(InferRequest* request);
 
-  // The same for a request that only fills a place of a batch: throw-away states. They are what
-  // sequences start with, or zeros in the shape of those that `like` has if that is not null (a
-  // request of the batch, after AttachTo). Nothing is done where the model has no state.
+  // Like AttachTo, for a request that only fills a place of a batch: attaches throw-away states.
+  // These are the states with which sequences start or, if `like` is not null (a request of the
+  // batch, after AttachTo), zeros in the shapes of its states. No-op if the model has no state.
   // RESOURCE_EXHAUSTED without memory.
   static absl::Status AttachFiller(const CompiledModel& model, InferRequest* filler,
                                    const InferRequest* like = nullptr);

@@ -1,8 +1,8 @@
-// ServingModel: one loaded version of a model, as the way of a request sees it. Thread-safe.
+// ServingModel: one loaded version of a model, as requests see it. Thread-safe.
 //
-// Two things keep it: shared_ptrs keep the object (name, configuration, statistics, labels), passes
-// of its lifetime gate keep the backend's model and instances. Requests in flight hold both;
-// a request that is idle in an application's hands holds the object only.
+// Its parts are kept in two ways: shared_ptrs keep the object (name, configuration, statistics,
+// labels), passes of its lifetime gate keep the backend's model and instances. Requests in flight
+// hold both. A request that is idle in an application's hands holds the object only.
 #ifndef NEREID_INFER_SERVING_MODEL_H_
 #define NEREID_INFER_SERVING_MODEL_H_
 
@@ -24,7 +24,7 @@
 
 namespace nereid {
 
-// Class labels of an output, one a line of its label file.
+// The class labels of each output, one for each line of its label file.
 using OutputLabels = std::map<std::string, std::vector<std::string>>;
 
 class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel> {
@@ -36,15 +36,15 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   const ModelStatistics& statistics() const { return *statistics_; }
   Gate& lifetime() { return lifetime_; }
   Clock* clock() const { return clock_; }
-  // Whether the backend takes an input in several pieces; otherwise it sees each as one.
+  // Whether the backend accepts an input in several pieces; otherwise each input is one piece.
   bool reads_pieces() const { return reads_pieces_; }
 
-  // Label of class `index` of `output`; null when there is none. The text lives as long as this.
+  // Label of class `index` of `output`; null if there is none. The text lives as long as the model.
   const char* Label(const std::string& output, size_t index) const;
 
   const OutputLabels& labels() const { return labels_; }
-  // Differs where the files or the configuration differ, of this or of the models that it uses.
-  // Empty where the server has no response cache.
+  // Differs if the files or the configuration of this model, or of a model that it uses, differ.
+  // Empty if the server has no response cache.
   const std::string& fingerprint() const { return fingerprint_; }
 
   // Hands a prepared request to the model's scheduler, which owns it from then on; on an error
@@ -53,17 +53,17 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual absl::Status Enqueue(RequestPtr* request) = 0;
   // False after the model began to unload: no new top-level request is let in.
   virtual bool AdmissionOpen() const = 0;
-  // Asks the backend whether the model can serve now; OK where it offers no such check. Blocks as
-  // the backend does.
+  // Asks the backend whether the model can serve now; OK if the backend has no such check. Blocks
+  // as the backend does.
   virtual absl::Status CheckReady() = 0;
   // The last known answer of CheckReady, which is renewed in the background. Calls no backend and
   // never waits.
   virtual absl::Status KnownReady() { return absl::OkStatus(); }
-  // Whether a sequence of requests lives here that has this id, and further requests may join.
+  // Whether a sequence with this id lives here, so that further requests may join it.
   virtual bool HasSequence(const CorrelationId& id) const { return false; }
-  // Of an ensemble: whether the sequence that `request` goes on with lives in a model that it uses.
+  // For an ensemble: whether the sequence that `request` continues lives in one of its members.
   virtual bool MembersHaveSequence(const InferRequest& request) const { return false; }
-  // What the metrics page shows of the model. Whoever overrides this calls it first.
+  // What the metrics page shows of the model. An override calls this function first.
   virtual void DescribeMetrics(MetricSink* sink) const;
   // `request`, which the caller keeps alive, was cancelled: its scheduler drops it if it is queued.
   // Never blocks.
@@ -78,7 +78,7 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
         labels_(std::move(labels)),
         clock_(clock) {}
 
-  // REQUIRES: no request has come yet.
+  // REQUIRES: called before the first request.
   void set_reads_pieces(bool reads_pieces) { reads_pieces_ = reads_pieces; }
   void set_fingerprint(std::string fingerprint) { fingerprint_ = std::move(fingerprint); }
 
