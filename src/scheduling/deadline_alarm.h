@@ -24,16 +24,16 @@ class DeadlineAlarm {
   void Start(Timer* timer, std::function<void()> ring) {
     alarm_ = std::make_unique<Timer::Alarm>(timer, std::move(ring));
   }
-  // Rings at `deadline` at the latest, if there is one. A deadline that goes away before it has
-  // come makes it ring for nothing, once.
+  // Makes the alarm ring at `deadline` at the latest, if there is one. If a deadline is dropped
+  // before it is reached, the alarm rings once for nothing.
   void RingBy(std::optional<TimePoint> deadline) noexcept {
     if (alarm_ == nullptr || !deadline.has_value() || *deadline >= rings_at_) return;
     alarm_->Set(*deadline);
     rings_at_ = *deadline;
   }
   void HasRung() { rings_at_ = TimePoint::max(); }
-  // It rings no more once the caller has destroyed what this returns, which waits for a call that
-  // is under way: not under the mutex.
+  // The alarm rings no more once the caller has destroyed the returned object. Its destructor waits
+  // for a call that is under way, so destroy it without holding the mutex.
   [[nodiscard]] std::unique_ptr<Timer::Alarm> Stop() { return std::move(alarm_); }
 
  private:

@@ -1,5 +1,5 @@
-// Which scheduler a configuration asks for, and what stands in front of it. The only place that
-// knows all of them. Stateless.
+// Chooses the scheduler that a configuration asks for, and the layers in front of it. The only
+// place that knows all schedulers. Stateless.
 #ifndef NEREID_SCHEDULING_MAKE_SCHEDULER_H_
 #define NEREID_SCHEDULING_MAKE_SCHEDULER_H_
 
@@ -33,25 +33,26 @@ struct SchedulerTools {
   size_t hold_until_backlogged = 0;         // see SequenceSchedulerOptions
 };
 
-// What a scheduler has to know of the backend's model and of its instances.
+// What a scheduler has to know about the backend's model and its instances.
 struct BackendTraits {
-  // Of executions by I/O threads; zero: no thread but its own may execute an instance.
+  // Limit for executions by I/O threads; zero: only an instance's own thread may execute it.
   Duration inline_limit{0};
-  bool executes_briefly = false;  // I/O threads may, unless the configuration says otherwise
+  bool executes_briefly = false;  // I/O threads may execute, unless the configuration forbids it
   bool rate_limited = false;      // instances need more than a batch before they execute
-  // The model's own batching functions; null where it has none. Called while the scheduler is made,
-  // and not for a model of sequences.
+  // Makes the model's own batching functions; null if it has none. Called while the scheduler is
+  // made, but not for a model with sequences.
   std::function<absl::StatusOr<std::unique_ptr<BatchStrategy>>()> make_strategy;
 };
 
-// The scheduler of `model`, which outlives it, with all that stands in front. `fingerprint`:
-// ServingModel's. INVALID_ARGUMENT for a bad model parameter; errors of `backend.make_strategy`.
+// Makes the scheduler of `model`, with all layers in front of it. `model` outlives the scheduler.
+// `fingerprint`: ServingModel's. INVALID_ARGUMENT for a bad model parameter; errors of
+// `backend.make_strategy`.
 absl::StatusOr<std::unique_ptr<Scheduler>> MakeScheduler(const CompiledModel& model,
                                                          absl::string_view fingerprint,
                                                          const SchedulerTools& tools,
                                                          const BackendTraits& backend);
 
-// The same for an ensemble. `resolver` and `allocator` as EnsembleScheduler has them.
+// Like MakeScheduler, for an ensemble. `resolver` and `allocator`: see EnsembleScheduler.
 std::unique_ptr<Scheduler> MakeEnsembleScheduler(const CompiledModel& model,
                                                  absl::string_view fingerprint,
                                                  const SchedulerTools& tools, StepGraph graph,

@@ -1,4 +1,4 @@
-// What schedulers say to requests that they do not take. The texts are known to clients.
+// The errors with which schedulers refuse requests. Clients rely on the texts.
 #ifndef NEREID_SCHEDULING_REFUSAL_H_
 #define NEREID_SCHEDULING_REFUSAL_H_
 

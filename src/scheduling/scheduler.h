@@ -1,5 +1,5 @@
-// Scheduler: decides when the requests of one model run and in which batches. BatchSource: where
-// an idle instance takes its next batch. Both thread-safe.
+// Scheduler: decides when the requests of one model run and in which batches. BatchSource: gives
+// an idle instance its next batch. Both are thread-safe.
 #ifndef NEREID_SCHEDULING_SCHEDULER_H_
 #define NEREID_SCHEDULING_SCHEDULER_H_
 
@@ -17,17 +17,17 @@
 
 namespace nereid {
 
-// Requests that run together, oldest first. Empty: there is nothing more to come, stop pulling.
+// Requests that run together, oldest first. Empty: no further batch will come, stop pulling.
 using Batch = std::vector<RequestPtr>;
 
-// Who executes batches: an instance, one batch at a time. Called by the thread that holds it: its
-// own, or one that it is on loan to while its own waits inside Pull.
+// An instance as schedulers see it: executes one batch at a time. Called by the thread that holds
+// it: its own thread, or one that has it on loan while its own thread waits inside Pull.
 class BatchExecutor {
  public:
   virtual ~BatchExecutor() = default;
-  // Executes a batch and returns how long that took, without what this thread spent on sending
-  // answers. Every request is answered and released, now or later, whatever happens; the next batch
-  // may follow when this returns.
+  // Executes a batch and returns how long that took, without the time that this thread spent on
+  // sending answers. Every request is answered and released, now or later, even on errors. The next
+  // batch may follow when this call returns.
   virtual Duration Execute(Batch batch) = 0;
 };
 
@@ -35,12 +35,12 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
   // Blocks an instance's thread until a batch is due or the scheduler is shut down. Meanwhile
-  // `self` (null: nothing) may be lent to a thread that executes for it. `took`: how long the batch
-  // that this thread pulled last took; none before the first.
+  // `self` may be lent to another thread that executes with it (null: nothing to lend). `took`: how
+  // long the batch took that this thread pulled last; none before the first batch.
   virtual Batch Pull(BatchExecutor* self, std::optional<Duration> took) = 0;
 };
 
-// The same in two steps, for instances that need something else before they take a batch.
+// A BatchSource in two steps, for instances that need something else before they take a batch.
 class StagedSource {
  public:
   virtual ~StagedSource() = default;
@@ -56,40 +56,42 @@ class StagedSource {
   virtual void PassOn() = 0;
 };
 
-// Where one instance takes its batches, either way.
+// The source of one instance's batches, for either way of pulling.
 class InstanceSource : public BatchSource, public StagedSource {};
 
-// What every scheduler does, and below that what some do: of those that do not, the defaults say
-// so. Models ask the interface, and know no scheduler by name (make_scheduler.h does).
+// First the functions of every scheduler, then those that only some schedulers support, with
+// defaults for the others. Models use this interface and know no scheduler by name
+// (make_scheduler.h does).
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
 
   // Takes over `*request` if and only if it returns OK. UNAVAILABLE: admission is closed, or the
-  // queue is full, which it has then counted as a failure of the model. Never waits; but a request
-  // with an InlineTurn may be executed before this returns.
+  // queue is full, which the scheduler has then counted as a failure of the model. Never waits, but
+  // a request with an InlineTurn may be executed before this call returns.
   virtual absl::Status Enqueue(RequestPtr* request) = 0;
-  // The first door: from now on Enqueue refuses all but parts of requests that were let in
-  // elsewhere (InferRequest::MakePart); what is queued still runs.
+  // From now on Enqueue refuses all requests except parts of requests that were admitted elsewhere
+  // (InferRequest::MakePart). Queued requests still run.
   virtual void CloseAdmission() = 0;
-  // `request`, which the caller keeps alive, was cancelled (its stream says so): answered and
-  // released if it is queued here. A request that is cancelled before it is queued needs no call.
-  // Never blocks.
+  // `request`, which the caller keeps alive, was cancelled (its stream says so). Answers and
+  // releases it if it is queued here. A request that is cancelled before it is queued needs no
+  // call. Never blocks.
   virtual void OnCancel(InferRequest* request) = 0;
   // Pull returns empty batches from now on. What is still queued is answered UNAVAILABLE.
   virtual void Shutdown() = 0;
 
-  // ---- Instances, for a scheduler that gives batches to any.
-  // Where instance `number` of those that take requests pulls. Null: the scheduler has no
-  // instances.
+  // ---- Instances, for schedulers that give batches to instances.
+  // The source of instance `number`, counting only instances that take requests. Null: the
+  // scheduler has no instances.
   virtual InstanceSource* source(uint32_t number) { return nullptr; }
-  // Whether instances may come and go while it serves: then what `source` gives is the same for
-  // all.
+  // Whether instances may come and go while the scheduler serves. If so, `source` returns the same
+  // source for all.
   virtual bool instances_may_change() const { return false; }
-  // `executor` gets no more batches: its thread's Pull returns an empty one, once it has executed
-  // what it has. What is queued stays for the others. REQUIRES: instances may change.
+  // `executor` gets no more batches: once it has executed its present batch, its thread's Pull
+  // returns an empty one. Queued requests stay for the other instances. REQUIRES: instances may
+  // change.
   virtual void Retire(const BatchExecutor* executor) {}
-  // AwaitDue returns in every thread that waits in it. REQUIRES: instances may change.
+  // Makes AwaitDue return in every thread that waits in it. REQUIRES: instances may change.
   virtual void Nudge() {}
   // Ends the model's own batching before the model itself goes. REQUIRES: shut down, and no thread
   // is inside Pull.
@@ -98,13 +100,13 @@ class Scheduler {
   // ---- Sequences.
   // Whether further requests of `id` belong to a sequence that lives here.
   virtual bool HasSequence(const CorrelationId& id) const { return false; }
-  // Sequences that have a slot. None: the scheduler knows no sequences.
+  // The number of sequences that have a slot. None: the scheduler has no sequences.
   virtual std::optional<size_t> sequences_in_slots() const { return std::nullopt; }
 
   // ---- Reports.
   // Executions by I/O threads so far.
   virtual uint64_t inline_executions() const { return 0; }
-  // What the metrics page shows of it. Whoever overrides this calls it first.
+  // What the metrics page shows of the scheduler. An override calls this function first.
   virtual void DescribeMetrics(MetricSink* sink) const;
 };
 

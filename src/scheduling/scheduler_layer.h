@@ -1,5 +1,5 @@
-// SchedulerLayer: a scheduler in front of another one, which it owns. What a layer does not
-// override is the matter of that one. Thread-safe.
+// SchedulerLayer: a scheduler in front of another one, which it owns. Functions that a layer does
+// not override are passed to the inner scheduler. Thread-safe.
 #ifndef NEREID_SCHEDULING_SCHEDULER_LAYER_H_
 #define NEREID_SCHEDULING_SCHEDULER_LAYER_H_
 

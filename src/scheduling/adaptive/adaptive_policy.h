@@ -39,12 +39,12 @@ class AdaptivePolicy {
   // A batch of `units` has kept an instance busy for `took`.
   void OnExecuted(uint64_t units, Duration took);
 
-  // Instead of rules.Decide, with the same contract: `rules` says what may share a batch, and this
-  // how long is waited and how much is taken.
+  // Replaces rules.Decide, with the same contract: `rules` decides which requests may share a
+  // batch, and this policy how long to wait and how many requests to take.
   BatchDecision Decide(const BatchPolicy& rules, const QueueView& queue, TimePoint now,
                        BatchCursor* cursor) const;
 
-  // What is followed now.
+  // The plan that is followed now.
   const BatchPlan& plan() const { return shadows_[chosen_].plan(); }
 
  private:

@@ -9,14 +9,14 @@
 
 namespace nereid {
 
-// What else decides when a model's batches run.
+// Other features that decide when a model's batches run.
 struct BatchingRivals {
   bool custom_strategy = false;  // the model or its backend has batching functions
   bool rate_limited = false;     // instances wait for the rate limiter
 };
 
-// The target of a model's requests; zero: it asks for none. INVALID_ARGUMENT for a value that is no
-// positive whole number of microseconds, and where the model's batches cannot be adapted.
+// The target of a model's requests; zero: no target is configured. INVALID_ARGUMENT if the value is
+// no positive whole number of microseconds, or if the model's batches cannot be adapted.
 absl::StatusOr<Duration> AdaptiveTarget(const CompiledModel& model, const BatchingRivals& rivals);
 
 }  // namespace nereid

@@ -9,16 +9,16 @@
 
 namespace nereid {
 
-// An idle instance takes what there is, up to `max_units`, once the oldest request has waited for
-// `delay` or `max_units` are there.
+// An idle instance takes all queued requests, up to `max_units`, once the oldest request has waited
+// for `delay` or `max_units` are queued.
 struct BatchPlan {
   Duration delay{0};
   uint64_t max_units = 1;
 };
 
-// The units that a batch may have whose oldest request has waited for `age`. Where that one can no
-// longer be answered within `target`, the plan is out of its depth: the batch that serves most
-// requests in the time brings the queue back soonest.
+// The most units of a batch whose oldest request has waited for `age`. If that request can no
+// longer be answered within `target`, the plan does not apply any more: the batch size that serves
+// most requests per time then shortens the queue soonest.
 inline uint64_t BatchLimit(const BatchPlan& plan, const ServiceCurve& curve, Duration target,
                            Duration age) {
   return age + curve.Cautious(1) > target ? curve.efficient_units() : plan.max_units;

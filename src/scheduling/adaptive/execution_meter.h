@@ -21,13 +21,13 @@ class ExecutionMeter {
     Duration took{0};
   };
 
-  // With a place for so many instances.
+  // Has room for `instances` instances.
   explicit ExecutionMeter(size_t instances) { running_.reserve(instances); }
 
   // `by` executes `batch` from `now` on. Where there is no memory for one more instance, nothing is
   // learned from this execution.
   void Begin(const BatchExecutor* by, const Batch& batch, TimePoint now) noexcept;
-  // `by` has executed what it began last; none if it never did.
+  // `by` has executed the batch that it began last; none if it never began one.
   std::optional<Execution> End(const BatchExecutor* by, TimePoint now) const;
 
  private:

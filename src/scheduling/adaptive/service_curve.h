@@ -2,10 +2,10 @@
 // learned from what was measured. Pure: takes no lock, reads no clock, allocates only when it is
 // made. Thread-compatible; owned by an AdaptivePolicy.
 //
-// Every size up to 32 has a node of its own, larger ones share 16 nodes an octave. A node keeps
-// the smoothed time of its size; a straight line through all sizes, fitted with weights that decay,
-// speaks for nodes that have seen little or nothing for long. So what a model needs after it has
-// changed is known after a few dozen executions.
+// Every size up to 32 has its own node; larger sizes share 16 nodes per octave. A node keeps the
+// smoothed time of its size. For nodes with few or only old measurements, a straight line through
+// all sizes, fitted with decaying weights, gives the estimate. So when a model's times change, the
+// new ones are known after a few dozen executions.
 #ifndef NEREID_SCHEDULING_ADAPTIVE_SERVICE_CURVE_H_
 #define NEREID_SCHEDULING_ADAPTIVE_SERVICE_CURVE_H_
 
@@ -27,13 +27,13 @@ class ServiceCurve {
 
   // False until something was recorded; the estimates are 0 until then.
   bool known() const { return recorded_ > 0; }
-  // What a batch of `units` typically takes.
+  // The time that a batch of `units` typically takes.
   Duration Typical(uint64_t units) const { return Duration(static_cast<int64_t>(At(units))); }
-  // What it takes with the usual deviations.
+  // The same time with the usual deviations added.
   Duration Cautious(uint64_t units) const {
     return Duration(static_cast<int64_t>(At(units) * (1 + 2 * deviation_)));
   }
-  // The largest batch whose time per unit is, within 1 %, the lowest there is.
+  // The largest batch whose time per unit is within 1 % of the lowest.
   uint64_t efficient_units() const { return efficient_; }
 
  private:

@@ -1,6 +1,6 @@
-// ShadowQueue: what would become of the requests that arrive if a given plan were followed: a queue
-// without requests, and instances that take as long as the service curve says. Its cost tells how
-// good the plan is. Takes no lock, reads no clock, allocates only when it is made.
+// ShadowQueue: simulates what would happen to arriving requests if a given plan were followed, with
+// a queue without requests and instances that take as long as the service curve says. Its cost
+// tells how good the plan is. Takes no lock, reads no clock, allocates only when it is made.
 // Thread-compatible; owned by an AdaptivePolicy.
 #ifndef NEREID_SCHEDULING_ADAPTIVE_SHADOW_QUEUE_H_
 #define NEREID_SCHEDULING_ADAPTIVE_SHADOW_QUEUE_H_
@@ -21,11 +21,12 @@ class ShadowQueue {
   // `log` and `curve` outlive this. REQUIRES: instances >= 1, target > 0.
   ShadowQueue(const ArrivalLog* log, const ServiceCurve* curve, Duration target, size_t instances);
 
-  // The plan from now on. What was found with the one before still counts, and fades.
+  // Sets the plan from now on. The results of the old plan still count, and fade.
   void set_plan(const BatchPlan& plan) { plan_ = plan; }
   const BatchPlan& plan() const { return plan_; }
 
-  // The last of the log has just arrived. REQUIRES: called for each, and the curve is known.
+  // The last request of the log has just arrived. REQUIRES: called for each arrival, and the curve
+  // is known.
   void Arrive();
 
   // Smaller is better: the part of the requests that is late and, far less, how long requests take
@@ -47,9 +48,9 @@ class ShadowQueue {
   const ServiceCurve* const curve_;
   const Duration target_;
   BatchPlan plan_;
-  uint64_t head_ = 0;               // index in the log of the first that waits
-  uint64_t tail_ = 0;               // behind the last that waits
-  uint64_t units_ = 0;              // of those that wait
+  uint64_t head_ = 0;               // index in the log of the first waiting request
+  uint64_t tail_ = 0;               // index after the last waiting request
+  uint64_t units_ = 0;              // of the waiting requests
   std::vector<TimePoint> free_at_;  // of each instance
   TimePoint last_arrival_;
   // Decaying means over requests.

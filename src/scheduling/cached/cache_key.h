@@ -1,5 +1,5 @@
-// CacheKeys: under which key the response to a request is kept: 128 bits over the model, the inputs
-// (name, type, shape, bytes), the requested outputs and the parameters. Immutable.
+// CacheKeys: makes the key under which the response to a request is kept: 128 bits over the model,
+// the inputs (name, type, shape, bytes), the requested outputs and the parameters. Immutable.
 //
 // Not in the key, because they do not change the answer of a stateless model: id, priority,
 // timeout, sequence. Inputs and parameters count in the order of their names, requested outputs as
@@ -18,12 +18,12 @@ namespace nereid {
 
 class CacheKeys {
  public:
-  // `fingerprint` stands for what the model is made of (configuration, files): where it differs, no
-  // key is the same.
+  // `fingerprint` stands for the model's configuration and files: models with different
+  // fingerprints have no key in common.
   CacheKeys(const CompiledModel& model, absl::string_view fingerprint);
 
-  // Whether Of can tell this request from every other one: its inputs lie in memory of the CPU, and
-  // are the same for every instance.
+  // Whether Of can tell this request from every other one: its inputs must lie in CPU memory and be
+  // the same for every instance.
   static bool CanName(const InferRequest& request);
   // 32 hexadecimal digits. REQUIRES: prepared, CanName(request).
   std::string Of(const InferRequest& request) const;

@@ -1,10 +1,10 @@
-// CachedScheduler: a scheduler in front of another one that answers from a response cache what was
-// asked before, and keeps the responses to what was not. Thread-safe. Owned by its model.
+// CachedScheduler: a layer in front of another scheduler. It answers repeated requests from a
+// response cache, and stores the responses to new ones. Thread-safe. Owned by its model.
 //
-// A cache that answers at once is asked by the thread that brings the request and given responses
-// by the thread that sends them. Any other is used on the threads of an Executor; when these do not
-// keep up, requests go past the cache. Whatever fails in a cache is logged, and the request is
-// served as if there were none.
+// A cache that answers at once is asked by the thread that brings the request, and gets responses
+// from the thread that sends them. Any other cache is used on the threads of an Executor; if these
+// do not keep up, requests bypass the cache. A failure in a cache is logged, and the request is
+// served as if there were no cache.
 #ifndef NEREID_SCHEDULING_CACHED_CACHED_SCHEDULER_H_
 #define NEREID_SCHEDULING_CACHED_CACHED_SCHEDULER_H_
 
@@ -43,7 +43,7 @@ class CachedScheduler final : public SchedulerLayer {
   class Tap;
   enum class Found { kHit, kMiss, kNothing };  // kNothing: the cache failed
 
-  // Enqueue while admission is closed: past the cache, if the request may pass at all.
+  // Enqueue while admission is closed: bypasses the cache, if the request may pass at all.
   absl::Status EnqueueClosed(RequestPtr* request);
   // Asks the cache. After kHit the request is answered and released, after kMiss its response will
   // be kept.

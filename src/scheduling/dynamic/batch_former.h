@@ -43,17 +43,17 @@ class BatchFormer {
   // TakeCancelled, which comes before anything else is taken out, will remove `request`. Where it
   // throws nothing has changed. REQUIRES: it is in this queue.
   void MarkCancelled(InferRequest* request) { cancelled_.push_back(request); }
-  // Takes out what was marked and is still queued. Returns whether there was any. Where it throws
-  // nothing has changed.
+  // Takes out all requests that were marked and are still queued. Returns whether there was any. If
+  // this throws, nothing has changed.
   bool TakeCancelled(std::vector<RequestPtr>* cancelled);
-  // What was marked and not taken out is not cancelled.
+  // Forgets all marks: requests that were not taken out stay queued.
   void ForgetCancelled() { cancelled_.clear(); }
   // See RequestQueue.
   bool Expire(TimePoint now, std::vector<RequestPtr>* rejected);
   std::optional<TimePoint> earliest_deadline() const { return queue_.earliest_deadline(); }
 
-  // What becomes of the head of the queue at `now`. What has timed out counts unless Expire was
-  // called.
+  // Decides about the head of the queue at `now`. Requests that have timed out count unless Expire
+  // was called.
   BatchDecision Decide(TimePoint now);
   // A batch of `units` has kept an instance busy for `took`.
   void OnExecuted(uint64_t units, Duration took);
@@ -63,14 +63,14 @@ class BatchFormer {
   RequestPtr PopFront();
 
   // ---- Where requests are judged.
-  // The next one to be judged, in the order of the queue; null if there is none: all are, or the
+  // The next request to be judged, in the order of the queue. Null if all are judged, or if the
   // batch is closed.
   InferRequest* NextToJudge();
-  // Whether that one joins. The first one of a batch joins whatever is said.
+  // Judges that request: whether it joins. The first request of a batch joins in any case.
   void Judge(bool joins);
   // How many of the batch that forms have been judged.
   size_t judged() const { return judged_; }
-  // Changes when another batch begins to form at the head: what was judged counts no more.
+  // Changes when another batch begins to form at the head: earlier judgements count no more.
   uint64_t forming() const { return forming_; }
 
  private:

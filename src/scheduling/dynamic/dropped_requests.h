@@ -10,8 +10,8 @@ namespace nereid {
 
 struct DroppedRequests {
   DroppedRequests() = default;
-  // Where something fails for want of memory after they have left the queue, they are answered
-  // here: released without an answer, they would count as forgotten by the backend.
+  // If memory runs out after the requests have left the queue, they are answered here. Released
+  // without an answer, they would count as forgotten by the backend.
   ~DroppedRequests() { Answer(); }
   DroppedRequests(const DroppedRequests&) = delete;
   DroppedRequests& operator=(const DroppedRequests&) = delete;

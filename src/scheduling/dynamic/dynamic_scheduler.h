@@ -1,9 +1,10 @@
 // DynamicScheduler: the queue of one model and the batches formed from it; also the default
 // scheduler, whose batches are single requests. Thread-safe. Owned by its model, which outlives it.
 //
-// Idle instances pull. The actor around the parts that decide: BatchFormer says what is a batch,
-// IdleInstances who looks for one, InlinePolicy whether an I/O thread may execute it, and
-// StrategySession asks a model that has a say of its own. One mutex guards them all.
+// Idle instances pull. The scheduler is the actor around the parts that decide: BatchFormer forms
+// the batches, IdleInstances chooses the instance that looks for one, InlinePolicy decides whether
+// an I/O thread may execute it, and StrategySession asks a model that has its own batching
+// functions. One mutex guards them all.
 //
 // Requests that are cancelled or have timed out are dropped at once, also while all instances work:
 // by the thread that cancels, and by a thread of the timer.
@@ -116,25 +117,25 @@ class DynamicScheduler final : public Scheduler,
   // A batch if one is due now, otherwise none and, in `wake_at`, when to ask again.
   std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Asks the strategy about requests that it has not seen, letting go of the mutex meanwhile.
+  // Asks the strategy about requests that it has not seen. Releases the mutex meanwhile.
   void AskStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Takes what was cancelled or has timed out out of the queue and, while there are deadlines,
-  // provides for the next one. REQUIRES: nobody asks the strategy. Returns whether the queue
-  // changed.
+  // Takes cancelled and timed-out requests out of the queue and, while there are deadlines, sets
+  // the alarm for the next one. Returns whether the queue changed. REQUIRES: no thread asks the
+  // strategy.
   bool TakeDropped(DroppedRequests* dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // What the timer calls.
+  // Called by the timer.
   void Expire() ABSL_LOCKS_EXCLUDED(mu_);
   // The first request that is queued; null if none is.
   RequestPtr TakeLeft() ABSL_LOCKS_EXCLUDED(mu_);
-  // Who looks at a request that has just been queued: an instance to be woken, or one whose work
-  // the issuing thread does; both null if nobody has to.
+  // Finds the instance that looks at a request that has just been queued: one to be woken, or one
+  // whose work the issuing thread does. Both are null if none has to look.
   void FindWorker(InlineTurn* turn, TimePoint now, IdleInstances::Waiter** wake,
                   IdleInstances::Waiter** loan) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether a sleeping instance has to look at what has arrived.
   bool IsDue(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether nothing may go to an instance yet; see DynamicSchedulerOptions.
   bool Holding() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Another instance looks at what is queued, if anything is.
+  // Lets another instance look at the queue if any request is queued.
   void WakeIfQueued() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     if (!queue_.empty()) idle_.WakeOne();
   }
@@ -143,7 +144,7 @@ class DynamicScheduler final : public Scheduler,
   bool MayRunInline(const InlineTurn* turn, TimePoint now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) noexcept override
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Answers what was cancelled or has timed out, letting go of the mutex meanwhile.
+  // Answers cancelled and timed-out requests. Releases the mutex meanwhile.
   void AnswerDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Clock* const clock_;

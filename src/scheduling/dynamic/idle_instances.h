@@ -1,7 +1,7 @@
-// IdleInstances: the instances of a model whose threads wait for a batch. Says who of them keeps
-// the time, who is woken, who is lent to an I/O thread and who is to leave.
+// IdleInstances: the instances of a model whose threads wait for a batch. Decides which of them
+// waits with a deadline, is woken, is lent to an I/O thread, or has to leave.
 //
-// Thread-compatible: owned by a scheduler and used under its mutex, which Wait lets go of. Marked
+// Thread-compatible: owned by a scheduler and used under its mutex, which Wait releases. Marked
 // members need no mutex.
 //
 // Of the threads that wait while a batch forms, one is the leader and waits with a deadline; the
@@ -26,7 +26,7 @@ class IdleInstances {
  public:
   class Waiter;
 
-  // What an instance on loan is used by.
+  // The user of an instance on loan.
   class Borrower {
    public:
     // Executes with `loan` on the calling thread, which ends `turn`; begins with BeginLoan and ends
@@ -37,8 +37,9 @@ class IdleInstances {
     ~Borrower() = default;
   };
 
-  // The wait of one instance's thread. Kept when the wait is over, so that whoever wakes it may do
-  // so after letting go of the mutex: at worst the next thread that waits here wakes for nothing.
+  // The wait of one instance's thread. The object is kept when the wait is over, so that a thread
+  // may wake it after releasing the mutex: at worst the next thread that waits here wakes for
+  // nothing.
   class Waiter final : public InlineTurn::Loan {
    public:
     explicit Waiter(Borrower* borrower) : borrower_(borrower) {}
@@ -63,7 +64,7 @@ class IdleInstances {
   IdleInstances(const IdleInstances&) = delete;
   IdleInstances& operator=(const IdleInstances&) = delete;
 
-  // Those that wait and that nobody has woken, leaving out those on loan.
+  // The number of waiting instances that were not woken and are not on loan.
   size_t size() const { return idle_.size(); }
   bool empty() const { return idle_.empty(); }
   // Whether one of them, or one that was woken and has not looked yet, waits with a deadline.
@@ -74,8 +75,8 @@ class IdleInstances {
   // Throws, for want of memory, before it waits or not at all.
   void Wait(Mutex* mu, Clock* clock, BatchExecutor* self, std::optional<TimePoint> wake_at)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Takes one off the list, to be woken: the leader if it is there, otherwise the one that has
-  // waited for the shortest time. Null if there is none.
+  // Takes one instance off the list, to be woken: the leader if it is listed, otherwise the
+  // instance that has waited for the shortest time. Null if there is none.
   Waiter* Take();
   void WakeOne() {
     if (Waiter* const waiter = Take()) waiter->Wake();
@@ -83,18 +84,18 @@ class IdleInstances {
   void WakeAll();
 
   // ---- Loans.
-  // An idle instance, from now on on loan; `deferred_to` is the turn at whose end it is used, null
-  // where that is at once. Null if there is none.
+  // Lends an idle instance. `deferred_to`: the turn at whose end the instance is used; null: it is
+  // used at once. Returns null if there is no idle instance.
   Waiter* Lend(const InlineTurn* deferred_to);
   // Whether an instance on loan will be used at the end of `turn`.
   bool IsLentTo(const InlineTurn* turn) const;
-  // Requests that come from now on are not this loan's any more.
+  // Requests that come from now on do not belong to this loan any more.
   void BeginLoan(Waiter* loan);
   // The instance waits again. REQUIRES: `loan` is on loan.
   void GiveBack(Waiter* loan);
 
   // ---- Retirement.
-  // TakeRetired will say so of `executor`, whose thread is woken if it waits.
+  // Makes TakeRetired return true for `executor`, and wakes its thread if that waits.
   void Retire(const BatchExecutor* executor);
   // Whether `executor` is to leave; forgets it.
   bool TakeRetired(const BatchExecutor* executor) {

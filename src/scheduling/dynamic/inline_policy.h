@@ -1,10 +1,10 @@
 // InlinePolicy: whether the next batch of a model may be executed by an I/O thread. Pure: takes no
 // lock and reads no clock. Thread-compatible.
 //
-// It may when the model allows it, when at least kMinRuns executions have been measured and of the
-// last kWindow at most kMaxLong took longer than the limit, and when no execution has held up an
-// I/O thread for kOverrun times the limit in the last second. What is measured is the time that
-// passes, so that even a short model is now and then beyond the limit.
+// All of these must hold: the model allows it; at least kMinRuns executions have been measured; at
+// most kMaxLong of the last kWindow executions took longer than the limit; and in the last second
+// no execution has held up an I/O thread for kOverrun times the limit. Executions are measured in
+// elapsed time, so that even a short model exceeds the limit now and then.
 #ifndef NEREID_SCHEDULING_DYNAMIC_INLINE_POLICY_H_
 #define NEREID_SCHEDULING_DYNAMIC_INLINE_POLICY_H_
 

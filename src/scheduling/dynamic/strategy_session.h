@@ -1,8 +1,8 @@
-// StrategySession: the talk with a model's BatchStrategy about the batch that forms at the head of
-// a queue: Begin, Include for each request, End; again from Begin whenever another batch forms.
+// StrategySession: calls a model's BatchStrategy about the batch that forms at the head of a queue:
+// Begin, Include for each request, End; again from Begin whenever another batch forms.
 //
-// Thread-compatible: owned by a scheduler and used under its mutex. That is let go of while the
-// strategy is called; meanwhile `asking` is true, one thread talks, and nothing may leave the
+// Thread-compatible: owned by a scheduler and used under its mutex. The mutex is released while the
+// strategy is called; meanwhile `asking` is true, only one thread calls, and nothing may leave the
 // queue.
 #ifndef NEREID_SCHEDULING_DYNAMIC_STRATEGY_SESSION_H_
 #define NEREID_SCHEDULING_DYNAMIC_STRATEGY_SESSION_H_
@@ -27,12 +27,12 @@ class StrategySession {
   // A thread is calling the strategy.
   bool asking() const { return asking_; }
 
-  // Asks about the requests of `queue` that have not been judged, but not about those that cannot
-  // join the batch anyhow. REQUIRES: not asking. Returns whether the mutex was let go of: then
-  // whoever waits for work has to look again.
+  // Asks about the requests of `queue` that have not been judged, except those that cannot join the
+  // batch anyway. Returns whether the mutex was released: then threads that wait for work have to
+  // look again. REQUIRES: not asking.
   [[nodiscard]] bool Ask(Mutex* mu, BatchFormer* queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // The batch that formed is handed over: tells the strategy, if it knows of it. REQUIRES: not
-  // asking. Returns as Ask does.
+  // The formed batch is handed over: tells the strategy, if it has seen the batch. Returns the same
+  // as Ask. REQUIRES: not asking.
   [[nodiscard]] bool End(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Nothing more is asked; waits for a call that is under way.
   void Close(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);

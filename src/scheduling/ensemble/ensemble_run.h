@@ -1,9 +1,10 @@
-// EnsembleRun: one request to an ensemble on its way through the steps. It has no thread: whatever
-// thread brings an answer of a step takes its tensors in and starts what may start next.
+// EnsembleRun: one request to an ensemble on its way through the steps. It has no thread of its
+// own: the thread that brings an answer of a step stores the tensors and starts the next steps.
 // Thread-safe.
 //
-// Kept alive by the executions under way and by who starts them; it lets go of its request, of the
-// tensors and of the models when the last execution has ended and the client has its answer.
+// Kept alive by the executions under way and by the threads that start them. It releases its
+// request, the tensors and the models when the last execution has ended and the client has its
+// answer.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_RUN_H_
 #define NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_RUN_H_
 
@@ -39,16 +40,16 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
 
   // Whether sequence `id` lives in a model of the request's steps.
   bool HasSequence(const CorrelationId& id) const;
-  // Takes the request and starts what needs nothing but its inputs. From here on a want of memory
-  // fails the request, and never the thread. REQUIRES: called once.
+  // Takes the request and starts the steps that need only its inputs. From here on a lack of memory
+  // fails the request, but never the thread. REQUIRES: called once.
   void Begin(RequestPtr request) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // Starts one execution. For the StepQueue.
   void StartStep(StepRun step) noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  // The same for one that cannot be started, for want of memory.
+  // Ends an execution that cannot be started for lack of memory.
   void FailStep(StepRun step) noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  // The request was cancelled: nothing starts any more, and what runs is cancelled, too.
+  // The request was cancelled: no step starts any more, and running steps are cancelled, too.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
-  // Executions that have been parked as long as they may start now. For OverdueRuns.
+  // Starts the executions that have been parked for the longest allowed time. For OverdueRuns.
   void StartOverdue() noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -57,7 +58,7 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
 
   // Holds passes of the models of the steps that run. The error of the look-up.
   absl::Status HoldModels(const InferRequest& request);
-  // Into the model of a step.
+  // Enters the model of a step.
   absl::StatusOr<ModelPass> EnterModel(const EnsembleStep& step, const InferRequest& request) const;
 
   // ---- An execution of a step, and what comes back from it. On any thread.
@@ -75,30 +76,31 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Has OverdueRuns look after what is parked as long as something is.
+  // Lets OverdueRuns watch this run as long as an execution is parked.
   void WatchParked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // It has given its final answer.
+  // `call` has given its final answer.
   void EndCall(Call* call, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // It needs its inputs no more.
+  // `call` does not need its inputs any more.
   void DropInputs(const Call& call, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndUse(uint32_t tensor, uint32_t iteration, Work* work) noexcept
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Forgets it if nothing of it is to come and nobody looks at it.
+  // Forgets `call` if no answer is still to come and no thread uses it.
   void CloseIfDone(Call* call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Unpin(Call* call) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- The request as a whole.
-  // The first failure decides; what runs is cancelled. `step`: negative if it is of no step.
+  // The first failure decides; running steps are cancelled. `step`: negative if the failure belongs
+  // to no step.
   void Fail(const absl::Status& error, int step, FailureReason reason, Work* work) noexcept
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FailCancelled(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // `error` as the client shall see it; as it is where there is no memory for that.
+  // `error` in the form that the client sees; unchanged if memory is exhausted.
   absl::Status SureEnsembleError(const absl::Status& error, int step) const noexcept;
   void FailForMemory(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Provides for the final answer once nothing is under way.
   void Settle(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ProvideFinal() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Does what was found to be done, outside the mutex.
+  // Carries out the collected work, outside the mutex.
   void Do(Work work) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // Sends the answers that are due, in order; one thread at a time.
   void Deliver() noexcept ABSL_LOCKS_EXCLUDED(mu_);

@@ -1,6 +1,6 @@
-// OverdueRuns: tells the runs of an ensemble when executions that they have parked have waited as
-// long as they may. Thread-safe. Owned by the ensemble's context; a run takes itself off before it
-// ends.
+// OverdueRuns: tells the runs of an ensemble when their parked executions have waited for the
+// longest allowed time. Thread-safe. Owned by the ensemble's context. A run removes itself before
+// it ends.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_OVERDUE_RUNS_H_
 #define NEREID_SCHEDULING_ENSEMBLE_OVERDUE_RUNS_H_
 
@@ -28,14 +28,14 @@ class OverdueRuns {
 
   // `run` is told at `at`, by StartOverdue, which moves or removes it.
   Place Add(EnsembleRun* run, TimePoint at) ABSL_LOCKS_EXCLUDED(mu_);
-  // It is told at `at` instead.
+  // The run at `place` is told at `at` instead.
   void Move(Place place, TimePoint at) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   void Remove(Place place) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // Nobody is told any more. Waits for a call that is under way.
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // What the timer calls.
+  // Called by the timer.
   void Tell() ABSL_LOCKS_EXCLUDED(mu_);
   // The first run whose time has come; null if there is none, and the timer is set for the next.
   std::shared_ptr<EnsembleRun> NextDue() ABSL_LOCKS_EXCLUDED(mu_);

@@ -2,7 +2,8 @@
 // it runs for a request. Both immutable; the plan refers to nothing.
 //
 // A decoupled step answers any number of times, and each answer is one *iteration* of the steps
-// after it. What does not come from such a step exists once, as iteration 0, and goes into all.
+// after it. A tensor that does not come from such a step exists once, as iteration 0, and is used
+// in all iterations.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_STEP_GRAPH_H_
 #define NEREID_SCHEDULING_ENSEMBLE_STEP_GRAPH_H_
 

@@ -1,6 +1,7 @@
-// StepQueue: the steps that a thread has to start. However many steps end within the start of
-// others, for they may be executed or answered from a cache at once, the thread starts them one
-// after the other from one place: its stack stays flat. One for each thread, used by it alone.
+// StepQueue: the steps that a thread has to start. A step may end while it is being started,
+// because it is executed at once or answered from a cache. However many do, the thread starts the
+// following steps one after the other from one place, so its stack stays flat. One per thread, used
+// by that thread only.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_STEP_QUEUE_H_
 #define NEREID_SCHEDULING_ENSEMBLE_STEP_QUEUE_H_
 

@@ -1,5 +1,5 @@
-// TensorPool: the tensors of one request to an ensemble: each value lies where the step that made
-// it has written it, and is freed after its last use. Thread-compatible. Owned by its EnsembleRun.
+// TensorPool: the tensors of one request to an ensemble. Each value stays where its step has
+// written it, and is freed after its last use. Thread-compatible. Owned by its EnsembleRun.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_TENSOR_POOL_H_
 #define NEREID_SCHEDULING_ENSEMBLE_TENSOR_POOL_H_
 
@@ -50,7 +50,7 @@ class TensorBytes {
   const OutputAllocator* allocator_ = nullptr;
 };
 
-// What an answer says of the sequence that the steps which read it belong to.
+// What an answer says about the sequence of the steps that read the answer.
 struct SequenceOverride {
   std::optional<CorrelationId> id;
   std::optional<bool> start;

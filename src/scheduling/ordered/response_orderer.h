@@ -1,9 +1,9 @@
 // ResponseOrderer: lets the responses to requests leave in the order in which places were reserved
 // for them. Thread-safe. Shared by the places.
 //
-// A response that is ready before its turn is kept. Whoever ends the turn of the first request
-// delivers what the next ones have kept, one thread at a time and without a lock; responses that
-// come meanwhile are left to that thread, so that nobody waits for another.
+// A response that is ready before its turn is kept. The thread that ends the turn of the first
+// request delivers the kept responses of the next ones, one thread at a time and without a lock.
+// Responses that come meanwhile are left to that thread, so that no thread waits for another.
 #ifndef NEREID_SCHEDULING_ORDERED_RESPONSE_ORDERER_H_
 #define NEREID_SCHEDULING_ORDERED_RESPONSE_ORDERER_H_
 
@@ -22,7 +22,8 @@ namespace nereid {
 
 class ResponseOrderer {
  public:
-  // The next place. Whoever has it relays responses; the final one, or its end, gives it up.
+  // Reserves the next place. Its owner relays responses through it. The final response, or the
+  // destructor, gives the place up.
   static std::unique_ptr<ResponseRelay> Reserve(const std::shared_ptr<ResponseOrderer>& orderer);
 
   // Responses that wait for their turn.
@@ -44,7 +45,8 @@ class ResponseOrderer {
   // Throws std::bad_alloc for a response that is not final, which then goes; nothing has changed.
   void Relay(uint64_t number, Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
   void End(uint64_t number) ABSL_LOCKS_EXCLUDED(mu_);
-  // Delivers what has its turn, unless another thread does, letting go of the mutex meanwhile.
+  // Delivers the responses whose turn it is, unless another thread does. Releases the mutex
+  // meanwhile.
   void Flush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   mutable Mutex mu_;

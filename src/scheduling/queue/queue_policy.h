@@ -14,7 +14,7 @@ namespace nereid {
 TimePoint Later(TimePoint at, Duration by);
 
 // When a request that is queued at `now` and asks for a time-out of `asked_us` microseconds (0: it
-// does not ask) has waited long enough; none: it waits for ever.
+// does not ask) has waited long enough; none: it waits forever.
 std::optional<TimePoint> Deadline(const QueuePolicy& policy, uint64_t asked_us, TimePoint now);
 
 // Whether a request may ever have a deadline in one of the queues of `batching`.

@@ -28,10 +28,9 @@ class Backlog {
   // Takes out the sequence that has waited longest; none if nobody waits.
   std::optional<uint64_t> PopFront();
 
-  // When the first sequence expires; none: nobody does.
+  // When the first sequence expires; none if no sequence does.
   std::optional<TimePoint> earliest_deadline() const;
-  // The sequence with the earliest deadline of those that are at or before `now`; none: nobody's
-  // is.
+  // The sequence with the earliest deadline at or before `now`; none if there is no such sequence.
   std::optional<uint64_t> FirstExpired(TimePoint now) const;
   // The sequence that has waited longest; none if nobody waits.
   std::optional<uint64_t> front() const;

@@ -1,5 +1,6 @@
-// Filler requests: requests of nobody that fill a place of a batch, or tell the model that a
-// sequence has ended. What the model answers is dropped, and nothing about them is counted.
+// Filler requests: requests that come from no client. They fill a place of a batch, or tell the
+// model that a sequence has ended. The model's answers are dropped, and nothing about fillers is
+// counted.
 #ifndef NEREID_SCHEDULING_SEQUENCE_FILLER_H_
 #define NEREID_SCHEDULING_SEQUENCE_FILLER_H_
 

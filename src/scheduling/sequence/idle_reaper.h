@@ -1,5 +1,5 @@
-// IdleReaper: tells which sequences have been without a request for too long. Knows them by number.
-// No lock, no clock. Thread-compatible; owned by a scheduler, which acts on what it says.
+// IdleReaper: tells which sequences have been without a request for too long. Knows sequences by
+// number. No lock, no clock. Thread-compatible; owned by a scheduler, which ends those sequences.
 #ifndef NEREID_SCHEDULING_SEQUENCE_IDLE_REAPER_H_
 #define NEREID_SCHEDULING_SEQUENCE_IDLE_REAPER_H_
 
@@ -21,13 +21,13 @@ class IdleReaper {
 
   // `sequence` is idle from `since` on. Where it throws the sequence is not watched.
   void Watch(uint64_t sequence, TimePoint since);
-  // It has work again, or has ended. False if it was not watched.
+  // `sequence` has work again, or has ended. False if it was not watched.
   bool Forget(uint64_t sequence);
 
   // When the next sequence will have been idle for too long; none: none is idle.
   std::optional<TimePoint> next() const;
-  // The one that has been idle for the longest time of those that have been so for too long at
-  // `now`; none if none has.
+  // Of the sequences that have been idle for too long at `now`, the one that has been idle longest;
+  // none if there is no such sequence.
   std::optional<uint64_t> FirstIdle(TimePoint now) const;
   bool Watches(uint64_t sequence) const { return ends_.count(sequence) > 0; }
 

@@ -45,8 +45,8 @@ struct LiveSequence : SlotOf<LiveSequence> {
 
   std::optional<SlotLease> lease;  // none: in the backlog
   std::list<QueuedRequest> queue;  // oldest first
-  // The place of the request that is in flight, or taken over by Oldest: empty, for it to come back
-  // to, which so takes no memory.
+  // The empty place of the request that is in flight, or taken over by Oldest. The request can come
+  // back to this place without taking memory.
   std::list<QueuedRequest> taken;
   // The strategy of its instance knows that there is a request to take; Oldest has it already.
   bool offered = false;
@@ -54,8 +54,7 @@ struct LiveSequence : SlotOf<LiveSequence> {
   bool in_flight = false;              // an instance, or the backend, has a request
   bool started = false;                // the model has seen it
   bool ending = false;  // nothing will be added to `queue`: it ends when that is empty
-  // Flags of the first request that is not released, as its maker set them, if they are not what
-  // they were.
+  // The flags that the maker of the first unreleased request has set, if they were changed since.
   std::optional<uint32_t> maker_flags;
 };
 

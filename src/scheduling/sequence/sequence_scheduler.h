@@ -38,8 +38,8 @@ struct SequenceSchedulerOptions {
   // Tells when a sequence was idle for too long or has waited too long in the backlog; null: none
   // ever is or has. Outlives the scheduler's Shutdown.
   Timer* timer = nullptr;
-  // Nothing goes to an instance until so many requests have been in the slots' queues, and so many
-  // in the backlog, at a time, or admission is closed. A help for tests.
+  // Nothing goes to an instance until this many requests have been in the slots' queues, and this
+  // many in the backlog, at a time, or admission is closed. A help for tests.
   size_t hold_until_queued = 0;
   size_t hold_until_backlogged = 0;
 };
@@ -88,8 +88,8 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
  private:
   using Sequences = std::map<uint64_t, std::unique_ptr<LiveSequence>>;  // by number
   using Requests = std::list<QueuedRequest>;
-  // What has to wait until the mutex is let go of. Filled by moving what lies elsewhere: that takes
-  // no memory.
+  // Work that has to wait until the mutex is released. Filled by moving existing objects, which
+  // takes no memory.
   struct Aftermath {
     Aftermath() = default;
     Aftermath(Aftermath&&) = default;
@@ -105,7 +105,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
     bool empty() const {
       return ended.empty() && cancelled.empty() && expired.empty() && stopped.empty();
     }
-    // Answers and releases the requests, lets go of the sequences.
+    // Answers and releases the requests, and destroys the sequences.
     void Settle() noexcept;
   };
   // One instance.
@@ -143,7 +143,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   LiveSequence* Find(const CorrelationId& id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Gives the request an id of its own, as the first of a sequence.
   void GenerateId(InferRequest* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Where one of these two throws nothing has changed.
+  // If one of the next two functions throws, nothing has changed.
   LiveSequence* Begin(InferRequest* first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Append(LiveSequence* sequence, RequestPtr* request, TimePoint now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -151,11 +151,12 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   void Offer(LiveSequence* sequence, TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // `sequence` is idle from `now` on.
   void Watch(LiveSequence* sequence, TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // There was no memory to offer or to watch a sequence: all are looked at again a little later.
+  // There was no memory to offer or to watch a sequence: a little later all sequences are checked
+  // again.
   void LookAgain(TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Nothing more of `sequence` is let in.
   void Close(LiveSequence* sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // A request of nobody that tells the model of the end, in a place of its own.
+  // Makes a filler request that tells the model of the end, in a list of its own.
   Requests MakeEnd(LiveSequence* sequence, TimePoint now);
   // Queues what MakeEnd made. REQUIRES: the sequence was closed.
   void QueueEnd(LiveSequence* sequence, Requests end, TimePoint now) noexcept
@@ -163,13 +164,13 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   // Ends `sequence`, all of whose requests are released, and gives its slot to the next one.
   void End(LiveSequence* sequence, TimePoint now, Aftermath* aftermath) noexcept
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Ends `sequence` early: what it has queued is answered, and the model told if it has seen it.
-  // Where it throws, for want of a request that tells the model, nothing has changed; for kStopped
-  // nobody is told, and it does not throw.
+  // Ends `sequence` early: answers its queued requests, and tells the model if the model has seen
+  // the sequence. Throws if there is no memory for the request that tells the model; then nothing
+  // has changed. With kStopped the model is not told, and Drop does not throw.
   void Drop(LiveSequence* sequence, Why why, TimePoint now, Aftermath* aftermath)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The same for a request that was cancelled before the scheduler had it. Where the sequence
-  // cannot be dropped the model sees the request, and that it is cancelled.
+  // Like Drop, for a request that was cancelled before the scheduler had it. If the sequence cannot
+  // be dropped, the model gets the request and sees that it is cancelled.
   void TryDropCancelled(LiveSequence* sequence, TimePoint now, Aftermath* aftermath) noexcept
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Drops the next sequence after number `*last`, those in the backlog first. False if there is
@@ -177,7 +178,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   bool StopNext(uint64_t* last) ABSL_LOCKS_EXCLUDED(mu_);
   // Undoes what the scheduler has changed of a request that goes back to its maker.
   void Restore(LiveSequence* sequence, InferRequest* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // What the timer calls.
+  // Called by the timer.
   void OnTimer() ABSL_LOCKS_EXCLUDED(mu_);
   void ArmTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Holding() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -2,9 +2,9 @@
 // Thread-compatible; owned by a scheduler.
 //
 // Every instance has the same number of slots. A new sequence gets the free slot with the lowest
-// number of all instances, of those the one of the lowest instance, which spreads sequences over
-// the instances. Who has a slot holds a lease; a lease that has ended cannot free the slot of its
-// successor.
+// number in any instance and, of several, the one of the lowest instance. This spreads sequences
+// over the instances. The holder of a slot has a lease; a lease that has ended cannot free the slot
+// of its successor.
 #ifndef NEREID_SCHEDULING_SEQUENCE_SLOT_TABLE_H_
 #define NEREID_SCHEDULING_SEQUENCE_SLOT_TABLE_H_
 
@@ -46,9 +46,9 @@ class SlotTable {
   const uint64_t instances_;
   const uint64_t capacity_;
   size_t in_use_ = 0;
-  // Of the slots that were ever taken, by index. Odd: taken; each step changes it.
+  // By index, for each slot that was ever taken. Odd: taken. Each Take and Free increments it.
   std::vector<uint64_t> generations_;
-  // Those of them that are free; all slots behind generations_ are free, too.
+  // The free slots among those; all slots beyond generations_ are free, too.
   std::vector<uint64_t> free_;  // a heap, the lowest first
 };
 
