@@ -7,7 +7,7 @@ MODELS ?= examples/models
 ARGS ?=
 BACKENDS ?=
 
-.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-frameworks bench-load soak ends python-ends frameworks-test lint format fuzz faults clean
+.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-frameworks bench-load bench-costs soak ends python-ends frameworks-test conformance lint format fuzz faults clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -22,10 +22,12 @@ help:
 	@echo "make bench-adaptive   adaptive batching against fixed delays"
 	@echo "make bench-frameworks   each backend beside its framework alone (3 GB to install)"
 	@echo "make bench-load   500 small models: how long they load, how the server answers meanwhile"
+	@echo "make bench-costs   allocations, locks and system calls per request, ours and the libraries'"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
 	@echo "make python-ends   processes of Python models and servers killed 200 times at random"
 	@echo "make frameworks-test   the backends openvino, pytorch and tensorflow (3 GB to install)"
+	@echo "make conformance   HTTP/2 and gRPC against h2spec and clients in Go and JavaScript (1.2 GB to install)"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
 	@echo "make fuzz    ten minutes of each fuzz target             (ARGS='--seconds 60 TARGET')"
@@ -73,6 +75,10 @@ bench-frameworks:
 bench-load:
 	@tools/setup.sh --bench && tools/stage.sh && .venv/bin/python bench/loading.py $(ARGS)
 
+bench-costs:
+	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
+	  .venv/bin/python bench/request_costs.py $(ARGS)
+
 soak:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
 	  .venv/bin/python bench/soak.py $(ARGS)
@@ -87,6 +93,10 @@ python-ends:
 
 frameworks-test:
 	@tools/frameworks_test.sh $(ARGS)
+
+conformance:
+	@tools/setup.sh --conformance && tools/stage.sh && tools/build.sh release grpc_interop_server && \
+	  exec .venv/bin/python -m pytest -q tests/conformance $(ARGS)
 
 lint:
 	@tools/lint.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Configures a preset where that is due, and builds it.
+# Configures a preset if necessary, and builds it.
 #
 #   tools/build.sh PRESET [TARGET...]      builds into build/PRESET; presets: CMakePresets.json
 set -euo pipefail
@@ -7,11 +7,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=${1:?usage: tools/build.sh PRESET [TARGET...]}
 shift
-# The path of the checkout must not keep the compiler cache from finding what it has.
+# Lets checkouts in different folders share the entries of the compiler cache.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
 
-# Ninja configures again by itself when a CMakeLists.txt changes, but not when the presets do, or the
-# frameworks that tools/setup.sh was asked for.
+# Ninja configures again by itself when a CMakeLists.txt changes, but not when the presets change or
+# the frameworks chosen with tools/setup.sh.
 configured=build/$preset/configured.stamp
 if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured ||
   build/deps/frameworks -nt $configured ]]; then

@@ -4,8 +4,8 @@
     tools/check_abi.py LIBRARY             compare; exits with 1 on any difference
     tools/check_abi.py LIBRARY --update    write abi/symbols.txt anew
 
-A function that is exported is declared in a public header, and no C name besides those of the C
-interfaces gets out. Existing backends look the library up by its SONAME, which is checked too.
+Every exported C function must be declared in a public header, and no other C name may be exported.
+The SONAME is checked too, because existing backends look the library up by it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ ROOT = Path(__file__).resolve().parents[1]
 SYMBOLS = ROOT / "abi" / "symbols.txt"
 HEADERS = ROOT / "include" / "triton" / "core"
 SONAME = "libtritonserver.so"
-# The C interfaces; everything else that is exported is for our own executable.
+# The names of the C interfaces. All other exported names are for the project's own executable.
 PUBLIC = re.compile(r"TRITON(SERVER|BACKEND|CACHE|REPOAGENT)_\w+")
-# Everything else has this symbol version (abi/export.map); the C interfaces have none, as in the
+# The other names have this symbol version (abi/export.map). The C interfaces have none, as in the
 # library that existing plug-ins were linked against.
 PRIVATE_VERSION = "NEREID_PRIVATE_1"
 
 
 def exported(library: Path) -> dict[str, str]:
-    """The names that the dynamic linker sees in the library, with the version of each, "" if none."""
+    """The names that the library exports, each with its symbol version, or "" if it has none."""
     lines = subprocess.run(
         ["nm", "--dynamic", "--defined-only", "--with-symbol-versions", library],
         capture_output=True,
@@ -60,7 +60,7 @@ def declared() -> set[str]:
 
 
 def compare(symbols: dict[str, str], recorded: set[str], in_headers: set[str]) -> list[str]:
-    """What is wrong with the exported names; nothing when all is well."""
+    """The problems with the exported names; empty if there are none."""
     public = {name for name in symbols if PUBLIC.fullmatch(name)}
     leaked = {name for name in symbols.keys() - public if symbols[name] != PRIVATE_VERSION}
     return [

@@ -9,8 +9,8 @@ Every function of abi/symbols.txt is one of these:
     T* NAME(...) try {...} catch (...) { return nullptr; }
     a function that cannot throw, listed in NOTHROW with the reason
 
-It reads the sources below src/, where these definitions begin in the first column, as the project's
-format has them.
+It reads the sources below src/. In the project's format, these definitions begin in the first
+column.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ DEFINITION = re.compile(
 
 
 def check_definition(match: re.Match[str]) -> str | None:
-    """What is wrong with a definition, or nothing."""
+    """The problem with a definition, or None."""
     name = match["name"]
     if name in NOTHROW:
         return None if not match["guard"] else "is guarded, and on the list of those that need not be"
@@ -61,7 +61,7 @@ def check_definition(match: re.Match[str]) -> str | None:
 
 
 def check(root: Path) -> tuple[int, list[str]]:
-    """How many functions there are, and what is wrong with them."""
+    """The number of functions, and the problems found."""
     exported = set((root / "abi" / "symbols.txt").read_text().split())
     problems = []
     found: set[str] = set()

@@ -38,7 +38,7 @@ def exists(root: Path, name: str) -> bool:
 
 
 def anchors(lines: list[str]) -> set[str]:
-    """The names under which a page's headings are linked to."""
+    """The names by which links refer to a page's headings."""
     headings = (line.lstrip("#").strip().lower() for line in lines if line.startswith("#"))
     return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
 
@@ -64,7 +64,7 @@ def decisions(root: Path) -> dict[int, str]:
 
 
 def check_names(root: Path, texts: Texts) -> Iterator[Problem]:
-    """Pages by their path, and decisions by their number."""
+    """Checks pages named by their path, and decisions named by their number."""
     numbers = decisions(root)
     for file, lines in texts.items():
         for number, line in enumerate(lines, 1):
@@ -85,7 +85,7 @@ def check_index(root: Path) -> Iterator[Problem]:
 
 
 def check_modules(root: Path, files: list[str]) -> Iterator[Problem]:
-    """A module is a folder below src that is built; a folder inside of one is a part of it."""
+    """A module is a folder below src that is built. A folder inside a module is part of it."""
     sources = [PurePosixPath(file) for file in files if file.startswith("src/")]
     built = {path.parent for path in sources if path.name == "CMakeLists.txt"}
     modules = {path.parent for path in sources if path.suffix == ".cc"} & built

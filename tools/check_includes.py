@@ -3,8 +3,8 @@
 
     tools/check_includes.py [--root DIR]
 
-The rules are data: tools/include_rules.toml of the tree that is checked. Prints one line per
-problem (`file:line: what, and why`), and exits with 1 when there is any.
+The rules are data, in tools/include_rules.toml of the checked tree. Prints one line per problem
+(`file:line: what, and why`), and exits with 1 if there is any.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 SOURCE_SUFFIXES = {".c", ".cc", ".h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
-# Where a quoted include may be found, besides the file's own folder.
+# The folders where a quoted include is searched, besides the file's own folder.
 INCLUDE_ROOTS = ("src", "include", "")
 
 
@@ -30,10 +30,10 @@ INCLUDE_ROOTS = ("src", "include", "")
 class Include:
     """One #include of a project file."""
 
-    file: str  # from the root, with forward slashes
+    file: str  # path from the root, with forward slashes
     line: int
     written: str  # as between the quotes or angle brackets
-    target: str | None  # the project's file that it names; None: a third party's, or generated
+    target: str | None  # the project's file; None: a third party's or a generated one
 
 
 @dataclass(frozen=True, order=True)
@@ -56,7 +56,7 @@ def child_of(folder: str, file: str) -> str:
 
 
 def project_files(root: Path) -> list[str]:
-    """What git tracks or would add; without git, everything but build trees and dot folders."""
+    """What git tracks or would add; without git, all files except build trees and dot folders."""
     git = subprocess.run(
         ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True,
@@ -80,7 +80,7 @@ def read_lines(root: Path, name: str) -> list[str]:
 
 
 def resolve(written: str, file: str, files: set[str]) -> str | None:
-    """The project file that an include names, searched as the compiler does."""
+    """The project file that an include names, found as the compiler finds it."""
     own = PurePosixPath(file).parent
     for base in (own, *(PurePosixPath(root) for root in INCLUDE_ROOTS)):
         candidate = (base / written).as_posix()
@@ -101,7 +101,7 @@ def includes(lines_of: dict[str, list[str]]) -> Iterator[Include]:
 
 
 class Modules:
-    """Which module a file belongs to, and on which layer that lies."""
+    """Maps files to modules, and modules to layers."""
 
     def __init__(self, rules: dict[str, Any]) -> None:
         self.layer_of = {
@@ -219,7 +219,7 @@ def check_third_party(all_includes: Iterable[Include], rules: dict[str, Any]) ->
 
 
 def check_spelling(all_includes: Iterable[Include], rules: dict[str, Any]) -> Iterator[Problem]:
-    """No `..` in an include, and no test double in what is shipped."""
+    """Checks that includes have no `..`, and that shipped code includes no test doubles."""
     rule = rules["test_only"]
     for include in all_includes:
         if ".." in PurePosixPath(include.written).parts:
@@ -268,7 +268,7 @@ def check_text(lines_of: dict[str, list[str]], rules: dict[str, Any]) -> Iterato
 
 
 def check(root: Path) -> tuple[list[Problem], int]:
-    """All problems of the tree, and the number of includes looked at."""
+    """All problems of the tree, and the number of includes checked."""
     rules = tomllib.loads((root / "tools" / "include_rules.toml").read_text())
     lines_of = {name: read_lines(root, name) for name in project_files(root)}
     found = list(includes(lines_of))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the interpreters of Python 3.9 to 3.14 that are at hand, one for each minor version, as lines
-# "3.X PATH": those on the PATH, then those that pyenv and uv have installed. Builds without the global
-# interpreter lock are left out.
+# Prints the installed interpreters of Python 3.9 to 3.14, one for each minor version, as lines
+# "3.X PATH". Looks on the PATH first, then among those that pyenv and uv have installed. Builds
+# without the global interpreter lock are left out.
 set -uo pipefail
 
 ask='import sys, sysconfig

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Serves a model repository from build/stage and shows that it answers. `make run` comes here.
+"""Serves a model repository from build/stage and shows that it answers. Called by `make run`.
 
     tools/run_example.py [--models DIR] [--http-port N] [--grpc-port N] [--metrics-port N]
                          [-- SERVER OPTION ...]
 
 Starts the server, waits until it is ready, sends one request with the official client, prints the
-answer and how to send the next, and keeps serving until Ctrl-C. Then the server finishes
-its requests. Exit code 0: served, and ended properly.
+answer and how to send another request, and keeps serving until Ctrl-C. Then the server finishes
+its requests. Exit code 0: the server answered and ended properly.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ POLL_SECONDS = 0.02
 
 
 class Stop(Exception):
-    """The user wants the server to end."""
+    """Raised when the user wants the server to end."""
 
 
 def request_stop(signum: int, frame: object) -> None:
@@ -44,22 +44,22 @@ def request_stop(signum: int, frame: object) -> None:
 
 @contextmanager
 def own_foreground() -> Iterator[None]:
-    """Takes Ctrl-C for this process alone while the block runs.
+    """Makes this process the only one that gets Ctrl-C while the block runs.
 
-    The terminal sends it to the whole foreground group. That holds `make` too, which would report
-    an interrupt and fail, although the server ended as it should.
+    The terminal sends it to the whole foreground group. `make` belongs to that group too; it would
+    report an interrupt and fail, although the server ended properly.
     """
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
         previous = os.tcgetpgrp(terminal)
-    except OSError:  # No terminal: signals come by kill.
+    except OSError:  # There is no terminal.
         yield
         return
-    if previous != os.getpgrp():  # In the background.
+    if previous != os.getpgrp():  # This process runs in the background.
         yield
         return
-    # A process outside the foreground group may not change it unless it ignores this signal; and
-    # nobody could wake this group up again if Ctrl-Z stopped it.
+    # A process outside the foreground group must ignore SIGTTOU to change that group. SIGTSTP is
+    # ignored because nothing could continue this group after Ctrl-Z.
     for signum in (signal.SIGTTOU, signal.SIGTSTP):
         signal.signal(signum, signal.SIG_IGN)
     os.setpgid(0, 0)
@@ -85,7 +85,7 @@ def start(arguments: argparse.Namespace) -> subprocess.Popen[bytes]:
         *arguments.options,
     ]
     print("run:", " ".join([os.path.relpath(command[0]), *command[1:]]), flush=True)
-    # No server is left behind when this process is killed.
+    # Ends the server if this process is killed.
     if setpriv := shutil.which("setpriv"):
         command = [setpriv, "--pdeathsig", "TERM", "--", *command]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
@@ -102,7 +102,7 @@ def is_ready(port: int) -> bool:
 
 
 def wait_until_ready(server: subprocess.Popen[bytes], port: int) -> str | None:
-    """Returns what went wrong, if anything did."""
+    """Returns None when the server is ready, otherwise what went wrong."""
     deadline = time.monotonic() + READY_SECONDS
     while not is_ready(port):
         if server.poll() is not None:
@@ -114,7 +114,7 @@ def wait_until_ready(server: subprocess.Popen[bytes], port: int) -> str | None:
 
 
 def show_request(arguments: argparse.Namespace) -> bool:
-    """Sends one request to the example model; True when the answer is right."""
+    """Sends one request to the example model; returns whether the answer is right."""
     url = f"localhost:{arguments.http_port}"
     command = [sys.executable, str(CLIENT), "--url", url]
     shown = ".venv/bin/python " + os.path.relpath(CLIENT)
@@ -134,7 +134,7 @@ def show_request(arguments: argparse.Namespace) -> bool:
 
 
 def end(server: subprocess.Popen[bytes]) -> int:
-    """Lets the server finish; a second Ctrl-C, or too long a wait, ends it at once."""
+    """Lets the server finish. A second Ctrl-C or a time-out ends it at once."""
     if server.poll() is None:
         server.terminate()
         try:

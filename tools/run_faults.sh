@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes everything fail that the C API asks the system for, under AddressSanitizer.
+# Tests the C API under AddressSanitizer while the resources that it requests from the system fail.
 #
 #   tools/run_faults.sh [SECONDS]    each allocation and each thread once, then a storm with random faults
 set -euo pipefail

@@ -5,8 +5,8 @@
 
 Two run at a time.
 
-Seeds are the files of tests/fuzz/corpus/TARGET, with tests/fuzz/TARGET.dict as the dictionary
-where there is one. Inputs that a run finds stay in build/fuzz/corpus/TARGET for the next one.
+The seeds are the files in tests/fuzz/corpus/TARGET; the dictionary is tests/fuzz/TARGET.dict, if
+it exists. Inputs that a run finds stay in build/fuzz/corpus/TARGET for the next run.
 An input that crashes the target is written to build/fuzz/crashes, and its path is printed: minimise
 it, add it to the seeds, and fix the target.
 """
@@ -27,7 +27,7 @@ AT_A_TIME = 2
 
 
 def fuzz(name: str, seconds: int) -> bool:
-    """Fuzzes one target; True when it found nothing."""
+    """Fuzzes one target; returns True if no input failed."""
     found = ROOT / "build" / "fuzz" / "corpus" / name
     crashes = ROOT / "build" / "fuzz" / "crashes"
     seeds = ROOT / "tests" / "fuzz" / "corpus" / name

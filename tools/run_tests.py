@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Builds and runs all tests; `make test` and CI come here. Needs tools/setup.sh to have run.
+"""Builds and runs all tests, for `make test` and CI. Run tools/setup.sh first.
 
     tools/run_tests.py [--only STEP ...] [--list] [--frameworks] [-k EXPRESSION]
 
-Every step runs, whatever became of the others. The last line is `N passed, N failed`: CTest
-programs, pytest cases, and one for each check that is a single thing (a build that fails, the
-include rules, the ABI, a fuzzer). Environment:
+Every step runs, even if earlier ones have failed. The last line is `N passed, N failed`. It counts
+CTest programs, pytest cases, and every other check as one (a build that fails, the include rules,
+the ABI, a fuzzer). Environment:
 
-    CI=true          also what builds the code once more: the sanitizers, the clang build
-                     (-Wthread-safety -Werror), and half a minute of each fuzzer
+    CI=true          also the steps that build the code again: the sanitizers, the clang build
+                     (-Wthread-safety -Werror), and half a minute of each fuzzer; and the programs
+                     of others (tests/conformance), which otherwise run where they are installed
     FUZZ_SECONDS=N   fuzz each target for N seconds, also without CI=true; 0: none
 """
 
@@ -32,12 +33,14 @@ LOGS = ROOT / "build" / "logs"
 STAGE = ROOT / "build" / "stage"
 LOG_LINES_SHOWN = 80
 FUZZERS_AT_A_TIME = 2
-FRAMEWORK_TESTS = "tests/frameworks"  # they pass over backends that are not staged
+FRAMEWORK_TESTS = "tests/frameworks"  # these skip backends that are not staged
+CONFORMANCE_TESTS = "tests/conformance"
+CONFORMANCE_INSTALLED = ROOT / "build/deps/conformance/nereid.stamp"
 
 
 @dataclass
 class Outcome:
-    """The result of a step: counts, and the names of what failed."""
+    """The result of a step: counts, and the names of the failures."""
 
     passed: int = 0
     failed: int = 0
@@ -50,7 +53,7 @@ class Outcome:
 
 
 def run(command: list[str | Path], seconds: int, log: str | None = None, **env: str) -> bool:
-    """Runs a command in the project's root; ended as a group when it takes too long.
+    """Runs a command in the project's root. If it takes too long, its process group is ended.
 
     With `log`, its output goes to that file under build/logs, and its end is shown on failure.
     """
@@ -84,15 +87,15 @@ def run(command: list[str | Path], seconds: int, log: str | None = None, **env: 
 
 
 def read_junit(path: Path, what: str) -> Outcome:
-    """Counts of a JUnit report. No report, or one without a test, is a failure of its own."""
+    """The counts in a JUnit report. A missing report, or one without tests, is a failure."""
     try:
         cases = list(ElementTree.parse(path).getroot().iter("testcase"))
     except (FileNotFoundError, ElementTree.ParseError):
         return Outcome.of(False, f"{what}: no report")
     outcome = Outcome()
     for case in cases:
-        # pytest reports an error beside or instead of a failure. CTest says "notrun" of a program
-        # that it could not start.
+        # pytest may report an error in addition to a failure or instead of it. CTest reports
+        # "notrun" for a program that it could not start.
         wrong = any(case.find(tag) is not None for tag in ("failure", "error"))
         if wrong or case.get("status") == "notrun":
             outcome.failed += 1
@@ -125,7 +128,8 @@ def unit_tests(preset: str) -> Outcome:
 
 
 def without_address_randomisation(preset: str) -> list[str]:
-    """ThreadSanitizer finds no room for its shadow where the kernel scatters mappings widely."""
+    """A prefix for commands under ThreadSanitizer, which finds no room for its shadow memory if the
+    kernel randomises addresses widely."""
     prefix = ["setarch", os.uname().machine, "--addr-no-randomize"]
     if preset != "tsan":
         return []
@@ -174,6 +178,13 @@ def python_tests(what: str, folder: str, *arguments: str) -> Outcome:
     return outcome
 
 
+def conformance(selection: list[str]) -> Outcome:
+    """Programs of others against the gRPC port; the interop server is part of the release build."""
+    if not run(["tools/setup.sh", "--conformance"], 1200, "setup-conformance"):
+        return Outcome.of(False, "conformance: set-up")
+    return python_tests("conformance", CONFORMANCE_TESTS, *selection)
+
+
 def clang_build() -> Outcome:
     return Outcome.of(build("clang-unity"), "clang -Wthread-safety -Werror")
 
@@ -196,7 +207,7 @@ def fuzzers(seconds: int) -> Outcome:
 def choose_steps(
     expression: str | None, frameworks: bool = False
 ) -> dict[str, Callable[[], Outcome]]:
-    """All steps that this environment asks for, cheap ones first; with `frameworks` those of `make
+    """The steps to run in this environment, cheap ones first; with `frameworks`, those of `make
     frameworks-test`."""
     selection = ["-k", expression] if expression else []
     if frameworks:
@@ -214,8 +225,12 @@ def choose_steps(
         "release": lambda: unit_tests("release"),
         "stage": stage,
         "abi": abi,
-        "python": lambda: python_tests("python", "tests", *selection),
+        "python": lambda: python_tests(
+            "python", "tests", f"--ignore={CONFORMANCE_TESTS}", *selection
+        ),
     }
+    if in_ci or CONFORMANCE_INSTALLED.exists():
+        steps["conformance"] = lambda: conformance(selection)
     if in_ci:
         steps["asan"] = lambda: unit_tests("asan")
         steps["tsan"] = lambda: unit_tests("tsan")

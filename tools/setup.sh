@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Installs what building, testing and running Nereid needs; what is there already is left alone.
+# Installs what is needed to build, test and run Nereid, unless it is installed already.
 #
 #   tools/setup.sh [--test] [--lint] [--bench] [--vad] [--framework=NAME]...
 #     --test   also the original server, which tests/differential compares with, and --vad
 #     --vad    also what examples/vad needs: the model file of silero-vad, espeak-ng
 #     --lint   also the clang tools of `make lint` and `make fuzz`
 #     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
-#     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. From then
-#              on it is built and staged, until `--framework=none`.
+#     --conformance   also what `make conformance` needs: Go, Node.js, and the clients that they build
+#     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. The
+#              backend is then built and staged until `--framework=none`.
 #     --framework-tests   also the Python sides of PyTorch and TensorFlow, which make models for tests
 #
 # Debian packages and Python packages: tools/dependencies.txt. ONNX Runtime: tools/versions.env.
-# Writes to .venv and build/deps only; root is needed only when a Debian package is missing.
-# One line per step that does something; nothing to do takes a tenth of a second.
+# Writes to .venv and build/deps only; root is needed only if a Debian package is missing.
+# Prints one line per step that does something. With nothing to do it takes a tenth of a second.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,6 +23,7 @@ fail() { echo "setup: $*" >&2; exit 1; }
 sections=(apt)
 with_original=false
 with_bench=false
+with_conformance=false
 with_vad=false with_pythons=false
 with_framework_tests=false
 frameworks=()
@@ -31,9 +33,10 @@ for argument in "$@"; do
     --test) sections+=(apt-vad) with_original=true with_vad=true with_pythons=true ;;
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
+    --conformance) with_conformance=true ;;
     --framework-tests) with_framework_tests=true ;;
     --framework=*) frameworks+=("${argument#*=}") ;;
-    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --framework=NAME, --framework-tests)" ;;
+    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --conformance, --framework=NAME, --framework-tests)" ;;
   esac
 done
 
@@ -42,7 +45,7 @@ set -a
 source tools/versions.env
 set +a
 
-# section NAME: the entries of [NAME], comments taken out, ${NAME} filled in from versions.env.
+# section NAME: the entries of [NAME] without comments; ${NAME} is replaced from versions.env.
 section() {
   awk -v want="[$1]" '
     { sub(/#.*/, ""); gsub(/[ \t]+/, "") }
@@ -85,7 +88,7 @@ install_apt() {
   fi
 }
 
-# Creates .venv anew when the pins changed, so that it holds the pinned packages and no others.
+# Replaces .venv if the pins have changed, so that it holds the pinned packages and no others.
 install_pip() {
   local pins stamp python=${PYTHON:-/usr/bin/python3}
   pins=$(section pip)
@@ -107,8 +110,8 @@ install_pip() {
   echo "$stamp" >.venv/nereid.stamp
 }
 
-# install_aside WHAT FOLDER PINS: a folder of its own under build/deps, without what the packages
-# depend on: they ask for other versions than .venv holds, or are wanted by one tool only.
+# install_aside WHAT FOLDER PINS: installs packages into a separate folder under build/deps, without
+# their dependencies. Used if they need other versions than .venv has, or serve only one tool.
 install_aside() {
   local what=$1 destination=build/deps/$2 pins=$3
   [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$pins" ]] || return 0
@@ -120,8 +123,8 @@ install_aside() {
   echo "$pins" >"$destination/nereid.stamp"
 }
 
-# The backend python is tested with other versions of Python, too, where they are at hand: the oldest
-# and the newest beside that of .venv, each with numpy in an environment of its own.
+# The backend python is also tested with other versions of Python, if they are installed: the oldest
+# and the newest besides that of .venv, each with numpy in a separate environment.
 install_other_pythons() {
   local own version path pin others=()
   own=$(.venv/bin/python -c 'import sys; print("3.%d" % sys.version_info[1])')
@@ -134,7 +137,7 @@ install_other_pythons() {
     [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$pin" ]] || continue
     say "making an environment of Python $version in $destination"
     rm -rf "$destination"
-    # A Python that cannot have it is skipped: it is not required.
+    # A Python into which numpy cannot be installed is skipped, because it is not required.
     if "$path" -m venv "$destination" >/dev/null 2>&1 &&
       "$destination/bin/python" -m pip --disable-pip-version-check -q install --only-binary=:all: "$pin" \
         >/dev/null 2>&1 </dev/null; then
@@ -157,7 +160,24 @@ install_onnxruntime() {
   echo "$stamp" >build/deps/onnxruntime.stamp
 }
 
-# The file that CMake reads: one name per line. It is touched only when it changes.
+# Programs of others: Go and Node.js are Python packages; what they build is pinned in tests/conformance.
+install_conformance() {
+  local destination=build/deps/conformance stamp
+  install_aside "Go and Node.js" conformance/toolchain "$(section pip-conformance)"
+  stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/js/package*.json \
+    proto/{grpc_service,model_config}.proto "$destination/toolchain/nereid.stamp" | sha256sum | cut -d' ' -f1)
+  [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$stamp" ]] || return 0
+  say "building the clients of the conformance tests in $destination (two minutes the first time)"
+  rm -f "$destination/nereid.stamp"
+  mkdir -p build/logs
+  if ! tools/build_conformance.sh "$destination" >build/logs/conformance-setup.log 2>&1 </dev/null; then
+    tail -n 15 build/logs/conformance-setup.log >&2
+    fail "could not build them (log: build/logs/conformance-setup.log). Are the Go module proxy and the npm registry reachable?"
+  fi
+  echo "$stamp" >"$destination/nereid.stamp"
+}
+
+# Writes the file that CMake reads, one name per line, but only if its content changes.
 choose_frameworks() {
   local list=build/deps/frameworks name chosen=()
   for name in "${frameworks[@]}"; do
@@ -191,6 +211,9 @@ fi
 if $with_bench; then
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
   install_aside matplotlib bench "$(section pip-bench)"
+fi
+if $with_conformance; then
+  install_conformance
 fi
 if $with_framework_tests; then
   install_aside "PyTorch's Python side" pytorch-python/site "$(section pip-pytorch-python)"

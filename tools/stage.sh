@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lays out build/stage as an installation looks (see cmake/NereidStage.cmake): installs what is
-# missing, builds what is not up to date, copies what changed.
+# Lays out build/stage like an installation (see cmake/NereidStage.cmake): installs missing
+# dependencies, builds what is not up to date, and copies what has changed.
 #
 #   tools/stage.sh [FRAMEWORK...]    also the backends of these: openvino, pytorch, tensorflow. They
 #                                    stay until `tools/stage.sh none`.
@@ -15,7 +15,7 @@ if ! cmake --install build/release --prefix "$PWD/build/stage" >build/logs/stage
   exit 1
 fi
 
-# Files that an earlier stage laid there and this one does not.
+# Removes files of an earlier stage that this one does not have.
 comm -13 <(sort build/release/install_manifest.txt) \
   <(cd build/stage && find "$PWD/bin" "$PWD/lib" "$PWD/backends" "$PWD/caches" "$PWD/repoagents" "$PWD/include" ! -type d | sort) |
   while IFS= read -r stale; do

