@@ -38,7 +38,7 @@ inline void Mix(uint64_t* a, uint64_t* b, uint64_t* c, uint64_t* d, uint64_t x, 
   *b = std::rotr(*b ^ *c, 63);
 }
 
-// One round; a template, so that the words it takes are constants.
+// One round; a template, so that the compiler knows which words the round takes.
 template <size_t round>
 inline void Round(uint64_t* v, const uint64_t* m) {
   constexpr const uint8_t* s = kSchedule[round];

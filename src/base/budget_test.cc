@@ -83,7 +83,7 @@ TEST(BudgetTest, TheLastQuarterIsForSmallHolders) {
   Budget budget("bytes", 1000, "--max-bytes");
   BudgetUnits big = *budget.TakeFairly(750, 0, ShareUse::kAdmission);
   EXPECT_EQ(budget.most_for_one(ShareUse::kAdmission), 750u);
-  // 250 are left: the big one gets nothing of them, a newcomer at most half.
+  // 250 are left: the client that holds 750 gets none of them, a new client at most half.
   EXPECT_EQ(
       budget.TakeFairly(1, 750, ShareUse::kAdmission).status().message(),
       "server limit 'bytes' of 1000 is exhausted: 750 in use and 1 more asked for by a client "
@@ -107,7 +107,7 @@ TEST(BudgetTest, AnswersGoFurtherThanWhatIsNew) {
   EXPECT_TRUE(budget.TakeFairly(63, 0, ShareUse::kAnswer).ok());
 }
 
-// However many take all they may get, somebody new gets something.
+// However many clients take as much as they may, a new client still gets something.
 TEST(BudgetTest, GreedyClientsLeaveRoomForANewcomer) {
   Budget budget("bytes", uint64_t{4} << 30);
   std::vector<BudgetUnits> taken;

@@ -101,7 +101,7 @@ TEST(FakeClockTest, AWaitWithoutDeadlineIsAPlainWait) {
   });
   while (true) {
     MutexLock lock(&mu);
-    if (waiting) break;  // it has let go of the mutex, so it waits
+    if (waiting) break;  // the thread has released the mutex, so it waits
   }
   EXPECT_EQ(clock.TimedWaiters(), 0u);
   {

@@ -58,7 +58,7 @@ void Executor::Work() {
     try {
       job();
     } catch (const std::exception& e) {
-      // Whoever waits for the job was told when the job was destroyed.
+      // The destruction of the job tells whoever waits for it.
       LOG_ERROR << "a job was given up: " << e.what();
     }
   }

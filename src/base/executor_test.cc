@@ -18,7 +18,7 @@ TEST(ExecutorTest, RefusesWhatItsQueueCannotHold) {
     Executor executor("test", /*threads=*/2, /*queue_limit=*/2);
     for (int i = 0; i < 2; ++i) {
       ASSERT_TRUE(executor.TryRun([&] { door.Pass(); }));
-      door.AwaitWaiting(i + 1);  // it has left the queue
+      door.AwaitWaiting(i + 1);  // the job has left the queue
     }
     EXPECT_TRUE(executor.TryRun([&] { ++ran; }));
     EXPECT_TRUE(executor.TryRun([&] { ++ran; }));

@@ -96,7 +96,7 @@ TEST(GateTest, WhoeverIsInsideKeepsAClosedGateOpenForThoseWhoJoin) {
   Gate gate;
   int calls = 0;
   std::vector<Gate::Pass> passes;
-  passes.push_back(gate.Join());  // open as it is, everybody may
+  passes.push_back(gate.Join());  // the gate is open, so everybody may join
   gate.Close([&] { ++calls; });
   EXPECT_FALSE(gate.Enter());
   passes.push_back(gate.Join());

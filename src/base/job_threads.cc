@@ -29,7 +29,7 @@ bool JobThreads::TryRun(std::function<void()>* job, bool* too_many) {
     if (too_many != nullptr) *too_many = full;
     runs = !full && Start(job);
   }
-  // These threads only have to return.
+  // These threads have finished their jobs and only have to return.
   for (Running& one : ended) one.thread.join();
   return runs;
 }
@@ -40,7 +40,7 @@ bool JobThreads::Start(std::function<void()>* job) {
     running_.emplace_front();
     const Place place = running_.begin();
     place->thread = std::thread([this, place] { Work(place); });
-    // The thread sees this, because it first waits for the mutex.
+    // The thread sees the job, because it takes the mutex first.
     place->job.swap(*job);
     return true;
   } catch (const std::exception&) {  // no thread, or no memory
@@ -60,7 +60,7 @@ void JobThreads::Work(Place self) {
   try {
     job();
   } catch (const std::exception& e) {
-    // Whoever waits for the job was told when the job was destroyed.
+    // The destruction of the job tells whoever waits for it.
     LOG_ERROR << name_ << ": a job was given up: " << e.what();
   }
   job = nullptr;

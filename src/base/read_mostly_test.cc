@@ -49,8 +49,8 @@ TEST(ReadMostlyTest, AReaderKeepsTheOldValueUntilItReadsAgain) {
   EXPECT_TRUE(watch.expired());
 }
 
-// What a value does when it goes is not this class's business, so it must not happen under its
-// lock.
+// The destructor of a value may do anything, such as read the current value. So it must not run
+// under the lock of ReadMostly.
 TEST(ReadMostlyTest, NoValueGoesUnderTheLock) {
   struct Reads {
     Reads(const ReadMostly<Reads>* from_in, bool* done_in) : from(from_in), done(done_in) {}

@@ -19,7 +19,7 @@ SpareExecutor::SpareExecutor(SpareExecutorOptions options) : options_(std::move(
 }
 
 SpareExecutor::~SpareExecutor() {
-  // Without a deadline it cannot fail.
+  // Without a deadline, End cannot fail.
   static_cast<void>(End(TimePoint::max()));
 }
 
@@ -71,7 +71,7 @@ void SpareExecutor::Work(Worker* self) {
     try {
       job();
     } catch (const std::exception& e) {
-      // Whoever waits for the job was told when the job was destroyed.
+      // The destruction of the job tells whoever waits for it.
       LOG_ERROR << options_.name << ": a job was given up: " << e.what();
     }
   }
@@ -106,7 +106,7 @@ void SpareExecutor::Watch() {
         LOG_WARNING << options_.name << ": a job takes long; one more thread works beside it";
         continue;
       }
-      next = options_.clock->Now() + options_.patience;  // the machine may have a thread by then
+      next = options_.clock->Now() + options_.patience;  // by then a thread may be available
     }
     options_.clock->Wait(&watch_, &mu_, next);
   }

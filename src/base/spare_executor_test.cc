@@ -17,7 +17,7 @@ class SpareExecutorTest : public ::testing::Test {
   SpareExecutorOptions Options(int threads, int most_threads, size_t queue_limit = 16) {
     return {"spare test", threads, most_threads, queue_limit, std::chrono::seconds(1), &clock_};
   }
-  // The executor waits for its patience to be over.
+  // Lets the executor's patience run out, once the executor waits for that.
   void ComeLate() {
     while (clock_.TimedWaiters() == 0) std::this_thread::yield();
     clock_.Advance(std::chrono::seconds(1));

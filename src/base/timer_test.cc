@@ -37,11 +37,11 @@ class Calls {
 
 class TimerTest : public ::testing::Test {
  protected:
-  // Until the timer's thread waits for a time.
+  // Waits until the timer's thread waits for a time.
   void AwaitWaiting() {
     while (clock_.TimedWaiters() == 0) std::this_thread::yield();
   }
-  // What was due is called. Another alarm, for the same time, tells that the time was dealt with.
+  // Advances the clock and waits until the timer has reached the new time, at which `last` is due.
   void AdvanceAndSettle(milliseconds by) {
     Calls settled;
     Timer::Alarm last(&timer_, [&] { settled.Add(); });
@@ -79,7 +79,7 @@ TEST_F(TimerTest, TheLastSettingCounts) {
   AdvanceAndSettle(milliseconds(15));
   EXPECT_EQ(calls_.count(), 0);
   AwaitWaiting();
-  alarm.Set(clock_.Now() + milliseconds(1));  // earlier than what the timer waits for
+  alarm.Set(clock_.Now() + milliseconds(1));  // before the time that the timer waits for
   clock_.Advance(milliseconds(1));
   calls_.Await(1);
   AdvanceAndSettle(milliseconds(100));
@@ -127,7 +127,7 @@ TEST_F(TimerTest, ACallThatFailsIsMadeAgain) {
 
 TEST_F(TimerTest, DestructionWaitsForTheCallUnderWay) {
   Calls entered, leave;
-  bool left = false;  // unguarded: what is tested is the order
+  bool left = false;  // not guarded, because the test is about the order
   auto alarm = std::make_unique<Timer::Alarm>(&timer_, [&] {
     entered.Add();
     leave.Await(1);

@@ -156,7 +156,7 @@ TEST(CompileTest, OldestSequences) {
   EXPECT_TRUE(model.batching.preserve_ordering);
   EXPECT_THAT(model.batching.preferred_batch_sizes, ElementsAre(2, 4));
   EXPECT_EQ(model.batching.max_queue_delay, std::chrono::microseconds(5));
-  // As many candidates as fit into a batch; one where there are no batches.
+  // As many slots as a batch has places; one slot without batching.
   EXPECT_EQ(Compile("max_batch_size: 4 sequence_batching { oldest { } }").sequence.slots, 4u);
   EXPECT_EQ(Compile("sequence_batching { oldest { } }").sequence.slots, 1u);
   EXPECT_EQ(Compile("sequence_batching { }").sequence.slots, 1u);

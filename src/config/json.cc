@@ -102,8 +102,8 @@ class NumberUnquoter {
   const absl::string_view json_;
   size_t at_ = 0;
   std::string out_;
-  std::vector<absl::string_view> path_;  // the key in every object that is open
-  std::vector<bool> in_object_;          // for everything that is open: object, or array
+  std::vector<absl::string_view> path_;  // the current key of each open object
+  std::vector<bool> in_object_;          // per open object or array: whether it is an object
   bool expect_key_ = false;
 };
 

@@ -28,7 +28,8 @@ absl::StatusOr<std::string> FindConfigFile(const FileSystem& fs, const ConfigSou
   return JoinPath(source.model_dir, "config.pbtxt");
 }
 
-// Fills `config`. Returns whether someone wrote its content.
+// Fills `config` from the override or the file. Returns false if there is neither, which is not an
+// error with auto-completion.
 absl::StatusOr<bool> ReadConfig(const FileSystem& fs, const ConfigSource& source,
                                 inference::ModelConfig* config) {
   if (source.override_json.has_value()) {

@@ -13,7 +13,7 @@ namespace {
 
 using inference::ModelSequenceBatching;
 
-constexpr uint64_t kEmptyTextSize = 4;  // of BYTES: only its length field
+constexpr uint64_t kEmptyTextSize = 4;  // an empty BYTES element: only its length field
 
 StateSpec ToState(const ModelSequenceBatching::State& state, bool batching) {
   StateSpec spec;

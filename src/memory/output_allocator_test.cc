@@ -25,7 +25,7 @@ TEST(HeapOutputAllocatorTest, GivesAlignedMemoryOfTheSizeAskedFor) {
     ASSERT_TRUE(allocator.Allocate("out", nullptr, &buffer).ok());
     ASSERT_NE(buffer.base, nullptr);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.base) % 64, 0u);
-    std::memset(buffer.base, 0xAB, size);  // a sanitizer sees a byte too few
+    std::memset(buffer.base, 0xAB, size);  // a sanitizer reports a buffer that is too small
     allocator.Release(buffer);
   }
 }
@@ -86,7 +86,7 @@ TEST(HeapOutputAllocatorTest, SaysThatBuffersLieInTheMemoryOfTheProcess) {
   EXPECT_TRUE(allocator.Query(nullptr, nullptr, nullptr, &place).ok());
 }
 
-// An allocator that says nothing of where its buffers lie.
+// An allocator that does not say where its buffers lie.
 class SilentAllocator final : public OutputAllocator {
  public:
   absl::Status Allocate(const char*, void*, OutputBuffer*) const override {

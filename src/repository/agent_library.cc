@@ -110,7 +110,7 @@ absl::Status RepositoryAgent::ModelAction(TRITONREPOAGENT_AgentModel* model,
 }
 
 absl::StatusOr<std::shared_ptr<RepositoryAgent>> RepositoryAgents::Get(const std::string& name) {
-  // Loaded under the lock: agents are few, and two loads of the same one would be two agents.
+  // Loaded under the lock, so that concurrent loads of the same agent do not make two of it.
   MutexLock lock(&mu_);
   if (std::shared_ptr<RepositoryAgent> agent = agents_[name].lock()) return agent;
   ASSIGN_OR_RETURN(std::shared_ptr<RepositoryAgent> agent, RepositoryAgent::Load(directory_, name));

@@ -133,7 +133,7 @@ absl::StatusOr<std::unique_ptr<AgentChain>> AgentChain::Load(
 }
 
 AgentChain::~AgentChain() {
-  while (!models_.empty()) models_.pop_back();  // the last agent sees the end first
+  while (!models_.empty()) models_.pop_back();  // the last agent ends first
 }
 
 void AgentChain::EndLoad(bool ok) {

@@ -37,7 +37,7 @@ class AgentChainTest : public ::testing::Test {
                             });
   }
 
-  // What the agents were called for since this was asked last.
+  // The calls of the agents since the last call of Journal.
   std::vector<std::string> Journal() {
     std::ostringstream text;
     text << std::ifstream(dir_.Path("journal")).rdbuf();

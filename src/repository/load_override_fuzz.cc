@@ -40,7 +40,7 @@ size_t Entries(const fs::path& folder) {
 
 }  // namespace
 
-// A path per line.
+// The input has one path per line.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using nereid::LoadParameter;
   const fs::path& parent = Parent();

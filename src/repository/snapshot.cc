@@ -12,7 +12,7 @@
 namespace nereid {
 namespace {
 
-constexpr int kMaxDepth = 16;  // a link may lead back up
+constexpr int kMaxDepth = 16;  // limited, because a link may lead to a parent folder
 constexpr absl::string_view kIgnored = "__pycache__";
 
 void AddFiles(const FileSystem& fs, const std::string& directory, const std::string& prefix,
@@ -36,7 +36,7 @@ bool IsNumber(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
 }
 
-// What concerns version `version` of a model.
+// The files that concern version `version`: all but the configuration and other versions' folders.
 std::map<std::string, FileStat> FilesOfVersion(const ModelFiles& model, int64_t version) {
   const std::string own = absl::StrCat(version);
   std::map<std::string, FileStat> files;

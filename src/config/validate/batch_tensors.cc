@@ -12,7 +12,7 @@ namespace {
 using inference::BatchInput;
 using inference::BatchOutput;
 
-// Rule for both kinds: exactly one source, which is an input of the model.
+// The rule for batch inputs and batch outputs: exactly one source, which is an input of the model.
 template <typename BatchTensor>
 void CheckSources(const inference::ModelConfig& config, const BatchTensor& tensor,
                   const char* direction, const std::string& kind, const std::string& field,

@@ -53,7 +53,7 @@ void CheckTensor(const StatePlace& place, Diagnostics* diagnostics) {
   }
   const bool bad_dim =
       absl::c_any_of(state.dims(), [](int64_t dim) { return dim < kVariableDim || dim == 0; });
-  // Room for the bytes of any element.
+  // The byte size must not overflow even with the largest elements.
   Shape largest(state.dims().begin(), state.dims().end());
   for (int64_t& dim : largest) dim = dim == kVariableDim ? 1 : dim;
   if (bad_dim || !TensorByteSize(DataType::kFp64, largest).has_value()) {

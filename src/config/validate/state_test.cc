@@ -20,7 +20,7 @@ std::vector<std::string> StateProblems(const std::string& states) {
           " }");
 }
 
-// Of one state of 2 to any INT32, with `rest`.
+// The problems of one INT32 state with dims [ 2, -1 ] and the fields in `rest`.
 std::vector<std::string> OfState(const std::string& rest) {
   return StateProblems(
       "state { input_name: 'I' output_name: 'O' data_type: TYPE_INT32 dims: [ 2, -1 ] " + rest +

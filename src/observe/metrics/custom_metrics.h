@@ -3,7 +3,6 @@
 //
 // The creator of a family or a metric holds a reference. A later request for the same family or
 // metric returns a reference to the existing one, which disappears with its last reference.
-// one, and it disappears when the last reference does.
 #ifndef NEREID_OBSERVE_METRICS_CUSTOM_METRICS_H_
 #define NEREID_OBSERVE_METRICS_CUSTOM_METRICS_H_
 

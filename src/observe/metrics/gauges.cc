@@ -14,7 +14,7 @@ void Gauges::Remove(const std::string& name) {
 
 std::vector<GaugeSample> Gauges::Read() const {
   std::vector<GaugeSample> samples;
-  // Called under the lock, so that the function is not running any more after Remove.
+  // `read` is called under the lock, so that it is no longer running when Remove returns.
   MutexLock lock(&mu_);
   for (const auto& [name, gauge] : gauges_) samples.push_back({name, gauge.help, gauge.read()});
   return samples;

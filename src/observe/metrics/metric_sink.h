@@ -1,5 +1,5 @@
-// MetricSink: where models report what the metrics page shows of them. MetricFamily: what a number
-// is called there, which stands beside the code that makes the number.
+// MetricSink: receives the numbers that models report for the metrics page. MetricFamily: the name
+// and description of such a number, defined beside the code that computes it.
 #ifndef NEREID_OBSERVE_METRICS_METRIC_SINK_H_
 #define NEREID_OBSERVE_METRICS_METRIC_SINK_H_
 
@@ -10,11 +10,11 @@
 
 namespace nereid {
 
-// The parts of the page, from its top. Within one, families are in the order in which they were
-// first reported.
+// The parts of the page, from top to bottom. Within a part, families are in the order in which they
+// were first reported.
 enum class MetricSection { kRequests, kExecutions, kVersion, kCache, kBatching, kEnsemble, kMore };
 
-// Constant, and there as long as the program runs: sinks keep pointers.
+// Constant, and exists as long as the program runs, because sinks keep pointers to it.
 struct MetricFamily {
   const char* name;
   MetricKind kind;
@@ -30,11 +30,11 @@ struct MetricLabel {
 class MetricSink {
  public:
   virtual ~MetricSink() = default;
-  // `more`: labels besides those that say which model version it is. A family of which nothing is
-  // reported is not on the page.
+  // `more`: labels besides those that identify the model version. A family without any reported
+  // number is not on the page.
   virtual void Report(const MetricFamily& family, double value,
                       absl::Span<const MetricLabel> more) = 0;
-  // Of any type of number.
+  // For any type of number.
   template <typename Number>
   void Report(const MetricFamily& family, Number value) {
     Report(family, static_cast<double>(value), {});

@@ -10,7 +10,7 @@
 
 namespace nereid {
 
-// What stands before the samples of a family.
+// The lines before the samples of a family: its help text and its kind.
 void AppendMetricHeader(absl::string_view name, MetricKind kind, absl::string_view help,
                         std::string* out);
 // `labels`: as they stand between the braces; empty: there are none.

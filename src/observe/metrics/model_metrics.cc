@@ -10,7 +10,7 @@
 namespace nereid {
 namespace {
 
-// In the order of their names, as the original writes them.
+// The labels in the order of their names, as the original writes them.
 std::string SortedLabels(std::vector<std::pair<absl::string_view, absl::string_view>> labels) {
   std::sort(labels.begin(), labels.end());
   std::string text;

@@ -16,7 +16,7 @@ namespace nereid {
 
 class ModelMetrics final : public MetricSink {
  public:
-  // What is reported from now on is of this model version. REQUIRES: called before Report.
+  // Reports from now on belong to this model version. REQUIRES: called before Report.
   void BeginVersion(absl::string_view model, int64_t version);
   using MetricSink::Report;
   void Report(const MetricFamily& family, double value,
@@ -33,7 +33,7 @@ class ModelMetrics final : public MetricSink {
 
   std::string model_;  // the label's value, escaped
   std::string version_;
-  std::string labels_;  // of a sample that has no others
+  std::string labels_;  // of a sample without further labels
   std::vector<Reported> families_;
   std::map<absl::string_view, size_t> by_name_;  // indices into families_
 };

@@ -29,7 +29,7 @@ struct AtomicBatch {
   AtomicDuration compute_input, compute_infer, compute_output;
 };
 
-// Timestamps come from backends, which may get them wrong: no duration is ever negative.
+// Backends may report wrong timestamps: a negative duration counts as zero.
 uint64_t Between(uint64_t start, uint64_t end) { return end > start ? end - start : 0; }
 
 void AddTo(const BatchStatistics& from, BatchStatistics* to) {
@@ -48,7 +48,7 @@ void Add(uint64_t ns, StatDuration* duration) {
 
 }  // namespace
 
-// One writer most of the time: kept on cache lines of its own.
+// A shard usually has a single writer, so each shard has its own cache lines.
 struct alignas(64) ModelStatistics::Shard {
   explicit Shard(uint64_t max_batch_size) : batches(max_batch_size + 1) {}
 

@@ -10,10 +10,10 @@ struct Shown {
   double (*read)(const StatisticsSnapshot&);
 };
 
-// Microseconds from nanoseconds, in whole ones as the original counts.
+// Whole microseconds, as the original reports them.
 double Micros(const StatDuration& duration) { return static_cast<double>(duration.ns / 1000); }
 
-// But the failures, which carry one more label.
+// Metrics of requests, except the failures, which have one more label.
 constexpr Shown kRequests[] = {
     {{"nv_inference_request_success", MetricKind::kCounter,
       "Number of successful inference requests, all batch sizes", MetricSection::kRequests},

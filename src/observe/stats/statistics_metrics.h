@@ -8,7 +8,7 @@
 namespace nereid {
 
 void ReportRequests(const StatisticsSnapshot& statistics, MetricSink* sink);
-// Of models that use the response cache.
+// For models that use the response cache.
 void ReportCache(const StatisticsSnapshot& statistics, MetricSink* sink);
 
 }  // namespace nereid

@@ -98,7 +98,7 @@ TracePtr HoldTrace(std::unique_ptr<InferenceTrace> trace) {
   if (trace == nullptr) return nullptr;
   trace->begun_ = false;
   return TracePtr(trace.release(), [](InferenceTrace* back) {
-    // The trace may be destroyed in that call, and its receiver with it.
+    // OnRelease may destroy the trace, and the receiver with it.
     const std::shared_ptr<TraceReceiver> receiver = back->receiver_;
     receiver->OnRelease(std::unique_ptr<InferenceTrace>(back));
   });

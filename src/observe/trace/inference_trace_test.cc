@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Writes down what it is told, and calls back into the trace as an application may.
+// Records the calls, and calls back into the trace as an application may.
 class Diary final : public TraceReceiver {
  public:
   void OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) override {
@@ -32,7 +32,7 @@ class Diary final : public TraceReceiver {
 
 class InferenceTraceTest : public ::testing::Test {
  protected:
-  // The diary refers to the traces it got back, and those to it.
+  // Breaks a cycle: the diary holds the returned traces, and the traces hold the diary.
   ~InferenceTraceTest() override { diary_->returned.clear(); }
 
   std::unique_ptr<InferenceTrace> Make(uint32_t level, uint64_t parent_id = 0) {
@@ -95,7 +95,7 @@ TEST_F(InferenceTraceTest, GoesBackWhenTheLastHolderLetsGo) {
   EXPECT_EQ(HoldTrace(nullptr), nullptr);
 }
 
-// The receiver of a trace may be nobody else's.
+// The trace may be the only owner of its receiver.
 TEST_F(InferenceTraceTest, ItsReceiverMayGoWithIt) {
   class Dropper final : public TraceReceiver {
    public:

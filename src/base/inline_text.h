@@ -1,0 +1,48 @@
+// InlineText<N>: text that lies in the object itself as long as it has at most N bytes, and in
+// memory of its own beyond that. Thread-compatible.
+#ifndef NEREID_BASE_INLINE_TEXT_H_
+#define NEREID_BASE_INLINE_TEXT_H_
+
+#include <absl/strings/string_view.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+namespace nereid {
+
+template <size_t N>
+class InlineText {
+ public:
+  InlineText() = default;
+  explicit InlineText(absl::string_view text) { Append(text); }
+  InlineText(const InlineText&) = delete;
+  InlineText& operator=(const InlineText&) = delete;
+
+  size_t size() const { return size_; }
+  // Valid until the text is changed.
+  absl::string_view view() const {
+    return absl::string_view(size_ <= N ? few_ : many_.data(), size_);
+  }
+  void Append(absl::string_view text) {
+    if (text.empty()) return;
+    if (size_ + text.size() <= N) {
+      std::memcpy(few_ + size_, text.data(), text.size());
+    } else {
+      if (size_ <= N) many_.assign(few_, size_);
+      many_.append(text.data(), text.size());
+    }
+    size_ += text.size();
+  }
+  // Keeps the memory.
+  void Clear() { size_ = 0; }
+
+ private:
+  size_t size_ = 0;
+  char few_[N];
+  std::string many_;  // all of the text, if it has more than N bytes
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_BASE_INLINE_TEXT_H_
