@@ -47,7 +47,7 @@ uint64_t InferInput::Coalesce() {
   for (const InputBuffer& buffer : buffers_) {
     if (buffer.place.type == MemoryType::kGpu) return 0;
   }
-  // Plain new[]: the bytes are about to be overwritten, zeroing them first would be a second pass.
+  // Plain new[] does not zero the bytes, which are overwritten right away.
   std::unique_ptr<char[]> joined(new char[byte_size_]);
   char* out = joined.get();
   for (const InputBuffer& buffer : buffers_) {

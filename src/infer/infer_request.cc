@@ -153,6 +153,7 @@ void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
   stream_ = std::make_shared<ResponseStream>(std::move(pass), id_, target_, trace_);
   stream_handle_ = stream_;
   issued_ = true;
+  in_flight_.store(true, std::memory_order_relaxed);
 }
 
 void InferRequest::AbortFlight() {
@@ -161,6 +162,7 @@ void InferRequest::AbortFlight() {
   stream_->Abandon();
   stream_.reset();
   issued_ = false;
+  in_flight_.store(false, std::memory_order_relaxed);
 }
 
 void InferRequest::RespondError(const absl::Status& error, FailureReason reason) {
@@ -199,10 +201,11 @@ void InferRequest::Release(uint32_t flags) {
     trace_->Report(TraceActivity::kRequestEnd, ToNanos(model_->clock()->Now()));
     trace_.reset();
   }
-  // May be the last reference, and then answers the client; so it comes before the callback, after
-  // which the request is its maker's.
+  // This may be the last reference to the stream, whose destructor then answers the client. It is
+  // dropped before the callback, because after that the request belongs to its maker again.
   stream_.reset();
   const ReleaseTarget release = release_;
+  in_flight_.store(false, std::memory_order_release);
   release.fn(this, flags, release);
 }
 

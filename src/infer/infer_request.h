@@ -106,7 +106,7 @@ class NEREID_API InferRequest {
   int64_t requested_version() const { return requested_version_; }
   absl::InlinedVector<InferInput, 2>& inputs() { return inputs_; }
   const absl::InlinedVector<InferInput, 2>& inputs() const { return inputs_; }
-  const std::vector<std::string>& asked_outputs() const { return asked_outputs_; }
+  const absl::InlinedVector<std::string, 2>& asked_outputs() const { return asked_outputs_; }
   const ResponseTarget& response_target() const { return target_; }
   const ReleaseTarget& release_target() const { return release_; }
   // Null: the request is not traced.
@@ -136,6 +136,9 @@ class NEREID_API InferRequest {
   const std::string& output_name(size_t index) const;
   bool WantsOutput(absl::string_view name) const;
   const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
+  // Whether the core has the request: from the start of Issue until its release callback, or until
+  // Issue fails. Any thread.
+  bool in_flight() const { return in_flight_.load(std::memory_order_acquire); }
   // Marks the request cancelled; if it is queued, its scheduler drops it. INTERNAL before Issue.
   // May be called while the request is in flight, from any thread, but not during its destruction.
   absl::Status Cancel();
@@ -250,7 +253,7 @@ class NEREID_API InferRequest {
   std::vector<InferInput> override_inputs_;  // the core's, not the maker's
   size_t unkept_inputs_ = 0;
   bool raw_input_ = false;
-  std::vector<std::string> asked_outputs_;
+  absl::InlinedVector<std::string, 2> asked_outputs_;
   // An input name was added that has not been compared with all others.
   bool inputs_may_repeat_ = false;
   bool outputs_may_repeat_ = false;
@@ -271,6 +274,7 @@ class NEREID_API InferRequest {
   std::shared_ptr<ResponseStream> stream_;       // while in flight
   std::weak_ptr<ResponseStream> stream_handle_;  // of the last flight; for Cancel
   bool issued_ = false;
+  std::atomic<bool> in_flight_{false};
   RequestLifecycle lifecycle_;
   uint64_t request_start_ns_ = 0;
   uint64_t queue_start_ns_ = 0;

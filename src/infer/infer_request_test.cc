@@ -67,7 +67,7 @@ TEST_F(InferRequestTest, AnOutputIsAskedForOnce) {
   EXPECT_EQ(request_->asked_outputs().size(), 1u);
 }
 
-// The model has no inputs: names are compared with the first one only.
+// The model has no inputs, so a new name is compared with the first one only.
 TEST_F(InferRequestTest, AnInputIsComparedWithNoMoreThanTheModelHas) {
   for (const char* name : {"a", "b", "b", "c", "b"}) {
     EXPECT_TRUE(request_->AddInput(name, DataType::kFp32, {4}).ok()) << name;

@@ -21,7 +21,7 @@ InlineTurn::~InlineTurn() { assert(deferred_.empty()); }
 
 void InlineTurn::End() {
   ending = this;
-  // What runs may bring further requests, which begin a turn of their own.
+  // Loans may cause further requests, whose loans are deferred too and run in the next round.
   while (!deferred_.empty()) {
     running_.swap(deferred_);
     for (Loan* loan : running_) loan->RunInline(this);

@@ -21,7 +21,7 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
   // Cannot fail: the request is INITIALIZED.
   request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();
   statistics.AddPending(1);
-  // The scheduler may finish with the request before Enqueue returns: only an error leaves it here.
+  // The scheduler may finish with the request before Enqueue returns; `owned` keeps it on error.
   const std::shared_ptr<ServingModel> model = request->model();
   RequestPtr owned(request);
   absl::Cleanup take_back = [&] {
@@ -33,7 +33,7 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
     enqueued = model->Enqueue(&owned);
   } catch (...) {
     if (owned != nullptr) throw;
-    // The scheduler has it, so it will be answered: this is no error of the request.
+    // The scheduler has the request and will answer it, so the call does not fail.
     LOG_ERROR << "model '" << model->config().name << "': an exception after a request was queued";
   }
   if (!enqueued.ok()) return enqueued;

@@ -7,11 +7,12 @@
 #ifndef NEREID_INFER_LENT_BATCH_H_
 #define NEREID_INFER_LENT_BATCH_H_
 
+#include <absl/container/fixed_array.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace nereid {
 
@@ -27,7 +28,7 @@ class LentBatch {
 
  private:
   const std::shared_ptr<const void> lender_;
-  std::vector<std::atomic<bool>> taken_;
+  absl::FixedArray<std::atomic<bool>, 64> taken_;  // small batches need no further memory
 };
 
 }  // namespace nereid

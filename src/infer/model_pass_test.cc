@@ -38,7 +38,7 @@ TEST(ModelPassTest, TheLastPassMayKeepTheModel) {
       pass = ModelPass::Enter(model);
     }
     EXPECT_FALSE(gone.expired());
-    pass = ModelPass();  // the gate is left before it goes with the model
+    pass = ModelPass();  // the pass leaves the gate before the model destroys it
     EXPECT_TRUE(gone.expired());
   }
 }

@@ -56,7 +56,7 @@ void TraceBackendInputs(InferRequest* request) noexcept try {
     TraceInput(trace, TraceActivity::kTensorBackendInput, input, input.shape());
   }
 } catch (const std::bad_alloc&) {
-  // The request runs, whatever could not be noted of it.
+  // The request runs even if its trace is incomplete.
 }
 
 void TraceOutputs(InferenceTrace* trace, const InferResponse& response) {

@@ -68,7 +68,7 @@ class RequestTraceTest : public ::testing::Test {
   }
 
   const std::shared_ptr<Diary> diary_ = std::make_shared<Diary>();
-  // The backend sees "in" without its inner structure.
+  // Clients see "in" with dims [2], the backend with [1,2].
   static InputSpec Reshaped() {
     InputSpec spec;
     spec.name = "in";

@@ -16,7 +16,7 @@ constexpr absl::string_view kBatchNote =
     "in your input dims config, try setting max_batch_size to zero. See the model configuration "
     "docs for more info on max_batch_size.";
 
-// Names that an error lists where a request has more inputs than its model; the rest is a number.
+// If a request has more inputs than its model, the error lists this many and counts the others.
 constexpr size_t kListedInputs = 16;
 
 template <typename... Parts>
@@ -42,7 +42,8 @@ Shape WithBatch(bool batched, int64_t batch, absl::Span<const int64_t> dims) {
   return shape;
 }
 
-// Dims of `reshape` with its variable ones taken, in order, from where `spec.dims` are variable.
+// The dimensions of `spec.reshape`. Its variable ones take, in order, the values that `actual` has
+// for the variable ones of `spec.dims`.
 Shape ApplyReshape(const InputSpec& spec, absl::Span<const int64_t> actual) {
   Shape values;
   for (size_t i = 0; i < spec.dims.size(); ++i) {
@@ -105,7 +106,7 @@ absl::Status RequestValidator::Prepare(InferRequest* request) {
   const bool reads_pieces = request->model()->reads_pieces() && !request->raw_input_;
   for (InferInput& input : request->inputs_) {
     input.Separate();  // what an earlier flight joined may be out of date
-    // An element of BYTES is never split, whoever reads it.
+    // BYTES tensors are always joined, so that no element is split between pieces.
     if (!reads_pieces || input.data_type() == DataType::kBytes) input.Coalesce();
   }
   if (request->raw_input_) {
@@ -124,7 +125,7 @@ absl::Status RequestValidator::Prepare(InferRequest* request) {
 absl::Status RequestValidator::CheckCorrelationId(const CompiledModel& model,
                                                   const InferRequest& request) {
   const CorrelationId& id = request.correlation_id();
-  if (!id.present()) return absl::OkStatus();  // whether it may be absent is the scheduler's say
+  if (!id.present()) return absl::OkStatus();  // the scheduler decides whether it may be absent
   for (const SequenceControl& control : model.sequence.controls) {
     if (control.kind != SequenceControl::Kind::kCorrelationId) continue;
     if (id.is_string() == (control.data_type == DataType::kBytes)) continue;
@@ -174,7 +175,7 @@ absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, InferR
       return Invalid(*request, "raw input '", spec.name, "' of ", input.byte_size(),
                      " bytes is too long for one string element (at most 4294967295 bytes)");
     }
-    // The body is the one element itself: its length goes in front.
+    // The body is the only element, so its length goes in front.
     const uint32_t length = static_cast<uint32_t>(input.byte_size());
     std::unique_ptr<char[]> element(new char[sizeof(length) + length]);
     std::memcpy(element.get(), &length, sizeof(length));
@@ -211,7 +212,7 @@ absl::Status RequestValidator::CheckRepeatedOutputs(const CompiledModel& model,
                                                     const InferRequest& request) {
   if (!request.outputs_may_repeat_) return absl::OkStatus();
   const auto begin = request.asked_outputs_.begin();
-  // All are the model's: of one more than it has, two are the same.
+  // All names are outputs of the model, so one more than it has must include a repeated name.
   const size_t looked_at = std::min(request.asked_outputs_.size(), model.outputs.size() + 1);
   for (auto name = begin; name != begin + static_cast<std::ptrdiff_t>(looked_at); ++name) {
     if (std::find(begin, name, *name) != name) return request.RepeatedName("output", *name);
@@ -243,7 +244,7 @@ absl::Status RequestValidator::CheckRepeatedInputs(const InferRequest& request) 
 
 absl::Status RequestValidator::CheckRequiredInputs(const CompiledModel& model,
                                                    const InferRequest& request) {
-  if (!model.has_optional_inputs) return absl::OkStatus();  // their number says it all
+  if (!model.has_optional_inputs) return absl::OkStatus();  // their number was checked
   size_t required = 0;
   for (const InferInput& input : request.inputs_) {
     if (!model.inputs[static_cast<size_t>(model.FindInput(input.name()))].optional) ++required;
@@ -271,7 +272,7 @@ absl::Status RequestValidator::WrongInputCount(const CompiledModel& model,
                          model.inputs.size())
           : absl::StrCat("expected ", model.inputs.size(), " inputs");
   const std::string more = listed < given ? absl::StrCat(" and ", given - listed, " more") : "";
-  // Which ones are missing is not known where some were only counted.
+  // If some inputs were only counted, it is unknown which ones are missing.
   const std::string missed =
       request.unkept_inputs_ > 0
           ? ""

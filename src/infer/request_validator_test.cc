@@ -190,7 +190,7 @@ TEST(RequestValidatorTest, TooManyInputs) {
                 "missing required input(s) []. Please provide all required input(s).");
 }
 
-// 'i0' ... in the list, then the number of the others.
+// The 16 names 'i0' to 'i15', as the error lists them.
 std::string Sixteen() {
   std::string list = "'i0'";
   for (int i = 1; i < 16; ++i) list += ",'i" + std::to_string(i) + "'";
@@ -486,7 +486,7 @@ TEST(RequestValidatorTest, StringsOnAGpuAreNotLookedAt) {
   Request request(One(DataType::kBytes, {1}));
   absl::StatusOr<InferInput*> input = request->AddInput("a", DataType::kBytes, {1});
   ASSERT_TRUE(input.ok());
-  // Never read: an address that is none of the processor's.
+  // The address is not readable, because the validator must not read GPU memory.
   (*input)->AppendBuffer({reinterpret_cast<const void*>(16), 100, {MemoryType::kGpu, 0}});
   ExpectAccepted(request);
 }

@@ -26,11 +26,13 @@ ResponseStream::ResponseStream(ModelPass pass, std::string request_id, const Res
       trace_(std::move(trace)) {}
 
 ResponseStream::~ResponseStream() {
-  if (!final_sent_.exchange(true)) Deliver(ErrorOfBackend(), kResponseCompleteFinal);
-  // May deliver what waits for this one.
+  if ((sends_.fetch_or(kFinalSent) & kFinalSent) == 0) {
+    Deliver(ErrorOfBackend(), kResponseCompleteFinal);
+  }
+  // This may deliver responses of other streams that wait for the end of this one.
   relay_.reset();
-  // While the model is still there: who has waited for the server has all traces back, but for
-  // those of responses that he still has.
+  // Released while `pass_` keeps the model, so that whoever has waited for the server's end has all
+  // traces back, except those of responses that still exist.
   trace_.reset();
 }
 
@@ -59,26 +61,35 @@ std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
                                          target_.allocator, target_.allocator_userp, trace_);
 }
 
+bool ResponseStream::BeginDelivery(std::unique_ptr<InferResponse>* response, uint32_t flags,
+                                   bool* held) {
+  const bool is_final = (flags & kResponseCompleteFinal) != 0;
+  uint32_t sends = 0;
+  // The usual case: the first response is also the last.
+  if (is_final && sends_.compare_exchange_strong(sends, kFinalSent, std::memory_order_acq_rel)) {
+    return true;
+  }
+  MutexLock lock(&mu_);
+  sends = sends_.load(std::memory_order_acquire);
+  do {
+    if ((sends & kFinalSent) != 0) return false;
+  } while (!sends_.compare_exchange_weak(sends, is_final ? sends | kFinalSent : sends + 1,
+                                         std::memory_order_acq_rel));
+  *held = is_final && sends > 0;
+  if (*held) held_final_ = HeldResponse{std::move(*response), flags};
+  return true;
+}
+
 absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint32_t flags) {
   const bool is_final = (flags & kResponseCompleteFinal) != 0;
-  {
-    MutexLock lock(&mu_);
-    if (final_sent()) {
-      return absl::InternalError(absl::StrCat(
-          "[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_, "] model '",
-          model()->config().name, "': a response was sent after the final one; it is dropped"));
-    }
-    if (!is_final) {
-      ++delivering_;
-    } else {
-      final_sent_.store(true, std::memory_order_release);
-      if (delivering_ > 0) {
-        held_final_ = HeldResponse{std::move(response), flags};
-        return absl::OkStatus();
-      }
-    }
+  bool held = false;
+  if (!BeginDelivery(&response, flags, &held)) {
+    return absl::InternalError(absl::StrCat(
+        "[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_, "] model '",
+        model()->config().name, "': a response was sent after the final one; it is dropped"));
   }
-  // Also where the relay has no memory for it: a final response that waits must not wait for ever.
+  if (held) return absl::OkStatus();
+  // Also runs if the relay throws for lack of memory: a held final response must not wait for ever.
   absl::Cleanup delivered = [this] { EndDelivery(); };
   if (is_final) std::move(delivered).Cancel();
   Deliver(std::move(response), flags);
@@ -89,7 +100,8 @@ void ResponseStream::EndDelivery() {
   std::optional<HeldResponse> final_response;
   {
     MutexLock lock(&mu_);
-    if (--delivering_ == 0) final_response = std::exchange(held_final_, std::nullopt);
+    const uint32_t left = sends_.fetch_sub(1, std::memory_order_acq_rel) - 1;
+    if (left == kFinalSent) final_response = std::exchange(held_final_, std::nullopt);
   }
   if (final_response.has_value()) {
     Deliver(std::move(final_response->response), final_response->flags);
@@ -103,22 +115,22 @@ void ResponseStream::SendFinalError(const absl::Status& error) {
     response = NewResponse();
     response->set_status(error);
   } catch (const std::bad_alloc&) {
-    response = nullptr;  // the client gets the end of its request, if nothing else
+    response = nullptr;  // the client at least learns that the request has ended
   }
-  Send(std::move(response), kResponseCompleteFinal).IgnoreError();  // another was faster
+  Send(std::move(response), kResponseCompleteFinal).IgnoreError();  // fails if another was faster
 }
 
 void ResponseStream::LookAt(const InferResponse* response, uint32_t flags) noexcept try {
   if (trace_ != nullptr && response != nullptr) TraceOutputs(trace_.get(), *response);
   if (tap_ != nullptr) tap_->OnResponse(response, flags);
 } catch (const std::bad_alloc&) {
-  // The client gets the response, whatever could not be noted of it.
+  // The client gets the response even if the trace or the tap misses it.
 }
 
 void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
   LookAt(response.get(), flags);
-  // The receiver must not keep the stream alive: dropped here, which may be done safely because
-  // whoever called Send holds a reference of their own.
+  // The receiver must not keep the stream alive, so the response's reference is dropped. That is
+  // safe, because the caller of Send holds its own reference.
   if (response != nullptr) response->TakeStream().reset();
   const Clock* const clock = model()->clock();
   const TimePoint start = clock->Now();
@@ -128,7 +140,7 @@ void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t f
   } else {
     target_.fn(response.release(), flags, target_);
   }
-  // Responses that were sent by the receiver are part of this.
+  // Includes responses that the receiver sent meanwhile, so their time is not added again.
   time_in_receivers = before + (clock->Now() - start);
 }
 

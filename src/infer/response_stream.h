@@ -41,6 +41,9 @@ struct ResponseTarget {
   void (*foreign_fn)() = nullptr;  // the C API keeps an application's callback here
   const OutputAllocator* allocator = nullptr;
   void* allocator_userp = nullptr;
+  // What allocator_userp points to, unless somebody else keeps that. A backend may fill a response
+  // that it made before the final one was sent, so only the responses know how long it is used.
+  std::shared_ptr<const void> kept = nullptr;
 };
 
 // Sees the responses of one stream before they are delivered, on the threads that send them. Owned
@@ -102,22 +105,30 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   static Duration TimeInReceivers();
 
   // The request was not accepted after all: nothing was delivered, and nothing will be.
-  void Abandon() { final_sent_.store(true, std::memory_order_release); }
+  void Abandon() { sends_.fetch_or(kFinalSent, std::memory_order_release); }
 
   void Cancel() { cancelled_.store(true, std::memory_order_release); }
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
-  bool final_sent() const { return final_sent_.load(std::memory_order_acquire); }
+  bool final_sent() const { return (sends_.load(std::memory_order_acquire) & kFinalSent) != 0; }
   const ModelPass& pass() const { return pass_; }
   const std::shared_ptr<ServingModel>& model() const { return pass_.model(); }
   // Running index of reported response statistics.
   uint64_t NextStatisticsIndex() { return statistics_index_.fetch_add(1); }
 
  private:
+  // The bit of sends_ that says that the final response was sent. The others
+  // count the deliveries under way that are not final.
+  static constexpr uint32_t kFinalSent = uint32_t{1} << 31;
+
   struct HeldResponse {
     std::unique_ptr<InferResponse> response;
     uint32_t flags;
   };
 
+  // Notes that a response is being sent. False: a final one was sent before. If it has to wait for
+  // other deliveries, `*held` becomes true and `*response` is taken.
+  bool BeginDelivery(std::unique_ptr<InferResponse>* response, uint32_t flags, bool* held)
+      ABSL_LOCKS_EXCLUDED(mu_);
   // The response for a request that was never answered; null if memory is exhausted.
   std::unique_ptr<InferResponse> ErrorOfBackend() noexcept;
   // Shows a response that is about to be delivered to trace and tap.
@@ -133,10 +144,11 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   std::unique_ptr<ResponseTap> tap_;      // mostly null; constant once the stream is shared
   std::unique_ptr<ResponseRelay> relay_;  // mostly null; constant once the stream is shared
   std::atomic<bool> cancelled_{false};
-  std::atomic<bool> final_sent_{false};  // set under mu_, read without it
+  // kFinalSent and deliveries under way. From 0 to kFinalSent, which is all
+  // that most requests need, without mu_; all other changes under it.
+  std::atomic<uint32_t> sends_{0};
   std::atomic<uint64_t> statistics_index_{0};
   Mutex mu_;
-  int delivering_ ABSL_GUARDED_BY(mu_) = 0;  // deliveries under way that are not final
   std::optional<HeldResponse> held_final_ ABSL_GUARDED_BY(mu_);  // waits for those deliveries
 };
 

@@ -17,7 +17,7 @@ class ResponseStreamTest : public ::testing::Test {
  protected:
   ResponseStreamTest() { request_->set_id("7"); }
 
-  // The stream of an issued request, whose request has been released already.
+  // The stream of an issued request that has been released already.
   std::shared_ptr<ResponseStream> Detached() {
     RequestPtr owned = request_.Issue();
     return owned->stream();
@@ -40,8 +40,8 @@ TEST_F(ResponseStreamTest, DeliversResponsesInOrderWithTheirFlags) {
   EXPECT_TRUE(request_.answer(2).is_final());
 }
 
-// What a receiver sees, and a final response that is sent while it still looks at another one, as
-// a second thread of a backend may do at any moment.
+// A receiver that records the flags of responses. While it handles a response, a final one is sent,
+// as a second thread of a backend may do at any moment.
 struct FinalMeanwhile {
   ResponseStream* stream = nullptr;
   bool inside = false;

@@ -12,7 +12,7 @@
 namespace nereid {
 namespace {
 
-// Hands out one static buffer and notes what is asked of it.
+// Hands out one static buffer and records the calls.
 class NotingAllocator final : public OutputAllocator {
  public:
   absl::Status Start(void* userp) const override {

@@ -12,8 +12,8 @@ namespace nereid {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-constexpr uint64_t kLargest = uint64_t{1} << 40;  // not worth asking for more
-constexpr uint64_t kEmptyTextSize = 4;            // of BYTES: its length
+constexpr uint64_t kLargest = uint64_t{1} << 40;  // the system is not asked for more
+constexpr uint64_t kEmptyTextSize = 4;            // an empty BYTES element: only its length field
 
 absl::Status OutOfMemory(const StateSpec& spec, uint64_t byte_size) {
   return absl::ResourceExhaustedError(absl::StrCat("out of memory: cannot allocate ", byte_size,
@@ -56,7 +56,7 @@ absl::Status SequenceState::Start() {
 absl::Status SequenceState::StartLike(const InferInput& like) {
   in_.data_type = like.data_type();
   in_.shape = like.shape();
-  // The shape is that of a state that exists, so that its bytes can be counted.
+  // The shape is that of an existing state, so its elements can be counted.
   const uint64_t size =
       in_.data_type == DataType::kBytes
           ? static_cast<uint64_t>(ElementCount(in_.shape).value_or(0)) * kEmptyTextSize
@@ -81,7 +81,7 @@ absl::StatusOr<char*> SequenceState::Buffer(uint64_t byte_size) {
     if (!bytes.Resize(byte_size, &old)) return OutOfMemory(*spec_, byte_size);
     if (old.data() != nullptr) {
       std::memcpy(bytes.data(), old.data(), kept);
-      // The one that the request's input shows is the first that is left behind.
+      // The request's input shows the first buffer that is replaced, so only that one is kept.
       if (retired_.data() == nullptr) swap(retired_, old);
     }
   } else if (!bytes.Resize(byte_size)) {

@@ -51,7 +51,7 @@ class Sequence {
     EXPECT_EQ(request_->sequence_states(), states_.get());
     return request_->FindBackendInput("IN");
   }
-  // Writes the next state, without taking it over.
+  // Writes the next state, but does not make it the current one.
   SequenceState* Write(const Shape& shape, const std::string& bytes) {
     SequenceState* const state = *states_->NewOutput("OUT", DataType::kInt32, shape);
     char* const buffer = *state->Buffer(bytes.size());

@@ -1,6 +1,6 @@
-// FakeModel: a ServingModel without backend and scheduler, for tests of what lies above or below
-// them. ModelBuilder: writes the CompiledModel of such a model. FakeModel is thread-safe once its
-// script is set; ModelBuilder is thread-compatible.
+// FakeModel: a ServingModel without backend and scheduler, for tests of the modules around them.
+// ModelBuilder: writes the CompiledModel of such a model. FakeModel is thread-safe once its script
+// is set; ModelBuilder is thread-compatible.
 #ifndef NEREID_INFER_TESTING_FAKE_MODEL_H_
 #define NEREID_INFER_TESTING_FAKE_MODEL_H_
 
@@ -33,7 +33,7 @@ class ModelBuilder {
   ModelBuilder& Batching(std::vector<int32_t> preferred = {}, Duration max_delay = Duration{0});
   // `levels` priority levels, the last of which is the default.
   ModelBuilder& Priorities(uint64_t levels);
-  // Policy of one level; of those that have none if `level` is 0.
+  // Policy of one level or, if `level` is 0, of all levels without their own.
   ModelBuilder& Policy(const QueuePolicy& policy, uint64_t level = 0);
   ModelBuilder& Instances(int count);
 
@@ -62,7 +62,7 @@ class FakeModel final : public ServingModel {
   std::function<absl::Status(RequestPtr*)> on_enqueue;  // none: UNAVAILABLE
   std::function<void(InferRequest*)> on_cancel;
   absl::Status ready;
-  std::optional<CorrelationId> sequence;  // the one that lives here
+  std::optional<CorrelationId> sequence;  // the only one that HasSequence reports
   std::atomic<bool> admission_open{true};
 
   int cancels() const { return cancels_.load(); }

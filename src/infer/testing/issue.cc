@@ -1,5 +1,5 @@
-// The part of TestRequest that stands in for Server::Infer. A file of its own, because tests of the
-// whole library have the real one and not what is called here.
+// The part of TestRequest that stands in for Server::Infer. It has its own file, because tests that
+// link the whole library use the real Server::Infer and cannot link what this file calls.
 #include <utility>
 
 #include "infer/request_validator.h"

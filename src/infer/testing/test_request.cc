@@ -92,7 +92,7 @@ TestRequest::Answer& TestRequest::answer(size_t index) {
 void TestRequest::OnResponse(InferResponse* response, uint32_t flags,
                              const ResponseTarget& target) {
   auto* const self = static_cast<TestRequest*>(target.userp);
-  // Notified under the lock: whoever waits may destroy this as soon as it sees the answer.
+  // Notified under the lock: the waiting thread may destroy the object once it sees the answer.
   MutexLock lock(&self->mu_);
   self->answers_.push_back({std::unique_ptr<InferResponse>(response), flags});
   self->changed_.NotifyAll();

@@ -38,7 +38,7 @@ class TestRequest {
   InferRequest* get() { return request_.get(); }
   InferRequest* operator->() { return request_.get(); }
 
-  // Adds an input whose bytes this keeps. The input must be new to the request.
+  // Adds an input and keeps its bytes. The input must be new to the request.
   InferInput* Input(std::string name, DataType type, const Shape& shape, std::string bytes);
   // The same, with as many zero bytes as the shape asks for. REQUIRES: not BYTES.
   InferInput* Input(std::string name, DataType type, const Shape& shape);
@@ -46,7 +46,7 @@ class TestRequest {
   static std::string StringElement(absl::string_view text);
 
   // Takes the request into flight, as Server::Infer does up to the scheduler. Ends the process if
-  // the request is not valid for its model: tests of that use RequestValidator.
+  // the request is not valid for its model: tests of invalid requests use RequestValidator.
   RequestPtr Issue();
   // The same, with a pass that the caller has taken.
   RequestPtr IssueInside(ModelPass pass);
@@ -59,20 +59,20 @@ class TestRequest {
   uint32_t release_flags() const ABSL_LOCKS_EXCLUDED(mu_);
   // Status of the final answer; UNKNOWN while there is none.
   absl::Status final_status() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Until the request was released and a final answer came.
+  // Waits until the request was released and a final answer came.
   void WaitDone() ABSL_LOCKS_EXCLUDED(mu_);
   // REQUIRES: index < answer_count(). The answer stays here.
   Answer& answer(size_t index) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // For mistakes of the test itself, where no assertion library reaches: ends the process.
+  // Ends the process for a mistake of the test itself, because there is no assertion library here.
   static void Require(bool condition, absl::string_view what);
   static void OnResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   const Answer* Final() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const HeapOutputAllocator allocator_{nullptr};
-  std::deque<std::string> data_;  // addresses stay
+  std::deque<std::string> data_;  // a deque, so that the addresses stay valid
   std::unique_ptr<InferRequest> request_;
   mutable Mutex mu_;
   CondVar changed_;

@@ -1,0 +1,96 @@
+#include "infer/flight.h"
+
+#include <absl/cleanup/cleanup.h>
+
+#include <cassert>
+
+#include "base/log.h"
+#include "base/status_macros.h"
+
+namespace nereid {
+
+Flight::~Flight() = default;
+
+InferRequest* Flight::Draft(std::shared_ptr<ServingModel> model, int64_t requested_version) {
+  assert(!request_.has_value());
+  return &request_.emplace(std::move(model), requested_version);
+}
+
+void Flight::Drop() {
+  assert(!issued());
+  request_.reset();
+  OnReleased();
+  slot_.Return();
+}
+
+absl::Status Flight::Begin(std::shared_ptr<Flight>* flight, Outputs outputs, Issuer issue) {
+  Flight* const self = flight->get();
+  InferRequest* const request = self->draft();
+  assert(request != nullptr);
+  request->set_release_target({&Flight::HandleRelease, self});
+  ResponseTarget target{&Flight::HandleResponse, self, nullptr, outputs.allocator,
+                        outputs.userp.get()};
+  target.kept = std::move(outputs.userp);
+  request->set_response_target(target);
+  self->issued_.store(true, std::memory_order_relaxed);
+  self->self_ = std::move(*flight);
+  // Also runs if `issue` throws.
+  absl::Cleanup not_issued = [self, flight] {
+    *flight = std::move(self->self_);
+    self->issued_.store(false, std::memory_order_relaxed);
+  };
+  RETURN_IF_ERROR(issue(request));
+  std::move(not_issued).Cancel();
+  self->EndIssue();
+  return absl::OkStatus();
+}
+
+void Flight::EndIssue() {
+  uint32_t state = state_.load(std::memory_order_acquire);
+  while ((state & kCancelled) == 0) {
+    if (state_.compare_exchange_weak(state, (state & ~kIssuing) | kInCore,
+                                     std::memory_order_acq_rel, std::memory_order_acquire)) {
+      if ((state & kKept) == kIssuing) const std::shared_ptr<Flight> last = std::move(self_);
+      return;
+    }
+  }
+  CancelInCore();
+  state_.fetch_or(kInCore, std::memory_order_release);
+  End(kIssuing);
+}
+
+void Flight::Cancel() {
+  const uint32_t before = state_.fetch_or(kCancelled, std::memory_order_acq_rel);
+  // Otherwise EndIssue sees the bit, or a former call has done it.
+  if ((before & (kInCore | kCancelled)) == kInCore) CancelInCore();
+}
+
+void Flight::CancelInCore() {
+  LOG_VERBOSE(1) << request_->LogPrefix() << "the client cancels its request of model '"
+                 << request_->model()->config().name << "'";
+  request_->Cancel().IgnoreError();  // fails for a request that was never issued
+}
+
+void Flight::HandleRelease(InferRequest* request, uint32_t, const ReleaseTarget& target) {
+  auto* const self = static_cast<Flight*>(target.userp);
+  request->RemoveAllInputs();
+  self->OnReleased();
+  self->End(kUnreleased);
+}
+
+void Flight::HandleResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target) {
+  auto* const self = static_cast<Flight*>(target.userp);
+  const bool is_final = (flags & kResponseCompleteFinal) != 0;
+  // Also runs if the frontend throws for lack of memory.
+  const absl::Cleanup end = [self, is_final] {
+    if (is_final) self->End(kUnanswered);
+  };
+  self->OnResponse(std::unique_ptr<InferResponse>(response), is_final);
+}
+
+void Flight::End(uint32_t kept) {
+  const uint32_t before = state_.fetch_and(~kept, std::memory_order_acq_rel);
+  if ((before & kKept) == kept) const std::shared_ptr<Flight> last = std::move(self_);
+}
+
+}  // namespace nereid

@@ -1,0 +1,131 @@
+// Flight: a request on its way through the core, as the frontend that made it sees it. The flight
+// holds the request and the request's place among the server's open requests, and it lives until
+// both ends have come: the request is released, and its final response has arrived.
+//
+// A frontend derives from Flight and adds only its bytes: those that the inputs point into, and
+// those that it makes of the responses. What it could do wrong cannot be written:
+//   - only a flight that a shared_ptr holds can be issued, and Issue takes that shared_ptr, so that
+//     the issuer has nothing left to touch;
+//   - the request can be reached only until then (draft);
+//   - the two ends may come in any order, on any threads, and before Issue returns: the flight
+//     keeps itself alive until the last of them, and nobody counts them;
+//   - Cancel does what is right before, during and after the flight;
+//   - after an error of Issue, or an exception, everything is as before, and no end comes.
+//
+// Thread-safe where a method says so; until Issue, otherwise thread-compatible.
+#ifndef NEREID_INFER_FLIGHT_H_
+#define NEREID_INFER_FLIGHT_H_
+
+#include <absl/cleanup/cleanup.h>
+#include <absl/functional/function_ref.h>
+#include <absl/status/status.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "base/budget.h"
+#include "base/export.h"
+#include "infer/infer_request.h"
+#include "infer/response.h"
+#include "memory/output_allocator.h"
+
+namespace nereid {
+
+class NEREID_API Flight {
+ public:
+  // Hands a request to the core, as Server::InferForClient does: on an error the request stays with
+  // the caller, and no callback of it runs.
+  using Issuer = absl::FunctionRef<absl::Status(InferRequest* request)>;
+
+  // What makes the buffers of outputs.
+  struct Outputs {
+    // NOLINTNEXTLINE(google-explicit-constructor): most allocators need nothing else
+    Outputs(const OutputAllocator* allocator_in, std::shared_ptr<void> userp_in = nullptr)
+        : allocator(allocator_in), userp(std::move(userp_in)) {}
+
+    const OutputAllocator* allocator;  // outlives the responses
+    std::shared_ptr<void> userp;  // the allocator gets it; kept as long as a response may be filled
+  };
+
+  Flight(const Flight&) = delete;
+  Flight& operator=(const Flight&) = delete;
+  virtual ~Flight();
+
+  // Asks the core to cancel the request: now, or as soon as the core has it. Has no effect on a
+  // request that has ended. Any thread that holds the flight, at any time.
+  void Cancel();
+  // Whether Cancel was called. Any thread.
+  bool cancelled() const { return (state_.load(std::memory_order_acquire) & kCancelled) != 0; }
+
+  // The place among the server's open requests. Goes back when the flight is destroyed or dropped.
+  void set_slot(BudgetUnits slot) { slot_ = std::move(slot); }
+
+ protected:
+  Flight() = default;
+
+  // Makes the request, which is then filled by way of draft(). REQUIRES: there is none.
+  InferRequest* Draft(std::shared_ptr<ServingModel> model, int64_t requested_version);
+  // The request; null if there is none, and from Issue on.
+  InferRequest* draft() { return request_.has_value() && !issued() ? &*request_ : nullptr; }
+
+  // Gives the request of `*flight` to the core by `issue`. On OK `*flight` is null: the flight
+  // keeps itself until both ends. After an error, which is that of `issue`, `*flight` is unchanged.
+  // REQUIRES: the flight has a draft.
+  template <class F>
+  static absl::Status Issue(std::shared_ptr<F>* flight, Outputs outputs, Issuer issue) {
+    static_assert(std::is_base_of_v<Flight, F>);
+    std::shared_ptr<Flight> base = std::move(*flight);
+    const absl::Cleanup hand_back = [&] { *flight = std::static_pointer_cast<F>(std::move(base)); };
+    return Begin(&base, std::move(outputs), issue);
+  }
+
+  // Ends a flight that is not issued: OnReleased runs, and request and place are returned.
+  // REQUIRES: not issued.
+  void Drop();
+  // Returns the place before the flight is destroyed. REQUIRES: both ends have come, or not issued.
+  void ReturnSlot() { slot_.Return(); }
+
+  // ---- The ends, and what comes before them. They run on any thread, several responses of a
+  // model that sends from several threads also at a time. They must not block (ResponseTarget tells
+  // the exception).
+  // Nobody reads the inputs any more, and they are removed: the request is released, or the flight
+  // was dropped. Called once.
+  virtual void OnReleased() = 0;
+  // `response` is null if only the end is told. Called once with `is_final`, when all other calls
+  // have returned.
+  virtual void OnResponse(std::unique_ptr<InferResponse> response, bool is_final) = 0;
+
+ private:
+  // The state is one word. The lowest three bits tell what an issued flight still waits for.
+  static constexpr uint32_t kIssuing = 1;
+  static constexpr uint32_t kUnreleased = 2;
+  static constexpr uint32_t kUnanswered = 4;
+  static constexpr uint32_t kKept = kIssuing | kUnreleased | kUnanswered;
+  static constexpr uint32_t kInCore = 8;  // the core has or had the request for certain
+  static constexpr uint32_t kCancelled = 16;
+
+  static absl::Status Begin(std::shared_ptr<Flight>* flight, Outputs outputs, Issuer issue);
+  static void HandleRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
+  static void HandleResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
+
+  bool issued() const { return issued_.load(std::memory_order_relaxed); }
+  // The core has the request: passes on a Cancel that came meanwhile.
+  void EndIssue();
+  void CancelInCore();
+  // What `kept` stands for is over. The last such call destroys the flight, unless others hold it.
+  void End(uint32_t kept);
+
+  std::optional<InferRequest> request_;
+  BudgetUnits slot_;
+  std::atomic<bool> issued_{false};  // from the start of Issue on, unless it fails
+  std::atomic<uint32_t> state_{kKept};
+  std::shared_ptr<Flight> self_;  // of an issued flight; taken by who clears the last bit of kKept
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_INFER_FLIGHT_H_
