@@ -58,7 +58,7 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary&
   return found;
 }
 
-BackendHandle::BackendHandle(std::string name, BackendLocation location, std::string config_json,
+LoadedBackend::LoadedBackend(std::string name, BackendLocation location, std::string config_json,
                              std::unique_ptr<SharedLibrary> library)
     : name_(std::move(name)),
       location_(std::move(location)),
@@ -66,7 +66,7 @@ BackendHandle::BackendHandle(std::string name, BackendLocation location, std::st
       config_{std::move(config_json)},
       library_(std::move(library)) {}
 
-absl::StatusOr<std::shared_ptr<BackendHandle>> BackendHandle::Load(const std::string& name,
+absl::StatusOr<std::shared_ptr<LoadedBackend>> LoadedBackend::Load(const std::string& name,
                                                                    const BackendLocation& location,
                                                                    const std::string& config_json) {
   absl::StatusOr<std::unique_ptr<SharedLibrary>> library =
@@ -75,15 +75,15 @@ absl::StatusOr<std::shared_ptr<BackendHandle>> BackendHandle::Load(const std::st
     return absl::Status(library.status().code(),
                         absl::StrCat("backend '", name, "': ", library.status().message()));
   }
-  std::shared_ptr<BackendHandle> backend(
-      new BackendHandle(name, location, config_json, *std::move(library)));
+  std::shared_ptr<LoadedBackend> backend(
+      new LoadedBackend(name, location, config_json, *std::move(library)));
   RETURN_IF_ERROR(backend->FindEntryPoints());
   RETURN_IF_ERROR(backend->Initialize());
   LOG_VERBOSE(1) << "loaded backend '" << name << "' from " << backend->code();
   return backend;
 }
 
-BackendHandle::~BackendHandle() {
+LoadedBackend::~LoadedBackend() {
   if (!initialized_ || entry_points_.finalize == nullptr) return;
   const absl::Status status = CallBackend(name_, "", "TRITONBACKEND_Finalize", [&] {
     return entry_points_.finalize(reinterpret_cast<TRITONBACKEND_Backend*>(this));
@@ -92,7 +92,7 @@ BackendHandle::~BackendHandle() {
     LOG_ERROR << "failed finalizing backend '" << name_ << "': " << status.message();
 }
 
-absl::Status BackendHandle::FindEntryPoints() {
+absl::Status LoadedBackend::FindEntryPoints() {
   const auto find = [&](auto* slot, const char* symbol) {
     *slot = library_->Function<std::remove_pointer_t<decltype(slot)>>(symbol);
   };
@@ -115,7 +115,7 @@ absl::Status BackendHandle::FindEntryPoints() {
   return absl::OkStatus();
 }
 
-absl::Status BackendHandle::Initialize() {
+absl::Status LoadedBackend::Initialize() {
   auto* const handle = reinterpret_cast<TRITONBACKEND_Backend*>(this);
   if (entry_points_.initialize != nullptr) {
     RETURN_IF_ERROR(CallBackend(name_, "", "TRITONBACKEND_Initialize",

@@ -1,4 +1,4 @@
-// BackendLibrary: a backend's shared object and its entry points. BackendHandle: the object behind
+// BackendLibrary: a backend's shared object and its entry points. LoadedBackend: the object behind
 // a TRITONBACKEND_Backend*. Both live until the server ends.
 #ifndef NEREID_BACKEND_HOST_BACKEND_LIBRARY_H_
 #define NEREID_BACKEND_HOST_BACKEND_LIBRARY_H_
@@ -56,14 +56,14 @@ struct BackendAttributes {
   bool reads_pieces = false;
 };
 
-class BackendHandle {
+class LoadedBackend {
  public:
   // Loads the library and initialises the backend. If the library belongs to a model, a copy is
   // loaded, so that overwriting the file does not change running code. Errors name the backend.
-  static absl::StatusOr<std::shared_ptr<BackendHandle>> Load(const std::string& name,
+  static absl::StatusOr<std::shared_ptr<LoadedBackend>> Load(const std::string& name,
                                                              const BackendLocation& location,
                                                              const std::string& config_json);
-  ~BackendHandle();
+  ~LoadedBackend();
 
   const std::string& name() const { return name_; }
   const std::string& artifact_dir() const { return location_.artifact_dir; }
@@ -80,7 +80,7 @@ class BackendHandle {
   TRITONBACKEND_ExecutionPolicy execution_policy = TRITONBACKEND_EXECUTION_BLOCKING;
 
  private:
-  BackendHandle(std::string name, BackendLocation location, std::string config_json,
+  LoadedBackend(std::string name, BackendLocation location, std::string config_json,
                 std::unique_ptr<SharedLibrary> library);
   absl::Status FindEntryPoints();
   absl::Status Initialize();

@@ -115,7 +115,7 @@ class Search {
     return text;
   }
 
-  static constexpr size_t kModelFolders = 2;  // the first ones of folders_
+  static constexpr size_t kModelFolders = 2;  // the first entries of folders_
 
   const ParsedConfig& config_;
   const fs::path own_folder_;

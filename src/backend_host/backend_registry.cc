@@ -40,7 +40,7 @@ BackendRegistry::Options Cleaned(BackendRegistry::Options options) {
 
 BackendRegistry::BackendRegistry(Options options) : options_(Cleaned(std::move(options))) {}
 
-absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const ParsedConfig& config,
+absl::StatusOr<std::shared_ptr<LoadedBackend>> BackendRegistry::Get(const ParsedConfig& config,
                                                                     const std::string& model_dir,
                                                                     int64_t version) {
   ASSIGN_OR_RETURN(const BackendLocation location,
@@ -59,7 +59,7 @@ absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const Parsed
     if (slot->backend != nullptr) return slot->backend;
     slot->loading = true;
   }
-  std::shared_ptr<BackendHandle> backend;
+  std::shared_ptr<LoadedBackend> backend;
   const auto end_loading = absl::MakeCleanup([&] {
     {
       MutexLock lock(&slot->mu);
@@ -68,18 +68,18 @@ absl::StatusOr<std::shared_ptr<BackendHandle>> BackendRegistry::Get(const Parsed
     }
     slot->loaded.NotifyAll();
   });
-  ASSIGN_OR_RETURN(backend, BackendHandle::Load(name, location, ConfigJson(name)));
+  ASSIGN_OR_RETURN(backend, LoadedBackend::Load(name, location, ConfigJson(name)));
   // A copy, because `end_loading` still reads the original.
-  return std::shared_ptr<BackendHandle>(backend);
+  return std::shared_ptr<LoadedBackend>(backend);
 }
 
-std::vector<std::shared_ptr<const BackendHandle>> BackendRegistry::Loaded() {
+std::vector<std::shared_ptr<const LoadedBackend>> BackendRegistry::Loaded() {
   std::vector<std::shared_ptr<Slot>> slots;
   {
     MutexLock lock(&mu_);
     for (const auto& [key, slot] : by_code_) slots.push_back(slot);
   }
-  std::vector<std::shared_ptr<const BackendHandle>> loaded;
+  std::vector<std::shared_ptr<const LoadedBackend>> loaded;
   for (const auto& slot : slots) {
     MutexLock lock(&slot->mu);
     if (slot->backend != nullptr) loaded.push_back(slot->backend);

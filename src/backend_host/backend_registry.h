@@ -27,11 +27,11 @@ class BackendRegistry {
 
   // The backend that `config` names, found by LocateBackend. Blocks while the backend is being
   // loaded.
-  absl::StatusOr<std::shared_ptr<BackendHandle>> Get(const ParsedConfig& config,
+  absl::StatusOr<std::shared_ptr<LoadedBackend>> Get(const ParsedConfig& config,
                                                      const std::string& model_dir, int64_t version)
       ABSL_LOCKS_EXCLUDED(mu_);
   // The backends loaded so far, ordered by name.
-  std::vector<std::shared_ptr<const BackendHandle>> Loaded() ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<std::shared_ptr<const LoadedBackend>> Loaded() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   // One library or Python-based backend. The first caller loads it without holding the mutex;
@@ -40,7 +40,7 @@ class BackendRegistry {
     Mutex mu;
     CondVar loaded;
     bool loading ABSL_GUARDED_BY(mu) = false;
-    std::shared_ptr<BackendHandle> backend ABSL_GUARDED_BY(mu);
+    std::shared_ptr<LoadedBackend> backend ABSL_GUARDED_BY(mu);
   };
 
   std::string ConfigJson(const std::string& backend) const;

@@ -31,7 +31,7 @@ class BackendRegistryTest : public ::testing::Test {
     return options;
   }
 
-  absl::StatusOr<std::shared_ptr<BackendHandle>> Get(const std::string& backend,
+  absl::StatusOr<std::shared_ptr<LoadedBackend>> Get(const std::string& backend,
                                                      const std::string& more = "") {
     return registry_.Get(MakeTestConfig("m", backend, more), dir_.path(), 1);
   }
@@ -41,7 +41,7 @@ class BackendRegistryTest : public ::testing::Test {
     return std::string(status.message());
   }
 
-  TempDir dir_;  // the model's
+  TempDir dir_;  // the model's directory
   BackendRegistry registry_{Options()};
 };
 
@@ -59,7 +59,7 @@ TEST_F(BackendRegistryTest, LoadsABackendOnce) {
 
 TEST_F(BackendRegistryTest, LoadsABackendOnceForManyThreads) {
   FakeBackend fake;
-  std::vector<std::shared_ptr<BackendHandle>> found(4);
+  std::vector<std::shared_ptr<LoadedBackend>> found(4);
   std::vector<std::thread> threads;
   const ParsedConfig config = MakeTestConfig("m", "fake");
   for (auto& slot : found) {
@@ -226,7 +226,7 @@ TEST_F(BackendRegistryTest, PythonBasedBackendsShareALibraryAndNothingElse) {
                                   backends.path() + "/two/model.py"));
 }
 
-// ---- What a backend is told and tells
+// ---- Attributes and settings of backends
 
 TEST_F(BackendRegistryTest, TheBackendsAttributesAreKept) {
   const auto backend = Get("fake");

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "backend_host/backend_model.h"
 #include "backend_host/backend_registry.h"
-#include "backend_host/model_handle.h"
 #include "backend_host/testing/test_config.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
@@ -25,7 +25,7 @@ class CustomBatchingTest : public ::testing::Test {
     ParsedConfig config = MakeTestConfig(name, "fake");
     auto backend = registry_.Get(config, "", 1);
     EXPECT_TRUE(backend.ok()) << backend.status();
-    model_ = std::make_unique<ModelHandle>(*backend, std::move(config), ModelHandleOptions());
+    model_ = std::make_unique<BackendModel>(*backend, std::move(config), BackendModelOptions());
     return CustomBatching::Make(*FindBatchingEntryPoints(*library_, name), "fake", name,
                                 reinterpret_cast<TRITONBACKEND_Model*>(model_.get()));
   }
@@ -43,7 +43,7 @@ class CustomBatchingTest : public ::testing::Test {
   const std::shared_ptr<FakeModel> serving_ = FakeModel::Make(ModelBuilder("m"));
   std::unique_ptr<SharedLibrary> library_;
   BackendRegistry registry_{{.directory = NEREID_TEST_PLUGINS, .settings = {}}};
-  std::unique_ptr<ModelHandle> model_;
+  std::unique_ptr<BackendModel> model_;
 };
 
 TEST_F(CustomBatchingTest, PassesEveryCallOn) {

@@ -18,7 +18,7 @@ using nereid::ToCError;
 
 namespace {
 
-// Applies `change` to the settings. One at a time, so that no change undoes another.
+// Applies `change` to the settings, one change at a time, so that no change undoes another.
 template <typename Change>
 TRITONSERVER_Error* ChangeLog(const Change& change) {
   static nereid::Mutex mu;

@@ -1,5 +1,6 @@
 // TRITONSERVER_ServerOptionsSetMetricsConfig: which latencies of models become metrics. The server
-// only has counters for them, so a setting either asks for what it does anyway or is refused.
+// only has counters for them, so a setting either asks for what the server does anyway, or is
+// refused.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>

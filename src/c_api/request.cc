@@ -2,6 +2,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <limits>
+#include <type_traits>
 
 #include "base/status_macros.h"
 #include "c_api/allocator.h"
@@ -36,20 +37,40 @@ void CallResponse(nereid::InferResponse* response, uint32_t flags, const Respons
   nereid::Notify("response", [&] { fn(Wrap(response), flags, target.userp); });
 }
 
-absl::StatusOr<InferInput*> FindInput(TRITONSERVER_InferenceRequest* request, const char* name) {
-  if (InferInput* input = Unwrap(request)->FindInput(Text(name))) return input;
-  return absl::InvalidArgumentError(absl::StrCat(Unwrap(request)->LogPrefix(), "input '",
-                                                 Text(name), "' does not exist in request"));
+// Changes a request by `change`, which takes an InferRequest* and returns a status or nothing. All
+// functions that change a request go through here, because while the request is in flight the
+// server and the backend read it: then it is left alone.
+template <typename F>
+TRITONSERVER_Error* Change(TRITONSERVER_InferenceRequest* handle, const F& change) {
+  InferRequest* const request = Unwrap(handle);
+  if (request->in_flight()) {
+    return ToCError(absl::InvalidArgumentError(
+        absl::StrCat(request->LogPrefix(),
+                     "the request is in flight: it may be changed or deleted only after its "
+                     "release callback was called")));
+  }
+  if constexpr (std::is_void_v<std::invoke_result_t<F, InferRequest*>>) {
+    change(request);
+    return nullptr;
+  } else {
+    return ToCError(change(request));
+  }
 }
 
-// Appends to the buffers of all instances, or only to those of `host_policy` unless that is null.
-absl::Status AppendData(TRITONSERVER_InferenceRequest* request, const char* name, const void* base,
-                        size_t byte_size, TRITONSERVER_MemoryType memory_type,
-                        int64_t memory_type_id, const char* host_policy) {
+absl::StatusOr<InferInput*> FindInput(InferRequest* request, const char* name) {
+  if (InferInput* input = request->FindInput(Text(name))) return input;
+  return absl::InvalidArgumentError(
+      absl::StrCat(request->LogPrefix(), "input '", Text(name), "' does not exist in request"));
+}
+
+// Appends to the buffers for instances with `host_policy`, or, if that is null, for all instances.
+absl::Status AppendData(InferRequest* request, const char* name, const void* base, size_t byte_size,
+                        TRITONSERVER_MemoryType memory_type, int64_t memory_type_id,
+                        const char* host_policy) {
   ASSIGN_OR_RETURN(InferInput* const input, FindInput(request, name));
   if (memory_type != TRITONSERVER_MEMORY_CPU && memory_type != TRITONSERVER_MEMORY_CPU_PINNED) {
     return absl::UnimplementedError(
-        absl::StrCat(Unwrap(request)->LogPrefix(), "data of input '", Text(name), "' is in ",
+        absl::StrCat(request->LogPrefix(), "data of input '", Text(name), "' is in ",
                      TRITONSERVER_MemoryTypeString(memory_type),
                      " memory, which this server cannot read; give it in CPU memory"));
   }
@@ -65,8 +86,9 @@ absl::Status AppendData(TRITONSERVER_InferenceRequest* request, const char* name
 
 TRITONSERVER_Error* AddParameter(TRITONSERVER_InferenceRequest* request, const char* key,
                                  nereid::ParameterValue value) {
-  Unwrap(request)->AddParameter({std::string(Text(key)), std::move(value)});
-  return nullptr;
+  return Change(request, [&](InferRequest* changed) {
+    changed->AddParameter({std::string(Text(key)), std::move(value)});
+  });
 }
 
 }  // namespace
@@ -87,8 +109,8 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestNew(
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestDelete(
     TRITONSERVER_InferenceRequest* inference_request) try {
-  delete Unwrap(inference_request);
-  return nullptr;
+  if (inference_request == nullptr) return nullptr;
+  return Change(inference_request, [](InferRequest* request) { delete request; });
 } catch (...) {
   return CaughtError();
 }
@@ -105,8 +127,7 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestId(
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetId(
     TRITONSERVER_InferenceRequest* inference_request, const char* id) try {
-  Unwrap(inference_request)->set_id(Text(id));
-  return nullptr;
+  return Change(inference_request, [&](InferRequest* request) { request->set_id(Text(id)); });
 } catch (...) {
   return CaughtError();
 }
@@ -121,8 +142,7 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestFlags(
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetFlags(
     TRITONSERVER_InferenceRequest* inference_request, uint32_t flags) try {
-  Unwrap(inference_request)->set_flags(flags);
-  return nullptr;
+  return Change(inference_request, [&](InferRequest* request) { request->set_flags(flags); });
 } catch (...) {
   return CaughtError();
 }
@@ -154,8 +174,9 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestCorrelationIdString(
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationId(
     TRITONSERVER_InferenceRequest* inference_request, uint64_t correlation_id) try {
-  Unwrap(inference_request)->set_correlation_id(CorrelationId(correlation_id));
-  return nullptr;
+  return Change(inference_request, [&](InferRequest* request) {
+    request->set_correlation_id(CorrelationId(correlation_id));
+  });
 } catch (...) {
   return CaughtError();
 }
@@ -168,8 +189,9 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationIdString(
         absl::UnimplementedError(absl::StrCat("string correlation ID cannot be longer than ",
                                               nereid::kMaxCorrelationIdLength, " characters")));
   }
-  Unwrap(inference_request)->set_correlation_id(CorrelationId(std::move(id)));
-  return nullptr;
+  return Change(inference_request, [&](InferRequest* request) {
+    request->set_correlation_id(CorrelationId(std::move(id)));
+  });
 } catch (...) {
   return CaughtError();
 }
@@ -199,16 +221,14 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestPriorityUInt64(
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetPriority(
     TRITONSERVER_InferenceRequest* inference_request, uint32_t priority) try {
-  Unwrap(inference_request)->set_priority(priority);
-  return nullptr;
+  return Change(inference_request, [&](InferRequest* request) { request->set_priority(priority); });
 } catch (...) {
   return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetPriorityUInt64(
     TRITONSERVER_InferenceRequest* inference_request, uint64_t priority) try {
-  Unwrap(inference_request)->set_priority(priority);
-  return nullptr;
+  return Change(inference_request, [&](InferRequest* request) { request->set_priority(priority); });
 } catch (...) {
   return CaughtError();
 }
@@ -223,8 +243,8 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestTimeoutMicroseconds(
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(
     TRITONSERVER_InferenceRequest* inference_request, uint64_t timeout_us) try {
-  Unwrap(inference_request)->set_timeout_us(timeout_us);
-  return nullptr;
+  return Change(inference_request,
+                [&](InferRequest* request) { request->set_timeout_us(timeout_us); });
 } catch (...) {
   return CaughtError();
 }
@@ -262,32 +282,36 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetDoubleParameter(
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddInput(
     TRITONSERVER_InferenceRequest* inference_request, const char* name,
     const TRITONSERVER_DataType datatype, const int64_t* shape, uint64_t dim_count) try {
-  return ToCError(Unwrap(inference_request)
-                      ->AddInput(std::string(Text(name)), static_cast<nereid::DataType>(datatype),
-                                 absl::MakeConstSpan(shape, dim_count))
-                      .status());
+  return Change(inference_request, [&](InferRequest* request) {
+    return request
+        ->AddInput(std::string(Text(name)), static_cast<nereid::DataType>(datatype),
+                   absl::MakeConstSpan(shape, dim_count))
+        .status();
+  });
 } catch (...) {
   return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddRawInput(
     TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
-  return ToCError(Unwrap(inference_request)->AddRawInput(std::string(Text(name))).status());
+  return Change(inference_request, [&](InferRequest* request) {
+    return request->AddRawInput(std::string(Text(name))).status();
+  });
 } catch (...) {
   return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveInput(
     TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
-  return ToCError(Unwrap(inference_request)->RemoveInput(Text(name)));
+  return Change(inference_request,
+                [&](InferRequest* request) { return request->RemoveInput(Text(name)); });
 } catch (...) {
   return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllInputs(
     TRITONSERVER_InferenceRequest* inference_request) try {
-  Unwrap(inference_request)->RemoveAllInputs();
-  return nullptr;
+  return Change(inference_request, [&](InferRequest* request) { request->RemoveAllInputs(); });
 } catch (...) {
   return CaughtError();
 }
@@ -295,8 +319,10 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllInputs(
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputData(
     TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
     size_t byte_size, TRITONSERVER_MemoryType memory_type, int64_t memory_type_id) try {
-  return ToCError(AppendData(inference_request, name, base, byte_size, memory_type, memory_type_id,
-                             /*host_policy=*/nullptr));
+  return Change(inference_request, [&](InferRequest* request) {
+    return AppendData(request, name, base, byte_size, memory_type, memory_type_id,
+                      /*host_policy=*/nullptr);
+  });
 } catch (...) {
   return CaughtError();
 }
@@ -305,8 +331,10 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithHostPolicy(
     TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
     size_t byte_size, TRITONSERVER_MemoryType memory_type, int64_t memory_type_id,
     const char* host_policy_name) try {
-  return ToCError(AppendData(inference_request, name, base, byte_size, memory_type, memory_type_id,
-                             host_policy_name));
+  return Change(inference_request, [&](InferRequest* request) {
+    return AppendData(request, name, base, byte_size, memory_type, memory_type_id,
+                      host_policy_name);
+  });
 } catch (...) {
   return CaughtError();
 }
@@ -314,42 +342,47 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithHostPolicy(
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithBufferAttributes(
     TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
     TRITONSERVER_BufferAttributes* buffer_attributes) try {
-  return ToCError(AppendData(inference_request, name, base, buffer_attributes->byte_size,
-                             buffer_attributes->memory_type, buffer_attributes->memory_type_id,
-                             /*host_policy=*/nullptr));
+  return Change(inference_request, [&](InferRequest* request) {
+    return AppendData(request, name, base, buffer_attributes->byte_size,
+                      buffer_attributes->memory_type, buffer_attributes->memory_type_id,
+                      /*host_policy=*/nullptr);
+  });
 } catch (...) {
   return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllInputData(
     TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
-  const absl::StatusOr<InferInput*> input = FindInput(inference_request, name);
-  if (!input.ok()) return ToCError(input.status());
-  (*input)->RemoveAllBuffers();
-  return nullptr;
+  return Change(inference_request, [&](InferRequest* request) -> absl::Status {
+    ASSIGN_OR_RETURN(InferInput* const input, FindInput(request, name));
+    input->RemoveAllBuffers();
+    return absl::OkStatus();
+  });
 } catch (...) {
   return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddRequestedOutput(
     TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
-  return ToCError(Unwrap(inference_request)->AddRequestedOutput(std::string(Text(name))));
+  return Change(inference_request, [&](InferRequest* request) {
+    return request->AddRequestedOutput(std::string(Text(name)));
+  });
 } catch (...) {
   return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveRequestedOutput(
     TRITONSERVER_InferenceRequest* inference_request, const char* name) try {
-  Unwrap(inference_request)->RemoveRequestedOutput(Text(name));
-  return nullptr;
+  return Change(inference_request,
+                [&](InferRequest* request) { request->RemoveRequestedOutput(Text(name)); });
 } catch (...) {
   return CaughtError();
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestRemoveAllRequestedOutputs(
     TRITONSERVER_InferenceRequest* inference_request) try {
-  Unwrap(inference_request)->RemoveAllRequestedOutputs();
-  return nullptr;
+  return Change(inference_request,
+                [&](InferRequest* request) { request->RemoveAllRequestedOutputs(); });
 } catch (...) {
   return CaughtError();
 }
@@ -364,8 +397,8 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetReleaseCallback(
   if (request_release_fn != nullptr) target.fn = CallRelease;
   target.userp = request_release_userp;
   target.foreign_fn = reinterpret_cast<void (*)()>(request_release_fn);
-  Unwrap(inference_request)->set_release_target(target);
-  return nullptr;
+  return Change(inference_request,
+                [&](InferRequest* request) { request->set_release_target(target); });
 } catch (...) {
   return CaughtError();
 }
@@ -380,8 +413,8 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetResponseCallback(
   target.foreign_fn = reinterpret_cast<void (*)()>(response_fn);
   target.allocator = response_allocator;
   target.allocator_userp = response_allocator_userp;
-  Unwrap(inference_request)->set_response_target(target);
-  return nullptr;
+  return Change(inference_request,
+                [&](InferRequest* request) { request->set_response_target(target); });
 } catch (...) {
   return CaughtError();
 }

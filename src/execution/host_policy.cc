@@ -26,7 +26,7 @@ constexpr char kNumaNode[] = "numa-node";
 constexpr char kCpuCores[] = "cpu-cores";
 constexpr int kMostNodes = 1024;
 
-// A number below `limit`; none for anything else.
+// The number in `text`; none if `text` is not a number below `limit`.
 std::optional<int> ParseNumber(absl::string_view text, int limit) {
   int number = 0;
   if (text.empty() || !std::all_of(text.begin(), text.end(), absl::ascii_isdigit) ||
@@ -36,7 +36,7 @@ std::optional<int> ParseNumber(absl::string_view text, int limit) {
   return number;
 }
 
-// "0-3,6": numbers and ranges of them. False for anything else.
+// Parses numbers and ranges of numbers, like "0-3,6". False if `text` is anything else.
 bool ParseCores(absl::string_view text, std::vector<int>* cores) {
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
     const std::vector<absl::string_view> ends = absl::StrSplit(part, '-');
@@ -91,14 +91,14 @@ absl::Status HostPolicy::BindMemory() const {
   std::array<unsigned long, kMostNodes / kBitsPerWord> nodes{};
   const auto node = static_cast<size_t>(*numa_node_);
   nodes[node / kBitsPerWord] |= 1ul << (node % kBitsPerWord);
-  // The kernel counts one bit less than it is told.
+  // The kernel reads one bit less than its argument says.
   if (syscall(SYS_set_mempolicy, MPOL_BIND, nodes.data(),
               static_cast<unsigned long>(kMostNodes + 1)) == 0) {
     return absl::OkStatus();
   }
   const int error = errno;
   if (error == ENOSYS || error == EPERM) {
-    // A kernel without memory nodes, or a container that keeps them to itself.
+    // The kernel has no support for memory nodes, or the container does not permit the call.
     LOG_WARNING << "host policy '" << name_ << "': memory cannot be bound to node " << *numa_node_
                 << ": " << std::strerror(error);
     return absl::OkStatus();

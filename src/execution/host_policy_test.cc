@@ -17,7 +17,8 @@ absl::StatusOr<HostPolicy> Make(const std::string& setting, const std::string& v
   return HostPolicy::Make({{"p", {{setting, value}}}}, "p");
 }
 
-// The processors that a thread may use after it has applied `policy`, and the result of that.
+// The processors that a thread may use after it has applied `policy`. `status`: the result of
+// ApplyToThread.
 cpu_set_t CoresAfter(const HostPolicy& policy, absl::Status* status) {
   cpu_set_t cores;
   CPU_ZERO(&cores);

@@ -40,7 +40,7 @@ void InstanceRunner::Serve() { Command(Order::kServe); }
 void InstanceRunner::Command(Order order) {
   {
     MutexLock lock(&mu_);
-    // Serving ends when the source does, not by an order.
+    // Only the first order counts: an instance that serves ends when its source ends.
     if (order_ == Order::kNone) order_ = order;
   }
   changed_.NotifyAll();
@@ -79,7 +79,7 @@ Batch InstanceRunner::Pull(std::optional<Duration> took) noexcept {
 
 void InstanceRunner::Run() {
   const absl::Status status = TryInitialize();
-  setup_ = {};  // lets go of what it holds
+  setup_ = {};  // destroys the functions and all that they hold
   {
     MutexLock lock(&mu_);
     initialized_ = status;

@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Gives out the batches that the test puts in. Thread-safe.
+// A source of the batches that the test puts in. Thread-safe.
 class ScriptedSource final : public BatchSource {
  public:
   Batch Pull(BatchExecutor*, std::optional<Duration>) override {
@@ -56,7 +56,7 @@ class ScriptedSource final : public BatchSource {
   int pulls_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-// What happened to an instance; outlives it. Thread-safe.
+// What happened to an instance. Outlives the instance. Thread-safe.
 class Journal {
  public:
   void Note(std::string what) {
@@ -116,7 +116,7 @@ class InstanceRunnerTest : public ::testing::Test {
         "model_0_with_a_long_name", std::make_unique<FakeInstance>(&journal_, initialize), &source_,
         std::move(setup));
   }
-  // What a thread does besides notes itself in the journal and ends so.
+  // Additional steps that note their names in the journal and return `before` and `after`.
   InstanceSetup Setup(absl::Status before, absl::Status after) {
     InstanceSetup setup;
     setup.before = [this, before] {

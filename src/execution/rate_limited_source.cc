@@ -8,7 +8,7 @@ namespace nereid {
 
 Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
   while (AwaitTurn()) {
-    // Also where there is no memory for a batch.
+    // Runs also if TryPull throws because there is no memory for a batch.
     absl::Cleanup give_back = [this] { seat_->Release(/*used=*/false); };
     std::optional<Batch> batch = inner_->TryPull();
     holding_ = batch.has_value() && !batch->empty();
@@ -20,14 +20,14 @@ Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
 
 bool RateLimitedSource::AwaitTurn() {
   if (holding_) {
-    const bool more = !closed() && inner_->HasDue();  // what is held stays held if this throws
+    const bool more = !closed() && inner_->HasDue();  // the seat keeps all if this throws
     holding_ = false;
     if (more) return seat_->Restage() || AwaitResources();
     seat_->Release(/*used=*/true);
   }
   if (closed() || !inner_->AwaitDue()) return false;
   if (closed()) {
-    inner_->PassOn();  // what is due is another's
+    inner_->PassOn();  // another instance takes the batch that is due
     return false;
   }
   return seat_->Stage() || AwaitResources();

@@ -36,14 +36,14 @@ class RateLimitedSourceTest : public SchedulerFixture {
         scheduler_.get(), *limiter_.Register(Needs(std::move(resources)))));
     return sources_.back().get();
   }
-  // Starts an instance that needs `resources`, and waits until it waits for work.
+  // Starts an instance that needs `resources`, and returns once the instance waits for work.
   Puller& Instance(std::vector<ResourceNeed> resources) {
     const size_t idle = scheduler_->idle_instances();
     pullers_.push_back(std::make_unique<Puller>(Source(std::move(resources)), &clock_, 1));
     while (scheduler_->idle_instances() == idle) std::this_thread::yield();
     return *pullers_.back();
   }
-  // Until no instance waits for work: those that there are wait for resources.
+  // Returns once no instance waits for work: then all instances wait for resources.
   void AwaitStaged() {
     while (scheduler_->idle_instances() > 0) std::this_thread::yield();
   }
@@ -101,7 +101,7 @@ TEST_F(RateLimitedSourceTest, AnInstanceThatNeedsNothingTakesWhatAnotherWaitsWit
   const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
   ASSERT_TRUE(other->Stage());
   Puller& free = Instance({});
-  Instance({{"R", false, 1}});  // is woken first: it came last
+  Instance({{"R", false, 1}});  // woken first, because it came last
   Enqueue().WaitDone();
   EXPECT_EQ(free.Next().requests.size(), 1u);
 }
@@ -119,7 +119,7 @@ TEST_F(RateLimitedSourceTest, AnInstanceThatWaitsForResourcesStopsWithItsModel) 
   instance.WaitStopped();
 }
 
-// A model for which so many batches of one request are always due.
+// A model for which `batches` batches of one request each are due from the start.
 class BusyModel final : public StagedSource {
  public:
   BusyModel(int batches, Clock* clock)
@@ -136,7 +136,7 @@ class BusyModel final : public StagedSource {
   }
   void PassOn() override { waits_.store(true); }
 
-  // Until its instance waits for resources.
+  // Returns once the model's instance waits for resources.
   void AwaitStaged() const {
     while (!waits_.load()) std::this_thread::yield();
   }
@@ -148,8 +148,8 @@ class BusyModel final : public StagedSource {
   std::atomic<bool> waits_{false};
 };
 
-// Who executed, in order, of two busy models that share a resource: 'a', and 'b' of priority
-// `priority`.
+// The order of the executions of two busy models that share a resource: 'a' has priority 1, and 'b'
+// has priority `priority`.
 std::string OrderOfTwo(uint32_t priority, int batches) {
   FakeClock clock;
   RateLimiter limiter({});
@@ -160,7 +160,7 @@ std::string OrderOfTwo(uint32_t priority, int batches) {
   BusyModel models[] = {BusyModel(batches, &clock), BusyModel(batches, &clock)};
   RateLimitedSource sources[] = {{&models[0], *limiter.Register(Needs({{"R", false, 1}}))},
                                  {&models[1], *limiter.Register(less)}};
-  std::string order;  // written by whoever holds the resource
+  std::string order;  // written only by the thread that holds the resource
   std::vector<std::thread> threads;
   for (const char name : {'a', 'b'}) {
     threads.emplace_back([&order, name, source = &sources[name - 'a']] {

@@ -23,7 +23,7 @@ std::optional<uint64_t> ResourceLedger::Limit(const Pool& pool) const {
   if (by_device == limits_.end()) return std::nullopt;
   std::optional<uint64_t> limit;
   for (const auto& [device, count] : by_device->second) {
-    // Of a global resource the device that was given does not matter.
+    // For a global resource, the device in the configuration does not matter.
     if (pool.device == Pool::kGlobal || device == kEveryDevice || device == pool.device) {
       limit = std::max(limit.value_or(0), count);
     }
@@ -89,7 +89,8 @@ void ResourceLedger::Remove(Id id) {
     if (state.needs.empty()) {
       pools_.erase(pool_it);
     } else {
-      // May fall below what is in use: then nobody gets any until enough has come back.
+      // The capacity may fall below what is in use. Then nothing is granted until enough has been
+      // released.
       UpdateCapacity(pool, &state);
     }
   }
@@ -114,7 +115,7 @@ bool ResourceLedger::Fits(const Member& member) const {
 }
 
 void ResourceLedger::Grant(absl::FunctionRef<void(Id)> tell) noexcept {
-  ++rounds_;  // a pool is awaited by somebody whose turn comes before, in this round
+  ++rounds_;  // marks the pools that a member with an earlier turn awaits in this call
   for (auto turn = staged_.begin(); turn != staged_.end();) {
     Member& member = members_.find(turn->id)->second;
     const bool behind = std::any_of(

@@ -42,7 +42,7 @@ class ResourceLedgerTest : public ::testing::Test {
   ResourceLedger ledger_{{}};
 };
 
-// ---- How much there is.
+// ---- Capacities.
 
 TEST_F(ResourceLedgerTest, WithoutLimitsThereIsWhatTheNeediestNeeds) {
   const auto small = Add(Needs({{"R", false, 2}}));
@@ -99,7 +99,7 @@ TEST_F(ResourceLedgerTest, GlobalHereAndADevicesThereIsAnError) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// ---- Who gets it.
+// ---- Turns.
 
 TEST_F(ResourceLedgerTest, ResourcesAreHeldUntilTheyAreReleased) {
   const auto a = Add(Needs({{"R", false, 1}}));
@@ -156,7 +156,7 @@ TEST_F(ResourceLedgerTest, RemovingAnInstanceGivesBackWhatItHolds) {
   EXPECT_THAT(Grant(), IsEmpty());
 }
 
-// Turns of each of `ids`, all of which always have work, within `turns` in all.
+// How many of the next `turns` turns each of `ids` gets, if all of them always have work.
 std::vector<int> Turns(ResourceLedger* ledger, const std::vector<ResourceLedger::Id>& ids,
                        int turns) {
   std::vector<int> counts(ids.size(), 0);
@@ -209,14 +209,14 @@ Pool PoolOf(const InstanceSpec& spec, const ResourceNeed& need) {
   return {need.name, need.global ? Pool::kGlobal : spec.device_id};
 }
 
-// Random instances that come, work and go: nothing is ever given out twice, all that is free and
-// that nobody waits for is given to whoever asks, and everybody has their turn.
+// Random instances are added, work and are removed: nothing is ever granted twice, an instance gets
+// free resources for which no other instance waits, and every instance gets its turn.
 TEST(ResourceLedgerRandomTest, NothingIsGivenOutTwiceAndNobodyIsForgotten) {
   struct Client {
     ResourceLedger::Id id;
     InstanceSpec spec;
     enum { kIdle, kStaged, kHolding } state = kIdle;
-    int waited = 0;  // operations since it was staged
+    int waited = 0;  // operations since the instance was staged
   };
   std::mt19937 random(7);
   const auto pick = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -268,13 +268,15 @@ TEST(ResourceLedgerRandomTest, NothingIsGivenOutTwiceAndNobodyIsForgotten) {
     }
     for (const auto& [pool, stock] : stocks) {
       ASSERT_EQ(stock.in_use, in_use[pool]) << pool.name;
-      // More than there is may be in use only where the neediest instance went.
+      // More than the capacity may be in use only where the capacity has shrunk, because the
+      // instance
+      // with the largest need was removed.
       ASSERT_LE(stock.in_use, std::max(stock.capacity, before.at(pool).in_use)) << pool.name;
     }
     for (Client& client : clients) {
       if (client.state != Client::kStaged) continue;
       ASSERT_LT(++client.waited, 5000) << "forgotten";
-      // Waits only for what is not there, or behind somebody else.
+      // An instance waits only if a resource is short, or if another instance waits for it, too.
       ASSERT_TRUE(std::any_of(client.spec.resources.begin(), client.spec.resources.end(),
                               [&](const ResourceNeed& need) {
                                 const Pool pool = PoolOf(client.spec, need);

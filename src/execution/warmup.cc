@@ -17,7 +17,8 @@
 namespace nereid {
 namespace {
 
-// A load request may bring a configuration of its own, so that a client chooses these numbers.
+// Upper limits, because a client can choose these numbers: a load request may contain a
+// configuration.
 constexpr uint32_t kMaxRequests = 1 << 16;
 constexpr uint32_t kMaxIterations = 1'000'000;
 
@@ -33,8 +34,8 @@ absl::Status CheckCounts(const WarmupSpec& spec) {
 
 }  // namespace
 
-// One execution of a sample: its requests, of which this is the maker and the receiver. Lives on
-// the instance's thread; answers come from any.
+// One execution of a sample: makes the requests and receives the answers. Lives on the instance's
+// thread; the answers may come from any thread.
 class Warmup::Execution {
  public:
   Execution(const std::shared_ptr<ServingModel>& model, const Sample& sample)
@@ -43,9 +44,10 @@ class Warmup::Execution {
   // Makes the requests and checks them. Errors of RequestValidator; UNAVAILABLE if the model
   // closes.
   absl::Status Prepare();
-  // Takes them into flight. REQUIRES: Prepare succeeded.
+  // Puts the requests in flight and returns them as a batch. REQUIRES: Prepare succeeded.
   Batch Issue() ABSL_LOCKS_EXCLUDED(mu_);
-  // Until all are released and answered. Errors that were answered, each followed by "; ".
+  // Waits until all requests are released and answered. Returns the errors that were answered, each
+  // followed by "; ".
   std::string Wait() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -53,7 +55,7 @@ class Warmup::Execution {
   static void OnRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   absl::Status AddInputs(bool of_the_model, InferRequest* request) const;
   void AddError(const absl::Status& error) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // A pass of the model's lifetime gate for each request; its stream gives it back.
+  // Takes a pass of the model's lifetime gate for each request. The request's stream returns it.
   absl::Status EnterModel();
 
   const std::shared_ptr<ServingModel> model_;
@@ -142,7 +144,7 @@ void Warmup::Execution::OnResponse(InferResponse* response, uint32_t flags,
   absl::Status status;
   if (response != nullptr) {
     status = response->status();
-    delete response;  // its buffers are the allocator's, which may go with the last answer
+    delete response;  // `allocator_` owns its buffers, and may go after the last answer
   }
   auto* const self = static_cast<Execution*>(target.userp);
   MutexLock lock(&self->mu_);
@@ -155,7 +157,7 @@ void Warmup::Execution::OnResponse(InferResponse* response, uint32_t flags,
 void Warmup::Execution::AddError(const absl::Status& error) noexcept try {
   absl::StrAppend(&errors_, error.message(), "; ");
 } catch (const std::bad_alloc&) {
-  if (errors_.empty()) errors_ = "out of memory";  // short enough to need none
+  if (errors_.empty()) errors_ = "out of memory";  // short enough to need no memory
 }
 
 void Warmup::Execution::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& target) {

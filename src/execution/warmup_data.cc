@@ -14,10 +14,10 @@
 namespace nereid {
 namespace {
 
-// As in every error about a request without an id.
+// The prefix of every error about a request without an id.
 constexpr char kLogPrefix[] = "[request id: <id_unknown>] ";
 
-// Bytes of the whole tensor; of a BYTES tensor with nothing but empty texts.
+// The size of the whole tensor in bytes; for BYTES, of a tensor of empty strings.
 absl::StatusOr<uint64_t> ByteSize(const WarmupInput& input) {
   if (std::any_of(input.dims.begin(), input.dims.end(), [](int64_t dim) { return dim < 0; })) {
     return absl::InvalidArgumentError(
@@ -103,7 +103,7 @@ absl::StatusOr<std::string> WarmupBytes(const WarmupInput& input, const FileSyst
   }
   ASSIGN_OR_RETURN(const std::string path, FilePath(input, model_dir));
   ASSIGN_OR_RETURN(std::string bytes, fs.ReadFile(path));
-  // What a file of texts has to hold is seen when the request is checked.
+  // The content of a file of strings is checked with the request.
   if (input.data_type == DataType::kBytes) return bytes;
   if (bytes.size() < size) {
     return absl::InvalidArgumentError(absl::StrCat(

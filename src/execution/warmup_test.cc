@@ -19,8 +19,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// An instance that notes what it is given: "id:batch size:inputs with shape and bytes" a request, a
-// line an execution. Answers with `answer`, in Execute or from another thread. Thread-compatible.
+// An instance that notes each execution as one line: "id:batch size:inputs with shape and bytes"
+// per request. Answers with `answer` from another thread: during Execute, or later if `late`.
+// Thread-compatible.
 class NotingInstance final : public Instance {
  public:
   explicit NotingInstance(absl::Status answer, bool late = false)
@@ -77,7 +78,8 @@ class NotingInstance final : public Instance {
 
 class WarmupTest : public ::testing::Test {
  protected:
-  // A model that batches up to 4, with the input A of two bytes; `samples` are its warm-up.
+  // Makes a model with the input A of two bytes and the warm-up `samples`. `max_batch`: its largest
+  // batch.
   void Use(std::vector<WarmupSpec> samples, int32_t max_batch = 4) {
     CompiledModel config =
         ModelBuilder("m").MaxBatch(max_batch).Input("A", DataType::kUint8, {2}).Build();

@@ -62,7 +62,7 @@ absl::Status DependencyGraph::Check(const ModelId& id) const {
         absl::StrCat("ensemble ", id.name, " contains models that are not available or ambiguous: ",
                      absl::StrJoin(missing->second, ", ")));
   }
-  // A way from `id` back to itself, depth first; the ways that lead nowhere are not gone twice.
+  // A depth-first search for a way from `id` back to itself. Visits every model once.
   std::set<ModelId> seen;
   std::vector<std::string> way = {id.name};
   const std::function<bool(const ModelId&)> leads_back = [&](const ModelId& from) {

@@ -45,7 +45,7 @@ std::string DescribeMissing(const std::string& ensemble, const EnsembleStep& ste
   return text;
 }
 
-// The models of the steps. INVALID_ARGUMENT, with a line for each that is not there.
+// The models of the steps. INVALID_ARGUMENT, with a line per missing model.
 absl::StatusOr<Members> FindMembers(const CompiledModel& ensemble, ModelResolver* resolver) {
   Members members;
   std::set<std::string> unknown;
@@ -68,7 +68,7 @@ absl::StatusOr<Members> FindMembers(const CompiledModel& ensemble, ModelResolver
   return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
 }
 
-// An output without labels of its own has those of the member's output that it comes from.
+// An output without labels of its own gets those of the member's output from which it comes.
 void InheritLabels(const CompiledModel& ensemble, const Members& members, OutputLabels* labels) {
   for (const OutputSpec& output : ensemble.outputs) {
     if (labels->count(output.name) > 0) continue;
@@ -91,7 +91,7 @@ absl::StatusOr<CompiledModel> CompileEnsemble(const ParsedConfig& config, const 
   return compiled;
 }
 
-// The models of the steps, which fit together.
+// Like FindMembers. Also an error if the models do not fit together.
 absl::StatusOr<Members> FittingMembers(const CompiledModel& ensemble, ModelResolver* resolver) {
   ASSIGN_OR_RETURN(Members members, FindMembers(ensemble, resolver));
   std::vector<const CompiledModel*> configs;
@@ -100,7 +100,8 @@ absl::StatusOr<Members> FittingMembers(const CompiledModel& ensemble, ModelResol
   return members;
 }
 
-// Over what the ensemble is made of, and its members.
+// The fingerprint of the ensemble's configuration and files and of its members; empty without a
+// response cache.
 std::string Fingerprint(const LoadContext& context, const std::string& model_dir,
                         const CompiledModel& ensemble, const Members& members) {
   if (context.response_cache == nullptr) return "";
@@ -131,7 +132,8 @@ absl::StatusOr<std::shared_ptr<EnsembleModel>> EnsembleModel::Load(const LoadCon
   std::vector<bool> decoupled;
   for (const auto& member : members) decoupled.push_back(member->config().decoupled);
   ASSIGN_OR_RETURN(StepGraph graph, StepGraph::Make(compiled, decoupled));
-  // Clients learn it from the configuration, also where it does not say so itself.
+  // Clients read from the configuration whether the ensemble is decoupled. So it has to say so,
+  // too, if only a member does.
   config.SetDecoupled(compiled.decoupled || graph.full_plan().decoupled);
   ASSIGN_OR_RETURN(compiled, CompileEnsemble(config, space, version));
   ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
@@ -152,7 +154,7 @@ EnsembleModel::EnsembleModel(const LoadContext& context,
                              std::string fingerprint, StepGraph graph)
     : ManagedModel(std::move(compiled), std::move(labels), context.clock),
       resolver_(context.resolver) {
-  // Pieces that go to several models are joined once, here, and not by each.
+  // Inputs in pieces that go to several models are joined once for the ensemble, not by each model.
   set_reads_pieces(!graph.shares_inputs());
   set_fingerprint(std::move(fingerprint));
   scheduler_ = MakeEnsembleScheduler(
@@ -167,7 +169,7 @@ absl::Status EnsembleModel::MembersReady(absl::Status (ServingModel::*ask)()) {
     const auto found = RetryOverSwaps([&]() -> std::optional<absl::Status> {
       absl::StatusOr<std::shared_ptr<ServingModel>> member = resolver_->Resolve(step, nullptr);
       if (!member.ok()) return member.status();
-      if (*member == asked) return absl::OkStatus();  // nothing has taken its place
+      if (*member == asked) return absl::OkStatus();  // not replaced: its answer counts
       asked = *std::move(member);
       ready = ((*asked).*ask)();
       if (!ready.ok() && !asked->AdmissionOpen()) return std::nullopt;

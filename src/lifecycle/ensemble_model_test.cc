@@ -1,4 +1,4 @@
-// Ensembles as the ModelManager loads, checks and unloads them.
+// How the ModelManager loads, checks and unloads ensembles.
 #include "lifecycle/ensemble_model.h"
 
 #include <gmock/gmock.h>
@@ -175,7 +175,7 @@ TEST_F(EnsembleModelTest, ARequestKeepsItsMembersUntilItEnds) {
   EXPECT_FALSE(manager_->WaitUnloaded(repository_.clock.Now()));
   repository_.backend.LetGo();
   request.WaitDone();
-  // The fake backend answers without tensors.
+  // The fake backend answers without tensors, which is no error.
   EXPECT_TRUE(request.final_status().ok()) << request.final_status();
   EXPECT_TRUE(manager_->WaitUnloaded(Never()));
 }

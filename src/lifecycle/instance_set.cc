@@ -34,8 +34,8 @@ absl::Status InstanceSet::CheckNotAllPassive(const std::string& model,
       absl::StrCat("model '", model, "' has no instance that takes requests: all are passive"));
 }
 
-InstanceSet::InstanceSet(ModelHandle* handle, Scheduler* scheduler)
-    : handle_(handle), model_(handle->serving_model()), scheduler_(scheduler) {}
+InstanceSet::InstanceSet(BackendModel* model, Scheduler* scheduler)
+    : backend_model_(model), model_(model->serving_model()), scheduler_(scheduler) {}
 
 InstanceSet::~InstanceSet() = default;
 
@@ -69,8 +69,8 @@ absl::Status InstanceSet::StartInstance(const LoadContext& context, int place, u
   ASSIGN_OR_RETURN(HostPolicy policy, HostPolicy::Make(Policies(context), spec.host_policy_name));
   ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, instance, active));
   instance->place = place;
-  auto handle = std::make_unique<InstanceHandle>(handle_, spec, place, policy.ToJson());
-  instance->handle = handle.get();
+  auto backend = std::make_unique<BackendInstance>(backend_model_, spec, place, policy.ToJson());
+  instance->backend = backend.get();
   InstanceSetup setup;
   if (!policy.empty()) {
     setup.before = [policy = std::move(policy)] { return policy.ApplyToThread(); };
@@ -81,7 +81,7 @@ absl::Status InstanceSet::StartInstance(const LoadContext& context, int place, u
     };
   }
   instance->runner =
-      std::make_unique<InstanceRunner>(spec.name, std::move(handle), source, std::move(setup));
+      std::make_unique<InstanceRunner>(spec.name, std::move(backend), source, std::move(setup));
   return absl::OkStatus();
 }
 
@@ -90,7 +90,7 @@ absl::StatusOr<InstanceSet::Instances> InstanceSet::MakeInstances(
     const std::vector<int>& places, const std::string& model_dir) {
   ASSIGN_OR_RETURN(Warmup samples, Warmup::Make(config(), *context.file_system, model_dir));
   const auto warmup = std::make_shared<const Warmup>(std::move(samples));
-  const bool parallel = handle_->backend()->attributes().parallel_instance_loading;
+  const bool parallel = backend_model_->backend()->attributes().parallel_instance_loading;
   Instances made;
   uint32_t active = 0;
   absl::Status first_error;
@@ -103,7 +103,7 @@ absl::StatusOr<InstanceSet::Instances> InstanceSet::MakeInstances(
     made.push_back(std::move(instance));
     if (!parallel) first_error = made.back()->runner->WaitInitialized();
   }
-  // All are waited for, also after a failure: none may still be initialising when it is torn down.
+  // Waits for all, also after a failure: no instance may be torn down while it initialises.
   for (const auto& instance : made) first_error.Update(instance->runner->WaitInitialized());
   RETURN_IF_ERROR(first_error);
   return made;
@@ -111,11 +111,12 @@ absl::StatusOr<InstanceSet::Instances> InstanceSet::MakeInstances(
 
 absl::StatusOr<std::unique_ptr<InstanceSet::Update>> InstanceSet::Prepare(
     const LoadContext& context, const ParsedConfig& wanted, const std::string& model_dir) {
-  if (!scheduler_->instances_may_change())
+  if (!scheduler_->instances_may_change()) {
     return absl::UnimplementedError("its scheduler needs a reload");
-  ParsedConfig config = ChangedInPlace(handle_->config(), wanted);
+  }
+  ParsedConfig config = ChangedInPlace(backend_model_->config(), wanted);
   RETURN_IF_ERROR(
-      config.NormalizeInstanceGroups(handle_->backend()->attributes().preferred_groups));
+      config.NormalizeInstanceGroups(backend_model_->backend()->attributes().preferred_groups));
   ASSIGN_OR_RETURN(const CompiledModel compiled, config.Compile(model_->config().version));
   RETURN_IF_ERROR(CheckNotAllPassive(compiled.name, compiled.instances));
 
@@ -132,12 +133,13 @@ absl::StatusOr<std::unique_ptr<InstanceSet::Update>> InstanceSet::Prepare(
     update->removed.push_back(present[index]);
     taken.erase(present[index]->place);
   }
-  // Statistics are kept by place, and there are as many as the model had instances at first.
+  // Statistics are kept per place, and there are as many places as the model had instances when it
+  // was loaded.
   const int first_count = static_cast<int>(this->config().instances.size());
   std::vector<InstanceSpec> specs;
   std::vector<int> places;
   for (const size_t index : changes.added) {
-    // I/O threads that execute must not get hold of an instance that runs where a policy says.
+    // The scheduler may lend its instances to I/O threads, which do not run where a policy says.
     if (Policies(context).count(compiled.instances[index].host_policy_name) > 0) {
       return absl::UnimplementedError("an instance with a host policy needs a reload");
     }
@@ -161,10 +163,10 @@ void InstanceSet::PrepareApply(const Instances& present, Update* update) {
   }
   update->all.insert(update->all.end(), update->added.begin(), update->added.end());
   if (removed.empty()) return;
-  // The model keeps this.
+  // The job holds the model, because the model owns this object.
   update->retire.push_back([this, model = model_->shared_from_this(), removed = update->removed,
                             inside = update->inside]() mutable {
-    for (const auto& instance : removed) Retire(instance.get());
+    for (const auto& instance : removed) StopInstance(instance.get());
     removed.clear();
     *inside = Gate::Pass();
   });
@@ -180,24 +182,24 @@ void InstanceSet::Apply(Reaper* reaper, std::unique_ptr<Update> update) noexcept
   LOG_INFO << "model '" << config().name << "' version " << config().version << ": "
            << update->added.size() << " instances added, " << update->removed.size()
            << " removed in place";
-  // They finish what they have in the background. The model stays as long as they do: its lifetime
-  // is open, because it serves.
+  // The removed instances finish their batches in the background. A pass keeps the model until they
+  // have ended. There is one, because the model serves.
   if (update->removed.empty()) return;
   *update->inside = lifetime().Enter();
   if (!*update->inside) return;
-  // The job is the one that ends them, and the last to refer to them.
+  // Only the job refers to the removed instances from here on, so that they end with it.
   update->removed.clear();
   update->all.clear();
   reaper->Run(std::move(update->retire));
 }
 
-void InstanceSet::Retire(RunningInstance* instance) {
+void InstanceSet::StopInstance(RunningInstance* instance) {
   struct Unused {
     Mutex mu;
     CondVar changed;
     bool is_so ABSL_GUARDED_BY(mu) = false;
   } unused;
-  // One pointer, for which a function takes no memory.
+  // Captures a single pointer, so that the function object takes no memory.
   instance->in_use.Close([&unused] {
     MutexLock lock(&unused.mu);
     unused.is_so = true;
@@ -211,7 +213,7 @@ void InstanceSet::Retire(RunningInstance* instance) {
     instance->Close();
     scheduler_->Nudge();
   } else if (!instance->spec.passive) {
-    Insist(model_->clock(), [&] { scheduler_->Retire(instance->handle); });
+    Insist(model_->clock(), [&] { scheduler_->RemoveInstance(instance->backend); });
   }
   instance->runner->Join();
 }
@@ -233,15 +235,15 @@ void InstanceSet::End() {
     last.swap(instances_);
   }
   for (const auto& instance : last) instance->Close();
-  last.clear();  // joins, and finalises each instance on its own thread
+  last.clear();  // waits until each instance was finalised on its own thread
 }
 
 absl::Status InstanceSet::CheckReady() {
   absl::Status status;
   for (const auto& instance : instances()) {
     const Gate::Pass in_use = instance->in_use.Enter();
-    if (!in_use) continue;  // it is going
-    status.Update(instance->handle->CheckReady());
+    if (!in_use) continue;  // the instance is being removed
+    status.Update(instance->backend->CheckReady());
   }
   return status;
 }
@@ -249,8 +251,8 @@ absl::Status InstanceSet::CheckReady() {
 void InstanceSet::AppendMemory(std::vector<TRITONSERVER_BufferAttributes>* all) {
   for (const auto& instance : instances()) {
     const Gate::Pass in_use = instance->in_use.Enter();
-    if (!in_use) continue;  // it is going
-    for (const TRITONSERVER_BufferAttributes& usage : instance->handle->memory()) {
+    if (!in_use) continue;  // the instance is being removed
+    for (const TRITONSERVER_BufferAttributes& usage : instance->backend->memory()) {
       all->push_back(usage);
     }
   }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backend_host/model_handle.h"
+#include "backend_host/backend_model.h"
 #include "base/gate.h"
 #include "base/mutex.h"
 #include "c_objects/buffer_attributes.h"
@@ -45,9 +45,9 @@ class InstanceSet {
   static absl::Status CheckNotAllPassive(const std::string& model,
                                          const std::vector<InstanceSpec>& instances);
 
-  // The instances of the model that `handle` serves. `handle` and `scheduler` outlive End; the
+  // The instances of the model that `model` serves. `model` and `scheduler` outlive End; the
   // serving model outlives this object.
-  InstanceSet(ModelHandle* handle, Scheduler* scheduler);
+  InstanceSet(BackendModel* model, Scheduler* scheduler);
   ~InstanceSet();
 
   // Makes the instances that the configuration asks for, initialises them, warms them up and lets
@@ -95,12 +95,12 @@ class InstanceSet {
   // Makes everything that Apply needs. `present`: the current instances.
   void PrepareApply(const Instances& present, Update* update);
   // Takes `instance` out of service, waits until it has finished, and finalises it.
-  void Retire(RunningInstance* instance);
+  void StopInstance(RunningInstance* instance);
   Instances instances() const ABSL_LOCKS_EXCLUDED(mu_);
   const CompiledModel& config() const { return model_->config(); }
   Gate& lifetime() { return model_->lifetime(); }
 
-  ModelHandle* const handle_;
+  BackendModel* const backend_model_;
   ServingModel* const model_;
   Scheduler* const scheduler_;
   mutable Mutex mu_;

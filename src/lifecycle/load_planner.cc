@@ -10,7 +10,8 @@
 namespace nereid {
 namespace {
 
-// The models as they will be: those found, and those that serve although they are not found.
+// The members of every model: of those that were found, and of those that serve although they were
+// not found.
 std::map<ModelId, std::vector<std::string>> UsedNames(const LoadInput& input) {
   std::map<ModelId, std::vector<std::string>> names;
   for (const auto& [id, model] : input.running) names[id] = model.members;
@@ -18,7 +19,7 @@ std::map<ModelId, std::vector<std::string>> UsedNames(const LoadInput& input) {
   return names;
 }
 
-// Plans once.
+// Makes one plan.
 class Planner {
  public:
   explicit Planner(const LoadInput& input) : input_(input), graph_(UsedNames(input)) {}
@@ -88,7 +89,7 @@ class Planner {
   void Unload(const LoadIntent& intent) {
     unload_[intent.model] = "";
     if (!intent.with_members) return;
-    // From the users down: a member goes when all that used it have gone.
+    // Users come first: a member is unloaded if all its users are.
     const std::set<ModelId> all = graph_.AllMembers(intent.model);
     std::vector<ModelId> order = graph_.InOrder(all);
     std::reverse(order.begin(), order.end());
@@ -103,7 +104,7 @@ class Planner {
     }
   }
 
-  // Ensembles whose members change.
+  // Adds the ensembles whose members change.
   void AddUsers() {
     std::set<ModelId> users;
     for (const auto& [id, on_request] : load_) users.merge(graph_.AllUsers(id));
@@ -113,7 +114,7 @@ class Planner {
     users.clear();
     for (const auto& [id, reason] : unload_) users.merge(graph_.AllUsers(id));
     for (const ModelId& user : users) {
-      // One that is to be loaded anew finds out for itself what it lacks.
+      // An ensemble that is to be loaded anyway finds out then whether a member is missing.
       if (!Wanted(user) || unload_.count(user) > 0 || load_.count(user) > 0) continue;
       broken_.insert(user);
     }
@@ -155,7 +156,7 @@ class Planner {
     }
   }
 
-  // Appends `action`, after those of `others` that are there.
+  // Appends `action`. It has to wait for the actions of `others` that were appended before.
   void Add(PlannedAction action, const std::set<ModelId>& others,
            std::vector<PlannedAction>* actions) {
     for (const ModelId& other : others) {
@@ -171,7 +172,7 @@ class Planner {
   const DependencyGraph graph_;
   std::map<ModelId, bool> load_;           // value: asked for by its name
   std::map<ModelId, std::string> unload_;  // value: why, unless on purpose
-  std::set<ModelId> broken_;               // unloaded because a member is
+  std::set<ModelId> broken_;               // unloaded because a member is unloaded
   std::map<ModelId, size_t> index_;        // of the last action of each model
 };
 
@@ -182,7 +183,7 @@ std::vector<PlannedAction> PlanLoads(const LoadInput& input) { return Planner(in
 std::vector<PlannedAction> WithoutModels(std::vector<PlannedAction> actions,
                                          const std::set<ModelId>& models) {
   std::vector<PlannedAction> kept;
-  std::map<size_t, size_t> places;  // old to new
+  std::map<size_t, size_t> places;  // old index to new index
   for (size_t i = 0; i < actions.size(); ++i) {
     PlannedAction& action = actions[i];
     if (models.count(action.model) > 0) continue;

@@ -15,7 +15,7 @@ LoadPool::LoadPool(uint32_t threads, Clock* clock) : clock_(clock) {
     MutexLock lock(&mu_);
     for (uint32_t i = 0; i < threads; ++i) AddWorker();
     watcher_ = std::thread([this] { Watch(); });
-  } catch (...) {  // those that were made must not outlive this
+  } catch (...) {  // the threads that were started must not outlive this object
     Close();
     throw;
   }
@@ -31,7 +31,7 @@ void LoadPool::Close() {
   changed_.NotifyAll();
   watch_.NotifyAll();
   if (watcher_.joinable()) watcher_.join();
-  // Nobody adds workers any more.
+  // No workers are added any more: the watcher has ended.
   std::list<Worker*> workers;
   {
     MutexLock lock(&mu_);
@@ -78,10 +78,11 @@ void LoadPool::Work(Worker* self) {
     try {
       task();
     } catch (const std::exception& e) {
-      // Whatever it worked for has been told: it goes with the task.
+      // No report is needed here: the objects that the task owns report the failure when they are
+      // destroyed.
       LOG_ERROR << "a load was given up: " << e.what();
     }
-    task = nullptr;  // what goes with it belongs to the time of the task
+    task = nullptr;  // here, so that its destructor counts as part of the task's time
   }
 }
 
@@ -109,7 +110,7 @@ void LoadPool::Watch() {
     }
     try {
       AddWorker();
-    } catch (const std::exception& e) {  // no thread, or no memory: perhaps later
+    } catch (const std::exception& e) {  // no thread or no memory: tries again later
       LOG_WARNING << "a model takes long to load, and others have to wait: " << e.what();
       slowest->since = clock_->Now();
       continue;

@@ -33,7 +33,7 @@ TEST(LoadPoolTest, TasksRunAtTheSameTime) {
   int running = 0;
   {
     LoadPool pool(2, Clock::Real());
-    // Each waits for the other: neither would end if they ran one after the other.
+    // Each task waits for the other: neither would end if they ran one after the other.
     for (int i = 0; i < 2; ++i) {
       pool.Run([&] {
         MutexLock lock(&mu);
@@ -63,7 +63,7 @@ TEST(LoadPoolTest, ATaskThatHangsLosesItsPlace) {
       other_ran = true;
       changed.NotifyAll();
     });
-    // The watcher waits until patience is over.
+    // Waits until the watcher waits for the end of kPatience.
     while (clock.TimedWaiters() == 0) std::this_thread::yield();
     clock.Advance(LoadPool::kPatience);
     MutexLock lock(&mu);

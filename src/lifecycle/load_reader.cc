@@ -14,7 +14,7 @@ absl::Status PollFailed(const std::string& name, absl::string_view cause) {
 }
 
 std::string NowhereText(const RepositoryLayout& layout, const std::string& name) {
-  // More names help nobody.
+  // A longer list would not help the reader.
   constexpr size_t kMostNamed = 4;
   std::vector<std::string> paths;
   for (const std::string& path : layout.repositories) {
@@ -86,7 +86,7 @@ void LoadReader::ReadMembers(const PreparedModel& model, LoadWork* work) const {
     const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
     auto place = found.find(ModelId{model.id.space, name});
     if (place == found.end() && found.size() == 1) place = found.begin();
-    if (place == found.end() || place->second.size() > 1) continue;  // the planner says so
+    if (place == found.end() || place->second.size() > 1) continue;  // the planner reports that
     const ModelId& id = place->first;
     const auto running = work->input.running.find(id);
     const bool serves = running != work->input.running.end() && running->second.serving;
@@ -110,7 +110,8 @@ void LoadReader::ReadRest(const std::vector<PlannedAction>& actions,
 
 std::shared_ptr<const PreparedModel> LoadReader::ReadAgain(
     const std::shared_ptr<const PreparedModel>& last) const {
-  // As it was: only its members change. A configuration that could not be read may be there now.
+  // Only members have changed, so the last reading still holds, unless its configuration could not
+  // be read.
   const bool whole = last->config.ok() && last->model_dir == last->files.directory;
   if (whole) return last;
   LoadOverride kept;

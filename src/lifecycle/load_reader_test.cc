@@ -1,4 +1,4 @@
-// What a load needs to know of the repositories. How whole loads go: model_manager_test.cc.
+// What a load reads from the repositories. For whole loads see model_manager_test.cc.
 #include "lifecycle/load_reader.h"
 
 #include <gmock/gmock.h>

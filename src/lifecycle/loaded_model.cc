@@ -16,15 +16,15 @@
 namespace nereid {
 
 LoadedModel::LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels,
-                         Clock* clock, std::unique_ptr<ModelHandle> model)
+                         Clock* clock, std::unique_ptr<BackendModel> model)
     : ManagedModel(std::move(config), std::move(labels), clock), model_(std::move(model)) {
   model_->set_serving_model(this);
   set_reads_pieces(model_->backend()->attributes().reads_pieces);
 }
 
 LoadedModel::~LoadedModel() {
-  // Mostly Close has done it. The last reference may go on any thread, with an old picture of the
-  // directory: nothing may be needed there that could be refused.
+  // Usually Close has torn the model down. The last reference may end on any thread, with an old
+  // snapshot of the directory, so nothing here may need memory or a new thread.
   if (model_ != nullptr) TearDown();
 }
 
@@ -33,19 +33,19 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
                                                                const std::string& model_dir,
                                                                int64_t version) {
   const TimePoint start = context.clock->Now();
-  ASSIGN_OR_RETURN(std::shared_ptr<BackendHandle> backend,
+  ASSIGN_OR_RETURN(std::shared_ptr<LoadedBackend> backend,
                    context.backends->Get(parsed, model_dir, version));
   ParsedConfig config = parsed;
   if (backend->python_based()) config.SetRuntime(kPythonRuntime);
   RETURN_IF_ERROR(config.NormalizeInstanceGroups(backend->attributes().preferred_groups));
   for (const std::string& note : config.notes()) LOG_INFO << note;
 
-  ModelHandleOptions options;
+  BackendModelOptions options;
   options.repository_dir = model_dir;
   options.version = version;
   options.auto_complete_config = context.auto_complete_config;
   options.server = context.server;
-  auto model = std::make_unique<ModelHandle>(backend, std::move(config), std::move(options));
+  auto model = std::make_unique<BackendModel>(backend, std::move(config), std::move(options));
   RETURN_IF_ERROR(model->Initialize());
 
   ASSIGN_OR_RETURN(CompiledModel compiled, model->config().Compile(version));
@@ -54,7 +54,8 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   std::shared_ptr<LoadedModel> loaded(
       new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)), std::move(labels),
                       context.clock, std::move(model)));
-  // Here and now if it fails: the last one to refer to it may be a thread of the backend.
+  // If the load fails, the model is torn down here: the last reference may end on a thread of the
+  // backend, which cannot wait for its own end.
   absl::Cleanup tear_down = [&] { loaded->TearDown(); };
   if (context.response_cache != nullptr) {
     loaded->set_fingerprint(ModelFingerprint(*context.file_system, model_dir, loaded->config()));
@@ -70,9 +71,9 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
 }
 
 Duration LoadedModel::InlineLimit(const LoadContext& context) const {
-  // What an instance's thread has to wait for, an I/O thread must not go past.
+  // An I/O thread must not execute before the rate limiter permits it, and cannot wait for that.
   if (context.rate_limiter != nullptr) return Duration(0);
-  // A host policy says which processors an instance runs on.
+  // A host policy decides on which processors an instance runs.
   const bool placed = context.host_policies != nullptr &&
                       absl::c_any_of(config().instances, [&](const InstanceSpec& instance) {
                         return context.host_policies->count(instance.host_policy_name) > 0;
@@ -140,8 +141,8 @@ void LoadedModel::TearDown() {
   if (scheduler_ != nullptr) scheduler_->Shutdown();
   if (instances_ != nullptr) instances_->End();
   if (scheduler_ != nullptr) scheduler_->DropStrategy();
-  // Finalises it. Also lets go of the backend: someone may keep this object for a long time, and
-  // the backend is to be finalised with the server.
+  // Finalises the model. Also releases the backend: a reference may keep this object for a long
+  // time, and the backend has to be finalised with the server.
   model_.reset();
 }
 

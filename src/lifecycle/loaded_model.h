@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend_host/model_handle.h"
+#include "backend_host/backend_model.h"
 #include "lifecycle/instance_set.h"
 #include "lifecycle/load_context.h"
 #include "lifecycle/managed_model.h"
@@ -60,7 +60,7 @@ class LoadedModel final : public ManagedModel {
 
  private:
   LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
-              std::unique_ptr<ModelHandle> model);
+              std::unique_ptr<BackendModel> model);
 
   // Makes the scheduler that the configuration asks for, with the layers in front of it.
   absl::Status MakeScheduler(const LoadContext& context);
@@ -70,7 +70,7 @@ class LoadedModel final : public ManagedModel {
   void CheckFromNowOn(ReadinessChecker* checker);
   void TearDown() override;
 
-  std::unique_ptr<ModelHandle> model_;  // null once torn down
+  std::unique_ptr<BackendModel> model_;  // null once torn down
   // Null only where loading failed before they were made.
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<InstanceSet> instances_;  // destroyed before the scheduler, which has the sources

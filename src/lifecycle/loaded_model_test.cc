@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Waits for one call. Thread-safe.
+// A flag that threads can wait for. Thread-safe.
 class Signal {
  public:
   void Set() {
@@ -198,7 +198,7 @@ TEST_F(LoadedModelTest, SequencesGoOnUntilTheyEnd) {
   model->CloseAdmission();
   EXPECT_EQ(send(2, kRequestFlagSequenceStart).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(send(1, 0), absl::OkStatus());
-  // Both doors closed, it lives until its sequences have ended.
+  // With admission and lifetime closed, the model stays until its sequences have ended.
   Signal closed;
   model->Close(model->PrepareClose(&reaper_, [&closed] { closed.Set(); }));
   EXPECT_FALSE(closed.IsSet());
@@ -294,7 +294,7 @@ constexpr char kWarmup[] = R"(model_warmup { name: "s" batch_size: 1 count: 2 in
 
 TEST_F(LoadedModelTest, AModelIsWarmBeforeItServes) {
   auto model = *Load("m", kWarmup);
-  // Of the two instances' two executions nothing is left.
+  // The executions of the warm-up leave nothing in the counts of requests.
   EXPECT_EQ(model->statistics().Snapshot().pending, 0);
   EXPECT_EQ(model->lifetime().inside(), 0);
   Close(model);

@@ -32,7 +32,8 @@ ManagedModel::PreparedClose ManagedModel::PrepareClose(Reaper* reaper,
     try {
       self->TearDown();
     } catch (const std::exception& e) {
-      // Whoever waits for the end is not to wait for ever; what is left goes with the model.
+      // The end is reported all the same, so that no thread waits for ever. The destructor frees
+      // the rest.
       LOG_ERROR << "model '" << self->config().name << "': " << e.what();
     }
     if (const auto source = std::move(self->source_); source != nullptr) source->Leave();
@@ -44,7 +45,7 @@ ManagedModel::PreparedClose ManagedModel::PrepareClose(Reaper* reaper,
 void ManagedModel::Close(PreparedClose prepared) noexcept {
   if (source_ != nullptr) source_->BeginUnload();
   CloseAdmission();
-  // The last request may end on a thread of the backend that TearDown has to join.
+  // TearDown runs as a job: the last request may end on a thread that TearDown has to join.
   lifetime().Close(std::move(prepared));
 }
 

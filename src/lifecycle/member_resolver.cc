@@ -12,9 +12,9 @@ absl::StatusOr<std::shared_ptr<ServingModel>> MemberResolver::Resolve(const Ense
   const ModelDirectory& directory = catalogue_.Directory();
   const ModelEntry* const entry = directory.FindMember(step.space, step.model_name);
   absl::StatusOr<std::shared_ptr<ManagedModel>> model =
-      entry == nullptr ? directory.Find(step.model_name, step.model_version)  // says what is wrong
+      entry == nullptr ? directory.Find(step.model_name, step.model_version)  // returns the error
                        : ModelDirectory::FindVersion(*entry, step.model_name, step.model_version);
-  // A sequence goes on where it has begun.
+  // A sequence stays with the version that it began with.
   if (entry != nullptr && request != nullptr && request->correlation_id().present() &&
       (request->flags() & kRequestFlagSequenceStart) == 0 &&
       !(model.ok() && (*model)->HasSequence(request->correlation_id()))) {

@@ -28,23 +28,19 @@ ModelCatalogue::ModelCatalogue(Clock* clock, bool namespacing)
 
 // ---- The directory
 
-void ModelCatalogue::Publish(std::shared_ptr<ModelDirectory> next,
-                             std::shared_ptr<const ModelDirectory>* old) {
+std::shared_ptr<const ModelDirectory> ModelCatalogue::Publish(
+    const std::function<void(ModelDirectory*)>& change) {
+  auto next = std::make_shared<ModelDirectory>(*current_);
+  change(next.get());
   next->Finish();
   current_ = std::move(next);
-  *old = directory_.Set(current_);
-}
-
-void ModelCatalogue::Update(const std::function<void(ModelDirectory*, const Records&)>& change) {
-  std::shared_ptr<const ModelDirectory> old;  // goes after the mutex
-  MutexLock lock(&mu_);
-  auto next = std::make_shared<ModelDirectory>(*current_);
-  change(next.get(), records_);
-  Publish(std::move(next), &old);
+  return directory_.Set(current_);
 }
 
 void ModelCatalogue::Update(const std::function<void(ModelDirectory*)>& change) {
-  Update([&](ModelDirectory* directory, const Records&) { change(directory); });
+  std::shared_ptr<const ModelDirectory> old;
+  MutexLock lock(&mu_);
+  old = Publish(change);
 }
 
 void ModelCatalogue::NoteFailure(const ModelId& id, const absl::Status& error) {
@@ -58,11 +54,16 @@ void ModelCatalogue::NoteFailure(const ModelId& id, const absl::Status& error) {
 void ModelCatalogue::NoteRetired(
     const ModelId& id, const std::string& reason,
     const std::function<void(int64_t version, const VersionEntry&)>& prepare) {
-  const auto change = [&](ModelDirectory* directory) {
+  std::shared_ptr<const ModelDirectory> old;
+  MutexLock lock(&mu_);
+  old = Publish([&](ModelDirectory* directory) {
     const auto it = directory->models.find(id.Text());
     if (it == directory->models.end()) return;
-    // A model of which no version was ever found is as if nobody had tried.
-    if (it->second.versions.empty()) return directory->models.erase(it);
+    // A model of which no version was ever found is forgotten.
+    if (it->second.versions.empty()) {
+      directory->models.erase(it);
+      return;
+    }
     for (auto& [version, entry] : directory->models[id.Text()].versions) {
       if (entry.state == ModelState::kReady) {
         entry.state = ModelState::kUnloading;
@@ -71,18 +72,13 @@ void ModelCatalogue::NoteRetired(
         entry.reason = ReasonText(reason);
       }
     }
-  };
-  std::shared_ptr<const ModelDirectory> old;  // goes after the mutex
-  MutexLock lock(&mu_);
-  auto next = std::make_shared<ModelDirectory>(*current_);
-  change(next.get());
-  Publish(std::move(next), &old);
-  // From here on nothing fails.
+  });
+  // From here on nothing can fail.
   const auto record = records_.find(id);
   if (record == records_.end()) return;
   record->second.served = nullptr;
   record->second.changed = ++changes_;
-  // An ensemble that has lost a member comes back with it.
+  // An ensemble that has lost a member stays wanted: it is loaded again with that member.
   record->second.wanted = !reason.empty() && reason != kAmbiguousReason;
   if (!record->second.wanted) record->second.on_request = false;
 }
@@ -93,7 +89,7 @@ void ModelCatalogue::NoteClosed(const ModelId& id, int64_t version, const Manage
     const auto entry = directory.models.find(id.Text());
     if (entry == directory.models.end()) return false;
     const auto known = entry->second.versions.find(version);
-    // A replaced version has a newer one in its place by now, or one that is being loaded.
+    // False if the version was replaced: then the entry is that of its successor.
     return known != entry->second.versions.end() && known->second.model.get() == model;
   };
   Update([&](ModelDirectory* directory) {
@@ -107,15 +103,16 @@ void ModelCatalogue::NoteClosed(const ModelId& id, int64_t version, const Manage
 }
 
 void ModelCatalogue::Forget(const RepositorySnapshot& snapshot) {
-  std::shared_ptr<const ModelDirectory> old;  // goes after the mutex
+  std::shared_ptr<const ModelDirectory> old;
   MutexLock lock(&mu_);
-  auto next = std::make_shared<ModelDirectory>(*current_);
-  const std::set<ModelId> busy = busy_;  // the predicate has no lock of its own
-  next->models.EraseIf([&](const ModelEntry& model) {
-    return model.versions.empty() && busy.count(model.id) == 0 &&
-           snapshot.models.count(model.id) == 0 && snapshot.ambiguous.count(model.id.name) == 0;
+  // A copy: the thread safety analysis does not see in the predicate that the lock is held.
+  const std::set<ModelId> busy = busy_;
+  old = Publish([&](ModelDirectory* directory) {
+    directory->models.EraseIf([&](const ModelEntry& model) {
+      return model.versions.empty() && busy.count(model.id) == 0 &&
+             snapshot.models.count(model.id) == 0 && snapshot.ambiguous.count(model.id.name) == 0;
+    });
   });
-  Publish(std::move(next), &old);
 }
 
 // ---- The records
@@ -178,6 +175,12 @@ std::shared_ptr<const PreparedModel> ModelCatalogue::Attempted(const ModelId& id
   return records_.at(id).attempted;
 }
 
+std::shared_ptr<const PreparedModel> ModelCatalogue::Served(const ModelId& id) const {
+  MutexLock lock(&mu_);
+  const auto record = records_.find(id);
+  return record == records_.end() ? nullptr : record->second.served;
+}
+
 std::string ModelCatalogue::LastError(const ModelId& id) const {
   MutexLock lock(&mu_);
   const auto record = records_.find(id);
@@ -232,7 +235,7 @@ std::vector<ModelCatalogue::BusyMark> ModelCatalogue::MarkBusy(
   // From here on nothing takes memory.
   busy_.merge(models);
   loading_.merge(loading);
-  // Of two actions on one model the first has the mark.
+  // If a model has two actions, the first one gets the mark.
   for (const auto& [place, is_first] : places) {
     marks.push_back(is_first ? BusyMark(this, place) : BusyMark());
   }
@@ -304,7 +307,8 @@ std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimUnload(const ModelId& 
     AwaitNotBusy(id);
     if (records_.count(id) == 0) return std::nullopt;
     actions = PlanUnload(id, with_members);
-    // An ensemble that is being loaded counts on its members until that has ended.
+    // Plans anew after a wait: an ensemble that is being loaded needs its members until its load
+    // has ended.
   } while (WaitedForOneOf(actions));
   return ClaimBut(std::move(actions), {}, {});
 }
@@ -313,7 +317,8 @@ ModelCatalogue::Claim ModelCatalogue::ClaimSync(std::vector<PlannedAction> actio
                                                 const FoundModels& read,
                                                 const std::set<ModelId>& known_busy) {
   MutexLock lock(&mu_);
-  // What has changed is taken up by the next poll; ensembles whose members change are not.
+  // The next poll sees the files of a busy model that has changed, but not that an ensemble has to
+  // be loaded again because of its members. So the ensemble is noted here.
   for (const PlannedAction& action : OnlyModels(actions, busy_)) {
     if (IsLoad(action) && known_busy.count(action.model) == 0) again_.insert(action.model);
   }
@@ -324,7 +329,8 @@ ModelCatalogue::Claim ModelCatalogue::ClaimAgain(std::vector<PlannedAction> skip
   MutexLock lock(&mu_);
   std::set<ModelId> not_now;
   for (PlannedAction& action : skipped) {
-    // Also one whose end as a user was planned: what it lacks is found by the check.
+    // An ensemble that was to be unloaded because of a member is loaded, too: the check finds out
+    // what it lacks.
     action.kind = PlannedAction::Kind::kLoad;
     action.reason.clear();
     action.on_request = false;
@@ -345,7 +351,7 @@ void ModelCatalogue::ReleaseLocked(BusyMark mark) noexcept {
   if (std::exchange(mark.catalogue_, nullptr) == nullptr) return;
   loading_.erase(*mark.place_);
   busy_.erase(mark.place_);
-  // Under the lock: whoever waits for this may destroy the catalogue.
+  // With the lock held: the waiting thread may destroy the catalogue.
   changed_.NotifyAll();
 }
 

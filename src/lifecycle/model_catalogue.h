@@ -92,11 +92,8 @@ class ModelCatalogue {
   // ---- The directory.
   // The current directory. Valid until the calling thread next calls this function.
   const ModelDirectory& Directory() const { return *directory_.Get(); }
-  // Publishes a directory that `change` has changed. `change` may also read the records. If
-  // `change` throws, nothing has changed.
+  // Publishes a directory that `change` has changed. If `change` throws, nothing has changed.
   void Update(const std::function<void(ModelDirectory*)>& change) ABSL_LOCKS_EXCLUDED(mu_);
-  void Update(const std::function<void(ModelDirectory*, const Records&)>& change)
-      ABSL_LOCKS_EXCLUDED(mu_);
   // Notes that a model's configuration or versions cannot be read, or that it does not fit its
   // members.
   void NoteFailure(const ModelId& id, const absl::Status& error) ABSL_LOCKS_EXCLUDED(mu_);
@@ -119,6 +116,8 @@ class ModelCatalogue {
   Standing LookAround(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
   // The last attempt to load `id`. REQUIRES: there was one.
   std::shared_ptr<const PreparedModel> Attempted(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
+  // What the versions of `id` that serve are; null if none serves.
+  std::shared_ptr<const PreparedModel> Served(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
   // Why the last attempt failed; empty if it succeeded, or if there was none.
   std::string LastError(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
   // Notes that `id` was requested by its name. REQUIRES: the model has a record.
@@ -152,8 +151,9 @@ class ModelCatalogue {
   bool WaitNoneBusy(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  void Publish(std::shared_ptr<ModelDirectory> next, std::shared_ptr<const ModelDirectory>* old)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // As Update. Returns the old directory, which must not be destroyed under the mutex.
+  [[nodiscard]] std::shared_ptr<const ModelDirectory> Publish(
+      const std::function<void(ModelDirectory*)>& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::map<ModelId, RunningModel> Running() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   RunningModel RunningOf(const ModelId& id, const Record& record) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -1,5 +1,4 @@
-// Who works on which model, and what the catalogue remembers. How whole loads go:
-// model_manager_test.cc.
+// Claims of models, and what the catalogue remembers. For whole loads see model_manager_test.cc.
 #include "lifecycle/model_catalogue.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +40,7 @@ class ModelCatalogueTest : public ::testing::Test {
     return catalogue_.ClaimLoad(id, {LoadOf(id)}, {{id, {}}}, catalogue_.Look().now);
   }
 
-  // A load of `id`, which has `members`, from its claim to its end.
+  // Does a load of `id`, which has `members`, from its claim to its end.
   void Load(const ModelId& id, const std::vector<std::string>& members = {}, bool ok = true,
             const std::string& config = "") {
     std::optional<ModelCatalogue::Claim> claim = Claim(id);
@@ -106,7 +105,7 @@ TEST_F(ModelCatalogueTest, ModelsThatThePlanHasNotReadAreSkippedWhileOthersWorkO
   ASSERT_TRUE(member.has_value());
   EXPECT_THAT(Names(member->actions), ElementsAre("a"));
   EXPECT_THAT(Names(member->skipped), ElementsAre("e"));
-  // The skipped one is loaded again by whoever works on it.
+  // The load that works on the skipped model loads it again.
   EXPECT_THAT(catalogue_.ClaimAgain(std::move(member->skipped)).actions, IsEmpty());
   EXPECT_TRUE(EndLoad(kE, &ensemble->marks[0], {"a"})) << "it is to be loaded again";
   EXPECT_FALSE(catalogue_.WaitNotBusy(kE, Now())) << "and stays claimed";

@@ -12,7 +12,7 @@
 namespace nereid {
 namespace {
 
-// Nobody signals the end of the last request (that would cost every one): it is looked for.
+// The end of the last request is polled: a signal would cost something for every request.
 constexpr auto kIdleStep = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -28,7 +28,7 @@ ModelCloser::Closing ModelCloser::Prepare(const ModelId& id, int64_t version,
         Insist(clock_, [&] { catalogue_.NoteClosed(id, version, known, reason); });
         MutexLock lock(&mu_);
         closing_.erase(closing_.find(name));
-        // Under the lock: after the last one whoever waits may destroy this object.
+        // With the lock held: after the last version, the waiting thread may destroy this object.
         changed_.NotifyAll();
       });
   return closing;
@@ -53,7 +53,7 @@ void ModelCloser::Retire(const ModelId& id, const std::string& reason) {
 }
 
 void ModelCloser::RetireMisfits(const ModelId& id) {
-  // Kept: the look-up of members gets a newer directory.
+  // Copies, because CheckMembers calls Directory(), which ends the reference below.
   std::vector<std::shared_ptr<ManagedModel>> ready;
   const ModelDirectory& directory = catalogue_.Directory();
   const auto entry = directory.models.find(id.Text());
@@ -117,7 +117,7 @@ bool ModelCloser::WaitIdle(TimePoint deadline) {
 void ModelCloser::RetireAll(TimePoint deadline) {
   std::vector<ModelId> ids;
   for (const auto& [key, entry] : catalogue_.Directory().models) ids.push_back(entry.id);
-  // Those that are idle first: one whose load hangs must not keep the others.
+  // Models that are not busy come first: a load that hangs must not hold up the others.
   for (const TimePoint until : {clock_->Now(), deadline}) {
     std::vector<ModelId> busy;
     for (const ModelId& id : ids) {

@@ -51,8 +51,9 @@ class ModelCloser {
   void RetireAll(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
   // Waits until all versions that were closed are torn down; false if `deadline` comes first.
   bool WaitClosed(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
-  // One sentence for each version that has requests in flight, then for each being torn down.
+  // One sentence per version that has requests in flight.
   std::vector<std::string> InFlight() const;
+  // One sentence per version that is being torn down.
   std::vector<std::string> Unfinished() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

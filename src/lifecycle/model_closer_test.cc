@@ -1,4 +1,4 @@
-// How versions go. How whole unloads go: model_manager_test.cc.
+// How versions are closed. For whole unloads see model_manager_test.cc.
 #include "lifecycle/model_closer.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ class ModelCloserTest : public ::testing::Test {
 
   TimePoint Never() { return repository_.clock.Now() + std::chrono::hours(1); }
 
-  // Version `version` of "holds", which serves.
+  // Makes the version `version` of "holds" serve.
   std::shared_ptr<ManagedModel> Serve(int64_t version) {
     repository_.Write("holds", {version});
     ConfigSource source;

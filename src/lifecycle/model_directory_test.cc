@@ -127,7 +127,7 @@ TEST_F(ModelDirectoryTest, APictureKnowsNamesInAllNamespaces) {
                 "provided to resolve ambiguity."));
   EXPECT_EQ(picture->FindEntry("none").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(picture->FindMember("/b", "both")->id.space, "/b");
-  // A later picture has its own entries, and the earlier one keeps what it had.
+  // A later snapshot has its own entries; the earlier one does not change.
   directory_.models["/a::one"].reason = "why";
   directory_.models["/b::one"].id = {"/b", "one"};
   EXPECT_FALSE(finished()->FindEntry("one").ok());

@@ -8,7 +8,7 @@
 namespace nereid {
 namespace {
 
-constexpr int kMaxDepth = 8;  // a link may lead back up
+constexpr int kMaxDepth = 8;  // limited, because a link may lead back up
 
 void Add(absl::string_view text, Blake2b128* hash) {
   const uint64_t size = text.size();

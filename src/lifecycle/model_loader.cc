@@ -18,7 +18,7 @@
 namespace nereid {
 namespace {
 
-// "<Code text>: <message>", as reasons are written.
+// "<Code text>: <message>", the form of reasons.
 std::string Describe(const absl::Status& status) {
   absl::string_view code = "Unknown";
   switch (status.code()) {
@@ -46,14 +46,14 @@ std::string Describe(const absl::Status& status) {
   return absl::StrCat(code, ": ", status.message());
 }
 
-// `model` without what it is loaded from.
+// `model` without its source.
 std::shared_ptr<const PreparedModel> WithoutSource(const PreparedModel& model) {
   auto copy = std::make_shared<PreparedModel>(model);
   copy->source = nullptr;
   return copy;
 }
 
-// The text of `status`, or what always finds a place where there is no memory for it.
+// The text of `status`. If there is no memory for it: a text that is short enough to need none.
 std::string ErrorText(const absl::Status& status) noexcept try {
   return std::string(status.message());
 } catch (const std::bad_alloc&) {
@@ -126,15 +126,15 @@ absl::StatusOr<std::vector<ModelLoader::VersionTask>> ModelLoader::PlanVersions(
   const absl::StatusOr<std::vector<int64_t>> versions = ListServedVersions(
       *context_.file_system, model.model_dir, model.id.name, model.config->version_policy());
   std::vector<VersionTask> tasks;
-  catalogue_.Update([&](ModelDirectory* directory, const ModelCatalogue::Records& records) {
-    const auto record = records.find(model.id);
-    const PreparedModel* const served =
-        record == records.end() ? nullptr : record->second.served.get();
+  // Does not change before this load ends, because the model is claimed.
+  const std::shared_ptr<const PreparedModel> served = catalogue_.Served(model.id);
+  catalogue_.Update([&](ModelDirectory* directory) {
     ModelEntry& entry = directory->models[model.id.Text()];
     entry.id = model.id;
     entry.looked_for_versions = true;
     if (!versions.ok()) return;
-    // An ensemble has no instances of its own, and is checked again when its members have changed.
+    // Never an ensemble: it has no instances, and has to be checked again when members have
+    // changed.
     const bool may_go_on =
         served != nullptr && model.members.empty() && served->model_dir == model.model_dir;
     const ConfigChange change =
@@ -173,7 +173,7 @@ absl::Status ModelLoader::UpdateInstances(const PreparedModel& model, VersionTas
   ASSIGN_OR_RETURN(task->update,
                    task->updated().PrepareInstances(context_, *model.config, model.model_dir));
   return absl::OkStatus();
-} catch (...) {  // no memory, no threads: it goes on as it was
+} catch (...) {  // no memory or no threads: the version serves on unchanged
   return CaughtStatus();
 }
 
@@ -184,7 +184,7 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelLoader::LoadCaught(const Prep
       return EnsembleModel::Load(context_, *model.config, model.model_dir, model.id.space, version);
     }
     return LoadedModel::Load(context_, *model.config, model.model_dir, version);
-  } catch (...) {  // no memory, no threads: this model's problem only
+  } catch (...) {  // no memory or no threads: only this load fails
     return CaughtStatus();
   }
 }
@@ -209,12 +209,12 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelLoader::LoadVersion(const Pre
 absl::Status ModelLoader::Commit(Job* job) {
   const PreparedModel& model = *job->model;
   std::string reasons;
-  bool loads_any = false;  // instances that changed are no load
+  bool loads_any = false;  // a change of instances does not count as a load
   for (const VersionTask& task : job->tasks) {
     loads_any |= task.step == VersionTask::Step::kLoad;
     if (task.status.ok()) continue;
     const char* const state =
-        task.step == VersionTask::Step::kUpdate ? "READY" : "UNAVAILABLE";  // it serves on
+        task.step == VersionTask::Step::kUpdate ? "READY" : "UNAVAILABLE";  // READY: still serves
     absl::StrAppend(&reasons, "version ", task.version, " is at ", state,
                     " state: ", Describe(task.status), ";");
   }
@@ -228,10 +228,10 @@ absl::Status ModelLoader::Commit(Job* job) {
     if (status.ok()) {
       PutIn(*job, &entry, &closings);
     } else {
-      TakeBack(*job, &entry, &closings);  // what served before serves on
+      TakeBack(*job, &entry, &closings);  // the versions that served before serve on
     }
   });
-  // From here on nothing fails.
+  // From here on nothing can fail.
   if (status.ok() && loads_any) LOG_INFO << "successfully loaded '" << model.id.name << "'";
   if (status.ok()) {
     for (VersionTask& task : job->tasks) {
@@ -291,22 +291,22 @@ void ModelLoader::End(Job* job, absl::Status status) noexcept {
   const std::shared_ptr<ModelSource> source = model->source;
   if (source != nullptr) source->EndLoad(status.ok());
   if (!status.ok()) LOG_ERROR << "failed to load '" << id.name << "': " << status.message();
-  // Null where there was no memory to note anything: it is as if nobody had tried.
+  // Null if there was no memory to note anything: then this load leaves no record.
   std::shared_ptr<const PreparedModel> attempted;
   if (!job->record.empty()) attempted = job->record.begin()->second.attempted;
   const bool again = catalogue_.NoteLoadEnd(id, status.ok(), job->on_request, ErrorText(status),
                                             &job->record, &job->mark);
   if (again) BeginAgain(attempted, std::move(job->mark));
-  if (source != nullptr) source->Leave();  // agents of a model that failed see its end first
+  if (source != nullptr) source->Leave();  // after EndLoad, which the agents have to see
   if (job->progress != nullptr) job->progress->Count(status.ok());
   job->ending.Tell(std::move(status));
 }
 
 void ModelLoader::Abandon(Job* job) noexcept {
-  // Not even begun: mark and ending go with it.
+  // The load has not begun. The destructors of mark and ending do all that is left.
   if (job->model == nullptr) return;
   if (job->planned) {
-    // Only a thread of the pool comes here, which may wait.
+    // This runs only on threads of the pool, which may wait.
     std::vector<ModelCloser::Closing> closings;
     Insist(context_.clock, [&] {
       closings.clear();

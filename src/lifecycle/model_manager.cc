@@ -41,7 +41,7 @@ absl::Status ModelManager::Load(const std::string& name, const LoadOverride& ove
   absl::Status status = LoadReader::CheckName(name);
   if (!status.ok()) return status;
   absl::StatusOr<std::pair<ModelId, std::string>> place = reader_.Locate(name);
-  // A model whose files come with the request need not lie in a repository.
+  // A model whose files come with the request need not be in a repository.
   if (absl::IsInternal(place.status()) && !override.files.empty()) {
     place = std::make_pair(ModelId{"", name}, std::string());
   }
@@ -72,11 +72,11 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
       return absl::OkStatus();
     }
   }
-  LoadOverride kept = override;
+  LoadOverride kept;
   if (override.empty() && standing.in_force != nullptr && standing.in_force->files == *files) {
     kept.config_json = standing.in_force->config_override;
   }
-  const auto model = reader_.Read(id, *std::move(files), kept);
+  const auto model = reader_.Read(id, *std::move(files), override.empty() ? kept : override);
   work.prepared[id] = model;
   work.input.found[id].members = model->MemberNames();
   if (!model->members.empty()) work.input.running = catalogue_.Look().running;
@@ -127,13 +127,13 @@ void ModelManager::CheckAgain(std::vector<PlannedAction> skipped) {
   Begin(std::move(claim), std::move(prepared))->Wait();
 }
 
-// ---- What was claimed
+// ---- Claimed actions
 
 std::shared_ptr<PlanRun> ModelManager::Begin(ModelCatalogue::Claim claim, PreparedModels prepared) {
   const auto progress = std::make_shared<LoadProgress>(
       context_.clock, std::count_if(claim.actions.begin(), claim.actions.end(), IsLoad));
-  // Shared: a function can be copied, and marks cannot. Each is taken by the thread that begins its
-  // action.
+  // Shared, because a function object must be copyable and marks are not. The thread that begins an
+  // action takes its mark.
   struct Plan {
     ModelCatalogue::Claim claim;
     PreparedModels prepared;
@@ -218,7 +218,7 @@ std::vector<std::string> ModelManager::LoadAll() {
 }
 
 std::vector<std::string> ModelManager::LoadEach(const std::set<std::string>& names) {
-  // These threads mostly wait; the work is done by the pool.
+  // These threads do little but wait: the pool does the work.
   constexpr size_t kMaxThreads = 32;
   const std::vector<std::string> all(names.begin(), names.end());
   std::vector<absl::Status> results(all.size());
@@ -237,7 +237,7 @@ std::vector<std::string> ModelManager::LoadEach(const std::set<std::string>& nam
     bool more = true;
     for (size_t t = 1; more && t < std::min(kMaxThreads, all.size()); ++t) {
       std::function<void()> job = load_some;
-      more = threads.TryRun(&job);  // fewer do it, too
+      more = threads.TryRun(&job);  // fewer threads are enough
     }
     load_some();
   }

@@ -1,4 +1,4 @@
-// Ensembles whose members change at the same time, one by one or not.
+// Ensembles, several members of which change at the same time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace nereid {
 namespace {
 
-// A file system that lets those wait who read certain files. Thread-safe.
+// A file system that blocks the reading of certain files. Thread-safe.
 class HoldingFileSystem final : public FileSystem {
  public:
   explicit HoldingFileSystem(const FileSystem* files) : files_(files) {}
@@ -28,7 +28,7 @@ class HoldingFileSystem final : public FileSystem {
     held_.erase(path);
     changed_.NotifyAll();
   }
-  // Until somebody reads a held `path`.
+  // Waits until a thread reads a held `path`.
   void AwaitReader(const std::string& path) ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     while (readers_.count(path) == 0) changed_.Wait(&mu_);
@@ -61,7 +61,7 @@ class HoldingFileSystem final : public FileSystem {
   mutable std::set<std::string> readers_ ABSL_GUARDED_BY(mu_);
 };
 
-// Models a and b, whose loads can be held, and ensemble e of both.
+// The models a and b, whose loads can be held, and the ensemble e of both.
 class ModelRechecksTest : public ::testing::Test {
  protected:
   ModelRechecksTest() : files_(&repository_.fs) {
@@ -88,7 +88,7 @@ class ModelRechecksTest : public ::testing::Test {
   }
   static std::string Labels(const std::string& model) { return "/models/" + model + "/labels"; }
 
-  // Every change of its files makes a model a new one.
+  // Changes the files of `model`, so that a load replaces the model.
   void Change(const std::string& model) {
     repository_.fs.WriteFile("/models/" + model + "/config.pbtxt",
                              "backend: 'fake' "
@@ -97,7 +97,7 @@ class ModelRechecksTest : public ::testing::Test {
                              "label_filename: 'labels' }");
     repository_.fs.WriteFile(Labels(model), "label\n");
   }
-  // Loads `model`, as far as its labels.
+  // Starts a load of `model` and returns when it blocks at the labels.
   std::thread LoadHeld(const std::string& model) {
     files_.Hold(Labels(model));
     std::thread loading([this, model] { EXPECT_EQ(manager_->Load(model), absl::OkStatus()); });
@@ -108,7 +108,7 @@ class ModelRechecksTest : public ::testing::Test {
     files_.LetGo(Labels(model));
     loading->join();
   }
-  // Unloads `model`, with time to do so unless it has to wait.
+  // Starts an unload of `model`, and gives it time to finish unless it has to wait.
   std::thread UnloadBeside(const std::string& model) {
     std::thread unloading([this, model] { EXPECT_EQ(manager_->Unload(model), absl::OkStatus()); });
     for (int i = 0; i < 10'000 && manager_->Find(model, -1).ok(); ++i) std::this_thread::yield();
@@ -125,7 +125,7 @@ TEST_F(ModelRechecksTest, AMemberThatComesLaterThanTheCheckBringsItsEnsembleBack
   ASSERT_TRUE(manager_->Unload("b").ok());
   ASSERT_FALSE(Serves());
   Change("a");
-  std::thread a = LoadHeld("a");  // works on the ensemble, too
+  std::thread a = LoadHeld("a");  // has claimed the ensemble, too
   std::thread b = LoadHeld("b");
   Finish("a", &a);
   EXPECT_FALSE(Serves()) << "b is not there yet";
@@ -143,7 +143,7 @@ TEST_F(ModelRechecksTest, AMemberGoesWhenItsEnsembleHasLoaded) {
   EXPECT_FALSE(manager_->Find("b", -1).ok());
   EXPECT_FALSE(Serves());
   ASSERT_TRUE(manager_->Load("b").ok());
-  while (!Serves()) std::this_thread::yield();  // what was to be done again may be under way
+  while (!Serves()) std::this_thread::yield();  // the load of "e" may still be under way
 }
 
 TEST_F(ModelRechecksTest, AMemberGoesWhenItsEnsembleHasLoadedForTheFirstTime) {
@@ -151,7 +151,7 @@ TEST_F(ModelRechecksTest, AMemberGoesWhenItsEnsembleHasLoadedForTheFirstTime) {
   ASSERT_TRUE(manager_->Unload("a").ok());
   files_.Hold(Labels("a"));
   std::thread f([this] { EXPECT_EQ(manager_->Load("f"), absl::OkStatus()); });
-  files_.AwaitReader(Labels("a"));  // which comes with it
+  files_.AwaitReader(Labels("a"));  // the load of f includes that of a
   std::thread unloading = UnloadBeside("b");
   Finish("a", &f);
   unloading.join();

@@ -72,7 +72,7 @@ class ModelManagerTest : public ::testing::Test {
     return (*manager_->Find(name, -1))->config().max_batch_size;
   }
 
-  // Issues a request that the fake backend holds until it is let go.
+  // Issues a request that the fake backend holds until LetGo.
   TestRequest& Hold(const std::string& name) {
     const std::shared_ptr<ManagedModel> model = *manager_->Find(name, -1);
     requests_.push_back(std::make_unique<TestRequest>(model));
@@ -366,7 +366,7 @@ TEST_F(ModelManagerTest, InstancesComeAndGoWithoutAReload) {
   while (repository_.backend.Journal().size() < 2) std::this_thread::yield();
   EXPECT_THAT(repository_.backend.Journal(),
               ::testing::UnorderedElementsAre("instance_finalize g_1", "instance_finalize g_2"));
-  // The one that is left answers.
+  // The remaining instance answers.
   TestRequest request(model);
   request.Input("in", DataType::kInt8, {1});
   RequestPtr owned = request.Issue();
@@ -382,7 +382,7 @@ TEST_F(ModelManagerTest, AnInstanceGoesWhenItsRequestsAreBack) {
   repository_.Write("holds", {1}, group(1));
   ASSERT_TRUE(manager_->Load("holds").ok());
   TestRequest& running = Hold("holds");
-  // Another host policy: none of the old instances can go on.
+  // The new group has another host policy, so the old instance cannot go on.
   repository_.Write("holds", {1}, "instance_group { name: \"h\" count: 1 kind: KIND_MODEL }");
   repository_.backend.Forget();
   ASSERT_TRUE(manager_->Load("holds").ok());
@@ -559,7 +559,8 @@ TEST_F(ModelManagerTest, IdleMeansThatNothingIsInFlight) {
   EXPECT_FALSE(manager_->WaitIdle(repository_.clock.Now()));
   repository_.backend.LetGo();
   running.WaitDone();
-  // The model is left a moment after the release callback; time goes on meanwhile.
+  // The request leaves the model a moment after the release callback. Until then the clock has to
+  // advance.
   std::atomic<bool> idle{false};
   std::thread waiter([&] { idle = manager_->WaitIdle(Never()); });
   while (!idle) {

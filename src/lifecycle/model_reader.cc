@@ -56,7 +56,7 @@ absl::Status ModelReader::Prepare(const LoadOverride& override, ConfigSource* co
 
 absl::StatusOr<std::unique_ptr<AgentChain>> ModelReader::LoadAgents(
     const ConfigSource& config) const {
-  // What is wrong with it comes up when it is read for good.
+  // Errors are not reported here: the later, full reading of the configuration reports them.
   const absl::StatusOr<ParsedConfig> written = ReadModelConfig(*options_.file_system, config);
   if (!written.ok()) return nullptr;
   const std::vector<RepositoryAgentSpec> agents = RepositoryAgentsOf(*written);

@@ -9,12 +9,12 @@ namespace nereid {
 ModelSource::~ModelSource() { End(); }
 
 void ModelSource::Leave() noexcept {
-  // Whoever ends it has seen all that the others did with it.
+  // acq_rel: the thread that ends the source sees all that other threads did with it.
   if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) End();
 }
 
 void ModelSource::End() noexcept {
-  agents_.reset();  // they may still read the files
+  agents_.reset();  // first: the agents may still read the files
   files_.reset();
 }
 

@@ -38,7 +38,7 @@ std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Star
   std::shared_ptr<PlanRun> run(new PlanRun(std::move(actions), std::move(start)));
   {
     MutexLock lock(&run->mu_);
-    // The first one at the back, where they are taken.
+    // The first action comes last, because actions are taken from the back.
     for (size_t i = run->actions_.size(); i-- > 0;) {
       if (run->waits_for_[i] == 0) run->ready_.push_back(i);
     }
@@ -61,7 +61,7 @@ void PlanRun::StartReady() noexcept {
     try {
       (*start)(index, Ending(shared_from_this(), index));
     } catch (const std::exception& e) {
-      // Its ending has told of it.
+      // The destructor of the action's ending has reported the failure.
       LOG_ERROR << "model '" << actions_[index].model.name << "': " << e.what();
     }
   }

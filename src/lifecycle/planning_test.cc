@@ -1,4 +1,4 @@
-// The pure parts of model management: what is used by what, what has changed, what is to be done.
+// The pure parts of model management: dependencies, changes of instances, and plans.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using ::testing::UnorderedElementsAre;
 
 ModelId Id(const std::string& name, const std::string& space = "") { return {space, name}; }
 
-// ---- Who uses whom
+// ---- Dependencies
 
 TEST(DependencyGraphTest, FindsMembersAndUsersAlsoThroughOthers) {
   const DependencyGraph graph({{Id("a"), {}}, {Id("b"), {"a"}}, {Id("c"), {"b", "a"}}});
@@ -101,7 +101,7 @@ ModelFiles Files(int64_t stamp) {
   return files;
 }
 
-// What serves or does not. Files of stamp 1 unless said otherwise.
+// Models in different states. Files have stamp 1 unless said otherwise.
 RunningModel Serves(std::vector<std::string> members = {}) {
   return {Files(1),
           std::move(members),
@@ -141,8 +141,8 @@ LoadIntent Unload(const std::string& name, bool with_members = false) {
 using RunningModels = std::map<ModelId, RunningModel>;
 using FoundModels = std::map<ModelId, FoundModel>;
 
-// One text for each action: "+name" or "-name", "!" if it was asked for by name, the numbers of
-// those that it waits for, the reason.
+// One text per action: "+name" or "-name", "!" if it was requested by name, the numbers of the
+// actions that it waits for, and the reason.
 std::string Text(const std::vector<PlannedAction>& actions) {
   std::vector<std::string> texts;
   for (const PlannedAction& action : actions) {
@@ -166,7 +166,7 @@ struct PlanCase {
 TEST(LoadPlannerTest, PlansWhatIsToBeDone) {
   const FoundModels pair = {{Id("a"), Found()}, {Id("e"), Found({"a"})}};
   const std::vector<PlanCase> cases = {
-      // Being as the repositories are.
+      // Syncing with the repositories.
       {"everything is new", {}, {{Id("a"), Found()}, {Id("b"), Found()}}, {kSync}, "+a! +b!"},
       {"nothing has changed", {{Id("a"), Serves()}}, {{Id("a"), Found()}}, {kSync}, ""},
       {"other files", {{Id("a"), Serves()}}, {{Id("a"), Found({}, 2)}}, {kSync}, "+a!"},

@@ -12,7 +12,7 @@
 namespace nereid {
 namespace {
 
-// One check per model at most: the number of models is the limit.
+// More than the number of models, each of which has at most one check waiting.
 constexpr size_t kMaxWaitingChecks = 1 << 20;
 
 absl::Status TooLate() {
@@ -30,7 +30,8 @@ void Sooner(TimePoint at, std::optional<TimePoint>* next) {
 
 absl::Status Readiness::Probe() {
   const bool ready = ready_.load(std::memory_order_acquire);
-  // Told before it is asked whether somebody looks: the checker does it the other way round.
+  // The time is written before `watched_` is read. Wanted() does both in the other order, so that a
+  // probe is never missed.
   last_probe_.store(checker_->clock_->Now());
   if (!watched_.load() && !watched_.exchange(true)) checker_->Watch(shared_from_this());
   if (ready) return absl::OkStatus();
@@ -124,7 +125,7 @@ bool ReadinessChecker::Look(TimePoint now, Entry* entry, std::optional<TimePoint
       entry->model->Set(TooLate());
       answered_.NotifyAll();
     }
-    // RunCheck wakes this thread when it ends after it was due again.
+    // If the check ends after the next one is due, RunCheck wakes this thread.
     if (now < entry->due) {
       Sooner(entry->due, next);
     } else if (!entry->late) {
@@ -144,7 +145,7 @@ bool ReadinessChecker::Look(TimePoint now, Entry* entry, std::optional<TimePoint
 bool ReadinessChecker::Wanted(TimePoint now, Readiness* model) {
   const auto forgotten = [&] { return now > model->last_probe_.load() + kAttention; };
   if (!forgotten()) return true;
-  // A probe from here on has it watched again; one that came just before is seen below.
+  // A later probe calls Watch again. A probe that came just before is seen below.
   model->watched_.store(false);
   if (forgotten()) return false;
   model->watched_.store(true);
@@ -157,7 +158,7 @@ void ReadinessChecker::StartCheck(TimePoint now, Entry* entry) {
   try {
     if (!executor_->TryRun([this, model] { RunCheck(model.get()); })) return;
   } catch (const std::bad_alloc&) {
-    return;  // the next one is due in a moment
+    return;  // tried again at the next due time
   }
   entry->started = now;
   entry->late = false;

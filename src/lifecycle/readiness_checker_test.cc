@@ -10,7 +10,7 @@
 namespace nereid {
 namespace {
 
-// What a backend says, and how long it takes. Thread-safe.
+// A readiness check whose answer and duration the test sets. Thread-safe.
 class FakeBackendCheck {
  public:
   std::optional<absl::Status> Answer() {
@@ -65,12 +65,12 @@ class ReadinessCheckerTest : public ::testing::Test {
     for (FakeBackendCheck& backend : others_) backend.Hang(false);
   }
 
-  // Lets time pass once the checker waits for it.
+  // Advances the clock once the checker waits for a time.
   void Pass(Duration time) {
     while (clock_.TimedWaiters() == 0) std::this_thread::yield();
     clock_.Advance(time);
   }
-  // Probes until `model` says `ready`.
+  // Probes until the readiness of `model` is `ready`.
   static void AwaitReady(Readiness* model, bool ready) {
     while (model->Probe().ok() != ready) std::this_thread::yield();
   }
@@ -79,7 +79,7 @@ class ReadinessCheckerTest : public ::testing::Test {
   FakeBackendCheck a_;
   FakeBackendCheck b_;
   std::array<FakeBackendCheck, ReadinessChecker::kChecks + 3> others_;
-  ReadinessChecker checker_{&clock_};  // ends before what it asks
+  ReadinessChecker checker_{&clock_};  // last: destroyed before the checks that it calls
 };
 
 TEST_F(ReadinessCheckerTest, TheFirstAnswerIsThereAtOnce) {
@@ -107,11 +107,11 @@ TEST_F(ReadinessCheckerTest, AnAnswerIsRenewedOncePerPeriod) {
 TEST_F(ReadinessCheckerTest, NobodyIsAskedWhileNobodyProbes) {
   const auto a = checker_.Add("'a'", a_.check());
   Pass(ReadinessChecker::kPeriod);
-  // The checker waits without a time: there is nothing to do.
+  // The checker now waits without a deadline, because it has nothing to do.
   while (clock_.TimedWaiters() > 0) std::this_thread::yield();
   clock_.Advance(std::chrono::hours(1));
   EXPECT_EQ(a_.asked(), 1);
-  // Who asks then gets the last answer, and the next one gets a new one.
+  // The next probe gets the last answer, and makes the checker get a new one for later probes.
   a_.Say(absl::InternalError("no"));
   EXPECT_TRUE(a->Probe().ok());
   AwaitReady(a.get(), false);
@@ -144,11 +144,11 @@ TEST_F(ReadinessCheckerTest, ACheckThatHangsMakesItsModelNotReady) {
             absl::UnavailableError(
                 "the backend has not answered TRITONBACKEND_ModelInstanceReady for 5 s"));
   EXPECT_EQ(a_.asked(), 2) << "one check at a time";
-  // The other one is asked meanwhile.
+  // The other model is checked meanwhile.
   b_.Say(absl::InternalError("no"));
   b->Probe().IgnoreError();
   AwaitReady(b.get(), false);
-  // When it returns, its answer counts.
+  // When the check returns at last, its answer counts.
   a_.Hang(false);
   AwaitReady(a.get(), true);
 }

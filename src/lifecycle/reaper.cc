@@ -25,7 +25,7 @@ Reaper::~Reaper() {
 void Reaper::Run(Job job) noexcept {
   MutexLock lock(&mu_);
   jobs_.splice(jobs_.end(), job);
-  changed_.NotifyAll();  // under the lock: what the job does may let this go
+  changed_.NotifyAll();  // with the lock held: the job's end may let another thread destroy this
 }
 
 void Reaper::Work() {

@@ -39,7 +39,7 @@ TEST(ReaperTest, BeyondTheLimitItDoesThemItself) {
   std::atomic<int> done{0};
   {
     Reaper reaper;
-    // One more than there are threads for: the reaper's own thread does it.
+    // One more job than there are threads: the reaper's own thread runs the last one.
     for (size_t i = 0; i <= Reaper::kMostAtATime; ++i) {
       reaper.Run(Make([&, until] {
         if (++begun == Reaper::kMostAtATime + 1) all_begun.set_value();

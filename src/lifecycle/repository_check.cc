@@ -20,7 +20,8 @@
 namespace nereid {
 namespace {
 
-// Backends whose models are a file (or a directory) of a known name in each version.
+// Whether `backend` is one whose models are a file (or a directory) of a known name in each
+// version.
 bool NeedsModelFile(const std::string& backend) {
   static const auto* const kBackends = new std::vector<std::string>{
       "onnxruntime", "openvino", "python", "pytorch", "tensorflow", "tensorrt"};
@@ -61,7 +62,8 @@ void CheckVersions(const FileSystem& fs, const ParsedConfig& config, CheckedMode
   }
 }
 
-// What a model that does not say how it is run is run by, where that is a Python file.
+// If the backend is a Python file, notes that, and adds the runtime to the effective fields of a
+// model whose configuration names none.
 void NoteRuntime(const BackendLocation& backend, const ParsedConfig& config, CheckedModel* model) {
   if (!backend.python_based) return;
   model->notes.push_back(absl::StrCat("backend '", config.backend(), "' is '", backend.code(),
@@ -76,7 +78,7 @@ void NoteRuntime(const BackendLocation& backend, const ParsedConfig& config, Che
                   absl::StrCat("there is no library of the backend, but '", backend.code(), "'")});
 }
 
-// Whether the backend is there.
+// Checks whether the backend exists.
 void CheckBackend(const CheckOptions& options, const ParsedConfig& config, const std::string& file,
                   CheckedModel* model) {
   if (options.backend_directory.empty() || config.is_ensemble() || config.backend().empty()) return;
@@ -92,13 +94,14 @@ void CheckBackend(const CheckOptions& options, const ParsedConfig& config, const
   }
 }
 
-// A model in the repositories, and what its configuration comes to.
+// A model in the repositories, and its effective configuration.
 struct Candidate {
   ModelId id;
   ExplainedConfig explained;
 };
 
-// What is known without its backend about a member: null, and a note, if that is not enough.
+// The configuration of a member as far as it is known without its backend. Null, with a note, if
+// that is not enough.
 std::unique_ptr<CompiledModel> CompileMember(const ParsedConfig& config, CheckedModel* ensemble) {
   absl::StatusOr<CompiledModel> compiled = config.Compile(1);
   if (compiled.ok() && !compiled->inputs.empty() && !compiled->outputs.empty()) {
@@ -110,7 +113,7 @@ std::unique_ptr<CompiledModel> CompileMember(const ParsedConfig& config, Checked
   return nullptr;
 }
 
-// Whether the steps of an ensemble fit its members, which were all found.
+// Checks whether the steps of an ensemble fit its members. REQUIRES: all members were found.
 class StepCheck {
  public:
   StepCheck(const std::vector<Candidate>& candidates, std::vector<CheckedModel>* models)
@@ -126,7 +129,7 @@ class StepCheck {
     for (size_t step = 0; step < ensemble->ensemble.steps.size(); ++step) {
       const EnsembleStep& spec = ensemble->ensemble.steps[step];
       const size_t member = FindMember(candidates_[index].id.space, spec.model_name);
-      // Its own problems come first.
+      // A member with problems of its own is not compared with the step.
       if (!models_[member].problems.empty()) return;
       CheckVersion(index, step, spec, models_[member].versions);
       members.push_back(CompileMember(*candidates_[member].explained.config, &models_[index]));

@@ -35,7 +35,7 @@ void RepositoryPoller::Run() {
     }
     try {
       poll_();
-    } catch (const std::exception& e) {  // no memory: perhaps the next time
+    } catch (const std::exception& e) {  // no memory: tries again at the next poll
       LOG_ERROR << "failed to poll: " << e.what();
     }
   }

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "backend_host/instance_handle.h"
+#include "backend_host/backend_instance.h"
 #include "base/gate.h"
 #include "config/compiled_model.h"
 #include "execution/instance_runner.h"
@@ -27,8 +27,8 @@ struct RunningInstance {
   InstanceSpec spec;
   int place = 0;                               // number among the model's instances
   std::unique_ptr<RateLimitedSource> limited;  // null without rate limiter
-  InstanceHandle* handle = nullptr;            // owned by the runner
-  Gate in_use;                                 // others use the handle; closed before its end
+  BackendInstance* backend = nullptr;          // owned by the runner
+  Gate in_use;                                 // others use `backend`; closed before its end
   std::unique_ptr<InstanceRunner> runner;      // joins before the source is destroyed
 };
 

@@ -25,7 +25,7 @@ class DeadlineAlarm {
     alarm_ = std::make_unique<Timer::Alarm>(timer, std::move(ring));
   }
   // Makes the alarm ring at `deadline` at the latest, if there is one. If a deadline is dropped
-  // before it is reached, the alarm rings once for nothing.
+  // before it is reached, the alarm still rings, without need.
   void RingBy(std::optional<TimePoint> deadline) noexcept {
     if (alarm_ == nullptr || !deadline.has_value() || *deadline >= rings_at_) return;
     alarm_->Set(*deadline);

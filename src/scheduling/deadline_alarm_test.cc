@@ -40,8 +40,9 @@ class DeadlineAlarmTest : public ::testing::Test {
     if (!from_start.has_value()) return alarm_.RingBy(std::nullopt);
     alarm_.RingBy(start_ + *from_start);
   }
-  // Moves the clock there and waits until it has rung so many times in all. Another alarm, for the
-  // same time, tells that the time was dealt with.
+  // Moves the clock to `from_start` and waits until the alarm has rung `times` times in all.
+  // Another
+  // alarm, for the same time, tells that the timer has reached that time.
   std::vector<TimePoint> RungUntil(milliseconds from_start, size_t times) ABSL_LOCKS_EXCLUDED(mu_) {
     bool settled = false;  // under mu_
     Timer::Alarm last(&timer_, [&] {

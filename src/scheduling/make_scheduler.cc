@@ -18,7 +18,7 @@
 namespace nereid {
 namespace {
 
-// Model parameter: whether I/O threads may execute this model where it is found to be short.
+// Model parameter: whether I/O threads may execute this model if its executions are short.
 constexpr char kInlineParameter[] = "nereid.inline_execution";
 
 // backend.inline_limit, or zero if no I/O thread may execute the model.
@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<Scheduler>> MakeDynamicScheduler(const CompiledMo
       DynamicSchedulerOptions{tools.timer, tools.hold_until_queued, target});
 }
 
-// The response cache before `inner`, if the configuration asks for it.
+// Puts the response cache in front of `inner`, if the configuration asks for it.
 std::unique_ptr<Scheduler> UseCache(std::unique_ptr<Scheduler> inner, const CompiledModel& model,
                                     absl::string_view kind, absl::string_view fingerprint,
                                     const SchedulerTools& tools) {
@@ -79,13 +79,14 @@ absl::StatusOr<std::unique_ptr<Scheduler>> MakeScheduler(const CompiledModel& mo
                                                          const SchedulerTools& tools,
                                                          const BackendTraits& backend) {
   ASSIGN_OR_RETURN(const Duration inline_limit, InlineLimit(model, backend));
-  // There the order of responses is the matter of each instance; the configuration refuses the cache.
+  // No layers: each instance keeps the order of its responses, and the configuration does not allow
+  // the cache.
   if (model.sequence.enabled) return MakeSequenceScheduler(model, tools);
   ASSIGN_OR_RETURN(std::unique_ptr<Scheduler> scheduler,
                    MakeDynamicScheduler(model, tools, backend, inline_limit));
   scheduler = UseCache(std::move(scheduler), model, "model", fingerprint, tools);
   if (!model.batching.preserve_ordering) return scheduler;
-  // Before all others: also what the cache answers is in order.
+  // The outermost layer, so that answers from the cache leave in order, too.
   return std::make_unique<OrderedScheduler>(std::move(scheduler));
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Nothing is ever in it.
+// A cache that is always empty.
 class EmptyCache final : public ResponseCache {
  public:
   const std::string& name() const override { return name_; }
@@ -35,7 +35,7 @@ class EmptyCache final : public ResponseCache {
   const std::string name_ = "empty";
 };
 
-// An instance without a thread, which never gets anything to do.
+// An instance without a thread that never gets a batch.
 class IdleExecutor final : public BatchExecutor {
  public:
   Duration Execute(Batch) override { return Duration(0); }
@@ -118,9 +118,9 @@ TEST_F(MakeSchedulerTest, LayersStandInFrontAndPassOnWhatIsNotTheirs) {
   page.BeginVersion("m", 1);
   scheduler->DescribeMetrics(&page);
   EXPECT_THAT(page.Text(), HasSubstr("nereid_adaptive_batch_size{model=\"m\",version=\"1\"} 8\n"));
-  // A retired instance gets an empty batch from the one behind them, and does not wait.
+  // RemoveInstance reaches the innermost scheduler: the instance gets an empty batch at once.
   IdleExecutor executor;
-  scheduler->Retire(&executor);
+  scheduler->RemoveInstance(&executor);
   EXPECT_TRUE(scheduler->source(0)->Pull(&executor, std::nullopt).empty());
 }
 

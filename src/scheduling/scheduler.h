@@ -90,7 +90,7 @@ class Scheduler {
   // `executor` gets no more batches: once it has executed its present batch, its thread's Pull
   // returns an empty one. Queued requests stay for the other instances. REQUIRES: instances may
   // change.
-  virtual void Retire(const BatchExecutor* executor) {}
+  virtual void RemoveInstance(const BatchExecutor* executor) {}
   // Makes AwaitDue return in every thread that waits in it. REQUIRES: instances may change.
   virtual void Nudge() {}
   // Ends the model's own batching before the model itself goes. REQUIRES: shut down, and no thread

@@ -21,7 +21,7 @@ class SchedulerLayer : public Scheduler {
 
   InstanceSource* source(uint32_t number) override { return inner_->source(number); }
   bool instances_may_change() const override { return inner_->instances_may_change(); }
-  void Retire(const BatchExecutor* executor) override { inner_->Retire(executor); }
+  void RemoveInstance(const BatchExecutor* executor) override { inner_->RemoveInstance(executor); }
   void Nudge() override { inner_->Nudge(); }
   void DropStrategy() override { inner_->DropStrategy(); }
   bool HasSequence(const CorrelationId& id) const override { return inner_->HasSequence(id); }

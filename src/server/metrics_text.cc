@@ -1,4 +1,4 @@
-// Server::MetricsText: collects what the metrics page shows.
+// Server::MetricsText: collects the text of the metrics page.
 #include "lifecycle/model_manager.h"
 #include "observe/metrics/custom_metrics.h"
 #include "observe/metrics/machine_usage.h"

@@ -20,21 +20,22 @@
 namespace nereid {
 namespace {
 
-// How long the models may take to finalise at shutdown when nothing is in flight any more.
+// How long models may take to finalise at shutdown when nothing is in flight any more.
 constexpr std::chrono::seconds kUnloadGrace(5);
 
-// The same when some model is not idle, and will be left behind.
+// The same if some model is not idle and is left as it is.
 constexpr std::chrono::seconds kOthersGrace(1);
 
-// How long a poll that is under way is waited for, whatever the exit time-out.
+// How long shutdown waits for a poll under way, even if the exit time-out is shorter.
 constexpr std::chrono::seconds kPollGrace(1);
 static_assert(kUnloadGrace + kPollGrace <= Server::kStopGrace);
 
-// Of a cache that may wait for something. What does not find a place in its queue goes past it.
+// The threads for a cache whose calls may block, and the length of their queue. Calls that find the
+// queue full bypass the cache.
 constexpr int kCacheThreads = 4;
 constexpr size_t kMaxWaitingCacheCalls = 1024;
 
-// Files that were changed this long ago are taken to be complete.
+// Files that have not changed for this long are taken to be complete.
 constexpr std::chrono::seconds kSettleTime(1);
 
 constexpr char kPollHangs[] = "A look at the model repositories has not returned yet";
@@ -51,16 +52,17 @@ std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelsToAsk(
     const ModelDirectory& directory) {
   std::vector<std::shared_ptr<ManagedModel>> models;
   for (const auto& [name, entry] : directory.models) {
-    // A model that could not be read takes nothing away from those that serve.
-    if (entry.versions.empty() && !entry.looked_for_versions) continue;
-    if (entry.versions.empty()) return std::nullopt;
+    if (entry.versions.empty()) {
+      if (entry.looked_for_versions) return std::nullopt;
+      continue;  // a model that could not be read does not make the server unready
+    }
     const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(),
                                     [](auto& v) { return v.second.state == ModelState::kReady; });
     for (const auto& [version, v] : entry.versions) {
       const bool gone_on_purpose =
           v.state == ModelState::kUnloading ||
           (v.state == ModelState::kUnavailable && v.reason == kUnloadedReason);
-      // A version that comes beside one that serves takes nothing away: traffic need not go.
+      // A further version that is being loaded does not make the server unready.
       const bool comes_besides = v.state == ModelState::kLoading && serves;
       if (gone_on_purpose || comes_besides) continue;
       if (v.state != ModelState::kReady) return std::nullopt;
@@ -154,7 +156,8 @@ absl::Status Server::Start() {
   models_ = parts_->models.get();
   if (absl::Status readable = models_->CheckRepositories(); !readable.ok()) {
     if (options_.exit_on_error) return readable;
-    LOG_ERROR << "the server does not serve, and stays: " << readable.message();
+    LOG_ERROR << "the server is neither live nor ready, and stays (--exit-on-error=false): "
+              << readable.message();
     state_.store(State::kFailed);
     return absl::OkStatus();
   }
@@ -171,7 +174,7 @@ absl::Status Server::Start() {
     StartPolling();
     return absl::OkStatus();
   }
-  // Nobody can have sent a request yet.
+  // No request can have been sent yet.
   (void)EndModels(/*idle=*/true, /*polls_ended=*/true,
                   clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load()));
   return absl::InternalError(FailedModelsText(failed));
@@ -209,11 +212,11 @@ absl::Status Server::SetUpInstances(LoadContext* context) {
 Server::~Server() = default;
 
 void Server::End::operator()(Server* server) const {
-  // Without models the start failed before there was anything to stop.
+  // Without models_, the start failed before there was anything to stop.
   if (server->models_ != nullptr && !server->hangs_.load()) {
     try {
       (void)server->Stop();
-    } catch (const std::exception& e) {  // no memory to stop it
+    } catch (const std::exception& e) {  // no memory for the stop
       LOG_ERROR << "failed to stop the server: " << e.what();
       server->hangs_.store(true);
     }
@@ -246,7 +249,7 @@ absl::Status Server::StopBy(TimePoint deadline) {
   }
   models_->CloseAdmission();
   const bool polls_ended = EndPolling(deadline);
-  models_->CloseAdmission();  // also of what the last poll has brought
+  models_->CloseAdmission();  // again, for models that the last poll has loaded
   const bool idle = models_->WaitIdle(deadline);
   LOG_INFO << "All models are stopped, unloading models";
   if (!polls_ended) LOG_ERROR << kPollHangs;
@@ -260,9 +263,9 @@ bool Server::EndPolling(TimePoint deadline) {
 }
 
 absl::Status Server::EndModels(bool idle, bool polls_ended, TimePoint deadline) {
-  // The time-out is what requests in flight are given. Finalising idle models is not counted
-  // against it, or a time-out of 0 could never end well. Where one is not idle the others end all
-  // the same, with their files and agents.
+  // The time-out is for requests in flight. The time to finalise idle models is extra: otherwise a
+  // time-out of 0 could never succeed. If a model is not idle, the others are still unloaded, with
+  // their files and agents.
   const TimePoint unload_deadline =
       std::max(deadline, clock_->Now() + (idle ? kUnloadGrace : kOthersGrace));
   models_->UnloadAll(unload_deadline);
@@ -294,7 +297,8 @@ absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
   if (state_.load() != State::kReady) return false;
   if (!options_.strict_readiness) return true;
   const auto ready = RetryOverSwaps([&]() -> std::optional<bool> {
-    // Backends are asked afterwards: one that calls the server from there gets a newer directory.
+    // Collected before any backend is asked: a backend that calls the server may replace this
+    // thread's directory.
     const std::optional<std::vector<std::shared_ptr<ManagedModel>>> models =
         ModelsToAsk(models_->Directory());
     if (!models.has_value()) return false;
@@ -303,7 +307,7 @@ absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
     });
     if (unready == models->end()) return true;
     if ((*unready)->AdmissionOpen()) return false;
-    return std::nullopt;  // it has begun to unload since
+    return std::nullopt;  // the model has begun to unload meanwhile
   });
   return ready.value_or(false);
 }
@@ -316,14 +320,14 @@ absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t versio
   const auto found = RetryOverSwaps([&]() -> std::optional<absl::Status> {
     absl::StatusOr<std::shared_ptr<ManagedModel>> model = models_->Find(name, version);
     if (!model.ok()) return model.status();
-    if (*model == asked) return absl::OkStatus();  // nothing has taken its place
+    if (*model == asked) return absl::OkStatus();  // not replaced: its answer counts
     asked = *std::move(model);
     ready = Ask(from, asked.get());
     if (!ready.ok() && !asked->AdmissionOpen()) return std::nullopt;
     return absl::OkStatus();
   });
   if (found.has_value()) RETURN_IF_ERROR(*found);
-  // The checker logs what it finds itself, once.
+  // The readiness checker logs its own results.
   if (!ready.ok() && from == ReadinessFrom::kBackends) {
     LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();
   }
@@ -347,7 +351,7 @@ void Server::StartPolling() {
   }
   parts_->poller = std::make_unique<RepositoryPoller>(
       clock_, std::chrono::seconds(options_.repository_poll_secs), [this] {
-        // A model that takes long to load does not keep the others waiting: nobody waits here.
+        // Does not wait for loads, so that a slow one does not delay later polls.
         const absl::Status polled = models_->Poll(/*wait=*/false);
         if (!polled.ok()) LOG_ERROR << "failed to poll: " << polled.message();
       });

@@ -1,4 +1,4 @@
-// What a Server's models were loaded from, and the agents that look after them, end with them.
+// The sources of a Server's models (files and repository agents) end with the models.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class ServerEndsTest : public ::testing::Test {
     unsetenv("TMPDIR");
   }
 
-  // Loads the model from files of the request; its agent keeps a journal.
+  // Loads the model from files of the request. The model's agent keeps a journal.
   absl::Status Load() {
     const std::string config = absl::StrCat(
         R"({"backend": "identity",
@@ -67,7 +67,7 @@ class ServerEndsTest : public ::testing::Test {
   Server::Owner server_;
 };
 
-// A thread that looks a model up, and does nothing afterwards: it still knows an old picture.
+// A thread that looks a model up and then only waits, so that it keeps an old snapshot.
 class IdleThread {
  public:
   explicit IdleThread(Server* server)
@@ -94,7 +94,7 @@ TEST_F(ServerEndsTest, FilesAndAgentsEndWithTheModelAlthoughAThreadHasLookedItUp
   EXPECT_TRUE(HasFiles());
   const IdleThread idle(server_.get());
   ASSERT_TRUE(server_->UnloadModel("m").ok());
-  ASSERT_TRUE(server_->Stop().ok());  // waits for the unload
+  ASSERT_TRUE(server_->Stop().ok());  // also waits for the unload
   EXPECT_FALSE(HasFiles());
   EXPECT_THAT(Journal(),
               ElementsAre("testing: initialize", "testing: load", "testing: load_complete",
@@ -105,7 +105,7 @@ TEST_F(ServerEndsTest, FilesAndAgentsEndWithTheModelAlthoughAThreadHasLookedItUp
 TEST_F(ServerEndsTest, StopEndsThemToo) {
   ASSERT_TRUE(Load().ok());
   const IdleThread idle(server_.get());
-  (void)server_->IsModelReady("m", kLatestVersion);  // this thread knows the picture, too
+  (void)server_->IsModelReady("m", kLatestVersion);  // this thread keeps a snapshot, too
   ASSERT_TRUE(server_->Stop().ok());
   EXPECT_FALSE(HasFiles());
   ASSERT_EQ(Journal().size(), 7u);

@@ -1,4 +1,4 @@
-// Server::Infer: from a request in a frontend's hands to one in a scheduler's queue.
+// Server::Infer: finds the version that serves a request, and issues the request to it.
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
@@ -59,7 +59,7 @@ absl::StatusOr<ModelPass> Server::EnterVersion(std::shared_ptr<ServingModel> mod
 
 absl::StatusOr<ModelPass> Server::EnterModel(const InferRequest& request) const {
   const uint64_t open = request.open_of_client();
-  // A sequence goes on where it has begun, also while that is being unloaded.
+  // A sequence stays with the version that it began with, even while that version is unloaded.
   if (std::shared_ptr<ServingModel> home = HomeOfSequence(request); home != nullptr) {
     ASSIGN_OR_RETURN(ModelPass pass, EnterVersion(std::move(home), open, /*join=*/true));
     if (pass) return pass;
@@ -68,7 +68,7 @@ absl::StatusOr<ModelPass> Server::EnterModel(const InferRequest& request) const 
     ASSIGN_OR_RETURN(ModelPass pass, EnterVersion(request.model(), open, /*join=*/false));
     if (pass) return pass;
   }
-  // That version is going: a newer one may have taken its place since the request was made.
+  // That version is being unloaded. A newer one may have replaced it since the request was made.
   const CompiledModel& going = request.model()->config();
   auto entered = RetryOverSwaps([&]() -> std::optional<absl::StatusOr<ModelPass>> {
     absl::StatusOr<std::shared_ptr<ServingModel>> model =
@@ -99,9 +99,9 @@ absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
   std::shared_ptr<ServingModel> tried;
   const auto outcome = RetryOverSwaps([&]() -> std::optional<absl::Status> {
     issued = TryInfer(request, &trace);
-    // Its version may have begun to unload after it was looked up: by now there may be another.
+    // The version may have begun to unload after the look-up. Then another may have replaced it.
     const bool is_going = !issued.ok() && !request->model()->AdmissionOpen();
-    if (!is_going || request->model() == tried) return issued;  // nothing has taken its place
+    if (!is_going || request->model() == tried) return issued;  // not replaced
     tried = request->model();
     return std::nullopt;
   });

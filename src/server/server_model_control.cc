@@ -1,4 +1,4 @@
-// What a Server does to its models on request.
+// Server's functions for model control: they load and unload models on request.
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>

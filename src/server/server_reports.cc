@@ -1,4 +1,4 @@
-// What a Server says about itself: metadata, configuration, statistics, index, the start-up table.
+// Server's reports about itself: metadata, configuration, statistics, index, the start-up table.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -47,7 +47,7 @@ std::vector<MemoryUsage> SumUsage(const std::vector<TRITONSERVER_BufferAttribute
   return usage;
 }
 
-// Columns as wide as they have to be, after an empty line. The last one is not filled up.
+// An empty line and a table. Each column is as wide as its longest text; the last is not padded.
 std::string TableText(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths(rows[0].size(), 0);
   for (const auto& row : rows) {
@@ -76,7 +76,8 @@ ServerMetadata Server::Metadata() const {
       options_.server_id,
       options_.server_version.empty() ? kVersion : options_.server_version,
       {"classification", "sequence", "model_repository", "model_repository(unload_dependents)",
-       "schedule_policy", "model_configuration", "binary_tensor_data", "parameters", "statistics"}};
+       "schedule_policy", "model_configuration", "system_shared_memory", "binary_tensor_data",
+       "parameters", "statistics"}};
 }
 
 absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,
@@ -89,7 +90,7 @@ absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,
   if (version >= 0) {
     metadata.versions.push_back(version);
   } else {
-    // It may have gone since it was looked up.
+    // An error if the model was removed since the look-up.
     const absl::StatusOr<const ModelEntry*> entry = models_->Directory().FindEntry(name);
     if (!entry.ok()) return entry.status();
     for (const auto& [number, v] : (*entry)->versions) {

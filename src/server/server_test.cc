@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// FP32 vectors of four, in and out; `more` is config.pbtxt text.
+// A model with an input and an output of four FP32 values. `more` is config.pbtxt text.
 std::string IdentityConfig(const std::string& more = "") {
   return "backend: \"identity\"\n"
          "input { name: \"in\" data_type: TYPE_FP32 dims: [ 4 ] }\n"
@@ -64,7 +64,7 @@ class ServerTest : public ::testing::Test {
     Start(options);
   }
 
-  // A request with one vector for a model without batching, or a batch of `batch` of them.
+  // A request with one vector of four values, or with a batch of `batch` of them.
   std::unique_ptr<TestRequest> Request(const std::string& model, int64_t batch = 0) {
     auto found = server_->FindModel(model, kLatestVersion);
     EXPECT_TRUE(found.ok()) << found.status();
@@ -88,7 +88,8 @@ class ServerTest : public ::testing::Test {
                        outputs[0].buffer().byte_size);
   }
 
-  // What becomes of a request of sequence `id` to model "m". `client`: it came over the network.
+  // Sends a request of sequence `id` and returns its final status. `client`: as if the request came
+  // over the network.
   absl::Status Send(uint64_t id, uint32_t flags, bool client = false,
                     const std::string& model = "m") {
     std::unique_ptr<TestRequest> request = Request(model);
@@ -171,7 +172,7 @@ TEST_F(ServerTest, TheWildcardStandsAlone) {
 TEST_F(ServerTest, APollTakesUpWhatHasChanged) {
   AddModel("old", IdentityConfig());
   ServerOptions options = Options(ModelControlMode::kPoll);
-  options.repository_poll_secs = 0;  // only when it is called
+  options.repository_poll_secs = 0;  // polls only when Poll is called
   Start(options);
   EXPECT_TRUE(*server_->IsModelReady("old", -1));
   AddModel("new", IdentityConfig());
@@ -494,14 +495,14 @@ TEST_F(ServerTest, AnExitTimeoutEndsTheWait) {
   ASSERT_TRUE(server_->Infer(request->get()).ok());
   EXPECT_EQ(server_->Stop(), absl::InternalError("Exit timeout expired. Exiting immediately."));
   request->WaitDone();
-  // What hung has ended: the server may be stopped once more, and then goes as others do.
+  // The request has ended, so a second Stop succeeds.
   server_->SetExitTimeout(30);
   EXPECT_EQ(server_->Stop(), absl::OkStatus());
 }
 
 // ---- Sequences
 
-// Two sequences at a time.
+// A model that runs two sequences at a time.
 constexpr char kSequences[] =
     "sequence_batching { max_sequence_idle_microseconds: 60000000 } "
     "instance_group { kind: KIND_CPU count: 2 }";

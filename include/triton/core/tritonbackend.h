@@ -251,7 +251,7 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryNew(
     TRITONBACKEND_ResponseFactory** factory, TRITONBACKEND_Request* request);
 
 /// Frees a factory. If the last means of answering is deleted before the final flag was sent, the
-/// request has no end, and the server reports that to the client as an error.
+/// server ends the request by sending the client an error.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryDelete(
     TRITONBACKEND_ResponseFactory* factory);
 
@@ -449,7 +449,7 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelSetConfig(
     TRITONBACKEND_Model* model, const uint32_t config_version, TRITONSERVER_Message* model_config);
 
 /// Returns the server that runs the model, for requests in the same process. It belongs to the
-/// server's user.
+/// application that created it.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelServer(
     TRITONBACKEND_Model* model, TRITONSERVER_Server** server);
 
@@ -461,7 +461,7 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelBackend(
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelState(
     TRITONBACKEND_Model* model, void** state);
 
-/// Stores any pointer of the backend's with a model.
+/// Stores an arbitrary pointer with a model. The server does not touch the memory behind it.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelSetState(
     TRITONBACKEND_Model* model, void* state);
 
@@ -525,7 +525,7 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceModel(
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceState(
     TRITONBACKEND_ModelInstance* instance, void** state);
 
-/// Stores any pointer of the backend's with an instance.
+/// Stores an arbitrary pointer with an instance. The server does not touch the memory behind it.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceSetState(
     TRITONBACKEND_ModelInstance* instance, void* state);
 
@@ -535,8 +535,8 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportMemo
     uint32_t usage_size);
 
 /// Reports the execution of one request, before it is released. The four times bound the whole
-/// execution and the computation inside it; without success they are ignored and the request
-/// counts as failed.
+/// execution and the computation inside it. Without success the request counts as failed, and its
+/// times are used only for its trace; a time of 0 means that the step was not reached.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
     TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request, const bool success,
     const uint64_t exec_start_ns, const uint64_t compute_start_ns, const uint64_t compute_end_ns,
@@ -624,9 +624,9 @@ TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACK
 /// gone. An error is logged.
 TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelFinalize(TRITONBACKEND_Model* model);
 
-/// Optional. Runs once for each instance, on a thread that loads models; one after the other
-/// within a model, unless TRITONBACKEND_BackendAttributeSetParallelModelInstanceLoading allowed
-/// otherwise. An error fails the load.
+/// Optional. Runs once for each instance, on the instance's own thread; one after the other within
+/// a model, unless TRITONBACKEND_BackendAttributeSetParallelModelInstanceLoading allowed otherwise.
+/// An error fails the load.
 TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(
     TRITONBACKEND_ModelInstance* instance);
 

@@ -4,8 +4,8 @@
 //
 // Language: C99 and C++. Errors and ownership are as in tritonserver.h.
 //
-// Threads: the server inserts and looks up from many threads at once, so the library locks what it
-// shares. An entry and an allocator belong to the one call they were passed to and must not be
+// Threads: the server inserts and looks up from many threads at once, so the library must lock its
+// shared data. An entry and an allocator belong to the one call they were passed to and must not be
 // kept beyond it.
 
 #ifndef NEREID_TRITON_CORE_TRITONCACHE_H_
@@ -89,7 +89,7 @@ TRITONCACHE_DECLSPEC TRITONSERVER_Error* TRITONCACHE_Copy(
 // Returned errors pass to the server.
 
 /// Required. Makes the cache, and sets *cache to any pointer that the other functions get.
-/// config is the JSON text the server was started with. An error fails the start of the server.
+/// config is the cache's configuration in JSON. An error fails the start of the server.
 TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheInitialize(
     TRITONCACHE_Cache** cache, const char* config);
 

@@ -120,7 +120,7 @@ TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelConfig(
 TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelState(
     TRITONREPOAGENT_AgentModel* model, void** state);
 
-/// Stores any pointer of the agent's with a model. The server does not touch what it points to.
+/// Stores an arbitrary pointer with a model. The server does not touch what it points to.
 TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelSetState(
     TRITONREPOAGENT_AgentModel* model, void* state);
 
@@ -128,8 +128,7 @@ TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelSetState(
 TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_State(
     TRITONREPOAGENT_Agent* agent, void** state);
 
-/// Stores any pointer of the agent's with the agent object. The server does not touch what it
-/// points to.
+/// Stores an arbitrary pointer with the agent object. The server does not touch what it points to.
 TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_SetState(
     TRITONREPOAGENT_Agent* agent, void* state);
 
@@ -156,9 +155,9 @@ TRITONREPOAGENT_ISPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelInitialize(
 TRITONREPOAGENT_ISPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelFinalize(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model);
 
-/// Required. Does what the agent does at a step of a model's life. An error on LOAD fails the
-/// load; any other is logged. With several agents on a model, LOAD and UNLOAD go to them in the
-/// order of the configuration, the other actions in reverse.
+/// Required. Lets the agent act at a step of a model's life. An error on LOAD fails the load; any
+/// other is logged. With several agents on a model, LOAD and UNLOAD go to them in the order of the
+/// configuration, the other actions in reverse.
 TRITONREPOAGENT_ISPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelAction(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
     const TRITONREPOAGENT_ActionType action_type);

@@ -255,8 +255,9 @@ TRITONSERVER_DECLSPEC const char* TRITONSERVER_ErrorMessage(struct TRITONSERVER_
 
 /// Provides the buffer of one output. memory_type and memory_type_id say what the server prefers;
 /// actual_memory_type and actual_memory_type_id return what it got, which may differ. buffer_userp
-/// returns any pointer of the caller's; it comes back with the output and with the release. For
-/// byte_size 0, buffer may be left NULL. An error fails the output and passes to the server.
+/// returns an arbitrary pointer, which the server passes on with the output and to the release
+/// function. For byte_size 0, buffer may be left NULL. An error fails the output and passes to the
+/// server.
 typedef struct TRITONSERVER_Error* (*TRITONSERVER_ResponseAllocatorAllocFn_t)(
     struct TRITONSERVER_ResponseAllocator* allocator, const char* tensor_name, size_t byte_size,
     TRITONSERVER_MemoryType memory_type, int64_t memory_type_id, void* userp, void** buffer,
@@ -488,8 +489,9 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceTraceCont
 // Life of a request: make it, add inputs, their data and the requested outputs, set both
 // callbacks, and issue it with TRITONSERVER_ServerInferAsync. From then on the server owns it,
 // and until the release callback returns it, only these may be used on it:
-// TRITONSERVER_InferenceRequestCancel, TRITONSERVER_InferenceRequestIsCancelled. A returned
-// request can be issued again, changed or not. A request keeps its model object alive.
+// TRITONSERVER_InferenceRequestCancel, TRITONSERVER_InferenceRequestIsCancelled; functions that
+// change or delete a request return INVALID_ARG. A returned request can be issued again, changed
+// or not. A request keeps its model object alive.
 
 /// Flags of a request; a set of bits.
 typedef enum tritonserver_requestflag_enum {
@@ -531,7 +533,7 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceRequestNe
     struct TRITONSERVER_InferenceRequest** inference_request, struct TRITONSERVER_Server* server,
     const char* model_name, const int64_t model_version);
 
-/// Frees a request that the caller owns, that is, one not in flight.
+/// Frees a request that the caller owns. Errors: INVALID_ARG for one in flight, which stays.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceRequestDelete(
     struct TRITONSERVER_InferenceRequest* inference_request);
 
@@ -932,8 +934,7 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetSt
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetExitTimeout(
     struct TRITONSERVER_ServerOptions* options, unsigned int timeout);
 
-/// Sets the number of threads that copy tensors. Default 0, the copying thread being the
-/// caller.
+/// Sets the number of threads that copy tensors. Default 0: the calling thread copies.
 TRITONSERVER_DECLSPEC
 struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBufferManagerThreadCount(
     struct TRITONSERVER_ServerOptions* options, unsigned int thread_count);
@@ -981,7 +982,7 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetLo
     struct TRITONSERVER_ServerOptions* options, int level);
 
 /// Switches metrics on or off. Default true if the library has metrics. Errors: UNSUPPORTED
-/// "metrics not supported" where it has not.
+/// "metrics not supported" in a library without them.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMetrics(
     struct TRITONSERVER_ServerOptions* options, bool metrics);
 
@@ -1010,7 +1011,7 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBa
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetRepoAgentDirectory(
     struct TRITONSERVER_ServerOptions* options, const char* repoagent_dir);
 
-/// Sets which fraction of a GPU's memory may be in use for a model still to be loaded on it.
+/// Sets up to which fraction of a GPU's memory may be in use when a model is loaded on it.
 /// Errors: INVALID_ARG "expects device ID >= 0, got <n>", "expects limit fraction to be in
 /// range [0.0, 1.0], got <f>" or "given device kind is not supported, got: <KIND>".
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadDeviceLimit(
@@ -1228,8 +1229,8 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_GetMetricFamilyKin
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_MetricArgsNew(
     struct TRITONSERVER_MetricArgs** args);
 
-/// Makes these the arguments of a histogram with the given upper bounds of buckets, in
-/// increasing order. Copied.
+/// Turns the arguments into those of a histogram. buckets holds the upper bounds of the buckets in
+/// increasing order; it is copied.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_MetricArgsSetHistogram(
     struct TRITONSERVER_MetricArgs* args, const double* buckets, const uint64_t buckets_count);
 

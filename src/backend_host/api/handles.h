@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "backend_host/backend_instance.h"
 #include "backend_host/backend_library.h"
-#include "backend_host/instance_handle.h"
-#include "backend_host/model_handle.h"
+#include "backend_host/backend_model.h"
 #include "infer/infer_request.h"
 #include "infer/response.h"
 #include "infer/sequence_states.h"
@@ -19,12 +19,12 @@ struct ResponseFactory {
   std::shared_ptr<ResponseStream> stream;
 };
 
-inline BackendHandle* Unwrap(TRITONBACKEND_Backend* p) {
-  return reinterpret_cast<BackendHandle*>(p);
+inline LoadedBackend* Unwrap(TRITONBACKEND_Backend* p) {
+  return reinterpret_cast<LoadedBackend*>(p);
 }
-inline ModelHandle* Unwrap(TRITONBACKEND_Model* p) { return reinterpret_cast<ModelHandle*>(p); }
-inline InstanceHandle* Unwrap(TRITONBACKEND_ModelInstance* p) {
-  return reinterpret_cast<InstanceHandle*>(p);
+inline BackendModel* Unwrap(TRITONBACKEND_Model* p) { return reinterpret_cast<BackendModel*>(p); }
+inline BackendInstance* Unwrap(TRITONBACKEND_ModelInstance* p) {
+  return reinterpret_cast<BackendInstance*>(p);
 }
 inline InferRequest* Unwrap(TRITONBACKEND_Request* p) { return reinterpret_cast<InferRequest*>(p); }
 inline InferInput* Unwrap(TRITONBACKEND_Input* p) { return reinterpret_cast<InferInput*>(p); }

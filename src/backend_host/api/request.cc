@@ -35,7 +35,7 @@ void InputProperties(const InferInput& input, const InputBuffers& buffers, const
   SetIf(buffer_count, static_cast<uint32_t>(buffers.size()));
 }
 
-// After the last piece the buffer is null.
+// The buffer with that index; null after the last piece.
 InputBuffer BufferAt(const InputBuffers& buffers, uint32_t index) {
   return index < buffers.size() ? buffers[index] : InputBuffer{};
 }

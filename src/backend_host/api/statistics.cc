@@ -8,10 +8,10 @@
 #include "infer/compute_times.h"
 #include "observe/stats/model_statistics.h"
 
+using nereid::BackendInstance;
 using nereid::CaughtError;
 using nereid::FailureReason;
 using nereid::InferRequest;
-using nereid::InstanceHandle;
 using nereid::ModelStatistics;
 using nereid::ResponseOutcome;
 using nereid::ToCError;
@@ -21,7 +21,7 @@ namespace {
 
 // The object behind TRITONBACKEND_ModelInstanceResponseStatistics*. Thread-compatible.
 struct ResponseReport {
-  InstanceHandle* instance = nullptr;
+  BackendInstance* instance = nullptr;
   nereid::ResponseFactory* factory = nullptr;
   uint64_t start = 0, output_start = 0, end = 0;
   TRITONSERVER_Error* error = nullptr;  // owned by the backend
@@ -31,7 +31,7 @@ ResponseReport* Report(TRITONBACKEND_ModelInstanceResponseStatistics* p) {
   return reinterpret_cast<ResponseReport*>(p);
 }
 
-ModelStatistics& StatisticsOf(InstanceHandle* instance) {
+ModelStatistics& StatisticsOf(BackendInstance* instance) {
   return instance->model()->serving_model()->statistics();
 }
 
@@ -81,7 +81,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
     TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request, const bool success,
     const uint64_t exec_start_ns, const uint64_t compute_start_ns, const uint64_t compute_end_ns,
     const uint64_t exec_end_ns) try {
-  InstanceHandle* const handle = Unwrap(instance);
+  BackendInstance* const handle = Unwrap(instance);
   const InferRequest& r = *Unwrap(request);
   if (r.is_filler()) return nullptr;
   if (r.trace() != nullptr) {
@@ -113,7 +113,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportBatchStatistics(
     TRITONBACKEND_ModelInstance* instance, const uint64_t batch_size, const uint64_t exec_start_ns,
     const uint64_t compute_start_ns, const uint64_t compute_end_ns,
     const uint64_t exec_end_ns) try {
-  InstanceHandle* const handle = Unwrap(instance);
+  BackendInstance* const handle = Unwrap(instance);
   StatisticsOf(handle).RecordBatch(handle->statistics_shard(), batch_size, exec_start_ns,
                                    compute_start_ns, compute_end_ns, exec_end_ns,
                                    handle->model()->serving_model()->clock()->WallMillis());

@@ -1,5 +1,5 @@
-// FakeRepository: models of libtriton_fake.so in memory, and what it takes to load them.
-// Thread-compatible.
+// FakeRepository: a repository in memory with models of libtriton_fake.so, and a LoadContext to
+// load them. Thread-compatible.
 #ifndef NEREID_LIFECYCLE_TESTING_FAKE_REPOSITORY_H_
 #define NEREID_LIFECYCLE_TESTING_FAKE_REPOSITORY_H_
 
@@ -27,14 +27,14 @@ class FakeRepository {
     for (const int64_t version : versions) fs.MakeDirectory(dir + "/" + std::to_string(version));
   }
 
-  // A step of an ensemble, of one of the above.
+  // The configuration text of a step of an ensemble, for a model that Write has made.
   static std::string Step(const std::string& model, const std::string& from, const std::string& to,
                           int64_t version = -1) {
     return "step { model_name: '" + model + "' model_version: " + std::to_string(version) +
            " input_map { key: 'in' value: '" + from + "' } output_map { key: 'out' value: '" + to +
            "' } } ";
   }
-  // An ensemble from "in" to "out".
+  // Creates an ensemble with the input "in" and the output "out".
   void WriteEnsemble(const std::string& name, const std::string& steps,
                      const std::string& more = "") {
     const std::string dir = "/models/" + name;

@@ -4,7 +4,7 @@
 // Thread-compatible; owned by a BatchFormer, under its scheduler's mutex.
 //
 // Every arrival is shown to a dozen shadow queues, each of which follows a plan of its own. The
-// real queue follows the plan of the one that does best (docs/adr/0010).
+// real queue follows the plan of the shadow queue with the lowest cost (docs/adr/0010).
 #ifndef NEREID_SCHEDULING_ADAPTIVE_ADAPTIVE_POLICY_H_
 #define NEREID_SCHEDULING_ADAPTIVE_ADAPTIVE_POLICY_H_
 
@@ -30,7 +30,7 @@ struct AdaptiveOptions {
 class AdaptivePolicy {
  public:
   explicit AdaptivePolicy(const AdaptiveOptions& options);
-  // The shadow queues look at log and curve.
+  // Not copied: the shadow queues have pointers to log_ and curve_.
   AdaptivePolicy(const AdaptivePolicy&) = delete;
   AdaptivePolicy& operator=(const AdaptivePolicy&) = delete;
 

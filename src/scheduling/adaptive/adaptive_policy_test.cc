@@ -39,14 +39,14 @@ class AdaptivePolicyTest : public ::testing::Test {
     return policy_.Decide(rules_, queue, kStart + waited, &cursor);
   }
 
-  // The model takes `micros` for every batch.
+  // Records that the model takes `micros` for every batch.
   void Takes(int micros) {
     for (int i = 0; i < 600; ++i) {
       for (const uint64_t units : {1, 2, 4, 8}) policy_.OnExecuted(units, microseconds(micros));
     }
   }
 
-  // Bursts of `size` requests, 100 µs apart, one burst every 40 ms.
+  // Bursts of `size` requests that arrive 100 µs apart, one burst every 40 ms.
   void Bursts(int count, int size) {
     for (int burst = 0; burst < count; ++burst) {
       for (int i = 0; i < size; ++i) {
@@ -75,7 +75,7 @@ TEST_F(AdaptivePolicyTest, WhereNothingIsWonByWaitingNothingWaits) {
 }
 
 TEST_F(AdaptivePolicyTest, ABurstIsWaitedForWhereItsFirstRequestWouldMakeTheOthersLate) {
-  // Alone it takes 6 of 10 ms: what comes meanwhile would be late.
+  // An execution takes 6 of 10 ms: requests that arrive during one would be late.
   Takes(6000);
   Bursts(1000, 4);
   const Duration delay = policy_.plan().delay;
@@ -103,7 +103,7 @@ TEST_F(AdaptivePolicyTest, WhoeverWaitsIsNotMadeToWaitByWhatMayNotJoin) {
 }
 
 TEST_F(AdaptivePolicyTest, LargeBatchesThatMakeTheirRequestsLateAreNotMade) {
-  // Eight at once take 12 ms, two at a time the first six are in time.
+  // A batch of eight takes 12 ms. In batches of two, the first six requests are in time.
   for (int i = 0; i < 600; ++i) {
     for (const int units : {1, 2, 4, 8}) {
       policy_.OnExecuted(static_cast<uint64_t>(units), microseconds(100 + 1490 * units));
@@ -115,7 +115,7 @@ TEST_F(AdaptivePolicyTest, LargeBatchesThatMakeTheirRequestsLateAreNotMade) {
   EXPECT_LT(policy_.plan().max_units, 8u);
   const FakeQueue queue(std::vector<Item>(8));
   EXPECT_EQ(DecideAfter(Duration(0), queue).take, policy_.plan().max_units);
-  // Unless they are late anyhow.
+  // The limit does not apply to requests that are late in any case.
   EXPECT_EQ(DecideAfter(kTarget, queue).take, 8u);
 }
 

@@ -1,5 +1,5 @@
-// Goodput (requests answered within the target, a second) of adaptive batching against fixed
-// delays, on simulated models and loads. Prints what it found, losses too.
+// Compares adaptive batching with fixed delays, on simulated models and loads, by goodput: the
+// requests per second that are answered within the target. Prints all results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,20 +62,20 @@ struct Case {
   microseconds target;
   double rate;
   size_t instances;
-  double least_gain;  // of the sum over all loads against that of the best fixed delay
+  double least_gain;  // of the sum over all loads, compared with the best fixed delay
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
 
 // ---- Models
 
-// A network that computes: little is fixed, and the largest batch takes longer than the target.
+// A compute-bound network: the fixed cost is small, and the largest batch exceeds the target.
 double Computes(double batch) { return 200 + 100 * batch; }
-// One that works on eight at a time.
+// A model that processes eight requests at a time.
 double Steps(double batch) { return 300 + 400 * std::ceil(batch / 8); }
-// One whose data no longer fits the cache beyond 16.
+// A model whose data no longer fits the cache if the batch is larger than 16.
 double Cliff(double batch) { return 100 + 25 * batch + (batch > 16 ? 75 * (batch - 16) : 0); }
-// One that waits for something whatever the batch.
+// A model whose time hardly depends on the batch size.
 double Fixed(double batch) { return 1000 + 20 * batch; }
 
 class AdaptiveSimulationTest : public ::testing::TestWithParam<Case> {};
@@ -113,8 +113,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"steps8k", Steps, microseconds(4000), 8000, 1, 0},
                       Case{"cliff", Cliff, microseconds(4000), 8000, 1, 0.1},
                       Case{"two", Computes, microseconds(5000), 8000, 2, 0},
-                      // Whatever arrives meanwhile makes the next batch: there is nothing to win by
-                      // waiting, and a little to lose while that is being found out.
+                      // The requests that arrive during an execution are the next batch. So nothing
+                      // is gained by a delay, and a little is lost until the policy has learned
+                      // that.
                       Case{"fixed", Fixed, microseconds(4000), 6000, 1, -0.01},
                       Case{"fixed2.5ms", Fixed, microseconds(2500), 4000, 1, -0.01}),
     [](const auto& info) {

@@ -36,7 +36,7 @@ absl::StatusOr<Duration> AdaptiveTarget(const CompiledModel& model, const Batchi
   if (!model.batching.enabled || model.max_batch_size < 2) {
     return refuse("needs dynamic_batching and a max_batch_size of 2 or more");
   }
-  // A configuration that names no preferred size prefers the largest.
+  // Without preferred sizes in the configuration, the list has only the largest batch size.
   const auto& sizes = model.batching.preferred_batch_sizes;
   const bool prefers = std::any_of(sizes.begin(), sizes.end(),
                                    [&](int32_t size) { return size != model.max_batch_size; });

@@ -1,4 +1,4 @@
-// What the metrics page shows of the plan of an adaptive batcher. Stateless.
+// The metrics of an adaptive batcher's plan. Stateless.
 #ifndef NEREID_SCHEDULING_ADAPTIVE_PLAN_METRICS_H_
 #define NEREID_SCHEDULING_ADAPTIVE_PLAN_METRICS_H_
 

@@ -6,17 +6,18 @@
 namespace nereid {
 namespace {
 
-constexpr uint64_t kSingle = 32;     // sizes with a node of their own
-constexpr uint64_t kPerOctave = 16;  // nodes of larger ones
-constexpr double kMaxWeight = 16;    // a new measurement counts 1/16 at least
-constexpr double kLineWeight = 2;    // of the line, in measurements of a node
+constexpr uint64_t kSingle = 32;     // sizes up to this have a node of their own
+constexpr uint64_t kPerOctave = 16;  // nodes per octave for larger sizes
+constexpr double kMaxWeight = 16;    // a new measurement counts at least 1/16
+constexpr double kLineWeight = 2;    // the line counts as much as this many measurements of a node
 constexpr double kLineDecay = 1.0 / 512;
-constexpr double kForgotten = 4096;  // executions after which a node has only the line to go by
-constexpr double kOutlier = 3;       // times the estimate: what counts of a hiccup
+constexpr double kForgotten = 4096;  // executions after which an old measurement no longer counts
+constexpr double kOutlier = 3;       // longer times count as this many times the estimate
 constexpr double kDeviationStep = 1.0 / 64;
 constexpr double kMaxDeviation = 0.5;
 constexpr double kEfficient = 1.03;
-// How strongly the line holds on to "half of the time is fixed" while all batches have one size.
+// The weight of the assumption that half of the time does not depend on the size. It matters while
+// all batches have about the same size.
 constexpr double kPrior = 0.02;
 
 }  // namespace
@@ -60,7 +61,7 @@ double ServiceCurve::At(uint64_t units) const {
   const size_t index = IndexOf(asked);
   const Node& node = nodes_[index];
   if (node.units == asked) return node.estimate;
-  // A single request may be larger than any batch.
+  // A single request may be larger than the largest batch.
   if (index + 1 == nodes_.size()) {
     return node.estimate + line_.slope * static_cast<double>(asked - node.units);
   }
@@ -83,7 +84,7 @@ void ServiceCurve::Record(uint64_t units, Duration took) {
   line_.Add(static_cast<double>(size), nanos);
   Node& node = nodes_[IndexOf(size)];
   node.weight = std::min(kMaxWeight, node.weight + 1);
-  // As if it had been of the node's own size.
+  // Scaled to the node's own size.
   const double scaled =
       nanos + line_.slope * (static_cast<double>(node.units) - static_cast<double>(size));
   node.nanos += (std::max(1.0, scaled) - node.nanos) / node.weight;

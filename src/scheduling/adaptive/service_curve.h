@@ -33,7 +33,7 @@ class ServiceCurve {
   Duration Cautious(uint64_t units) const {
     return Duration(static_cast<int64_t>(At(units) * (1 + 2 * deviation_)));
   }
-  // The largest batch whose time per unit is within 1 % of the lowest.
+  // The largest batch whose time per unit is within 3 % of the lowest.
   uint64_t efficient_units() const { return efficient_; }
 
  private:

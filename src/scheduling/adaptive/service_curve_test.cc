@@ -36,7 +36,7 @@ TEST(ServiceCurveTest, OneSizeTellsItsOwnTimeAndAGuessOfTheOthers) {
   ServiceCurve curve(64);
   Teach(Affine, {4}, 20, &curve);
   EXPECT_NEAR(Micros(curve.Typical(4)), Affine(4), 1);
-  // Half of it is taken for fixed.
+  // Half of the time is assumed to be fixed.
   EXPECT_NEAR(Micros(curve.Typical(8)), 1.5 * Affine(4), 1);
 }
 
@@ -84,7 +84,7 @@ TEST(ServiceCurveTest, AModelThatChangesIsLearnedAnew) {
 TEST(ServiceCurveTest, WhatWasMeasuredLongAgoIsForgotten) {
   ServiceCurve curve(16);
   Teach(Affine, {1, 16}, 100, &curve);
-  // Only single requests from now on, ten times as fast.
+  // From now on only batches of one unit, which are ten times as fast.
   Teach([](uint64_t) { return 100; }, {1}, 10'000, &curve);
   EXPECT_NEAR(Micros(curve.Typical(1)), 100, 1);
   EXPECT_LT(Micros(curve.Typical(16)), Affine(16));

@@ -5,13 +5,13 @@
 namespace nereid {
 namespace {
 
-constexpr double kStep = 1.0 / 2048;  // what one request counts in the means
-// Latency and load decide between plans that have equally few late requests: a mean latency as long
-// as the target is as bad as 0.3 % late, instances that are never idle as 0.3 %.
+constexpr double kStep = 1.0 / 2048;  // the weight of one request in the means
+// Latency and load decide between plans with equally few late requests: a mean latency as long as
+// the target costs as much as 0.3 % late requests, and so do instances that are never idle.
 constexpr double kLatencyCost = 0.003;
 constexpr double kBusyFrom = 0.7;
 constexpr double kBusyCost = 0.01;
-// As long as all that waits is in the log.
+// Fewer than the log can hold, so that all waiting requests are in the log.
 constexpr uint64_t kMostWaiting = ArrivalLog::kSize / 2;
 
 void Approach(double value, double* mean) { *mean += (value - *mean) * kStep; }
@@ -30,7 +30,7 @@ std::vector<TimePoint>::iterator ShadowQueue::NextFree() {
 
 TimePoint ShadowQueue::Due(TimePoint free) const {
   if (units_ < plan_.max_units) return std::max(log_->At(head_).at + plan_.delay, free);
-  // It was not before the last one came, or it would have started then.
+  // The batch was not full before the last arrival, or it would have started then.
   return std::max(last_arrival_, free);
 }
 
@@ -50,7 +50,7 @@ void ShadowQueue::Arrive() {
   tail_ = log_->end();
   units_ += arrival.units;
   if (waiting() > kMostWaiting) {
-    // Far more than can be served in time.
+    // More requests wait than can be served in time: the oldest is dropped and counts as late.
     const Arrival& oldest = log_->At(head_++);
     units_ -= oldest.units;
     CountLatency(arrival.at - oldest.at, /*late=*/true);

@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 constexpr TimePoint kStart = TimePoint(std::chrono::seconds(100));
 constexpr Duration kTarget = milliseconds(5);
 
-// A model that takes 1 ms whatever the batch.
+// A model that takes 1 ms for every batch.
 class ShadowQueueTest : public ::testing::Test {
  protected:
   ShadowQueueTest() {
@@ -37,7 +37,7 @@ TEST_F(ShadowQueueTest, WithoutDelayTheFirstRunsAloneAndTheOthersWaitForIt) {
   Arrive(&queue, microseconds(100));
   Arrive(&queue, microseconds(200));
   EXPECT_EQ(queue.waiting(), 2u);
-  // They ran from 1 to 2 ms.
+  // The two ran together from 1 to 2 ms.
   Arrive(&queue, microseconds(1500));
   EXPECT_EQ(queue.waiting(), 1u);
 }
@@ -68,7 +68,7 @@ TEST_F(ShadowQueueTest, EveryInstanceTakesBatches) {
 }
 
 TEST_F(ShadowQueueTest, LateRequestsAreWhatCosts) {
-  // Of 20 that come at once, in batches of 2, half have to wait for more than 5 ms.
+  // If 20 requests come at once and run in batches of 2, half of them wait for more than 5 ms.
   ShadowQueue small(&log_, &curve_, kTarget, 1);
   small.set_plan({Duration(0), 2});
   ShadowQueue large(&log_, &curve_, kTarget, 1);

@@ -11,7 +11,8 @@
 namespace nereid {
 namespace {
 
-// Every piece says how long it is, so that no two requests read as the same bytes.
+// Every piece of variable length is preceded by its length, so that different requests give
+// different bytes.
 void AddNumber(uint64_t number, Blake2b128* hash) { hash->Update(&number, sizeof(number)); }
 
 void AddText(absl::string_view text, Blake2b128* hash) {
@@ -42,7 +43,7 @@ void AddParameter(const Parameter& parameter, Blake2b128* hash) {
       parameter.value);
 }
 
-// The elements of `list` by name; equal names in the order of the list.
+// The elements of `list`, sorted by name; elements with equal names keep their order.
 template <typename List, typename NameOf>
 auto Sorted(const List& list, const NameOf& name_of) {
   absl::InlinedVector<const typename List::value_type*, 4> sorted;

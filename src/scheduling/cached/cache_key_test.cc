@@ -14,8 +14,8 @@ namespace {
 
 class CacheKeyTest : public testing::Test {
  protected:
-  // A request with inputs a = [1, 2, 3, 4], as two rows of two, and b = "text"; released at the
-  // end.
+  // A request with the inputs a = [1, 2, 3, 4], as two rows of two, and b = "text". The destructor
+  // releases it.
   class Request {
    public:
     explicit Request(const std::shared_ptr<ServingModel>& model,
@@ -49,7 +49,7 @@ class CacheKeyTest : public testing::Test {
     Request request(model_, more);
     return keys_.Of(*request);
   }
-  // The same with other bytes in input `name`.
+  // The key of the same request with other bytes in input `name`.
   std::string KeyWithInput(const std::string& name, DataType type, const Shape& shape,
                            const std::string& bytes) {
     return KeyWith([&](TestRequest& request) {

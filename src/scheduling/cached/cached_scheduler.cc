@@ -26,7 +26,7 @@ class CachedScheduler::Tap final : public ResponseTap {
       : scheduler_(scheduler), key_(std::move(key)), looked_up_(looked_up) {}
 
   void OnResponse(const InferResponse* response, uint32_t flags) override {
-    // Only a response that is the whole answer, and no error.
+    // Only a successful response that is the whole answer is kept.
     const bool whole = (flags & kResponseCompleteFinal) != 0 && !others_.load();
     if (response == nullptr || !whole || !response->status().ok()) {
       others_.store(true);
@@ -40,7 +40,7 @@ class CachedScheduler::Tap final : public ResponseTap {
   }
 
  private:
-  CachedScheduler* const scheduler_;  // lives as long as the model, which the stream keeps
+  CachedScheduler* const scheduler_;  // owned by the model, which the stream keeps alive
   const std::string key_;
   const Duration looked_up_;
   std::atomic<bool> others_{false};
@@ -65,22 +65,22 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   if (cache_->answers_at_once()) {
     return LookUp(request) == Found::kHit ? absl::OkStatus() : inner().Enqueue(request);
   }
-  // Shared: a function can be copied, and a pass cannot.
+  // Shared, because a function object must be copyable and a pass is not.
   const auto inside = std::make_shared<Gate::Pass>(looking_up_.Enter());
-  if (!*inside) return EnqueueClosed(request);  // closed since we looked
-  InlineTurn* const turn = r.TakeInlineTurn();  // it ends with this call
+  if (!*inside) return EnqueueClosed(request);  // closed since the check above
+  InlineTurn* const turn = r.TakeInlineTurn();  // the job may run after the turn has ended
   absl::Cleanup give_back = [&] { r.set_inline_turn(turn); };
-  // The model keeps this object; the request may be gone before the job has ended.
+  // The job holds the model, which owns this object: the request may be gone before the job ends.
   const bool taken = executor_->TryRun([this, raw = &r, model = r.model(), inside] {
     LookUpAndEnqueue(RequestPtr(raw));
-    *inside = Gate::Pass();  // before the model goes, which keeps the gate
+    *inside = Gate::Pass();  // before the job releases the model, which owns the gate
   });
   if (taken) {
     std::move(give_back).Cancel();
-    (void)request->release();  // the job has it
+    (void)request->release();  // the job owns it
     return absl::OkStatus();
   }
-  // More look-ups than the cache can answer: computing is faster than waiting for it.
+  // The cache does not keep up with the look-ups: computing is faster than waiting for it.
   *inside = Gate::Pass();
   std::move(give_back).Invoke();
   return inner().Enqueue(request);
@@ -102,7 +102,7 @@ void CachedScheduler::LookUpAndEnqueue(RequestPtr request) {
     if (closed_.load(std::memory_order_acquire)) {
       request->RespondError(queued, FailureReason::kOther);
     } else {
-      request->stream()->SendFinalError(queued);  // a full queue, which was counted below
+      request->stream()->SendFinalError(queued);  // a full queue: counted by `inner`
     }
   }
 }
@@ -138,7 +138,7 @@ void CachedScheduler::Answer(RequestPtr request, std::unique_ptr<InferResponse> 
   times.lookup_start = ToNanos(asked);
   times.lookup_end = now;
   times.request_end = now;
-  // Counted first: a client that has its answer finds it in the statistics.
+  // Recorded before the answer is sent, so that a client that has its answer finds it counted.
   request->model()->statistics().RecordCacheHit(times);
   const std::shared_ptr<ResponseStream> stream = request->stream();
   const absl::Status sent = stream->Send(std::move(response), kResponseCompleteFinal);
@@ -162,7 +162,7 @@ void CachedScheduler::KeepLater(const InferResponse& response, const std::string
     return LogFailure("Failed to insert", packable);
   }
   struct Waiting {
-    std::vector<char> bytes;  // a copy: the response is about to leave
+    std::vector<char> bytes;  // a copy, because the response is about to be sent
     BudgetUnits units;
   };
   const auto waiting = std::make_shared<Waiting>();
@@ -178,14 +178,14 @@ void CachedScheduler::KeepLater(const InferResponse& response, const std::string
     const absl::Status inserted = cache_->Insert(
         key, bytes.size(), [&](char* to) { std::copy(bytes.begin(), bytes.end(), to); });
     NoteInserted(inserted, start, looked_up, model.get());
-    waiting->units.Return();  // while the budget is there
+    waiting->units.Return();  // before the job releases the model, which owns the budget
   });
   if (!taken) LogFailure("Failed to insert", absl::UnavailableError("the cache does not keep up"));
 }
 
 void CachedScheduler::NoteInserted(const absl::Status& inserted, TimePoint start,
                                    Duration looked_up, ServingModel* model) {
-  // Somebody else asked the same at the same time.
+  // Another request with the same key was answered at the same time.
   if (absl::IsAlreadyExists(inserted)) return;
   const Duration took = looked_up + (clock_->Now() - start);
   model->statistics().RecordCacheMiss(static_cast<uint64_t>(took.count()));
@@ -194,7 +194,7 @@ void CachedScheduler::NoteInserted(const absl::Status& inserted, TimePoint start
 
 void CachedScheduler::CloseAdmission() {
   closed_.store(true, std::memory_order_release);
-  // What was taken is served, so the inner door stays open for it.
+  // Requests that are being looked up are still served: the inner scheduler closes after them.
   looking_up_.Close([this] { inner().CloseAdmission(); });
 }
 

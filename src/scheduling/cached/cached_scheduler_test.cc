@@ -17,12 +17,13 @@
 namespace nereid {
 namespace {
 
-// A cache in a map, whose failures a test scripts. Thread-safe; the script is set before use.
+// A cache in a map, for which a test can script failures. Thread-safe; the script is set before
+// use.
 class FakeCache final : public ResponseCache {
  public:
   explicit FakeCache(bool fast) : fast_(fast) {}
 
-  // Run before the call does anything; an error is its result.
+  // Called at the start of each call; an error becomes the result of the call.
   std::function<absl::Status()> on_lookup = [] { return absl::OkStatus(); };
   std::function<absl::Status()> on_insert = [] { return absl::OkStatus(); };
 
@@ -73,10 +74,10 @@ class FakeCache final : public ResponseCache {
   std::map<std::string, std::string> entries_ ABSL_GUARDED_BY(mu_);
 };
 
-// Stands for the scheduler and the model behind it: keeps what it is given.
+// Replaces the inner scheduler and its model: keeps the requests.
 class FakeInner final : public Scheduler {
  public:
-  // Told of each request, instead of keeping it. Set before use.
+  // Gets each request instead of keeping it. Set before use.
   std::function<void(RequestPtr)> on_request;
 
   absl::Status Enqueue(RequestPtr* request) override {
@@ -105,7 +106,7 @@ class FakeInner final : public Scheduler {
     closed_ = true;
     changed_.NotifyAll();
   }
-  // The queue takes no more, which it counts itself.
+  // From now on the queue is full: requests are refused, and counted as failures.
   void Fill() {
     MutexLock lock(&mu_);
     full_ = true;
@@ -136,7 +137,7 @@ class FakeInner final : public Scheduler {
     MutexLock lock(&mu_);
     while (!closed_) changed_.Wait(&mu_);
   }
-  // The oldest request that it keeps.
+  // Takes out the oldest request.
   RequestPtr Take() {
     MutexLock lock(&mu_);
     RequestPtr request = std::move(requests_.front());
@@ -164,7 +165,7 @@ std::unique_ptr<InferResponse> MakeResponse(const InferRequest& request, const s
   return response;
 }
 
-// As an instance does.
+// Does what an instance does before it executes the request.
 void Execute(InferRequest* request) {
   request->lifecycle().MoveTo(RequestState::kExecuting, "").IgnoreError();
   request->model()->statistics().AddPending(-1);
@@ -208,7 +209,7 @@ class CachedSchedulerTest : public testing::Test {
     EXPECT_EQ(owned, nullptr);
     return request;
   }
-  // Asks and lets the model answer, which it has to.
+  // Fills the cache: sends a request that is not in the cache, and lets the model answer.
   void Fill(const std::string& bytes, const std::string& answer) {
     const int before = inner_.count();
     TestRequest& request = Enqueue(bytes);
@@ -284,21 +285,21 @@ TEST_F(CachedSchedulerTest, HitsAndMissesAreCounted) {
 
 TEST_F(CachedSchedulerTest, OnlyAWholeAndSuccessfulAnswerIsKept) {
   Use(/*fast=*/true);
-  // An error.
+  // An error is not kept.
   TestRequest& failed = Enqueue();
   RequestPtr request = inner_.Take();
   Execute(request.get());
   request->stream()->SendFinalError(absl::InternalError("the model fails"));
   request.reset();
   EXPECT_FALSE(failed.final_status().ok());
-  // Two responses, of which only the last is final.
+  // Two responses are not kept, although the last one is final.
   Enqueue();
   request = inner_.Take();
   Execute(request.get());
   EXPECT_TRUE(request->stream()->Send(MakeResponse(*request, "first"), 0).ok());
   EXPECT_TRUE(request->stream()->Send(MakeResponse(*request, "last"), kResponseCompleteFinal).ok());
   request.reset();
-  // None at all.
+  // A request without a response leaves nothing to keep.
   Enqueue();
   request = inner_.Take();
   Execute(request.get());
@@ -361,9 +362,9 @@ TEST_F(CachedSchedulerTest, AfterTheDoorClosedNothingIsAnswered) {
   late.TakeBack(std::move(owned));
 }
 
-// ---- A cache that may wait.
+// ---- A cache whose calls may block.
 
-// A clock whose reading is the moment at which something else happens.
+// A clock that calls a function whenever it is read.
 class TellingClock final : public Clock {
  public:
   std::function<void()> on_now = [] {};
@@ -389,7 +390,7 @@ TEST_F(CachedSchedulerTest, APartOfWhatWasLetInPassesADoorThatClosesJustNow) {
   FakeInner& inner = *behind;
   CachedScheduler scheduler(std::move(behind), cache_.get(), executor_.get(), model_->config(),
                             "print", &clock);
-  // Enqueue reads the clock when it has found the door open.
+  // Enqueue reads the clock after it has found admission open.
   clock.on_now = [&] { scheduler.CloseAdmission(); };
   TestRequest& child = NewRequest();
   child->MakePart(nullptr);
@@ -405,7 +406,7 @@ TEST_F(CachedSchedulerTest, APartOfWhatWasLetInPassesADoorThatClosesJustNow) {
 TEST_F(CachedSchedulerTest, ASlowCacheDoesNotHoldTheThreadThatAsks) {
   Use(/*fast=*/false);
   Fill("ask", "answer");
-  // The insertion is behind us when the next job of the only thread runs.
+  // The executor has one thread: the insertion has ended when the next job runs.
   Door door;
   cache_->on_lookup = [&] {
     door.Pass();
@@ -430,8 +431,8 @@ TEST_F(CachedSchedulerTest, MoreLookUpsThanTheCacheCanAnswerGoPastIt) {
   };
   Enqueue("1");
   door.AwaitWaiting(1);
-  Enqueue("2");  // waits
-  Enqueue("3");  // past it
+  Enqueue("2");  // waits for the cache
+  Enqueue("3");  // bypasses the cache
   EXPECT_EQ(inner_.count(), 1);
   Respond(inner_.Take(), "answer 3");
   EXPECT_EQ(BytesOf(requests_[2]->answer(0)), "answer 3");
@@ -511,12 +512,12 @@ TEST_F(CachedSchedulerTest, InsertionsThatTheCacheCannotTakeAreLeftOut) {
   inner_.AwaitCount(3);
   Respond(inner_.Take(), "");
   Respond(inner_.Take(), "");
-  executor_.reset();  // runs what is queued
+  executor_.reset();  // runs the queued jobs
   EXPECT_EQ(Statistics().cache_miss.count, static_cast<uint64_t>(cache_->inserts.load()));
   EXPECT_LT(cache_->inserts.load(), 3);
 }
 
-// Every request gets the answer to what it asked, from wherever it comes.
+// Every request gets the right answer, whether it comes from the cache or from the model.
 void Storm(bool fast) {
   constexpr int kThreads = 4, kEach = 1500, kDistinct = 40;
   const std::shared_ptr<FakeModel> model =

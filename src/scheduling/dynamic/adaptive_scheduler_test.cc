@@ -15,7 +15,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// An instance without a thread: the test pulls for it, when something is due.
+// An instance without a thread: the test pulls for the instance when a batch is due.
 class ManualInstance final : public BatchExecutor {
  public:
   Duration Execute(Batch) override { return Duration(0); }
@@ -32,7 +32,7 @@ class AdaptiveSchedulerTest : public SchedulerFixture {
   // The instance takes the batch that is due and is busy from now on. Returns its size.
   size_t Begin() {
     Batch batch = scheduler_->Pull(&instance_, took_);
-    took_ = Duration(0);  // of the thread alone: what counts is the clock
+    took_ = Duration(0);  // ignored: adaptive batching measures with the clock
     const size_t size = batch.size();
     FinishBatch(std::move(batch));
     return size;
@@ -102,7 +102,7 @@ TEST_F(AdaptiveSchedulerTest, AnInstanceThatWaitsIsWokenWhenTheDelayIsOver) {
   UseTarget(milliseconds(10));
   Pull();
   Enqueue();
-  // Nothing is known of the model yet.
+  // Nothing has been measured yet, so the delay is 0.
   EXPECT_THAT(NextBatch(), ::testing::ElementsAre("0"));
 }
 

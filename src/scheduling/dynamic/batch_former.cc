@@ -23,7 +23,7 @@ std::unique_ptr<AdaptivePolicy> MakeAdaptive(const CompiledModel& config, const 
 
 }  // namespace
 
-// The queue as the policy sees it: only what has been judged, if that has to be.
+// The queue as the policy sees it. Where requests are judged, it shows only the judged ones.
 class BatchFormer::View final : public QueueView {
  public:
   explicit View(const BatchFormer& former)
@@ -56,7 +56,7 @@ bool BatchFormer::Push(RequestPtr* request, TimePoint now) {
   const uint32_t units = (*request)->units_in_batch();
   if (!queue_.Push(request, now)) return false;
   if (adaptive_ != nullptr) adaptive_->OnArrival(now, units);
-  // It may have come in front of what was looked at.
+  // The request may have been queued in front of requests that the cursor has passed.
   if (!queue_.pushed_last()) StartOver();
   return true;
 }
@@ -74,11 +74,11 @@ bool BatchFormer::Holds(const InferRequest& request) const {
 
 bool BatchFormer::TakeCancelled(std::vector<RequestPtr>* cancelled) {
   if (cancelled_.empty()) return false;
-  // Nothing that is removed may be let go of here for want of memory.
+  // Room for all: a removed request must not be lost because there is no memory.
   cancelled->reserve(cancelled->size() + cancelled_.size());
   bool changed = false;
   for (InferRequest* request : cancelled_) {
-    // Marked twice, it has gone already.
+    // A request that was marked twice has been removed already.
     if (RequestPtr removed = Remove(request)) {
       cancelled->push_back(std::move(removed));
       changed = true;
@@ -124,7 +124,7 @@ InferRequest* BatchFormer::NextToJudge() {
       judged_ == 0 || (judged_units_ + request->units_in_batch() <= policy_.max_units() &&
                        MayShareBatch(*config_, *queue_.front().request, *request));
   if (fits) return request;
-  // Whatever is thought of it.
+  // The request cannot join the batch, whatever the judgement.
   refused_ = &next;
   ++judged_;
   return nullptr;

@@ -40,8 +40,8 @@ class BatchFormer {
   RequestPtr Remove(InferRequest* request);
   // Whether `request` is in this queue. REQUIRES: it is in no other.
   bool Holds(const InferRequest& request) const;
-  // TakeCancelled, which comes before anything else is taken out, will remove `request`. Where it
-  // throws nothing has changed. REQUIRES: it is in this queue.
+  // Marks `request`, so that TakeCancelled removes it. Call TakeCancelled before any other function
+  // that takes requests out. If this throws, nothing has changed. REQUIRES: it is in this queue.
   void MarkCancelled(InferRequest* request) { cancelled_.push_back(request); }
   // Takes out all requests that were marked and are still queued. Returns whether there was any. If
   // this throws, nothing has changed.
@@ -68,9 +68,9 @@ class BatchFormer {
   InferRequest* NextToJudge();
   // Judges that request: whether it joins. The first request of a batch joins in any case.
   void Judge(bool joins);
-  // How many of the batch that forms have been judged.
+  // The number of judged requests of the batch that forms.
   size_t judged() const { return judged_; }
-  // Changes when another batch begins to form at the head: earlier judgements count no more.
+  // Changes when another batch begins to form at the head. Then earlier judgements no longer count.
   uint64_t forming() const { return forming_; }
 
  private:
@@ -87,7 +87,7 @@ class BatchFormer {
   BatchCursor cursor_;
   size_t judged_ = 0;
   uint64_t judged_units_ = 0;
-  const QueueEntry* refused_ = nullptr;  // the last one that was judged; null: it joins
+  const QueueEntry* refused_ = nullptr;  // the last judged request; null if it joins
   uint64_t forming_ = 0;
 };
 

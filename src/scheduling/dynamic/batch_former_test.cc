@@ -1,4 +1,4 @@
-// BatchFormer against a model of its rules that is as simple as it is slow.
+// BatchFormer against a simple and slow model of its rules.
 #include "scheduling/dynamic/batch_former.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ constexpr int kRequests = 100'000;
 
 constexpr TimePoint kStart = TimePoint(std::chrono::seconds(100));
 
-// The rules of docs/reference/batching.md sections 2 and 3, read from the start for every question.
+// The rules of docs/reference/batching.md sections 2 and 3, applied to the whole queue each time.
 class NaiveQueue {
  public:
   struct Item {
@@ -41,7 +41,7 @@ class NaiveQueue {
     std::optional<TimePoint> deadline;
     uint64_t units = 1;
     int64_t length = 1;
-    size_t back = 0;  // when it was moved back; 0: it was not
+    size_t back = 0;  // position among the requests that were moved back; 0: it was not
   };
 
   explicit NaiveQueue(const CompiledModel& model)
@@ -49,7 +49,7 @@ class NaiveQueue {
 
   bool empty() const { return items_.empty(); }
 
-  // False: its level is full.
+  // False: the level of `item` is full.
   bool Push(Item item, uint64_t asked_us) {
     const QueuePolicy& policy = batching_.PolicyOf(item.level);
     const auto in_level = std::count_if(
@@ -75,7 +75,7 @@ class NaiveQueue {
     return true;
   }
 
-  // Ids of what is rejected at `now`, the earliest deadline first.
+  // Ids of the requests that are rejected at `now`, the earliest deadline first.
   std::vector<size_t> Expire(TimePoint now) {
     std::vector<Item> expired;
     for (const Item& item : items_) {
@@ -158,7 +158,7 @@ size_t IdOf(const InferRequest& request) { return static_cast<size_t>(std::stoul
 struct Options {
   const char* name;
   ModelBuilder model;
-  double service;  // how often a batch is taken for each request that comes
+  double service;  // batches taken per request that arrives
 };
 
 std::ostream& operator<<(std::ostream& out, const Options& o) { return out << o.name; }
@@ -197,7 +197,7 @@ class BatchFormerPropertyTest : public ::testing::TestWithParam<Options> {
   }
 
   void CancelOne() {
-    // One of the latest, some of which have gone.
+    // One of the latest requests. It may have left the queue already.
     const size_t among = std::min<size_t>(requests_.size(), 40);
     if (among == 0) return;
     const size_t id = requests_.size() - 1 - random_() % among;
@@ -225,7 +225,7 @@ class BatchFormerPropertyTest : public ::testing::TestWithParam<Options> {
     expired_ += ids.size();
   }
 
-  // What an instance does that looks for work now.
+  // Does what an instance does when it looks for work.
   void TakeOne() {
     ExpireAll();
     const BatchDecision decision = former_->Decide(now_);
@@ -241,7 +241,7 @@ class BatchFormerPropertyTest : public ::testing::TestWithParam<Options> {
     executed_ += ids.size();
   }
 
-  // The request has left the queue, as each one does once.
+  // Answers and releases a request that has left the queue. Called once per request.
   void Finish(RequestPtr request) {
     EXPECT_EQ(request->FindSlot<QueueEntry>(), nullptr);
     request->stream()->Send(nullptr, kResponseCompleteFinal).IgnoreError();
@@ -268,7 +268,7 @@ class BatchFormerPropertyTest : public ::testing::TestWithParam<Options> {
 TEST_P(BatchFormerPropertyTest, DoesWhatTheRulesSay) {
   for (int i = 0; i < kRequests && !HasFatalFailure(); ++i) {
     PushOne();
-    // An arrival looks whether its batch is complete, and leaves it.
+    // An arrival checks whether a batch is complete, but does not take it.
     if (Chance(0.5)) {
       ExpireAll();
       former_->Decide(now_);
@@ -316,7 +316,7 @@ INSTANTIATE_TEST_SUITE_P(
                 0.95}),
     [](const auto& info) { return std::string(info.param.name); });
 
-// ---- What the random walk does not say.
+// ---- What the random test above does not cover.
 
 class BatchFormerTest : public ::testing::Test {
  protected:

@@ -7,8 +7,8 @@
 namespace nereid {
 namespace {
 
-// Without dynamic batching every request is a batch of its own, and so it is for a model without
-// a batch dimension.
+// The most units of a batch of several requests. 0: every request is a batch of its own, because
+// the model has no dynamic batching or no batch dimension.
 uint64_t MaxUnits(const CompiledModel& model) {
   if (!model.batching.enabled) return 0;
   return static_cast<uint64_t>(std::max(0, model.max_batch_size));
@@ -32,8 +32,8 @@ void BatchPolicy::Examine(const QueueView& queue, BatchCursor* cursor) const {
     const size_t candidate = cursor->examined;
     const uint64_t units = queue.units(candidate);
     if (candidate > 0) {
-      // Going past the largest preferred size settles for what is there, unless a preferred size
-      // was reached on the way.
+      // If the largest preferred size is exceeded and no preferred size was reached before, the
+      // requests before this one are the batch.
       if (cursor->units + units > max_preferred_ && cursor->marked == 0) {
         cursor->marked = cursor->examined;
       }

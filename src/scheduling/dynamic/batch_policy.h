@@ -34,11 +34,11 @@ struct BatchDecision {
   Why why = Why::kWaiting;
 };
 
-// How far the head of a queue has been looked at, so that an arrival costs O(1) and not O(queue).
-// Reset when requests leave the queue.
+// How far the queue has been examined, from its head, so that an arrival costs O(1) and not
+// O(queue). Reset when requests leave the queue.
 struct BatchCursor {
   size_t examined = 0;                  // requests accepted into the pending batch so far
-  TimePoint oldest = TimePoint::max();  // when the first to arrive of them did
+  TimePoint oldest = TimePoint::max();  // arrival of the oldest of them
   uint64_t units = 0;                   // their units
   size_t marked = 0;    // requests up to the largest preferred size reached; 0: none
   bool closed = false;  // the next request cannot join: send now
@@ -52,7 +52,8 @@ class BatchPolicy {
   // REQUIRES: the queue holds no expired or cancelled request; `cursor` describes its head.
   BatchDecision Decide(const QueueView& queue, TimePoint now, BatchCursor* cursor) const;
 
-  // Looks at what has come to the queue since the last time: what may join is in `cursor`.
+  // Looks at the requests that were queued since the last call, and adds to `cursor` those that may
+  // join the batch.
   void Examine(const QueueView& queue, BatchCursor* cursor) const;
 
   // A batch of more than one request never has more units than this.

@@ -1,4 +1,4 @@
-// What the policy costs an arrival, at queues of different lengths.
+// The cost of the policy per arrival, for queues of different lengths.
 #include "scheduling/dynamic/batch_policy.h"
 
 #include <benchmark/benchmark.h>
@@ -27,7 +27,7 @@ BatchPolicy PolicyWithDelay() {
   return BatchPolicy(builder.Build());
 }
 
-// One more request arrives at a queue that goes on waiting.
+// One more request arrives, and the batch goes on waiting.
 void BM_DecideOnArrival(benchmark::State& state) {
   const BatchPolicy policy = PolicyWithDelay();
   UniformQueue queue(static_cast<size_t>(state.range(0)));
@@ -41,7 +41,7 @@ void BM_DecideOnArrival(benchmark::State& state) {
 }
 BENCHMARK(BM_DecideOnArrival)->Arg(1)->Arg(10'000);
 
-// A whole batch from the start.
+// A full batch is decided in one call, with a new cursor.
 void BM_DecideBatch(benchmark::State& state) {
   ModelBuilder builder;
   builder.MaxBatch(static_cast<int32_t>(state.range(0))).Batching();

@@ -73,7 +73,7 @@ struct Case {
   const char* name;
   Batching batching;
   std::vector<uint32_t> queue;  // units
-  microseconds waited;          // by the oldest
+  microseconds waited;          // since the oldest request was queued
   size_t take;
   Why why;
 };
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     NoDelay, BatchPolicyTableTest,
     ::testing::Values(
-        // An empty dynamic_batching takes what is there, up to the largest batch.
+        // An empty dynamic_batching takes all queued requests, up to the largest batch.
         Case{"one", kPlain, {1}, kNow, 1, Why::kNoDelay},
         Case{"some", kPlain, {1, 2, 3}, kNow, 3, Why::kNoDelay},
         Case{"all_of_a_full_batch", kPlain, Ones(8, 1), kNow, 8, Why::kPreferred},
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"no_preferred_size_waits", kBoth, {3}, kHalf, 0, Why::kWaiting},
         Case{"no_preferred_size_waits_together", kBoth, {3, 1}, kHalf, 0, Why::kWaiting},
         Case{"past_the_biggest_does_not_wait", kBoth, {3, 4}, kNow, 1, Why::kPreferred},
-        // Once the delay is over everything that fits goes, preferred or not.
+        // Once the delay is over, all that fits is taken, whatever the preferred sizes.
         Case{"late_takes_all_that_fits", kBoth, Ones(7, 1), kLate, 7, Why::kFull},
         Case{"late_takes_a_full_batch", kBoth, Ones(20, 1), kLate, 8, Why::kFull},
         Case{"late_takes_what_is_there", kBoth, {3, 1}, kLate, 2, Why::kDelayExpired}),
@@ -215,9 +215,9 @@ TEST(BatchPolicyTest, LooksAtEveryRequestOnce) {
   EXPECT_EQ(queue.looks, 999u);
 }
 
-// ---- Against a second opinion
+// ---- Against a reference implementation
 
-// The rules again, from the whole queue at once: prefix sums and no cursor.
+// The same rules applied to the whole queue at once, with prefix sums and without a cursor.
 BatchDecision Reference(const Batching& batching, const FakeQueue& queue, TimePoint now) {
   const auto& items = queue.items;
   BatchDecision decision;
@@ -235,14 +235,15 @@ BatchDecision Reference(const Batching& batching, const FakeQueue& queue, TimePo
     for (size_t i = 0; i < count; ++i) total += items[i].units;
     return total;
   };
-  // How many could go together, and whether another one waits behind them.
+  // How many requests can share a batch, and whether another request waits behind them.
   size_t joined = 1;
   while (joined < items.size() && sum(joined + 1) <= limit &&
          items[joined].shape == items[0].shape) {
     ++joined;
   }
   const bool blocked = joined < items.size();
-  // The last prefix of a preferred size, or else the last one that is not past the largest.
+  // The longest prefix of a preferred size. If there is none, the longest prefix that does not
+  // exceed the largest preferred size.
   size_t mark = 0;
   for (size_t count = 1; count <= joined; ++count) {
     const auto size = static_cast<int32_t>(sum(count));
@@ -298,7 +299,7 @@ TEST_P(BatchPolicyPropertyTest, TheCursorChangesNoDecision) {
     } else {
       now += microseconds(Pick(0, 30));
     }
-    if (Pick(0, 3) == 0) continue;  // nobody asks: several requests arrive in between
+    if (Pick(0, 3) == 0) continue;  // no decision: several requests arrive between decisions
     const BatchDecision expected = Reference(batching, queue, now);
     const BatchDecision decision = policy.Decide(queue, now, &cursor);
     ASSERT_EQ(decision.take, expected.take) << "step " << step;

@@ -26,7 +26,7 @@ class CompatibilityTest : public ::testing::Test {
     return request;
   }
 
-  // Asks both ways round: the rule is symmetric.
+  // Asks for both orders of the requests, because the rule is symmetric.
   bool MayShare(const std::vector<std::pair<std::string, Shape>>& a,
                 const std::vector<std::pair<std::string, Shape>>& b) {
     const auto first = Request(a), second = Request(b);

@@ -22,7 +22,7 @@ void AnswerAll(Batch requests, const absl::Status& error, FailureReason reason) 
 }  // namespace
 
 void DroppedRequests::Answer() noexcept {
-  // As a rule there are none: no error is made for nobody.
+  // Usually there are none, and then no error has to be made.
   if (!cancelled.empty()) {
     AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
   }

@@ -51,7 +51,7 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
       try {
         FindWorker(turn, now, &wake, &loan);
       } catch (...) {
-        idle_.WakeOne();  // the request is in the queue: somebody has to look
+        idle_.WakeOne();  // the request is queued already: an instance has to look at it
         throw;
       }
     }
@@ -77,7 +77,7 @@ void DynamicScheduler::FindWorker(InlineTurn* turn, TimePoint now, IdleInstances
 
 bool DynamicScheduler::IsDue(TimePoint now) {
   if (Holding()) return false;
-  // A waiting leader is left asleep unless this request completes its batch.
+  // A waiting leader is left asleep unless a batch is due with this request.
   return !idle_.has_leader() || strategy_.has_strategy() || queue_.Decide(now).take > 0;
 }
 
@@ -96,12 +96,13 @@ void DynamicScheduler::OnCancel(InferRequest* request) {
   DroppedRequests dropped;
   {
     MutexLock lock(&mu_);
-    // One that is not queued here may be released meanwhile: nothing else of it may be looked at.
+    // A request that is not queued here may be released meanwhile: nothing else of it may be read.
     if (!queue_.Holds(*request) || !request->stream()->IsCancelled()) return;
     queue_.MarkCancelled(request);
-    // While a strategy looks at the queue nothing may leave it; the one who asks looks afterwards.
+    // While the strategy is asked, nothing may leave the queue. The thread that asks takes the
+    // cancelled requests out afterwards.
     if (strategy_.asking()) return;
-    // What is left may be a batch of a preferred size now.
+    // The remaining requests may be a batch of a preferred size now.
     if (TakeDropped(&dropped)) idle_.WakeOne();
   }
   dropped.Answer();
@@ -120,8 +121,9 @@ void DynamicScheduler::Expire() {
   {
     MutexLock lock(&mu_);
     alarm_.HasRung();
-    if (strategy_.asking() || shut_down_) return;  // the one who asks looks, and arms again
-    // What is left may be due now, or waits for another time than the leader does.
+    // The thread that asks the strategy drops the requests and sets the alarm again.
+    if (strategy_.asking() || shut_down_) return;
+    // The remaining requests may be due now, or at another time than the leader waits for.
     if (TakeDropped(&dropped)) idle_.WakeOne();
   }
   dropped.Answer();
@@ -138,8 +140,8 @@ void DynamicScheduler::Shutdown() {
     alarm = alarm_.Stop();
     idle_.WakeAll();
   }
-  alarm.reset();  // outside the mutex, which its call takes
-  // One by one, which takes no memory; nothing is queued any more.
+  alarm.reset();  // without the mutex: waits for Expire, which takes it
+  // One by one, which takes no memory. No more requests are queued from now on.
   while (RequestPtr left = TakeLeft()) {
     left->RespondError(SureStatus(absl::StatusCode::kUnavailable, kStoppingText),
                        FailureReason::kOther);
@@ -177,7 +179,7 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
       while (true) {
         if (shut_down_) return Batch();
         if (idle_.TakeRetired(self)) {
-          WakeIfQueued();  // it may have been woken for work that is another's now
+          WakeIfQueued();  // this thread may have been woken for a batch: passes it on
           return Batch();
         }
         AskStrategy();
@@ -196,7 +198,7 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
       }
       if (batch.has_value()) {
         BeginExecution(self, *batch);
-        // What is left may be a batch for another idle instance, or needs a new leader.
+        // The remaining requests may be a batch for another idle instance, or need a new leader.
         WakeIfQueued();
         if (strategy_.End(&mu_)) {
           idle_.WakeAll();
@@ -266,7 +268,7 @@ void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) 
       std::optional<Batch> batch = TryTake(&wake_at);
       if (!batch.has_value()) break;
       mu_.Unlock();
-      // Without the mutex nothing may throw: what catches below holds it.
+      // Nothing may throw without the mutex: the code after the handler below needs the mutex.
       const Duration took = [&]() noexcept {
         return loan->executor()->Execute(*std::move(batch));
       }();
@@ -278,7 +280,7 @@ void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) 
       go_on = turn->HasTimeLeft();
     }
   } catch (const std::bad_alloc&) {
-    // What is queued is left to the instance's own thread, which tries again.
+    // The queued requests are left to the instance's own thread, which tries again.
   }
   idle_.GiveBack(loan);
   if (!queue_.empty() || shut_down_) idle_.WakeOne();

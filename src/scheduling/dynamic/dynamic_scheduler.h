@@ -35,11 +35,11 @@
 namespace nereid {
 
 struct DynamicSchedulerOptions {
-  // Tells when a request has timed out; null: the scheduler looks when an instance pulls. Outlives
-  // the scheduler's Shutdown.
+  // Tells when a request has timed out; null: time-outs are noticed when an instance pulls.
+  // Outlives the scheduler's Shutdown.
   Timer* timer = nullptr;
-  // A model with dynamic batching gives nothing to its instances until so many requests have been
-  // in its queue at a time, or its admission is closed. A help for tests.
+  // The instances of a model with dynamic batching get nothing until this many requests were in the
+  // queue at the same time, or admission was closed. For clients' tests.
   size_t hold_until_queued = 0;
   // Batches are formed by an AdaptivePolicy with this target; zero: as the configuration says. Not
   // with a strategy, and only for instances that call Pull.
@@ -73,9 +73,9 @@ class DynamicScheduler final : public Scheduler,
 
   InstanceSource* source(uint32_t number) override { return this; }
   bool instances_may_change() const override { return true; }
-  void Retire(const BatchExecutor* executor) override ABSL_LOCKS_EXCLUDED(mu_) {
+  void RemoveInstance(const BatchExecutor* executor) override ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
-    idle_.Retire(executor);
+    idle_.RemoveInstance(executor);
   }
   void Nudge() override ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);

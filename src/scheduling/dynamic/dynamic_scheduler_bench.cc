@@ -1,4 +1,5 @@
-// The hand-off through the queue: from Enqueue to the instance thread that pulls, and back.
+// The cost of a request's way through the queue: from Enqueue to the thread of the instance that
+// pulls, and back.
 #include "scheduling/dynamic/dynamic_scheduler.h"
 
 #include <benchmark/benchmark.h>
@@ -15,7 +16,7 @@
 namespace nereid {
 namespace {
 
-// One instance of a model that answers at once.
+// A model with one instance that answers at once.
 class Instance {
  public:
   explicit Instance(const ModelBuilder& builder)
@@ -54,8 +55,9 @@ class Instance {
   std::thread thread_;
 };
 
-// `range(0)` requests are queued, then awaited. With one, it is the round trip between two sleeping
-// threads; with many, the cost of a request that shares its wake-up. Making the requests counts in.
+// Queues `range(0)` requests, then waits for all. With one request this measures the round trip
+// between two sleeping threads; with many, the cost of a request that shares its wake-up. Making
+// the requests is included.
 void BM_HandOff(benchmark::State& state) {
   ModelBuilder builder("m");
   builder.Input("in", DataType::kInt8, {-1});

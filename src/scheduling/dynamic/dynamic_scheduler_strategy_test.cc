@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Writes down how it is called; refuses requests with the given ids.
+// Notes its calls, and refuses requests with the given ids.
 class NotingStrategy final : public BatchStrategy {
  public:
   NotingStrategy(std::vector<std::string> refused, std::vector<std::string>* calls)
@@ -142,7 +142,7 @@ TEST_F(StrategyTest, OneThatWasNeverAskedIsNeverCalled) {
   EXPECT_THAT(Stop(), ElementsAre());
 }
 
-// A strategy that stops inside Include, or inside End, until it is let go.
+// A strategy that blocks inside Include, or inside End, until Go is called.
 class HeldStrategy final : public BatchStrategy {
  public:
   enum class In { kInclude, kEnd };
@@ -187,7 +187,7 @@ TEST_F(StrategyTest, WhileAStrategyThinksOthersAreNotHeldUp) {
   TestRequest& thought_of = Enqueue();
   Pull();
   strategy->AwaitAsked();
-  TestRequest& cancelled = Enqueue();  // does not wait for the strategy
+  TestRequest& cancelled = Enqueue();  // Enqueue does not wait for the strategy
   ASSERT_TRUE(cancelled->Cancel().ok());
   ASSERT_TRUE(thought_of->Cancel().ok());
   EXPECT_EQ(thought_of.releases(), 0) << "the strategy is looking at it";

@@ -1,4 +1,4 @@
-// Many threads on one DynamicScheduler: nothing is lost, nothing is done twice.
+// Many threads use one DynamicScheduler: every request is answered once.
 #include <absl/strings/match.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ constexpr int kInstances = 3;
 constexpr int kRequestsPerProducer = 5000;
 constexpr uint64_t kMaxBatch = 16;
 
-// Says yes to most requests.
+// Lets most requests join.
 class MoodyStrategy final : public BatchStrategy {
  public:
   void Begin() override {
@@ -102,7 +102,7 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
 
   void CheckBatch(const Batch& batch) {
     uint64_t units = 0;
-    std::array<uint64_t, kProducers + 1> last{};  // number of the last request by producer
+    std::array<uint64_t, kProducers + 1> last{};  // number of each producer's last request
     for (const RequestPtr& request : batch) {
       units += request->units_in_batch();
       EXPECT_EQ(request->inputs()[0].sent_shape()[1], batch[0]->inputs()[0].sent_shape()[1]);
@@ -115,7 +115,7 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
     EXPECT_LE(units, kMaxBatch);
   }
 
-  // Issues requests until the scheduler refuses or all are issued; cancels some of its own.
+  // Issues all requests of one producer, or stops when admission is closed. Cancels some of them.
   void Produce(unsigned seed) {
     std::mt19937 random(seed);
     std::vector<std::unique_ptr<TestRequest>> mine;
@@ -183,13 +183,13 @@ class DynamicSchedulerStressTest : public ::testing::TestWithParam<StressCase> {
   std::vector<std::thread> instances_;
   std::atomic<int> producing_{kProducers};
   std::atomic<int64_t> accepted_{0}, executed_{0}, succeeded_{0}, cancelled_{0}, refused_{0};
-  std::atomic<int64_t> full_{0};  // did not get into the queue
+  std::atomic<int64_t> full_{0};  // refused because a queue was full
 };
 
 TEST_P(DynamicSchedulerStressTest, EveryRequestIsAnsweredOnce) {
   Start();
   std::vector<std::thread> producers = StartProducers();
-  // Time goes on until all is done; otherwise the last batches would wait for their delay.
+  // The clock advances until all is done; otherwise the last batches would wait for their delay.
   while (producing_ > 0 || model_->lifetime().inside() > 0) {
     clock_.Advance(microseconds(5));
     std::this_thread::yield();

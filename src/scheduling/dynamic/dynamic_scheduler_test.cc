@@ -174,7 +174,7 @@ TEST_F(DynamicSchedulerTest, InstancesWorkAtTheSameTime) {
   Pull(/*threads=*/3, /*hold=*/true);
   for (int i = 0; i < 3; ++i) Enqueue();
   std::vector<std::string> ids;
-  for (int i = 0; i < 3; ++i) ids.push_back(NextBatch().at(0));  // none of them has finished
+  for (int i = 0; i < 3; ++i) ids.push_back(NextBatch().at(0));  // none has finished its batch
   EXPECT_THAT(ids, ::testing::UnorderedElementsAre("0", "1", "2"));
 }
 
@@ -298,7 +298,7 @@ TEST_F(DynamicSchedulerTest, ARunningRequestIsNotTakenAway) {
   EXPECT_TRUE(running.final_status().ok());
 }
 
-// ---- Doors
+// ---- Admission and shutdown
 
 TEST_F(DynamicSchedulerTest, ClosedAdmissionLeavesTheRequestWithItsOwner) {
   Use(Model());

@@ -8,7 +8,7 @@ namespace nereid {
 
 std::unique_ptr<IdleInstances::Waiter> IdleInstances::NewWaiter() {
   if (spare_.empty()) {
-    // With a place for it wherever it may go: from here on the wait takes no memory.
+    // Both lists get room for the new object, so that the wait takes no memory from here on.
     idle_.reserve(waiters_ + 1);
     spare_.reserve(waiters_ + 1);
     spare_.push_back(std::make_unique<Waiter>(borrower_));
@@ -40,7 +40,7 @@ void IdleInstances::Wait(Mutex* mu, Clock* clock, BatchExecutor* self,
 IdleInstances::Waiter* IdleInstances::Take() {
   if (idle_.empty()) return nullptr;
   auto chosen = std::find(idle_.begin(), idle_.end(), leader_);
-  // Otherwise the last that came: what it needs is still in the cache.
+  // Otherwise the thread that came last: its data is still in the CPU cache.
   if (chosen == idle_.end()) chosen = std::prev(idle_.end());
   Waiter* const waiter = *chosen;
   idle_.erase(chosen);
@@ -79,10 +79,10 @@ void IdleInstances::GiveBack(Waiter* loan) {
   loan->on_loan_ = false;
   loan->turn_ = nullptr;
   idle_.push_back(loan);
-  if (!retired_.empty()) WakeAll();  // it may be this one
+  if (!retired_.empty()) WakeAll();  // this instance may have to leave
 }
 
-void IdleInstances::Retire(const BatchExecutor* executor) {
+void IdleInstances::RemoveInstance(const BatchExecutor* executor) {
   retired_.push_back(executor);
   WakeAll();
 }

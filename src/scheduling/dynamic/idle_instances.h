@@ -55,7 +55,7 @@ class IdleInstances {
     Borrower* const borrower_;
     CondVar wake_;
     BatchExecutor* executor_ = nullptr;  // constant while on loan
-    const InlineTurn* turn_ = nullptr;   // that will execute; null unless deferred
+    const InlineTurn* turn_ = nullptr;   // the turn that will execute; null unless deferred
     bool on_loan_ = false;
   };
 
@@ -67,12 +67,12 @@ class IdleInstances {
   // The number of waiting instances that were not woken and are not on loan.
   size_t size() const { return idle_.size(); }
   bool empty() const { return idle_.empty(); }
-  // Whether one of them, or one that was woken and has not looked yet, waits with a deadline.
+  // Whether there is a leader. A leader that was woken counts until its Wait continues.
   bool has_leader() const { return leader_ != nullptr; }
 
-  // The calling thread, whose instance is `self` (null: nothing to lend), waits until it is woken;
-  // until `wake_at` at the latest, if there is one and nobody leads yet. May return for no reason.
-  // Throws, for want of memory, before it waits or not at all.
+  // The calling thread, whose instance is `self` (null: nothing to lend), waits until it is woken.
+  // If there is a `wake_at` and no leader, the thread leads, and waits until then at the latest.
+  // May return for no reason. If there is no memory, throws before it waits.
   void Wait(Mutex* mu, Clock* clock, BatchExecutor* self, std::optional<TimePoint> wake_at)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Takes one instance off the list, to be woken: the leader if it is listed, otherwise the
@@ -96,7 +96,7 @@ class IdleInstances {
 
   // ---- Retirement.
   // Makes TakeRetired return true for `executor`, and wakes its thread if that waits.
-  void Retire(const BatchExecutor* executor);
+  void RemoveInstance(const BatchExecutor* executor);
   // Whether `executor` is to leave; forgets it.
   bool TakeRetired(const BatchExecutor* executor) {
     return !retired_.empty() && executor != nullptr && Forget(executor);
@@ -108,11 +108,11 @@ class IdleInstances {
 
   Borrower* const borrower_;
   const Waiter* leader_ = nullptr;
-  std::vector<Waiter*> idle_;      // wait, and nobody has woken them
+  std::vector<Waiter*> idle_;      // wait and were not woken
   std::vector<Waiter*> deferred_;  // on loan until the end of a turn
   std::vector<std::unique_ptr<Waiter>> spare_;
-  size_t waiters_ = 0;                         // that were made
-  std::vector<const BatchExecutor*> retired_;  // that have not pulled since
+  size_t waiters_ = 0;                         // objects made so far
+  std::vector<const BatchExecutor*> retired_;  // were removed and have not pulled since
 };
 
 }  // namespace nereid

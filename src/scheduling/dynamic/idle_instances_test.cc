@@ -34,7 +34,7 @@ class IdleInstancesTest : public ::testing::Test, protected IdleInstances::Borro
     ++woken_;
     changed_.NotifyAll();
   }
-  // The thread of an instance waits once. Returns when it does.
+  // Starts a thread of instance `self` that waits once. Returns when the thread waits.
   void Sleep(BatchExecutor* self, std::optional<Duration> at_most = {}) {
     const size_t before = size();
     threads_.emplace_back([=] { WaitOnce(self, at_most); });
@@ -44,7 +44,7 @@ class IdleInstancesTest : public ::testing::Test, protected IdleInstances::Borro
     MutexLock lock(&mu_);
     return idle_.size();
   }
-  // Wakes the one that is chosen; its instance.
+  // Wakes one thread and returns its instance.
   const BatchExecutor* WakeOne() ABSL_LOCKS_EXCLUDED(mu_) {
     IdleInstances::Waiter* waiter;
     const BatchExecutor* executor;
@@ -150,7 +150,7 @@ TEST_F(IdleInstancesTest, AWakeUpThatComesLateWakesTheNextOneForNothing) {
   late->Wake();
   AwaitWoken(1);
   Sleep(&b_);
-  late->Wake();  // its place is kept, and used again
+  late->Wake();  // the object was kept, and is used again
   AwaitWoken(2);
   EXPECT_EQ(size(), 0u);
 }
@@ -174,10 +174,10 @@ TEST_F(IdleInstancesTest, OnlyInstancesThatMayBeLentAreLent) {
 TEST_F(IdleInstancesTest, TheThreadOfAnInstanceOnLoanSleepsOn) {
   Sleep(&a_);
   IdleInstances::Waiter* const loan = Lend();
-  loan->Wake();  // for nothing
+  loan->Wake();  // has no effect while on loan
   {
     MutexLock lock(&mu_);
-    idle_.WakeAll();  // not this one
+    idle_.WakeAll();  // does not wake the instance on loan
   }
   EXPECT_EQ(woken(), 0);
   GiveBack(loan);
@@ -211,7 +211,7 @@ TEST_F(IdleInstancesTest, ADeferredLoanIsItsTurnsUntilItBegins) {
 TEST_F(IdleInstancesTest, ARetiredInstanceIsToldOnce) {
   MutexLock lock(&mu_);
   EXPECT_FALSE(idle_.TakeRetired(&a_));
-  idle_.Retire(&a_);
+  idle_.RemoveInstance(&a_);
   EXPECT_FALSE(idle_.TakeRetired(&b_));
   EXPECT_FALSE(idle_.TakeRetired(nullptr));
   EXPECT_TRUE(idle_.TakeRetired(&a_));
@@ -221,7 +221,7 @@ TEST_F(IdleInstancesTest, ARetiredInstanceIsToldOnce) {
 TEST_F(IdleInstancesTest, OneThatWaitsIsWokenToRetire) {
   Sleep(&a_);
   MutexLock lock(&mu_);
-  idle_.Retire(&a_);
+  idle_.RemoveInstance(&a_);
   while (woken_ < 1) changed_.Wait(&mu_);
   EXPECT_TRUE(idle_.TakeRetired(&a_));
 }
@@ -230,7 +230,7 @@ TEST_F(IdleInstancesTest, OneThatIsOnLoanIsWokenToRetireWhenItIsBack) {
   Sleep(&a_);
   IdleInstances::Waiter* const loan = Lend();
   MutexLock lock(&mu_);
-  idle_.Retire(&a_);
+  idle_.RemoveInstance(&a_);
   idle_.GiveBack(loan);
   while (woken_ < 1) changed_.Wait(&mu_);
   EXPECT_TRUE(idle_.TakeRetired(&a_));

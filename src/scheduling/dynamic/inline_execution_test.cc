@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kLimit = std::chrono::microseconds(100);
 
-// An instance with a thread of its own. Says that each execution takes as long as it is told.
+// An instance with a thread of its own. Each execution is reported to take `takes`.
 class FakeInstance final : public BatchExecutor {
  public:
   explicit FakeInstance(DynamicScheduler* scheduler)
@@ -34,7 +34,7 @@ class FakeInstance final : public BatchExecutor {
   }
 
   std::atomic<int> own_runs{0};
-  // Of the test's thread.
+  // Batches that the test's thread has executed, and what it does during the next one.
   std::vector<std::vector<std::string>> inline_batches;
   std::function<void()> during_inline;
   std::atomic<Duration> takes{std::chrono::microseconds(10)};
@@ -61,7 +61,7 @@ class InlineExecutionTest : public SchedulerFixture {
     SchedulerFixture::TearDown();
   }
 
-  // A model whose instance has run `runs` times.
+  // Starts a model with one instance that executes `runs` times.
   void Start(const ModelBuilder& builder, int runs = 100) {
     Use(builder, nullptr, kLimit);
     instance_ = std::make_unique<FakeInstance>(scheduler_.get());
@@ -154,7 +154,7 @@ TEST_F(InlineExecutionTest, TheInstanceTakesOverWhenTheTurnHasHadItsTime) {
     EnqueueFromLoop();
     AwaitIdle();
   }
-  EXPECT_EQ(instance_->inline_batches.size(), 10u);  // of 100 us: one millisecond
+  EXPECT_EQ(instance_->inline_batches.size(), 10u);  // 10 times 100 us: a turn has one millisecond
   EXPECT_EQ(instance_->own_runs, 102);
   turn_.End();
   EnqueueFromLoop();
@@ -165,7 +165,7 @@ TEST_F(InlineExecutionTest, WhatArrivesMeanwhileIsRunToo) {
   Start(Model(0));
   instance_->during_inline = [this] {
     instance_->during_inline = nullptr;
-    Enqueue();  // from elsewhere: no instance is idle
+    Enqueue();  // not from the loop: no instance is idle
   };
   EnqueueFromLoop();
   EXPECT_EQ(instance_->inline_batches, Batches({{Id(0)}, {Id(1)}}));
@@ -188,7 +188,7 @@ TEST_F(InlineExecutionTest, AModelWithAQueueDelayIsLeftToItsInstance) {
 TEST_F(InlineExecutionTest, ShutdownWaitsForNoTurnThatEnds) {
   Start(Batching());
   EnqueueFromLoop();
-  scheduler_->Shutdown();  // answers what is queued
+  scheduler_->Shutdown();  // answers the queued requests
   turn_.End();             // gives the instance back, so that its thread can end
   EXPECT_TRUE(instance_->inline_batches.empty());
 }

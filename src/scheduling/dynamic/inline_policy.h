@@ -39,7 +39,7 @@ class InlinePolicy {
 
  private:
   const Duration limit_;
-  std::bitset<kWindow> long_;  // ring of the last executions: took longer than the limit
+  std::bitset<kWindow> long_;  // a ring of the last executions; true: took longer than the limit
   size_t next_ = 0;
   size_t runs_ = 0;  // up to kMinRuns
   size_t long_count_ = 0;

@@ -29,7 +29,7 @@ TEST(InlinePolicyTest, ForgivesSixLongRunsInTheWindow) {
   EXPECT_TRUE(policy.Allows(kNow));
   RecordRuns(&policy, 1, kLong);
   EXPECT_FALSE(policy.Allows(kNow));
-  // The first of the seven leaves the window when the 128th run after it comes.
+  // The first of the seven long runs leaves the window with the 128th run after it.
   RecordRuns(&policy, 121, kShort);
   EXPECT_FALSE(policy.Allows(kNow));
   RecordRuns(&policy, 1, kShort);

@@ -51,7 +51,7 @@ class QueuePolicyTest : public SchedulerFixture {
     EXPECT_TRUE(scheduler_->Enqueue(&owned).ok());
     return request;
   }
-  // An instance that is at work on request 0.
+  // Starts an instance that executes request 0 until it is told to finish.
   void MakeBusy() {
     Pull(/*threads=*/1, /*hold=*/true);
     Enqueue();
@@ -201,7 +201,7 @@ TEST_F(QueuePolicyTest, ARequestThatIsCancelledBeforeItIsQueuedIsAnsweredAtOnce)
   EXPECT_EQ(request.releases(), 1);
 }
 
-// ---- While a strategy is asked nothing leaves the queue, and something may come.
+// ---- While a strategy is asked, requests may be queued, but none leaves the queue.
 
 class PausingStrategy final : public BatchStrategy {
  public:
@@ -235,7 +235,7 @@ TEST_F(QueuePolicyTest, WhatHappensWhileTheStrategyIsAsked) {
   EXPECT_EQ(cancelled.final_status(), absl::CancelledError(""));
   scheduler_->Shutdown();
   puller_->WaitStopped();
-  // A request in front makes it a new batch, and so does one that goes.
+  // A new batch begins to form when a request is queued in front, or when one leaves the queue.
   EXPECT_THAT(strategy->log, ElementsAre("begin", "0", "end", "begin", "2", "0", "1", "end",
                                          "begin", "2", "1", "end"));
 }

@@ -25,7 +25,7 @@ bool StrategySession::Ask(Mutex* mu, BatchFormer* queue) {
     if (begin) strategy_->Begin();
     const bool include = strategy_->Include(request);
     mu->Lock();
-    // Otherwise another request has come in front: it is asked about a new batch.
+    // If another request was queued in front meanwhile, the strategy is asked about a new batch.
     if (queue->forming() == forming) queue->Judge(include);
   }
   if (asked) StopAsking();

@@ -17,7 +17,7 @@ namespace nereid {
 
 class StrategySession {
  public:
-  // `strategy` may be null: then nobody is ever asked.
+  // `strategy` may be null: then nothing is ever asked.
   explicit StrategySession(std::unique_ptr<BatchStrategy> strategy);
   ~StrategySession();
   StrategySession(const StrategySession&) = delete;
@@ -42,10 +42,10 @@ class StrategySession {
  private:
   void StopAsking();
 
-  std::unique_ptr<BatchStrategy> strategy_;  // called by whoever set asking_
+  std::unique_ptr<BatchStrategy> strategy_;  // called by the thread that set asking_
   CondVar asking_ended_;
   bool asking_ = false;
-  bool begun_ = false;  // Begin without End
+  bool begun_ = false;  // Begin was called, and End not yet
   bool closed_ = false;
 };
 

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 class StrategySessionTest : public ::testing::Test {
  protected:
-  // Writes down how it is called, and that nobody holds the mutex then.
+  // Notes its calls, and checks that the mutex is not held then.
   class Strategy final : public BatchStrategy {
    public:
     explicit Strategy(StrategySessionTest* test) : test_(test) {}
@@ -94,7 +94,7 @@ class StrategySessionTest : public ::testing::Test {
   Mutex mu_;
   std::unique_ptr<BatchFormer> queue_;
   std::unique_ptr<StrategySession> session_;
-  std::function<void()> on_include;  // once
+  std::function<void()> on_include;  // called once
   std::vector<std::string> calls_;
 };
 
@@ -162,7 +162,7 @@ TEST_F(StrategySessionTest, CloseWaitsForACallThatIsUnderWay) {
   std::thread closing;
   bool inside = false, closed = false;  // under mu_
   const auto is_inside = [&] {
-    MutexLock lock(&mu_);  // to be had: Close waits
+    MutexLock lock(&mu_);  // succeeds although Close was called: Close waits without the mutex
     return inside;
   };
   on_include = [&] {

@@ -79,7 +79,7 @@ absl::Status AddChildInput(const std::string& name, const TensorValue& value, In
   const CompiledModel& model = child->model()->config();
   const int index = model.FindInput(name);
   Shape shape = value.shape;
-  // An input that the model does not have (any more) is for the check of the request to report.
+  // If the model has no such input (any more), the check of the request reports that.
   if (index >= 0) {
     const InputSpec& spec = model.inputs[static_cast<size_t>(index)];
     shape = BridgeShape(shape, model.max_batch_size > 0 && !spec.is_shape_tensor, spec.dims.size());

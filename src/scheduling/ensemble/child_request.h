@@ -14,23 +14,23 @@
 
 namespace nereid {
 
-// `shape`, of a tensor with or without batch dimension, for a model that sees `rank` dimensions
-// apart from it. A leading 1 is added or removed where that makes the ranks equal; otherwise, and
-// where the ranks are as they should, the shape stays as it is.
+// `shape` for a model that sees `rank` dimensions apart from the batch dimension, which it has if
+// `batched`. A leading 1 is added or removed if that makes the ranks equal; otherwise the shape
+// stays as it is.
 Shape BridgeShape(absl::Span<const int64_t> shape, bool batched, size_t rank);
 
-// Id, sequence, priority, time-out and parameters of `parent`.
+// Copies id, sequence, priority, time-out and parameters.
 void CopyHeader(const InferRequest& parent, InferRequest* child);
 
-// Adds the tensor as input `name`, without a copy, if it is there. What it says of the sequence
-// goes before what the child has. INVALID_ARGUMENT for a name that the request has already.
+// Adds the tensor as input `name`, without a copy, unless it is absent. What the tensor says about
+// the sequence replaces the values of `child`. INVALID_ARGUMENT if `child` has the name already.
 absl::Status AddChildInput(const std::string& name, const TensorValue& value, InferRequest* child);
 
-// What the parameters of a response say of the sequence; null: nothing. INVALID_ARGUMENT for a
-// parameter of another type.
+// What the parameters of a response say about the sequence; null: nothing. INVALID_ARGUMENT for a
+// parameter of the wrong type.
 absl::StatusOr<std::shared_ptr<const SequenceOverride>> ReadSequenceOverride(
     const InferResponse& response);
-// The same as parameters of the ensemble's response.
+// Adds `sequence` as parameters to the ensemble's response.
 void AddSequenceParameters(const SequenceOverride& sequence, InferResponse* response);
 
 }  // namespace nereid

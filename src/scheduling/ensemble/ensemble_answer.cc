@@ -27,7 +27,8 @@ void CopyBytes(const EnsembleAnswer::Output& output, char* to) {
   if (buffer.byte_size > 0) std::memcpy(to, buffer.base, buffer.byte_size);
 }
 
-// Says once for each output that an answer was without it, unless because an optional input was.
+// Logs once per output that an answer was without it. Not logged for an output that is an input of
+// the ensemble: the client left it out.
 void NoteLeftOut(const EnsembleContext& context, const EnsembleAnswer::Output& output) {
   const int32_t writer = context.graph.tensors()[output.tensor].writer;
   if (writer < 0 || context.told_left_out[output.index].exchange(true)) return;
@@ -37,8 +38,8 @@ void NoteLeftOut(const EnsembleContext& context, const EnsembleAnswer::Output& o
               << "') left out; further such answers are not logged";
 }
 
-// Adds what the answer says of the sequence: what the request says, and over that the steps whose
-// outputs are in it.
+// Adds the parameters about the sequence: the values of the request, replaced by those of the steps
+// whose outputs are in the answer.
 void AddSequence(const EnsembleAnswer& answer, const InferRequest& request,
                  InferResponse* response) {
   SequenceOverride said;

@@ -1,5 +1,6 @@
-// EnsembleAnswer: one answer to a request to an ensemble, on its way from the tensors of the steps
-// to the client; and what errors and statistics of ensembles look like. Thread-compatible.
+// EnsembleAnswer: one answer of an ensemble to a request: collects the tensors of the steps and
+// sends them to the client. Also makes the errors and records the statistics of ensembles.
+// Thread-compatible.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_ANSWER_H_
 #define NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_ANSWER_H_
 
@@ -21,35 +22,35 @@ struct EnsembleAnswer {
     uint32_t index = 0;  // of the ensemble's outputs
     uint32_t tensor = 0;
     uint32_t iteration = 0;
-    // What is sent: the last use of the value, which is in here, or a copy of what the pool keeps.
+    // The value to send. It has the bytes if this is their last use; otherwise the pool keeps them.
     TensorValue value;
     bool in_pool = false;
-    OutputBuffer kept;  // in_pool
+    OutputBuffer kept;  // with in_pool: the bytes in the pool
   };
   absl::InlinedVector<Output, 2> outputs;  // none: only the flag is sent
   bool is_final = false;
-  // Instead of outputs. Final.
+  // Sent instead of outputs. An answer with an error is final.
   absl::Status error;
   FailureReason reason = FailureReason::kOther;
 };
 
-// The wanted outputs of an iteration. Those that `pool` keeps for others need an EndUse when the
-// answer was sent. REQUIRES: they are complete.
+// The wanted outputs of an iteration. Outputs with `in_pool` need an EndUse once the answer was
+// sent. REQUIRES: the outputs are complete.
 EnsembleAnswer CollectAnswer(const StepGraph& graph, const StepPlan& plan, uint32_t iteration,
                              TensorPool* pool);
 
-// Sends it. An answer that cannot be sent, for want of memory, is an error: of a final one the
-// client has been told. May hold the thread, as ResponseTarget says.
+// Sends `answer`. Returns an error if the answer could not be sent; if the answer was final, that
+// error was sent instead. May block the thread, as ResponseTarget says.
 absl::Status SendAnswer(const EnsembleContext& context, InferRequest* request,
                         EnsembleAnswer* answer);
 
-// "in ensemble '<e>', <error>", and of which step; negative: of none.
+// `error` with the text "in ensemble '<e>', <error> (step ...)". A negative `step`: no step.
 absl::Status EnsembleError(const EnsembleContext& context, const absl::Status& error, int step);
-// Of a request for which nothing more can run and a wanted output has never come.
+// The error for a request of which no more step can run although a wanted output is missing.
 absl::Status MissingOutputError(const EnsembleContext& context, const InferRequest& request,
                                 const StepPlan& plan, const RunProgress& progress);
 
-// One request that was answered; `times`: of its steps.
+// Records one request that was answered. `times`: the sums over its steps.
 void RecordEnsembleSuccess(const EnsembleContext& context, const InferRequest& request,
                            const ComputeTimes& times);
 

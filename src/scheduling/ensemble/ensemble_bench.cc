@@ -1,7 +1,7 @@
-// What an ensemble adds to its models: requests through chains of fake ones that answer at once,
-// all on one thread. `per_step` is the processor time of a step with its model's part (request,
-// answer, allocation of an output); `overhead_per_step` is that without `direct`, the model's part
-// alone, and with the step's share of what the ensemble's own request costs.
+// The cost of an ensemble in addition to its models: requests run through fake models that answer
+// at once, all on one thread. `per_step` is the processor time per step, including the model's part
+// (request, answer, allocation of an output) and the step's share of the ensemble's own request.
+// `overhead_per_step` is `per_step` less the model's part, which is the time of `direct`.
 #include <benchmark/benchmark.h>
 
 #include <time.h>
@@ -51,14 +51,15 @@ class OneModel final : public ModelResolver {
   const std::shared_ptr<ServingModel> model_;
 };
 
-// Processor time of this thread: what others do beside it does not count.
+// Processor time of this thread, without that of other threads.
 double CpuSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// "chain": each step reads what the one before wrote. "fan": all read the input of the ensemble.
+// With `chain` each step reads the output of the step before it; otherwise all steps read the input
+// of the ensemble.
 CompiledModel Ensemble(int steps, bool chain) {
   CompiledModel config = ModelBuilder("e").Input("t0", DataType::kInt8, {16}).Build();
   for (int i = 0; i < steps; ++i) {
@@ -77,7 +78,7 @@ CompiledModel Ensemble(int steps, bool chain) {
   return config;
 }
 
-// A client whose request is issued again and again.
+// A client that issues the same request again and again.
 class Client {
  public:
   explicit Client(const std::shared_ptr<ServingModel>& model, const char* input)
@@ -111,7 +112,7 @@ void BM_Direct(benchmark::State& state) {
 }
 BENCHMARK(BM_Direct)->Name("direct");
 
-// Seconds of a request that goes to the model itself: the least of some rounds.
+// Seconds for a request that goes directly to the model: the minimum of several rounds.
 double DirectSeconds() {
   static const double seconds = [] {
     constexpr int kRequests = 20000;

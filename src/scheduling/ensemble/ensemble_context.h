@@ -1,5 +1,5 @@
-// EnsembleContext: what all requests to one version of an ensemble have in common. Constant but for
-// the members that say so. Owned by the EnsembleScheduler.
+// EnsembleContext: what all requests to one version of an ensemble have in common. Owned by the
+// EnsembleScheduler. Thread-safe.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_CONTEXT_H_
 #define NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_CONTEXT_H_
 
@@ -19,7 +19,8 @@
 namespace nereid {
 
 struct EnsembleContext {
-  // All but the graph outlive this, and `allocator_in` the responses of the steps' models.
+  // All but the graph outlive this. `allocator_in` also outlives the responses of the steps'
+  // models.
   EnsembleContext(const CompiledModel* config_in, StepGraph graph_in, ModelResolver* resolver_in,
                   const HeapOutputAllocator* allocator_in, Clock* clock_in, Timer* timer)
       : config(config_in),
@@ -33,13 +34,13 @@ struct EnsembleContext {
   const CompiledModel* const config;
   const StepGraph graph;
   ModelResolver* const resolver;
-  const HeapOutputAllocator* const allocator;  // of what steps make
+  const HeapOutputAllocator* const allocator;  // of the tensors that steps write
   Clock* const clock;
 
   OverdueRuns overdue;
-  Mutex runs_mu;                      // guards the slots of its requests
+  Mutex runs_mu;                      // guards the slots of the ensemble's requests
   std::atomic<size_t> peak_bytes{0};  // the most that tensors between steps took in one request
-  // By output: whether the log says that an answer was without it.
+  // By output: whether it was logged that an answer was without this output.
   const std::unique_ptr<std::atomic<bool>[]> told_left_out;
 };
 

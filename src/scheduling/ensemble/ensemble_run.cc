@@ -17,7 +17,7 @@
 namespace nereid {
 namespace {
 
-// Null: `response` is without it.
+// The output `name` of `response`; null: there is none.
 ResponseOutput* FindOutput(InferResponse* response, const std::string& name) {
   for (ResponseOutput& output : response->outputs()) {
     if (output.name() == name) return &output;
@@ -27,8 +27,8 @@ ResponseOutput* FindOutput(InferResponse* response, const std::string& name) {
 
 }  // namespace
 
-// One execution of a step. Owns itself: freed when its final answer has come, its request was
-// released, and nobody has pinned it.
+// One execution of a step. Owns itself: freed once it has its final answer, its request was
+// released, and no thread has pinned it.
 struct EnsembleRun::Call {
   Call(std::shared_ptr<EnsembleRun> run_in, StepRun step_in, std::shared_ptr<ServingModel> model,
        int64_t version)
@@ -38,14 +38,14 @@ struct EnsembleRun::Call {
   const StepRun step;
   InferRequest request;
   // Guarded by the run's mutex.
-  bool issued = false;  // may be cancelled
+  bool issued = false;  // true: may be cancelled
   bool gave_outputs = false;
   bool answered = false;
   bool released = false;
-  int pins = 1;  // of whoever issues it
+  int pins = 1;  // the first is that of the thread that issues the call
 };
 
-// What to do after the mutex was let go. Its destruction frees tensors and calls.
+// What to do once the mutex was released. The destructor frees tensors and calls.
 struct EnsembleRun::Work {
   StepRuns start;
   absl::InlinedVector<Call*, 4> cancel;  // pinned
@@ -89,7 +89,7 @@ absl::StatusOr<ModelPass> EnsembleRun::EnterModel(const EnsembleStep& step,
     absl::StatusOr<std::shared_ptr<ServingModel>> model =
         context_->resolver->Resolve(step, &request);
     if (!model.ok()) return model.status();
-    // Also a closed one is entered for a sequence that lives there.
+    // A closed model is entered, too, if it has the request's sequence.
     const bool lives_there = (*model)->HasSequence(request.correlation_id());
     ModelPass pass =
         lives_there ? ModelPass::Join(*std::move(model)) : ModelPass::Enter(*std::move(model));
@@ -135,10 +135,10 @@ void EnsembleRun::Begin(RequestPtr request) noexcept {
     } catch (const std::bad_alloc&) {
       FailForMemory(&work);
     }
-    Settle(&work);  // the outputs may be inputs
+    Settle(&work);  // the request may be complete already: outputs may be inputs
   }
   {
-    // From now on it may be cancelled; whether it was before, each start of a step looks.
+    // From now on OnCancel finds this run. An earlier cancellation is seen when a step starts.
     MutexLock lock(&context_->runs_mu);
     request_->PutSlot(this);
   }
@@ -195,7 +195,7 @@ void EnsembleRun::StartOverdue() noexcept {
   Work work;
   {
     MutexLock lock(&mu_);
-    if (!watched_.has_value()) return;  // it has ended meanwhile
+    if (!watched_.has_value()) return;  // the run has ended meanwhile
     try {
       progress_.StartParked(context_->clock->Now() - OverdueRuns::kLongestWait, &work.start);
     } catch (const std::bad_alloc&) {
@@ -269,7 +269,7 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
   }
   size_t wanted = 0;
   for (const StepGraph::Port& output : step.outputs) wanted += plan_.uses[output.tensor] > 0;
-  // Asking for nothing is asking for all.
+  // A request without requested outputs asks for all of them.
   if (wanted < child.model()->config().outputs.size()) {
     for (const StepGraph::Port& output : step.outputs) {
       if (plan_.uses[output.tensor] > 0) status->Update(child.AddRequestedOutput(output.name));
@@ -294,7 +294,7 @@ absl::Status EnsembleRun::TryIssue(Call* call) noexcept try {
 }
 
 void EnsembleRun::Issue(std::unique_ptr<Call> owned) noexcept {
-  Call* const call = owned.release();  // pinned
+  Call* const call = owned.release();  // safe to use: pinned
   const absl::Status issued = TryIssue(call);
   if (!issued.ok()) call->request.TakeTrace().reset();
   Work work;
@@ -302,7 +302,7 @@ void EnsembleRun::Issue(std::unique_ptr<Call> owned) noexcept {
     MutexLock lock(&mu_);
     if (issued.ok()) {
       call->issued = true;
-      // It was too early to cancel it when another step failed.
+      // Another step failed before this call could be cancelled.
       if (!status_.ok() && !call->answered) {
         ++call->pins;
         work.cancel.push_back(call);
@@ -343,7 +343,7 @@ void EnsembleRun::OnResponse(InferResponse* response, uint32_t flags,
       work.deliver = !run->to_send_.empty() && !std::exchange(run->sending_, true);
     }
   }
-  owned.reset();  // with the outputs that nobody uses
+  owned.reset();  // frees the outputs that were not taken
   run->Do(std::move(work));
 }
 
@@ -353,7 +353,8 @@ void EnsembleRun::TakeOutputs(Call* call, InferResponse* response, uint32_t flag
   absl::StatusOr<std::shared_ptr<const SequenceOverride>> sequence =
       ReadSequenceOverride(*response);
   if (!sequence.ok()) return Fail(sequence.status(), failed_step, FailureReason::kOther, work);
-  // A response without outputs leaves all of them out if it is the only one that may come.
+  // A response without outputs counts, as one that leaves all of them out, only if it is the only
+  // response of a model that is not decoupled.
   const bool only = !step.decoupled && !call->gave_outputs && (flags & kResponseCompleteFinal) != 0;
   if (response->outputs().empty() && !only) return;
   if (std::exchange(call->gave_outputs, true) && !step.decoupled) {
@@ -408,7 +409,7 @@ void EnsembleRun::EndUse(uint32_t tensor, uint32_t iteration, Work* work) noexce
   try {
     work->freed.push_back(std::move(last));
   } catch (const std::bad_alloc&) {
-    // Freed here and now, although the mutex is held.
+    // `last` frees the tensor here, although the mutex is held.
   }
 }
 
@@ -468,7 +469,7 @@ void EnsembleRun::Fail(const absl::Status& error, int step, FailureReason reason
       work->cancel.push_back(call);
       ++call->pins;
     } catch (const std::bad_alloc&) {
-      return;  // the rest runs to its end
+      return;  // the remaining calls are not cancelled: they run to their end
     }
   }
 }
@@ -517,7 +518,7 @@ void EnsembleRun::Do(Work work) noexcept {
     try {
       if (absl::Status s = call->request.Cancel(); !s.ok()) LOG_ERROR << s.message();
     } catch (const std::bad_alloc&) {
-      // It runs to its end.
+      // The call is not cancelled: it runs to its end.
     }
     Unpin(call);
   }
@@ -604,7 +605,7 @@ void EnsembleRun::End() {
     MutexLock lock(&context_->runs_mu);
     request_->TakeSlot(this);
   }
-  // The last: the context may go with it.
+  // Last, because the context may be destroyed with the request.
   request_.reset();
 }
 

@@ -30,15 +30,15 @@ namespace nereid {
 
 class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_this<EnsembleRun> {
  public:
-  // Finds and holds the models that `request` needs. The error of the look-up, as the client shall
-  // see it. `context` outlives the run's request.
+  // Finds and holds the models that `request` needs. Errors: those of the look-up, in the form that
+  // the client sees. `context` outlives the run's request.
   static absl::StatusOr<std::shared_ptr<EnsembleRun>> Make(EnsembleContext* context,
                                                            const InferRequest& request);
   // Use Make.
   EnsembleRun(EnsembleContext* context, std::optional<StepPlan> own_plan);
   ~EnsembleRun();
 
-  // Whether sequence `id` lives in a model of the request's steps.
+  // Whether a model of the request's steps has the sequence `id`.
   bool HasSequence(const CorrelationId& id) const;
   // Takes the request and starts the steps that need only its inputs. From here on a lack of memory
   // fails the request, but never the thread. REQUIRES: called once.
@@ -56,15 +56,15 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   struct Call;
   struct Work;
 
-  // Holds passes of the models of the steps that run. The error of the look-up.
+  // Takes passes of the models of the steps that run. Errors: those of the look-up.
   absl::Status HoldModels(const InferRequest& request);
   // Enters the model of a step.
   absl::StatusOr<ModelPass> EnterModel(const EnsembleStep& step, const InferRequest& request) const;
 
-  // ---- An execution of a step, and what comes back from it. On any thread.
+  // ---- An execution of a step, and its answers. On any thread.
   std::unique_ptr<Call> MakeCall(StepRun step, absl::Status* status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // MakeCall, with a place for it among the calls.
+  // MakeCall, after making room for the call in calls_. Null: no memory, which `status` says.
   std::unique_ptr<Call> TryMakeCall(StepRun step, absl::Status* status) noexcept
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Issue(std::unique_ptr<Call> call) noexcept ABSL_LOCKS_EXCLUDED(mu_);
@@ -97,7 +97,7 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   // `error` in the form that the client sees; unchanged if memory is exhausted.
   absl::Status SureEnsembleError(const absl::Status& error, int step) const noexcept;
   void FailForMemory(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Provides for the final answer once nothing is under way.
+  // Once nothing is under way, prepares the final answer.
   void Settle(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ProvideFinal() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Carries out the collected work, outside the mutex.
@@ -110,28 +110,28 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   void End() ABSL_LOCKS_EXCLUDED(mu_);
 
   EnsembleContext* const context_;
-  const std::optional<StepPlan> own_plan_;  // of a request for some of the outputs
+  const std::optional<StepPlan> own_plan_;  // if the request asks for only some of the outputs
   const StepPlan& plan_;
   ComputeTimes times_;
   RequestPtr request_;                        // from Begin to End
-  absl::InlinedVector<ModelPass, 4> models_;  // by step; of no model: does not run
+  absl::InlinedVector<ModelPass, 4> models_;  // by step; without a model: the step does not run
 
   Mutex mu_;
   RunProgress progress_ ABSL_GUARDED_BY(mu_);
-  std::optional<OverdueRuns::Place> watched_ ABSL_GUARDED_BY(mu_);  // something was parked
+  std::optional<OverdueRuns::Place> watched_ ABSL_GUARDED_BY(mu_);  // none: nothing is parked
   TensorPool pool_ ABSL_GUARDED_BY(mu_);
-  absl::InlinedVector<Call*, 4> calls_ ABSL_GUARDED_BY(mu_);  // own themselves
-  // By step: answers of a decoupled one so far.
+  absl::InlinedVector<Call*, 4> calls_ ABSL_GUARDED_BY(mu_);  // each owns itself
+  // By step: the number of answers so far, for decoupled steps.
   absl::InlinedVector<uint32_t, 4> answers_ ABSL_GUARDED_BY(mu_);
   absl::Status status_ ABSL_GUARDED_BY(mu_);
   FailureReason reason_ ABSL_GUARDED_BY(mu_) = FailureReason::kOther;
   std::vector<EnsembleAnswer> to_send_ ABSL_GUARDED_BY(mu_);
-  // After all of those: a final one that has no outputs, and so takes no memory.
+  // Sent after all of to_send_: a final answer without outputs, which takes no memory.
   std::optional<EnsembleAnswer> last_ ABSL_GUARDED_BY(mu_);
-  bool outputs_complete_ ABSL_GUARDED_BY(mu_) = false;  // not decoupled
-  bool settled_ ABSL_GUARDED_BY(mu_) = false;           // the final answer was provided for
+  bool outputs_complete_ ABSL_GUARDED_BY(mu_) = false;  // used if no step is decoupled
+  bool settled_ ABSL_GUARDED_BY(mu_) = false;           // the final answer was prepared
   bool sending_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Status send_error_ ABSL_GUARDED_BY(mu_);  // of an answer that was not final
+  absl::Status send_error_ ABSL_GUARDED_BY(mu_);  // of the last answer that could not be sent
   bool final_sent_ ABSL_GUARDED_BY(mu_) = false;
   bool succeeded_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;

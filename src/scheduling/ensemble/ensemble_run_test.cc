@@ -29,7 +29,7 @@ TEST_F(EnsembleRunTest, TensorsGoFromStepToStepWithoutACopy) {
   EXPECT_EQ(request.releases(), 0);
   RequestPtr second = step("second").Take();
   EXPECT_THAT(InputOf(second.get(), "I"), ElementsAre(10, 20, 30, 40, 50, 60, 70, 80));
-  // Written by a heap allocator, on a boundary of 64 bytes, and not moved since.
+  // The tensor is where the heap allocator has put it: on a boundary of 64 bytes.
   EXPECT_EQ(reinterpret_cast<uintptr_t>(second->inputs()[0].buffers()[0].base) % 64, 0u);
   FakeStep::Finish(std::move(second), {{"O", {7}}});
   request.WaitDone();
@@ -53,7 +53,7 @@ TEST_F(EnsembleRunTest, TensorsAreFreedAfterTheirLastUse) {
     FakeStep::Finish(step(absl::StrCat("s", i)).Take(), {{"O", Ints(kCount, 1)}});
   }
   request.WaitDone();
-  // Never more than what a step reads and what it has written.
+  // Never more than one step's input and output.
   EXPECT_EQ(scheduler_->peak_bytes(), 2 * kCount * sizeof(int32_t));
   ModelMetrics page;
   page.BeginVersion("e", 1);
@@ -126,7 +126,7 @@ TEST_F(EnsembleRunTest, TheFirstErrorWinsAndComesWhenNothingRuns) {
   TestRequest& request = Start({{"i", {1}}});
   FakeStep::Finish(step("pre").Take(), {{"O", {5}}});
   FakeStep::FinishWithError(step("right").Take(), absl::InternalError("first"));
-  EXPECT_EQ(request.answer_count(), 0u);  // this model takes its time although it was cancelled
+  EXPECT_EQ(request.answer_count(), 0u);  // "left" still runs, although it was cancelled
   FakeStep::FinishWithError(step("left").Take(), absl::InternalError("second"));
   request.WaitDone();
   EXPECT_THAT(request.final_status().message(), HasSubstr("first"));
@@ -192,7 +192,7 @@ TEST_F(EnsembleRunTest, ARunningStepSeesTheCancellationAndNoneFollows) {
   ASSERT_TRUE(request->Cancel().ok());
   EXPECT_TRUE(first->stream()->IsCancelled());
   EXPECT_EQ(request.answer_count(), 0u);
-  FakeStep::Finish(std::move(first), {{"O", {1}}});  // it did not look
+  FakeStep::Finish(std::move(first), {{"O", {1}}});  // the model ignores the cancellation
   request.WaitDone();
   EXPECT_EQ(step("second").seen(), 0);
   EXPECT_EQ(request.final_status().code(), absl::StatusCode::kCancelled);
@@ -211,7 +211,7 @@ TEST_F(EnsembleRunTest, EachAnswerOfADecoupledStepGoesOn) {
   FakeStep::Send(many.get(), {{"O", {5, 6}}}, kResponseCompleteFinal);
   ASSERT_EQ(request.answer_count(), 3u);
   EXPECT_TRUE(request.answer(2).is_final());
-  EXPECT_EQ(request.releases(), 0);  // the model has its request still, and with it the input
+  EXPECT_EQ(request.releases(), 0);  // the model has not released its request, which uses the input
   many.reset();
   request.WaitDone();
   EXPECT_EQ(request.releases(), 1);
@@ -273,7 +273,7 @@ TEST_F(EnsembleRunTest, AnErrorAfterSomeAnswersEndsTheStream) {
   ASSERT_EQ(request.answer_count(), 1u);
   FakeStep::FinishWithError(step("each").Take(), absl::InternalError("second"));
   EXPECT_TRUE(many->stream()->IsCancelled());
-  FakeStep::Send(many.get(), {{"O", {3}}}, 0);  // too late
+  FakeStep::Send(many.get(), {{"O", {3}}}, 0);  // after the failure: dropped
   FakeStep::FinishEmpty(std::move(many));
   request.WaitDone();
   EXPECT_EQ(step("each").seen(), 2);
@@ -431,7 +431,7 @@ TEST_F(EnsembleRunTest, TheDepthOfTheStackDoesNotGrowWithTheChain) {
   Output(absl::StrCat("t", kSteps));
   uintptr_t lowest = UINTPTR_MAX, highest = 0;
   Model("m", {"I"}, {"O"}).ComputeAtOnce([&](InferRequest* request) {
-    // Not the address of a variable: AddressSanitizer may keep those elsewhere.
+    // Not the address of a variable: AddressSanitizer may keep variables elsewhere.
     const auto at = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
     lowest = std::min(lowest, at);
     highest = std::max(highest, at);
@@ -448,7 +448,7 @@ TEST_F(EnsembleRunTest, TheDepthOfTheStackDoesNotGrowWithTheChain) {
   EXPECT_LT(highest - lowest, 4096u);
 }
 
-// Runs a function at the end of a turn, as an instance does that an I/O thread has borrowed.
+// Runs a function at the end of a turn, like an instance that is lent to an I/O thread.
 class FunctionLoan final : public InlineTurn::Loan {
  public:
   explicit FunctionLoan(std::function<void()> fn) : fn_(std::move(fn)) {}
@@ -468,7 +468,7 @@ TEST_F(EnsembleRunTest, AnIoThreadMayExecuteEveryStep) {
   ASSERT_TRUE(scheduler_->Enqueue(&owned).ok());
   RequestPtr first = step("first").Take();
   EXPECT_EQ(first->inline_turn(), &turn);
-  // The first is executed when the turn ends, and brings the second.
+  // The first step is executed when the turn ends; then the second one starts.
   FunctionLoan loan([&] { FakeStep::Finish(std::move(first), {{"O", {1}}}); });
   ASSERT_TRUE(turn.Defer(&loan));
   turn.End();
@@ -476,7 +476,7 @@ TEST_F(EnsembleRunTest, AnIoThreadMayExecuteEveryStep) {
   EXPECT_EQ(second->inline_turn(), &turn);
   FakeStep::Finish(std::move(second), {{"O", {1}}});
   request.WaitDone();
-  // Elsewhere there is no turn.
+  // A request that does not come from an I/O thread has no turn.
   TestRequest& other = Start({{"i", {1}}});
   RequestPtr elsewhere = step("first").Take();
   EXPECT_EQ(elsewhere->inline_turn(), nullptr);
@@ -509,7 +509,7 @@ TEST_F(EnsembleRunTest, WithoutAModelTheRequestIsRefused) {
   EXPECT_EQ(request.answer_count(), 0u);
 }
 
-// A member that is swapped each time between look-up and entry, for a while.
+// A model that is replaced between look-up and entry, `swaps_` times.
 class SwappedMemberTest : public EnsembleRunTest {
  protected:
   absl::StatusOr<std::shared_ptr<ServingModel>> Resolve(const EnsembleStep& step,
@@ -596,7 +596,7 @@ TEST_F(EnsembleRunTest, TimesOfTheStepsAreAddedUp) {
   EXPECT_EQ(statistics.compute_output.ns, 80u);
 }
 
-// An allocator of an application: not the heap's.
+// An allocator of an application.
 class OwnAllocator final : public OutputAllocator {
  public:
   absl::Status Allocate(const char* name, void*, OutputBuffer* buffer) const override {
@@ -629,7 +629,7 @@ TEST_F(EnsembleRunTest, OutputsAreCopiedToTheBuffersOfAnApplication) {
       EXPECT_THAT(OutputOf(*request.answer(0).response, "o"), ElementsAre(3, 4, 5));
     }
   }
-  requests_.clear();  // their answers refer to the allocator
+  requests_.clear();  // before `allocator`, which owns the buffers of their answers
   EXPECT_EQ(ensemble_->statistics().Snapshot().success.count, 1u);
   EXPECT_EQ(ensemble_->statistics().Snapshot().fail.count, 1u);
 }

@@ -25,11 +25,11 @@ absl::Status EnsembleScheduler::Enqueue(RequestPtr* request) {
   const bool closed = closed_.load(std::memory_order_acquire) && !r.passes_closed_admission();
   if (closed && !r.correlation_id().present()) return StoppingError(r);
   ASSIGN_OR_RETURN(const std::shared_ptr<EnsembleRun> run, EnsembleRun::Make(&context_, r));
-  // Sequences that live may be finished.
+  // Requests of sequences that a step's model has are still accepted.
   const bool begins = (r.flags() & kRequestFlagSequenceStart) != 0;
   if (closed && (begins || !run->HasSequence(r.correlation_id()))) return StoppingError(r);
   if (r.queue_start_ns() == 0) r.set_queue_start_ns(ToNanos(context_.clock->Now()));
-  // It waits for nothing here; its parts may, in the queues of their models.
+  // The request does not wait here. Its parts may, in the queues of their models.
   if (absl::Status moved = r.lifecycle().MoveTo(RequestState::kExecuting, ""); !moved.ok()) {
     LOG_ERROR << moved.message();
   }

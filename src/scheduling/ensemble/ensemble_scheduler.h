@@ -14,9 +14,9 @@ namespace nereid {
 
 class EnsembleScheduler final : public Scheduler {
  public:
-  // All but `graph` outlive this, and `allocator`, of the tensors between the steps, the responses
-  // of the steps' models. `timer`, until Shutdown: ends the waits of parked executions; null: they
-  // may last.
+  // All but `graph` outlive this. `allocator`, that of the tensors between the steps, also outlives
+  // the responses of the steps' models. `timer` is used until Shutdown, to end long waits of parked
+  // executions; null: their waits have no limit.
   EnsembleScheduler(const CompiledModel* config, StepGraph graph, ModelResolver* resolver,
                     const HeapOutputAllocator* allocator, Clock* clock, Timer* timer = nullptr)
       : context_(config, std::move(graph), resolver, allocator, clock, timer) {}
@@ -25,7 +25,7 @@ class EnsembleScheduler final : public Scheduler {
   absl::Status Enqueue(RequestPtr* request) override;
   void CloseAdmission() override { closed_.store(true, std::memory_order_release); }
   void OnCancel(InferRequest* request) override ABSL_LOCKS_EXCLUDED(context_.runs_mu);
-  // What is under way is in the hands of the steps' models.
+  // Requests under way end when the steps' models answer.
   void Shutdown() override {
     CloseAdmission();
     context_.overdue.Stop();

@@ -1,4 +1,4 @@
-// Tensors of requests to ensembles that are left out, or that have other shapes on the way.
+// Ensembles: tensors that are left out, and tensors whose shapes change between the steps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST_F(EnsembleTensorsTest, OptionalInputsMayBeLeftOut) {
 // "first" has outputs O and P; "second" reads O as A, and P as B.
 class LeftOutTest : public EnsembleFixture {
  protected:
-  // Whether "second" can do without B. `more`: P is an output of the ensemble as well.
+  // `optional`: "second" can run without B. `more`: P is an output of the ensemble, too.
   void MayLeaveOut(bool optional, bool more = false, bool decoupled = false) {
     Input("i");
     Output("o");
@@ -188,7 +188,7 @@ TEST_F(EnsembleTensorsTest, BatchDimensionsAreBridged) {
   builder_.MaxBatch(4);
   Input("i");
   Output("o");
-  ModelBuilder whole("whole");  // sees the batch dimension as one of its own
+  ModelBuilder whole("whole");  // has no batch dimension: gets it as a normal one
   whole.Input("I", DataType::kInt32, {-1, -1}).Output("O", DataType::kInt32, {-1});
   steps_["whole"] = std::make_unique<FakeStep>(whole.Build());
   Step("whole", {{"I", "i"}}, {{"O", "t"}});
@@ -201,7 +201,7 @@ TEST_F(EnsembleTensorsTest, BatchDimensionsAreBridged) {
   RequestPtr first = step("whole").Take();
   EXPECT_EQ(first->inputs()[0].shape(), Shape({2, 3}));
   EXPECT_EQ(first->batch_size(), 0u);
-  FakeStep::Finish(std::move(first), {{"O", {1, 2}}});  // [2]: a leading 1 is missing
+  FakeStep::Finish(std::move(first), {{"O", {1, 2}}});  // the shape is [2]: a leading 1 is missing
   RequestPtr second = step("batched").Take();
   EXPECT_EQ(second->inputs()[0].shape(), Shape({1, 2}));
   EXPECT_EQ(second->batch_size(), 1u);

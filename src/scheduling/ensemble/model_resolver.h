@@ -14,27 +14,28 @@ namespace nereid {
 
 class ModelResolver {
  public:
-  // Why there is no model.
+  // Why no model was found.
   enum class Missing {
-    kNothing,         // there is one
+    kNothing,         // a model was found
     kUnknown,         // no such name, or several
     kInvalid,         // its configuration or its repository is at fault
     kNotLoaded,       // none of its versions is ready
-    kVersionNotReady  // but others are
+    kVersionNotReady  // but other versions are
   };
   struct Found {
-    std::shared_ptr<ServingModel> model;  // null: none
+    std::shared_ptr<ServingModel> model;  // null: not found
     Missing missing = Missing::kNothing;
-    absl::Status error;  // of its last load, if that failed
+    absl::Status error;  // of the model's last load, if that failed
   };
 
   virtual ~ModelResolver() = default;
-  // The version that serves now; or, for a part of `request`, the one where its sequence lives.
-  // Null: of no request. Errors: those of a request for that model. Takes no lock on the common
+  // The version that serves now; or, if another version has the sequence of `request`, that one.
+  // `request` may be null. Errors: those of a request for that model. Takes no lock on the common
   // path.
   virtual absl::StatusOr<std::shared_ptr<ServingModel>> Resolve(const EnsembleStep& step,
                                                                 const InferRequest* request) = 0;
-  // The same for the load of an ensemble, which tells the reasons apart.
+  // The version that serves now, for the load of an ensemble, which has to know why a model is
+  // missing.
   virtual Found LookUp(const EnsembleStep& step) = 0;
 };
 

@@ -21,7 +21,7 @@ void OverdueRuns::Move(Place place, TimePoint at) noexcept {
   MutexLock lock(&mu_);
   Runs::node_type node = runs_.extract(place);
   node.key() = at;
-  runs_.insert(std::move(node));  // places stay valid
+  runs_.insert(std::move(node));  // `place` stays valid
   SetAlarm();
 }
 
@@ -49,7 +49,7 @@ std::shared_ptr<EnsembleRun> OverdueRuns::NextDue() {
     SetAlarm();
     return nullptr;
   }
-  // It has not ended: it would not be here.
+  // The run exists: it removes itself before it ends.
   return runs_.begin()->second->shared_from_this();
 }
 

@@ -23,7 +23,7 @@ class OverdueRuns {
   using Runs = std::multimap<TimePoint, EnsembleRun*>;
   using Place = Runs::iterator;
 
-  // `timer` outlives Stop; null: nobody is told.
+  // `timer` is used until Stop; null: no run is ever told.
   OverdueRuns(Timer* timer, Clock* clock);
 
   // `run` is told at `at`, by StartOverdue, which moves or removes it.
@@ -31,7 +31,7 @@ class OverdueRuns {
   // The run at `place` is told at `at` instead.
   void Move(Place place, TimePoint at) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   void Remove(Place place) noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  // Nobody is told any more. Waits for a call that is under way.
+  // No run is told any more. Waits for a call that is under way.
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -13,7 +13,7 @@
 namespace nereid {
 namespace {
 
-// With a clock that the test moves, and a timer on it.
+// An ensemble with a fake clock, and a timer on that clock.
 class OverdueTest : public EnsembleFixture {
  protected:
   OverdueTest() {
@@ -41,7 +41,7 @@ TEST_F(OverdueTest, WhatIsParkedForTooLongStartsBesideTheOthers) {
   EXPECT_EQ(step("each").held(), 1u);
   fake_clock_.Advance(std::chrono::seconds(100));
   while (step("each").held() < 3) std::this_thread::yield();
-  // The last one has not waited long enough, and there is no place for it before all others end.
+  // The last execution has not waited long enough: it starts only when all others have ended.
   for (int32_t i = 0; i < 4; ++i) {
     EXPECT_EQ(step("each").held(), i < 3 ? 3u - static_cast<size_t>(i) : 1u);
     RequestPtr each = step("each").Take();

@@ -1,5 +1,5 @@
-// Random ensembles, executed in a random order on one or several threads, compute what walking
-// their graph computes.
+// Random ensembles are executed in a random order on one or several threads. The results must be
+// those of a simple walk over the graph.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class RandomGraphsTest : public EnsembleFixture {
     return std::uniform_int_distribution<uint32_t>(0, limit - 1)(random_);
   }
 
-  // What output `port` of step `step` is for these inputs.
+  // The value of output `port` of step `step` for these inputs.
   static int32_t Mix(size_t step, size_t port, const Ints& inputs) {
     uint32_t mixed = static_cast<uint32_t>(step * 31 + port * 7 + 1);
     for (const int32_t value : inputs) mixed = mixed * 2654435761u + static_cast<uint32_t>(value);
@@ -41,7 +41,7 @@ class RandomGraphsTest : public EnsembleFixture {
     return outputs;
   }
 
-  // A graph of `count` steps, each with a model of its own; steps are configured in any order.
+  // Makes a graph of `count` steps in random order, each with a model of its own.
   void MakeGraph(size_t count) {
     builder_ = ModelBuilder("e");
     spec_ = {};
@@ -84,7 +84,8 @@ class RandomGraphsTest : public EnsembleFixture {
     Build();
   }
 
-  // All tensors, by walking the graph; in `needed`, the steps that `wanted` needs.
+  // The values of all tensors, computed by walking the graph. Adds to `needed` the steps that
+  // `wanted` needs.
   Values Walk(const Values& inputs, const std::vector<std::string>& wanted,
               std::set<size_t>* needed) const {
     Values values = inputs;
@@ -125,7 +126,7 @@ class RandomGraphsTest : public EnsembleFixture {
     Values expected;
   };
 
-  // A request with random inputs for random outputs.
+  // Starts a request with random inputs for random outputs.
   Case StartOne(std::vector<int>* runs_of_step) {
     Case c;
     std::map<std::string, Ints> inputs;
@@ -213,7 +214,7 @@ TEST_F(RandomGraphsTest, StepsEndOnManyThreads) {
             std::this_thread::yield();
             continue;
           }
-          RequestPtr request = model.Take();  // the only thread that takes
+          RequestPtr request = model.Take();  // no other thread takes requests of this model
           const FakeStep::Outputs outputs = Compute(s, request.get());
           FakeStep::Finish(std::move(request), outputs);
         }

@@ -63,7 +63,8 @@ void RunProgress::Arrive(uint32_t tensor_id, uint32_t iteration, TimePoint now, 
 void RunProgress::Ready(uint32_t step, uint32_t iteration, TimePoint now, StepRuns* start) {
   if (abandoned_) return;
   StepState& state = steps_[step];
-  // What takes memory comes first: a step that is counted is one that starts or waits.
+  // The entry comes first, because it takes memory: every execution that is counted must start or
+  // be parked.
   if (max_inflight_ > 0 && state.active >= max_inflight_) {
     state.parked.push_back({iteration, now});
     ++parked_;
@@ -78,7 +79,7 @@ void RunProgress::Finish(uint32_t step, StepRuns* start) {
   StepState& state = steps_[step];
   --under_way_;
   --state.active;
-  // As a rule the first of all that are to start, for which there is a place.
+  // Usually takes no memory: `start` is empty, and has room for some entries.
   if (!state.parked.empty() && state.active < max_inflight_) StartFirst(step, start);
 }
 

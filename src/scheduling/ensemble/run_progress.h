@@ -1,5 +1,6 @@
-// RunProgress: which steps of a request to an ensemble may start, given what has arrived. No lock,
-// no clock (the time is told), no tensors. Thread-compatible. Owned by its EnsembleRun.
+// RunProgress: which steps of a request to an ensemble may start, given the tensors that have
+// arrived. No lock, no clock (callers pass the time), no tensor data. Thread-compatible. Owned by
+// its EnsembleRun.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_RUN_PROGRESS_H_
 #define NEREID_SCHEDULING_ENSEMBLE_RUN_PROGRESS_H_
 
@@ -26,32 +27,33 @@ class RunProgress {
   // `graph` and `plan` outlive this. `max_inflight`: executions of a step at a time; 0: any number.
   RunProgress(const StepGraph& graph, const StepPlan& plan, uint32_t max_inflight);
 
-  // A value of a tensor is there, for the first time. Appends what may start now to `start`, and to
-  // `complete` the iterations for which all wanted outputs are there now. `now`: when it came;
-  // anything if nothing is ever parked.
+  // A value of a tensor has arrived, at `now`. Appends to `start` the executions that may start
+  // now, and to `complete` the iterations for which all wanted outputs have arrived now. `now` does
+  // not matter if nothing is ever parked. REQUIRES: called once per value.
   void Arrive(uint32_t tensor, uint32_t iteration, TimePoint now, StepRuns* start,
               absl::InlinedVector<uint32_t, 1>* complete);
-  // An execution that was to start has ended; one that waited for it may start.
+  // An execution that was in a `start` list has ended; one that is parked may start.
   void Finish(uint32_t step, StepRuns* start);
-  // Executions that were parked at `since` or before start, beside those under way.
+  // Starts the executions that were parked at `since` or before, in addition to those under way.
   void StartParked(TimePoint since, StepRuns* start);
   // Nothing starts any more.
   void Abandon();
 
-  // Executions that were to start and have not ended, and those that wait for them.
+  // Executions that may start or run and have not ended, including those that are parked.
   uint32_t under_way() const { return under_way_; }
   uint32_t parked() const { return parked_; }
-  // Since when the first of them waits. REQUIRES: one does.
+  // Since when the first of the parked executions waits. REQUIRES: one is parked.
   TimePoint parked_since() const;
-  // Whether wanted output `index` of the plan has never come.
+  // Whether no value of wanted output `index` of the plan has arrived.
   bool Lacks(const StepPlan& plan, uint32_t index) const { return !came_[plan.outputs[index]]; }
 
  private:
-  // What is missing until something can be done, once for all iterations and in each.
+  // What is missing until an iteration is complete: values that exist once, and values that each
+  // iteration has.
   struct Gathering {
     uint32_t fixed_missing = 0;
     uint32_t moving_needed = 0;
-    std::map<uint32_t, uint32_t> moving_here = {};  // by iteration, of those not complete
+    std::map<uint32_t, uint32_t> moving_here = {};  // arrived values, by incomplete iteration
   };
   struct Parked {
     uint32_t iteration;
@@ -67,7 +69,7 @@ class RunProgress {
   static void Gather(Gathering* gathering, bool moving, uint32_t iteration,
                      const Complete& complete);
   void Ready(uint32_t step, uint32_t iteration, TimePoint now, StepRuns* start);
-  // The first that is parked there.
+  // Starts the first parked execution of `step`.
   void StartFirst(uint32_t step, StepRuns* start);
 
   const StepGraph& graph_;

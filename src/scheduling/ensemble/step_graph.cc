@@ -57,7 +57,7 @@ StepPlan StepGraph::PlanFor(absl::Span<const uint32_t> outputs) const {
   plan.moving_inputs.assign(steps_.size(), 0);
   for (const uint32_t output : outputs) MarkNeeded(outputs_[output], &plan);
 
-  // One value of a tensor that exists once may go to many runs of its readers.
+  // The only value of a tensor that is not iterated may be read in many iterations.
   const auto use = [&](uint32_t tensor, bool by_iterated) {
     uint32_t& uses = plan.uses[tensor];
     if (by_iterated && !tensors_[tensor].iterated) {
@@ -83,7 +83,7 @@ StepPlan StepGraph::PlanFor(absl::Span<const uint32_t> outputs) const {
 }
 
 uint32_t StepGraph::TensorOf(const std::string& name) {
-  // Ensembles have a handful of tensors, and this is done at load.
+  // A linear search is enough: ensembles have few tensors, and this is done at load.
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (tensors_[i].name == name) return static_cast<uint32_t>(i);
   }

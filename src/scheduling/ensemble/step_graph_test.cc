@@ -67,7 +67,7 @@ TEST(StepGraphTest, OnlyWhatIsWantedRuns) {
 }
 
 TEST(StepGraphTest, WhatComesOnceIsKeptForAllIterations) {
-  // The second step is decoupled; the third reads its answers, and a, which comes once.
+  // The second step is decoupled. The third reads its answers, and a, which has one value.
   const CompiledModel ensemble =
       Ensemble({"a"}, {"z"}, {{{"a"}, {"b"}}, {{"b"}, {"c"}}, {{"a", "c"}, {"z"}}});
   const StepGraph graph = *StepGraph::Make(ensemble, {false, true, false});
@@ -107,7 +107,7 @@ TEST(RunProgressTest, StepsStartWhenAllIsThere) {
   progress.Arrive(0, 0, TimePoint(), &start, &complete);  // a
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(0, 0)));
   start.clear();
-  progress.Arrive(1, 0, TimePoint(), &start, &complete);  // b; nobody wants y
+  progress.Arrive(1, 0, TimePoint(), &start, &complete);  // b; y is not wanted
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 0), Pair(2, 0)));
   start.clear();
   progress.Arrive(3, 0, TimePoint(), &start, &complete);  // d
@@ -122,7 +122,7 @@ TEST(RunProgressTest, StepsStartWhenAllIsThere) {
 }
 
 TEST(RunProgressTest, IterationsGatherByTheirNumber) {
-  // d is decoupled: b and c; the last step reads both and a.
+  // The first step is decoupled, with the outputs b and c. The second reads a, b and c.
   const StepGraph graph = *StepGraph::Make(
       Ensemble({"a", "i"}, {"z"}, {{{"i"}, {"b", "c"}}, {{"a", "b", "c"}, {"z"}}}), {true, false});
   RunProgress progress(graph, graph.full_plan(), 0);
@@ -168,7 +168,7 @@ TEST(RunProgressTest, NoMoreThanAllowedAtATime) {
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 2)));
   progress.Abandon();
   EXPECT_EQ(progress.parked(), 0u);
-  EXPECT_EQ(progress.under_way(), 3u);  // the decoupled one and two after it
+  EXPECT_EQ(progress.under_way(), 3u);  // the decoupled execution and two executions after it
   start.clear();
   progress.Arrive(1, 4, TimePoint(), &start, &complete);
   progress.Finish(1, &start);

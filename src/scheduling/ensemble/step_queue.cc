@@ -38,7 +38,7 @@ void StepQueue::Start(const std::shared_ptr<EnsembleRun>& run, const StepRuns& s
   if (q.starting) return;
   q.starting = true;
   while (q.next < q.tasks.size()) {
-    // Moved out: what starts may add further ones.
+    // Moved out, because StartStep may add tasks and so move the vector's elements.
     const Task task = std::move(q.tasks[q.next++]);
     task.run->StartStep(task.step);
   }

@@ -1,7 +1,7 @@
 // StepQueue: the steps that a thread has to start. A step may end while it is being started,
-// because it is executed at once or answered from a cache. However many do, the thread starts the
-// following steps one after the other from one place, so its stack stays flat. One per thread, used
-// by that thread only.
+// because it is executed at once or answered from a cache. The thread then does not start the
+// following steps from within, but one after the other in one loop, so that its stack does not
+// grow. One per thread, used by that thread only.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_STEP_QUEUE_H_
 #define NEREID_SCHEDULING_ENSEMBLE_STEP_QUEUE_H_
 
@@ -16,11 +16,12 @@ class InlineTurn;
 
 class StepQueue {
  public:
-  // Starts `steps` of `run` on this thread: now, or once the one that it is starting has started.
-  // A step that there is no memory to remember fails.
+  // Starts `steps` of `run` on this thread: now, or, if the thread is starting a step, after that
+  // one. A step fails if there is no memory for its entry.
   static void Start(const std::shared_ptr<EnsembleRun>& run, const StepRuns& steps) noexcept;
 
-  // What is started in its lifetime may be executed by this thread, in `turn`; null: no change.
+  // Steps that are started in its lifetime may be executed by this thread, in `turn`; null: no
+  // change.
   class TurnScope {
    public:
     explicit TurnScope(InlineTurn* turn);
@@ -31,7 +32,7 @@ class StepQueue {
    private:
     InlineTurn* const before_;
   };
-  // The turn for what is started now; null: none.
+  // The turn for steps that are started now; null: none.
   static InlineTurn* turn();
 };
 

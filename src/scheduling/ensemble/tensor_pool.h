@@ -18,7 +18,7 @@
 
 namespace nereid {
 
-// A buffer and who takes it back. Move-only.
+// A buffer, and the allocator that releases it. Move-only.
 class TensorBytes {
  public:
   TensorBytes() = default;
@@ -38,7 +38,7 @@ class TensorBytes {
   ~TensorBytes() { Free(); }
 
   const OutputBuffer& buffer() const { return buffer_; }
-  // The buffer, which the caller releases.
+  // Gives up the buffer, which the caller then has to release.
   OutputBuffer Take() { return std::exchange(buffer_, OutputBuffer{}); }
 
  private:
@@ -50,23 +50,23 @@ class TensorBytes {
   const OutputAllocator* allocator_ = nullptr;
 };
 
-// What an answer says about the sequence of the steps that read the answer.
+// What an answer says about the sequence, for the steps that read the answer.
 struct SequenceOverride {
   std::optional<CorrelationId> id;
   std::optional<bool> start;
   std::optional<bool> end;
 };
 
-// One value of a tensor. Exactly one of `input` and `bytes` says where it lies; neither, and
-// `absent`: the client left an optional input out, or a step an output.
+// One value of a tensor. Its bytes are in `input` or in `bytes`. They are in neither if `absent`:
+// the client left out an optional input, or a step left out an output.
 struct TensorValue {
   DataType data_type = DataType::kInvalid;
   Shape shape;                        // full, batch dimension included
-  const InferInput* input = nullptr;  // of the request to the ensemble
+  const InferInput* input = nullptr;  // an input of the request to the ensemble
   TensorBytes bytes;
   std::shared_ptr<const SequenceOverride> sequence;  // null: none
   bool absent = false;
-  uint32_t uses = 0;  // to come
+  uint32_t uses = 0;  // still to come
 
   size_t byte_size() const {
     return input != nullptr ? input->byte_size() : bytes.buffer().byte_size;
@@ -77,11 +77,11 @@ class TensorPool {
  public:
   explicit TensorPool(const StepPlan& plan) : plan_(plan), tensors_(plan.uses.size()) {}
 
-  // REQUIRES: there is none; the plan uses the tensor.
+  // REQUIRES: this value was not put before; the plan uses the tensor.
   void Put(uint32_t tensor, uint32_t iteration, TensorValue value);
-  // Null when there is none (any more). Valid until the value is freed.
+  // Null: there is no such value (any more). Valid until the value is freed.
   TensorValue* Find(uint32_t tensor, uint32_t iteration);
-  // One use has ended. Returns what has to be freed, outside locks, if it was the last.
+  // One use has ended. If it was the last, returns the bytes, which the caller frees outside locks.
   TensorBytes EndUse(uint32_t tensor, uint32_t iteration);
 
   // Frees everything.
@@ -93,8 +93,8 @@ class TensorPool {
 
  private:
   struct Values {
-    std::optional<TensorValue> first;         // of iteration 0
-    std::map<uint32_t, TensorValue> further;  // of the others
+    std::optional<TensorValue> first;         // the value of iteration 0
+    std::map<uint32_t, TensorValue> further;  // the values of other iterations
   };
 
   const StepPlan& plan_;

@@ -6,7 +6,7 @@ namespace nereid {
 
 absl::Status OrderedScheduler::Enqueue(RequestPtr* request) {
   (*request)->stream()->SetRelay(ResponseOrderer::Reserve(orderer_));
-  // A request that is refused gives its place up with its stream.
+  // A refused request gives up its place when its stream is destroyed.
   return inner().Enqueue(request);
 }
 

@@ -52,7 +52,7 @@ class HoldingScheduler final : public Scheduler {
 
 class OrderedSchedulerTest : public ::testing::Test {
  protected:
-  // A request whose answers are seen in `answered_`.
+  // A request whose answers are noted in `answered_`.
   struct Observed {
     Observed(OrderedSchedulerTest* test_in, size_t number_in)
         : test(test_in), number(number_in), request(test_in->model_) {
@@ -85,7 +85,7 @@ class OrderedSchedulerTest : public ::testing::Test {
   void Enqueue(int count) {
     for (int i = 0; i < count; ++i) ASSERT_TRUE(TryEnqueue().ok());
   }
-  // `index`: among those that were taken.
+  // `index`: among the requests that the inner scheduler holds.
   void Finish(size_t index) {
     RequestPtr request = inner_.Take(index);
     request->stream()->Send(nullptr, kResponseCompleteFinal).IgnoreError();
@@ -124,7 +124,7 @@ TEST_F(OrderedSchedulerTest, ErrorsWaitForTheirTurnToo) {
   RequestPtr cancelled = inner_.Take(1);
   cancelled->RespondError(absl::CancelledError(""), FailureReason::kCanceled);
   cancelled.reset();
-  inner_.Take(2).reset();  // without an answer: its stream sends an error at its end
+  inner_.Take(2).reset();  // released without an answer: the stream sends an error
   EXPECT_THAT(answered_, IsEmpty());
   Finish(0);
   EXPECT_THAT(answered_, ElementsAre(0, 1, 2));
@@ -159,7 +159,7 @@ TEST_F(OrderedSchedulerTest, AllResponsesOfAStreamComeBeforeTheNextRequest) {
 
 TEST_F(OrderedSchedulerTest, NothingIsHeldWhileAnAnswerIsDelivered) {
   Enqueue(3);
-  // The receiver uses the scheduler, and finishes another request.
+  // During the delivery the receiver finishes one request and enqueues another.
   requests_[0]->on_answer = [this] {
     Finish(1);
     Enqueue(1);

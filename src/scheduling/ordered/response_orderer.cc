@@ -4,7 +4,7 @@
 
 namespace nereid {
 
-// Owned by a stream, which relays one response after the other or several at a time.
+// Owned by a stream. Several threads may relay responses at the same time.
 class ResponseOrderer::Place final : public ResponseRelay {
  public:
   Place(std::shared_ptr<ResponseOrderer> orderer, uint64_t number)
@@ -15,7 +15,7 @@ class ResponseOrderer::Place final : public ResponseRelay {
 
   void Relay(std::unique_ptr<InferResponse> response, uint32_t flags,
              const ResponseTarget& target) override {
-    // After the final one the stream relays nothing more.
+    // The stream relays nothing more after the final response.
     if ((flags & kResponseCompleteFinal) != 0) ended_ = true;
     orderer_->Relay(number_, {std::move(response), flags, target});
   }
@@ -32,7 +32,7 @@ std::unique_ptr<ResponseRelay> ResponseOrderer::Reserve(
   orderer->places_.emplace_back();
   try {
     return std::make_unique<Place>(orderer, orderer->first_ + orderer->places_.size() - 1);
-  } catch (...) {  // a place that nobody has would hold up all that come after it
+  } catch (...) {  // a place without an owner would hold up all later places
     orderer->places_.pop_back();
     throw;
   }

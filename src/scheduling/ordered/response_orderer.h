@@ -37,12 +37,13 @@ class ResponseOrderer {
   };
   struct PlaceState {
     std::vector<Kept> kept;     // none of them final
-    std::optional<Kept> final;  // has its room beforehand: to keep it cannot fail
+    std::optional<Kept> final;  // kept without an allocation, so that it cannot fail
     bool ended = false;         // nothing more will come
   };
   class Place;
 
-  // Throws std::bad_alloc for a response that is not final, which then goes; nothing has changed.
+  // Throws std::bad_alloc if there is no memory to keep a response that is not final. Then the
+  // response is destroyed, and nothing has changed.
   void Relay(uint64_t number, Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
   void End(uint64_t number) ABSL_LOCKS_EXCLUDED(mu_);
   // Delivers the responses whose turn it is, unless another thread does. Releases the mutex

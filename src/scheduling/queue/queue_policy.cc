@@ -14,7 +14,7 @@ std::optional<TimePoint> Deadline(const QueuePolicy& policy, uint64_t asked_us, 
   if (policy.allow_timeout_override && asked_us != 0) {
     constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max() / 1000;
     const Duration asked = std::chrono::microseconds(std::min(asked_us, kLongest));
-    // A request may only wait for less time than the policy lets it.
+    // A request can shorten the time-out of the policy, but not extend it.
     timeout = timeout == Duration(0) ? asked : std::min(timeout, asked);
   }
   if (timeout == Duration(0)) return std::nullopt;

@@ -8,7 +8,7 @@
 namespace nereid {
 namespace {
 
-// An empty queue keeps the memory of this many entries.
+// An empty queue keeps the memory of at most this many entries.
 constexpr size_t kKeptEntries = 1024;
 
 }  // namespace
@@ -43,7 +43,7 @@ QueueEntry* RequestQueue::NewEntry() {
 
 void RequestQueue::Recycle(QueueEntry* entry) {
   if (empty() && storage_.size() > kKeptEntries) {
-    // After a backlog: its memory is not kept for the next one.
+    // The memory of a long queue is freed once the queue is empty.
     storage_.clear();
     storage_.shrink_to_fit();
     heap_.shrink_to_fit();
@@ -97,7 +97,7 @@ bool RequestQueue::Push(RequestPtr* request, TimePoint now) {
   const auto it = FindLevel(number);
   Level& level = it->second;
   const QueuePolicy& policy = *level.policy;
-  // A level that is full is not empty: it need not be dropped again.
+  // FindLevel has not made this level: a full level is not empty. So nothing has to be undone.
   if (policy.max_queue_size != 0 && level.live + level.delayed >= policy.max_queue_size) {
     return false;
   }
@@ -137,7 +137,7 @@ bool RequestQueue::Expire(TimePoint now, std::vector<RequestPtr>* rejected) {
     QueueEntry* const entry = heap_.front();
     changed = true;
     if (batching_->PolicyOf(entry->level).timeout_action == QueuePolicy::TimeoutAction::kReject) {
-      rejected->emplace_back();  // first: what is removed has to have a place
+      rejected->emplace_back();  // before Remove, so that the request cannot be lost
       rejected->back() = Remove(entry);
     } else {
       MoveBack(entry);
@@ -149,7 +149,7 @@ bool RequestQueue::Expire(TimePoint now, std::vector<RequestPtr>* rejected) {
 void RequestQueue::MoveBack(QueueEntry* entry) {
   const auto it = levels_.find(entry->level);
   Level& level = it->second;
-  ++level.delayed;  // first: a level that is empty may go, and a new one would take memory
+  ++level.delayed;  // first: otherwise Unlink might delete the level as empty
   HeapErase(entry);
   entry->deadline = TimePoint::max();
   Unlink(entry);

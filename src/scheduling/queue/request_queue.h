@@ -52,12 +52,12 @@ class RequestQueue {
   bool empty() const { return size_ == 0; }
   // REQUIRES: not empty.
   const QueueEntry& front() const { return *head_; }
-  // The one at place `index` < size(). O(1) if it is near the one that was asked for last.
+  // The entry at place `index` < size(). O(1) if the place is near that of the last call.
   const QueueEntry& At(size_t index) const;
 
   // Takes `*request` if and only if it returns true; false: its level is full.
   bool Push(RequestPtr* request, TimePoint now);
-  // Whether the request that was pushed last is the last one to be served, too.
+  // Whether the request of the last Push is also the last to be served.
   bool pushed_last() const { return pushed_last_; }
 
   // Takes a request out. REQUIRES: `entry` is in this queue.
@@ -77,7 +77,7 @@ class RequestQueue {
     size_t delayed = 0;
     QueueEntry* live_tail = nullptr;  // null if there are none
     QueueEntry* delayed_tail = nullptr;
-    bool permanent = false;  // otherwise it goes when it is empty
+    bool permanent = false;  // false: the level is deleted when it is empty
   };
   using Levels = std::map<uint64_t, Level>;
 
@@ -92,7 +92,7 @@ class RequestQueue {
   void Unlink(QueueEntry* entry);
   void MoveBack(QueueEntry* entry);
 
-  // A binary heap of the entries with a deadline, each of which knows its place.
+  // A binary heap of the entries with a deadline. `heap_index` of an entry is its place.
   static bool Before(const QueueEntry* a, const QueueEntry* b);
   void HeapInsert(QueueEntry* entry);
   void HeapErase(QueueEntry* entry);
@@ -102,7 +102,7 @@ class RequestQueue {
 
   const BatchingOptions* const batching_;
   Levels levels_;
-  std::deque<QueueEntry> storage_;  // addresses stay
+  std::deque<QueueEntry> storage_;  // a deque, so that addresses are stable
   QueueEntry* spare_ = nullptr;     // entries not in use, linked by `next`
   QueueEntry* head_ = nullptr;
   QueueEntry* tail_ = nullptr;
@@ -110,7 +110,7 @@ class RequestQueue {
   uint64_t pushed_ = 0;
   bool pushed_last_ = true;
   std::vector<QueueEntry*> heap_;
-  // Where At() was last; null: nowhere.
+  // The entry of the last At() call and its index; null: none.
   mutable const QueueEntry* seen_ = nullptr;
   mutable size_t seen_index_ = 0;
 };

@@ -41,7 +41,7 @@ class RequestQueueTest : public ::testing::Test {
   }
   void TearDown() override { queue_.reset(); }
 
-  // Ids are numbers in the order of the calls. False if the queue was full.
+  // Ids are numbers in the order of the calls. Returns false if the queue was full.
   bool Push(uint64_t priority = 0, microseconds at = microseconds(0), uint64_t timeout_us = 0) {
     requests_.push_back(std::make_unique<TestRequest>(model_));
     TestRequest& request = *requests_.back();
@@ -61,7 +61,7 @@ class RequestQueueTest : public ::testing::Test {
   void Remove(size_t index) {
     queue_->Remove(requests_[index]->get()->FindSlot<QueueEntry>()).reset();
   }
-  // Ids of what was rejected.
+  // Ids of the requests that were rejected.
   std::vector<std::string> Expire(microseconds at) {
     Rejected rejected;
     queue_->Expire(kStart + at, &rejected);

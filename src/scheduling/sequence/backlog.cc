@@ -7,7 +7,7 @@ namespace nereid {
 void Backlog::Add(uint64_t sequence, TimePoint deadline) {
   auto place = places_.find(sequence);
   const TimePoint before = place == places_.end() ? TimePoint::max() : place->second->deadline;
-  // What takes memory comes first, and is undone where the next step fails.
+  // The steps that take memory come first. If one throws, the steps before it leave no trace.
   std::set<std::pair<TimePoint, uint64_t>> sooner;
   if (deadline < before) sooner.insert({deadline, sequence});
   if (place == places_.end()) {

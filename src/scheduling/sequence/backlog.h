@@ -1,6 +1,6 @@
-// Backlog: the sequences that wait for a slot, first come first served, and when their patience
-// ends. Knows sequences by number and counts their requests. No lock, no clock. Thread-compatible;
-// owned by a scheduler.
+// Backlog: the sequences that wait for a slot, first come first served, and their deadlines. Knows
+// sequences by number and counts their requests. No lock, no clock. Thread-compatible; owned by a
+// scheduler.
 #ifndef NEREID_SCHEDULING_SEQUENCE_BACKLOG_H_
 #define NEREID_SCHEDULING_SEQUENCE_BACKLOG_H_
 
@@ -19,20 +19,20 @@ namespace nereid {
 
 class Backlog {
  public:
-  // Adds a request of `sequence`, which lines up with its first one. `deadline`: that of the
-  // request; the earliest of all counts. TimePoint::max(): none. Where it throws nothing has
-  // changed.
+  // Adds a request of `sequence`. With its first request the sequence joins the end of the line.
+  // `deadline`: that of the request, TimePoint::max() for none; the earliest of all requests
+  // counts. If Add throws, nothing has changed.
   void Add(uint64_t sequence, TimePoint deadline);
   // Takes a sequence out with all its requests; false if it is not here.
   bool Remove(uint64_t sequence);
-  // Takes out the sequence that has waited longest; none if nobody waits.
+  // Takes out the sequence that has waited longest; none if no sequence waits.
   std::optional<uint64_t> PopFront();
 
   // When the first sequence expires; none if no sequence does.
   std::optional<TimePoint> earliest_deadline() const;
   // The sequence with the earliest deadline at or before `now`; none if there is no such sequence.
   std::optional<uint64_t> FirstExpired(TimePoint now) const;
-  // The sequence that has waited longest; none if nobody waits.
+  // The sequence that has waited longest; none if no sequence waits.
   std::optional<uint64_t> front() const;
 
   bool empty() const { return line_.empty(); }
@@ -51,7 +51,7 @@ class Backlog {
 
   Line line_;
   std::unordered_map<uint64_t, Line::iterator> places_;
-  std::set<std::pair<TimePoint, uint64_t>> deadlines_;  // of those that have one
+  std::set<std::pair<TimePoint, uint64_t>> deadlines_;  // of the sequences that have one
   size_t requests_ = 0;
 };
 

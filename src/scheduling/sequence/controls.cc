@@ -30,7 +30,7 @@ std::string SequenceControls::EncodeId(const CorrelationId& id) const {
   std::string element;
   if (id_control_ == nullptr) return element;
   if (id_control_->data_type == DataType::kBytes) {
-    // Requests with a number are refused for such a model, but it may be given a generated id.
+    // Clients cannot send a number as the id to such a model, but a generated id is a number.
     const std::string text = id.ToString();
     AppendBytes(static_cast<uint32_t>(text.size()), &element);
     return element + text;

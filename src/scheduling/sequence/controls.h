@@ -23,14 +23,14 @@ class SequenceControls {
     absl::string_view id;
   };
 
-  // `config` outlives this, and every request that this writes to.
+  // `config` outlives this object and every request to which it adds controls.
   explicit SequenceControls(const CompiledModel* config);
 
-  // The element of a correlation id tensor, in the type that the model takes; empty if it takes
-  // none. Of a number a narrower type gets the low-order bytes.
+  // The element of the correlation id tensor, in the type that the model takes; empty if the model
+  // takes none. A narrower type gets the low-order bytes of a number.
   std::string EncodeId(const CorrelationId& id) const;
 
-  // Adds the control inputs to `request`, which the backend sees and nobody else, or replaces them.
+  // Adds the control inputs to `request`, or replaces them. Only the backend sees them.
   void Attach(const Values& values, InferRequest* request) const;
 
  private:

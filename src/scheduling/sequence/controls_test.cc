@@ -41,7 +41,7 @@ TEST_F(ControlsTest, AreInputsOfTheBackendOnly) {
   EXPECT_EQ(BytesOf("END"), std::string("\0\0\0\0", 4));
   EXPECT_EQ(BytesOf("READY"), std::string("\1\0\0\0", 4));
   EXPECT_EQ(BytesOf("CORRID"), std::string("\7\0\0\0\0\0\0\0", 8));
-  // Once more, as when a request is rescheduled: they are replaced.
+  // A second call, as for a rescheduled request, replaces the controls.
   controls.Attach({}, request_.get());
   EXPECT_EQ(request_->backend_input_count(), 4u);
   EXPECT_EQ(BytesOf("START"), std::string("\0\0\0\0", 4));

@@ -13,7 +13,8 @@ namespace {
 size_t Wanted(const SequenceOptions& options) {
   if (options.max_queue_delay == Duration(0)) return 1;
   const double share = static_cast<double>(options.minimum_slot_utilization);
-  // The least count whose share of the slots, as a float like the configured one, is enough.
+  // The smallest count whose share of the slots is enough. Compares as float, the type of the
+  // configured share.
   size_t count = static_cast<size_t>(std::ceil(share * options.slots));
   while (count > 1 && static_cast<float>(count - 1) / static_cast<float>(options.slots) >=
                           options.minimum_slot_utilization) {

@@ -26,7 +26,7 @@ class DirectStrategy final : public SequenceStrategy {
 
  private:
   const CompiledModel* const config_;
-  const size_t wanted_;               // requests for which a batch need not wait
+  const size_t wanted_;               // with this many requests a batch does not wait
   std::vector<LiveSequence*> slots_;  // offered; null otherwise
   size_t ready_ = 0;                  // those that are not null
 };

@@ -12,7 +12,7 @@
 namespace nereid {
 namespace {
 
-// A filler with the bytes that its inputs share.
+// A filler request with the memory that all its inputs share.
 struct OwnedFiller {
   explicit OwnedFiller(std::shared_ptr<ServingModel> model, uint64_t bytes)
       : zeros(std::make_unique<char[]>(bytes)),
@@ -28,7 +28,7 @@ void DeleteFiller(InferRequest*, uint32_t, const ReleaseTarget& target) {
   delete static_cast<OwnedFiller*>(target.userp);
 }
 
-// Elements of BYTES of length zero.
+// The size of the input in a filler, whose BYTES elements are empty strings.
 uint64_t SizeOf(const InferInput& input) {
   if (input.data_type() != DataType::kBytes) return input.byte_size();
   const std::optional<int64_t> count = ElementCount(input.shape());
@@ -47,7 +47,7 @@ FillerShape FillerShape::Of(const InferRequest& request) {
 }
 
 RequestPtr MakeFiller(ModelPass pass, const FillerShape& shape, TimePoint now) {
-  // Without state, so that responses may outlive everything else.
+  // Never destroyed: a response may outlive everything else. The allocator has no state.
   static const HeapOutputAllocator* const allocator = new HeapOutputAllocator(nullptr);
   uint64_t most = 0;
   for (const FillerShape::Input& input : shape.inputs) most = std::max(most, input.byte_size);
@@ -65,7 +65,7 @@ RequestPtr MakeFiller(ModelPass pass, const FillerShape& shape, TimePoint now) {
   for (const FillerShape::Input& input : shape.inputs) {
     absl::StatusOr<InferInput*> added =
         request.AddInput(input.name, input.data_type, input.sent_shape);
-    if (!added.ok()) {  // the names are those of a request
+    if (!added.ok()) {  // cannot happen: the inputs of a request have different names
       LOG_ERROR << added.status().message();
       continue;
     }

@@ -28,7 +28,7 @@ struct FillerShape {
   static FillerShape Of(const InferRequest& request);
 };
 
-// A pending request with inputs like that, all zeros, that owns itself until it is released.
+// A pending request with inputs of `shape` that are all zeros. It is deleted when it is released.
 RequestPtr MakeFiller(ModelPass pass, const FillerShape& shape, TimePoint now);
 
 }  // namespace nereid

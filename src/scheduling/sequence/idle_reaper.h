@@ -19,7 +19,7 @@ class IdleReaper {
   // A sequence may be idle for `limit`.
   explicit IdleReaper(Duration limit) : limit_(limit) {}
 
-  // `sequence` is idle from `since` on. Where it throws the sequence is not watched.
+  // `sequence` is idle from `since` on. If this throws, the sequence is not watched.
   void Watch(uint64_t sequence, TimePoint since);
   // `sequence` has work again, or has ended. False if it was not watched.
   bool Forget(uint64_t sequence);

@@ -25,7 +25,7 @@ struct QueuedRequest {
   TimePoint queued_at;
 };
 
-// The slot of each of its requests, from when the scheduler has it to its release.
+// The object in the slot of each of the sequence's requests, from Enqueue to their release.
 struct LiveSequence : SlotOf<LiveSequence> {
   LiveSequence(uint64_t number_in, ModelPass pass_in)
       : number(number_in), pass(std::move(pass_in)) {}
@@ -34,27 +34,29 @@ struct LiveSequence : SlotOf<LiveSequence> {
 
   // ---- Constant.
   const uint64_t number;  // never used twice
-  const ModelPass pass;   // as long as it lives its model stays
+  const ModelPass pass;   // keeps the model loaded while the sequence lives
   CorrelationId id;
   std::string id_tensor;  // of SequenceControls
   FillerShape shape;      // of its first request
   bool generated_id = false;
 
-  // Of whoever prepares or executes the request in flight. Null if the model has no state.
+  // Not guarded: used only by the thread that prepares or executes the request in flight. Null if
+  // the model has no state.
   std::unique_ptr<SequenceStates> states;
 
   std::optional<SlotLease> lease;  // none: in the backlog
   std::list<QueuedRequest> queue;  // oldest first
-  // The empty place of the request that is in flight, or taken over by Oldest. The request can come
-  // back to this place without taking memory.
+  // The empty list element of the request that is in flight, or that OldestStrategy has taken over.
+  // It lets the request come back to `queue` without taking memory.
   std::list<QueuedRequest> taken;
-  // The strategy of its instance knows that there is a request to take; Oldest has it already.
+  // The strategy of the instance was told of a request to take. OldestStrategy has taken it over.
   bool offered = false;
-  InferRequest* taken_over = nullptr;  // by Oldest, while offered
+  InferRequest* taken_over = nullptr;  // by OldestStrategy, while offered
   bool in_flight = false;              // an instance, or the backend, has a request
-  bool started = false;                // the model has seen it
-  bool ending = false;  // nothing will be added to `queue`: it ends when that is empty
-  // The flags that the maker of the first unreleased request has set, if they were changed since.
+  bool started = false;                // the model has seen the sequence
+  bool ending = false;  // no client adds to `queue`; the sequence ends when it is empty
+  // The flags of the first unreleased request as its maker has set them, if they were changed
+  // since.
   std::optional<uint32_t> maker_flags;
 };
 

@@ -15,7 +15,7 @@ void OldestStrategy::Offer(LiveSequence* sequence, TimePoint now) {
   if (orderer_ != nullptr && !bare->is_filler() && !bare->stream()->has_relay()) {
     bare->stream()->SetRelay(ResponseOrderer::Reserve(orderer_));
   }
-  former_.Push(&request, now);  // its queue has no limit
+  former_.Push(&request, now);  // succeeds: this queue has no limit
   sequence->taken.splice(sequence->taken.begin(), sequence->queue, sequence->queue.begin());
   sequence->offered = true;
   sequence->taken_over = bare;

@@ -1,4 +1,4 @@
-// Slot table and backlog against a model that is too simple to be wrong, under random operations.
+// Compares slot table and backlog with a simple reference, under random operations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr uint32_t kInstances = 3;
 constexpr uint32_t kSlots = 5;
 constexpr int kOperations = 1'000'000;
 
-// What the two parts shall do, by looking at everything each time.
+// The expected behaviour of the two parts, by linear searches.
 struct Reference {
   struct Waiting {
     uint64_t sequence;
@@ -52,7 +52,7 @@ struct Running {
   SlotLease lease;
 };
 
-// Both sides, step by step.
+// Does every step on the two parts and on the reference.
 class Pair {
  public:
   explicit Pair(uint64_t seed) : random_(seed) {}
@@ -136,7 +136,7 @@ class Pair {
     ASSERT_EQ(*next, reference_.line.front().sequence);
     reference_.line.erase(reference_.line.begin());
     Assign(*next);
-    // Whoever had the slot before cannot take it from its successor.
+    // The ended lease cannot free the slot of its successor.
     ASSERT_FALSE(slots_.Free(*stale_));
   }
 

@@ -93,7 +93,7 @@ TEST(IdleReaperTest, TellsWhoIsIdle) {
   reaper.Watch(2, At(5));
   reaper.Watch(3, At(6));
   EXPECT_EQ(reaper.next(), At(10));
-  reaper.Watch(1, At(7));  // it had a request meanwhile
+  reaper.Watch(1, At(7));  // sequence 1 had a request meanwhile
   EXPECT_TRUE(reaper.Forget(3));
   EXPECT_FALSE(reaper.Forget(3));
   EXPECT_EQ(reaper.FirstIdle(At(14)), std::nullopt);

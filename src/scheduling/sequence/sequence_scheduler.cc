@@ -38,8 +38,8 @@ bool HasFlag(const InferRequest& request, uint32_t flag) { return (request.flags
 
 }  // namespace
 
-void SequenceScheduler::Aftermath::Settle() noexcept {
-  // As a rule there are none: no error is made for nobody.
+void SequenceScheduler::Aftermath::Finish() noexcept {
+  // Usually there are none, and then no error has to be made.
   if (!cancelled.empty()) {
     AnswerAll(std::exchange(cancelled, {}), absl::CancelledError(""), FailureReason::kCanceled);
   }
@@ -73,7 +73,7 @@ SequenceScheduler::SequenceScheduler(const CompiledModel* config, uint32_t insta
 
 SequenceScheduler::~SequenceScheduler() { Shutdown(); }
 
-// ---- The queue's end.
+// ---- Requests arrive.
 
 absl::Status SequenceScheduler::CheckRequest(const InferRequest& request) const {
   if (request.batch_size() > 1) {
@@ -96,7 +96,7 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
   Aftermath aftermath;
   {
     MutexLock lock(&mu_);
-    // No instance pulls any more.
+    // Nothing may be queued: no instance pulls any more.
     if (shut_down_) return absl::UnavailableError(kStoppingText);
     const bool nameless = !request.correlation_id().present();
     const bool starts = nameless || HasFlag(request, kRequestFlagSequenceStart);
@@ -111,8 +111,7 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
     }
     const uint32_t maker_flags = request.flags();
     const bool is_new = sequence == nullptr;
-    // Where something throws the request goes back as it came, and a sequence that began with it
-    // ends.
+    // If something throws, the request goes back unchanged, and a sequence that began with it ends.
     absl::Cleanup undo = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
       if (is_new && sequence != nullptr) End(sequence, now, &aftermath);
       if (!is_new || !nameless) return;
@@ -136,10 +135,10 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
     if (ends) Close(sequence);
     if (cancelled) TryDropCancelled(sequence, now, &aftermath);
     ArmTimer();
-    // What was held back may be due now for any of the instances.
+    // Requests that were held back may be due now for any of the instances.
     if ((hold_until_queued_ > 0 || hold_until_backlogged_ > 0) && !Holding()) WakeAll();
   }
-  aftermath.Settle();
+  aftermath.Finish();
   return absl::OkStatus();
 }
 
@@ -187,7 +186,7 @@ LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
   absl::Cleanup undo = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { sequences_.erase(place); };
   const auto opened = open_.emplace(sequence->id, sequence).first;
   absl::Cleanup close = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { open_.erase(opened); };
-  // Whoever waits in the backlog comes first.
+  // Sequences in the backlog come first.
   if (backlog_.empty()) sequence->lease = slots_.Take();
   std::move(close).Cancel();
   std::move(undo).Cancel();
@@ -235,7 +234,7 @@ void SequenceScheduler::LookAgain(TimePoint now) noexcept {
   ArmTimer();
 }
 
-// ---- How a sequence ends.
+// ---- Sequences end.
 
 void SequenceScheduler::Close(LiveSequence* sequence) {
   sequence->ending = true;
@@ -311,7 +310,7 @@ void SequenceScheduler::Restore(LiveSequence* sequence, InferRequest* request) {
 
 void SequenceScheduler::OnRelease(InferRequest* request) {
   const TimePoint now = clock_->Now();
-  // Nobody misses an answer to it.
+  // A filler needs no final response.
   if (request->is_filler() && !request->stream()->final_sent()) request->stream()->Abandon();
   Aftermath aftermath;
   {
@@ -331,7 +330,7 @@ void SequenceScheduler::OnRelease(InferRequest* request) {
       ArmTimer();
     }
   }
-  aftermath.Settle();
+  aftermath.Finish();
 }
 
 void SequenceScheduler::OnReschedule(RequestPtr owned) {
@@ -344,7 +343,7 @@ void SequenceScheduler::OnReschedule(RequestPtr owned) {
   if (!sequence->maker_flags.has_value()) sequence->maker_flags = owned->flags();
   owned->set_flags(owned->flags() & ~(kRequestFlagSequenceStart | kRequestFlagSequenceEnd));
   const bool cancelled = owned->stream()->IsCancelled();
-  // Before what came after it, in the place that it had.
+  // Back to the front of the queue, in the list element that it had.
   sequence->queue.splice(sequence->queue.begin(), sequence->taken);
   sequence->queue.front() = {std::move(owned), now};
   Lane& lane = LaneOf(*sequence);
@@ -367,10 +366,10 @@ void SequenceScheduler::OnCancel(InferRequest* request) {
     const auto is_it = [&](const QueuedRequest& queued) { return queued.request.get() == request; };
     const bool queued = sequence->taken_over == request ||
                         std::any_of(sequence->queue.begin(), sequence->queue.end(), is_it);
-    if (!queued) return;  // the backend has it, and is told by the stream
+    if (!queued) return;  // the backend has the request, and can ask the stream
     Drop(sequence, Why::kCancelled, clock_->Now(), &aftermath);
   }
-  aftermath.Settle();
+  aftermath.Finish();
 }
 
 void SequenceScheduler::CloseAdmission() {
@@ -389,7 +388,7 @@ void SequenceScheduler::Shutdown() {
     alarm = alarm_.Stop();
     WakeAll();
   }
-  alarm.reset();  // outside the mutex, which its call takes
+  alarm.reset();  // without the mutex: waits for OnTimer, which takes it
   uint64_t last = 0;
   while (StopNext(&last)) {
   }
@@ -401,10 +400,11 @@ void SequenceScheduler::Shutdown() {
 bool SequenceScheduler::StopNext(uint64_t* last) {
   Aftermath aftermath;
   MutexLock lock(&mu_);
-  // Those that wait go first, so that none of them is given a slot.
+  // Sequences in the backlog are dropped first, so that none of them is given a slot.
   const std::optional<uint64_t> waits = backlog_.front();
   const auto next = waits.has_value() ? sequences_.find(*waits) : sequences_.upper_bound(*last);
-  // Without any the clock may be gone: a model's last reference may outlive its server.
+  // If no sequence is left, the clock may no longer exist: a model's last reference may outlive the
+  // server.
   if (next == sequences_.end()) return false;
   if (!waits.has_value()) *last = next->first;
   Drop(next->second.get(), Why::kStopped, clock_->Now(), &aftermath);
@@ -443,7 +443,7 @@ void SequenceScheduler::OnTimer() {
     }
     ArmTimer();
   }
-  aftermath.Settle();
+  aftermath.Finish();
 }
 
 void SequenceScheduler::ArmTimer() {
@@ -471,7 +471,7 @@ void SequenceScheduler::WakeAll() {
   for (const std::unique_ptr<Lane>& lane : lanes_) lane->wake.NotifyOne();
 }
 
-// ---- The instances' end.
+// ---- Instances pull.
 
 Batch SequenceScheduler::Source::Pull(BatchExecutor*, std::optional<Duration>) {
   return *scheduler_->Next(instance_, Step::kPull);
@@ -522,7 +522,7 @@ std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step) {
         clock_->Wait(&lane->wake, &mu_, wake_at);
       }
     }
-    aftermath.Settle();
+    aftermath.Finish();
     if (!due) continue;
     if (step == Step::kAwait || step == Step::kLook) return std::nullopt;
     Batch batch = Prepare(std::move(picks));

@@ -35,11 +35,11 @@
 namespace nereid {
 
 struct SequenceSchedulerOptions {
-  // Tells when a sequence was idle for too long or has waited too long in the backlog; null: none
-  // ever is or has. Outlives the scheduler's Shutdown.
+  // Tells when a sequence was idle for too long, or has waited too long in the backlog; null: no
+  // sequence is ever ended for that. Outlives the scheduler's Shutdown.
   Timer* timer = nullptr;
-  // Nothing goes to an instance until this many requests have been in the slots' queues, and this
-  // many in the backlog, at a time, or admission is closed. A help for tests.
+  // Instances get nothing until this many requests were in the queues of sequences with slots, and
+  // at the same time this many in the backlog, or admission was closed. For clients' tests.
   size_t hold_until_queued = 0;
   size_t hold_until_backlogged = 0;
 };
@@ -51,7 +51,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
    public:
     Source(SequenceScheduler* scheduler, uint32_t instance)
         : scheduler_(scheduler), instance_(instance) {}
-    // The instance is never lent: state is the instance's.
+    // Never lends the instance.
     Batch Pull(BatchExecutor* self, std::optional<Duration> took) override;
     bool AwaitDue() override;
     bool HasDue() override;
@@ -94,8 +94,8 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
     Aftermath() = default;
     Aftermath(Aftermath&&) = default;
     Aftermath& operator=(Aftermath&&) = default;
-    // Also where something fails after requests have left their queue.
-    ~Aftermath() { Settle(); }
+    // The destructor answers, too, if something throws after requests have left their queue.
+    ~Aftermath() { Finish(); }
 
     Sequences ended;
     Requests cancelled;
@@ -106,7 +106,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
       return ended.empty() && cancelled.empty() && expired.empty() && stopped.empty();
     }
     // Answers and releases the requests, and destroys the sequences.
-    void Settle() noexcept;
+    void Finish() noexcept;
   };
   // One instance.
   struct Lane {
@@ -154,7 +154,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   // There was no memory to offer or to watch a sequence: a little later all sequences are checked
   // again.
   void LookAgain(TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Nothing more of `sequence` is let in.
+  // No more requests of `sequence` are accepted.
   void Close(LiveSequence* sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Makes a filler request that tells the model of the end, in a list of its own.
   Requests MakeEnd(LiveSequence* sequence, TimePoint now);
@@ -200,7 +200,8 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   uint64_t last_generated_ ABSL_GUARDED_BY(mu_) = 0;
   size_t hold_until_queued_ ABSL_GUARDED_BY(mu_);
   size_t hold_until_backlogged_ ABSL_GUARDED_BY(mu_);
-  // Left by a thread that must not answer requests; the next instance that looks does.
+  // Left by a thread that must not answer requests. The next instance that looks for work answers
+  // them.
   Aftermath left_ ABSL_GUARDED_BY(mu_);
   DeadlineAlarm alarm_ ABSL_GUARDED_BY(mu_);
   TimePoint look_again_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // max: nothing was missed

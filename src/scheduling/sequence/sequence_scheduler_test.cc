@@ -18,13 +18,13 @@ constexpr char kStoppingText[] =
 
 class SequenceSchedulerTest : public SequenceFixture {
  protected:
-  // Iterative sequences, in slots of one instance.
+  // Makes a model with iterative sequences and one instance.
   void UseIterative(int32_t max_batch, bool oldest = false) {
     CompiledModel model = SequenceModel(max_batch, 1, oldest);
     model.sequence.iterative = true;
     Use(std::move(model));
   }
-  // The backend wants what instance 0 has once more.
+  // The backend reschedules the requests that instance 0 has.
   void Reschedule() {
     for (RequestPtr& request : std::exchange(running_[0], {})) {
       InferRequest* const bare = request.release();
@@ -35,7 +35,7 @@ class SequenceSchedulerTest : public SequenceFixture {
   }
 };
 
-// ---- What is refused.
+// ---- Refused requests.
 
 TEST_F(SequenceSchedulerTest, RequestsThatBelongToNoLivingSequence) {
   Use(SequenceModel(4, 1));
@@ -80,7 +80,7 @@ TEST_F(SequenceSchedulerTest, ALiveSequenceKeepsItsModel) {
   model_->lifetime().Close([&] { empty = true; });
   EXPECT_TRUE(model_->lifetime().Join());
   EXPECT_FALSE(empty);
-  // Idle for a second: the model is told of the end, which is as good as one by the client.
+  // After a second without a request, the model is told of the end, as if the client had ended it.
   clock_.Advance(seconds(1));
   EXPECT_THAT(AwaitPull().end, ElementsAre(1));
   Finish();
@@ -120,7 +120,7 @@ TEST_F(SequenceSchedulerTest, AfterShutdownNothingIsQueued) {
 TEST_F(SequenceSchedulerTest, NumbersAndTextsAreDifferentIds) {
   Use(SequenceModel(2, 1));
   CompiledModel model = SequenceModel(2, 1);
-  model.sequence.controls.pop_back();  // a control for the id would take one kind only
+  model.sequence.controls.pop_back();  // a control for the id would allow only one kind of id
   Use(std::move(model));
   EXPECT_EQ(Issue(&NewRequest("n1", CorrelationId(5), kStart)), absl::OkStatus());
   EXPECT_EQ(Issue(&NewRequest("t", CorrelationId(std::string("5")))).code(),
@@ -149,7 +149,7 @@ TEST_F(SequenceSchedulerTest, AfterTheEndTheIdMayBeUsedAgain) {
   Send("a2", 1, kEnd);
   EXPECT_FALSE(scheduler_->HasSequence(CorrelationId(1)));
   EXPECT_EQ(Refused(1).code(), absl::StatusCode::kInvalidArgument);
-  // The same id in the backlog, twice.
+  // The backlog has two sequences with the same id.
   Send("A1", 1, kStart);
   Send("A2", 1, kEnd);
   Send("AA1", 1, kStart | kEnd);
@@ -168,7 +168,7 @@ TEST_F(SequenceSchedulerTest, ASlotIsFreeWhenTheRequestIsReleased) {
   Send("b", 2, kStart | kEnd);
   EXPECT_THAT(PullNames(), ElementsAre("a"));
   running_[0][0]->stream()->Send(nullptr, kResponseCompleteFinal).IgnoreError();
-  // Answered, but the backend still has it.
+  // The request is answered, but the backend has not released it.
   EXPECT_EQ(requests_[0]->answer_count(), 1u);
   EXPECT_TRUE(scheduler_->source(0)->TryPull() == std::nullopt);
   running_[0].clear();
@@ -222,7 +222,7 @@ TEST_F(SequenceSchedulerTest, GapsAndOtherShapesAreFilled) {
   ASSERT_EQ(gap.inputs().size(), 1u);
   EXPECT_THAT(gap.inputs()[0].shape(), ElementsAre(1, 3));
   EXPECT_EQ(gap.inputs()[0].byte_size(), 3u);
-  // Nothing about it is counted: only the three of the clients are pending.
+  // Fillers are not counted: only the three requests of clients are pending.
   EXPECT_EQ(model_->statistics().Snapshot().pending, 3);
   for (RequestPtr& request : std::exchange(running_[0], {})) {
     if (!request->is_filler()) {
@@ -231,7 +231,7 @@ TEST_F(SequenceSchedulerTest, GapsAndOtherShapesAreFilled) {
       FinishBatch(std::move(one));
       continue;
     }
-    // What the model answers to nobody goes nowhere.
+    // The model's answer to a filler is dropped.
     request->stream()->Send(nullptr, kResponseCompleteFinal).IgnoreError();
     request.reset();
   }
@@ -330,7 +330,7 @@ TEST_F(SequenceSchedulerTest, TheNextOfTheBacklogTakesTheSlotWithAllItsRequests)
   Send("b2", 2);
   PullAndFinish();
   EXPECT_TRUE(PullNames().empty());
-  clock_.Advance(seconds(1));  // nothing came for sequence 1; 2 has waited as long, with work
+  clock_.Advance(seconds(1));  // sequence 1 is idle; 2 waits, but has requests
   const PulledBatch end = AwaitPull();
   EXPECT_THAT(end.names, ElementsAre("-"));
   EXPECT_THAT(end.end, ElementsAre(1));
@@ -436,11 +436,11 @@ TEST_F(SequenceSchedulerTest, IterativeRequestsComeBack) {
     }
     Finish();
     EXPECT_EQ(first.releases(), 1);
-    // It is as its maker made it, and may be used again.
+    // The request is as its maker made it, and may be used again.
     EXPECT_FALSE(first->correlation_id().present());
     EXPECT_EQ(first->flags(), 0u);
     EXPECT_FALSE(scheduler_->HasSequence(CorrelationId(1)));
-    // The other one has the slot.
+    // The other request has the slot now.
     pulled = Pull();
     EXPECT_THAT(pulled.names, ElementsAre("b"));
     EXPECT_THAT(pulled.ids, ElementsAre(2));
@@ -473,14 +473,14 @@ TEST_F(SequenceSchedulerTest, ACancelledIterativeRequestDoesNotComeBack) {
   PullNames();
   EXPECT_EQ(a->Cancel(), absl::OkStatus());
   Reschedule();
-  // The thread of the backend does not answer; the instance that pulls next does.
+  // The backend's thread does not answer the request; the instance that pulls next does.
   EXPECT_EQ(a.answer_count(), 0u);
   EXPECT_TRUE(PullNames().empty());
   EXPECT_EQ(a.final_status(), absl::CancelledError(""));
   EXPECT_EQ(scheduler_->sequences_in_slots(), 0u);
 }
 
-// ---- For tests of users.
+// ---- The options for clients' tests.
 
 TEST_F(SequenceSchedulerTest, HoldsBackUntilEnoughIsQueued) {
   Use(SequenceModel(2, 1), /*hold_until_queued=*/3, /*hold_until_backlogged=*/2);

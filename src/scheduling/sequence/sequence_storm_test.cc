@@ -1,5 +1,5 @@
-// Many threads on one SequenceScheduler: nothing is lost, a sequence stays in order and in its
-// place, and never has two requests in flight.
+// Many threads use one SequenceScheduler: every request is answered, and a sequence stays in order
+// and in its place and never has two requests in flight.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,10 +29,10 @@ struct StormCase {
 
 std::ostream& operator<<(std::ostream& out, const StormCase& c) { return out << c.name; }
 
-// What is known of a sequence by those who execute it.
+// What the executing threads have seen of a sequence.
 struct Watched {
   std::atomic<int> in_flight{0};
-  std::atomic<int> next{0};        // number of the request that has to come
+  std::atomic<int> next{0};        // number of the request that is expected next
   std::atomic<int64_t> place{-1};  // instance and position in the batch
 };
 
@@ -63,8 +63,7 @@ class SequenceStormTest : public ::testing::TestWithParam<StormCase> {
     request.reset();
   }
 
-  // What an instance does with a batch: some requests it gives back at once, others another thread
-  // does.
+  // Executes a batch: releases some requests at once, and leaves others to another thread.
   void Execute(uint32_t instance, Batch batch, std::mt19937* random) {
     for (size_t position = 0; position < batch.size(); ++position) {
       RequestPtr& request = batch[position];
@@ -92,7 +91,7 @@ class SequenceStormTest : public ::testing::TestWithParam<StormCase> {
     Watched& watched = watched_[sequence];
     EXPECT_EQ(++watched.in_flight, 1) << request.id();
     if (GetParam().iterative) {
-      EXPECT_GE(watched.next.load(), number);  // perhaps once more
+      EXPECT_GE(watched.next.load(), number);  // a request may run several times
       watched.next = std::max(watched.next.load(), number + 1);
     } else {
       EXPECT_EQ(watched.next.exchange(number + 1), number);
@@ -128,7 +127,7 @@ class SequenceStormTest : public ::testing::TestWithParam<StormCase> {
     }
   }
 
-  // One sequence, from begin to end; some are cancelled, some are left without an end.
+  // Sends one sequence. Some requests are cancelled, and some sequences get no end.
   void RunSequence(uint64_t sequence, std::mt19937* random) {
     const int length = 1 + static_cast<int>((*random)() % 4);
     const bool abandons = (*random)() % 16 == 0;
@@ -143,7 +142,7 @@ class SequenceStormTest : public ::testing::TestWithParam<StormCase> {
       request->Input("in", DataType::kInt8, {1, 1});
       RequestPtr owned = request->Issue();
       if (!scheduler_->Enqueue(&owned).ok()) {
-        // The sequence was given up before: it timed out, or a request of it was cancelled.
+        // The sequence was dropped before: it timed out, or one of its requests was cancelled.
         request->TakeBack(std::move(owned));
         ++refused_;
         continue;
@@ -190,7 +189,8 @@ TEST_P(SequenceStormTest, NothingIsLost) {
   std::vector<std::thread> clients;
   for (int i = 0; i < kClients; ++i) clients.emplace_back([this, i] { RunClient(i); });
   for (std::thread& client : clients) client.join();
-  // Sequences without an end go when they have been idle; the gate is empty then.
+  // Sequences without an end are ended once they have been idle for long enough. Then the gate is
+  // empty.
   Mutex mu;
   CondVar changed;
   bool empty = false;

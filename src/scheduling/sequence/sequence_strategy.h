@@ -23,17 +23,18 @@ class SequenceStrategy {
  public:
   virtual ~SequenceStrategy() = default;
 
-  // `sequence`, which has a slot of this instance and none of whose requests is in flight, has a
-  // request in its queue. Marks it offered. Where it throws nothing has changed. REQUIRES: it is
-  // not.
+  // `sequence`, which has a slot of this instance and no request in flight, has a request in its
+  // queue. Marks the sequence offered. If this throws, nothing has changed. REQUIRES: the sequence
+  // is not offered.
   virtual void Offer(LiveSequence* sequence, TimePoint now) = 0;
-  // Undoes Offer: what was taken over is back in the queue. REQUIRES: `sequence` is offered.
+  // Undoes Offer: a request that was taken over is back in the queue. REQUIRES: `sequence` is
+  // offered.
   virtual void Withdraw(LiveSequence* sequence) = 0;
-  // How many places the batch has that is due at `now`; if none, in `wake_at`, when to ask again
-  // if nothing is offered meanwhile (none: not then).
+  // The number of places of the batch that is due at `now`. If no batch is due: 0 and, in
+  // `wake_at`, when to ask again if nothing is offered meanwhile (none: only after an offer).
   virtual size_t Due(TimePoint now, std::optional<TimePoint>* wake_at) = 0;
   // Takes the batch of `places` places that Due has announced. Its sequences are not offered any
-  // more. Where it throws nothing has changed.
+  // more. If this throws, nothing has changed.
   virtual std::vector<SequencePick> Take(size_t places) = 0;
 };
 

@@ -13,7 +13,7 @@ std::optional<SlotLease> SlotTable::Take() {
     free_.pop_back();
   } else if (generations_.size() < capacity_) {
     index = generations_.size();
-    // A place for each, so that Free takes no memory.
+    // Room for every slot, so that Free takes no memory.
     if (free_.capacity() <= index) free_.reserve(2 * index + 1);
     generations_.push_back(0);
   } else {

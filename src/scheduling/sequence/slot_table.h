@@ -28,7 +28,7 @@ class SlotTable {
   SlotTable(uint32_t instances, uint32_t slots_per_instance)
       : instances_(instances), capacity_(uint64_t{instances} * slots_per_instance) {}
 
-  // None: all slots are taken. Where it throws, no slot is taken.
+  // None: all slots are taken. If this throws, no slot is taken.
   std::optional<SlotLease> Take();
   // Ends a lease. False, and nothing changes, if it has ended before. Takes no memory.
   bool Free(const SlotLease& lease);
@@ -48,7 +48,7 @@ class SlotTable {
   size_t in_use_ = 0;
   // By index, for each slot that was ever taken. Odd: taken. Each Take and Free increments it.
   std::vector<uint64_t> generations_;
-  // The free slots among those; all slots beyond generations_ are free, too.
+  // The free slots among those in generations_. All slots beyond generations_ are free, too.
   std::vector<uint64_t> free_;  // a heap, the lowest first
 };
 

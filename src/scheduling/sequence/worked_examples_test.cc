@@ -1,5 +1,4 @@
-// The examples by which the documentation of sequence models explains the two strategies, step by
-// step.
+// The examples with which the documentation of sequence models explains the two strategies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +54,7 @@ TEST_F(WorkedExamplesTest, DirectSpreadsSequencesOverSlotsAndInstances) {
   for (const auto& request : requests_) EXPECT_EQ(request->final_status(), absl::OkStatus());
 }
 
-// The batch ends with the last slot that is ready: what lies behind it counts as zero.
+// The batch ends with the last slot that is ready. `two` adds zeros for the slots behind it.
 TEST_F(WorkedExamplesTest, DirectTellsTheModelWhichSlotsAreReady) {
   Use(SequenceModel(2, 1));
   const auto two = [](std::vector<int32_t> values) {

@@ -1,6 +1,6 @@
-// A simulation of batches: requests that arrive at given times, instances that take as long as a
-// given function says, and a policy in between. Time is a number here: nothing sleeps, and each run
-// gives the same. For tests; pure functions.
+// A simulation of batching: requests arrive at given times, a policy forms batches, and instances
+// take as long as a given function says. Time is simulated: nothing sleeps, and every run has the
+// same result. For tests; pure functions.
 #ifndef NEREID_SCHEDULING_TESTING_BATCHING_SIMULATION_H_
 #define NEREID_SCHEDULING_TESTING_BATCHING_SIMULATION_H_
 
@@ -19,8 +19,9 @@ namespace nereid::simulation {
 
 enum class Load { kPoisson, kBursty, kStep };
 
-// Arrivals at the mean rate of about `rate` a second. Bursty: a tenth of a second each of which a
-// fifth has 16 times the rate of the rest. Step: 0.4, then 1.5, then 1.1 times the rate.
+// Arrivals with a mean rate of about `rate` per second. Bursty: periods of a tenth of a second, the
+// first fifth of which has 16 times the rate of the rest. Step: 0.4, then 1.5, then 1.1 times
+// `rate`.
 inline std::vector<TimePoint> Arrivals(Load load, double rate, double seconds, uint64_t seed) {
   const auto rate_at = [&](double at) {
     if (load == Load::kPoisson) return rate;
@@ -28,7 +29,7 @@ inline std::vector<TimePoint> Arrivals(Load load, double rate, double seconds, u
     const double part = at / seconds;
     return rate * (part < 1.0 / 3 ? 0.4 : part < 2.0 / 3 ? 1.5 : 1.1);
   };
-  // A Poisson process at the highest rate, thinned out.
+  // A Poisson process with four times the rate, thinned to the rate of each moment.
   std::mt19937_64 random(seed);
   const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53; };
   std::vector<TimePoint> arrivals;
@@ -40,7 +41,7 @@ inline std::vector<TimePoint> Arrivals(Load load, double rate, double seconds, u
   }
 }
 
-// What decides: a BatchPolicy, or whatever else has these three.
+// The policy under test: a BatchPolicy, or any other class that can make these three calls.
 class Decider {
  public:
   virtual ~Decider() = default;
@@ -50,7 +51,7 @@ class Decider {
 };
 
 struct Setting {
-  std::function<double(double)> micros;  // of a batch of that many
+  std::function<double(double)> micros;  // the execution time of a batch of that many requests
   size_t instances = 1;
   Duration target{0};
 };
@@ -60,7 +61,7 @@ class Run {
   Run(const std::vector<TimePoint>& arrivals, const Setting& setting, Decider* decider)
       : arrivals_(arrivals), setting_(setting), decider_(decider), instances_(setting.instances) {}
 
-  // Requests that are answered within the target, a second of arrivals.
+  // Requests answered within the target, per second of arrivals.
   double Goodput() {
     for (TimePoint now = arrivals_.front(); queue_.head < arrivals_.size();) now = Step(now);
     const std::chrono::duration<double> span = arrivals_.back() - arrivals_.front();
@@ -85,7 +86,7 @@ class Run {
     Duration took{0};
   };
 
-  // Everything that happens at `now`; returns when the next thing does.
+  // Does everything that happens at `now`; returns the time of the next event.
   TimePoint Step(TimePoint now) {
     for (Instance& instance : instances_) {
       if (instance.batch == 0 || instance.busy_until > now) continue;
@@ -114,7 +115,7 @@ class Run {
   }
 
   void Start(size_t take, TimePoint now, Instance* instance) {
-    // Up to 3 % more or less, and every 200th time half as much again.
+    // The time varies by up to 3 %, and about every 200th execution takes half as long again.
     double noise = 0.97 + 0.06 * static_cast<double>(random_() % 1000) / 1000;
     if (random_() % 200 == 0) noise *= 1.5;
     const double nanos = 1000 * noise * setting_.micros(static_cast<double>(take));

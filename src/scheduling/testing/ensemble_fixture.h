@@ -1,5 +1,5 @@
-// EnsembleFixture: an ensemble of fake models, whose requests the test answers when it likes. All
-// tensors are INT32 unless the test says otherwise. Thread-compatible; FakeStep is thread-safe.
+// EnsembleFixture: an ensemble of fake models, whose requests the test answers. All tensors are
+// INT32 unless the test says otherwise. Thread-compatible; FakeStep is thread-safe.
 #ifndef NEREID_SCHEDULING_TESTING_ENSEMBLE_FIXTURE_H_
 #define NEREID_SCHEDULING_TESTING_ENSEMBLE_FIXTURE_H_
 
@@ -49,7 +49,7 @@ inline Ints OutputOf(const InferResponse& response, absl::string_view name) {
   return {};
 }
 
-// A model of a step. Keeps its requests, or answers them at once if told how.
+// The model of a step. Keeps its requests, or answers them at once after ComputeAtOnce.
 class FakeStep {
  public:
   using Outputs = std::map<std::string, Ints>;
@@ -63,11 +63,11 @@ class FakeStep {
   }
 
   const std::shared_ptr<FakeModel>& model() const { return model_; }
-  // Answers every request at once from now on.
+  // From now on, answers every request at once.
   void ComputeAtOnce(Compute compute) { compute_ = std::move(compute); }
-  // Refuses requests from now on.
+  // From now on, refuses requests.
   void Refuse(absl::Status error) { refuse_ = std::move(error); }
-  // Answers a request that is held when it is cancelled, as a queue does.
+  // From now on, answers a kept request when it is cancelled, as a queue does.
   void DropCancelledRequests() { drop_cancelled_ = true; }
 
   size_t held() const ABSL_LOCKS_EXCLUDED(mu_) {
@@ -86,7 +86,8 @@ class FakeStep {
     return request;
   }
 
-  // One response with these outputs, of the shape [size], with a batch dimension if the model has.
+  // Sends one response with these outputs. Their shape is [size], with a batch dimension if the
+  // request has one.
   static void Send(InferRequest* request, const Outputs& outputs, uint32_t flags,
                    std::vector<Parameter> parameters = {}) {
     const std::shared_ptr<ResponseStream> stream = request->stream();
@@ -115,7 +116,7 @@ class FakeStep {
     Execute(request.get());
     request->RespondError(error, FailureReason::kBackend);
   }
-  // Only the flag, and the release.
+  // Sends only the final flag, and releases the request.
   static void FinishEmpty(RequestPtr request) {
     Execute(request.get());
     EXPECT_TRUE(request->stream()->Send(nullptr, kResponseCompleteFinal).ok());
@@ -159,7 +160,7 @@ class FakeStep {
   }
 
   const std::shared_ptr<FakeModel> model_;
-  Compute compute_;  // these are set before the first request
+  Compute compute_;  // this and the next two are set before the first request
   absl::Status refuse_;
   bool drop_cancelled_ = false;
   mutable Mutex mu_;
@@ -191,7 +192,7 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
   }
   Found LookUp(const EnsembleStep& step) override { return {}; }
 
-  // A model with the tensors that `inputs` and `outputs` name, each [-1].
+  // A model with the given inputs and outputs, each of the shape [-1].
   FakeStep& Model(const std::string& name, const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs, bool decoupled = false,
                   int32_t max_batch = 0) {
@@ -206,12 +207,13 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
   }
   FakeStep& step(const std::string& name) { return *steps_.at(name); }
 
-  // A step of model `model`, which there is. Mappings as {"I", "tensor"}.
+  // Adds a step of the model `model`. Mappings have the form {"I", "tensor"}. REQUIRES: the model
+  // was made before Build.
   void Step(const std::string& model, std::vector<TensorMapping> inputs,
             std::vector<TensorMapping> outputs) {
     spec_.steps.push_back({model, -1, "", std::move(inputs), std::move(outputs)});
   }
-  // The same with a model of its own, from I to O.
+  // Adds a step with a model of its own, which has the input I and the output O.
   FakeStep& Step(const std::string& model, const std::string& from, const std::string& to,
                  bool decoupled = false) {
     FakeStep& made = Model(model, {"I"}, {"O"}, decoupled);
@@ -221,7 +223,7 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
   void Input(const std::string& name) { builder_.Input(name, DataType::kInt32, {-1}); }
   void Output(const std::string& name) { builder_.Output(name, DataType::kInt32, {-1}); }
 
-  // Makes the ensemble of all that was said.
+  // Makes the ensemble.
   void Build(std::string name = "e") {
     CompiledModel config = builder_.Build();
     config.name = std::move(name);
@@ -256,7 +258,7 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
     if (!status.ok()) request->TakeBack(std::move(owned));
     return status;
   }
-  // A request with inputs {name, values}, on its way.
+  // Starts a request with inputs {name, values}.
   TestRequest& Start(const std::map<std::string, Ints>& inputs,
                      const std::vector<std::string>& outputs = {}) {
     TestRequest& request = NewRequest();
@@ -278,7 +280,7 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
     Step("second", "t", "o");
     Build();
   }
-  // "pre" before "left" and "right", each an output.
+  // i -> "pre" -> t -> { "left" -> l, "right" -> r }
   void Fork() {
     Input("i");
     Output("l");

@@ -1,5 +1,5 @@
-// Puller: the instances of a test: threads that pull batches from a BatchSource and keep each until
-// the test lets them answer it. Thread-safe.
+// Puller: the instances of a test. Their threads pull batches from a BatchSource, and answer each
+// at once or, with `hold`, when the test says so. Thread-safe.
 #ifndef NEREID_SCHEDULING_TESTING_PULLER_H_
 #define NEREID_SCHEDULING_TESTING_PULLER_H_
 
@@ -44,7 +44,7 @@ class Puller {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // The next batch that was pulled by any of the threads; blocks until there is one.
+  // The next batch that any of the threads has pulled. Blocks until there is one.
   Pulled Next() ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     while (pulled_.empty()) changed_.Wait(&mu_);
@@ -52,7 +52,7 @@ class Puller {
     pulled_.pop_front();
     return next;
   }
-  // Batches pulled and not yet seen by Next().
+  // The number of pulled batches that Next() has not returned.
   size_t unseen() const ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     return pulled_.size();

@@ -71,17 +71,17 @@ class SchedulerFixture : public ::testing::Test {
     puller_ = std::make_unique<Puller>(scheduler_.get(), &clock_, threads, hold);
   }
 
-  // Ids of the next batch that an instance took, with the time it did.
+  // Ids of the next batch that an instance has taken. `at`: when it was taken.
   std::vector<std::string> NextBatch(TimePoint* at = nullptr) {
     const Puller::Pulled pulled = puller_->Next();
     if (at != nullptr) *at = pulled.at;
     std::vector<std::string> ids;
-    // The requests are this fixture's; ids do not change in flight.
+    // Safe while in flight: the fixture owns the requests, and their ids do not change.
     for (InferRequest* request : pulled.requests) ids.push_back(request->id());
     return ids;
   }
 
-  // Until an instance waits for the delay of a batch. Given way to, not slept for.
+  // Waits until an instance waits for the delay of a batch. Yields instead of sleeping.
   void AwaitLeader() {
     while (clock_.TimedWaiters() == 0) std::this_thread::yield();
   }

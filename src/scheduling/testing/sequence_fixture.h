@@ -61,7 +61,7 @@ inline CompiledModel SequenceModel(int32_t max_batch, int instances, bool oldest
   return model;
 }
 
-// What an instance was given: names of the requests, "-" for those of nobody, and the controls.
+// What an instance was given: the names of the requests, "-" for fillers, and the controls.
 struct PulledBatch {
   std::vector<std::string> names;
   std::vector<int32_t> start;
@@ -88,7 +88,7 @@ class SequenceFixture : public ::testing::Test {
     running_.resize(instances);
   }
 
-  // A request of sequence `id`; its name is for PulledBatch.
+  // A request of sequence `id`. `name` appears in PulledBatch.
   TestRequest& NewRequest(std::string name, CorrelationId id, uint32_t flags = 0,
                           int64_t length = 1, int64_t batch = 1) {
     requests_.push_back(std::make_unique<TestRequest>(model_));
@@ -119,7 +119,7 @@ class SequenceFixture : public ::testing::Test {
     return Issue(&NewRequest("refused", CorrelationId(id), flags));
   }
 
-  // What instance `i` takes now; an empty batch: nothing is due.
+  // The batch that instance `i` takes now; empty if nothing is due.
   PulledBatch Pull(uint32_t i = 0) {
     PulledBatch pulled;
     std::optional<Batch> batch = scheduler_->source(i)->TryPull();
@@ -136,7 +136,7 @@ class SequenceFixture : public ::testing::Test {
   }
   std::vector<std::string> PullNames(uint32_t i = 0) { return Pull(i).names; }
 
-  // Answers and releases what instance `i` has.
+  // Answers and releases the requests that instance `i` has.
   void Finish(uint32_t i = 0) { FinishBatch(std::exchange(running_[i], {})); }
 
   std::vector<std::string> PullAndFinish(uint32_t i = 0) {
@@ -145,7 +145,7 @@ class SequenceFixture : public ::testing::Test {
     return names;
   }
 
-  // Waits for what the timer does, by giving way, until instance `i` has something to do.
+  // Waits until the timer has made a batch due for instance `i`. Yields instead of sleeping.
   PulledBatch AwaitPull(uint32_t i = 0) {
     PulledBatch pulled = Pull(i);
     while (pulled.names.empty()) {
@@ -155,7 +155,7 @@ class SequenceFixture : public ::testing::Test {
     return pulled;
   }
 
-  // The one element of a control tensor of `request`; 0 if it has none.
+  // The one element of the control tensor `name` of `request`; 0 if the request has none.
   template <typename T>
   static T Control(const InferRequest& request, absl::string_view name) {
     const InferInput* const input = request.FindBackendInput(name);

@@ -1,4 +1,4 @@
-#include "backend_host/instance_handle.h"
+#include "backend_host/backend_instance.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -12,32 +12,32 @@
 namespace nereid {
 namespace {
 
-TRITONBACKEND_ModelInstance* Handle(InstanceHandle* instance) {
+TRITONBACKEND_ModelInstance* Handle(BackendInstance* instance) {
   return reinterpret_cast<TRITONBACKEND_ModelInstance*>(instance);
 }
 
 }  // namespace
 
-InstanceHandle::InstanceHandle(ModelHandle* model, InstanceSpec spec, int index,
-                               std::string host_policy)
+BackendInstance::BackendInstance(BackendModel* model, InstanceSpec spec, int index,
+                                 std::string host_policy)
     : model_(model), spec_(std::move(spec)), index_(index), host_policy_{std::move(host_policy)} {
   const auto promise = std::make_shared<std::promise<void>>();
   all_back_ = promise->get_future();
   lender_ = std::shared_ptr<const void>(this, [promise](const void*) { promise->set_value(); });
 }
 
-absl::Status InstanceHandle::Initialize() {
-  const BackendHandle& backend = *model_->backend();
+absl::Status BackendInstance::Initialize() {
+  const LoadedBackend& backend = *model_->backend();
   const auto initialize = backend.entry_points().instance_initialize;
   if (initialize == nullptr) return absl::OkStatus();
   return CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceInitialize",
                      [&] { return initialize(Handle(this)); });
 }
 
-void InstanceHandle::Finalize() {
+void BackendInstance::Finalize() {
   lender_.reset();
   all_back_.wait();
-  const BackendHandle& backend = *model_->backend();
+  const LoadedBackend& backend = *model_->backend();
   const auto finalize = backend.entry_points().instance_finalize;
   if (finalize == nullptr) return;
   const absl::Status status =
@@ -48,16 +48,16 @@ void InstanceHandle::Finalize() {
   }
 }
 
-absl::Status InstanceHandle::CheckReady() {
-  const BackendHandle& backend = *model_->backend();
+absl::Status BackendInstance::CheckReady() {
+  const LoadedBackend& backend = *model_->backend();
   const auto ready = backend.entry_points().instance_ready;
   if (ready == nullptr) return absl::OkStatus();
   return CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceReady",
                      [&] { return ready(Handle(this)); });
 }
 
-std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
-                                                std::vector<TRITONBACKEND_Request*>* pointers) {
+std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
+                                                 std::vector<TRITONBACKEND_Request*>* pointers) {
   auto lent = std::make_shared<LentBatch>(batch->size(), lender_);
   pointers->clear();
   pointers->reserve(batch->size());  // no further memory is needed from here on
@@ -78,7 +78,7 @@ std::shared_ptr<LentBatch> InstanceHandle::Lend(Batch* batch,
   return lent;
 }
 
-Duration InstanceHandle::Execute(Batch batch) {
+Duration BackendInstance::Execute(Batch batch) {
   Clock* const clock = model_->serving_model()->clock();
   const TimePoint start = clock->Now();
   const Duration in_receivers = ResponseStream::TimeInReceivers();
@@ -92,7 +92,7 @@ Duration InstanceHandle::Execute(Batch batch) {
     }
     return Duration(0);
   }
-  const BackendHandle& backend = *model_->backend();
+  const LoadedBackend& backend = *model_->backend();
   const absl::Status status =
       CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceExecute", [&] {
         return backend.entry_points().instance_execute(Handle(this), pointers_.data(),
@@ -102,8 +102,8 @@ Duration InstanceHandle::Execute(Batch batch) {
   return clock->Now() - start - (ResponseStream::TimeInReceivers() - in_receivers);
 }
 
-void InstanceHandle::TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,
-                              const absl::Status& error) {
+void BackendInstance::TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,
+                               const absl::Status& error) {
   for (uint32_t slot = 0; slot < pointers.size(); ++slot) {
     // A request that is already claimed may no longer exist, so it must not be touched.
     if (!lent->Claim(slot)) continue;
@@ -112,12 +112,12 @@ void InstanceHandle::TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_R
   }
 }
 
-void InstanceHandle::ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) {
+void BackendInstance::ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) {
   MutexLock lock(&mu_);
   memory_ = std::move(usage);
 }
 
-std::vector<TRITONSERVER_BufferAttributes> InstanceHandle::memory() const {
+std::vector<TRITONSERVER_BufferAttributes> BackendInstance::memory() const {
   MutexLock lock(&mu_);
   return memory_;
 }

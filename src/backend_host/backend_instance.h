@@ -1,8 +1,8 @@
-// InstanceHandle: one model instance as its backend sees it; the object behind a
+// BackendInstance: one model instance as its backend sees it; the object behind a
 // TRITONBACKEND_ModelInstance*. Initialised and finalised on its own thread, executed by one thread
 // at a time; reports are thread-safe.
-#ifndef NEREID_BACKEND_HOST_INSTANCE_HANDLE_H_
-#define NEREID_BACKEND_HOST_INSTANCE_HANDLE_H_
+#ifndef NEREID_BACKEND_HOST_BACKEND_INSTANCE_H_
+#define NEREID_BACKEND_HOST_BACKEND_INSTANCE_H_
 
 #include <atomic>
 #include <future>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backend_host/model_handle.h"
+#include "backend_host/backend_model.h"
 #include "base/mutex.h"
 #include "execution/instance.h"
 #include "infer/infer_request.h"
@@ -18,11 +18,11 @@
 
 namespace nereid {
 
-class InstanceHandle final : public Instance {
+class BackendInstance final : public Instance {
  public:
   // `model` outlives the instance. `index`: position among the model's instances. `host_policy`:
   // the settings of the instance's policy, as JSON.
-  InstanceHandle(ModelHandle* model, InstanceSpec spec, int index, std::string host_policy);
+  BackendInstance(BackendModel* model, InstanceSpec spec, int index, std::string host_policy);
 
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;
@@ -32,7 +32,7 @@ class InstanceHandle final : public Instance {
   // TRITONBACKEND_ModelInstanceReady; OK if the backend does not export it. Any thread.
   absl::Status CheckReady();
 
-  ModelHandle* model() const { return model_; }
+  BackendModel* model() const { return model_; }
   const InstanceSpec& spec() const { return spec_; }
   TRITONSERVER_Message* host_policy() { return &host_policy_; }
   // The shard of the model's statistics into which this instance records.
@@ -51,7 +51,7 @@ class InstanceHandle final : public Instance {
   void TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,
                 const absl::Status& error);
 
-  ModelHandle* const model_;
+  BackendModel* const model_;
   const InstanceSpec spec_;
   const int index_;
   TRITONSERVER_Message host_policy_;
@@ -65,4 +65,4 @@ class InstanceHandle final : public Instance {
 
 }  // namespace nereid
 
-#endif  // NEREID_BACKEND_HOST_INSTANCE_HANDLE_H_
+#endif  // NEREID_BACKEND_HOST_BACKEND_INSTANCE_H_

@@ -1,4 +1,4 @@
-#include "backend_host/model_handle.h"
+#include "backend_host/backend_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,20 +18,20 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class ModelHandleTest : public ::testing::Test {
+class BackendModelTest : public ::testing::Test {
  protected:
-  std::unique_ptr<ModelHandle> Make(const std::string& name, const std::string& more = "") {
+  std::unique_ptr<BackendModel> Make(const std::string& name, const std::string& more = "") {
     ParsedConfig config = MakeTestConfig(name, "fake", more);
     auto backend = registry_.Get(config, dir_.path(), 1);
     EXPECT_TRUE(backend.ok()) << backend.status();
     fake_.Forget();
-    ModelHandleOptions options;
+    BackendModelOptions options;
     options.repository_dir = dir_.path();
     options.version = 1;
-    return std::make_unique<ModelHandle>(*backend, std::move(config), std::move(options));
+    return std::make_unique<BackendModel>(*backend, std::move(config), std::move(options));
   }
 
-  // What becomes of the batching functions of a model with `more` in its configuration.
+  // The result of making the batch strategy of a model with `more` in its configuration.
   absl::Status StrategyStatus(const std::string& more = "") {
     const auto model = Make("m", more);
     return model->MakeBatchStrategy(*model->config().Compile(1)).status();
@@ -49,7 +49,7 @@ class ModelHandleTest : public ::testing::Test {
 
 // ---- Life
 
-TEST_F(ModelHandleTest, IsFinalisedOnce) {
+TEST_F(BackendModelTest, IsFinalisedOnce) {
   auto model = Make("m");
   ASSERT_TRUE(model->Initialize().ok());
   model->FinalizeOnce();
@@ -58,33 +58,33 @@ TEST_F(ModelHandleTest, IsFinalisedOnce) {
   EXPECT_THAT(fake_.Journal(), ElementsAre("model_initialize m", "model_finalize m"));
 }
 
-TEST_F(ModelHandleTest, IsFinalisedAtTheLatestWhenItGoes) {
+TEST_F(BackendModelTest, IsFinalisedAtTheLatestWhenItGoes) {
   auto model = Make("m");
   ASSERT_TRUE(model->Initialize().ok());
   model.reset();
   EXPECT_THAT(fake_.Journal(), ElementsAre("model_initialize m", "model_finalize m"));
 }
 
-TEST_F(ModelHandleTest, AModelThatWasNotInitialisedIsNotFinalised) {
+TEST_F(BackendModelTest, AModelThatWasNotInitialisedIsNotFinalised) {
   Make("m").reset();
   EXPECT_THAT(fake_.Journal(), IsEmpty());
 }
 
-TEST_F(ModelHandleTest, ARefusedModelIsNotFinalised) {
+TEST_F(BackendModelTest, ARefusedModelIsNotFinalised) {
   auto model = Make("refused");
   EXPECT_EQ(model->Initialize(), absl::InternalError("the fake backend refuses this model"));
   model.reset();
   EXPECT_THAT(fake_.Journal(), ElementsAre("model_initialize refused"));
 }
 
-TEST_F(ModelHandleTest, AnExceptionIsAnError) {
+TEST_F(BackendModelTest, AnExceptionIsAnError) {
   EXPECT_EQ(Make("throws")->Initialize(),
             absl::InternalError("backend 'fake' threw an exception in "
                                 "TRITONBACKEND_ModelInitialize of model 'throws': thrown by the "
                                 "fake backend"));
 }
 
-TEST_F(ModelHandleTest, TheConfigurationCanOnlyBeSetDuringInitialisation) {
+TEST_F(BackendModelTest, TheConfigurationCanOnlyBeSetDuringInitialisation) {
   const auto model = Make("m");
   EXPECT_EQ(model->SetConfig(1, "{}"),
             absl::UnavailableError("model 'm': its configuration can only be set inside "
@@ -93,7 +93,7 @@ TEST_F(ModelHandleTest, TheConfigurationCanOnlyBeSetDuringInitialisation) {
   EXPECT_EQ(model->SetConfig(1, "{}").code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(ModelHandleTest, AMemoryReportReplacesTheLastOne) {
+TEST_F(BackendModelTest, AMemoryReportReplacesTheLastOne) {
   const auto model = Make("m");
   EXPECT_THAT(model->memory(), IsEmpty());
   TRITONSERVER_BufferAttributes usage;
@@ -106,14 +106,14 @@ TEST_F(ModelHandleTest, AMemoryReportReplacesTheLastOne) {
 
 // ---- Batching libraries
 
-TEST_F(ModelHandleTest, WithoutALibraryThereIsNoStrategy) {
+TEST_F(BackendModelTest, WithoutALibraryThereIsNoStrategy) {
   const auto model = Make("m");
   const auto strategy = model->MakeBatchStrategy(*model->config().Compile(1));
   ASSERT_TRUE(strategy.ok()) << strategy.status();
   EXPECT_EQ(*strategy, nullptr);
 }
 
-TEST_F(ModelHandleTest, ALibraryInTheVersionOrModelDirectoryIsUsed) {
+TEST_F(BackendModelTest, ALibraryInTheVersionOrModelDirectoryIsUsed) {
   for (const std::string file : {"batchstrategy.so", "1/batchstrategy.so"}) {
     const std::string path = dir_.Copy(NEREID_TEST_PLUGINS "/batcher.so", file);
     const auto model = Make("m");
@@ -124,7 +124,7 @@ TEST_F(ModelHandleTest, ALibraryInTheVersionOrModelDirectoryIsUsed) {
   }
 }
 
-TEST_F(ModelHandleTest, AConfiguredLibraryIsUsed) {
+TEST_F(BackendModelTest, AConfiguredLibraryIsUsed) {
   const std::string path = dir_.Copy(NEREID_TEST_PLUGINS "/batcher.so", "my_batcher.so");
   for (const std::string& configured : {path, std::string("my_batcher.so")}) {
     const auto model = Make("m", StrategyPath(configured));
@@ -134,7 +134,7 @@ TEST_F(ModelHandleTest, AConfiguredLibraryIsUsed) {
   }
 }
 
-TEST_F(ModelHandleTest, AConfiguredLibraryMustLieInTheModelsDirectory) {
+TEST_F(BackendModelTest, AConfiguredLibraryMustLieInTheModelsDirectory) {
   const absl::Status escapes =
       absl::InvalidArgumentError("Batching library path escapes model repository.");
   EXPECT_EQ(StrategyStatus(StrategyPath(NEREID_TEST_PLUGINS "/batcher.so")), escapes);
@@ -143,13 +143,13 @@ TEST_F(ModelHandleTest, AConfiguredLibraryMustLieInTheModelsDirectory) {
   EXPECT_EQ(StrategyStatus(StrategyPath(dir_.path() + "_other/batcher.so")), escapes);
 }
 
-TEST_F(ModelHandleTest, AConfiguredLibraryMustBeThere) {
+TEST_F(BackendModelTest, AConfiguredLibraryMustBeThere) {
   const std::string path = dir_.Path("none.so");
   EXPECT_EQ(StrategyStatus(StrategyPath(path)),
             absl::NotFoundError("Batching library path not found: " + path));
 }
 
-TEST_F(ModelHandleTest, AnIncompleteLibraryFailsTheLoad) {
+TEST_F(BackendModelTest, AnIncompleteLibraryFailsTheLoad) {
   dir_.Copy(NEREID_TEST_PLUGINS "/incomplete_batcher.so", "batchstrategy.so");
   const absl::Status status = StrategyStatus();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

@@ -1,4 +1,4 @@
-#include "backend_host/instance_handle.h"
+#include "backend_host/backend_instance.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,19 +18,19 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class InstanceHandleTest : public ::testing::Test {
+class BackendInstanceTest : public ::testing::Test {
  protected:
   void Use(const std::string& name) {
     ParsedConfig config = MakeTestConfig(name, "fake");
     auto backend = registry_.Get(config, "", 1);
     ASSERT_TRUE(backend.ok()) << backend.status();
-    model_ = std::make_unique<ModelHandle>(*backend, std::move(config), ModelHandleOptions());
+    model_ = std::make_unique<BackendModel>(*backend, std::move(config), BackendModelOptions());
     ASSERT_TRUE(model_->Initialize().ok());
     serving_ = FakeModel::Make(ModelBuilder(name));
     model_->set_serving_model(serving_.get());
     InstanceSpec spec;
     spec.name = name + "_0_0";
-    instance_ = std::make_unique<InstanceHandle>(model_.get(), spec, 0, R"({"cpu":{}})");
+    instance_ = std::make_unique<BackendInstance>(model_.get(), spec, 0, R"({"cpu":{}})");
     fake_.Forget();
   }
 
@@ -55,13 +55,13 @@ class InstanceHandleTest : public ::testing::Test {
 
   FakeBackend fake_;
   BackendRegistry registry_{{.directory = NEREID_TEST_PLUGINS, .settings = {}}};
-  std::unique_ptr<ModelHandle> model_;
+  std::unique_ptr<BackendModel> model_;
   std::shared_ptr<FakeModel> serving_;
-  std::unique_ptr<InstanceHandle> instance_;
+  std::unique_ptr<BackendInstance> instance_;
   std::vector<std::unique_ptr<TestRequest>> requests_;
 };
 
-TEST_F(InstanceHandleTest, InitialisesAndFinalisesTheBackendsInstance) {
+TEST_F(BackendInstanceTest, InitialisesAndFinalisesTheBackendsInstance) {
   Use("m");
   ASSERT_TRUE(instance_->Initialize().ok());
   EXPECT_TRUE(instance_->CheckReady().ok());
@@ -69,24 +69,24 @@ TEST_F(InstanceHandleTest, InitialisesAndFinalisesTheBackendsInstance) {
   EXPECT_THAT(fake_.Journal(), ElementsAre("instance_initialize m_0_0", "instance_finalize m_0_0"));
 }
 
-TEST_F(InstanceHandleTest, TellsItsHostPolicy) {
+TEST_F(BackendInstanceTest, TellsItsHostPolicy) {
   Use("m");
   EXPECT_EQ(instance_->host_policy()->json, R"({"cpu":{}})");
 }
 
-TEST_F(InstanceHandleTest, ABackendThatIsNotReadySaysSo) {
+TEST_F(BackendInstanceTest, ABackendThatIsNotReadySaysSo) {
   Use("not_ready");
   EXPECT_EQ(instance_->CheckReady(), absl::InternalError("the fake backend is not ready"));
 }
 
-TEST_F(InstanceHandleTest, AGoodBackendAnswersEveryRequest) {
+TEST_F(BackendInstanceTest, AGoodBackendAnswersEveryRequest) {
   Use("m");
   Execute(3);
   ExpectEachAnsweredOnce();
   for (const auto& request : requests_) EXPECT_TRUE(request->final_status().ok());
 }
 
-TEST_F(InstanceHandleTest, AnErrorAnswersEveryRequest) {
+TEST_F(BackendInstanceTest, AnErrorAnswersEveryRequest) {
   Use("execute_error");
   Execute(3);
   ExpectEachAnsweredOnce();
@@ -97,7 +97,7 @@ TEST_F(InstanceHandleTest, AnErrorAnswersEveryRequest) {
   EXPECT_EQ(statistics.failures[static_cast<size_t>(FailureReason::kBackend)], 3u);
 }
 
-TEST_F(InstanceHandleTest, AnErrorAfterSomeWereReleasedAnswersTheOthers) {
+TEST_F(BackendInstanceTest, AnErrorAfterSomeWereReleasedAnswersTheOthers) {
   Use("execute_error_late");
   Execute(3);
   ExpectEachAnsweredOnce();
@@ -108,7 +108,7 @@ TEST_F(InstanceHandleTest, AnErrorAfterSomeWereReleasedAnswersTheOthers) {
   EXPECT_EQ(serving_->statistics().Snapshot().fail.count, 2u);
 }
 
-TEST_F(InstanceHandleTest, AnExceptionAnswersEveryRequest) {
+TEST_F(BackendInstanceTest, AnExceptionAnswersEveryRequest) {
   Use("execute_throws");
   Execute(2);
   ExpectEachAnsweredOnce();
@@ -120,7 +120,7 @@ TEST_F(InstanceHandleTest, AnExceptionAnswersEveryRequest) {
   }
 }
 
-TEST_F(InstanceHandleTest, ABackendMayKeepRequestsAndTakeMore) {
+TEST_F(BackendInstanceTest, ABackendMayKeepRequestsAndTakeMore) {
   Use("holds");
   Execute(2);
   Execute(1);

@@ -1,7 +1,7 @@
-// ModelHandle: one model version as its backend sees it; the object behind a TRITONBACKEND_Model*.
+// BackendModel: one model version as its backend sees it; the object behind a TRITONBACKEND_Model*.
 // Created and initialised by a loading thread; constant from then on except where noted.
-#ifndef NEREID_BACKEND_HOST_MODEL_HANDLE_H_
-#define NEREID_BACKEND_HOST_MODEL_HANDLE_H_
+#ifndef NEREID_BACKEND_HOST_BACKEND_MODEL_H_
+#define NEREID_BACKEND_HOST_BACKEND_MODEL_H_
 
 #include <absl/status/statusor.h>
 
@@ -19,20 +19,20 @@ namespace nereid {
 
 class ServingModel;
 
-struct ModelHandleOptions {
+struct BackendModelOptions {
   std::string repository_dir;  // the model's directory
   int64_t version = 0;
   bool auto_complete_config = true;
   void* server = nullptr;  // TRITONSERVER_Server*
 };
 
-class ModelHandle {
+class BackendModel {
  public:
-  ModelHandle(std::shared_ptr<BackendHandle> backend, ParsedConfig config,
-              ModelHandleOptions options);
-  ~ModelHandle() { FinalizeOnce(); }
-  ModelHandle(const ModelHandle&) = delete;
-  ModelHandle& operator=(const ModelHandle&) = delete;
+  BackendModel(std::shared_ptr<LoadedBackend> backend, ParsedConfig config,
+               BackendModelOptions options);
+  ~BackendModel() { FinalizeOnce(); }
+  BackendModel(const BackendModel&) = delete;
+  BackendModel& operator=(const BackendModel&) = delete;
 
   // Calls TRITONBACKEND_ModelInitialize, which may complete the configuration.
   absl::Status Initialize();
@@ -41,9 +41,9 @@ class ModelHandle {
   // The model's own batching functions, null if it has none. `compiled` belongs to this model.
   absl::StatusOr<std::unique_ptr<BatchStrategy>> MakeBatchStrategy(const CompiledModel& compiled);
 
-  const std::shared_ptr<BackendHandle>& backend() const { return backend_; }
+  const std::shared_ptr<LoadedBackend>& backend() const { return backend_; }
   const ParsedConfig& config() const { return config_; }
-  const ModelHandleOptions& options() const { return options_; }
+  const BackendModelOptions& options() const { return options_; }
   const std::string& name() const { return config_.name(); }
   // TRITONBACKEND_ModelSetConfig; allowed only while Initialize runs.
   absl::Status SetConfig(uint32_t config_version, const std::string& json);
@@ -59,9 +59,9 @@ class ModelHandle {
   void* state = nullptr;  // the backend's own
 
  private:
-  const std::shared_ptr<BackendHandle> backend_;
+  const std::shared_ptr<LoadedBackend> backend_;
   ParsedConfig config_;
-  const ModelHandleOptions options_;
+  const BackendModelOptions options_;
   ServingModel* serving_model_ = nullptr;
   bool initializing_ = false;
   bool initialized_ = false;
@@ -72,4 +72,4 @@ class ModelHandle {
 
 }  // namespace nereid
 
-#endif  // NEREID_BACKEND_HOST_MODEL_HANDLE_H_
+#endif  // NEREID_BACKEND_HOST_BACKEND_MODEL_H_

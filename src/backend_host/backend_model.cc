@@ -1,4 +1,4 @@
-#include "backend_host/model_handle.h"
+#include "backend_host/backend_model.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -16,12 +16,12 @@ namespace {
 
 constexpr char kStrategyParameter[] = "TRITON_BATCH_STRATEGY_PATH";
 
-TRITONBACKEND_Model* Handle(ModelHandle* model) {
+TRITONBACKEND_Model* Handle(BackendModel* model) {
   return reinterpret_cast<TRITONBACKEND_Model*>(model);
 }
 
 // Path of the library that the model configures or carries; empty if there is none.
-absl::StatusOr<std::string> FindStrategyLibrary(const ModelHandle& model,
+absl::StatusOr<std::string> FindStrategyLibrary(const BackendModel& model,
                                                 const CompiledModel& compiled) {
   namespace fs = std::filesystem;
   const fs::path model_dir = fs::path(model.options().repository_dir).lexically_normal();
@@ -50,11 +50,11 @@ absl::StatusOr<std::string> FindStrategyLibrary(const ModelHandle& model,
 
 }  // namespace
 
-ModelHandle::ModelHandle(std::shared_ptr<BackendHandle> backend, ParsedConfig config,
-                         ModelHandleOptions options)
+BackendModel::BackendModel(std::shared_ptr<LoadedBackend> backend, ParsedConfig config,
+                           BackendModelOptions options)
     : backend_(std::move(backend)), config_(std::move(config)), options_(std::move(options)) {}
 
-void ModelHandle::FinalizeOnce() {
+void BackendModel::FinalizeOnce() {
   const auto finalize = backend_->entry_points().model_finalize;
   if (!std::exchange(initialized_, false) || finalize == nullptr) return;
   const absl::Status status = CallBackend(backend_->name(), name(), "TRITONBACKEND_ModelFinalize",
@@ -62,7 +62,7 @@ void ModelHandle::FinalizeOnce() {
   if (!status.ok()) LOG_ERROR << "failed finalizing model '" << name() << "': " << status.message();
 }
 
-absl::Status ModelHandle::Initialize() {
+absl::Status BackendModel::Initialize() {
   if (const auto initialize = backend_->entry_points().model_initialize; initialize != nullptr) {
     initializing_ = true;
     const absl::Status status =
@@ -75,7 +75,7 @@ absl::Status ModelHandle::Initialize() {
   return absl::OkStatus();
 }
 
-absl::Status ModelHandle::SetConfig(uint32_t config_version, const std::string& json) {
+absl::Status BackendModel::SetConfig(uint32_t config_version, const std::string& json) {
   if (!initializing_) {
     return absl::UnavailableError(
         absl::StrCat("model '", name(),
@@ -84,7 +84,7 @@ absl::Status ModelHandle::SetConfig(uint32_t config_version, const std::string& 
   return config_.MergeBackendUpdate(config_version, json);
 }
 
-absl::StatusOr<std::unique_ptr<BatchStrategy>> ModelHandle::MakeBatchStrategy(
+absl::StatusOr<std::unique_ptr<BatchStrategy>> BackendModel::MakeBatchStrategy(
     const CompiledModel& compiled) {
   ASSIGN_OR_RETURN(const std::string path, FindStrategyLibrary(*this, compiled));
   const SharedLibrary* library = &backend_->library();
@@ -97,12 +97,12 @@ absl::StatusOr<std::unique_ptr<BatchStrategy>> ModelHandle::MakeBatchStrategy(
   return CustomBatching::Make(functions, backend_->name(), name(), Handle(this));
 }
 
-void ModelHandle::ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) {
+void BackendModel::ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) {
   MutexLock lock(&mu_);
   memory_ = std::move(usage);
 }
 
-std::vector<TRITONSERVER_BufferAttributes> ModelHandle::memory() const {
+std::vector<TRITONSERVER_BufferAttributes> BackendModel::memory() const {
   MutexLock lock(&mu_);
   return memory_;
 }
