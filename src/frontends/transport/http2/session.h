@@ -1,0 +1,132 @@
+// Session: the HTTP/2 protocol of one connection, server side, without I/O: bytes go in, requests
+// come out; answers go in, bytes come out. Frames, header compression and flow control are
+// nghttp2's (RFC 9113, RFC 7541).
+//
+// Thread-compatible; owned by a connection and used on its loop's thread. Receive and Fill must not
+// be called from inside a StreamUser.
+#ifndef NEREID_FRONTENDS_TRANSPORT_HTTP2_SESSION_H_
+#define NEREID_FRONTENDS_TRANSPORT_HTTP2_SESSION_H_
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "frontends/transport/http2/output_queue.h"
+#include "frontends/transport/http2/stream.h"
+
+struct nghttp2_session;
+
+namespace nereid::http2 {
+
+struct SessionOptions {
+  uint32_t max_streams = 4096;            // requests of a connection open at a time
+  uint32_t stream_window = 8 << 20;       // bytes of a body ahead of their Consume
+  uint32_t connection_window = 64 << 20;  // the same for all bodies of a connection
+  uint32_t max_frame_bytes = 1 << 20;     // of frames that the client may send
+  uint32_t max_header_bytes = 64 << 10;   // of a request's head; beyond: 431
+  size_t kept_streams = 8;                // finished ones whose memory is kept for the next
+  uint32_t max_headers = 256;             // beyond: 431
+};
+
+// What a session tells its connection.
+class SessionEvents {
+ public:
+  virtual ~SessionEvents() = default;
+  // A request has begun: its head is complete. The result receives the rest of it; null if the
+  // request is answered already and the rest of no interest.
+  virtual std::shared_ptr<StreamUser> OnRequest(const std::shared_ptr<Stream>& stream) = 0;
+  // A request whose head is too long, or has too many fields. False: it is answered with 431 and
+  // nothing else.
+  virtual bool OnHeadTooLarge(Stream* /*stream*/) { return false; }
+  // The session has something to send, or to end.
+  virtual void OnOutput() = 0;
+  // A frame that costs the server work and the client nothing, or a stream that the client broke.
+  virtual void OnControlFrame() {}
+  virtual void OnPing(bool /*is_answer*/) {}
+  // A head or data of an answer has gone out.
+  virtual void OnAnswerSent() {}
+  // A request was answered completely.
+  virtual void OnRequestAnswered() {}
+};
+
+class Session {
+ public:
+  // `events` must outlive the session.
+  Session(const SessionOptions& options, SessionEvents* events);
+  // Closes the streams that are left.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Reads what has arrived. An error: this is not HTTP/2, or it is not worth an answer; the
+  // connection should be closed. RESOURCE_EXHAUSTED if the client floods the server.
+  absl::Status Receive(absl::string_view bytes);
+  // Appends what is to be sent to `output`, until that holds `enough` bytes.
+  void Fill(OutputQueue* output, size_t enough);
+
+  // Whether the protocol has ended: nothing more is to be read or sent.
+  bool ended() const;
+  size_t open_streams() const { return streams_.size(); }
+  // Whether the client has begun to speak HTTP/2: its preface and its first frame are complete.
+  bool begun() const { return begun_; }
+  // The stream whose head has begun and is not complete; 0: none.
+  int32_t open_head() const { return open_head_; }
+  // Sends a PING that OnPing(true) answers.
+  void SendPing();
+  // Tells the client to use another connection: no further requests, those that are open go on.
+  // Announced in two steps, so that no request on its way is lost; the second by EndAnnouncement.
+  void Announce();
+  bool announced() const { return announced_; }
+  // The second step: requests that arrive from now on are refused, and the client may send them
+  // again elsewhere.
+  void EndAnnouncement();
+  // Tells the client that the connection ends, with the reason. The owner closes it once that is
+  // sent.
+  void Terminate(ErrorCode code, absl::string_view debug);
+  // Tells the users of all streams the time.
+  void Sweep(TimePoint now);
+  // Closes all streams without a word. Nothing is read or sent from then on. May be called from
+  // inside a StreamUser or an event.
+  void CloseStreams();
+
+ private:
+  friend class Stream;
+  friend struct Callbacks;
+
+  std::shared_ptr<Stream> Begin(int32_t id);
+  void HeadComplete(Stream* stream, bool end);
+  void Closed(int32_t id);
+  void RefuseHead(Stream* stream);
+  // Counts bytes of a header that is not kept; the library's result of the callback.
+  int Ignore(Stream* stream, size_t header_bytes);
+  // Whether the client has ended or reset `id` and the stream was closed not long ago, so that
+  // anything more of the request is an error (RFC 9113, 5.1).
+  bool HasFinished(int32_t id) const;
+
+  SessionEvents* const events_;
+  const SessionOptions options_;
+  nghttp2_session* session_ = nullptr;
+  absl::flat_hash_map<int32_t, std::shared_ptr<Stream>> streams_;
+  OutputQueue* output_ = nullptr;              // of the Fill under way
+  size_t enough_ = 0;                          // of the same
+  std::vector<std::shared_ptr<Stream>> sent_;  // their users are told at the end of the Fill
+  std::vector<std::shared_ptr<Stream>> kept_;
+  uint64_t data_sent_ = 0;  // bytes of bodies
+  int32_t open_head_ = 0;
+  bool begun_ = false;
+  bool flooded_ = false;                // with headers; the connection is to end
+  std::array<int32_t, 16> finished_{};  // the last ones; 0 is no request
+  size_t next_finished_ = 0;
+  bool announced_ = false;
+  bool closed_ = false;  // by CloseStreams
+};
+
+}  // namespace nereid::http2
+
+#endif  // NEREID_FRONTENDS_TRANSPORT_HTTP2_SESSION_H_
