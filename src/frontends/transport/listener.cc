@@ -1,0 +1,137 @@
+#include "frontends/transport/listener.h"
+
+#include <absl/strings/str_cat.h>
+#include <sys/socket.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/detail/socket_option.hpp>
+#include <boost/asio/error.hpp>
+#include <future>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+
+namespace nereid::transport {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+
+// How long the listener waits after an accept has failed for lack of descriptors, or for another
+// reason that is not one of a single connection.
+constexpr std::chrono::milliseconds kAcceptRetry(50);
+
+// Whether `error` is one of a single connection, which is closed already. Then the next connection
+// is accepted at once.
+bool IsOfOneConnection(const boost::system::error_code& error) {
+  return error == asio::error::connection_aborted || error == asio::error::connection_reset ||
+         error == boost::system::errc::protocol_error;
+}
+
+absl::StatusOr<tcp::endpoint> Resolve(asio::io_context& context, const ListenOptions& options) {
+  boost::system::error_code error;
+  const auto ip = asio::ip::make_address(options.address, error);
+  if (!error) return tcp::endpoint(ip, options.port);
+  tcp::resolver resolver(context);
+  const auto found = resolver.resolve(options.address, std::to_string(options.port), error);
+  if (error || found.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot resolve the ", options.protocol,
+                                                   " address '", options.address,
+                                                   "': ", error.message()));
+  }
+  return found.begin()->endpoint();
+}
+
+}  // namespace
+
+Listener::Listener(ListenOptions options, std::vector<std::shared_ptr<IoLoop>> loops,
+                   Budget* connections)
+    : options_(std::move(options)),
+      loops_(std::move(loops)),
+      connections_(connections),
+      acceptor_(loops_.front()->context()),
+      retry_timer_(loops_.front()->context()) {}
+
+absl::Status Listener::Open() {
+  auto endpoint = Resolve(loops_.front()->context(), options_);
+  if (!endpoint.ok()) return endpoint.status();
+  boost::system::error_code error;
+  acceptor_.open(endpoint->protocol(), error);
+  if (!error) acceptor_.set_option(Acceptor::reuse_address(true), error);
+  if (!error && options_.reuse_port) acceptor_.set_option(ReusePort(true), error);
+  if (!error) acceptor_.bind(*endpoint, error);
+  if (!error) acceptor_.listen(Acceptor::max_listen_connections, error);
+  if (error == asio::error::address_in_use) {
+    return absl::UnavailableError(
+        absl::StrCat("Socket '", options_.address, ":", options_.port, "' already in use "));
+  }
+  if (error) {
+    return absl::InternalError(absl::StrCat("cannot listen on '", options_.address, ":",
+                                            options_.port, "': ", error.message()));
+  }
+  port_ = acceptor_.local_endpoint(error).port();
+  return absl::OkStatus();
+}
+
+void Listener::Start() {
+  loops_.front()->Post([this] { Accept(); });
+}
+
+void Listener::Accept() {
+  if (!acceptor_.is_open()) return;
+  IoLoop* loop = loops_[next_loop_++ % loops_.size()].get();
+  acceptor_.async_accept(loop->context().get_executor(),
+                         [this, loop](const boost::system::error_code& error, Socket socket) {
+                           OnAccept(error, std::move(socket), loop);
+                         });
+}
+
+void Listener::OnAccept(const boost::system::error_code& error, Socket socket, IoLoop* loop) {
+  if (!acceptor_.is_open()) return;
+  if (error && !IsOfOneConnection(error)) {
+    LOG_WARNING << "cannot accept a connection for " << options_.protocol << ": "
+                << error.message();
+    retry_timer_.expires_after(kAcceptRetry);
+    retry_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) Accept();
+    });
+    return;
+  }
+  if (!error) {
+    auto slot = connections_->Take(1);
+    if (slot.ok()) {
+      loop->Adopt(std::move(socket), *std::move(slot));
+    } else {
+      Refuse(std::move(socket), slot.status());
+    }
+  }
+  Accept();
+}
+
+// Sends the reason, as far as possible without waiting for the client, and closes.
+void Listener::Refuse(Socket socket, const absl::Status& reason) {
+  if (!options_.refusal) return;
+  const std::string answer = options_.refusal(reason);
+  boost::system::error_code ignored;
+  socket.non_blocking(true, ignored);
+  // Unread bytes would make the close reset the connection, which would destroy the answer.
+  char unread[4096];
+  socket.read_some(asio::buffer(unread), ignored);
+  socket.write_some(asio::buffer(answer), ignored);
+  socket.shutdown(Socket::shutdown_send, ignored);
+}
+
+void Listener::Stop() {
+  std::promise<void> closed;
+  loops_.front()->Post([this, &closed] {
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    retry_timer_.cancel();
+    closed.set_value();
+  });
+  closed.get_future().wait();
+}
+
+}  // namespace nereid::transport

@@ -1,0 +1,64 @@
+// Listener: accepts connections and distributes them to the loops in turn, which spreads few
+// long-lived connections more evenly than letting the kernel choose among several sockets. Lives on
+// the first loop's thread; Open and Stop are called from outside.
+#ifndef NEREID_FRONTENDS_TRANSPORT_LISTENER_H_
+#define NEREID_FRONTENDS_TRANSPORT_LISTENER_H_
+
+#include <absl/status/status.h>
+
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/budget.h"
+#include "frontends/transport/io_loop.h"
+#include "frontends/transport/socket.h"
+
+namespace nereid::transport {
+
+struct ListenOptions {
+  std::string protocol;     // of the port, as log lines and errors name it: "HTTP"
+  std::string address;      // an address or a host name
+  uint16_t port = 0;        // 0: any free one, see Listener::port()
+  bool reuse_port = false;  // let other processes listen on the same port too
+  // What a connection over the limit is told before it is closed; null: nothing.
+  std::function<std::string(const absl::Status& reason)> refusal;
+};
+
+class Listener {
+ public:
+  // `loops` is not empty. `connections` limits and counts the connections and must outlive the
+  // loops.
+  Listener(ListenOptions options, std::vector<std::shared_ptr<IoLoop>> loops, Budget* connections);
+
+  // Binds and listens. UNAVAILABLE if the port is taken or cannot be used, INVALID_ARGUMENT if the
+  // address cannot be resolved. REQUIRES: the loops do not run yet.
+  absl::Status Open();
+  // Begins to accept. REQUIRES: Open succeeded.
+  void Start();
+  // Closes the listening socket and returns once no further connection will be passed on. REQUIRES:
+  // not called on an I/O thread; the loops run.
+  void Stop();
+
+  uint16_t port() const { return port_; }
+
+ private:
+  void Accept();
+  void OnAccept(const boost::system::error_code& error, Socket socket, IoLoop* loop);
+  void Refuse(Socket socket, const absl::Status& reason);
+
+  const ListenOptions options_;
+  const std::vector<std::shared_ptr<IoLoop>> loops_;
+  Budget* const connections_;
+  Acceptor acceptor_;
+  boost::asio::steady_timer retry_timer_;
+  size_t next_loop_ = 0;
+  uint16_t port_ = 0;
+};
+
+}  // namespace nereid::transport
+
+#endif  // NEREID_FRONTENDS_TRANSPORT_LISTENER_H_
