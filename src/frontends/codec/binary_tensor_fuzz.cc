@@ -1,5 +1,5 @@
-// Walks arbitrary bytes as a BYTES tensor: the elements must be within it, and those of a complete
-// tensor must rebuild the same tensor.
+// Reads arbitrary bytes as a BYTES tensor. The elements must be within the bytes, and the elements
+// of a complete tensor must rebuild the same tensor.
 #include <cstdlib>
 #include <string>
 

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,7 +16,7 @@
 namespace nereid {
 namespace {
 
-// Reads one parsed text, in the order in which the original looks at its parts.
+// Reads one parsed text. Checks its parts in the same order as the original server.
 class CarefulReader {
  public:
   CarefulReader(uint64_t max_tensor_bytes, RequestBuffers* buffers, V2Document* document)
@@ -29,7 +30,9 @@ class CarefulReader {
   absl::Status ReadCustom(absl::string_view key, const JsonValue& value);
   absl::Status ReadInputs(const JsonValue& inputs);
   absl::Status ReadInput(const JsonValue& json, RequestBuffers* buffers, V2Input* out);
-  absl::Status ReadOutput(const JsonValue& json, OutputFormats::Named* out);
+  // `shared` stays empty if the output is to be part of the response.
+  absl::Status ReadOutput(const JsonValue& json, OutputFormats::Named* out,
+                          std::optional<SharedMemoryRange>* shared);
 
   const uint64_t max_tensor_bytes_;
   RequestBuffers* const buffers_;
@@ -56,18 +59,16 @@ absl::Status ReadArrayMember(const JsonValue& object, const char* name, const Js
   return UnableToParse(name, CheckArray(**member));
 }
 
-// No region can be registered with this server, so every validly named region is unknown.
-absl::Status RefuseSharedMemory(const JsonValue& parameters, const JsonValue& region) {
-  std::string name;
-  RETURN_IF_ERROR(Store("shared_memory_region", AsString(region), &name));
-  RETURN_IF_ERROR(CheckLength("name of a shared memory region", name));
-  for (const char* number : {"shared_memory_offset", "shared_memory_byte_size"}) {
-    uint64_t ignored = 0;
-    if (const JsonValue* value = FindMember(parameters, number)) {
-      RETURN_IF_ERROR(Store(number, AsUint(*value), &ignored));
-    }
+absl::Status ReadSharedMemory(const JsonValue& parameters, const JsonValue& region,
+                              SharedMemoryRange* out) {
+  RETURN_IF_ERROR(Store("shared_memory_region", AsString(region), &out->region));
+  RETURN_IF_ERROR(CheckLength("name of a shared memory region", out->region));
+  for (const auto& [name, value] : {std::pair("shared_memory_offset", &out->offset),
+                                    {"shared_memory_byte_size", &out->byte_size}}) {
+    const JsonValue* const member = FindMember(parameters, name);
+    if (member != nullptr) RETURN_IF_ERROR(Store(name, AsUint(*member), value));
   }
-  return absl::NotFoundError(absl::StrCat("Unable to find shared memory region: '", name, "'"));
+  return absl::OkStatus();
 }
 
 absl::Status CarefulReader::ReadReserved(ReservedParameter which, const JsonValue& value) {
@@ -138,7 +139,7 @@ absl::Status CheckOneSource(const JsonValue* data, const JsonValue* binary,
                    set.empty() ? " no field is set" : absl::StrCat(" set", set)));
 }
 
-// For the parameters of a tensor; a value that is not an object has none.
+// Checks the number of parameters of a tensor. A value that is not an object counts as none.
 absl::Status CheckTensorParameters(const JsonValue* parameters, absl::string_view owner) {
   if (parameters == nullptr || !parameters->IsObject()) return absl::OkStatus();
   return CheckParameterCount(owner, parameters->MemberCount());
@@ -186,12 +187,15 @@ absl::Status CarefulReader::ReadInput(const JsonValue& json, RequestBuffers* buf
     input.shape.push_back(static_cast<int64_t>(dim));
   }
   if (data != nullptr) return ReadTensorCarefully(*data, max_tensor_bytes_, buffers, &input);
-  if (region != nullptr) return RefuseSharedMemory(*parameters, *region);
+  if (region != nullptr) {
+    return ReadSharedMemory(*parameters, *region, &input.shared.emplace());
+  }
   input.binary = true;
   return Store("binary_data_size", AsUint(*binary), &input.byte_size);
 }
 
-absl::Status CarefulReader::ReadOutput(const JsonValue& json, OutputFormats::Named* out) {
+absl::Status CarefulReader::ReadOutput(const JsonValue& json, OutputFormats::Named* out,
+                                       std::optional<SharedMemoryRange>* shared) {
   OutputFormats::Named& output = *out;
   RETURN_IF_ERROR(ReadStringMember(json, "name", &output.name));
   RETURN_IF_ERROR(CheckLength("name of an output", output.name));
@@ -218,7 +222,7 @@ absl::Status CarefulReader::ReadOutput(const JsonValue& json, OutputFormats::Nam
         absl::StrCat("Output can't set both 'shared_memory_region' and '",
                      classification != nullptr ? "classification" : "binary_data", "'"));
   }
-  return RefuseSharedMemory(*parameters, *region);
+  return ReadSharedMemory(*parameters, *region, &shared->emplace());
 }
 
 absl::Status CarefulReader::ReadRoot(const JsonValue& root) {
@@ -237,8 +241,13 @@ absl::Status CarefulReader::ReadRoot(const JsonValue& root) {
   RETURN_IF_ERROR(ReadArrayMember(root, "outputs", &outputs));
   for (const JsonValue& json : outputs->GetArray()) {
     OutputFormats::Named output;
-    RETURN_IF_ERROR(ReadOutput(json, &output));
-    if (document_->KeepsOutput()) document_->outputs.named.push_back(std::move(output));
+    std::optional<SharedMemoryRange> shared;
+    RETURN_IF_ERROR(ReadOutput(json, &output, &shared));
+    if (!document_->KeepsOutput()) continue;
+    if (shared.has_value()) {
+      document_->shared_outputs.emplace_back(document_->outputs.named.size(), *std::move(shared));
+    }
+    document_->outputs.named.push_back(std::move(output));
   }
   return absl::OkStatus();
 }

@@ -18,8 +18,8 @@ constexpr size_t kMaxElements = 1000000;
 
 struct Items {
   size_t count = 1;
-  size_t elements = 0;  // of one item
-  size_t best = 0;      // classes to report of one item
+  size_t elements = 0;  // per item
+  size_t best = 0;      // classes to report per item
 };
 
 // True if `a` ranks before `b`; NaN ranks last.

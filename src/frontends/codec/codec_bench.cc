@@ -1,4 +1,4 @@
-// What one request costs in the codec: bodies read and answers written.
+// The cost of one request in the codec: reading the body and writing the answer.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -17,7 +17,8 @@ namespace {
 using codec_testing::MakeModel;
 using codec_testing::PaddedBytes;
 
-// A request of `count` FP32 values, as JSON or as its JSON part only.
+// A request of `count` FP32 values as JSON; with `binary`, only the JSON part of a request whose
+// values are binary.
 std::string RequestJson(int64_t count, bool binary) {
   std::string json = R"({"id":"1","inputs":[{"name":"INPUT0","shape":[)" + std::to_string(count) +
                      R"(],"datatype":"FP32",)";

@@ -18,8 +18,8 @@ namespace nereid {
 namespace {
 
 constexpr uint64_t kFirstPlainBytes = 4096;
-constexpr uint64_t kGzipFrame = 18;  // beyond the frame of the zlib format
-// Between two checks whether a compression is still wanted lie some ten milliseconds of work.
+constexpr uint64_t kGzipFrame = 18;  // added to the bound for the zlib format
+// Some ten milliseconds of work between two checks whether the compression is still wanted.
 constexpr size_t kPlainBytesBetweenQuestions = 256 << 10;
 
 // zlib's windowBits: the largest window, and 16 more for the gzip format.
@@ -27,7 +27,11 @@ int WindowBits(ContentCoding coding) {
   return coding == ContentCoding::kGzip ? MAX_WBITS + 16 : MAX_WBITS;
 }
 
-// zlib counts in unsigned int.
+int ZlibLevel(CompressionEffort effort) {
+  return effort == CompressionEffort::kLow ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
+}
+
+// `size`, as far as zlib's unsigned int can hold it.
 uInt Portion(size_t size) {
   return static_cast<uInt>(std::min<size_t>(size, std::numeric_limits<uInt>::max()));
 }
@@ -127,8 +131,8 @@ absl::StatusOr<bool> Decompressor::Run(uint64_t pause_at, RoomForPlain make_room
   }
   while (filled_ < pause_at) {
     if (filled_ == plain_.size()) {
-      // Grow only with the actual output, because a small text may claim any size. One byte beyond
-      // the limit is enough to detect that it is exceeded.
+      // Grows with the actual output, because the output of a small text may have any size. One
+      // byte beyond the limit is enough to detect that the limit is exceeded.
       const uint64_t wish = std::max<uint64_t>({kFirstPlainBytes, rest_.size(), 2 * filled_});
       ASSIGN_OR_RETURN(plain_, make_room(filled_, std::min<uint64_t>(wish, max_size_ + 1)));
     }
@@ -167,7 +171,7 @@ absl::StatusOr<uint64_t> Decompress(ContentCoding coding, absl::string_view comp
 }
 
 uint64_t CompressedBound(uint64_t size) {
-  // As deflateBound for the settings of Compress, which ask for the usual window and memory.
+  // The same as deflateBound for the settings of Compress: default window and memory.
   return compressBound(size) + kGzipFrame;
 }
 
@@ -178,7 +182,7 @@ absl::StatusOr<std::string> Compress(ContentCoding coding,
 
 absl::StatusOr<std::string> Compress(ContentCoding coding,
                                      absl::Span<const absl::string_view> pieces,
-                                     absl::FunctionRef<bool()> wanted) {
+                                     absl::FunctionRef<bool()> wanted, CompressionEffort effort) {
   std::string out;
   if (coding == ContentCoding::kIdentity) {
     for (const absl::string_view piece : pieces) out.append(piece.data(), piece.size());
@@ -186,7 +190,7 @@ absl::StatusOr<std::string> Compress(ContentCoding coding,
   }
   z_stream stream{};
   constexpr int kDefaultMemory = 8;
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WindowBits(coding), kDefaultMemory,
+  if (deflateInit2(&stream, ZlibLevel(effort), Z_DEFLATED, WindowBits(coding), kDefaultMemory,
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     return absl::InternalError("failed to start the compression of the response");
   }

@@ -16,6 +16,9 @@ namespace nereid {
 
 enum class ContentCoding { kIdentity, kGzip, kDeflate };
 
+// How much time a compression may take to find a shorter output. kLow is up to ten times as fast.
+enum class CompressionEffort { kLow, kUsual };
+
 // "gzip", "deflate" or "identity".
 const char* ContentCodingName(ContentCoding coding);
 
@@ -75,7 +78,8 @@ absl::StatusOr<std::string> Compress(ContentCoding coding,
 // As above, but asks from time to time whether the result is still wanted. CANCELLED if it is not.
 absl::StatusOr<std::string> Compress(ContentCoding coding,
                                      absl::Span<const absl::string_view> pieces,
-                                     absl::FunctionRef<bool()> wanted);
+                                     absl::FunctionRef<bool()> wanted,
+                                     CompressionEffort effort = CompressionEffort::kUsual);
 
 }  // namespace nereid
 

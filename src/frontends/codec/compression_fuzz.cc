@@ -13,8 +13,8 @@
 
 namespace {
 
-// The whole output of `compressed`. The place moves whenever more room is requested, so that the
-// bytes written so far must be kept, and it has no spare bytes.
+// The whole output of `compressed`. Whenever more room is requested, the buffer is a new one, so
+// that the bytes written so far have to be kept. It has no spare bytes.
 absl::StatusOr<std::string> Plain(nereid::ContentCoding coding, absl::string_view compressed,
                                   uint64_t limit) {
   std::string plain;
@@ -32,7 +32,7 @@ absl::StatusOr<std::string> Plain(nereid::ContentCoding coding, absl::string_vie
   return plain;
 }
 
-// The same with a pause after every `step` bytes.
+// The same output, made with a pause after every `step` bytes.
 absl::StatusOr<std::string> PlainInSteps(nereid::ContentCoding coding, absl::string_view compressed,
                                          uint64_t limit, uint64_t step) {
   std::string plain;

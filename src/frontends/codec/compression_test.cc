@@ -43,6 +43,29 @@ TEST(CompressionTest, IdentityIsACopy) {
   EXPECT_EQ(*Compress(ContentCoding::kIdentity, {"a", "bc"}), "abc");
 }
 
+TEST(CompressionTest, MoreEffortMakesLess) {
+  std::mt19937 random(7);
+  std::string text(100'000, '\0');
+  for (char& c : text) c = static_cast<char>('a' + random() % 4);
+  const auto packed = [&](CompressionEffort effort) {
+    const auto out = Compress(
+        ContentCoding::kGzip, {text}, [] { return true; }, effort);
+    EXPECT_EQ(*DecompressToString(ContentCoding::kGzip, *out, kNoLimit), text);
+    return *out;
+  };
+  EXPECT_GT(packed(CompressionEffort::kLow).size(), packed(CompressionEffort::kUsual).size());
+  EXPECT_EQ(packed(CompressionEffort::kUsual), *Compress(ContentCoding::kGzip, {text}));
+}
+
+TEST(CompressionTest, BoundHoldsForEachEffort) {
+  const std::string text = Mixed(100'000).substr(50'000);  // cannot be compressed
+  for (const auto effort : {CompressionEffort::kLow, CompressionEffort::kUsual}) {
+    const auto out = Compress(
+        ContentCoding::kGzip, {text}, [] { return true; }, effort);
+    EXPECT_GE(CompressedBound(text.size()), out->capacity());
+  }
+}
+
 TEST(CompressionTest, LimitsWhatComesOut) {
   const std::string packed = *Compress(ContentCoding::kGzip, {std::string(10'000, 'x')});
   EXPECT_EQ(DecompressToString(ContentCoding::kGzip, packed, 10'000)->size(), 10'000u);

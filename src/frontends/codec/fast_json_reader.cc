@@ -194,7 +194,7 @@ bool FastReader::ReadInputParameters(ondemand::value value, V2Input* input) {
   return true;
 }
 
-// `data` came before the members needed to read it: reads the members again.
+// `data` came before the members that are needed to read it: goes through the object again.
 bool FastReader::ReadEarlyData(ondemand::object object, RequestBuffers* buffers, V2Input* input) {
   if (object.reset().error()) return false;
   for (auto item : object) {
@@ -229,7 +229,7 @@ bool FastReader::ReadInput(ondemand::object object, RequestBuffers* buffers, V2I
       early_data = !seen.Has(kType | kShape);
       if (ok && !early_data) ok = ReadTensorFast(value, bounds_, buffers, &input);
     } else if (key == "parameters") {
-      // After `data`, byte_size is already set: two sources, which is a mistake.
+      // Not read into `input`: `data` may have set byte_size. Both together are an error.
       V2Input source;
       ok = seen.First(kParameters) && ReadInputParameters(value, &source);
       if (ok && source.binary) {
@@ -246,7 +246,7 @@ bool FastReader::ReadInput(ondemand::object object, RequestBuffers* buffers, V2I
   return !early_data || ReadEarlyData(object, buffers, &input);
 }
 
-// An input beyond the number that is kept.
+// Checks and counts an input beyond the number of inputs that are kept.
 bool FastReader::CountInput(ondemand::object object) {
   V2Input input;
   RequestBuffers buffers;
@@ -363,7 +363,7 @@ bool ReadJsonFast(absl::string_view json, const RequestLimits& limits, RequestBu
       parser.allocate(std::bit_ceil(json.size()))) {
     return false;
   }
-  // An element takes at least a digit and a separator.
+  // The last bound is the number of elements: each takes at least a digit and a separator.
   const TensorBounds bounds{limits.max_input_size, limits.max_json_depth, json.size() / 2 + 1};
   bool read = false;
   {

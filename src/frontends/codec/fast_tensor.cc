@@ -14,8 +14,8 @@ namespace nereid {
 namespace ondemand = simdjson::ondemand;
 
 bool ReadDoubleFast(ondemand::value& value, double* out) {
-  // simdjson 3.0.1 gets some fractions of more than 19 digits wrong by orders of magnitude: texts
-  // that may be such are converted by the standard library.
+  // simdjson 3.0.1 gets some fractions of more than 19 digits wrong by orders of magnitude. Longer
+  // texts are therefore converted by the standard library.
   constexpr size_t kTrustedLength = 19;
   const std::string_view token = value.raw_json_token();
   if (value.get_double().get(*out)) return false;
@@ -57,8 +57,8 @@ bool ReadScalar(ondemand::value& value, Element* out) {
   return true;
 }
 
-// A failed read of a scalar leaves the value where it was, so it is tried first: elements are far
-// more frequent than arrays.
+// Tries to read a scalar first, because elements are far more frequent than arrays, and a failed
+// read leaves the value as it was.
 template <typename Json>
 bool Flatten(ondemand::array array, int levels_left, Place<Json>* place) {
   if (levels_left == 0) return false;

@@ -94,7 +94,7 @@ class GenerateReader {
       *value = std::move(array);
     }
     RETURN_IF_ERROR(DistributeElements(spec, value->Size(), &input.shape));
-    // Limited by the size of the JSON text, and below.
+    // No limit here: the size of the JSON text limits the tensor, and the check below does.
     RETURN_IF_ERROR(
         ReadTensorCarefully(*value, std::numeric_limits<uint64_t>::max(), buffers_, &input));
     tensor_bytes_ += input.byte_size;
@@ -110,8 +110,8 @@ class GenerateReader {
     return absl::OkStatus();
   }
 
-  // The shape of `count` elements in a flat list: the last variable dimension gets what the fixed
-  // ones leave, the others are 1.
+  // The shape of `count` elements in a flat list. The last variable dimension gets all that the
+  // fixed dimensions leave; the other variable ones are 1.
   absl::Status DistributeElements(const InputSpec& spec, uint64_t count, Shape* shape) const {
     if (model_.max_batch_size > 0) shape->push_back(kVariableDim);
     shape->insert(shape->end(), spec.dims.begin(), spec.dims.end());

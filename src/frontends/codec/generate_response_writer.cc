@@ -35,7 +35,7 @@ void WriteParameter(const ParameterValue& value, JsonWriter* json) {
 }
 
 absl::Status WriteOutput(const ResponseOutput& output, JsonWriter* json, std::string* out) {
-  json->Raw("");  // the value follows, written straight into the text
+  json->Raw("");  // only the separator: the value is appended to `out` directly
   const size_t start = out->size();
   const OutputBuffer& buffer = output.buffer();
   RETURN_IF_ERROR(AppendJsonOutput(
@@ -47,7 +47,7 @@ absl::Status WriteOutput(const ResponseOutput& output, JsonWriter* json, std::st
   return absl::OkStatus();
 }
 
-// Ordered by key; if a name occurs several times, the first one counts.
+// Sorts by key. If a key occurs several times, keeps only the first.
 void Sort(Members* members) {
   const auto by_key = [](const Member& a, const Member& b) { return a.key < b.key; };
   std::stable_sort(members->begin(), members->end(), by_key);

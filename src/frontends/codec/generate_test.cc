@@ -1,4 +1,4 @@
-// The generate extension: JSON object to request, response to JSON object.
+// The generate extension: from a JSON object to a request, and from a response to a JSON object.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ class GenerateReaderTest : public ::testing::Test {
   void ExpectError(const std::string& json, const std::string& text) {
     EXPECT_EQ(Read(json), absl::InvalidArgumentError(text)) << json;
   }
-  // Shape of the only input as a text, or the error.
+  // The shape of the only input as a text, or the error.
   std::string ShapeOf(const Shape& dims, int32_t max_batch_size, const std::string& value) {
     const absl::Status status =
         Read({{"X", DataType::kInt32, dims}}, "{\"X\":" + value + "}", max_batch_size);

@@ -16,7 +16,7 @@
 namespace nereid {
 namespace {
 
-// Keeps a hostile text from costing memory and, later, stack by its nesting alone.
+// Refuses deep nesting, with which a small hostile text could cost much memory and stack.
 absl::Status CheckNesting(absl::string_view json, int max_depth) {
   int depth = 0;
   bool in_string = false;
@@ -73,7 +73,7 @@ class TreeBuilder {
   bool StartArray() { return tree_->StartArray(); }
   bool EndArray(rapidjson::SizeType count) { return tree_->EndArray(count); }
 
-  // The reader asks for these, but all numbers come through RawNumber.
+  // rapidjson's reader requires these functions, but calls RawNumber for all numbers.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(int64_t) { return false; }

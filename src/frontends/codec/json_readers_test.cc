@@ -1,4 +1,5 @@
-// The two JSON readers have to agree: whatever the fast one reads, the careful one reads the same.
+// The two JSON readers have to agree: every text that the fast one reads, the careful one has to
+// read in the same way.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -205,7 +206,7 @@ TEST(JsonReadersTest, FastReaderNeverReadsWhatTheCarefulOneRefuses) {
     if (both.fast_read()) ++fast;
     if (!both.careful_status().ok()) ++refused;
   }
-  // The edits must leave enough of both kinds for the test to mean something.
+  // The test is meaningful only if enough texts of both kinds occurred.
   EXPECT_GT(fast, 2000);
   EXPECT_GT(refused, 20000);
 }

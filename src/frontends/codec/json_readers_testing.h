@@ -1,4 +1,4 @@
-// For tests and fuzzers: reads one JSON text with both readers and tells whether they agree.
+// For tests and fuzzers: reads one JSON text with both readers and compares the results.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_READERS_TESTING_H_
 #define NEREID_FRONTENDS_CODEC_JSON_READERS_TESTING_H_
 
@@ -38,7 +38,8 @@ class BothReaders {
   const V2Document& fast() const { return fast_; }
   const absl::Status& careful_status() const { return careful_status_; }
 
-  // Empty if both documents say the same. REQUIRES: both were read.
+  // Names the first difference between the documents; empty if they are equal. REQUIRES: both were
+  // read.
   std::string Difference() const {
     if (fast_.id != careful_.id) return "id";
     if (fast_.sequence_start != careful_.sequence_start) return "sequence_start";

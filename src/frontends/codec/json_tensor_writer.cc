@@ -32,7 +32,7 @@ char* PutFloat(T value, char* at) {
     return Put(value < 0 ? "-Infinity" : "Infinity", at);
   }
   char* const end = std::to_chars(at, at + kMaxElementText, value).ptr;
-  // to_chars leaves integral values without a mark of their type.
+  // to_chars writes integral values without a point or exponent, so that they look like integers.
   for (const char* c = at; c != end; ++c) {
     if (*c == '.' || *c == 'e') return end;
   }

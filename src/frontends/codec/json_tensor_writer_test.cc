@@ -58,7 +58,7 @@ TEST(JsonTensorWriterTest, WritesStrings) {
   EXPECT_EQ(out, "[\"a\\\"b\\n\",\"\"]");
 }
 
-// The numbers of a tensor look like every other number that the server writes.
+// Numbers in tensors must have the same text as other numbers that the server writes.
 template <typename T, typename Bits>
 void ExpectSameTextAsJsonWriter(DataType type, void (*append)(T, std::string*)) {
   std::mt19937_64 random(7);

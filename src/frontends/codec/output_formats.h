@@ -6,8 +6,11 @@
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/string_view.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+
+#include "frontends/shared_memory/shared_memory_registry.h"
 
 namespace nereid {
 
@@ -20,17 +23,33 @@ struct OutputFormats {
   struct Named {
     std::string name;
     OutputFormat format;
+    SharedMemorySlice place = {};  // where the tensor is written; null data: in the response
   };
 
-  OutputFormat fallback;                 // for outputs that the request does not name
-  absl::InlinedVector<Named, 2> named;   // in the order of the request
+  OutputFormat fallback;                // for outputs that the request does not name
+  absl::InlinedVector<Named, 2> named;  // in the order of the request
 
-  // Requests name a handful of outputs: comparing is faster than hashing.
   const OutputFormat& For(absl::string_view name) const {
+    const Named* const one = Find(name);
+    return one == nullptr ? fallback : one->format;
+  }
+  // Null for an output that the request does not name, or for which it names no place.
+  const SharedMemorySlice* PlaceOf(absl::string_view name) const {
+    const Named* const one = Find(name);
+    return one == nullptr || one->place.data == nullptr ? nullptr : &one->place;
+  }
+  bool HasPlaces() const {
+    return std::any_of(named.begin(), named.end(),
+                       [](const Named& one) { return one.place.data != nullptr; });
+  }
+
+ private:
+  // Requests name a handful of outputs: comparing is faster than hashing.
+  const Named* Find(absl::string_view name) const {
     for (const Named& one : named) {
-      if (absl::string_view(one.name) == name) return one.format;
+      if (absl::string_view(one.name) == name) return &one;
     }
-    return fallback;
+    return nullptr;
   }
 };
 

@@ -2,8 +2,12 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <cstdint>
 #include <cstring>
 #include <utility>
+
+#include "base/status_macros.h"
+#include "frontends/codec/request_limits.h"
 
 namespace nereid {
 
@@ -56,10 +60,31 @@ const char* RequestBuffers::CopyAligned(const char* bytes, size_t byte_size) {
   return copy;
 }
 
+absl::StatusOr<SharedMemorySlice> RequestBuffers::FindOutput(const SharedMemoryRange& range) const {
+  RETURN_IF_ERROR(CheckLength("name of a shared memory region", range.region));
+  if (shared_memory_ == nullptr) return UnknownSharedMemory(range.region);
+  return shared_memory_->Find(range);
+}
+
+absl::StatusOr<const char*> RequestBuffers::Borrow(const SharedMemoryRange& range,
+                                                   DataType data_type) {
+  ASSIGN_OR_RETURN(SharedMemorySlice slice, FindOutput(range));
+  const uint32_t element = DataTypeByteSize(data_type);
+  const bool misaligned = element > 1 && reinterpret_cast<uintptr_t>(slice.data) % element != 0;
+  if (data_type == DataType::kBytes || misaligned) {
+    const char* const copy = CopyAligned(slice.data, slice.byte_size);
+    if (copy == nullptr) return WhyNothing("a tensor in shared memory");
+    return copy;
+  }
+  segments_.push_back(std::move(slice.segment));
+  return slice.data;
+}
+
 void RequestBuffers::Clear() {
   inline_used_ = 0;
   blocks_.clear();
   adopted_.clear();
+  segments_.clear();
   bytes_copied_ = 0;
   units_.Return();
   refusal_ = absl::OkStatus();

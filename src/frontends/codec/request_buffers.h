@@ -1,6 +1,7 @@
 // RequestBuffers: memory for those tensors of one request that are not views into the received
-// body: tensors sent as JSON, and binary tensors that had to be moved to an aligned place. Owned by
-// the frontend's request, next to the body; outlives the request's time in the core.
+// body: tensors sent as JSON, binary tensors that had to be moved to an aligned place, and tensors
+// in shared memory. Owned by the frontend's request, next to the body; outlives the request's time
+// in the core.
 // Thread-compatible.
 //
 // All memory is charged to a budget, if one is set. A refusal looks like exhausted memory;
@@ -19,6 +20,8 @@
 #include <string>
 
 #include "base/budget.h"
+#include "frontends/shared_memory/shared_memory_registry.h"
+#include "model/data_type.h"
 
 namespace nereid {
 
@@ -52,6 +55,16 @@ class RequestBuffers {
   // Copies a binary tensor whose elements are misaligned, and counts the copy. Null if memory is
   // exhausted.
   const char* CopyAligned(const char* bytes, size_t byte_size);
+  // Where Borrow looks for regions; null, as at first: there are none. Not owned; outlives the
+  // buffers.
+  void set_shared_memory(const SharedMemoryRegistry* registry) { shared_memory_ = registry; }
+  // The bytes of `range` for a tensor of `data_type`, which stay mapped until Clear(): in place, or
+  // copied if they are misaligned or if their validity depends on what they say (BYTES), because
+  // the client can change them at any time. NOT_FOUND or INVALID_ARGUMENT for a wrong range.
+  absl::StatusOr<const char*> Borrow(const SharedMemoryRange& range, DataType data_type);
+  // The same for an output that is written there; the slice keeps it mapped.
+  absl::StatusOr<SharedMemorySlice> FindOutput(const SharedMemoryRange& range) const;
+
   // Frees everything, so that the object can serve the next request.
   void Clear();
 
@@ -77,6 +90,8 @@ class RequestBuffers {
   uint64_t held_besides_ = 0;
   BudgetUnits units_;
   absl::Status refusal_;
+  const SharedMemoryRegistry* shared_memory_ = nullptr;
+  absl::InlinedVector<std::shared_ptr<const MappedSegment>, 1> segments_;
 };
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// Requests with far more of everything than is right, through both JSON readers and the generate
-// reader: what is kept is bounded by the model, whatever the client sends.
+// Requests with far too many inputs, outputs, parameters and so on, for both JSON readers and the
+// generate reader. The model limits what is kept, whatever the client sends.
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ class RequestCountsTest : public ::testing::Test {
                          request_.get(), &buffers_, &formats_);
   }
 
-  // NaN is for the careful reader only.
+  // Only the careful reader reads NaN.
   static std::string ForTheCarefulReader(const std::string& inputs) {
     return absl::StrCat(R"({"other":NaN,"inputs":[)", inputs, "]}");
   }
@@ -106,7 +106,7 @@ TEST_F(RequestCountsTest, ManyBinaryInputsNeedNoBinaryPart) {
   const std::string json = absl::StrCat(R"({"inputs":[)", inputs, "]}");
   ASSERT_TRUE(Read(json, std::string(kMany, 'x')).ok());
   EXPECT_EQ(request_->inputs().size(), kKeptTensors);
-  // The ones that are kept have to be there.
+  // The inputs that are kept must still be complete.
   EXPECT_EQ(Read(json, "").message(),
             "unexpected size for input 'i0', expecting 1 additional bytes for model 'm'");
 }
@@ -167,7 +167,7 @@ TEST_F(RequestCountsTest, GenerateTakesNoMoreParameters) {
       "allowed");
 }
 
-// What is asked for, with a text of `fits` bytes and one byte more.
+// A request with a text of `fits` bytes, which is accepted; one byte more gives `error`.
 struct LongText {
   std::string before, after;
   size_t fits;

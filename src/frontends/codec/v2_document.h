@@ -10,10 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontends/codec/output_formats.h"
+#include "frontends/shared_memory/shared_memory_registry.h"
 #include "model/correlation_id.h"
 #include "model/data_type.h"
 #include "model/parameter.h"
@@ -28,9 +31,10 @@ struct V2Input {
   std::string name;
   DataType data_type = DataType::kInvalid;
   Shape shape;
-  // True: `byte_size` bytes of the binary part, in the order of the inputs. False: `bytes` holds
-  // the tensor, decoded from JSON into the RequestBuffers.
+  // Where the tensor is. `binary`: the next `byte_size` bytes of the binary part, in the order of
+  // the inputs. `shared`: there. Neither: `bytes`, decoded from JSON into the RequestBuffers.
   bool binary = false;
+  std::optional<SharedMemoryRange> shared;
   uint64_t byte_size = 0;
   const char* bytes = nullptr;
 };
@@ -52,6 +56,8 @@ struct V2Document {
   absl::InlinedVector<V2Input, 2> inputs;
   size_t unkept_inputs = 0;
   OutputFormats outputs;
+  // Where outputs are to be written, by their place in `outputs.named`.
+  std::vector<std::pair<size_t, SharedMemoryRange>> shared_outputs;
 
   bool KeepsInput() const { return inputs.size() < kept_inputs; }
   bool KeepsOutput() const { return outputs.named.size() < kept_outputs; }

@@ -21,13 +21,13 @@ static_assert(kBodyPadding >= kJsonPadding);
 // The name of an unnamed input until the model's configuration names it.
 constexpr char kRawInputName[] = "raw_input";
 
-absl::Status ReadRawBody(const V2RequestBody& body, uint64_t max_input_size,
-                         InferRequest* request, OutputFormats* formats) {
+absl::Status ReadRawBody(const V2RequestBody& body, uint64_t max_input_size, InferRequest* request,
+                         OutputFormats* formats) {
   if (body.size > max_input_size) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Raw input has a byte_size (", body.size,
-        " bytes) that exceeds the maximum allowed value of ", max_input_size,
-        " bytes. Use --http-max-input-size to increase the limit."));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Raw input has a byte_size (", body.size,
+                     " bytes) that exceeds the maximum allowed value of ", max_input_size,
+                     " bytes. Use --http-max-input-size to increase the limit."));
   }
   ASSIGN_OR_RETURN(InferInput* const input, request->AddRawInput(kRawInputName));
   input->AppendBuffer({body.data, body.size, MemoryPlace{}});
@@ -58,19 +58,18 @@ absl::Status ReadDocument(absl::string_view json, const RequestLimits& limits,
   return ReadJsonCarefully(json, limits, buffers, document);
 }
 
-// The binary part of a body, handed out from the front.
+// The binary part of a body. Tensors are taken from its front.
 class BinaryPart {
  public:
   BinaryPart(absl::string_view bytes, const std::string& model, RequestBuffers* buffers)
       : rest_(bytes), model_(model), buffers_(buffers) {}
 
-  // The next bytes as a tensor of `input`: in place, or copied to an aligned place.
+  // The next bytes, as the tensor of `input`: in place, or copied if they are not aligned.
   absl::StatusOr<const char*> Take(const V2Input& input) {
     if (input.byte_size > rest_.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unexpected size for input '", input.name, "', expecting ",
-                       input.byte_size - rest_.size(), " additional bytes for model '", model_,
-                       "'"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unexpected size for input '", input.name, "', expecting ",
+          input.byte_size - rest_.size(), " additional bytes for model '", model_, "'"));
     }
     const char* bytes = rest_.data();
     rest_.remove_prefix(input.byte_size);
@@ -93,7 +92,7 @@ class BinaryPart {
   RequestBuffers* const buffers_;
 };
 
-// UNIMPLEMENTED for a correlation id that is too long, as for other protocols.
+// UNIMPLEMENTED for a correlation id that is too long, as in other protocols.
 absl::Status FillOptions(V2Document* document, InferRequest* request) {
   const CorrelationId& id = document->correlation_id;
   if (id.is_string() && id.string_value().size() > kMaxCorrelationIdLength) {
@@ -117,6 +116,9 @@ absl::Status FillInputs(absl::string_view binary_part, RequestBuffers* buffers,
     const char* bytes = given.bytes;
     if (given.binary) {
       ASSIGN_OR_RETURN(bytes, binary.Take(given));
+    } else if (given.shared.has_value()) {
+      ASSIGN_OR_RETURN(bytes, buffers->Borrow(*given.shared, given.data_type));
+      given.byte_size = given.shared->byte_size;
     }
     ASSIGN_OR_RETURN(InferInput* const input,
                      request->AddInput(std::move(given.name), given.data_type, given.shape));
@@ -130,8 +132,7 @@ absl::Status FillInputs(absl::string_view binary_part, RequestBuffers* buffers,
 }  // namespace
 
 absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limits,
-                           InferRequest* request, RequestBuffers* buffers,
-                           OutputFormats* formats) {
+                           InferRequest* request, RequestBuffers* buffers, OutputFormats* formats) {
   const size_t json_size = body.header_length.value_or(body.size);
   if (json_size > body.size) {
     return absl::InvalidArgumentError(absl::StrCat("unexpected size for request JSON, expecting ",
@@ -151,6 +152,9 @@ absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limit
                              buffers, &document, request));
   for (const OutputFormats::Named& output : document.outputs.named) {
     RETURN_IF_ERROR(request->AddRequestedOutput(output.name));
+  }
+  for (const auto& [output, range] : document.shared_outputs) {
+    ASSIGN_OR_RETURN(document.outputs.named[output].place, buffers->FindOutput(range));
   }
   *formats = std::move(document.outputs);
   return absl::OkStatus();

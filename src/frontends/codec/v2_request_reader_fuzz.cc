@@ -1,6 +1,6 @@
-// Reads arbitrary bytes as the body of a request. Input: two bytes of JSON length (all of the body
-// if they say 65535), then the body. The careful JSON reader must read the same as the fast one;
-// tensors must be within the received or decoded bytes.
+// Reads arbitrary bytes as the body of a request. Input: two bytes with the length of the JSON
+// (65535: the whole body), then the body. The careful JSON reader must read the same as the fast
+// one; tensors must be within the received or decoded bytes.
 #include <cstdlib>
 #include <cstring>
 #include <memory>

@@ -1,6 +1,7 @@
 #include "frontends/codec/v2_request_reader.h"
 
 #include <absl/strings/str_cat.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +13,7 @@
 
 #include "frontends/codec/binary_tensor.h"
 #include "frontends/codec/codec_testing.h"
+#include "frontends/shared_memory/testing/test_segment.h"
 
 namespace nereid {
 namespace {
@@ -31,9 +33,8 @@ class V2RequestReaderTest : public ::testing::Test {
     buffers_.Clear();
     const size_t json_size = std::min(header_length.value_or(body.size()), body.size());
     body_ = std::make_unique<PaddedBytes>(body, json_size, skew);
-    return ReadV2Request({body_->data(), body_->size(), header_length}, RequestLimits{limit, max_depth_},
-                         request_.get(),
-                         &buffers_, &formats_);
+    return ReadV2Request({body_->data(), body_->size(), header_length},
+                         RequestLimits{limit, max_depth_}, request_.get(), &buffers_, &formats_);
   }
 
   absl::Status ReadJson(const std::string& json, uint64_t limit = kLimit) {
@@ -68,11 +69,11 @@ class V2RequestReaderTest : public ::testing::Test {
   int max_depth_ = RequestLimits{}.max_json_depth;
 };
 
-// A document with one input I of these members.
+// A document with one input, which has these members.
 std::string OneInput(const std::string& members) { return R"({"inputs":[{)" + members + "}]}"; }
 std::string Tensor(const std::string& type, const std::string& shape, const std::string& data) {
-  return OneInput(R"("name":"I","datatype":")" + type + R"(","shape":)" + shape +
-                  R"(,"data":)" + data);
+  return OneInput(R"("name":"I","datatype":")" + type + R"(","shape":)" + shape + R"(,"data":)" +
+                  data);
 }
 
 std::string Zeros(size_t count) {
@@ -86,7 +87,7 @@ TEST_F(V2RequestReaderTest, TheBudgetPaysForTensors) {
   buffers_.ChargeTo(&budget, 0);
   ASSERT_TRUE(ReadJson(Zeros(20'000)).ok());
   EXPECT_EQ(budget.used(), 160'000u);
-  for (const char* more : {"", " "}) {  // the careful reader comes next, and says the same
+  for (const char* more : {"", " "}) {  // the careful reader returns the error
     const absl::Status refused = ReadJson(Zeros(30'000) + more);
     EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable) << refused;
     EXPECT_NE(refused.message().find("--max-bytes"), std::string::npos);
@@ -102,7 +103,7 @@ TEST_F(V2RequestReaderTest, TheBudgetPaysForLongParses) {
   ASSERT_TRUE(ReadJson(good).ok());
   EXPECT_EQ(budget.used(), 400'000u) << "what it took to read went back";
   buffers_.Clear();
-  // Of twenty times the text, for the careful reader.
+  // The careful reader is charged twenty times the size of the text.
   std::string careful = good;
   careful.replace(careful.find("[0,"), 3, "[NaN,");
   EXPECT_EQ(ReadJson(careful).code(), absl::StatusCode::kUnavailable);
@@ -223,8 +224,8 @@ TEST_F(V2RequestReaderTest, TheIdOfASequenceHasALimit) {
                     R"("}})");
   };
   EXPECT_TRUE(read(128).ok());
-  EXPECT_EQ(read(129), absl::UnimplementedError(
-                           "string correlation ID cannot be longer than 128 characters"));
+  EXPECT_EQ(read(129),
+            absl::UnimplementedError("string correlation ID cannot be longer than 128 characters"));
 }
 
 TEST_F(V2RequestReaderTest, OutputsAndTheirFormats) {
@@ -232,7 +233,7 @@ TEST_F(V2RequestReaderTest, OutputsAndTheirFormats) {
       {"name":"A"},{"name":"B","parameters":{"binary_data":true}},
       {"name":"C","parameters":{"classification":3,"other":"ignored"}}]})")
                   .ok());
-  EXPECT_EQ(request_->asked_outputs(), (std::vector<std::string>{"A", "B", "C"}));
+  EXPECT_THAT(request_->asked_outputs(), ::testing::ElementsAre("A", "B", "C"));
   EXPECT_FALSE(formats_.For("A").binary);
   EXPECT_TRUE(formats_.For("B").binary);
   EXPECT_EQ(formats_.For("C").classification, 3u);
@@ -263,15 +264,15 @@ TEST_F(V2RequestReaderTest, BinaryTensorsAreViewsIntoTheBody) {
 }
 
 TEST_F(V2RequestReaderTest, MisalignedTensorsAreCopiedOnce) {
-  const std::string json = absl::StrCat(R"({"inputs":[)", BinaryInput("a", "UINT8", 1, 1), ",",
-                                        BinaryInput("b", "FP32", 2, 8), ",",
-                                        BinaryInput("c", "BYTES", 1, 5), "]}");
+  const std::string json =
+      absl::StrCat(R"({"inputs":[)", BinaryInput("a", "UINT8", 1, 1), ",",
+                   BinaryInput("b", "FP32", 2, 8), ",", BinaryInput("c", "BYTES", 1, 5), "]}");
   ASSERT_TRUE(ReadBinary(json, "1abcdefgh\x01\0\0\0z"s).ok());
   EXPECT_EQ(Bytes(1), "abcdefgh");
   EXPECT_EQ(reinterpret_cast<uintptr_t>(input(1).buffers()[0].base) % 64, 0u);
   EXPECT_EQ(Bytes(2), "\x01\0\0\0z"s);
   EXPECT_EQ(buffers_.bytes_copied(), 8u);
-  // With the whole body off by three the same tensor happens to lie well.
+  // If the whole body is shifted by three bytes, the same tensor happens to be aligned.
   ASSERT_TRUE(ReadBinary(json, "1abcdefgh\x01\0\0\0z"s, 3).ok());
   EXPECT_EQ(buffers_.bytes_copied(), 0u);
 }
@@ -296,11 +297,11 @@ TEST_F(V2RequestReaderTest, RawBodyIsTheOnlyInput) {
 TEST_F(V2RequestReaderTest, Limits) {
   const std::string json = Tensor("FP32", "[2]", "[1,2]");
   EXPECT_TRUE(ReadJson(json, json.size()).ok());
-  EXPECT_EQ(ReadJson(json, json.size() - 1),
-            absl::InvalidArgumentError(absl::StrCat(
-                "request JSON size of ", json.size(),
-                " bytes exceeds the maximum allowed input size of ", json.size() - 1,
-                " bytes. Use --http-max-input-size to increase the limit.")));
+  EXPECT_EQ(
+      ReadJson(json, json.size() - 1),
+      absl::InvalidArgumentError(absl::StrCat(
+          "request JSON size of ", json.size(), " bytes exceeds the maximum allowed input size of ",
+          json.size() - 1, " bytes. Use --http-max-input-size to increase the limit.")));
   EXPECT_EQ(ReadJson(Tensor("FP32", "[250]", "[1,2]"), 999),
             absl::InvalidArgumentError(
                 "JSON input 'I' has a byte_size (1000 bytes) that exceeds the maximum allowed "
@@ -347,12 +348,73 @@ TEST_F(V2RequestReaderTest, SharedMemoryRegionsAreUnknown) {
             unknown);
 }
 
+class SharedMemoryRequestTest : public V2RequestReaderTest {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(registry_.Register({"r", segment_.key(), 0, 1000}).ok());
+    buffers_.set_shared_memory(&registry_);
+  }
+
+  absl::Status ReadInput(const std::string& type, int offset, int byte_size) {
+    return ReadJson(OneInput(absl::StrCat(
+        R"("name":"I","datatype":")", type, R"(","shape":[1],"parameters":{)",
+        R"("shared_memory_region":"r","shared_memory_offset":)", offset,
+        R"(,"shared_memory_byte_size":)", byte_size, "}")));
+  }
+
+  const void* Address() { return input(0).buffers()[0].base; }
+
+  TestSegment segment_{"v2-request", 1000};
+  SharedMemoryRegistry registry_{true};
+};
+
+TEST_F(SharedMemoryRequestTest, NumbersStayWhereTheyAre) {
+  ASSERT_TRUE(ReadInput("FP32", 8, 4).ok());
+  EXPECT_EQ(input(0).byte_size(), 4u);
+  std::memcpy(segment_.data() + 8, "after", 4);
+  EXPECT_EQ(Bytes(0), "afte");
+  ASSERT_TRUE(registry_.Unregister("r").ok());
+  EXPECT_EQ(Bytes(0), "afte");
+  EXPECT_EQ(buffers_.bytes_copied(), 0u);
+}
+
+TEST_F(SharedMemoryRequestTest, WhatACheckDependsOnIsCopied) {
+  ASSERT_TRUE(ReadInput("BYTES", 8, 8).ok());
+  const std::string before = Bytes(0);
+  std::memset(segment_.data(), 'x', 100);
+  EXPECT_EQ(Bytes(0), before);
+  ASSERT_TRUE(ReadInput("FP32", 9, 4).ok());
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(Address()) % 4, 0u);
+  EXPECT_EQ(Bytes(0), "xxxx");
+}
+
+TEST_F(SharedMemoryRequestTest, NothingOutsideARegion) {
+  EXPECT_EQ(ReadInput("FP32", 996, 8),
+            absl::InvalidArgumentError("Invalid offset + byte size for shared memory region: 'r'"));
+  EXPECT_EQ(ReadInput("FP32", 1000, 4),
+            absl::InvalidArgumentError("Invalid offset for shared memory region: 'r'"));
+}
+
+TEST_F(SharedMemoryRequestTest, OutputsHavePlaces) {
+  ASSERT_TRUE(ReadJson(R"({"inputs":[],"outputs":[{"name":"A"},{"name":"O","parameters":{
+      "shared_memory_region":"r","shared_memory_byte_size":4,"shared_memory_offset":100}}]})")
+                  .ok());
+  EXPECT_EQ(formats_.PlaceOf("A"), nullptr);
+  ASSERT_NE(formats_.PlaceOf("O"), nullptr);
+  EXPECT_EQ(formats_.PlaceOf("O")->byte_size, 4u);
+  *formats_.PlaceOf("O")->data = 'o';
+  EXPECT_EQ(segment_.data()[100], 'o');
+  EXPECT_EQ(ReadJson(R"({"inputs":[],"outputs":[{"name":"O","parameters":{
+      "shared_memory_region":"r","shared_memory_byte_size":1001}}]})"),
+            absl::InvalidArgumentError("Invalid offset + byte size for shared memory region: 'r'"));
+}
+
 struct BadDocument {
   std::string json;
   std::string error;
 };
 
-// Texts as the original server gives them for the same bodies.
+// The expected texts are those of the original server for the same bodies.
 std::vector<BadDocument> BadDocuments() {
   const auto non = [](const char* field, const char* type) {
     return absl::StrCat("Unable to parse '", field, "': attempt to access JSON non-", type, " as ",
@@ -380,15 +442,14 @@ std::vector<BadDocument> BadDocuments() {
   };
   const std::string named = R"("name":"I","datatype":"FP32","shape":[1])";
   return {
-      // The text itself.
+      // Syntax.
       {"", syntax("The document is empty.", 0)},
       {"{\"inputs\":[", syntax("Invalid value.", 11)},
       {"{\"inputs\":[]} x", syntax("The document root must not be followed by other values.", 14)},
       {"{\"inputs\":[]}{}", syntax("The document root must not be followed by other values.", 13)},
       {"{\"inputs\":[1,]}", syntax("Invalid value.", 13)},
       {"{\"inputs\":[],\"id\":nul}", syntax("Invalid value.", 21)},
-      {Tensor("FP32", "[1]", "[1e400]"),
-       syntax("Number too big to be stored in double.", 61)},
+      {Tensor("FP32", "[1]", "[1e400]"), syntax("Number too big to be stored in double.", 61)},
       {Tensor("BYTES", "[1]", R"(["\ud800"])"),
        syntax("The surrogate pair in string is invalid.", 63)},
       // The document.
@@ -404,7 +465,7 @@ std::vector<BadDocument> BadDocuments() {
       {R"({"inputs":[],"outputs":null})", non("outputs", "array")},
       {R"({"inputs":[],"parameters":3})",
        "failed to get request params.: attempt to get members for non-object"},
-      // Where the tensor is.
+      // The source of a tensor's data.
       {R"({"inputs":[3]})", sources + " no field is set"},
       {input(named), sources + " no field is set"},
       {input(named + R"(,"data":[1],"parameters":{"binary_data_size":4})"),

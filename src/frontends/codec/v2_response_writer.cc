@@ -15,7 +15,7 @@
 namespace nereid {
 namespace {
 
-// An output in the form sent: the backend's tensor, or its classification.
+// An output as it is sent: the backend's tensor, or its classification.
 struct OutgoingTensor {
   absl::string_view name;
   DataType data_type;
@@ -44,12 +44,12 @@ void WriteParameters(const std::vector<Parameter>& parameters, JsonWriter* json)
 
 absl::Status WriteData(const OutgoingTensor& tensor, JsonWriter* json, std::string* out) {
   json->Key("data");
-  json->Raw("");  // the array follows, written straight into the text
+  json->Raw("");  // only the separator: the array is appended to `out` directly
   return AppendJsonOutput(tensor.name, tensor.data_type, tensor.shape, tensor.bytes, out);
 }
 
-absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, JsonWriter* json,
-                         ResponseBody* body) {
+// The members that every output has; the object stays open.
+void BeginTensor(const OutgoingTensor& tensor, JsonWriter* json) {
   json->BeginObject();
   json->Key("name");
   json->String(tensor.name);
@@ -59,6 +59,11 @@ absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, JsonWriter* 
   json->BeginArray();
   for (const int64_t dim : tensor.shape) json->Int(dim);
   json->EndArray();
+}
+
+absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, JsonWriter* json,
+                         ResponseBody* body) {
+  BeginTensor(tensor, json);
   if (binary) {
     json->Key("parameters");
     json->BeginObject();
@@ -77,7 +82,13 @@ absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, JsonWriter* 
 }
 
 absl::Status WriteOutput(const InferResponse& response, const ResponseOutput& output,
-                         const OutputFormat& format, JsonWriter* json, ResponseBody* body) {
+                         const OutputFormats& formats, JsonWriter* json, ResponseBody* body) {
+  if (formats.PlaceOf(output.name()) != nullptr) {
+    BeginTensor({output.name(), output.data_type(), output.shape(), {}}, json);
+    json->EndObject();
+    return absl::OkStatus();
+  }
+  const OutputFormat& format = formats.For(output.name());
   if (format.classification > 0) {
     ASSIGN_OR_RETURN(Classification classes,
                      ClassifyOutput(response, output, format.classification));
@@ -101,7 +112,8 @@ size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& form
   for (const ResponseOutput& output : response.outputs()) {
     size += 96 + output.name().size() + 12 * output.shape().size();
     const OutputFormat& format = formats.For(output.name());
-    if (!format.binary && format.classification == 0) {
+    const bool placed = formats.PlaceOf(output.name()) != nullptr;
+    if (!format.binary && format.classification == 0 && !placed) {
       size += EstimateJsonTensorSize(output.data_type(), output.buffer().byte_size);
     }
   }
@@ -109,7 +121,8 @@ size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& form
 }
 
 size_t EstimateBodySize(const InferResponse& response, const OutputFormats& formats) {
-  // A score of four bytes becomes a text of some thirty, if all classes are asked for.
+  // Estimated bytes of text per byte of scores: a score of four bytes becomes a text of about
+  // thirty.
   constexpr size_t kClassifiedBytes = 8;
   size_t size = EstimateJsonSize(response, formats);
   for (const ResponseOutput& output : response.outputs()) {
@@ -141,7 +154,7 @@ absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
   json.Key("outputs");
   json.BeginArray();
   for (const ResponseOutput& output : response.outputs()) {
-    RETURN_IF_ERROR(WriteOutput(response, output, formats.For(output.name()), &json, &body));
+    RETURN_IF_ERROR(WriteOutput(response, output, formats, &json, &body));
   }
   json.EndArray();
   json.EndObject();

@@ -45,6 +45,7 @@ class V2ResponseWriterTest : public ::testing::Test {
   }
 
   HeapOutputAllocator allocator_{nullptr};
+  char place_[4];
   std::unique_ptr<InferResponse> response_;
 };
 
@@ -150,6 +151,20 @@ TEST_F(V2ResponseWriterTest, ClassificationInBothForms) {
             R"("datatype":"BYTES","shape":[1,1],"parameters":{"binary_data_size":18}}]})"
             "\x0e\0\0\0"s
             "2.000000:1:dog");
+}
+
+TEST_F(V2ResponseWriterTest, OutputsInSharedMemoryAreOnlyNamed) {
+  Make({DataType::kFp32, DataType::kFp32});
+  AddNumbers<float>("OUTPUT0", DataType::kFp32, {1}, {1});
+  AddNumbers<float>("OUTPUT1", DataType::kFp32, {1}, {2});
+  OutputFormats formats;
+  formats.named.push_back({"OUTPUT0", {}, {place_, 4, nullptr}});
+  formats.named.push_back({"OUTPUT1", {}, {}});
+  const auto body = WriteV2Response(*response_, formats);
+  ASSERT_TRUE(body.ok());
+  EXPECT_EQ(body->json, R"({"model_name":"m","model_version":"1","outputs":[)"
+                        R"({"name":"OUTPUT0","datatype":"FP32","shape":[1]},)"
+                        R"({"name":"OUTPUT1","datatype":"FP32","shape":[1],"data":[2.0]}]})");
 }
 
 TEST_F(V2ResponseWriterTest, HalfPrecisionHasNoJsonForm) {

@@ -1,0 +1,29 @@
+// How much compressing, decompressing and JSON reading an I/O thread does itself. Its other
+// connections wait meanwhile, so it should take some milliseconds at most. Moving work to another
+// thread costs a tenth of a millisecond, which is not worthwhile for little work. The figures are
+// in docs/adr/0015. Constants.
+#ifndef NEREID_FRONTENDS_CODEC_INLINE_LIMITS_H_
+#define NEREID_FRONTENDS_CODEC_INLINE_LIMITS_H_
+
+#include <cstdint>
+
+namespace nereid {
+
+// A compressed body or message larger than this is decompressed on another thread from the start.
+inline constexpr uint64_t kMostInlineCompressedBytes = 64 << 10;
+// Of a smaller one, this much output is produced on the I/O thread and the rest elsewhere. The
+// output may be a thousand times as large as the input.
+inline constexpr uint64_t kMostInlinePlainBytes = 256 << 10;
+// Output of another thread between two checks whether the client still waits: some milliseconds of
+// work.
+inline constexpr uint64_t kPlainBytesPerStep = 1 << 20;
+// An answer whose estimated size is larger than this is compressed on another thread.
+inline constexpr uint64_t kMostInlineAnswerBytes = 64 << 10;
+
+// If a plain body has more JSON than this, another thread reads the JSON: a hundred thousand inputs
+// take 20 ms.
+inline constexpr uint64_t kMostInlineJsonBytes = 64 << 10;
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_INLINE_LIMITS_H_

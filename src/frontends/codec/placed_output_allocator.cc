@@ -1,0 +1,33 @@
+#include "frontends/codec/placed_output_allocator.h"
+
+#include <absl/strings/str_cat.h>
+
+namespace nereid {
+
+absl::Status PlacedOutputAllocator::Allocate(const char* tensor_name, void* allocator_userp,
+                                             OutputBuffer* buffer) const {
+  const auto* const formats = static_cast<const OutputFormats*>(allocator_userp);
+  const SharedMemorySlice* const slice = formats->PlaceOf(tensor_name);
+  if (slice == nullptr) return heap_.Allocate(tensor_name, nullptr, buffer);
+  if (buffer->byte_size > slice->byte_size) {
+    return absl::InternalError(
+        absl::StrCat("shared memory size specified with the request for output '", tensor_name,
+                     "' (", slice->byte_size, " bytes) should be at least ", buffer->byte_size,
+                     " bytes to hold the results"));
+  }
+  buffer->base = slice->data;
+  buffer->place = MemoryPlace{};
+  buffer->userp = nullptr;  // says to Release that nothing is to be freed
+  return absl::OkStatus();
+}
+
+void PlacedOutputAllocator::Release(const OutputBuffer& buffer) const {
+  if (buffer.userp != nullptr) heap_.Release(buffer);
+}
+
+absl::Status PlacedOutputAllocator::Query(const char* tensor_name, void* /*allocator_userp*/,
+                                          size_t* byte_size, MemoryPlace* place) const {
+  return heap_.Query(tensor_name, nullptr, byte_size, place);
+}
+
+}  // namespace nereid

@@ -1,0 +1,57 @@
+#include "frontends/codec/placed_output_allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace nereid {
+namespace {
+
+class PlacedOutputAllocatorTest : public ::testing::Test {
+ protected:
+  PlacedOutputAllocatorTest() {
+    formats_.named.push_back({"plain", {}, {}});
+    formats_.named.push_back({"placed", {}, {memory_.data(), memory_.size(), nullptr}});
+  }
+
+  absl::Status Allocate(const char* name, size_t byte_size) {
+    buffer_ = OutputBuffer();
+    buffer_.byte_size = byte_size;
+    return allocator_.Allocate(name, &formats_, &buffer_);
+  }
+
+  std::array<char, 100> memory_;
+  OutputFormats formats_;
+  OutputBuffer buffer_;
+  const PlacedOutputAllocator allocator_{nullptr};
+};
+
+TEST_F(PlacedOutputAllocatorTest, OutputsGoWhereTheRequestSays) {
+  ASSERT_TRUE(Allocate("placed", 100).ok());
+  EXPECT_EQ(buffer_.base, memory_.data());
+  allocator_.Release(buffer_);  // frees nothing
+  for (const char* name : {"plain", "unnamed"}) {
+    ASSERT_TRUE(Allocate(name, 100).ok());
+    EXPECT_NE(buffer_.base, memory_.data());
+    allocator_.Release(buffer_);
+  }
+  EXPECT_TRUE(formats_.HasPlaces());
+  EXPECT_FALSE(OutputFormats().HasPlaces());
+}
+
+TEST_F(PlacedOutputAllocatorTest, ATensorThatIsTooLargeIsAnError) {
+  const absl::Status status = Allocate("placed", 101);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(status.message(),
+            "shared memory size specified with the request for output 'placed' (100 bytes) should "
+            "be at least 101 bytes to hold the results");
+  EXPECT_EQ(buffer_.base, nullptr);
+}
+
+TEST_F(PlacedOutputAllocatorTest, SomeoneElsesHeapBuffersAreNotTaken) {
+  // Otherwise an ensemble would hand over its own buffer instead of filling the place.
+  EXPECT_FALSE(allocator_.TakesHeapBuffers());
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,26 @@
+// Bodies of the shared-memory requests. Pure functions, thread-safe.
+#ifndef NEREID_FRONTENDS_CODEC_SHARED_MEMORY_REQUEST_H_
+#define NEREID_FRONTENDS_CODEC_SHARED_MEMORY_REQUEST_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include <string>
+#include <vector>
+
+#include "frontends/shared_memory/shared_memory_registry.h"
+
+namespace nereid {
+
+// The members `key`, `offset` (0 if missing) and `byte_size` of a request to register the region
+// `name`. INVALID_ARGUMENT for anything else.
+absl::StatusOr<SharedMemoryRegion> ReadRegisterRequest(const std::string& name,
+                                                       absl::string_view body);
+
+// A JSON array with an object for each region.
+std::string ToJson(const std::vector<SharedMemoryRegion>& regions);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_SHARED_MEMORY_REQUEST_H_

@@ -1,0 +1,47 @@
+#include "frontends/codec/shared_memory_request.h"
+
+#include <gtest/gtest.h>
+
+namespace nereid {
+namespace {
+
+std::string ErrorOf(const std::string& body) {
+  const absl::Status status = ReadRegisterRequest("r", body).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << body;
+  return std::string(status.message());
+}
+
+TEST(SharedMemoryBodyTest, ReadsRegions) {
+  const auto region = ReadRegisterRequest("r", R"({"key":"/k","offset":8,"byte_size":64})");
+  ASSERT_TRUE(region.ok()) << region.status();
+  EXPECT_EQ(region->name, "r");
+  EXPECT_EQ(region->key, "/k");
+  EXPECT_EQ(region->offset, 8u);
+  EXPECT_EQ(region->byte_size, 64u);
+  EXPECT_EQ(ReadRegisterRequest("r", R"({"key":"/k","byte_size":64})")->offset, 0u);
+}
+
+TEST(SharedMemoryBodyTest, SaysWhatIsMissingOrWrong) {
+  EXPECT_EQ(ErrorOf(""), "Shared memory register request has no 'key' field");
+  EXPECT_EQ(ErrorOf("[]"), "Shared memory register request has no 'key' field");
+  EXPECT_EQ(ErrorOf(R"({"key":"/k"})"),
+            "Shared memory register request has no 'byte_size' field");
+  EXPECT_EQ(ErrorOf(R"({"key":3,"byte_size":1})"),
+            "Unable to parse 'key': attempt to access JSON non-string as string");
+  EXPECT_EQ(ErrorOf(R"({"key":"k","byte_size":-1})"),
+            "Unable to parse 'byte_size': attempt to access JSON non-unsigned-integer as "
+            "unsigned-integer");
+  EXPECT_EQ(ErrorOf(R"({"key":"k","byte_size":1,"offset":"x"})"),
+            "Unable to parse 'offset': attempt to access JSON non-unsigned-integer as "
+            "unsigned-integer");
+  EXPECT_FALSE(ReadRegisterRequest("r", "{").ok());
+}
+
+TEST(SharedMemoryBodyTest, DescribesRegions) {
+  EXPECT_EQ(ToJson({}), "[]");
+  EXPECT_EQ(ToJson({{"a\"b", "/k", 8, 64}}),
+            R"([{"name":"a\"b","key":"/k","offset":8,"byte_size":64}])");
+}
+
+}  // namespace
+}  // namespace nereid
