@@ -1,0 +1,168 @@
+#include "frontends/shared_memory/shared_memory_registry.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+// Segments of the original's Python backend have such names; clients must not get hold of them.
+constexpr absl::string_view kReservedPrefix = "triton_python_backend_shm_region_";
+
+absl::Status CheckKey(const SharedMemoryRegion& region) {
+  absl::string_view key = region.key;
+  key.remove_prefix(std::min(key.find_first_not_of('/'), key.size()));
+  const std::string refused =
+      absl::StrCat("cannot register shared memory region '", region.name, "'");
+  if (key.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(refused, " - invalid shm key '", region.key, "'"));
+  }
+  if (absl::StartsWith(key, kReservedPrefix)) {
+    return absl::InvalidArgumentError(absl::StrCat(refused, " with key '", region.key,
+                                                   "' as the key contains the reserved prefix '",
+                                                   kReservedPrefix, "'"));
+  }
+  return absl::OkStatus();
+}
+
+// OK if offset + byte_size can be computed.
+absl::Status CheckSum(absl::string_view name, uint64_t offset, uint64_t byte_size) {
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  if (byte_size <= kMax - offset) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("Integer overflow detected: byte_size (", byte_size, ") + offset (", offset,
+                   ") exceeds maximum value (", kMax, ") for region '", name, "'"));
+}
+
+absl::Status TakenError(absl::string_view name) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("shared memory region '", name, "' already in manager"));
+}
+
+}  // namespace
+
+SharedMemoryRegistry* SharedMemoryRegistry::Closed() {
+  static SharedMemoryRegistry* const closed = new SharedMemoryRegistry(/*allowed=*/false);
+  return closed;
+}
+
+absl::Status SharedMemoryRegistry::CheckAllowed() const {
+  if (allowed_) return absl::OkStatus();
+  return absl::UnimplementedError(
+      "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to "
+      "enable.");
+}
+
+absl::Status SharedMemoryRegistry::Register(const SharedMemoryRegion& region) {
+  RETURN_IF_ERROR(CheckAllowed());
+  if (region.name.size() > kMaxNameBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("the name of a shared memory region may have ",
+                                                   kMaxNameBytes, " bytes, not ",
+                                                   region.name.size()));
+  }
+  RETURN_IF_ERROR(CheckKey(region));
+  RETURN_IF_ERROR(CheckSum(region.name, region.offset, region.byte_size));
+  if (SegmentOf(region.name) != nullptr) return TakenError(region.name);
+  if (region.byte_size == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to register shared memory region '", region.name, "': invalid args"));
+  }
+  absl::StatusOr<std::unique_ptr<MappedSegment>> segment =
+      MappedSegment::Map(region.key, region.offset, region.byte_size);
+  if (absl::IsInvalidArgument(segment.status())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to register shared memory region '", region.name,
+                     "': invalid args: ", segment.status().message()));
+  }
+  RETURN_IF_ERROR(segment.status());
+  Entry entry{region, *std::move(segment)};  // is unmapped outside the lock if it comes too late
+  MutexLock lock(&mu_);
+  return entries_.try_emplace(region.name, std::move(entry)).second ? absl::OkStatus()
+                                                                    : TakenError(region.name);
+}
+
+absl::Status SharedMemoryRegistry::Unregister(const std::string& name) {
+  RETURN_IF_ERROR(CheckAllowed());
+  Entries removed;  // unmapped outside the lock
+  MutexLock lock(&mu_);
+  if (name.empty()) {
+    removed.swap(entries_);
+  } else {
+    removed.insert(entries_.extract(name));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<SharedMemoryRegion>> SharedMemoryRegistry::Regions(
+    const std::string& name) const {
+  std::vector<SharedMemoryRegion> found;
+  MutexLock lock(&mu_);
+  if (name.empty()) {
+    for (const auto& [unused, entry] : entries_) found.push_back(entry.region);
+    return found;
+  }
+  const auto it = entries_.find(name);
+  if (it == entries_.end()) {
+    return absl::NotFoundError(
+        absl::StrCat("Unable to find system shared memory region: '", name, "'"));
+  }
+  found.push_back(it->second.region);
+  return found;
+}
+
+std::shared_ptr<const MappedSegment> SharedMemoryRegistry::SegmentOf(absl::string_view name) const {
+  MutexLock lock(&mu_);
+  const auto it = entries_.find(name);
+  return it == entries_.end() ? nullptr : it->second.segment;
+}
+
+absl::StatusOr<SharedMemorySlice> SharedMemoryRegistry::Find(const SharedMemoryRange& range) const {
+  const std::string& name = range.region;
+  std::shared_ptr<const MappedSegment> segment = SegmentOf(name);
+  if (segment == nullptr) return UnknownSharedMemory(name);
+  if (range.offset >= segment->size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Invalid offset for shared memory region: '", name, "'"));
+  }
+  RETURN_IF_ERROR(CheckSum(name, range.offset, range.byte_size));
+  if (range.byte_size > segment->size() - range.offset) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Invalid offset + byte size for shared memory region: '", name, "'"));
+  }
+  if (!segment->IsWhole()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the segment of shared memory region '", name,
+                     "' was truncated after its registration: unregister the region, and register "
+                     "it again with a size that the segment has"));
+  }
+  char* const data = segment->data() + range.offset;
+  return SharedMemorySlice{data, range.byte_size, std::move(segment)};
+}
+
+absl::Status SharedMemoryRegistry::CudaRegionError(absl::string_view name) const {
+  if (SegmentOf(name) == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("Unable to find cuda shared memory region: '", name, "'"));
+  }
+  return absl::NotFoundError(
+      absl::StrCat("The region named '", name,
+                   "' is registered as system shared memory, not CUDA shared memory"));
+}
+
+absl::Status NoCudaError(absl::string_view name) {
+  return absl::InvalidArgumentError(absl::StrCat("failed to register CUDA shared memory region: '",
+                                                 name, "', GPUs not supported"));
+}
+
+absl::Status UnknownSharedMemory(absl::string_view name) {
+  return absl::NotFoundError(absl::StrCat("Unable to find shared memory region: '", name, "'"));
+}
+
+}  // namespace nereid
