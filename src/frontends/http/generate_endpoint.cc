@@ -24,14 +24,14 @@ absl::Status CheckEncoding(const HttpRequest& request) {
 absl::StatusOr<std::shared_ptr<GenerateInference>> ReadInference(Server* server,
                                                                  const PathNames& names,
                                                                  const HttpRequest& request,
-                                                                 const RequestLimits& limits) {
+                                                                 const RequestLimits& limits,
+                                                                 uint64_t other_requests) {
   ASSIGN_OR_RETURN(const int64_t version, VersionOf(names));
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
                    server->FindModel(names.model.Decoded(), version));
   RETURN_IF_ERROR(CheckEncoding(request));
-  // A connection has one request at a time.
-  ASSIGN_OR_RETURN(BudgetUnits slot,
-                   server->in_flight_requests()->TakeFairly(1, 0, ShareUse::kAdmission));
+  ASSIGN_OR_RETURN(BudgetUnits slot, server->in_flight_requests()->TakeFairly(
+                                         1, other_requests, ShareUse::kAdmission));
   auto inference = std::make_shared<GenerateInference>(std::move(model), version);
   inference->set_slot(std::move(slot));
   RETURN_IF_ERROR(inference->Read(request.body(), limits, server->in_flight_bytes()));
@@ -49,10 +49,11 @@ GenerateEndpoint::GenerateEndpoint(Server* server, const RequestLimits& limits,
 
 void GenerateEndpoint::Handle(const PathNames& names, const HttpRequest& request, bool streamed,
                               HttpResponder responder) {
-  const auto inference = ReadInference(server_, names, request, limits_);
+  auto inference =
+      ReadInference(server_, names, request, limits_, responder.other_requests());
   if (!inference.ok()) return responder.Complete(StatusResponse(inference.status()));
   const auto body = streamed ? std::make_shared<HttpBodyStream>(max_waiting_bytes_) : nullptr;
-  (*inference)->Issue(server_, &allocator_, body, std::move(responder));
+  GenerateInference::Issue(*std::move(inference), server_, &allocator_, body, std::move(responder));
 }
 
 namespace {

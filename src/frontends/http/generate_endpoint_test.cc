@@ -42,7 +42,7 @@ input [ { name: "INPUT0" data_type: TYPE_INT32 dims: [ 1 ] } ]
 output [ { name: "OUTPUT0" data_type: TYPE_INT32 dims: [ 1 ] } ]
 parameters { key: "behaviour" value { string_value: "fails_some" } }
 )";
-// 100 responses of whatever was sent.
+// Sends the input back in 100 responses.
 constexpr char kFloodConfig[] = R"(
 backend: "testing"
 model_transaction_policy { decoupled: true }
@@ -93,7 +93,7 @@ class GenerateEndpointTest : public testing::Test {
     std::filesystem::remove_all(*repository_);
     delete repository_;
   }
-  // No request leaves anything behind.
+  // No test may leave requests or bytes in flight.
   void TearDown() override { EXPECT_TRUE(BecomesIdle()); }
 
   static void AddModel(const std::string& name, const std::string& config) {
@@ -114,7 +114,7 @@ class GenerateEndpointTest : public testing::Test {
   static StatisticsSnapshot RepeatStatistics() {
     return (*server_->Statistics("repeat", 1))[0].statistics;
   }
-  // Requests of model `repeat` that ended by a cancellation.
+  // The number of requests of model `repeat` that were cancelled.
   static uint64_t Cancelled() {
     uint64_t count = 0;
     for (const auto& [index, response] : RepeatStatistics().responses) {
@@ -208,7 +208,7 @@ TEST_F(GenerateEndpointTest, EventsArriveAsTheyAreMadeAndLeavingCancels) {
   EXPECT_EQ(head.Header("content-type"), "text/event-stream; charset=utf-8");
   EXPECT_EQ(client.ReadChunk(),
             "data: {\"IDX\":0,\"OUT\":4,\"model_name\":\"repeat\",\"model_version\":\"1\"}\n\n");
-  // The second one is a minute away.
+  // The second event would come a minute later.
   client.Close();
   EXPECT_TRUE(Eventually([&] { return Cancelled() == cancelled + 1; }));
 }
@@ -225,7 +225,7 @@ TEST_F(GenerateEndpointTest, AWholeStream) {
   }
   const std::string body =
       absl::StrCat(R"({"id":"x","WAIT":0,"IN":[)", values, R"(],"DELAY":[)", delays, "]}");
-  for (int i = 0; i < 3; ++i) {  // on one connection
+  for (int i = 0; i < 3; ++i) {  // three streams on one connection
     const auto response = client.RoundTrip(Request("repeat/generate_stream", body));
     EXPECT_EQ(response.status, 200);
     EXPECT_EQ(response.body, expected);
@@ -259,7 +259,7 @@ TEST_F(GenerateEndpointTest, ASlowReaderHoldsTheModelBack) {
     EXPECT_EQ(Post("echo/generate", R"({"INPUT0":"x"})").status, 200);
     most = std::max(most, server_->in_flight_bytes()->used());
   }
-  // The request, what may wait, and what is being made and sent.
+  // Enough for the request, the events that may wait, and those being made and sent.
   EXPECT_LT(most, 8'000'000u);
   for (int i = 0; i < 100; ++i) ASSERT_GT(client.ReadChunk().size(), text.size()) << i;
   EXPECT_EQ(client.ReadChunk(), "");

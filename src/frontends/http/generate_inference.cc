@@ -44,45 +44,37 @@ Event MakeEvent(const InferResponse& response) {
 
 }  // namespace
 
-absl::Status GenerateInference::Read(std::shared_ptr<HttpBody> body, const RequestLimits& limits,
-                                     Budget* budget) {
+absl::Status GenerateInference::Read(std::shared_ptr<ReceivedBody> body,
+                                     const RequestLimits& limits, Budget* budget) {
   body_ = std::move(body);
   in_flight_bytes_ = budget;
   buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
   return ReadGenerateRequest(body_ == nullptr ? absl::string_view() : body_->text(), limits,
-                             &request_, &buffers_);
+                             draft(), &buffers_);
 }
 
-void GenerateInference::Issue(Server* server, const OutputAllocator* allocator,
-                              std::shared_ptr<HttpBodyStream> events, HttpResponder responder) {
-  const std::shared_ptr<GenerateInference> self = shared_from_this();
-  if (!request_.model()->config().decoupled) request_.set_inline_turn(responder.inline_turn());
-  responder.SetOnCancel([weak = std::weak_ptr<GenerateInference>(self)] {
+void GenerateInference::Attach(HttpResponder responder) {
+  responder.SetOnCancel([weak = weak_from_this()] {
     if (const auto inference = weak.lock()) inference->Cancel();
   });
-  events_ = std::move(events);
-  {
-    MutexLock lock(&mu_);
-    responder_.emplace(std::move(responder));
-  }
-  until_released_ = self;
-  until_answered_ = self;
+  MutexLock lock(&mu_);
+  responder_.emplace(std::move(responder));
+}
 
-  ReleaseTarget release;
-  release.fn = &OnRelease;
-  release.userp = this;
-  request_.set_release_target(release);
-  ResponseTarget target;
-  target.fn = &OnResponse;
-  target.userp = this;
-  target.allocator = allocator;
-  request_.set_response_target(target);
-
-  const absl::Status issued = server->InferForClient(&request_);
-  if (issued.ok()) return;  // both callbacks may have run already
-  until_released_.reset();
-  until_answered_.reset();
-  TakeResponder()->Complete(StatusResponse(issued));
+void GenerateInference::Issue(std::shared_ptr<GenerateInference> inference, Server* server,
+                              const OutputAllocator* allocator,
+                              std::shared_ptr<HttpBodyStream> events, HttpResponder responder) {
+  InferRequest* const request = inference->draft();
+  if (!request->model()->config().decoupled) request->set_inline_turn(responder.inline_turn());
+  inference->events_ = std::move(events);
+  inference->Attach(std::move(responder));
+  const absl::Status issued = Flight::Issue(&inference, allocator, [server](InferRequest* draft) {
+    return server->InferForClient(draft);
+  });
+  if (issued.ok()) return;
+  // Everything that the request holds is returned before the client can see the answer.
+  inference->Drop();
+  inference->TakeResponder()->Complete(StatusResponse(issued));
 }
 
 std::optional<HttpResponder> GenerateInference::TakeResponder() {
@@ -92,63 +84,30 @@ std::optional<HttpResponder> GenerateInference::TakeResponder() {
   return responder;
 }
 
-void GenerateInference::Cancel() {
-  // Fails only for a request that was never issued and already has its answer.
-  request_.Cancel().IgnoreError();
+void GenerateInference::OnReleased() {
+  // Frees the input bytes now, because the client may take long to receive the answer.
+  buffers_.Clear();
+  body_.reset();
 }
 
-void GenerateInference::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& target) {
-  auto* const inference = static_cast<GenerateInference*>(target.userp);
-  const std::shared_ptr<GenerateInference> self = std::move(inference->until_released_);
-  // The input bytes are freed now, however long the client takes to receive the answer.
-  self->request_.RemoveAllInputs();
-  self->buffers_.Clear();
-  self->body_.reset();
-}
-
-void GenerateInference::OnResponse(InferResponse* response, uint32_t flags,
-                                   const ResponseTarget& target) {
-  // The object keeps itself alive until the final response, which comes last.
-  auto* const inference = static_cast<GenerateInference*>(target.userp);
-  std::unique_ptr<InferResponse> owned(response);
-  const bool is_final = (flags & kResponseCompleteFinal) != 0;
-  std::shared_ptr<GenerateInference> self;
-  if (is_final) self = std::move(inference->until_answered_);
-  if (inference->events_ != nullptr) {
-    inference->ReceiveEvent(std::move(owned), is_final);
-  } else {
-    inference->ReceiveOnly(std::move(owned), is_final);
-  }
-}
-
-void GenerateInference::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is_final) {
-  if (response != nullptr) {
-    MutexLock lock(&mu_);
-    // A second response is a mistake; then only their number matters.
-    if (++response_count_ == 1) response_ = std::move(response);
-  }
-  if (!is_final) return;
+void GenerateInference::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
+  if (events_ != nullptr) return ReceiveEvent(std::move(response), is_final);
+  if (!response_.Add(std::move(response), is_final)) return;
   TakeResponder()->CompleteWith([self = shared_from_this()] { return self->MakeResponse(); });
 }
 
 HttpResponse GenerateInference::MakeResponse() {
-  uint32_t count;
-  std::unique_ptr<InferResponse> response;
-  {
-    MutexLock lock(&mu_);
-    count = response_count_;
-    response = std::move(response_);
-  }
-  const bool good = response == nullptr || response->status().ok();
-  if (count != 1) {
+  if (response_.count() != 1) {
     // The status is that of the first response, as clients of the protocol expect.
-    const int status = good ? 200 : HttpStatusOf(response->status().code());
-    return MakeErrorResponse(status, kNotOneResponse);
+    const InferResponse* const first = response_.first();
+    const bool good = first == nullptr || first->status().ok();
+    return MakeErrorResponse(good ? 200 : HttpStatusOf(first->status().code()), kNotOneResponse);
   }
-  if (!good) return StatusResponse(response->status());
+  const absl::StatusOr<std::unique_ptr<InferResponse>> response = response_.Take();
+  if (!response.ok()) return StatusResponse(response.status());
   std::string json;
   BudgetUnits units;
-  absl::Status written = AppendGenerateResponse(*response, &json);
+  absl::Status written = AppendGenerateResponse(**response, &json);
   if (written.ok()) written = ChargeText(in_flight_bytes_, json.capacity(), &units);
   if (!written.ok()) return StatusResponse(written);
   HttpResponse http = JsonResponse(std::move(json));
@@ -163,7 +122,8 @@ void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bo
     Event event = MakeEvent(*response);
     http_status = event.http_status;
     HttpBodyStream::Piece piece;
-    // Bytes waiting for the client are charged like the response, or keep the response alive.
+    // The bytes that wait for the client are charged to the budget. If it refuses, they keep the
+    // response, and so its units, alive.
     auto units = in_flight_bytes_->TakeFairly(event.text.size(), 0, ShareUse::kAnswer);
     if (units.ok()) {
       piece.owner = std::make_shared<BudgetUnits>(*std::move(units));

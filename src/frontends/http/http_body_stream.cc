@@ -46,7 +46,7 @@ void HttpBodyStream::AwaitRoom() {
   MutexLock lock(&mu_);
   if (waiting_bytes_ <= max_waiting_bytes_) return;
   ++held_back_;
-  // Half of it, so that a slow client does not wake a thread for every piece.
+  // Waits until half of the room is free, so that a slow client does not wake a thread per piece.
   while (!aborted_ && waiting_bytes_ > max_waiting_bytes_ / 2) room_.Wait(&mu_);
   --held_back_;
 }

@@ -8,13 +8,15 @@
 #include "base/spare_executor.h"
 #include "frontends/http/generate_endpoint.h"
 #include "frontends/http/infer_endpoint.h"
+#include "frontends/shared_memory/shared_memory_registry.h"
 #include "server/server.h"
 
 namespace nereid {
 
 struct HttpEndpoints {
   Server* const server;
-  SpareExecutor* const admin;         // runs administration
+  SpareExecutor* const admin;  // runs administration
+  SharedMemoryRegistry* const shared_memory;
   const std::string server_metadata;  // as JSON; does not change while the server runs
   InferEndpoint infer;
   GenerateEndpoint generate;

@@ -18,9 +18,13 @@ HttpResponse MethodNotAllowed(const HttpRoute& route) {
 }  // namespace
 
 HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
-                           const RequestLimits& limits, uint64_t max_waiting_bytes)
-    : endpoints_{server, executors.admin, ToJson(server->Metadata()),
-                 InferEndpoint(server, executors.compression, limits),
+                           const RequestLimits& limits, uint64_t max_waiting_bytes,
+                           SharedMemoryRegistry* shared_memory)
+    : endpoints_{server,
+                 executors.admin,
+                 shared_memory,
+                 ToJson(server->Metadata()),
+                 InferEndpoint(server, executors.compression, limits, shared_memory),
                  GenerateEndpoint(server, limits, max_waiting_bytes)},
       routes_(AllRoutes()),
       router_(MakeRouter(routes_)) {}

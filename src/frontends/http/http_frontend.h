@@ -12,6 +12,7 @@
 #include "frontends/http/http_server.h"
 #include "frontends/http/router.h"
 #include "frontends/http/routes.h"
+#include "frontends/shared_memory/shared_memory_registry.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -24,11 +25,12 @@ struct HttpExecutors {
 
 class HttpFrontend final : public HttpHandler {
  public:
-  // `max_waiting_bytes`: bytes of one generated stream that may wait for its client. `server` must
-  // outlive the frontend, which must be destroyed after the server has stopped and `executors` have
-  // ended.
+  // `max_waiting_bytes`: bytes of one generated stream that may wait for its client. `server` and
+  // `shared_memory` must outlive the frontend, which must be destroyed after the server has stopped
+  // and `executors` have ended.
   HttpFrontend(Server* server, const HttpExecutors& executors, const RequestLimits& limits = {},
-               uint64_t max_waiting_bytes = kMaxWaitingStreamBytes);
+               uint64_t max_waiting_bytes = kMaxWaitingStreamBytes,
+               SharedMemoryRegistry* shared_memory = SharedMemoryRegistry::Closed());
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 

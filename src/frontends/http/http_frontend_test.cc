@@ -29,7 +29,7 @@ max_batch_size: 8
 input [ { name: "INPUT0" data_type: TYPE_FP32 dims: [ 4 ] } ]
 output [ { name: "OUTPUT0" data_type: TYPE_FP32 dims: [ 4 ] } ]
 )";
-// Slow enough that a client can leave while its request runs.
+// A model that is slow enough for a client to leave while its request runs.
 constexpr char kSlowConfig[] = R"(
 backend: "identity"
 max_batch_size: 0
@@ -156,7 +156,7 @@ TEST_F(HttpFrontendTest, WrongPathsAndMethods) {
   EXPECT_EQ(wrong.body, R"({"error":"Method Not Allowed"})");
   EXPECT_EQ(wrong.Header("allow"), "POST");
   EXPECT_EQ(Post("/v2/health/live", "").Header("allow"), "GET, HEAD");
-  for (const char* path : {"/v2/logging", "/v2/trace/setting", "/v2/systemsharedmemory/status"}) {
+  for (const char* path : {"/v2/logging", "/v2/trace/setting"}) {
     const auto response = Get(path);
     EXPECT_EQ(response.status, 501) << path;
     EXPECT_THAT(response.body, HasSubstr(" is not supported by this server yet")) << path;
@@ -288,7 +288,7 @@ TEST_F(HttpFrontendTest, MetricsPort) {
   EXPECT_EQ(post.body, R"({"error":"Method Not Allowed"})");
 }
 
-// Administration that hangs, behind one I/O thread.
+// A server with one I/O thread, whose administration hangs.
 class HungAdministrationTest : public HttpFrontendTest {
  protected:
   void SetUp() override {

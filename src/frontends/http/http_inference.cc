@@ -1,6 +1,5 @@
 #include "frontends/http/http_inference.h"
 
-#include <absl/cleanup/cleanup.h>
 #include <absl/functional/function_ref.h>
 #include <absl/strings/str_cat.h>
 
@@ -9,17 +8,17 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "frontends/codec/inline_limits.h"
 #include "frontends/codec/v2_request_reader.h"
 #include "frontends/codec/v2_response_writer.h"
 #include "frontends/http/charged_text.h"
 #include "frontends/http/infer_endpoint.h"
-#include "frontends/http/inline_limits.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
 namespace {
 
-static_assert(HttpBody::kPadding >= kBodyPadding);
+static_assert(ReceivedBody::kPadding >= kBodyPadding);
 
 // A response being sent: the memory that the pieces of the HTTP body point into.
 struct SentResponse {
@@ -27,8 +26,8 @@ struct SentResponse {
   ResponseBody body;
 };
 
-// Replaces the body by its compressed form. False if that fails, if it is not `wanted` any more, or
-// if `budget` refuses; then the plain body is sent.
+// Replaces the body by its compressed form. False if that fails, if the answer is not `wanted` any
+// more, or if `budget` refuses; then the plain body is sent.
 bool CompressBody(ContentCoding coding, Budget* budget, absl::FunctionRef<bool()> wanted,
                   HttpResponse* response) {
   if (!wanted()) return false;
@@ -70,18 +69,19 @@ HttpResponse InferenceResponse(std::unique_ptr<InferResponse> response, Response
 
 }  // namespace
 
-absl::Status HttpInference::Read(std::shared_ptr<HttpBody> body,
+absl::Status HttpInference::Read(std::shared_ptr<ReceivedBody> body,
                                  std::optional<size_t> header_length, const RequestLimits& limits,
-                                 Budget* budget) {
+                                 Budget* budget, const SharedMemoryRegistry* shared_memory) {
   static constexpr char kNoBody[kBodyPadding] = {};
   body_ = std::move(body);
   budget_ = budget;
   buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
+  buffers_.set_shared_memory(shared_memory);
   V2RequestBody view;
   view.data = body_ == nullptr ? kNoBody : body_->data();
   view.size = body_ == nullptr ? 0 : body_->size();
   view.header_length = header_length;
-  return ReadV2Request(view, limits, &request_, &buffers_, &formats_);
+  return ReadV2Request(view, limits, draft(), &buffers_, &formats_);
 }
 
 void HttpInference::Attach(HttpResponder responder) {
@@ -91,84 +91,35 @@ void HttpInference::Attach(HttpResponder responder) {
   responder_.emplace(std::move(responder));
 }
 
-void HttpInference::Issue(Server* server, const OutputAllocator* allocator, InlineTurn* turn) {
-  const std::shared_ptr<HttpInference> self = shared_from_this();
-  request_.set_inline_turn(turn);
-  until_released_ = self;
-  until_answered_ = self;
-
-  ReleaseTarget release;
-  release.fn = &OnRelease;
-  release.userp = this;
-  request_.set_release_target(release);
-  ResponseTarget target;
-  target.fn = &OnResponse;
-  target.userp = this;
-  target.allocator = allocator;
-  request_.set_response_target(target);
-
-  // Also if there is no memory for the answer.
-  absl::Cleanup not_issued = [this] {
-    until_released_.reset();
-    until_answered_.reset();
-  };
-  const absl::Status issued = server->InferForClient(&request_);
-  if (!issued.ok()) return Refuse(issued);
-  std::move(not_issued).Cancel();
-  // Both callbacks may have run already.
-  bool cancelled = false;
-  {
-    MutexLock lock(&mu_);
-    issued_ = true;
-    cancelled = cancelled_;
-  }
-  if (cancelled) request_.Cancel().IgnoreError();
+void HttpInference::Issue(std::shared_ptr<HttpInference> inference, Server* server,
+                          const OutputAllocators& allocators, InlineTurn* turn) {
+  inference->draft()->set_inline_turn(turn);
+  const absl::Status issued =
+      Flight::Issue(&inference, allocators.For(inference->formats_),
+                    [server](InferRequest* request) { return server->InferForClient(request); });
+  if (!issued.ok()) inference->Refuse(issued);
 }
 
 void HttpInference::Refuse(const absl::Status& error) {
   // Everything that the request holds is returned before the client can see the answer.
-  body_.reset();
-  buffers_.Clear();
-  slot_.Return();
+  Drop();
   responder_->Complete(StatusResponse(error));
 }
 
-void HttpInference::Cancel() {
-  {
-    MutexLock lock(&mu_);
-    cancelled_ = true;
-    if (!issued_) return;  // Issue will check it
-  }
-  // Fails for a request that has ended.
-  request_.Cancel().IgnoreError();
+void HttpInference::OnReleased() {
+  // Frees the input bytes now, because the client may take long to receive the answer.
+  body_.reset();
+  buffers_.Clear();
 }
 
-bool HttpInference::cancelled() const {
-  MutexLock lock(&mu_);
-  return cancelled_;
-}
-
-void HttpInference::OnRelease(InferRequest*, uint32_t, const ReleaseTarget& target) {
-  auto* inference = static_cast<HttpInference*>(target.userp);
-  const std::shared_ptr<HttpInference> self = std::move(inference->until_released_);
-  // The input bytes are freed now, however long the client takes to receive the answer.
-  self->body_.reset();
-  self->buffers_.Clear();
-}
-
-void HttpInference::OnResponse(InferResponse* response, uint32_t flags,
-                               const ResponseTarget& target) {
-  auto* inference = static_cast<HttpInference*>(target.userp);
-  if (response != nullptr) inference->Receive(std::unique_ptr<InferResponse>(response));
-  if ((flags & kResponseCompleteFinal) == 0) return;
-  const std::shared_ptr<HttpInference> self = std::move(inference->until_answered_);
-  self->Answer();
+void HttpInference::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
+  if (response_.Add(std::move(response), is_final)) Answer();
 }
 
 void HttpInference::Answer() {
   if (TakesLongToCompress()) {
     if (CompressElsewhere()) return;
-    // A finished result is not refused: it is sent uncompressed.
+    // The queue is full: the finished result is sent uncompressed rather than refused.
     response_coding_ = ContentCoding::kIdentity;
   }
   AnswerOnIoThread();
@@ -184,8 +135,8 @@ bool HttpInference::CompressElsewhere() {
 
 void HttpInference::CompressAndAnswer() {
   if (!cancelled()) return responder_->Complete(MakeResponse());
-  // Built only if the client can still receive it: the client may have closed only its sending
-  // side.
+  // The I/O thread makes the answer only if the client can still receive it: the client may have
+  // closed only its sending side.
   response_coding_ = ContentCoding::kIdentity;
   AnswerOnIoThread();
 }
@@ -196,29 +147,14 @@ void HttpInference::AnswerOnIoThread() {
 
 bool HttpInference::TakesLongToCompress() const {
   if (response_coding_ == ContentCoding::kIdentity) return false;
-  MutexLock lock(&mu_);
-  return response_count_ == 1 && response_->status().ok() &&
-         EstimateBodySize(*response_, formats_) > kMostInlineAnswerBytes;
-}
-
-void HttpInference::Receive(std::unique_ptr<InferResponse> response) {
-  MutexLock lock(&mu_);
-  // A second response is an error of the model; then only their number matters.
-  if (++response_count_ == 1) response_ = std::move(response);
+  return response_.count() == 1 && response_.first()->status().ok() &&
+         EstimateBodySize(*response_.first(), formats_) > kMostInlineAnswerBytes;
 }
 
 HttpResponse HttpInference::MakeResponse() {
-  std::unique_ptr<InferResponse> response;
-  {
-    MutexLock lock(&mu_);
-    if (response_count_ != 1) {
-      return MakeErrorResponse(500,
-                               absl::StrCat("expected a single response, got ", response_count_));
-    }
-    response = std::move(response_);
-  }
-  if (!response->status().ok()) return StatusResponse(response->status());
-  auto written = WriteResponse(std::move(response));
+  absl::StatusOr<std::unique_ptr<InferResponse>> response = response_.Take();
+  if (!response.ok()) return StatusResponse(response.status());
+  auto written = WriteResponse(*std::move(response));
   return written.ok() ? *std::move(written) : StatusResponse(written.status());
 }
 

@@ -21,10 +21,10 @@ absl::string_view PathOf(absl::string_view target) {
 
 }  // namespace
 
-HttpRequest::HttpRequest(std::string head, HttpMethod method, Range target,
+HttpRequest::HttpRequest(absl::string_view head, HttpMethod method, Range target,
                          absl::Span<const HeaderRange> headers)
-    : head_(std::move(head)), method_(method) {
-  const absl::string_view text = head_;
+    : head_(head), method_(method) {
+  const absl::string_view text = head_.view();
   path_ = PathOf(text.substr(target.offset, target.size));
   headers_.reserve(headers.size());
   for (const HeaderRange& range : headers) {

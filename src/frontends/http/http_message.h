@@ -20,7 +20,8 @@
 #include <vector>
 
 #include "base/budget.h"
-#include "frontends/http/http_body.h"
+#include "base/inline_text.h"
+#include "frontends/codec/received_body.h"
 #include "frontends/http/http_body_stream.h"
 
 namespace nereid {
@@ -46,9 +47,9 @@ class HttpRequest {
     Range value;
   };
 
-  // Takes the bytes of the head and the positions of its parts. REQUIRES: all ranges are within
-  // `head`.
-  HttpRequest(std::string head, HttpMethod method, Range target,
+  // Copies the bytes of the head and takes the positions of its parts. REQUIRES: all ranges are
+  // within `head`.
+  HttpRequest(absl::string_view head, HttpMethod method, Range target,
               absl::Span<const HeaderRange> headers);
   HttpRequest(const HttpRequest&) = delete;
   HttpRequest& operator=(const HttpRequest&) = delete;
@@ -61,19 +62,19 @@ class HttpRequest {
   std::optional<absl::string_view> FindHeader(absl::string_view name) const;
 
   // Null if the request came without a body. May outlive the request.
-  const std::shared_ptr<HttpBody>& body() const { return body_; }
+  const std::shared_ptr<ReceivedBody>& body() const { return body_; }
   absl::string_view body_text() const {
     return body_ == nullptr ? absl::string_view() : body_->text();
   }
   // For the code that assembles the request.
-  void set_body(std::shared_ptr<HttpBody> body) { body_ = std::move(body); }
+  void set_body(std::shared_ptr<ReceivedBody> body) { body_ = std::move(body); }
 
  private:
-  const std::string head_;
+  const InlineText<512> head_;  // most heads need no further memory
   const HttpMethod method_;
   absl::string_view path_;
   absl::InlinedVector<HttpHeader, 12> headers_;
-  std::shared_ptr<HttpBody> body_;
+  std::shared_ptr<ReceivedBody> body_;
 };
 
 // A piece of a response body in memory that `owner` keeps alive. Nothing is copied; `owner` is
@@ -86,9 +87,11 @@ struct HttpChunk {
 
 struct HttpResponse {
   int status = 200;
-  std::string content_type;  // empty: no Content-Type header
-  // Further headers. The transport adds Content-Length and Connection.
-  std::vector<std::pair<std::string, std::string>> headers;
+  // Lives as long as the program. Empty: no Content-Type header.
+  absl::string_view content_type;
+  // Further headers; the names live as long as the program. The transport adds Content-Length and
+  // Connection.
+  absl::InlinedVector<std::pair<absl::string_view, std::string>, 2> headers;
   // The body is `text` followed by `chunks`, written together with the header in one vectored
   // write.
   std::string text;
@@ -113,6 +116,7 @@ class HttpResponseSink {
   virtual void CompleteWith(absl::AnyInvocable<HttpResponse()> make) = 0;
   virtual void SetOnCancel(absl::AnyInvocable<void()> on_cancel) = 0;
   virtual InlineTurn* inline_turn() { return nullptr; }
+  virtual uint64_t other_requests() const { return 0; }
 };
 
 // The duty to answer one request, exactly once. Move-only. If it is destroyed unanswered the
@@ -142,6 +146,9 @@ class HttpResponder {
 
   // The turn of the I/O thread; null if it has none. REQUIRES: as for SetOnCancel.
   InlineTurn* inline_turn() { return sink_->inline_turn(); }
+  // Requests that the client has open on the same connection besides this one. REQUIRES: as for
+  // SetOnCancel.
+  uint64_t other_requests() const { return sink_->other_requests(); }
 
  private:
   void Abandon();

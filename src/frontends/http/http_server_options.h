@@ -10,6 +10,7 @@
 
 #include "base/budget.h"
 #include "base/clock.h"
+#include "frontends/transport/tls_options.h"
 
 namespace nereid {
 
@@ -24,21 +25,30 @@ struct HttpServerOptions {
   uint64_t max_body_bytes = std::numeric_limits<int32_t>::max();  // beyond: 413
   size_t max_chunks = 65536;  // non-empty chunks of a chunked body; beyond: 400
 
-  Duration header_timeout = std::chrono::seconds(60);  // first byte to end of header; then 408
-  Duration stall_timeout = std::chrono::seconds(60);   // body or response makes no progress
+  // First byte to end of header; then 408. Also until the end of the TLS handshake, and until a
+  // client of HTTP/2 has begun to speak.
+  Duration header_timeout = std::chrono::seconds(60);
+  Duration stall_timeout = std::chrono::seconds(60);  // body or response makes no progress
   // After a first stall_timeout, a request body or a response that moves more slowly than this is
   // abandoned. The rate does not apply while there is nothing to send or receive. 0: none.
   uint64_t min_bytes_per_second = 1024;
   Duration idle_timeout = std::chrono::minutes(10);  // kept-alive connection without a request
 
   // Bytes of request bodies held at a time over all connections; taken in steps, just before bytes
-  // arrive. Not owned; must outlive every HttpBody. Null: unlimited.
+  // arrive. Not owned; must outlive every ReceivedBody. Null: unlimited.
   Budget* body_budget = nullptr;
   // Taken in addition for each request with a body: the other memory that it needs.
   uint64_t request_cost = 0;
   // Name of the header whose number says which byte of the body goes on a 64-byte boundary. Empty:
   // the first byte.
   std::string body_split_header;
+
+  transport::TlsOptions tls;
+
+  bool http2 = true;              // besides HTTP/1.1
+  uint32_t http2_streams = 4096;  // requests that a connection may have open; at least 1
+  // Frames that cost the client nothing (http2::FloodGuard); 0: any number.
+  int http2_control_frames_per_second = 200;
 
   Clock* clock = Clock::Real();
 };

@@ -5,15 +5,16 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "frontends/codec/body_decompression.h"
 #include "frontends/codec/compression.h"
+#include "frontends/codec/inline_limits.h"
 #include "frontends/codec/length_headers.h"
-#include "frontends/http/body_decompression.h"
 #include "frontends/http/http_endpoints.h"
 #include "frontends/http/http_inference.h"
-#include "frontends/http/inline_limits.h"
 #include "frontends/http/model_version.h"
 #include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
@@ -21,16 +22,15 @@
 namespace nereid {
 namespace {
 
-// Between two checks whether the client is still there lie some milliseconds of work.
-constexpr uint64_t kPlainBytesPerStep = 1 << 20;
-
-// The end of the plain body's JSON, not verified yet; a wrong number only costs the alignment.
+// The end of the plain body's JSON as the header says, not verified. With a wrong number, the
+// tensors are only not aligned.
 size_t SplitOf(const HttpRequest& request, uint64_t max_size) {
   const auto header = request.FindHeader(kHeaderLengthHeader);
   return header.has_value() ? ParseInferenceHeaderLength(*header, max_size).value_or(0) : 0;
 }
 
-// The length of a plain body's JSON, not verified yet; a wrong number is refused at once.
+// The length of a plain body's JSON as the header says, not verified. Read refuses a wrong number
+// without delay, so it needs no other thread.
 size_t JsonSize(const HttpRequest& request) {
   const size_t size = request.body_text().size();
   const auto header = request.FindHeader(kHeaderLengthHeader);
@@ -44,7 +44,8 @@ ContentCoding AnswerCoding(const HttpRequest& request) {
 
 absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(const Server& server,
                                                         const PathNames& names, int64_t version) {
-  ASSIGN_OR_RETURN(auto model, server.FindModel(names.model.Decoded(), version));
+  std::string decoded;
+  ASSIGN_OR_RETURN(auto model, server.FindModel(names.model.Decoded(&decoded), version));
   if (model->config().decoupled) {
     return absl::UnimplementedError(
         "HTTP end point doesn't support models with decoupled transaction policy");
@@ -61,11 +62,12 @@ struct InferEndpoint::Compressed {
 };
 
 InferEndpoint::InferEndpoint(Server* server, SpareExecutor* compression,
-                             const RequestLimits& limits)
+                             const RequestLimits& limits, const SharedMemoryRegistry* shared_memory)
     : server_(server),
       compression_(compression),
       limits_(limits),
-      allocator_(server->in_flight_bytes()) {}
+      shared_memory_(shared_memory),
+      allocators_(server->in_flight_bytes()) {}
 
 void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
                            HttpResponder responder) {
@@ -73,8 +75,8 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
   if (!version.ok()) return responder.Complete(StatusResponse(version.status()));
   auto model = FindModel(*server_, names, *version);
   if (!model.ok()) return responder.Complete(StatusResponse(model.status()));
-  // A connection has one request at a time.
-  auto slot = server_->in_flight_requests()->TakeFairly(1, 0, ShareUse::kAdmission);
+  auto slot = server_->in_flight_requests()->TakeFairly(1, responder.other_requests(),
+                                                        ShareUse::kAdmission);
   if (!slot.ok()) return responder.Complete(StatusResponse(slot.status()));
 
   const auto coding = ParseContentEncoding(request->FindHeader("Content-Encoding").value_or(""));
@@ -92,10 +94,10 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
     if (JsonSize(*request) > kMostInlineJsonBytes && ReadElsewhere(&request, inference)) return;
     const absl::Status read = Read(*request, inference.get());
     request.reset();  // the inference holds the body
-    return IssueOrRefuse(read, inference.get(), turn);
+    return IssueOrRefuse(read, std::move(inference), turn);
   }
   const size_t split = SplitOf(*request, limits_.max_input_size);
-  std::shared_ptr<HttpBody> body = request->body();
+  std::shared_ptr<ReceivedBody> body = request->body();
   std::unique_ptr<Compressed> compressed(
       new Compressed{std::move(request),
                      BodyDecompression(*coding, std::move(body), split, limits_.max_input_size,
@@ -106,7 +108,7 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
 
 bool InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest>* request,
                                   const std::shared_ptr<HttpInference>& inference) {
-  // Shared only because functions have to be copyable.
+  // Shared, because a function object must be copyable.
   const auto job = std::make_shared<std::unique_ptr<HttpRequest>>(std::move(*request));
   const bool taken = compression_->TryRun([this, job, inference] {
     absl::Status read = Read(**job, inference.get());
@@ -114,10 +116,9 @@ bool InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest>* request,
       read = absl::CancelledError("the request was cancelled");
     }
     job->reset();
-    IssueOrRefuse(read, inference.get(), /*turn=*/nullptr);
+    IssueOrRefuse(read, inference, /*turn=*/nullptr);
   });
-  // Otherwise too much is waiting there, and this thread reads the body itself, which slows its
-  // clients down.
+  // If the queue is full, this thread reads the body itself, which slows its clients down.
   if (!taken) *request = std::move(*job);
   return taken;
 }
@@ -133,14 +134,14 @@ void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, Inl
     compressed->request->set_body(compressed->body.Finish());
     read = Read(*compressed->request, compressed->inference.get());
   }
-  const std::shared_ptr<HttpInference> inference = std::move(compressed->inference);
+  std::shared_ptr<HttpInference> inference = std::move(compressed->inference);
   compressed.reset();
-  IssueOrRefuse(read, inference.get(), turn);
+  IssueOrRefuse(read, std::move(inference), turn);
 }
 
 void InferEndpoint::DecompressElsewhere(std::unique_ptr<Compressed> compressed) {
   const std::shared_ptr<HttpInference> inference = compressed->inference;
-  // Shared only because functions have to be copyable.
+  // Shared, because a function object must be copyable.
   const auto job = std::make_shared<std::unique_ptr<Compressed>>(std::move(compressed));
   if (compression_->TryRun([this, job] { Continue(std::move(*job)); })) return;
   job->reset();
@@ -149,7 +150,7 @@ void InferEndpoint::DecompressElsewhere(std::unique_ptr<Compressed> compressed) 
 }
 
 void InferEndpoint::Continue(std::unique_ptr<Compressed> compressed) {
-  const std::shared_ptr<HttpInference> inference = std::move(compressed->inference);
+  std::shared_ptr<HttpInference> inference = std::move(compressed->inference);
   BodyDecompression& body = compressed->body;
   absl::StatusOr<bool> done = false;
   while (done.ok() && !*done && !inference->cancelled()) {
@@ -162,7 +163,7 @@ void InferEndpoint::Continue(std::unique_ptr<Compressed> compressed) {
   }
   if (read.ok() && inference->cancelled()) read = absl::CancelledError("the request was cancelled");
   compressed.reset();
-  IssueOrRefuse(read, inference.get(), /*turn=*/nullptr);
+  IssueOrRefuse(read, std::move(inference), /*turn=*/nullptr);
 }
 
 absl::Status InferEndpoint::Read(const HttpRequest& request, HttpInference* inference) const {
@@ -171,13 +172,14 @@ absl::Status InferEndpoint::Read(const HttpRequest& request, HttpInference* infe
     ASSIGN_OR_RETURN(header_length,
                      ParseInferenceHeaderLength(*header, request.body_text().size()));
   }
-  return inference->Read(request.body(), header_length, limits_, server_->in_flight_bytes());
+  return inference->Read(request.body(), header_length, limits_, server_->in_flight_bytes(),
+                         shared_memory_);
 }
 
-void InferEndpoint::IssueOrRefuse(const absl::Status& read, HttpInference* inference,
-                                  InlineTurn* turn) {
+void InferEndpoint::IssueOrRefuse(const absl::Status& read,
+                                  std::shared_ptr<HttpInference> inference, InlineTurn* turn) {
   if (!read.ok()) return inference->Refuse(read);
-  inference->Issue(server_, &allocator_, turn);
+  HttpInference::Issue(std::move(inference), server_, allocators_, turn);
 }
 
 namespace {

@@ -9,10 +9,11 @@
 #include <memory>
 
 #include "base/spare_executor.h"
+#include "frontends/codec/placed_output_allocator.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
-#include "memory/output_allocator.h"
+#include "frontends/shared_memory/shared_memory_registry.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -27,7 +28,8 @@ class InferEndpoint {
   // `server` must outlive the endpoint, and the endpoint must outlive every request: destroy it
   // after the server has stopped and `compression` has ended. On `compression` large bodies are
   // decompressed and read, and large answers compressed.
-  InferEndpoint(Server* server, SpareExecutor* compression, const RequestLimits& limits);
+  InferEndpoint(Server* server, SpareExecutor* compression, const RequestLimits& limits,
+                const SharedMemoryRegistry* shared_memory);
 
   // Answers at once if the request cannot be issued, otherwise when its response arrives. Runs on
   // an I/O thread; never blocks.
@@ -48,12 +50,14 @@ class InferEndpoint {
   void Continue(std::unique_ptr<Compressed> compressed);
   // Turns `request`, whose body is plain, into an inference.
   absl::Status Read(const HttpRequest& request, HttpInference* inference) const;
-  void IssueOrRefuse(const absl::Status& read, HttpInference* inference, InlineTurn* turn);
+  void IssueOrRefuse(const absl::Status& read, std::shared_ptr<HttpInference> inference,
+                     InlineTurn* turn);
 
   Server* const server_;
   SpareExecutor* const compression_;
   const RequestLimits limits_;
-  const HeapOutputAllocator allocator_;
+  const SharedMemoryRegistry* const shared_memory_;
+  const OutputAllocators allocators_;
 };
 
 }  // namespace nereid

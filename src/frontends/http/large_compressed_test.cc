@@ -1,6 +1,6 @@
 // Compressed bodies, compressed answers and JSON that are too large for an I/O thread, over real
-// sockets with one I/O thread, a real server and the identity backend. A door holds the thread that
-// they are decompressed and compressed on.
+// sockets with one I/O thread, a real server and the identity backend. A Door can block the thread
+// that decompresses and compresses.
 #include <absl/functional/any_invocable.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -23,9 +23,9 @@
 
 #include "base/testing/door.h"
 #include "frontends/codec/compression_testing.h"
+#include "frontends/codec/inline_limits.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_inference.h"
-#include "frontends/http/inline_limits.h"
 #include "frontends/http/transport/testing/loopback_client.h"
 #include "memory/output_allocator.h"
 
@@ -40,7 +40,7 @@ backend: "identity"
 input [ { name: "INPUT0" data_type: TYPE_UINT8 dims: [ -1 ] } ]
 output [ { name: "OUTPUT0" data_type: TYPE_UINT8 dims: [ -1 ] } ]
 )";
-// Answers when its request is cancelled, or far too late for any test.
+// Answers when its request is cancelled, otherwise after a minute, too late for any test.
 constexpr char kWaitsConfig[] = R"(
 name: "waits"
 backend: "testing"
@@ -54,7 +54,7 @@ constexpr char kGzipAnswer[] = "Accept-Encoding: gzip\r\n";
 constexpr uint64_t kMaxInputSize = 8 << 20;
 constexpr size_t kMaxWaiting = 3;
 
-// Bytes of which `random` do not compress, and `zeros` do.
+// `random` bytes that cannot be compressed, and then `zeros` bytes that can.
 std::string Tensor(size_t random, size_t zeros) {
   std::mt19937 generator(7);
   std::string tensor(random + zeros, '\0');
@@ -62,7 +62,7 @@ std::string Tensor(size_t random, size_t zeros) {
   return tensor;
 }
 
-// An inference before it is sent: JSON, and the tensor in binary behind it.
+// The body of an inference request: JSON, followed by the tensor in binary.
 struct Inference {
   std::string model = "echo";
   std::string json;
@@ -89,7 +89,7 @@ struct Inference {
   }
 };
 
-// The tensor of a good answer.
+// The tensor of a successful answer.
 std::string TensorOf(const ReceivedResponse& response) {
   EXPECT_EQ(response.status, 200) << response.body;
   std::string body = response.body;
@@ -123,7 +123,7 @@ class LargeCompressedTest : public testing::Test {
     ASSERT_TRUE(listening.ok()) << listening.status();
     http_ = *std::move(listening);
   }
-  // No request leaves anything behind.
+  // No test may leave requests or bytes in flight.
   void TearDown() override {
     door_.Open();
     if (http_ == nullptr) return;
@@ -140,7 +140,7 @@ class LargeCompressedTest : public testing::Test {
     std::ofstream(repository_ / name / "config.pbtxt") << config;
   }
 
-  // From here on nothing is compressed or decompressed but on the I/O thread.
+  // From here on, only the I/O thread can compress and decompress.
   void CloseDoor() {
     ASSERT_TRUE(compression_.TryRun([this] { door_.Pass(); }));
     door_.AwaitWaiting(1);
@@ -151,14 +151,14 @@ class LargeCompressedTest : public testing::Test {
   }
 
   LoopbackClient Connect() { return LoopbackClient(http_->port()); }
-  // The I/O thread has done all that was to be done when this was called.
+  // Returns when the I/O thread has done all that it had to do when this was called.
   void AwaitIoThread() {
     LoopbackClient client(http_->port());
     for (int i = 0; i < 2; ++i) {
       EXPECT_EQ(client.RoundTrip("GET /v2/health/live HTTP/1.1\r\n\r\n").status, 200);
     }
   }
-  // `count` requests have come in, and the I/O thread is through with them.
+  // Returns when `count` requests are in flight and the I/O thread has handled them.
   void AwaitRequests(uint64_t count) {
     ASSERT_TRUE(Eventually([&] { return server_->in_flight_requests()->used() == count; }));
     AwaitIoThread();
@@ -177,14 +177,14 @@ class LargeCompressedTest : public testing::Test {
       return server_->in_flight_bytes()->used() == 0 && server_->in_flight_requests()->used() == 0;
     });
   }
-  // Requests of model `echo`.
+  // The number of executed requests of model `echo`.
   uint64_t Executed() { return (*server_->Statistics("echo", 1))[0].statistics.inference_count; }
 
   std::filesystem::path repository_;
   Door door_;
   SpareExecutor admin_{SpareExecutorOptions()};
   SpareExecutor compression_{SpareExecutorOptions{"compression", 1, 1, kMaxWaiting}};
-  // In the order in which they go, from the last.
+  // Destroyed in reverse order.
   Server::Owner server_;
   std::unique_ptr<HttpFrontend> frontend_;
   std::unique_ptr<HttpServer> http_;
@@ -233,7 +233,7 @@ TEST_F(LargeCompressedTest, SmallBodyThatBecomesLargeIsLeftToAnotherThread) {
 TEST_F(LargeCompressedTest, SmallOnesAreTheIoThreadsOwn) {
   CloseDoor();
   LoopbackClient client = Connect();
-  // The second becomes larger than what it came as.
+  // The second body grows when it is decompressed.
   for (const Inference& inference :
        {Inference(Tensor(60 << 10, 0)), Inference(Tensor(10 << 10, 50 << 10))}) {
     const auto answer = client.RoundTrip(inference.PackedRequest(kGzipAnswer));
@@ -242,7 +242,7 @@ TEST_F(LargeCompressedTest, SmallOnesAreTheIoThreadsOwn) {
   }
 }
 
-// 100,000 inputs, say.
+// Such JSON may have 100,000 inputs, for example.
 TEST_F(LargeCompressedTest, LargeJsonIsNotReadOnTheIoThread) {
   CloseDoor();
   const std::string blanks(kMostInlineJsonBytes, ' ');
@@ -254,7 +254,7 @@ TEST_F(LargeCompressedTest, LargeJsonIsNotReadOnTheIoThread) {
   EXPECT_EQ(Executed(), 0u);
   door_.Open();
   EXPECT_TRUE(TensorOf(client.Read()) == inference.tensor);
-  // What is wrong with it is found there, too.
+  // That thread also finds errors in the JSON.
   const auto wrong = client.RoundTrip(
       absl::StrCat("POST /v2/models/echo/infer HTTP/1.1\r\nContent-Length: ", blanks.size() + 1,
                    "\r\n\r\n", blanks, "["));
@@ -356,8 +356,8 @@ TEST_F(LargeCompressedTest, NothingIsInferredForAClientThatHasLeft) {
   EXPECT_EQ(Executed(), 0u);
 }
 
-// Wherever the request is when its client leaves: with the thread that decompresses, on its way to
-// the model, or there.
+// The client may leave while the request is with the thread that decompresses, on its way to the
+// model, or in the model.
 TEST_F(LargeCompressedTest, LeavingCancelsWhatAnotherThreadIssues) {
   Inference inference(Tensor(100 << 10, 0));
   inference.model = "waits";
@@ -372,7 +372,7 @@ TEST_F(LargeCompressedTest, LeavingCancelsWhatAnotherThreadIssues) {
   }
 }
 
-// Takes the answer, and has no client that could leave.
+// A sink for the answer without a client, so that nothing is cancelled unless the test does it.
 class Answers final : public HttpResponseSink {
  public:
   void Complete(HttpResponse response) override { status.set_value(response.status); }
@@ -382,24 +382,27 @@ class Answers final : public HttpResponseSink {
   std::promise<int> status;
 };
 
-// Cancel may come while another thread is about to issue: then the model is told afterwards.
+// Cancel may come while another thread is about to issue the request. Then the model must be told
+// after that.
 TEST_F(LargeCompressedTest, CancelIsKeptUntilTheRequestIsIssued) {
   Inference request(Tensor(10, 0));
   const std::string bytes = request.json + request.tensor;
-  const auto body = HttpBody::Reserve(bytes.size(), 0);
+  const auto body = ReceivedBody::Reserve(bytes.size(), 0);
   body->Grant(bytes.size(), BudgetUnits());
   bytes.copy(body->mutable_end(), bytes.size());
   body->Extend(bytes.size());
   body->Seal();
   const auto sink = std::make_shared<Answers>();
-  const HeapOutputAllocator allocator(server_->in_flight_bytes());
+  const OutputAllocators allocators(server_->in_flight_bytes());
   const auto inference = std::make_shared<HttpInference>(*server_->FindModel("waits", -1), -1,
                                                          ContentCoding::kIdentity, &compression_);
-  ASSERT_TRUE(
-      inference->Read(body, request.json.size(), RequestLimits{}, server_->in_flight_bytes()).ok());
+  ASSERT_TRUE(inference
+                  ->Read(body, request.json.size(), RequestLimits{}, server_->in_flight_bytes(),
+                         SharedMemoryRegistry::Closed())
+                  .ok());
   inference->Attach(HttpResponder(sink));
   inference->Cancel();
-  inference->Issue(server_.get(), &allocator, nullptr);
+  HttpInference::Issue(inference, server_.get(), allocators, nullptr);
   auto status = sink->status.get_future();
   ASSERT_EQ(status.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   EXPECT_EQ(status.get(), 400);
@@ -438,7 +441,7 @@ TEST_F(LargeCompressedTest, EndOfThePortEndsWhatWaits) {
   LoopbackClient answer = Connect();
   ASSERT_TRUE(answer.Send(Inference(Tensor(0, 1 << 20)).PlainRequest(kGzipAnswer)));
   ASSERT_TRUE(Eventually([this] { return Executed() == 1; }));
-  // As the program does it.
+  // The same calls as in the program.
   http_->Stop(TimePoint::min());
   EXPECT_TRUE(server_->Stop().ok());
   door_.Open();
@@ -460,7 +463,7 @@ TEST_F(LargeCompressedTest, DrainWaitsForThem) {
   EXPECT_TRUE(TensorOf(answer) == inference.tensor);
 }
 
-// Clients that leave in the middle beside others that stay; the queue is full at times.
+// Some clients leave in the middle, and others stay. The queue is full at times.
 TEST_F(LargeCompressedTest, ClientsComeAndGo) {
   constexpr int kClients = 8;
   constexpr int kRounds = 12;

@@ -31,7 +31,7 @@ HttpResponse ModelConfigResponse(const HttpEndpoints& endpoints, const HttpCall&
   return config.ok() ? JsonResponse(*std::move(config)) : StatusResponse(config.status());
 }
 
-// For the path's model, or for all ready models if the path names none.
+// The statistics of the path's model, or of all ready models if the path names none.
 HttpResponse ModelStatisticsResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
   const auto version = VersionOf(call.names);
   if (!version.ok()) return StatusResponse(version.status());

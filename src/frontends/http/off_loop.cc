@@ -19,7 +19,7 @@ void AnswerOffLoop(SpareExecutor* executor, HttpResponder responder,
     HttpResponder responder;
     absl::AnyInvocable<void(HttpResponder)> answer;
   };
-  // Shared only because functions have to be copyable.
+  // Shared, because a function object must be copyable.
   const auto job = std::make_shared<Job>(Job{std::move(responder), std::move(answer)});
   if (executor->TryRun([job] { job->answer(std::move(job->responder)); })) return;
   job->responder.Complete(StatusResponse(

@@ -42,7 +42,7 @@ void ControlModel(HttpEndpoints* endpoints, HttpCall call, HttpResponder respond
                     return later.Complete(StatusResponse(absl::UnimplementedError(
                         "'repository_name' specification is not supported")));
                   }
-                  // Shared only because functions have to be copyable.
+                  // Shared, because a function object must be copyable.
                   const auto answer = std::make_shared<HttpResponder>(std::move(later));
                   start(server, call, [answer](const absl::Status& status) {
                     answer->Complete(status.ok() ? HttpResponse() : StatusResponse(status));

@@ -20,7 +20,7 @@ constexpr Name kNames[] = {{"model", &PathNames::model},
                            {"region", &PathNames::region},
                            {"repository", &PathNames::repository}};
 
-// Null for a name that PathNames does not have.
+// The member of PathNames for the name `text`; null if there is none.
 PathSegment PathNames::*FindName(absl::string_view text) {
   for (const Name& name : kNames) {
     if (name.text == text) return name.member;

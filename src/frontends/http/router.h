@@ -30,6 +30,13 @@ struct PathSegment {
 
   bool empty() const { return encoded.empty(); }
   std::string Decoded() const { return PercentDecode(encoded); }
+  // The same as a view: of the path if nothing had to be decoded, otherwise of
+  // `*memory`.
+  absl::string_view Decoded(std::string* memory) const {
+    if (encoded.find('%') == absl::string_view::npos) return encoded;
+    *memory = PercentDecode(encoded);
+    return *memory;
+  }
 };
 
 // The values of a pattern's names in a path; empty for names that the pattern does not have.

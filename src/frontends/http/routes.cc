@@ -31,7 +31,7 @@ std::vector<HttpRoute> AllRoutes() {
   std::vector<HttpRoute> all;
   for (const absl::Span<const HttpRoute> rows :
        {InferRoutes(), GenerateRoutes(), ServerRoutes(), ModelRoutes(), RepositoryRoutes(),
-        UnsupportedRoutes()}) {
+        SharedMemoryRoutes(), UnsupportedRoutes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

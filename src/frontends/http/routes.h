@@ -40,12 +40,13 @@ const char* AllowedMethods(RouteMethods methods);
 bool IsMethodAllowed(RouteMethods methods, HttpMethod method);
 
 // The rows of each file.
-absl::Span<const HttpRoute> GenerateRoutes();     // generate_endpoint.cc
-absl::Span<const HttpRoute> InferRoutes();        // infer_endpoint.cc
-absl::Span<const HttpRoute> ModelRoutes();        // model_endpoints.cc
-absl::Span<const HttpRoute> RepositoryRoutes();   // repository_endpoints.cc
-absl::Span<const HttpRoute> ServerRoutes();       // server_endpoints.cc
-absl::Span<const HttpRoute> UnsupportedRoutes();  // unsupported_endpoints.cc
+absl::Span<const HttpRoute> GenerateRoutes();      // generate_endpoint.cc
+absl::Span<const HttpRoute> InferRoutes();         // infer_endpoint.cc
+absl::Span<const HttpRoute> ModelRoutes();         // model_endpoints.cc
+absl::Span<const HttpRoute> RepositoryRoutes();    // repository_endpoints.cc
+absl::Span<const HttpRoute> ServerRoutes();        // server_endpoints.cc
+absl::Span<const HttpRoute> SharedMemoryRoutes();  // shared_memory_endpoints.cc
+absl::Span<const HttpRoute> UnsupportedRoutes();   // unsupported_endpoints.cc
 
 // All rows.
 std::vector<HttpRoute> AllRoutes();

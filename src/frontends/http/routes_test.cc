@@ -70,14 +70,15 @@ TEST(RoutesTest, AreThoseOfTheProtocol) {
     EXPECT_EQ(routes[match->pattern].group, expected.group) << expected.path;
     seen.insert(match->pattern);
   }
-  // And no others.
+  // There are no other routes.
   EXPECT_EQ(seen.size(), routes.size());
   EXPECT_FALSE(router.Match("/v2/models/m/versions/1/trace/setting").has_value());
   EXPECT_FALSE(router.Match("/v2/health").has_value());
   EXPECT_FALSE(router.Match("/metrics").has_value());
 }
 
-// What Router requires: a pattern that is malformed, or that another one hides, does not lead here.
+// Checks the requirements of Router: the path of a pattern that is malformed, or hidden by another
+// pattern, would lead elsewhere.
 TEST(RoutesTest, EachPatternLeadsToItsOwnRow) {
   const std::vector<HttpRoute> routes = AllRoutes();
   const Router router = MakeRouter(routes);

@@ -17,7 +17,7 @@ int HttpStatusOf(absl::StatusCode code) {
     case absl::StatusCode::kUnimplemented:
       return 501;
     default:
-      return 400;  // specified by the protocol for all others, CANCELLED and UNKNOWN included
+      return 400;  // what the protocol says for all others, also CANCELLED and UNKNOWN
   }
 }
 

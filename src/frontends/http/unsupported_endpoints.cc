@@ -19,31 +19,11 @@ HttpResponse NoLogging(const HttpEndpoints& /*endpoints*/, const HttpCall& /*cal
   return NotSupported("the logging extension");
 }
 
-HttpResponse NoSystemMemory(const HttpEndpoints& /*endpoints*/, const HttpCall& /*call*/) {
-  return NotSupported("system shared memory");
-}
-
-HttpResponse NoCudaMemory(const HttpEndpoints& /*endpoints*/, const HttpCall& /*call*/) {
-  return NotSupported("CUDA shared memory");
-}
-
 constexpr HttpRoute kUnsupportedRoutes[] = {
     {"/v2/trace/setting", RouteMethods::kGetAndPost, "trace", &RespondNow<NoTracing>},
     {"/v2/models/{model}/trace/setting", RouteMethods::kGetAndPost, "trace",
      &RespondNow<NoTracing>},
     {"/v2/logging", RouteMethods::kGetAndPost, "logging", &RespondNow<NoLogging>},
-    {"/v2/systemsharedmemory[/region/{region}]/status", RouteMethods::kGet, "shared-memory",
-     &RespondNow<NoSystemMemory>},
-    {"/v2/systemsharedmemory[/region/{region}]/register", RouteMethods::kPost, "shared-memory",
-     &RespondNow<NoSystemMemory>},
-    {"/v2/systemsharedmemory[/region/{region}]/unregister", RouteMethods::kPost, "shared-memory",
-     &RespondNow<NoSystemMemory>},
-    {"/v2/cudasharedmemory[/region/{region}]/status", RouteMethods::kGet, "shared-memory",
-     &RespondNow<NoCudaMemory>},
-    {"/v2/cudasharedmemory[/region/{region}]/register", RouteMethods::kPost, "shared-memory",
-     &RespondNow<NoCudaMemory>},
-    {"/v2/cudasharedmemory[/region/{region}]/unregister", RouteMethods::kPost, "shared-memory",
-     &RespondNow<NoCudaMemory>},
 };
 
 }  // namespace

@@ -1,51 +1,57 @@
 #include "frontends/http/transport/connection.h"
 
-#include <absl/strings/str_cat.h>
+#include <absl/strings/match.h>
 #include <poll.h>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
+#include <algorithm>
+#include <string>
 #include <utility>
+
+#include "frontends/http/transport/body_receiver.h"
 
 namespace nereid::http {
 namespace {
 
-// Bytes read ahead while a request runs, to get pipelined requests or notice that the client left.
-constexpr size_t kReadAheadBytes = InputBuffer::kInitialCapacity;
-// Number of pipelined requests begun before the loop's other connections have their turn.
+// Bytes read ahead while a request runs, to receive pipelined requests and to notice that the
+// client has left.
+constexpr size_t kReadAheadBytes = transport::InputBuffer::kInitialCapacity;
+// The number of pipelined requests that are begun before the loop's other connections get their
+// turn.
 constexpr int kRequestsInARow = 4;
 constexpr Duration kLingerTimeout = std::chrono::seconds(2);
+// What a client of HTTP/2 sends first (RFC 9113, 3.4).
+constexpr absl::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<IoLoop> loop, Socket socket, BudgetUnits slot)
-    : loop_(std::move(loop)),
-      socket_(std::move(socket)),
+Connection::Connection(std::shared_ptr<ConnectionSettings> settings, std::shared_ptr<IoLoop> loop,
+                       Channel channel, BudgetUnits slot)
+    : ResponseReceiver(loop),
+      settings_(std::move(settings)),
+      loop_(std::move(loop)),
+      channel_(std::move(channel)),
       slot_(std::move(slot)),
-      reader_(&loop_->options()),
-      pace_(loop_->options().stall_timeout, loop_->options().min_bytes_per_second) {}
-
-Connection::~Connection() { DropResponse(); }
+      reader_(&settings_->options),
+      secured_(channel_.handshake_done()),
+      is_http1_(settings_->http2 == nullptr),
+      pace_(options().stall_timeout, options().min_bytes_per_second) {}
 
 void Connection::Start() {
-  boost::system::error_code error;
-  socket_.non_blocking(true, error);
-  if (!error) socket_.set_option(boost::asio::ip::tcp::no_delay(true), error);
   loop_->Register(this);
-  if (error) return Close();  // reset before it could be set up
-  SetDeadline(options().idle_timeout);
+  if (!channel_.Prepare()) return Close();
+  SetDeadline(secured_ ? options().idle_timeout : options().header_timeout);
   Pump();
 }
 
 void Connection::Pump() {
-  if (pumping_) return;  // the outer call goes on
+  if (pumping_) return;  // the outer call continues with the next step
   pumping_ = true;
   begun_in_a_row_ = 0;
   while (begun_in_a_row_ < kRequestsInARow && Step()) {
   }
   pumping_ = false;
   if (begun_in_a_row_ == kRequestsInARow) {
-    loop_->Post([self = shared_from_this()] { self->Pump(); });
+    loop_->Post([self = Self()] { self->Pump(); });
   }
   ArmRead();
 }
@@ -70,7 +76,9 @@ bool Connection::Step() {
 }
 
 bool Connection::StepReading() {
-  switch (reader_.Consume(&input_)) {
+  const bool known = KnowProtocol();
+  if (state_ == State::kClosed) return false;
+  switch (known ? reader_.Consume(&input_) : RequestReader::Progress::kNeedMore) {
     case RequestReader::Progress::kComplete:
       Dispatch();
       return true;
@@ -84,7 +92,7 @@ bool Connection::StepReading() {
   }
   const bool begun = reader_.head_done() || !input_.empty();
   if (peer_gone_ || (loop_->draining() && !begun)) {
-    Close();
+    CloseOrderly();
     return false;
   }
   body_begun_ = reader_.head_done();
@@ -94,14 +102,29 @@ bool Connection::StepReading() {
     SetDeadline(options().header_timeout);
   }
   request_begun_ = begun;
-  if (reader_.TakeExpectContinue()) {
-    // Nothing else is waiting to be sent, so this fits. A client that never receives it sends its
-    // body after a while anyway.
-    static constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    boost::system::error_code ignored;
-    socket_.write_some(boost::asio::buffer(kContinue.data(), kContinue.size()), ignored);
+  if (reader_.TakeExpectContinue()) writer_.AppendContinue();
+  if (!writer_.done()) {
+    const ResponseWriter::Progress sent = writer_.Flush(&channel_);
+    if (sent == ResponseWriter::Progress::kBlocked) ArmWrite();
+    if (sent == ResponseWriter::Progress::kFailed) Close();
   }
   return false;
+}
+
+bool Connection::KnowProtocol() {
+  if (is_http1_ || input_.empty()) return is_http1_;
+  const absl::string_view begin(input_.data(), std::min(input_.size(), kHttp2Preface.size()));
+  is_http1_ = !absl::StartsWith(kHttp2Preface, begin);
+  if (begin == kHttp2Preface) SpeakHttp2();
+  return is_http1_;
+}
+
+void Connection::SpeakHttp2() {
+  const std::string received(input_.data(), input_.size());
+  state_ = State::kClosed;
+  const auto next = std::make_shared<http2::Connection>(settings_->http2, loop_,
+                                                        std::move(channel_), std::move(slot_));
+  next->Continue(this, received);
 }
 
 void Connection::Dispatch() {
@@ -111,50 +134,17 @@ void Connection::Dispatch() {
   pace_.End();
   state_ = State::kRunning;
   deadline_ = TimePoint::max();
-  loop_->handler()->Handle(reader_.TakeRequest(), HttpResponder(shared_from_this()));
+  Handle(settings_->handler, reader_.TakeRequest());
   if (peer_gone_) CallOnCancel();
 }
 
-void Connection::SetOnCancel(absl::AnyInvocable<void()> on_cancel) {
-  on_cancel_ = std::move(on_cancel);
-}
-
-void Connection::Complete(HttpResponse response) {
-  response_ = std::move(response);
-  Completed();
-}
-
-void Connection::CompleteWith(absl::AnyInvocable<HttpResponse()> make) {
-  make_response_ = std::move(make);
-  Completed();
-}
-
-void Connection::Completed() {
-  completed_.store(true, std::memory_order_release);
-  if (loop_->InLoop()) {
-    OnResponse();
-  } else {
-    loop_->Deliver(shared_from_this());
-  }
-}
-
-void Connection::OnBodyPieces() { loop_->Deliver(shared_from_this()); }
-
 void Connection::OnResponse() {
-  if (!completed_.exchange(false, std::memory_order_acquire)) {
-    // New pieces of a body, which may have been taken meanwhile.
-    if (state_ == State::kStreaming) Pump();
-    return;
-  }
-  auto make = std::exchange(make_response_, nullptr);
-  if (state_ == State::kClosed) {
-    on_cancel_ = nullptr;
-    return DropResponse();
-  }
-  if (make) response_ = make();
-  if (response_.body_stream == nullptr) on_cancel_ = nullptr;
   response_ready_ = true;
   Pump();
+}
+
+void Connection::OnMoreBody() {
+  if (state_ == State::kStreaming) Pump();
 }
 
 void Connection::Fail(int status, absl::string_view message) {
@@ -162,30 +152,30 @@ void Connection::Fail(int status, absl::string_view message) {
   traits_.keep_alive = false;
   input_unusable_ = true;
   pace_.End();
-  // Bytes being received right now still need their buffer.
+  // A read that is under way still needs its buffer.
   if (!read_armed_) reader_.DropBody();
-  response_ = MakeErrorResponse(status, message);
+  SetResponse(MakeErrorResponse(status, message));
   StartWriting();
 }
 
 void Connection::StartWriting() {
   if (loop_->draining() || peer_gone_) traits_.keep_alive = traits_.keep_alive && !input_.empty();
-  HttpBodyStream* const body = response_.body_stream.get();
+  HttpBodyStream* const body = response().body_stream.get();
   if (body != nullptr && !traits_.http11) traits_.keep_alive = false;
   state_ = State::kWriting;
-  writer_.Start(response_, traits_);
+  writer_.Start(response(), traits_);
   if (body == nullptr) return;
   // The header and the available part of the body are sent together.
-  body->Attach(shared_from_this());
+  AttachBody();
   HttpBodyStream::Taken taken = body->Take();
   body_done_ = taken.ended;
   writer_.Append(std::move(taken));
 }
 
 bool Connection::StepWriting() {
-  switch (writer_.Flush(&socket_)) {
+  switch (writer_.Flush(&channel_)) {
     case ResponseWriter::Progress::kDone:
-      if (response_.body_stream != nullptr && !body_done_) return StepStreaming();
+      if (response().body_stream != nullptr && !body_done_) return StepStreaming();
       FinishExchange();
       return true;
     case ResponseWriter::Progress::kBlocked:
@@ -200,9 +190,9 @@ bool Connection::StepWriting() {
 }
 
 bool Connection::StepStreaming() {
-  HttpBodyStream::Taken taken = response_.body_stream->Take();
+  HttpBodyStream::Taken taken = response().body_stream->Take();
   if (taken.pieces.empty() && !taken.ended) {
-    // No deadline, however long the model takes, because the client is known to be there.
+    // No deadline while the model works on the next piece: the client is not the one that is slow.
     deadline_ = TimePoint::max();
     pace_.End();
     state_ = State::kStreaming;
@@ -215,8 +205,7 @@ bool Connection::StepStreaming() {
 }
 
 void Connection::FinishExchange() {
-  on_cancel_ = nullptr;  // belonged to a body made piece by piece
-  DropResponse();        // releases the pieces of the body
+  FinishResponse();  // releases the pieces of the body
   pace_.End();
   if (traits_.keep_alive) {
     state_ = State::kReading;
@@ -225,7 +214,7 @@ void Connection::FinishExchange() {
   }
   const bool all_read = input_.empty() && !input_unusable_;
   if (peer_gone_ || (loop_->draining() && all_read)) {
-    Close();
+    CloseOrderly();
   } else {
     StartLingering();
   }
@@ -233,31 +222,22 @@ void Connection::FinishExchange() {
 
 void Connection::StartLingering() {
   state_ = State::kLingering;
-  boost::system::error_code error;
-  socket_.shutdown(Socket::shutdown_send, error);
+  channel_.ShutdownWrite();
   SetDeadline(kLingerTimeout);
+}
+
+void Connection::CloseOrderly() {
+  channel_.ShutdownWrite();
+  Close();
 }
 
 void Connection::Close() {
   if (state_ == State::kClosed) return;
-  // While a request runs, response_ belongs to whoever answers it.
-  if (state_ != State::kRunning) DropResponse();
   state_ = State::kClosed;
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  channel_.Close();
   loop_->Unregister(this);
   slot_.Return();
-  CallOnCancel();
-}
-
-void Connection::DropResponse() {
-  const HttpResponse dropped = std::exchange(response_, HttpResponse());
-  // May have been the last owner of this object; the caller keeps it alive, too.
-  if (dropped.body_stream != nullptr) dropped.body_stream->Abort();
-}
-
-void Connection::CallOnCancel() {
-  if (auto on_cancel = std::exchange(on_cancel_, nullptr)) on_cancel();
+  Leave();
 }
 
 void Connection::ArmRead() {
@@ -274,23 +254,33 @@ void Connection::ArmRead() {
   }
   if (space.empty()) return;
   read_armed_ = true;
-  socket_.async_read_some(
-      boost::asio::buffer(space.data(), space.size()),
-      [self = shared_from_this(), direct](const boost::system::error_code& error, size_t size) {
-        self->OnRead(error, size, direct);
-      });
+  channel_.AsyncRead(
+      space, [self = Self(), direct](Channel::Result result) { self->OnRead(result, direct); });
 }
 
-void Connection::OnRead(const boost::system::error_code& error, size_t size, bool direct) {
+void Connection::OnRead(Channel::Result result, bool direct) {
   read_armed_ = false;
   if (state_ == State::kClosed) return;
-  if (error) return OnPeerGone(error == boost::asio::error::eof);
-  if (direct) {
-    reader_.DirectBodyReceived(size);
-  } else {
-    input_.Commit(size);
+  if (result.kind == Channel::Result::kEnd || result.kind == Channel::Result::kFailed) {
+    return OnPeerGone(result.kind == Channel::Result::kEnd);
   }
+  if (direct) {
+    reader_.DirectBodyReceived(result.bytes);
+  } else {
+    input_.Commit(result.bytes);
+  }
+  if (!secured_ && channel_.handshake_done() && !OnHandshakeDone()) return;
+  if (channel_.WantsWrite()) ArmWrite();
   Pump();
+}
+
+bool Connection::OnHandshakeDone() {
+  secured_ = true;
+  SetDeadline(options().idle_timeout);
+  if (is_http1_ || channel_.alpn().empty()) return true;
+  is_http1_ = channel_.alpn() != "h2";
+  if (!is_http1_) SpeakHttp2();
+  return is_http1_;
 }
 
 void Connection::OnPeerGone(bool orderly) {
@@ -304,23 +294,27 @@ void Connection::OnPeerGone(bool orderly) {
 void Connection::ArmWrite() {
   if (write_armed_) return;
   write_armed_ = true;
-  socket_.async_wait(Socket::wait_write,
-                     [self = shared_from_this()](const boost::system::error_code&) {
-                       self->write_armed_ = false;
-                       self->Pump();
-                     });
+  const auto direction =
+      channel_.WantsRead() ? transport::Socket::wait_read : transport::Socket::wait_write;
+  channel_.socket().async_wait(direction, [self = Self()](const boost::system::error_code&) {
+    self->write_armed_ = false;
+    if (self->state_ != State::kWriting && self->channel_.WantsWrite()) {
+      (void)self->channel_.Write({});  // what TLS has to say itself
+    }
+    self->Pump();
+  });
 }
 
 void Connection::Sweep(TimePoint now) {
   const bool runs = state_ == State::kRunning || state_ == State::kStreaming;
-  if (runs && !read_armed_ && on_cancel_) LookForHangup();
+  if (runs && !read_armed_ && can_cancel()) LookForHangup();
   CheckDeadline(now);
 }
 
 void Connection::LookForHangup() {
-  pollfd look{socket_.native_handle(), POLLRDHUP, 0};
+  pollfd look{channel_.socket().native_handle(), POLLRDHUP, 0};
   if (poll(&look, 1, 0) <= 0) return;
-  // What was sent before a half-close is still read, after the answer.
+  // After a half-close, what the client has sent before is still read once the answer was sent.
   if ((look.revents & (POLLERR | POLLHUP)) != 0) return OnPeerGone(/*orderly=*/false);
   CallOnCancel();
 }
@@ -334,20 +328,16 @@ void Connection::KeepPace(uint64_t total) {
 
 void Connection::CheckDeadline(TimePoint now) {
   if (now < deadline_) return;
-  if (pace_.under_way()) loop_->CountSlowClient();
+  if (pace_.under_way()) settings_->slow_clients.fetch_add(1, std::memory_order_relaxed);
   if (state_ == State::kReading && request_begun_) {
-    Fail(408, body_begun_ ? BodyTimeoutText() : "timed out waiting for the request header");
+    Fail(408, body_begun_ ? SlowBodyError(pace_, options())
+                          : "timed out waiting for the request header");
     Pump();
+  } else if (state_ == State::kReading && secured_) {
+    CloseOrderly();
   } else {
     Close();
   }
-}
-
-std::string Connection::BodyTimeoutText() const {
-  if (!pace_.by_rate()) return "timed out waiting for the request body";
-  return absl::StrCat("timed out: the request body arrives at less than ",
-                      options().min_bytes_per_second,
-                      " bytes per second (--http-min-rate-bytes-per-sec)");
 }
 
 void Connection::OnDrain() {

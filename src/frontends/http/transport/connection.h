@@ -1,59 +1,64 @@
-// Connection: one client. Reads a request, has it handled, writes the answer, and repeats. It keeps
-// reading (a bounded amount) while a request runs, which allows pipelining and shows when the
-// client leaves.
+// Connection: one client of HTTP/1.1. Reads a request, has it handled, writes the answer, and
+// repeats. It keeps reading (a bounded amount) while a request runs, which allows pipelining and
+// shows when the client leaves.
 //
-// Owned by its loop's I/O thread: every method runs there except Complete, CompleteWith and
-// OnBodyPieces, which any thread may call. Kept alive by its pending operations, by the responder
-// of a running request and by the body of a response in production.
+// A client whose first bytes are those of HTTP/2, or that has agreed on HTTP/2 in the TLS
+// handshake, is passed on to an http2::Connection.
+//
+// Owned by its loop's I/O thread, see ResponseReceiver. Kept alive by its pending operations, by
+// the responder of a running request and by the body of a response in production.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_CONNECTION_H_
 
-#include <absl/functional/any_invocable.h>
-
 #include <atomic>
 #include <memory>
-#include <string>
 
 #include "base/budget.h"
-#include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
-#include "frontends/http/transport/input_buffer.h"
-#include "frontends/http/transport/io_loop.h"
-#include "frontends/http/transport/pace.h"
+#include "frontends/http/http_server.h"
 #include "frontends/http/transport/request_reader.h"
+#include "frontends/http/transport/response_receiver.h"
 #include "frontends/http/transport/response_writer.h"
-#include "frontends/http/transport/socket.h"
+#include "frontends/transport/channel.h"
+#include "frontends/transport/http2/connection.h"
+#include "frontends/transport/input_buffer.h"
+#include "frontends/transport/io_loop.h"
+#include "frontends/transport/loop_connection.h"
+#include "frontends/transport/pace.h"
 
 namespace nereid::http {
 
-class Connection final : public HttpResponseSink,
-                         public HttpBodyStream::Reader,
-                         public std::enable_shared_from_this<Connection> {
+using transport::Channel;
+using transport::IoLoop;
+
+// What all connections of a server share. Thread-safe.
+struct ConnectionSettings {
+  ConnectionSettings(const HttpServerOptions& options_in, HttpHandler* handler_in)
+      : options(options_in), handler(handler_in) {}
+
+  const HttpServerOptions options;
+  HttpHandler* const handler;                        // used only while the loops run
+  std::shared_ptr<http2::ConnectionSettings> http2;  // null: HTTP/1.1 only
+  std::atomic<uint64_t> slow_clients{0};             // dropped because they sent or read too slowly
+};
+
+class Connection final : public transport::LoopConnection, public ResponseReceiver {
  public:
-  Connection(std::shared_ptr<IoLoop> loop, Socket socket, BudgetUnits slot);
-  ~Connection() override;
+  Connection(std::shared_ptr<ConnectionSettings> settings, std::shared_ptr<IoLoop> loop,
+             Channel channel, BudgetUnits slot);
 
-  void Start();
-
-  // HttpResponseSink
-  void Complete(HttpResponse response) override;
-  void CompleteWith(absl::AnyInvocable<HttpResponse()> make) override;
-  void SetOnCancel(absl::AnyInvocable<void()> on_cancel) override;
-  InlineTurn* inline_turn() override { return loop_->turn(); }
-
-  // HttpBodyStream::Reader
-  void OnBodyPieces() override;
-
-  // Picks up the response left by Complete or CompleteWith, or new pieces of a body in production.
-  void OnResponse();
-  // Called periodically; checks what no event reports.
-  void Sweep(TimePoint now);
-  // The server is stopping: closes if idle, otherwise after the current request.
-  void OnDrain();
-  // Closes now; a running request is cancelled.
-  void Abort();
+  // LoopConnection
+  void Start() override;
+  void Sweep(TimePoint now) override;
+  void OnDrain() override;
+  void Abort() override;
 
  private:
+  // ResponseReceiver
+  std::shared_ptr<ResponseReceiver> Receiver() override { return Self(); }
+  void OnResponse() override;
+  void OnMoreBody() override;
+
   enum class State {
     kReading,    // reading a request, or idle between two
     kRunning,    // the handler has the request
@@ -72,17 +77,25 @@ class Connection final : public HttpResponseSink,
   bool StepReading();
   bool StepWriting();
   bool StepStreaming();
+  // Looks at the first bytes; false if it takes more of them to know the protocol, or if the client
+  // was passed on.
+  bool KnowProtocol();
+  // Passes the client on.
+  void SpeakHttp2();
   void Dispatch();
-  void Completed();
   // Answers with an error of the transport and closes after it.
   void Fail(int status, absl::string_view message);
   void StartWriting();
   void FinishExchange();
   void StartLingering();
+  // Tells a client of TLS that nothing was cut off, and closes.
+  void CloseOrderly();
   void Close();
 
   void ArmRead();
-  void OnRead(const boost::system::error_code& error, size_t size, bool direct);
+  void OnRead(Channel::Result result, bool direct);
+  // The TLS handshake is done; false if the client was passed on.
+  bool OnHandshakeDone();
   void OnPeerGone(bool orderly);
   void ArmWrite();
   // Drops the client if it has moved too few bytes by now; `total` counts them from any fixed
@@ -90,20 +103,20 @@ class Connection final : public HttpResponseSink,
   void KeepPace(uint64_t total);
   // Answers 408 or closes if the current deadline has passed.
   void CheckDeadline(TimePoint now);
-  std::string BodyTimeoutText() const;
   // Whether the client has left; for when enough is read ahead and reading stops, so that it cannot
   // tell.
   void LookForHangup();
-  void CallOnCancel();
-  // Releases the response; the rest of a body still in production is then dropped.
-  void DropResponse();
   void SetDeadline(Duration from_now) { deadline_ = loop_->Now() + from_now; }
-  const HttpServerOptions& options() const { return loop_->options(); }
+  const HttpServerOptions& options() const { return settings_->options; }
+  std::shared_ptr<Connection> Self() {
+    return std::static_pointer_cast<Connection>(shared_from_this());
+  }
 
-  const std::shared_ptr<IoLoop> loop_;  // before the socket, which needs its io_context
-  Socket socket_;
+  const std::shared_ptr<ConnectionSettings> settings_;
+  const std::shared_ptr<IoLoop> loop_;  // before the channel, which needs its io_context
+  Channel channel_;
   BudgetUnits slot_;
-  InputBuffer input_;
+  transport::InputBuffer input_;
   RequestReader reader_;
   ResponseWriter writer_;
 
@@ -112,6 +125,8 @@ class Connection final : public HttpResponseSink,
   int begun_in_a_row_ = 0;  // requests passed to the handler by this call of Pump
   bool read_armed_ = false;
   bool write_armed_ = false;
+  bool secured_;                 // the TLS handshake is done, or there is none
+  bool is_http1_;                // known not to be HTTP/2
   bool peer_gone_ = false;       // the client will send nothing more
   bool request_begun_ = false;   // kReading: at least one byte of the request has arrived
   bool body_begun_ = false;      // kReading: the head is complete
@@ -119,14 +134,8 @@ class Connection final : public HttpResponseSink,
   bool response_ready_ = false;
   bool body_done_ = false;  // the end of response_.body_stream was taken
   TimePoint deadline_ = TimePoint::max();
-  Pace pace_;                     // of the body being received, or of the response being sent
+  transport::Pace pace_;          // of the body being received, or of the response being sent
   RequestReader::Traits traits_;  // of the request being answered
-  absl::AnyInvocable<void()> on_cancel_;
-  // One of these is written by Complete or CompleteWith on any thread while kRunning. completed_
-  // distinguishes that from new pieces of a body, and orders the accesses.
-  std::atomic<bool> completed_{false};
-  HttpResponse response_;
-  absl::AnyInvocable<HttpResponse()> make_response_;
 };
 
 }  // namespace nereid::http

@@ -9,7 +9,7 @@ namespace beast_http = boost::beast::http;
 
 HeadParser::HeadParser(size_t max_header_bytes) {
   header_limit(static_cast<std::uint32_t>(max_header_bytes));
-  body_limit(boost::none);  // checked by the reader, which has a better error text
+  body_limit(boost::none);  // RequestReader checks the limit, with a better error text
 }
 
 size_t HeadParser::PutHead(const char* base, size_t offset, size_t size, ErrorCode& error) {
@@ -52,7 +52,7 @@ void HeadParser::on_request_impl(beast_http::verb method, StringView method_text
 
 void HeadParser::on_field_impl(Field name, StringView name_text, StringView value,
                                ErrorCode& error) {
-  if (head_done_) return;  // a trailer of a chunked body: which are ignored
+  if (head_done_) return;  // trailers of a chunked body are ignored
   const auto name_range = RangeOf(name_text);
   const auto value_range = RangeOf(value);
   if (!name_range || !value_range) {

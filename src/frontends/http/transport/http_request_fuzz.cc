@@ -14,8 +14,8 @@
 namespace {
 
 using nereid::HttpServerOptions;
-using nereid::http::InputBuffer;
 using nereid::http::RequestReader;
+using nereid::transport::InputBuffer;
 
 constexpr size_t kMaxHeaderBytes = 2048;
 constexpr uint64_t kMaxBodyBytes = 1 << 20;
@@ -29,7 +29,7 @@ std::string Describe(nereid::HttpRequest* request) {
   std::string text(request->path());
   for (const nereid::HttpHeader& header : request->headers()) {
     for (const absl::string_view part : {header.name, header.value}) {
-      // A header with a line break or a NUL would be read differently by the next reader.
+      // Another program could read a header with a line break or a NUL differently.
       Require(part.find_first_of(absl::string_view("\r\n\0", 3)) == absl::string_view::npos);
       absl::StrAppend(&text, "\n", part);
     }
@@ -37,15 +37,16 @@ std::string Describe(nereid::HttpRequest* request) {
   return absl::StrCat(text, "\n\n", request->body_text());
 }
 
-// The requests in `bytes` when they come in pieces of `piece` bytes, as a connection reads them.
-// Until the end of a head has arrived, the rest may be either refused or awaited.
+// The requests that a connection reads from `bytes` if these come in pieces of `piece` bytes. The
+// rest behind the last complete request is left out: whether an incomplete head is refused or
+// awaited may depend on the pieces.
 std::vector<std::string> Read(absl::string_view bytes, size_t piece) {
   HttpServerOptions options;
   options.max_header_bytes = kMaxHeaderBytes;
   options.max_body_bytes = kMaxBodyBytes;
   options.body_split_header = "Inference-Header-Content-Length";
   RequestReader reader(&options);
-  InputBuffer input;
+  nereid::transport::InputBuffer input;
   std::vector<std::string> requests;
   while (!bytes.empty()) {
     const absl::Span<char> direct = reader.DirectBody();

@@ -3,58 +3,113 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
-#include "frontends/http/transport/io_loop.h"
-#include "frontends/http/transport/listener.h"
+#include "frontends/http/transport/connection.h"
+#include "frontends/http/transport/http2_exchange.h"
+#include "frontends/transport/http2/connection.h"
+#include "frontends/transport/io_loop.h"
+#include "frontends/transport/port.h"
+#include "frontends/transport/tls_context.h"
 
 namespace nereid {
 namespace http {
 namespace {
 
+// What a client hears if there are too many connections.
+std::string RefusalText(const absl::Status& reason) {
+  const std::string body = MakeErrorResponse(503, reason.message()).text;
+  return absl::StrCat("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n",
+                      "Content-Length: ", body.size(), "\r\nConnection: close\r\n\r\n", body);
+}
+
+// Without `tls`.
+transport::PortOptions ToPort(const HttpServerOptions& options) {
+  transport::PortOptions port;
+  port.listen = {"HTTP", options.address, options.port, options.reuse_port, &RefusalText};
+  port.loop.clock = options.clock;
+  port.loop.sweep_interval = transport::IoLoopOptions::SweepInterval(
+      std::min({options.header_timeout, options.stall_timeout, options.idle_timeout}));
+  port.loops = options.thread_count;
+  port.thread_name = "http";
+  port.connections_name = "http connections";
+  port.max_connections = options.max_connections;
+  port.connections_option = "--http-max-connections";
+  return port;
+}
+
+std::shared_ptr<http2::ConnectionSettings> MakeHttp2(const HttpServerOptions& options,
+                                                     http2::RequestAcceptor* acceptor) {
+  auto settings = std::make_shared<http2::ConnectionSettings>();
+  settings->session.max_streams = options.http2_streams;
+  settings->session.max_header_bytes = static_cast<uint32_t>(options.max_header_bytes);
+  // How often clients may ask is a matter of gRPC; here the limit of control frames is enough.
+  settings->keepalive.max_ping_strikes = 0;
+  settings->control_frames_per_second = options.http2_control_frames_per_second;
+  settings->handshake_timeout = options.header_timeout;
+  settings->stall_timeout = options.stall_timeout;
+  settings->min_bytes_per_second = options.min_bytes_per_second;
+  settings->idle_timeout = options.idle_timeout;
+  settings->acceptor = acceptor;
+  return settings;
+}
+
 class AsioHttpServer final : public HttpServer {
  public:
   AsioHttpServer(const HttpServerOptions& options, HttpHandler* handler)
-      : connections_("http connections", options.max_connections, "--http-max-connections") {
-    for (int i = 0; i < options.thread_count; ++i) {
-      loops_.push_back(std::make_shared<IoLoop>(options, handler));
-    }
-    listener_ = std::make_unique<Listener>(loops_, &connections_);
+      : acceptor_(options, handler),
+        settings_(std::make_shared<ConnectionSettings>(options, handler)),
+        http2_(MakeHttp2(options, &acceptor_)) {
+    if (options.http2) settings_->http2 = http2_;
   }
 
   ~AsioHttpServer() override { Stop(TimePoint::min()); }
 
-  absl::Status Listen(const HttpServerOptions& options) {
-    RETURN_IF_ERROR(listener_->Open(options));
-    for (size_t i = 0; i < loops_.size(); ++i) loops_[i]->Start(absl::StrCat("http-", i));
-    listener_->Start();
+  absl::Status Listen() {
+    const HttpServerOptions& options = settings_->options;
+    transport::PortOptions port = ToPort(options);
+    std::vector<std::string> protocols = {"http/1.1"};
+    if (options.http2) protocols.insert(protocols.begin(), "h2");
+    ASSIGN_OR_RETURN(port.tls, transport::TlsContext::ForPort(options.tls, protocols));
+    port_ = std::make_unique<transport::Port>(
+        std::move(port),
+        [settings = settings_](std::shared_ptr<IoLoop> loop, Channel channel, BudgetUnits slot) {
+          return std::make_shared<Connection>(settings, std::move(loop), std::move(channel),
+                                              std::move(slot));
+        });
+    RETURN_IF_ERROR(port_->Open());
     running_ = true;
     return absl::OkStatus();
   }
 
-  uint16_t port() const override { return listener_->port(); }
-  uint64_t connection_count() const override { return connections_.used(); }
+  uint16_t port() const override { return port_->number(); }
+  uint64_t connection_count() const override { return port_->connections().used(); }
   uint64_t slow_clients() const override {
-    uint64_t sum = 0;
-    for (const auto& loop : loops_) sum += loop->slow_clients();
-    return sum;
+    return settings_->slow_clients.load(std::memory_order_relaxed) +
+           http2_->slow_clients.load(std::memory_order_relaxed);
   }
+  uint64_t flooding_clients() const override {
+    return http2_->abusive_clients.load(std::memory_order_relaxed);
+  }
+
+  void Announce() override { port_->Announce(); }
 
   void Stop(TimePoint deadline) override {
     if (!std::exchange(running_, false)) return;
-    listener_->Stop();
-    for (const auto& loop : loops_) loop->Drain();
-    for (const auto& loop : loops_) loop->WaitEmpty(deadline);
-    for (const auto& loop : loops_) loop->Join();
+    port_->Close();
+    port_->Stop(deadline);
   }
 
  private:
-  Budget connections_;
-  std::vector<std::shared_ptr<IoLoop>> loops_;
-  std::unique_ptr<Listener> listener_;
+  Http2Acceptor acceptor_;
+  const std::shared_ptr<ConnectionSettings> settings_;
+  const std::shared_ptr<http2::ConnectionSettings> http2_;
+  std::unique_ptr<transport::Port> port_;
   bool running_ = false;
 };
 
@@ -67,7 +122,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions 
     return absl::InvalidArgumentError("the HTTP server needs at least one thread");
   }
   auto server = std::make_unique<http::AsioHttpServer>(options, handler);
-  RETURN_IF_ERROR(server->Listen(options));
+  RETURN_IF_ERROR(server->Listen());
   return server;
 }
 

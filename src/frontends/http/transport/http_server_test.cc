@@ -44,7 +44,7 @@ class TestHandler final : public HttpHandler {
     HttpResponder responder;
   };
 
-  // Has `fn` called first for each request. Not while requests come in.
+  // From now on, `fn` is called first for each request. REQUIRES: no requests come in.
   void CallFirst(std::function<void(absl::string_view path)> fn) { call_first_ = std::move(fn); }
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override {
@@ -99,7 +99,7 @@ class TestHandler final : public HttpHandler {
 class HttpServerTest : public testing::Test {
  protected:
   HttpServerTest() { options_.address = "127.0.0.1"; }
-  // A server that failed to start fails the test here.
+  // Starts the server; fails the test if that fails.
   void StartServer() {
     auto server = HttpServer::Start(options_, &handler_);
     ASSERT_TRUE(server.ok()) << server.status();
@@ -139,7 +139,7 @@ TEST_F(HttpServerTest, PipelinedRequestWaitsForTheOneBefore) {
   client.Send("GET /hold/1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n");
   auto held = handler_.Take();
   EXPECT_EQ(held.request->path(), "/hold/1");
-  held.responder.Complete(Text("one"));  // from this thread, not the connection's
+  held.responder.Complete(Text("one"));  // from this thread, not the I/O thread
   EXPECT_EQ(client.Read().body, "one");
   EXPECT_EQ(client.Read().body, "/2:");
   EXPECT_EQ(handler_.cancelled(), 0);
@@ -152,7 +152,7 @@ TEST_F(HttpServerTest, PipelinedRequestsLetOthersHaveTheirTurn) {
   std::atomic<int> handled{0};
   std::atomic<int> before_other{-1};
   handler_.CallFirst([&](absl::string_view path) {
-    // From the I/O thread, so that it is there while the flood is worked on.
+    // Sent by the I/O thread, so that it has arrived while the flood is handled.
     if (path == "/first") other.Send("GET /other HTTP/1.1\r\n\r\n");
     if (path == "/other") before_other = handled.load();
     ++handled;
@@ -172,7 +172,7 @@ TEST_F(HttpServerTest, SendsTheBodyInPiecesAndLetsGoOfThem) {
   LoopbackClient client(port());
   client.Send("GET /hold HTTP/1.1\r\n\r\n");
   auto held = handler_.Take();
-  // More pieces than one gather list takes, and more bytes than the socket's buffers.
+  // More pieces than one gather list can hold, and more bytes than the socket's buffers.
   auto piece = std::make_shared<std::string>(200'000, 'p');
   std::weak_ptr<std::string> watch = piece;
   HttpResponse response = Text("begin ");
@@ -233,7 +233,7 @@ TEST_F(HttpServerTest, RefusesWithJsonAndClosesAfterTheAnswerArrived) {
   StartServer();
   LoopbackClient client(port());
   client.Send("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
-  client.Send(std::string(500'000, 'x'));  // the answer survives what is sent meanwhile
+  client.Send(std::string(500'000, 'x'));  // must not destroy the answer
   const auto response = client.Read();
   EXPECT_EQ(response.status, 413);
   EXPECT_EQ(response.Header("content-type"), "application/json");
@@ -286,11 +286,11 @@ TEST_F(HttpServerTest, NoticesAClientThatLeaves) {
   auto held = handler_.Take();
   resetting.Reset();
   EXPECT_TRUE(handler_.WaitCancelled(2));
-  EXPECT_EQ(held.request->body_text(), "x");  // still there
+  EXPECT_EQ(held.request->body_text(), "x");  // the request is still valid
 }
 
 TEST_F(HttpServerTest, NoticesAClientThatLeavesBehindMoreThanIsReadAhead) {
-  options_.idle_timeout = milliseconds(1000);  // and so looked at every 250 ms
+  options_.idle_timeout = milliseconds(1000);  // so that connections are checked every 250 ms
   StartServer();
   const std::string hold = "POST /hold HTTP/1.1\r\nContent-Length: 50000\r\n\r\n";
   const std::string body(50000, 'x');
@@ -307,7 +307,7 @@ TEST_F(HttpServerTest, NoticesAClientThatLeavesBehindMoreThanIsReadAhead) {
     held.responder.Complete(MakeErrorResponse(499, "cancelled"));
     if (reset) continue;
     EXPECT_EQ(client.Read().status, 499);
-    // The request behind was sent before, and is answered, too.
+    // The second request was sent before the half-close, so it is answered, too.
     auto behind = handler_.Take();
     EXPECT_EQ(behind.request->body_text(), body);
     EXPECT_TRUE(handler_.WaitCancelled(3));
@@ -372,7 +372,7 @@ TEST_F(HttpServerTest, PiecesThatAreThereLeaveWithTheHeader) {
   response.status = 400;
   response.body_stream = std::make_shared<HttpBodyStream>(kWaitingBytes);
   response.body_stream->Append({"a", nullptr});
-  response.body_stream->Append({"", nullptr});  // would look like the end
+  response.body_stream->Append({"", nullptr});  // an empty chunk would end the body
   response.body_stream->Append({"b", nullptr});
   response.body_stream->End();
   handler_.Take().responder.Complete(std::move(response));
@@ -425,7 +425,7 @@ TEST_F(HttpServerTest, AProducerIsHeldBackUntilTheClientReads) {
   });
   EXPECT_EQ(client.ReadHead().status, 200);
   LoopbackClient other(port());
-  for (int i = 0; i < 100; ++i) {  // the loop serves others meanwhile
+  for (int i = 0; i < 100; ++i) {  // the loop serves other clients meanwhile
     EXPECT_EQ(other.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
   }
   EXPECT_LT(made.load(), kPieces);
@@ -513,7 +513,7 @@ TEST_F(HttpServerTest, StopEndsAStreamThatDoesNotFinishInTime) {
   server_->Stop(In(milliseconds(1)));
   EXPECT_TRUE(handler_.WaitCancelled(2));
   server_.reset();
-  // Nobody is left to take anything, and nobody is held for it.
+  // The pieces have no reader any more, and their producers must not block.
   const auto late = Answer(std::move(held_longer.responder), /*limit=*/10);
   for (const auto& one : {body, late}) {
     one->Append({std::string(1000, 'x'), nullptr});
@@ -564,7 +564,7 @@ TEST_F(HttpServerTest, SlowRequestsTimeOut) {
   EXPECT_THAT(slow_body.Read().body, testing::HasSubstr("body"));
 }
 
-// ---- Slow clients, by a clock that the test moves. Sweeps come once a second.
+// ---- Slow clients, with a fake clock. Sweeps come once a second.
 
 class SlowClientTest : public HttpServerTest {
  protected:
@@ -573,7 +573,7 @@ class SlowClientTest : public HttpServerTest {
     options_.header_timeout = options_.stall_timeout = seconds(60);
     options_.idle_timeout = seconds(24 * 3600);
   }
-  ~SlowClientTest() override { server_.reset(); }  // before its clock
+  ~SlowClientTest() override { server_.reset(); }  // before clock_, which it uses
   // Returns when the server has seen all that clients have sent.
   void LetTheServerRead() {
     LoopbackClient other(port());
@@ -597,7 +597,7 @@ TEST_F(SlowClientTest, ADrippingBodyIsGivenUp) {
   StartServer();
   LoopbackClient client(port());
   client.Send("POST / HTTP/1.1\r\nContent-Length: 2147483647\r\n\r\nx");
-  for (int i = 0; i < 2; ++i) {  // never still for as long as the stall time
+  for (int i = 0; i < 2; ++i) {  // never silent for as long as the stall time-out
     LetTheServerRead();
     clock_.Advance(seconds(40));
     client.Send("x");
@@ -627,7 +627,7 @@ TEST_F(SlowClientTest, WhatAClientSendsDoesNotExcuseThatItDoesNotRead) {
   StartServer();
   LoopbackClient client(port());
   const auto body = Flood(&client);
-  // Sockets may take a little more at first; then the answer stands still.
+  // The sockets may take a little more at first. Then no more of the answer can be sent.
   for (int i = 0; i < 6; ++i) {
     clock_.Advance(seconds(40));
     client.Send("x");
@@ -647,7 +647,7 @@ TEST_F(SlowClientTest, AnEventStreamThatWaitsIsNotSlow) {
   EXPECT_EQ(waiting.ReadChunk(), "one");
   LoopbackClient idle(port());
   EXPECT_EQ(idle.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
-  LetTheServerRead();  // and set the deadline of the idle one
+  LetTheServerRead();  // and set the deadline of the idle connection
   clock_.Advance(seconds(25 * 3600));
   EXPECT_TRUE(idle.AtEof()) << "the sweep came by";
   body->Append({"two", nullptr});
@@ -675,8 +675,8 @@ int ListeningSocket(uint16_t port) {
   return -1;
 }
 
-// An error that is told again at each attempt must not keep the loop busy: it is written to the
-// log, and tried again later.
+// An accept error that does not go away must not keep the loop busy: it is logged, and accept is
+// tried again later.
 TEST_F(HttpServerTest, BacksOffFromAnyAcceptError) {
   LogSettings settings;
   settings.file = testing::TempDir() + "/accept.log";
@@ -685,14 +685,14 @@ TEST_F(HttpServerTest, BacksOffFromAnyAcceptError) {
   StartServer();
   LoopbackClient client(port());
   EXPECT_EQ(client.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
-  ASSERT_EQ(::shutdown(ListeningSocket(port()), SHUT_RDWR), 0);  // accept says EINVAL from now on
+  ASSERT_EQ(::shutdown(ListeningSocket(port()), SHUT_RDWR), 0);  // now accept returns EINVAL
   bool told = false;
   const TimePoint deadline = In(seconds(20));
   while (!told && Clock::Real()->Now() < deadline) {
     EXPECT_EQ(client.RoundTrip("GET /a HTTP/1.1\r\n\r\n").status, 200);
     std::ifstream log(settings.file);
     const std::string text((std::istreambuf_iterator<char>(log)), std::istreambuf_iterator<char>());
-    told = absl::StrContains(text, "cannot accept an HTTP connection");
+    told = absl::StrContains(text, "cannot accept a connection for HTTP");
   }
   EXPECT_TRUE(told);
   ASSERT_TRUE(Log::Configure(LogSettings()).ok());
@@ -735,7 +735,7 @@ TEST_F(HttpServerTest, StopCancelsWhatDoesNotFinishInTime) {
   EXPECT_TRUE(handler_.WaitCancelled(1));
   EXPECT_TRUE(client.AtEof());
   server_.reset();
-  held.responder.Complete(Text("nobody hears this"));  // and nothing is harmed
+  held.responder.Complete(Text("nobody hears this"));  // has no effect
 }
 
 TEST_F(HttpServerTest, PortInUseIsUnavailable) {
@@ -774,7 +774,7 @@ TEST_F(HttpServerTest, ManyClientsOnSeveralThreads) {
         const std::string path = absl::StrCat(hold ? "/hold/" : "/", c, "/", i);
         client.Send(absl::StrCat("POST ", path, " HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"));
         if (hold) {
-          auto held = handler_.Take();  // maybe another client's
+          auto held = handler_.Take();  // may be the request of another client
           held.responder.Complete(Text(absl::StrCat(held.request->path(), ":abc")));
         }
         if (client.Read().body == path + ":abc") ++good;

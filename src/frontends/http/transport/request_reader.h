@@ -12,10 +12,11 @@
 #include <optional>
 #include <string>
 
-#include "base/budget.h"
 #include "frontends/http/http_server.h"
+#include "frontends/http/transport/body_receiver.h"
 #include "frontends/http/transport/head_parser.h"
-#include "frontends/http/transport/input_buffer.h"
+#include "frontends/http/transport/refusal.h"
+#include "frontends/transport/input_buffer.h"
 
 namespace nereid::http {
 
@@ -26,10 +27,7 @@ class RequestReader {
     kComplete,  // TakeRequest() returns the request
     kFailed,    // answer with failure() and close: the boundaries of what follows are unknown
   };
-  struct Failure {
-    int status = 0;
-    std::string message;
-  };
+  using Failure = Refusal;
   // What the answer depends on besides the handler. Valid once the head has arrived; after an
   // earlier failure, the values that suit any client.
   struct Traits {
@@ -42,21 +40,21 @@ class RequestReader {
   explicit RequestReader(const HttpServerOptions* options);
 
   // Consumes as much as possible of `input`.
-  Progress Consume(InputBuffer* input);
+  Progress Consume(transport::InputBuffer* input);
 
   // The rest of a body of known length, to be received into directly; empty when there is none.
   absl::Span<char> DirectBody();
   // `n` bytes were received into the front of DirectBody().
-  void DirectBodyReceived(size_t n) { body_->Extend(n); }
+  void DirectBodyReceived(size_t n) { body_.Received(n); }
 
   // True once per request whose client waits for "100 Continue" before it sends the body.
   bool TakeExpectContinue();
 
   bool head_done() const { return head_done_; }
   // Bytes of the body that have arrived.
-  uint64_t body_bytes() const { return body_ == nullptr ? 0 : body_->size(); }
+  uint64_t body_bytes() const { return body_.received(); }
   // Releases the body of a failed request. REQUIRES: nothing is being received into it.
-  void DropBody() { body_.reset(); }
+  void DropBody() { body_.Drop(); }
   const Failure& failure() const { return failure_; }
   const Traits& traits() const { return traits_; }
 
@@ -65,33 +63,24 @@ class RequestReader {
   std::unique_ptr<HttpRequest> TakeRequest();
 
  private:
-  Progress ReadHead(InputBuffer* input);
+  Progress ReadHead(transport::InputBuffer* input);
   Progress BeginBody();
-  Progress ReadSizedBody(InputBuffer* input);
-  Progress ReadChunks(InputBuffer* input);
+  Progress ReadSizedBody(transport::InputBuffer* input);
+  Progress ReadChunks(transport::InputBuffer* input);
   // A chunk of `size` bytes is announced.
   bool BeginChunk(uint64_t size);
-  bool AddChunkData(const char* data, size_t size);
-  // Takes units for `bytes` more of the body; none if they are refused, which fails the request.
-  std::optional<BudgetUnits> TakeUnits(uint64_t bytes);
-  // Fails when the budget could never pay for a body of `size`.
-  bool FailTooLarge(uint64_t size);
-  // `size` is the part of the text about the size, with a leading blank, or empty.
-  std::string BodySizeError(absl::string_view size) const;
   Progress Fail(int status, std::string message);
-  Progress FailHead(const boost::beast::error_code& error, const InputBuffer& input);
-  size_t AlignedBodyOffset() const;
+  Progress FailHead(const boost::beast::error_code& error, const transport::InputBuffer& input);
+  Progress FailBody() { return Fail(body_.refusal().status, body_.refusal().message); }
 
   const HttpServerOptions* const options_;
   std::optional<HeadParser> parser_;
   size_t parsed_ = 0;  // bytes of the input that the parser has seen, while reading the head
   bool head_done_ = false;
   bool expect_continue_ = false;
-  uint64_t body_size_ = 0;  // by Content-Length
   size_t chunk_count_ = 0;
-  uint64_t chunked_size_ = 0;  // sum of the announced chunk sizes
   std::unique_ptr<HttpRequest> request_;
-  std::shared_ptr<HttpBody> body_;
+  BodyReceiver body_;
   Failure failure_;
   Traits traits_;
 };

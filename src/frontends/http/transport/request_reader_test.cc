@@ -13,17 +13,17 @@ namespace {
 
 using Progress = RequestReader::Progress;
 
-void Append(InputBuffer* input, absl::string_view bytes) {
+void Append(transport::InputBuffer* input, absl::string_view bytes) {
   const absl::Span<char> space = input->Prepare(1 << 20);
   ASSERT_GE(space.size(), bytes.size());
   std::memcpy(space.data(), bytes.data(), bytes.size());
   input->Commit(bytes.size());
 }
 
-// What a reader with `options` says to `bytes`.
+// The failure of a reader with `options` that gets `bytes`.
 RequestReader::Failure FailureOf(const HttpServerOptions& options, absl::string_view bytes) {
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   Append(&input, bytes);
   EXPECT_EQ(reader.Consume(&input), Progress::kFailed) << bytes;
   return reader.failure();
@@ -32,7 +32,7 @@ RequestReader::Failure FailureOf(const HttpServerOptions& options, absl::string_
 TEST(RequestReaderTest, ReadsHeadByteByByte) {
   HttpServerOptions options;
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   const absl::string_view bytes =
       "POST http://host/v2/models?x=1 HTTP/1.1\r\nHost: a\r\nX-Empty:\r\nX-Two:  b c \r\n"
       "Content-Length: 2\r\n\r\nok";
@@ -53,11 +53,11 @@ TEST(RequestReaderTest, ReadsHeadByteByByte) {
 }
 
 TEST(RequestReaderTest, ChunkedRequestByteByByte) {
-  // An empty body was found by fuzzing: an assertion in Beast failed where assertions are on.
+  // The case of the empty body was found by fuzzing: an assertion in Beast failed.
   for (const absl::string_view body : {"", "2\r\nok\r\n"}) {
     HttpServerOptions options;
     RequestReader reader(&options);
-    InputBuffer input;
+    transport::InputBuffer input;
     const std::string bytes =
         absl::StrCat("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", body, "0\r\n\r\n");
     for (size_t i = 0; i + 1 < bytes.size(); ++i) {
@@ -75,14 +75,14 @@ TEST(RequestReaderTest, ReceivesBodyIntoItsFinalAlignedPlace) {
   HttpServerOptions options;
   options.body_split_header = "Inference-Header-Content-Length";
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   constexpr size_t kJson = 37;
   constexpr size_t kBody = 4 << 20;
   Append(&input, absl::StrCat("POST / HTTP/1.1\r\nInference-Header-Content-Length: ", kJson,
                               "\r\nContent-Length: ", kBody, "\r\n\r\n", std::string(100, 'x')));
   ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
   EXPECT_TRUE(input.empty());
-  // Only the 100 bytes that came with the head were copied; the rest goes where it will stay.
+  // Only the 100 bytes that came with the head were copied. The rest is received in place.
   const char* const first = reader.DirectBody().data();
   size_t received = 100;
   Progress progress = Progress::kNeedMore;
@@ -100,7 +100,7 @@ TEST(RequestReaderTest, ReceivesBodyIntoItsFinalAlignedPlace) {
   const auto body = request->body();
   EXPECT_EQ(body->data() + 100, first);
   EXPECT_EQ(body->size(), kBody);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(body->data() + kJson) % HttpBody::kAlignment, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(body->data() + kJson) % ReceivedBody::kAlignment, 0u);
   EXPECT_EQ(body->text().substr(98, 4), "xxyy");
 }
 
@@ -108,7 +108,7 @@ TEST(RequestReaderTest, ReadsChunkedBodyAligned) {
   HttpServerOptions options;
   options.body_split_header = "Split";
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   Append(&input, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nSplit: 5\r\n\r\n5\r\nhello\r\n");
   ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
   std::string expected = "hello";
@@ -124,7 +124,8 @@ TEST(RequestReaderTest, ReadsChunkedBodyAligned) {
   ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
   const auto request = reader.TakeRequest();
   EXPECT_EQ(request->body_text(), expected);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(request->body()->data() + 5) % HttpBody::kAlignment, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(request->body()->data() + 5) % ReceivedBody::kAlignment,
+            0u);
   EXPECT_EQ(request->FindHeader("Trailer"), std::nullopt);
   EXPECT_EQ(absl::string_view(input.data(), input.size()), "GET ");
 }
@@ -189,7 +190,7 @@ TEST(RequestReaderTest, LimitsHeaderBodyAndChunks) {
             "HTTP chunks.");
 }
 
-// Receives all that the reader gives room for; the number of bytes.
+// Receives as many bytes as the reader has room for; returns their number.
 size_t ReceiveDirect(RequestReader* reader) {
   const size_t size = reader->DirectBody().size();
   reader->DirectBodyReceived(size);
@@ -202,7 +203,7 @@ TEST(RequestReaderTest, TakesTheBodyFromTheBudgetUntilItIsLetGo) {
   options.body_budget = &budget;
   options.request_cost = 1000;
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   Append(&input, "POST / HTTP/1.1\r\nContent-Length: 50000\r\n\r\n");
   ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
   EXPECT_EQ(budget.used(), 51'000u);
@@ -223,7 +224,7 @@ TEST(RequestReaderTest, AnAnnouncementCostsOneStepHoweverLargeItIs) {
   HttpServerOptions options;
   options.body_budget = &budget;
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   Append(&input, "POST / HTTP/1.1\r\nContent-Length: 2147483647\r\n\r\n");
   ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
   EXPECT_EQ(budget.used(), 64u << 10);
@@ -231,7 +232,7 @@ TEST(RequestReaderTest, AnAnnouncementCostsOneStepHoweverLargeItIs) {
   for (int step = 0; step < 20; ++step) {
     received += ReceiveDirect(&reader);
     ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
-    // Never more ahead than has come, nor more than a large step.
+    // The budget is ahead by at most the received bytes, and by at most one large step.
     EXPECT_LE(budget.used() - received, std::min<size_t>(received, 1 << 20));
   }
   EXPECT_GT(received, 10u << 20);
@@ -242,7 +243,7 @@ TEST(RequestReaderTest, AnAnnouncedChunkCostsNothing) {
   HttpServerOptions options;
   options.body_budget = &budget;
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   Append(&input, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n");
   ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
   EXPECT_EQ(budget.used(), 0u);
@@ -257,7 +258,7 @@ TEST(RequestReaderTest, ABudgetThatRunsOutInTheMiddleFailsTheRequest) {
   options.body_budget = &budget;
   const BudgetUnits others = *budget.Take(600'000);
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   Append(&input, "POST / HTTP/1.1\r\nContent-Length: 700000\r\n\r\n");
   Progress progress = reader.Consume(&input);
   while (progress == Progress::kNeedMore) {
@@ -287,7 +288,7 @@ TEST(RequestReaderTest, ABodyThatCanNeverFitIsRefusedForGood) {
         "--max-request-bytes to increase the limit.");
   }
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   Append(&input, "POST / HTTP/1.1\r\nContent-Length: 74000\r\n\r\n");
   EXPECT_EQ(reader.Consume(&input), Progress::kNeedMore);
 }
@@ -305,7 +306,7 @@ TEST(RequestReaderTest, TellsKeepAliveAndExpectation) {
         Case{"\r\nGET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", false, true}}) {
     HttpServerOptions options;
     RequestReader reader(&options);
-    InputBuffer input;
+    transport::InputBuffer input;
     Append(&input, c.bytes);
     ASSERT_EQ(reader.Consume(&input), Progress::kComplete) << c.bytes;
     EXPECT_EQ(reader.traits().http11, c.http11) << c.bytes;
@@ -313,7 +314,7 @@ TEST(RequestReaderTest, TellsKeepAliveAndExpectation) {
   }
   HttpServerOptions options;
   RequestReader reader(&options);
-  InputBuffer input;
+  transport::InputBuffer input;
   Append(&input, "POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\n");
   ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore);
   EXPECT_TRUE(reader.TakeExpectContinue());

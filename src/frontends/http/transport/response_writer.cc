@@ -3,18 +3,14 @@
 #include <absl/strings/str_cat.h>
 #include <absl/types/span.h>
 
-#include <boost/asio/error.hpp>
 #include <utility>
+
+#include "frontends/http/transport/response_head.h"
 
 namespace nereid::http {
 namespace {
 
 constexpr size_t kHeadCapacity = 512;
-
-// Header values come from our own code, but some of them repeat text from a client or a model.
-bool IsSafeHeaderText(absl::string_view text) {
-  return text.find_first_of(absl::string_view("\r\n\0", 3)) == absl::string_view::npos;
-}
 
 }  // namespace
 
@@ -60,48 +56,56 @@ const char* ReasonPhrase(int status) {
 }
 
 void ResponseWriter::Start(const HttpResponse& response, const RequestReader::Traits& traits) {
-  size_t body_size = response.text.size();
-  for (const HttpChunk& chunk : response.chunks) body_size += chunk.size;
-  BuildHead(response, traits, body_size);
-
-  pieces_.clear();
-  next_piece_ = 0;
-  pieces_.push_back(boost::asio::buffer(head_));
+  BuildHead(response, traits, BodySize(response));
+  BeginPieces();
+  AddPiece(head_);
   taken_ = HttpBodyStream::Taken();
   chunked_ = traits.http11;
   no_body_ = traits.head_method;
-  if (no_body_) return;  // same header as for GET, no body
-  if (!response.text.empty()) pieces_.push_back(boost::asio::buffer(response.text));
+  if (no_body_) return;  // HEAD: the same header as for GET, without a body
+  AddPiece(response.text);
   for (const HttpChunk& chunk : response.chunks) {
-    if (chunk.size > 0) pieces_.emplace_back(chunk.data, chunk.size);
+    AddPiece(absl::string_view(static_cast<const char*>(chunk.data), chunk.size));
   }
 }
 
+void ResponseWriter::AppendContinue() {
+  BeginPieces();
+  AddPiece("HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+void ResponseWriter::BeginPieces() {
+  if (!done()) return;
+  pieces_.clear();
+  next_piece_ = 0;
+}
+
+void ResponseWriter::AddPiece(absl::string_view bytes) {
+  if (!bytes.empty()) pieces_.push_back({const_cast<char*>(bytes.data()), bytes.size()});
+}
+
 void ResponseWriter::Append(HttpBodyStream::Taken taken) {
-  if (next_piece_ == pieces_.size()) {
-    pieces_.clear();
-    next_piece_ = 0;
-  }
+  BeginPieces();
   taken_ = std::move(taken);
   if (no_body_) return;
   if (!chunked_) {
     for (const HttpBodyStream::Piece& piece : taken_.pieces) {
-      pieces_.push_back(boost::asio::buffer(piece.text));
+      AddPiece(piece.text);
     }
     return;
   }
   chunk_heads_.clear();
-  // The pieces of the gather list point into it.
+  // Reserved, because the gather list points into the elements.
   chunk_heads_.reserve(taken_.pieces.size() + 1);
-  const char* line_end = "";  // of the previous chunk
+  const char* line_end = "";  // the end of the previous chunk
   for (const HttpBodyStream::Piece& piece : taken_.pieces) {
     chunk_heads_.push_back(absl::StrCat(line_end, absl::Hex(piece.text.size()), "\r\n"));
     line_end = "\r\n";
-    pieces_.push_back(boost::asio::buffer(chunk_heads_.back()));
-    pieces_.push_back(boost::asio::buffer(piece.text));
+    AddPiece(chunk_heads_.back());
+    AddPiece(piece.text);
   }
   chunk_heads_.push_back(absl::StrCat(line_end, taken_.ended ? "0\r\n\r\n" : ""));
-  if (!chunk_heads_.back().empty()) pieces_.push_back(boost::asio::buffer(chunk_heads_.back()));
+  AddPiece(chunk_heads_.back());
 }
 
 void ResponseWriter::BuildHead(const HttpResponse& response, const RequestReader::Traits& traits,
@@ -123,24 +127,27 @@ void ResponseWriter::BuildHead(const HttpResponse& response, const RequestReader
     head_ += "Connection: keep-alive\r\n";
   }
   for (const auto& [name, value] : response.headers) {
-    if (IsSafeHeaderText(name) && IsSafeHeaderText(value)) {
+    if (IsSafeHeader(name, value)) {
       absl::StrAppend(&head_, name, ": ", value, "\r\n");
     }
   }
   head_ += "\r\n";
 }
 
-ResponseWriter::Progress ResponseWriter::Flush(Socket* socket) {
-  while (next_piece_ < pieces_.size()) {
-    boost::system::error_code error;
-    size_t written = socket->write_some(absl::MakeSpan(pieces_).subspan(next_piece_), error);
-    if (error == boost::asio::error::would_block) return Progress::kBlocked;
-    if (error) return Progress::kFailed;
+ResponseWriter::Progress ResponseWriter::Flush(transport::Channel* channel) {
+  using Result = transport::Channel::Result;
+  while (!done()) {
+    const Result result = channel->Write(absl::MakeConstSpan(pieces_).subspan(next_piece_));
+    if (result.kind == Result::kWouldBlock) return Progress::kBlocked;
+    if (result.kind != Result::kOk) return Progress::kFailed;
+    size_t written = result.bytes;
     written_ += written;
-    while (next_piece_ < pieces_.size() && written >= pieces_[next_piece_].size()) {
-      written -= pieces_[next_piece_++].size();
+    while (!done() && written >= pieces_[next_piece_].iov_len) {
+      written -= pieces_[next_piece_++].iov_len;
     }
-    if (written > 0) pieces_[next_piece_] += written;
+    if (written == 0) continue;
+    iovec& piece = pieces_[next_piece_];
+    piece = {static_cast<char*>(piece.iov_base) + written, piece.iov_len - written};
   }
   return Progress::kDone;
 }

@@ -5,8 +5,9 @@
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_WRITER_H_
 
 #include <absl/container/inlined_vector.h>
+#include <absl/strings/string_view.h>
+#include <sys/uio.h>
 
-#include <boost/asio/buffer.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,7 +16,7 @@
 #include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/transport/request_reader.h"
-#include "frontends/http/transport/socket.h"
+#include "frontends/transport/channel.h"
 
 namespace nereid::http {
 
@@ -27,19 +28,26 @@ class ResponseWriter {
     kFailed,   // the peer is gone
   };
 
-  // Begins `response`, which must not change until Flush returns kDone or kFailed. If it has a
-  // body_stream, only the header is sent.
+  // Begins `response` behind what is not written yet. It must not change until Flush returns kDone
+  // or kFailed. If it has a body_stream, only the header is sent.
   void Start(const HttpResponse& response, const RequestReader::Traits& traits);
   // Adds what was taken from the body_stream, one chunk per piece, and the end of the body if it
   // has ended. REQUIRES: Flush returned kDone, or was not called since Start; nothing was added
   // since.
   void Append(HttpBodyStream::Taken taken);
-  // Writes as much as the socket accepts without blocking.
-  Progress Flush(Socket* socket);
+  // Adds "100 Continue", which goes before the response. REQUIRES: done().
+  void AppendContinue();
+  // Writes as much as the channel accepts without blocking.
+  Progress Flush(transport::Channel* channel);
+  // Whether there is nothing to write.
+  bool done() const { return next_piece_ == pieces_.size(); }
   // Bytes written for all responses together.
   uint64_t written() const { return written_; }
 
  private:
+  // Makes room for new pieces if all are written.
+  void BeginPieces();
+  void AddPiece(absl::string_view bytes);
   void BuildHead(const HttpResponse& response, const RequestReader::Traits& traits,
                  size_t body_size);
 
@@ -48,7 +56,7 @@ class ResponseWriter {
   bool no_body_ = false;
   HttpBodyStream::Taken taken_;           // being sent
   std::vector<std::string> chunk_heads_;  // the text before, between and after its pieces
-  absl::InlinedVector<boost::asio::const_buffer, 6> pieces_;
+  absl::InlinedVector<iovec, 6> pieces_;
   size_t next_piece_ = 0;
   uint64_t written_ = 0;
 };

@@ -22,11 +22,11 @@
 namespace nereid {
 
 struct ReceivedResponse {
-  int status = 0;  // 0: the connection ended or the deadline came before a whole response
+  int status = 0;  // 0: no whole response before the deadline or the end of the connection
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
 
-  // "" if there is none.
+  // The value of a header; "" if there is none.
   std::string Header(const std::string& lower_case_name) const {
     const auto found = headers.find(lower_case_name);
     return found == headers.end() ? "" : found->second;
@@ -55,7 +55,7 @@ class LoopbackClient {
     fd_ = -1;
   }
   void ShutdownSend() { ::shutdown(fd_, SHUT_WR); }
-  // Closes so that the peer sees a reset.
+  // Closes the connection so that the peer sees a reset.
   void Reset() {
     const linger hard{1, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
@@ -142,7 +142,7 @@ class LoopbackClient {
     return Read();
   }
 
-  // True if the peer closes, without sending anything more, before the deadline.
+  // Whether the peer closes before the deadline without sending anything more.
   bool AtEof() { return buffer_.empty() && !Fill() && eof_; }
 
  private:

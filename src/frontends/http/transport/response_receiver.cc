@@ -1,0 +1,73 @@
+#include "frontends/http/transport/response_receiver.h"
+
+namespace nereid::http {
+
+void ResponseReceiver::Handle(HttpHandler* handler, std::unique_ptr<HttpRequest> request) {
+  handling_ = true;
+  handler->Handle(std::move(request), HttpResponder(Receiver()));
+}
+
+void ResponseReceiver::SetOnCancel(absl::AnyInvocable<void()> on_cancel) {
+  on_cancel_ = std::move(on_cancel);
+}
+
+void ResponseReceiver::Complete(HttpResponse response) {
+  response_ = std::move(response);
+  Completed();
+}
+
+void ResponseReceiver::CompleteWith(absl::AnyInvocable<HttpResponse()> make) {
+  make_response_ = std::move(make);
+  Completed();
+}
+
+void ResponseReceiver::Completed() {
+  completed_.store(true, std::memory_order_release);
+  if (loop_->InLoop()) {
+    OnDelivery();
+  } else {
+    loop_->Deliver(Receiver());
+  }
+}
+
+void ResponseReceiver::OnBodyPieces() { loop_->Deliver(Receiver()); }
+
+void ResponseReceiver::OnDelivery() {
+  if (!completed_.exchange(false, std::memory_order_acquire)) {
+    if (!handling_ && !left_) OnMoreBody();
+    return;
+  }
+  auto make = std::exchange(make_response_, nullptr);
+  handling_ = false;
+  if (left_) {
+    on_cancel_ = nullptr;
+    return DropResponse();
+  }
+  if (make) response_ = make();
+  if (response_.body_stream == nullptr) on_cancel_ = nullptr;
+  OnResponse();
+}
+
+void ResponseReceiver::FinishResponse() {
+  on_cancel_ = nullptr;  // still set if the body was produced piece by piece
+  DropResponse();
+}
+
+void ResponseReceiver::CallOnCancel() {
+  if (auto on_cancel = std::exchange(on_cancel_, nullptr)) on_cancel();
+}
+
+void ResponseReceiver::Leave() {
+  left_ = true;
+  // While the request is handled, the response belongs to the thread that answers the request.
+  if (!handling_) DropResponse();
+  CallOnCancel();
+}
+
+void ResponseReceiver::DropResponse() {
+  const HttpResponse dropped = std::exchange(response_, HttpResponse());
+  // Releases the stream's reference to this object. The caller has another one.
+  if (dropped.body_stream != nullptr) dropped.body_stream->Abort();
+}
+
+}  // namespace nereid::http
