@@ -1,0 +1,39 @@
+#include "frontends/grpc/wire/grpc_code.h"
+
+namespace nereid {
+
+GrpcCode GrpcCodeOfCore(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kOk:
+      return GrpcCode::kOk;
+    case absl::StatusCode::kInternal:
+      return GrpcCode::kInternal;
+    case absl::StatusCode::kNotFound:
+      return GrpcCode::kNotFound;
+    case absl::StatusCode::kInvalidArgument:
+      return GrpcCode::kInvalidArgument;
+    case absl::StatusCode::kUnavailable:
+      return GrpcCode::kUnavailable;
+    case absl::StatusCode::kUnimplemented:
+      return GrpcCode::kUnimplemented;
+    case absl::StatusCode::kAlreadyExists:
+      return GrpcCode::kAlreadyExists;
+    case absl::StatusCode::kCancelled:
+      return GrpcCode::kCancelled;
+    default:
+      return GrpcCode::kUnknown;
+  }
+}
+
+GrpcCode GrpcCodeOfTransport(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kResourceExhausted:
+      return GrpcCode::kResourceExhausted;
+    case absl::StatusCode::kDeadlineExceeded:
+      return GrpcCode::kDeadlineExceeded;
+    default:
+      return GrpcCodeOfCore(code);
+  }
+}
+
+}  // namespace nereid
