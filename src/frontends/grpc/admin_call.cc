@@ -1,89 +1,44 @@
 #include "frontends/grpc/admin_call.h"
 
-#include <memory>
-#include <string>
 #include <utility>
-
-#include "base/status_macros.h"
-#include "frontends/grpc/status_map.h"
-#include "infer/request_cost.h"
 
 namespace nereid {
 
-void AdminCall::AwaitCall(const std::shared_ptr<AdminEnvironment>& environment,
-                          const std::shared_ptr<CallQueue>& queue) {
-  auto* const call = new AdminCall(environment, queue);
-  call->StartOperation([&](grpc::ServerCompletionQueue* completion_queue) {
-    environment->service.RequestCall(&call->context_, &call->stream_, completion_queue,
-                                     completion_queue, &call->arrived_);
-  });
-}
-
-template <typename Start>
-void AdminCall::StartOperation(Start start) {
-  if (!queue_->StartOperation(start)) delete this;
-}
-
-void AdminCall::OnArrived(bool ok) {
-  if (!ok) {  // the server is shut down
-    delete this;
-    return;
+void AdminCall::OnMessage(std::shared_ptr<ReceivedBody> message) {
+  if (std::exchange(begun_, true)) {
+    return SendStatus(
+        absl::InternalError("this method takes one message, but the client sent more"));
   }
-  AwaitCall(environment_, queue_);
-  const absl::StatusOr<const AdminService::Method*> method =
-      environment_->methods.Find(context_.method());
-  if (!method.ok()) return SendError(method.status());
-  method_ = *method;
-  StartOperation([this](grpc::ServerCompletionQueue*) { stream_.Read(&message_, &read_); });
-}
-
-void AdminCall::OnRead(bool ok) {
-  if (!ok) return SendError(absl::InvalidArgumentError("Unable to parse request"));
-  RunMethod();
-}
-
-void AdminCall::RunMethod() {
-  absl::StatusOr<BudgetUnits> units = environment_->in_flight_bytes->TakeFairly(
-      message_.Length() + kRequestCost, 0, ShareUse::kAdmission);
-  if (!units.ok()) return SendError(units.status());
-  grpc::Slice request;
-  if (!message_.DumpToSingleSlice(&request).ok()) {
-    return SendError(absl::InternalError("Unable to read request"));
-  }
-  message_.Clear();
-  // Shared only because functions have to be copyable.
-  const auto held = std::make_shared<BudgetUnits>(*std::move(units));
-  const auto run = [this, held, request] {
-    method_->run(absl::string_view(reinterpret_cast<const char*>(request.begin()), request.size()),
-                 [this, held](const absl::Status& status, const std::string& response) {
-                   held->Return();
-                   if (status.ok()) {
-                     SendResponse(response);
-                   } else {
-                     SendError(status);
-                   }
-                 });
+  const auto self = std::static_pointer_cast<AdminCall>(shared_from_this());
+  const auto run = [self, message] {
+    self->method_->run(message->text(), [self, message](absl::Status status, std::string response) {
+      self->Answer(std::move(status), std::move(response));
+    });
   };
   if (method_->at_once) return run();
-  if (!environment_->executor->TryRun(run)) {
-    SendError(
+  if (!environment().executors.admin->TryRun(run)) {
+    SendStatus(
         absl::UnavailableError("too many administration requests at a time: try again later"));
   }
 }
 
-void AdminCall::SendResponse(const std::string& response) {
-  const grpc::Slice slice(response);
-  const grpc::ByteBuffer bytes(&slice, 1);
-  StartOperation([&](grpc::ServerCompletionQueue*) {
-    stream_.WriteAndFinish(bytes, grpc::WriteOptions(), grpc::Status(), &finished_);
-  });
+void AdminCall::OnHalfClose() {
+  if (!begun_) SendStatus(absl::InvalidArgumentError("Unable to parse request"));
 }
 
-void AdminCall::SendError(const absl::Status& error) {
-  StartOperation(
-      [&](grpc::ServerCompletionQueue*) { stream_.Finish(ToGrpcStatus(error), &finished_); });
+void AdminCall::Answer(absl::Status status, std::string response) {
+  status_ = std::move(status);
+  response_ = std::move(response);
+  if (OnLoop()) {
+    OnDelivery();
+  } else {
+    Deliver();
+  }
 }
 
-void AdminCall::OnFinished(bool ok) { delete this; }
+void AdminCall::OnDelivery() {
+  if (status_.ok()) SendMessage(OutMessage(response_));
+  SendStatus(status_);
+}
 
 }  // namespace nereid

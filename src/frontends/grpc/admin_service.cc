@@ -12,6 +12,7 @@
 #include "config/json.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/reports_to_proto.h"
+#include "frontends/grpc/serving_status.h"
 #include "grpc_service.pb.h"
 #include "health.pb.h"
 
@@ -25,13 +26,7 @@ constexpr char kInferenceService[] = "/inference.GRPCInferenceService/";
 constexpr char kHealthCheck[] = "/grpc.health.v1.Health/Check";
 
 // Part of the protocol, but not of this release.
-constexpr std::array<absl::string_view, 8> kNotSupported = {
-    "SystemSharedMemoryStatus",
-    "SystemSharedMemoryRegister",
-    "SystemSharedMemoryUnregister",
-    "CudaSharedMemoryStatus",
-    "CudaSharedMemoryRegister",
-    "CudaSharedMemoryUnregister",
+constexpr std::array<absl::string_view, 2> kNotSupported = {
     "TraceSetting",
     "LogSettings",
 };
@@ -50,11 +45,9 @@ absl::Status ServerReady(Server* server, const inference::ServerReadyRequest&,
   return absl::OkStatus();
 }
 
-// A server that is stopping does not serve, which is not an error in this protocol.
 absl::Status HealthCheck(Server* server, const HealthCheckRequest&, HealthCheckResponse* response) {
-  const absl::StatusOr<bool> ready = server->IsReady(ReadinessFrom::kLastAnswer);
-  response->set_status(ready.ok() && *ready ? HealthCheckResponse::SERVING
-                                            : HealthCheckResponse::NOT_SERVING);
+  response->set_status(ServingStatus::Now(*server) ? HealthCheckResponse::SERVING
+                                                   : HealthCheckResponse::NOT_SERVING);
   return absl::OkStatus();
 }
 
@@ -158,16 +151,56 @@ absl::Status UnloadModel(Server* server, const inference::RepositoryModelUnloadR
   return absl::OkStatus();
 }
 
-// Wraps a typed method as one that works on serialised messages.
-template <typename Request, typename Response>
-auto Bind(Server* server, absl::Status (*method)(Server*, const Request&, Response*)) {
-  return [server, method](absl::string_view bytes, const AdminService::Reply& reply) {
+absl::Status SystemStatus(SharedMemoryRegistry* memory,
+                          const inference::SystemSharedMemoryStatusRequest& request,
+                          inference::SystemSharedMemoryStatusResponse* response) {
+  ASSIGN_OR_RETURN(const std::vector<SharedMemoryRegion> regions, memory->Regions(request.name()));
+  ToProto(regions, response);
+  return absl::OkStatus();
+}
+
+absl::Status SystemRegister(SharedMemoryRegistry* memory,
+                            const inference::SystemSharedMemoryRegisterRequest& request,
+                            inference::SystemSharedMemoryRegisterResponse* /*response*/) {
+  return memory->Register({request.name(), request.key(), request.offset(), request.byte_size()});
+}
+
+absl::Status SystemUnregister(SharedMemoryRegistry* memory,
+                              const inference::SystemSharedMemoryUnregisterRequest& request,
+                              inference::SystemSharedMemoryUnregisterResponse* /*response*/) {
+  return memory->Unregister(request.name());
+}
+
+// This build has no CUDA, so no region of that kind exists.
+absl::Status CudaStatus(SharedMemoryRegistry* memory,
+                        const inference::CudaSharedMemoryStatusRequest& request,
+                        inference::CudaSharedMemoryStatusResponse* /*response*/) {
+  return request.name().empty() ? absl::OkStatus() : memory->CudaRegionError(request.name());
+}
+
+absl::Status CudaRegister(SharedMemoryRegistry* memory,
+                          const inference::CudaSharedMemoryRegisterRequest& request,
+                          inference::CudaSharedMemoryRegisterResponse* /*response*/) {
+  RETURN_IF_ERROR(memory->CheckAllowed());
+  return NoCudaError(request.name());
+}
+
+absl::Status CudaUnregister(SharedMemoryRegistry* memory,
+                            const inference::CudaSharedMemoryUnregisterRequest& /*request*/,
+                            inference::CudaSharedMemoryUnregisterResponse* /*response*/) {
+  return memory->CheckAllowed();
+}
+
+// Wraps a typed method of `object` as one that works on serialised messages.
+template <typename Object, typename Request, typename Response>
+auto Bind(Object* object, absl::Status (*method)(Object*, const Request&, Response*)) {
+  return [object, method](absl::string_view bytes, const AdminService::Reply& reply) {
     Request request;
     if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
       return reply(absl::InvalidArgumentError("Unable to parse request"), "");
     }
     Response response;
-    absl::Status status = method(server, request, &response);
+    absl::Status status = method(object, request, &response);
     reply(std::move(status), response.SerializeAsString());
   };
 }
@@ -190,9 +223,12 @@ auto BindControl(Server* server,
 
 }  // namespace
 
-AdminService::AdminService(Server* server) {
+AdminService::AdminService(Server* server, SharedMemoryRegistry* memory) {
   const auto add = [&](const char* rpc, auto* method, bool at_once) {
     methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{Bind(server, method), at_once});
+  };
+  const auto add_memory = [&](const char* rpc, auto* method) {
+    methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{Bind(memory, method)});
   };
   const auto add_control = [&](const char* rpc, auto* method) {
     methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{BindControl(server, method)});
@@ -207,6 +243,12 @@ AdminService::AdminService(Server* server) {
   add("RepositoryIndex", &GetIndex, /*at_once=*/false);
   add_control("RepositoryModelLoad", &LoadModel);
   add_control("RepositoryModelUnload", &UnloadModel);
+  add_memory("SystemSharedMemoryStatus", &SystemStatus);
+  add_memory("SystemSharedMemoryRegister", &SystemRegister);
+  add_memory("SystemSharedMemoryUnregister", &SystemUnregister);
+  add_memory("CudaSharedMemoryStatus", &CudaStatus);
+  add_memory("CudaSharedMemoryRegister", &CudaRegister);
+  add_memory("CudaSharedMemoryUnregister", &CudaUnregister);
   methods_.emplace(kHealthCheck, Method{Bind(server, &HealthCheck), /*at_once=*/true});
 }
 

@@ -1,5 +1,5 @@
-// AdminService: every RPC except inference: health, metadata, configuration, statistics, models.
-// Works on serialised messages and does not depend on gRPC calls. Thread-safe.
+// AdminService: every unary RPC except inference: health, metadata, configuration, statistics,
+// models. Works on serialised messages and does not depend on gRPC calls. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_ADMIN_SERVICE_H_
 #define NEREID_FRONTENDS_GRPC_ADMIN_SERVICE_H_
 
@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "frontends/shared_memory/shared_memory_registry.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -25,8 +26,8 @@ class AdminService {
     bool at_once = false;
   };
 
-  // `server` must outlive the service.
-  explicit AdminService(Server* server);
+  // Both must outlive the service.
+  AdminService(Server* server, SharedMemoryRegistry* memory);
 
   // The method called "/<package>.<service>/<rpc>", owned by the service. UNIMPLEMENTED, to be
   // answered without reading the request, if the server has no such method.

@@ -1,5 +1,5 @@
-// GrpcServerOptions: the settings of a gRPC server at its start. Plain values; their defaults are
-// defined only here.
+// GrpcServerOptions: the settings of a gRPC server at its start, and what it works with. Plain
+// values; their defaults are defined only here.
 #ifndef NEREID_FRONTENDS_GRPC_GRPC_SERVER_OPTIONS_H_
 #define NEREID_FRONTENDS_GRPC_GRPC_SERVER_OPTIONS_H_
 
@@ -9,8 +9,11 @@
 
 #include "base/clock.h"
 #include "frontends/codec/request_limits.h"
+#include "frontends/transport/tls_options.h"
 
 namespace nereid {
+
+class SpareExecutor;
 
 enum class GrpcCompression { kNone, kLow, kMedium, kHigh };
 
@@ -26,21 +29,31 @@ struct GrpcKeepaliveOptions {
   int max_connection_age_grace_ms = 0;  // 0: no limit
 };
 
-// Names of PEM files.
-struct GrpcTlsOptions {
-  bool enabled = false;
-  bool mutual = false;      // clients must present a certificate, too
-  std::string certificate;  // certificate of the server
-  std::string key;
-  std::string root;  // certificate of the authority that signed the clients'
+// What a client may cost over HTTP/2.
+struct GrpcHttp2Options {
+  // Frames that cost the client nothing (http2::FloodGuard); 0: any number.
+  int control_frames_per_second = 200;
+  int max_concurrent_streams = 4096;  // calls that a connection may have open; at least 1
+  // A client that takes nothing of an answer, or sends nothing of a message, for this long is given
+  // up; also one that moves fewer bytes per second after a first such time, if that is not 0.
+  Duration stall_timeout = std::chrono::seconds(60);
+  uint64_t min_bytes_per_second = 1024;
+  Duration handshake_timeout = std::chrono::seconds(60);  // until the client has begun to speak
+};
+
+// Executors for work that takes too long for an event loop.
+struct GrpcExecutors {
+  SpareExecutor* admin = nullptr;        // administration
+  SpareExecutor* compression = nullptr;  // decompression of large messages
 };
 
 struct GrpcServerOptions {
-  std::string address = "0.0.0.0";  // an address or a host name
-  uint16_t port = 0;                // 0: any free one, see GrpcServer::port()
-  bool reuse_port = false;          // let other processes listen on the same port too
-  int infer_threads = 2;            // completion queues, 1 to 128
-  int call_pool_size = 8;           // idle call objects kept for reuse, per completion queue
+  std::string address = "0.0.0.0";    // an address or a host name
+  uint16_t port = 0;                  // 0: any free one, see GrpcServer::port()
+  bool reuse_port = false;            // let other processes listen on the same port too
+  int infer_threads = 2;              // event loops, 1 to 128
+  int call_pool_size = 8;             // finished calls whose memory a connection keeps for the next
+  uint64_t max_connections = 10'000;  // beyond: closed; 0: unlimited
   GrpcCompression response_compression = GrpcCompression::kNone;  // of inference responses
   // Responses of one request that may wait for the client of its stream; beyond this, the model's
   // sending thread is blocked. At least 1.
@@ -51,10 +64,11 @@ struct GrpcServerOptions {
   Duration stream_stall_timeout = std::chrono::seconds(60);
   // Calls that a connection may have open at a time, a limit that is announced to clients, which
   // keep to it; and requests that a stream may have open, beyond which no more are read. 0: any
-  // number.
+  // number of requests, and as many calls as http2.max_concurrent_streams, which is a limit anyway.
   int max_connection_requests = 0;
   GrpcKeepaliveOptions keepalive;
-  GrpcTlsOptions tls;
+  GrpcHttp2Options http2;
+  transport::TlsOptions tls;
 };
 
 }  // namespace nereid

@@ -283,23 +283,12 @@ TEST(GrpcServer, RequestsOfAModelAreLimited) {
   EXPECT_TRUE(loopback.BecomesIdle());
 }
 
-TEST(GrpcServer, CompressedResponses) {
-  GrpcServerOptions options;
-  options.response_compression = GrpcCompression::kHigh;
-  Loopback loopback({{"echo"}}, {}, options);
-  const ModelInferRequest request =
-      Loopback::EchoRequest("echo", std::vector<float>(100'000, 1.0f));
-  ModelInferResponse response;
-  ASSERT_TRUE(loopback.Infer(request, &response).ok());
-  EXPECT_TRUE(response.raw_output_contents(0) == request.raw_input_contents(0));
-}
-
 TEST(GrpcServer, PortInUse) {
   Loopback loopback({{"echo"}});
   GrpcServerOptions options;
   options.address = "127.0.0.1";
   options.port = loopback.grpc()->port();
-  const auto second = GrpcServer::Start(options, loopback.server(), loopback.admin());
+  const auto second = GrpcServer::Start(options, loopback.server(), loopback.executors());
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(second.status().message(),
@@ -312,7 +301,7 @@ TEST(GrpcServer, SharedPort) {
   Loopback loopback({{"echo"}}, {}, options);
   options.address = "127.0.0.1";
   options.port = loopback.grpc()->port();
-  const auto second = GrpcServer::Start(options, loopback.server(), loopback.admin());
+  const auto second = GrpcServer::Start(options, loopback.server(), loopback.executors());
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_EQ((*second)->port(), options.port);
 }
@@ -322,14 +311,14 @@ TEST(GrpcServer, OptionsThatAreRefused) {
   GrpcServerOptions options;
   options.address = "127.0.0.1";
   options.infer_threads = 129;
-  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.admin()).status().code(),
+  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.executors()).status().code(),
             absl::StatusCode::kInvalidArgument);
   options.infer_threads = 2;
   options.tls.enabled = true;
-  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.admin()).status().code(),
+  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.executors()).status().code(),
             absl::StatusCode::kInvalidArgument);
   options.tls.key = options.tls.certificate = testing::TempDir() + "no such file";
-  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.admin()).status().code(),
+  EXPECT_EQ(GrpcServer::Start(options, loopback.server(), loopback.executors()).status().code(),
             absl::StatusCode::kNotFound);
 }
 

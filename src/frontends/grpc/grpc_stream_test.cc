@@ -433,7 +433,7 @@ TEST(GrpcStreamLimits, OneResponseInThePool) {
   options.max_response_pool_size = 0;
   options.address = "127.0.0.1";
   EXPECT_EQ(
-      GrpcServer::Start(options, loopback.server(), loopback.admin()).status(),
+      GrpcServer::Start(options, loopback.server(), loopback.executors()).status(),
       absl::InvalidArgumentError("Error: --grpc-max-response-pool-size must be greater than 0."));
 }
 

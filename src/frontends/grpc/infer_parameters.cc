@@ -110,9 +110,11 @@ absl::Status AddForModel(const std::string& key, const InferParameter& value,
   }
 }
 
-// Whether `key` is set to a number, which is allowed only together with a region.
-absl::StatusOr<bool> HasSharedMemoryNumber(const std::string& tensor, const char* key,
-                                           bool has_region, const GrpcParameters& parameters) {
+// Reads the number `key` into `out`, which is allowed only together with a region. False if it is
+// not set.
+absl::StatusOr<bool> ReadSharedMemoryNumber(const std::string& tensor, const char* key,
+                                            bool has_region, const GrpcParameters& parameters,
+                                            uint64_t* out) {
   const auto it = parameters.find(key);
   if (it == parameters.end()) return false;
   if (!has_region) {
@@ -125,6 +127,8 @@ absl::StatusOr<bool> HasSharedMemoryNumber(const std::string& tensor, const char
     return Invalid(absl::StrCat("invalid value type for '", key, "' parameter for tensor '", tensor,
                                 "', expected int64_param."));
   }
+  // A negative number is beyond the end of every region.
+  *out = static_cast<uint64_t>(it->second.int64_param());
   return true;
 }
 
@@ -158,31 +162,34 @@ bool WantsEmptyFinalResponse(const GrpcParameters& parameters) {
   return it != parameters.end() && it->second.bool_param();
 }
 
-absl::StatusOr<const std::string*> SharedMemoryRegionOf(const std::string& tensor,
-                                                        const GrpcParameters& parameters) {
-  const std::string* region = nullptr;
-  if (parameters.empty()) return region;
+absl::StatusOr<std::optional<SharedMemoryRange>> SharedMemoryOf(const std::string& tensor,
+                                                                const GrpcParameters& parameters) {
+  if (parameters.empty()) return std::nullopt;
+  SharedMemoryRange range;
   const auto it = parameters.find("shared_memory_region");
-  if (it != parameters.end()) {
+  const bool has_region = it != parameters.end();
+  if (has_region) {
     if (it->second.parameter_choice_case() != InferParameter::kStringParam) {
       return Invalid(
           absl::StrCat("invalid value type for 'shared_memory_region' parameter for tensor '",
                        tensor, "', expected string_param."));
     }
-    region = &it->second.string_param();
+    range.region = it->second.string_param();
   }
-  const bool has_region = region != nullptr;
   RETURN_IF_ERROR(
-      HasSharedMemoryNumber(tensor, "shared_memory_offset", has_region, parameters).status());
-  ASSIGN_OR_RETURN(const bool has_size, HasSharedMemoryNumber(tensor, "shared_memory_byte_size",
-                                                              has_region, parameters));
-  if (has_region && !has_size) {
+      ReadSharedMemoryNumber(tensor, "shared_memory_offset", has_region, parameters, &range.offset)
+          .status());
+  ASSIGN_OR_RETURN(const bool has_size,
+                   ReadSharedMemoryNumber(tensor, "shared_memory_byte_size", has_region, parameters,
+                                          &range.byte_size));
+  if (!has_region) return std::nullopt;
+  if (!has_size) {
     return Invalid(absl::StrCat(
         "'shared_memory_byte_size' must be specified along with 'shared_memory_region' parameter "
         "for tensor '",
         tensor, "'"));
   }
-  return region;
+  return range;
 }
 
 absl::StatusOr<uint64_t> ClassificationOf(const GrpcParameters& parameters) {

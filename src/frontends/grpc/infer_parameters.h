@@ -6,8 +6,10 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "frontends/shared_memory/shared_memory_registry.h"
 #include "grpc_service.pb.h"
 #include "infer/infer_request.h"
 
@@ -22,9 +24,9 @@ absl::Status ReadRequestParameters(const GrpcParameters& parameters, InferReques
 // Whether the client of a stream wants to be told of an end that has no response.
 bool WantsEmptyFinalResponse(const GrpcParameters& parameters);
 
-// The shared-memory region that holds tensor `tensor`; null if no region is named.
-absl::StatusOr<const std::string*> SharedMemoryRegionOf(const std::string& tensor,
-                                                        const GrpcParameters& parameters);
+// Where in shared memory tensor `tensor` is or is to be written; nothing if no region is named.
+absl::StatusOr<std::optional<SharedMemoryRange>> SharedMemoryOf(const std::string& tensor,
+                                                                const GrpcParameters& parameters);
 
 // How many classes the client requests for an output; 0 if it requests the tensor itself.
 absl::StatusOr<uint64_t> ClassificationOf(const GrpcParameters& parameters);

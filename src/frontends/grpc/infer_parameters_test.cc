@@ -147,16 +147,23 @@ TEST_F(RequestParametersTest, Errors) {
 
 TEST(SharedMemoryParameters, NoneAndNamed) {
   GrpcParameters parameters;
-  EXPECT_EQ(SharedMemoryRegionOf("T", parameters).value(), nullptr);
+  EXPECT_FALSE(SharedMemoryOf("T", parameters).value().has_value());
   parameters["shared_memory_region"].set_string_param("r");
   parameters["shared_memory_byte_size"].set_int64_param(4);
-  parameters["shared_memory_offset"].set_int64_param(4);
-  EXPECT_EQ(*SharedMemoryRegionOf("T", parameters).value(), "r");
+  std::optional<SharedMemoryRange> range = SharedMemoryOf("T", parameters).value();
+  ASSERT_TRUE(range.has_value());
+  EXPECT_EQ(range->region, "r");
+  EXPECT_EQ(range->offset, 0u);
+  EXPECT_EQ(range->byte_size, 4u);
+  parameters["shared_memory_offset"].set_int64_param(-8);
+  range = SharedMemoryOf("T", parameters).value();
+  ASSERT_TRUE(range.has_value());
+  EXPECT_EQ(range->offset, ~uint64_t{7});
 }
 
 TEST(SharedMemoryParameters, Errors) {
   const auto error = [](const GrpcParameters& parameters) {
-    return TextOf(SharedMemoryRegionOf("T", parameters).status());
+    return TextOf(SharedMemoryOf("T", parameters).status());
   };
   GrpcParameters parameters;
   parameters["shared_memory_region"].set_int64_param(1);

@@ -8,6 +8,7 @@
 
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
+#include "frontends/grpc/plain_request.h"
 #include "frontends/grpc/proto_reader.h"
 #include "grpc_service.pb.h"
 #include "infer/infer_request.h"
@@ -26,6 +27,10 @@ struct ReceivedRequest {
 // shared-memory region; `request` is then incomplete and must be discarded.
 absl::Status ReadInferRequest(const ReceivedRequest& received, InferRequest* request,
                               RequestBuffers* buffers, OutputFormats* formats);
+
+// The same for a plain request: it has no parameters and no formats.
+absl::Status ReadPlainInferRequest(const PlainRequest& plain, const SplitInferRequest& split,
+                                   InferRequest* request, RequestBuffers* buffers);
 
 }  // namespace nereid
 

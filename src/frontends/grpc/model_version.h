@@ -3,15 +3,15 @@
 #define NEREID_FRONTENDS_GRPC_MODEL_VERSION_H_
 
 #include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
 
 #include <cstdint>
-#include <string>
 
 namespace nereid {
 
 // kLatestVersion for "". INVALID_ARGUMENT for text that does not start with a 64-bit number
 // (anything after the number is ignored, as clients expect) and for negative numbers.
-absl::StatusOr<int64_t> ParseModelVersion(const std::string& text);
+absl::StatusOr<int64_t> ParseModelVersion(absl::string_view text);
 
 }  // namespace nereid
 

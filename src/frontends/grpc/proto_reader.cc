@@ -49,7 +49,7 @@ class Cursor {
   bool Skip(uint64_t count) {
     return Advance(count, [](absl::string_view) {});
   }
-  bool Take(uint64_t count, std::vector<absl::string_view>* pieces) {
+  bool Take(uint64_t count, SplitInferRequest::Pieces* pieces) {
     return Advance(count, [pieces](absl::string_view piece) { pieces->push_back(piece); });
   }
 
@@ -166,10 +166,11 @@ void SplitInferRequest::Clear() {
   header_pieces.clear();
   header = {};
   header_copy.clear();
-  if (raw_contents.capacity() > kKeptPieces) raw_contents = {};
-  if (raw_pieces.capacity() > kKeptPieces) raw_pieces = {};
-  if (header_pieces.capacity() > kKeptPieces) header_pieces = {};
-  if (header_copy.capacity() > kKeptHeaderBytes) header_copy = {};
+  // A list assigned from `{}` would keep its memory.
+  if (raw_contents.capacity() > kKeptPieces) raw_contents = absl::InlinedVector<RawContent, 2>();
+  if (raw_pieces.capacity() > kKeptPieces) raw_pieces = Pieces();
+  if (header_pieces.capacity() > kKeptPieces) header_pieces = Pieces();
+  if (header_copy.capacity() > kKeptHeaderBytes) header_copy = std::string();
 }
 
 bool SplitMessage(absl::Span<const absl::string_view> buffers, SplitInferRequest* split) {

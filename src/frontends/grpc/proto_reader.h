@@ -4,13 +4,13 @@
 #ifndef NEREID_FRONTENDS_GRPC_PROTO_READER_H_
 #define NEREID_FRONTENDS_GRPC_PROTO_READER_H_
 
+#include <absl/container/inlined_vector.h>
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace nereid {
 
@@ -24,13 +24,15 @@ struct RawContent {
 
 // A message split into parts; views into the buffers that were read. Reusable.
 struct SplitInferRequest {
-  std::vector<RawContent> raw_contents;
-  std::vector<absl::string_view> raw_pieces;  // of all raw contents, in order
+  using Pieces = absl::InlinedVector<absl::string_view, 2>;
+
+  absl::InlinedVector<RawContent, 2> raw_contents;
+  Pieces raw_pieces;  // of all raw contents, in order
   // The message without raw_input_contents: a view into one of the buffers, or `header_copy` where
   // `header_pieces` had to be joined.
   absl::string_view header;
   std::string header_copy;
-  std::vector<absl::string_view> header_pieces;
+  Pieces header_pieces;
 
   // Drops all views, so that the buffers may be freed; releases memory beyond what a typical
   // message needs.

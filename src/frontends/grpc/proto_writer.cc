@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -10,39 +11,108 @@
 namespace nereid {
 namespace {
 
-constexpr char kRawTag = 6 << 3 | 2;     // raw_output_contents of a ModelInferResponse
-constexpr char kStreamTag = 2 << 3 | 2;  // infer_response of a ModelStreamInferResponse
+// Tags of the fields, of all messages of the protocol that are written here.
+constexpr char kVarint = 0, kFixed64 = 1, kBytes = 2;  // wire types
+constexpr char Tag(int field, char wire_type) { return static_cast<char>(field << 3 | wire_type); }
+// ModelInferResponse
+constexpr char kModelName = Tag(1, kBytes);
+constexpr char kModelVersion = Tag(2, kBytes);
+constexpr char kId = Tag(3, kBytes);
+constexpr char kParameter = Tag(4, kBytes);
+constexpr char kOutput = Tag(5, kBytes);
+constexpr char kRaw = Tag(6, kBytes);
+// InferOutputTensor
+constexpr char kName = Tag(1, kBytes);
+constexpr char kDataType = Tag(2, kBytes);
+constexpr char kShape = Tag(3, kBytes);
+// An entry of a map
+constexpr char kKey = Tag(1, kBytes);
+constexpr char kValue = Tag(2, kBytes);
+// InferParameter
+constexpr char kBool = Tag(1, kVarint);
+constexpr char kInt64 = Tag(2, kVarint);
+constexpr char kString = Tag(3, kBytes);
+constexpr char kDouble = Tag(4, kFixed64);
+// ModelStreamInferResponse
+constexpr char kInferResponse = Tag(2, kBytes);
+
 constexpr char kFinalResponse[] = "triton_final_response";
 constexpr size_t kMaxTagBytes = 11;  // tag and length
 constexpr size_t kKeptBytes = 65536;
 constexpr uint64_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
 
-void AppendTag(char tag, uint64_t length, std::string* out) {
-  out->push_back(tag);
-  while (length >= 0x80) {
-    out->push_back(static_cast<char>(length | 0x80));
-    length >>= 7;
+void AppendVarint(uint64_t value, std::string* out) {
+  while (value >= 0x80) {
+    out->push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
   }
-  out->push_back(static_cast<char>(length));
+  out->push_back(static_cast<char>(value));
 }
 
-// Bytes that AppendTag appends.
-size_t TagSize(uint64_t length) {
-  size_t size = 2;
-  for (; length >= 0x80; length >>= 7) ++size;
+size_t VarintSize(uint64_t value) {
+  size_t size = 1;
+  for (; value >= 0x80; value >>= 7) ++size;
   return size;
 }
 
-void FillParameter(const ParameterValue& value, inference::InferParameter* parameter) {
+void AppendTag(char tag, uint64_t length, std::string* out) {
+  out->push_back(tag);
+  AppendVarint(length, out);
+}
+
+// Bytes that AppendTag appends.
+size_t TagSize(uint64_t length) { return 1 + VarintSize(length); }
+// Bytes that AppendBytes appends.
+size_t BytesSize(absl::string_view bytes) { return TagSize(bytes.size()) + bytes.size(); }
+
+void AppendBytes(char tag, absl::string_view bytes, std::string* out) {
+  AppendTag(tag, bytes.size(), out);
+  out->append(bytes.data(), bytes.size());
+}
+
+// A field that is left out when it is empty, as the protocol's default.
+void AppendText(char tag, absl::string_view text, std::string* out) {
+  if (!text.empty()) AppendBytes(tag, text, out);
+}
+size_t TextSize(absl::string_view text) { return text.empty() ? 0 : BytesSize(text); }
+
+void AppendOutput(absl::string_view name, DataType type, absl::Span<const int64_t> shape,
+                  std::string* out) {
+  const absl::string_view type_name = DataTypeName(type);
+  uint64_t dims = 0;
+  for (const int64_t dim : shape) dims += VarintSize(static_cast<uint64_t>(dim));
+  AppendTag(kOutput,
+            TextSize(name) + TextSize(type_name) + (shape.empty() ? 0 : TagSize(dims) + dims), out);
+  AppendText(kName, name, out);
+  AppendText(kDataType, type_name, out);
+  if (shape.empty()) return;
+  AppendTag(kShape, dims, out);
+  for (const int64_t dim : shape) AppendVarint(static_cast<uint64_t>(dim), out);
+}
+
+// An InferParameter's only field.
+void AppendValue(const ParameterValue& value, std::string* out) {
   if (const auto* text = std::get_if<std::string>(&value)) {
-    parameter->set_string_param(*text);
+    AppendBytes(kString, *text, out);
   } else if (const auto* number = std::get_if<int64_t>(&value)) {
-    parameter->set_int64_param(*number);
+    AppendTag(kInt64, static_cast<uint64_t>(*number), out);
   } else if (const auto* flag = std::get_if<bool>(&value)) {
-    parameter->set_bool_param(*flag);
+    AppendTag(kBool, *flag ? 1 : 0, out);
   } else {
-    parameter->set_double_param(std::get<double>(value));
+    const double real = std::get<double>(value);
+    char bytes[sizeof(real)];  // in the byte order of the protocol, which is this machine's
+    std::memcpy(bytes, &real, sizeof(real));
+    out->push_back(kDouble);
+    out->append(bytes, sizeof(bytes));
   }
+}
+
+void AppendParameter(absl::string_view name, const ParameterValue& value, std::string* out) {
+  std::string field;
+  AppendValue(value, &field);
+  AppendTag(kParameter, BytesSize(name) + BytesSize(field), out);
+  AppendBytes(kKey, name, out);
+  AppendBytes(kValue, field, out);
 }
 
 }  // namespace
@@ -56,7 +126,7 @@ absl::StatusOr<absl::Span<const WirePiece>> ProtoWriter::Write(const InferRespon
 absl::StatusOr<absl::Span<const WirePiece>> ProtoWriter::WriteStreamed(
     const InferResponse& response, const OutputFormats& formats, bool is_final) {
   RETURN_IF_ERROR(Fill(response, formats));
-  (*message_.mutable_parameters())[kFinalResponse].set_bool_param(is_final);
+  AppendParameter(kFinalResponse, is_final, &message_);
   return MakePieces(/*streamed=*/true);
 }
 
@@ -64,41 +134,45 @@ absl::Status ProtoWriter::Fill(const InferResponse& response, const OutputFormat
   Clear();
   // Views into it must stay valid while it grows.
   classified_.reserve(response.outputs().size());
-  message_.set_model_name(response.model_name());
-  message_.set_model_version(absl::StrCat(response.model_version()));
-  message_.set_id(response.id());
+  model_ = &response.model_name();
+  AppendText(kModelName, response.model_name(), &message_);
+  AppendText(kModelVersion, absl::AlphaNum(response.model_version()).Piece(), &message_);
+  AppendText(kId, response.id(), &message_);
   for (const Parameter& parameter : response.parameters()) {
-    FillParameter(parameter.value, &(*message_.mutable_parameters())[parameter.name]);
+    AppendParameter(parameter.name, parameter.value, &message_);
   }
   for (const ResponseOutput& output : response.outputs()) {
-    RETURN_IF_ERROR(AddOutput(response, output, formats.For(output.name()).classification));
+    if (formats.PlaceOf(output.name()) != nullptr) {
+      // The tensor is there. Its entry of the raw contents is empty.
+      AppendOutput(output.name(), output.data_type(), output.shape(), &message_);
+      raw_.push_back({});
+    } else {
+      RETURN_IF_ERROR(AddOutput(response, output, formats.For(output.name()).classification));
+    }
   }
   return absl::OkStatus();
 }
 
 void ProtoWriter::Clear() {
-  message_.Clear();
+  message_.clear();
+  if (message_.capacity() > kKeptBytes) message_ = std::string();
   classified_.clear();
   raw_.clear();
   pieces_.clear();
   own_bytes_.clear();
-  if (own_bytes_.capacity() > kKeptBytes) own_bytes_ = {};
+  if (own_bytes_.capacity() > kKeptBytes) own_bytes_ = std::string();
 }
 
 absl::Status ProtoWriter::AddOutput(const InferResponse& response, const ResponseOutput& output,
                                     uint64_t classification) {
-  inference::ModelInferResponse::InferOutputTensor* const tensor = message_.add_outputs();
-  tensor->set_name(output.name());
   if (classification > 0) {
     ASSIGN_OR_RETURN(Classification classes, ClassifyOutput(response, output, classification));
-    tensor->set_datatype(DataTypeName(DataType::kBytes));
-    for (const int64_t dim : classes.shape) tensor->add_shape(dim);
+    AppendOutput(output.name(), DataType::kBytes, classes.shape, &message_);
     classified_.push_back(std::move(classes));
     raw_.push_back({classified_.back().tensor, /*of_response=*/false});
     return absl::OkStatus();
   }
-  tensor->set_datatype(DataTypeName(output.data_type()));
-  for (const int64_t dim : output.shape()) tensor->add_shape(dim);
+  AppendOutput(output.name(), output.data_type(), output.shape(), &message_);
   const OutputBuffer& buffer = output.buffer();
   raw_.push_back({absl::string_view(static_cast<const char*>(buffer.base), buffer.byte_size),
                   /*of_response=*/buffer.byte_size > kCopiedBytes});
@@ -106,28 +180,28 @@ absl::Status ProtoWriter::AddOutput(const InferResponse& response, const Respons
 }
 
 absl::StatusOr<absl::Span<const WirePiece>> ProtoWriter::MakePieces(bool streamed) {
-  uint64_t size = message_.ByteSizeLong();  // of the ModelInferResponse
+  uint64_t size = message_.size();  // of the ModelInferResponse
   uint64_t of_response = 0;
   for (const RawOutput& raw : raw_) {
     size += TagSize(raw.bytes.size()) + raw.bytes.size();
     if (raw.of_response) of_response += raw.bytes.size();
   }
   if (size > kMaxMessageBytes - kMaxTagBytes) {
-    return absl::InternalError(absl::StrCat("the response of model '", message_.model_name(),
-                                            "' has ", size, " bytes, but gRPC carries at most ",
+    return absl::InternalError(absl::StrCat("the response of model '", *model_, "' has ", size,
+                                            " bytes, but gRPC carries at most ",
                                             kMaxMessageBytes - kMaxTagBytes));
   }
   // Reserved, so that pieces may view it while it grows.
   own_bytes_.reserve(static_cast<size_t>(size - of_response) + kMaxTagBytes);
-  if (streamed) AppendTag(kStreamTag, size, &own_bytes_);
-  message_.AppendToString(&own_bytes_);
+  if (streamed) AppendTag(kInferResponse, size, &own_bytes_);
+  own_bytes_.append(message_);
   size_t piece_start = 0;
   const auto cut = [&] {
     pieces_.push_back({absl::string_view(own_bytes_).substr(piece_start), /*of_response=*/false});
     piece_start = own_bytes_.size();
   };
   for (const RawOutput& raw : raw_) {
-    AppendTag(kRawTag, raw.bytes.size(), &own_bytes_);
+    AppendTag(kRaw, raw.bytes.size(), &own_bytes_);
     if (raw.of_response) {
       cut();
       pieces_.push_back({raw.bytes, /*of_response=*/true});

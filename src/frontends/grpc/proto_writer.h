@@ -13,7 +13,6 @@
 
 #include "frontends/codec/classification.h"
 #include "frontends/codec/output_formats.h"
-#include "grpc_service.pb.h"
 #include "infer/response.h"
 
 namespace nereid {
@@ -55,7 +54,8 @@ class ProtoWriter {
   // INTERNAL for a message larger than gRPC can carry.
   absl::StatusOr<absl::Span<const WirePiece>> MakePieces(bool streamed);
 
-  inference::ModelInferResponse message_;  // everything except the raw contents
+  const std::string* model_ = nullptr;  // name, of the response being written
+  std::string message_;                 // all fields of the response except the raw contents
   std::vector<Classification> classified_;
   std::vector<RawOutput> raw_;
   std::string own_bytes_;

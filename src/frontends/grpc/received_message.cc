@@ -1,25 +1,26 @@
 #include "frontends/grpc/received_message.h"
 
+#include <absl/types/span.h>
+
 #include "base/status_macros.h"
+#include "frontends/grpc/infer_parameters.h"
 #include "frontends/grpc/tree_cost.h"
 
 namespace nereid {
 namespace {
 
-constexpr size_t kKeptHeaderBytes = 16384;  // memory of larger messages is freed
-constexpr size_t kKeptSlices = 1024;
 constexpr uint64_t kFreeTreeBytes = 4096;
 
 }  // namespace
 
 absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
-  if (!bytes_.Dump(&slices_).ok()) return absl::InternalError("Unable to read request");
-  slice_views_.reserve(slices_.size());
-  for (const grpc::Slice& slice : slices_) {
-    slice_views_.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  if (!SplitMessage(slice_views_, &split_)) {
+  const absl::string_view whole = bytes_->text();
+  if (!SplitMessage(absl::MakeConstSpan(&whole, 1), &split_)) {
     return absl::InvalidArgumentError("Unable to parse request");
+  }
+  if (ReadPlainRequest(split_.header, &plain_)) {
+    parsed_ = true;
+    return absl::OkStatus();
   }
   // Charged before parsing; the little that a typical message needs is part of every request's
   // charge.
@@ -28,7 +29,7 @@ absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
   if (*tree > kFreeTreeBytes) {
     ASSIGN_OR_RETURN(tree_units_, budget->TakeFairly(*tree, held, ShareUse::kAdmission));
   }
-  if (!message_.has_value()) message_.emplace();
+  message_.emplace();
   if (!message_->ParseFromArray(split_.header.data(), static_cast<int>(split_.header.size()))) {
     return absl::InvalidArgumentError("Unable to parse request");
   }
@@ -36,22 +37,34 @@ absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
   return absl::OkStatus();
 }
 
+absl::string_view ReceivedMessage::id() const {
+  return message_.has_value() ? absl::string_view(message_->id()) : plain_.id;
+}
+
+absl::string_view ReceivedMessage::model_name() const {
+  return message_.has_value() ? absl::string_view(message_->model_name()) : plain_.model_name;
+}
+
+absl::string_view ReceivedMessage::model_version() const {
+  return message_.has_value() ? absl::string_view(message_->model_version()) : plain_.model_version;
+}
+
+bool ReceivedMessage::wants_empty_final_response() const {
+  return message_.has_value() && WantsEmptyFinalResponse(message_->parameters());
+}
+
+absl::Status ReceivedMessage::Read(InferRequest* request, RequestBuffers* buffers,
+                                   OutputFormats* formats) const {
+  if (!message_.has_value()) return ReadPlainInferRequest(plain_, split_, request, buffers);
+  return ReadInferRequest({*message_, split_}, request, buffers, formats);
+}
+
 void ReceivedMessage::Clear() {
-  const bool large = split_.header.size() > kKeptHeaderBytes;
-  if (large) {
-    message_.reset();
-  } else if (message_.has_value()) {
-    message_->Clear();
-  }
+  plain_ = PlainRequest();
+  message_.reset();
   parsed_ = false;
   split_.Clear();
-  slice_views_.clear();
-  slices_.clear();
-  if (slices_.capacity() > kKeptSlices) {
-    slices_ = {};
-    slice_views_ = {};
-  }
-  bytes_.Clear();
+  bytes_.reset();
   tree_units_.Return();
 }
 

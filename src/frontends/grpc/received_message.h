@@ -1,19 +1,20 @@
-// ReceivedMessage: the bytes of one ModelInferRequest as gRPC received them, and their content: raw
-// tensors as views, the rest parsed. Reusable. Thread-compatible.
+// ReceivedMessage: the bytes of one ModelInferRequest as they were received, and their content: raw
+// tensors and, in a plain request, everything else as views; otherwise parsed by protobuf.
+// Thread-compatible.
 #ifndef NEREID_FRONTENDS_GRPC_RECEIVED_MESSAGE_H_
 #define NEREID_FRONTENDS_GRPC_RECEIVED_MESSAGE_H_
 
 #include <absl/status/status.h>
-#include <absl/strings/string_view.h>
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/slice.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include "base/budget.h"
+#include "frontends/codec/received_body.h"
 #include "frontends/grpc/infer_request_reader.h"
+#include "frontends/grpc/plain_request.h"
 #include "frontends/grpc/proto_reader.h"
 #include "grpc_service.pb.h"
 
@@ -21,27 +22,35 @@ namespace nereid {
 
 class ReceivedMessage {
  public:
-  // Receives the bytes before Parse.
-  grpc::ByteBuffer* bytes() { return &bytes_; }
+  // The bytes to parse.
+  void Take(std::shared_ptr<ReceivedBody> bytes) { bytes_ = std::move(bytes); }
+  size_t size() const { return bytes_ == nullptr ? 0 : bytes_->size(); }
+  // What the bytes hold of the server's limit.
+  uint64_t charged() const { return bytes_ == nullptr ? 0 : bytes_->charged(); }
 
   // Parses the bytes. INVALID_ARGUMENT if they are not a ModelInferRequest, UNAVAILABLE if `budget`
   // refuses a client that holds `held` the memory for the parsed message.
   absl::Status Parse(Budget* budget, uint64_t held);
   // Whether Parse succeeded.
   bool parsed() const { return parsed_; }
-  // Views; valid until Clear. REQUIRES: parsed().
-  ReceivedRequest request() const { return {*message_, split_}; }
-  const inference::ModelInferRequest& message() const { return *message_; }
+  // Views; valid until Clear. REQUIRES, and for Read: parsed().
+  absl::string_view id() const;
+  absl::string_view model_name() const;
+  absl::string_view model_version() const;
+  // Whether a stream's client wants to hear of the end of its request also
+  // without a response.
+  bool wants_empty_final_response() const;
+  // As ReadInferRequest. The inputs are valid until Clear.
+  absl::Status Read(InferRequest* request, RequestBuffers* buffers, OutputFormats* formats) const;
 
-  // Drops everything; releases memory beyond what a typical message needs.
+  // Drops everything.
   void Clear();
 
  private:
-  grpc::ByteBuffer bytes_;
-  std::vector<grpc::Slice> slices_;
-  std::vector<absl::string_view> slice_views_;
+  std::shared_ptr<ReceivedBody> bytes_;
   SplitInferRequest split_;
-  std::optional<inference::ModelInferRequest> message_;
+  PlainRequest plain_;                                   // used unless there is a message_
+  std::optional<inference::ModelInferRequest> message_;  // of a request that is not plain
   bool parsed_ = false;
   BudgetUnits tree_units_;
 };

@@ -93,4 +93,15 @@ void ToProto(const std::vector<IndexEntry>& index, inference::RepositoryIndexRes
   }
 }
 
+void ToProto(const std::vector<SharedMemoryRegion>& regions,
+             inference::SystemSharedMemoryStatusResponse* response) {
+  for (const SharedMemoryRegion& region : regions) {
+    auto& status = (*response->mutable_regions())[region.name];
+    status.set_name(region.name);
+    status.set_key(region.key);
+    status.set_offset(region.offset);
+    status.set_byte_size(region.byte_size);
+  }
+}
+
 }  // namespace nereid

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "frontends/shared_memory/shared_memory_registry.h"
 #include "grpc_service.pb.h"
 #include "server/reports.h"
 
@@ -15,6 +16,9 @@ void ToProto(const ModelMetadata& metadata, inference::ModelMetadataResponse* re
 void ToProto(const std::vector<ModelStatisticsReport>& reports,
              inference::ModelStatisticsResponse* response);
 void ToProto(const std::vector<IndexEntry>& index, inference::RepositoryIndexResponse* response);
+
+void ToProto(const std::vector<SharedMemoryRegion>& regions,
+             inference::SystemSharedMemoryStatusResponse* response);
 
 }  // namespace nereid
 

@@ -124,7 +124,7 @@ uint64_t StreamFlow::waiting_bytes() const {
 }
 
 void StreamFlow::Queue(MessagePtr message) {
-  message->byte_size = message->bytes.Length();
+  message->byte_size = message->bytes.size();
   ready_bytes_ += message->byte_size;
   if (message->waiting != nullptr) ++message->waiting->count;
   ready_.push_back(std::move(message));
@@ -153,9 +153,6 @@ StreamFlow::Action StreamFlow::Next() {
     writing_ = true;
     action.kind = Action::Kind::kWrite;
     action.message = &ready_.front()->bytes;
-    // The first message carries the header, which gRPC would otherwise hold back with it
-    // indefinitely.
-    action.more = written_ > 0 && ready_.size() > 1;
     return action;
   }
   const bool all_done = (half_closed_ || broken_) && open_requests_ == 0;

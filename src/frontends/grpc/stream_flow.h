@@ -9,7 +9,6 @@
 #define NEREID_FRONTENDS_GRPC_STREAM_FLOW_H_
 
 #include <absl/status/status.h>
-#include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
 #include <deque>
@@ -20,6 +19,7 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "frontends/grpc/out_message.h"
 #include "frontends/grpc/stream_order.h"
 #include "infer/response.h"
 
@@ -43,9 +43,9 @@ struct WaitingMessages {
 };
 
 // A message on its way to the client, with the objects that it keeps alive until it has been
-// written. Moved only by pointer, because a ByteBuffer has no cheap move.
+// written.
 struct StreamMessage {
-  grpc::ByteBuffer bytes;
+  OutMessage bytes;
   uint64_t byte_size = 0;  // of `bytes`; set by StreamFlow
   std::shared_ptr<void> request;
   WaitingMessages* waiting = nullptr;  // belongs to `request`
@@ -66,8 +66,7 @@ class StreamFlow {
       kFinish,  // end the call with `status`: no more writes follow
     };
     Kind kind = Kind::kNone;
-    const grpc::ByteBuffer* message = nullptr;
-    bool more = false;  // another message follows at once, so gRPC may delay this one
+    const OutMessage* message = nullptr;
     absl::Status status;
     bool read = false;  // also read the next request: MayRead was false before
   };

@@ -1,13 +1,10 @@
 #include "frontends/grpc/stream_infer.h"
 
-#include <grpcpp/support/string_ref.h>
-
 #include <utility>
 #include <vector>
 
 #include "base/io_thread.h"
 #include "base/log.h"
-#include "frontends/grpc/status_map.h"
 #include "frontends/grpc/stream_request.h"
 
 namespace nereid {
@@ -16,96 +13,90 @@ namespace {
 // Metadata of a call that is to end with the first error.
 constexpr char kEndAtErrors[] = "triton_grpc_error";
 
-bool AsksToEndAtErrors(const grpc::ServerContext& context) {
-  const auto entry = context.client_metadata().find(kEndAtErrors);
-  return entry != context.client_metadata().end() && entry->second == "true";
-}
+// Bytes of a stream that may wait for the connection while the next message is taken from the flow.
+constexpr size_t kAheadBytes = 64 << 10;
 
 }  // namespace
 
-StreamInfer::StreamInfer(std::shared_ptr<InferEnvironment> environment,
-                         std::shared_ptr<CallQueue> queue)
-    : environment_(std::move(environment)),
-      queue_(std::move(queue)),
-      flow_(environment_->stream_limits, environment_->server->clock()) {}
-
-void StreamInfer::AwaitCall(const std::shared_ptr<InferEnvironment>& environment,
-                            const std::shared_ptr<CallQueue>& queue) {
-  const auto call = std::make_shared<StreamInfer>(environment, queue);
-  call->context_.AsyncNotifyWhenDone(&call->done_);
-  call->StartOperation([&](grpc::ServerCompletionQueue* completion_queue) {
-    environment->service.RequestModelStreamInfer(&call->context_, &call->stream_, completion_queue,
-                                                 &call->arrived_);
-  });
+StreamInfer::StreamInfer(Origin origin)
+    : GrpcCall(std::move(origin), Messages::kMany, &held_bytes_),
+      flow_(environment().stream_limits, environment().server->clock()) {
+  ends_at_errors_ = header(kEndAtErrors) == "true";
+  CompressAnswersFor(environment().compression);
 }
 
-void StreamInfer::OnArrived(bool ok) {
-  if (ok) {        // otherwise the server is shut down
-    AddEvents(1);  // the end of the call will be reported
-    AwaitCall(environment_, queue_);
-    environment_->Prepare(&context_);
-    ends_at_errors_ = AsksToEndAtErrors(context_);
-    StartRead();
+StreamInfer::~StreamInfer() = default;
+
+// ---- Requests
+
+void StreamInfer::BeginRequestWith(std::shared_ptr<ReceivedBody> message,
+                                   const absl::Status& refused) {
+  const auto self = std::static_pointer_cast<StreamInfer>(shared_from_this());
+  StreamRequest::Begin(std::make_shared<StreamRequest>(self), std::move(message), refused);
+  reading_ = flow_.MayRead();
+}
+
+void StreamInfer::OnHalfClose() { Act(flow_.HalfClose()); }
+
+// ---- What the flow decides
+
+void StreamInfer::Act(StreamFlow::Action action) {
+  if (action.kind == StreamFlow::Action::Kind::kNone && !action.read) return;
+  if (OnLoop()) return Perform(std::move(action));
+  {
+    MutexLock lock(&mu_);
+    // A write and the end of a call never come together: the flow waits for the end of a write.
+    const bool read = left_.action.read || action.read;
+    if (action.kind != StreamFlow::Action::Kind::kNone) left_.action = std::move(action);
+    left_.action.read = read;
+    if (std::exchange(delivered_, true)) return;
   }
-  EventDelivered();
+  Deliver();
 }
 
-void StreamInfer::StartRead() {
-  StartOperation([this](grpc::ServerCompletionQueue*) { stream_.Read(&received_, &read_); });
-}
-
-void StreamInfer::OnRead(bool ok) {
-  if (ok) {
-    const auto request = std::make_shared<StreamRequest>(shared_from_this());
-    request->bytes()->Swap(&received_);
-    request->Begin();
-    if (flow_.MayRead()) StartRead();
-  } else {
-    Act(flow_.HalfClose());
+void StreamInfer::OnDelivery() {
+  Left left;
+  {
+    MutexLock lock(&mu_);
+    left = std::exchange(left_, Left());
+    delivered_ = false;
   }
-  EventDelivered();
+  if (left.stalled) stream()->Reset(http2::ErrorCode::kCancel);
+  Perform(std::move(left.action));
 }
 
-void StreamInfer::OnWritten(bool ok) {
-  Act(flow_.Written(ok));
-  EventDelivered();
-}
-
-void StreamInfer::OnFinished(bool) {
-  if (gone()) CancelRequests();
-  EventDelivered();
-}
-
-void StreamInfer::OnDone(bool) {
-  if (context_.IsCancelled()) {
-    gone_.store(true, std::memory_order_relaxed);
-    CancelRequests();
-    Act(flow_.Break());
-  }
-  EventDelivered();
-}
-
-void StreamInfer::Act(const StreamFlow::Action& action) {
-  switch (action.kind) {
-    case StreamFlow::Action::Kind::kNone:
-      break;
-    case StreamFlow::Action::Kind::kWrite: {
-      grpc::WriteOptions options;
-      // gRPC may then put several messages into one packet.
-      if (action.more) options.set_buffer_hint();
-      const bool started = StartOperation([&](grpc::ServerCompletionQueue*) {
-        stream_.Write(*action.message, options, &written_);
-      });
-      if (!started) Act(flow_.Written(/*ok=*/false));
+void StreamInfer::Perform(StreamFlow::Action action) {
+  bool read = action.read;
+  while (action.kind == StreamFlow::Action::Kind::kWrite) {
+    const bool ok = !ended();
+    SendMessage(*action.message);
+    if (ok && stream()->unsent() > kAheadBytes) {
+      writing_ = true;  // OnSent goes on
       break;
     }
-    case StreamFlow::Action::Kind::kFinish:
-      StartOperation([&](grpc::ServerCompletionQueue*) {
-        stream_.Finish(ToGrpcStatus(action.status), &finished_);
-      });
-      break;
+    action = flow_.Written(ok);
+    read = read || action.read;
   }
-  if (action.read) StartRead();
+  if (action.kind == StreamFlow::Action::Kind::kFinish) {
+    SendStatus(action.status);
+    if (gone()) CancelRequests();
+  }
+  if (!read) return;
+  reading_ = true;
+  ReadOn();
+}
+
+void StreamInfer::OnSent() {
+  if (std::exchange(writing_, false)) Perform(flow_.Written(/*ok=*/true));
+}
+
+// ---- Ends
+
+void StreamInfer::OnCancelled() {
+  gone_.store(true, std::memory_order_relaxed);
+  CancelRequests();
+  if (std::exchange(writing_, false)) Act(flow_.Written(/*ok=*/false));
+  Act(flow_.Break());
 }
 
 void StreamInfer::Fail(const absl::Status& error) {
@@ -117,9 +108,14 @@ void StreamInfer::HoldBack(const WaitingMessages& waiting) {
   if (OnIoThread() || flow_.HoldBack(waiting)) return;
   LOG_WARNING
       << "gRPC: a client has taken nothing of its stream for "
-      << std::chrono::duration_cast<std::chrono::seconds>(environment_->stream_limits.stall).count()
+      << std::chrono::duration_cast<std::chrono::seconds>(environment().stream_limits.stall).count()
       << " s; the stream is cancelled";
-  context_.TryCancel();
+  {
+    MutexLock lock(&mu_);
+    left_.stalled = true;
+    if (std::exchange(delivered_, true)) return;
+  }
+  Deliver();
 }
 
 void StreamInfer::Register(StreamRequest* request) {
@@ -140,26 +136,6 @@ void StreamInfer::CancelRequests() {
     for (StreamRequest* request : requests_) requests.push_back(request->shared_from_this());
   }
   for (const auto& request : requests) request->Cancel();
-}
-
-template <typename Start>
-bool StreamInfer::StartOperation(Start start) {
-  AddEvents(1);
-  if (queue_->StartOperation(start)) return true;
-  EventDelivered();
-  return false;
-}
-
-void StreamInfer::AddEvents(int count) {
-  MutexLock lock(&mu_);
-  if (events_owed_ == 0) self_ = shared_from_this();
-  events_owed_ += count;
-}
-
-void StreamInfer::EventDelivered() {
-  std::shared_ptr<StreamInfer> last;  // may destroy this object, after the lock
-  MutexLock lock(&mu_);
-  if (--events_owed_ == 0) last = std::move(self_);
 }
 
 }  // namespace nereid

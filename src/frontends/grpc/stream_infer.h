@@ -1,47 +1,40 @@
-// StreamInfer: one ModelStreamInfer call: a thin shell that carries out with gRPC what StreamFlow
-// decides, and hands each message that arrives to a StreamRequest.
+// StreamInfer: one ModelStreamInfer call: carries out what StreamFlow decides, and hands each
+// message that arrives to a StreamRequest.
 //
-// Kept alive by itself while gRPC owes it an event, and by its requests. Events arrive on the
-// thread of its queue; the methods that requests call are thread-safe.
+// Kept alive by its stream and by its requests. Messages arrive and leave on the thread of the
+// connection's loop; the methods that requests call are thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_STREAM_INFER_H_
 #define NEREID_FRONTENDS_GRPC_STREAM_INFER_H_
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/status/status.h>
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/async_stream.h>
-#include <grpcpp/support/byte_buffer.h>
 
 #include <atomic>
 #include <memory>
+#include <utility>
 
 #include "base/mutex.h"
-#include "frontends/grpc/call_queue.h"
-#include "frontends/grpc/completion_tag.h"
-#include "frontends/grpc/infer_service.h"
+#include "frontends/grpc/grpc_call.h"
 #include "frontends/grpc/stream_flow.h"
+#include "infer/inline_turn.h"
 
 namespace nereid {
 
 class StreamRequest;
 
-class StreamInfer final : public std::enable_shared_from_this<StreamInfer> {
+class StreamInfer final : public GrpcCall {
  public:
-  // Waits for one more call on `queue`. Does nothing if the queue is stopped.
-  static void AwaitCall(const std::shared_ptr<InferEnvironment>& environment,
-                        const std::shared_ptr<CallQueue>& queue);
-
-  StreamInfer(std::shared_ptr<InferEnvironment> environment, std::shared_ptr<CallQueue> queue);
-  StreamInfer(const StreamInfer&) = delete;
-  StreamInfer& operator=(const StreamInfer&) = delete;
+  explicit StreamInfer(Origin origin);
+  ~StreamInfer() override;
 
   // ---- For the requests of the stream.
-  InferEnvironment& environment() { return *environment_; }
-  CallQueue* queue() { return queue_.get(); }
+  GrpcEnvironment& env() { return environment(); }
+  InlineTurn* turn() { return connection().loop()->turn(); }
   // The client asked for the call to end with the first error, instead of messages about errors.
   bool ends_at_errors() const { return ends_at_errors_; }
   // Whether everything sent is dropped.
   bool gone() const { return gone_.load(std::memory_order_relaxed); }
+  MessageCoding coding() const { return answer_coding(); }
 
   void BeginRequest() { flow_.BeginRequest(); }
   void EndRequest() { Act(flow_.EndRequest()); }
@@ -58,48 +51,50 @@ class StreamInfer final : public std::enable_shared_from_this<StreamInfer> {
   // Ends the call with `error`, and with it the requests in progress.
   void Fail(const absl::Status& error);
   // Blocks a thread that sends faster than the client reads, but never an I/O thread.
-  void HoldBack(const WaitingMessages& waiting);
+  void HoldBack(const WaitingMessages& waiting) ABSL_LOCKS_EXCLUDED(mu_);
   // From Register to Unregister, cancelling the call cancels the request.
   void Register(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
   void Unregister(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // GrpcCall
+  void OnDelivery() override ABSL_LOCKS_EXCLUDED(mu_);
+  void OnSent() override;
+
  private:
-  // ---- Events.
-  void OnArrived(bool ok);
-  void OnRead(bool ok);
-  void OnWritten(bool ok);
-  void OnFinished(bool ok);
-  void OnDone(bool ok);
+  // What other threads leave for the loop's.
+  struct Left {
+    StreamFlow::Action action;
+    bool stalled = false;
+  };
 
-  void Act(const StreamFlow::Action& action);
-  void StartRead();
-  // On the thread of the queue, so no request begins meanwhile.
+  void OnMessage(std::shared_ptr<ReceivedBody> message) override {
+    BeginRequestWith(std::move(message), absl::OkStatus());
+  }
+  void OnRefused(std::shared_ptr<ReceivedBody> message, const absl::Status& error) override {
+    BeginRequestWith(std::move(message), error);
+  }
+  void BeginRequestWith(std::shared_ptr<ReceivedBody> message, const absl::Status& refused);
+  void OnHalfClose() override;
+  void OnCancelled() override;
+  bool MayRead() override { return reading_; }
+
+  // Carries out `action`, or leaves it for the loop's thread.
+  void Act(StreamFlow::Action action) ABSL_LOCKS_EXCLUDED(mu_);
+  void Perform(StreamFlow::Action action);
   void CancelRequests() ABSL_LOCKS_EXCLUDED(mu_);
-  // Runs `start`, which starts one operation; returns false if the queue is stopped.
-  template <typename Start>
-  bool StartOperation(Start start);
-  // gRPC owes one more event / has delivered an event.
-  void AddEvents(int count) ABSL_LOCKS_EXCLUDED(mu_);
-  void EventDelivered() ABSL_LOCKS_EXCLUDED(mu_);
 
-  const std::shared_ptr<InferEnvironment> environment_;
-  const std::shared_ptr<CallQueue> queue_;
-  MemberTag<StreamInfer, &StreamInfer::OnArrived> arrived_{this};
-  MemberTag<StreamInfer, &StreamInfer::OnRead> read_{this};
-  MemberTag<StreamInfer, &StreamInfer::OnWritten> written_{this};
-  MemberTag<StreamInfer, &StreamInfer::OnFinished> finished_{this};
-  MemberTag<StreamInfer, &StreamInfer::OnDone> done_{this};
-  grpc::ServerContext context_;
-  grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream_{&context_};
-  grpc::ByteBuffer received_;
   StreamFlow flow_;
   bool ends_at_errors_ = false;  // set before the first request
   std::atomic<bool> gone_{false};
   std::atomic<uint64_t> held_bytes_{0};
 
+  // Loop's thread only.
+  bool reading_ = true;   // further requests may begin
+  bool writing_ = false;  // the end of a write is owed to the flow
+
   Mutex mu_;
-  int events_owed_ ABSL_GUARDED_BY(mu_) = 0;
-  std::shared_ptr<StreamInfer> self_ ABSL_GUARDED_BY(mu_);  // while events are owed
+  Left left_ ABSL_GUARDED_BY(mu_);
+  bool delivered_ ABSL_GUARDED_BY(mu_) = false;  // the loop's thread will look at left_
   absl::flat_hash_set<StreamRequest*> requests_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -4,9 +4,10 @@
 #define NEREID_FRONTENDS_GRPC_STREAM_MESSAGES_H_
 
 #include <absl/strings/string_view.h>
-#include <grpcpp/support/byte_buffer.h>
 
 #include <string>
+
+#include "frontends/grpc/out_message.h"
 
 namespace nereid {
 
@@ -18,12 +19,11 @@ struct RequestNames {
 };
 
 // An error for a request that never reached the model.
-grpc::ByteBuffer MakeRefusal(absl::string_view error, absl::string_view id);
+OutMessage MakeRefusal(absl::string_view error, absl::string_view id);
 // An error from the model. `is_final`: nothing more follows for the request.
-grpc::ByteBuffer MakeErrorResponse(absl::string_view error, const RequestNames& names,
-                                   bool is_final);
+OutMessage MakeErrorResponse(absl::string_view error, const RequestNames& names, bool is_final);
 // The end of a request, for clients that ask to be told.
-grpc::ByteBuffer MakeEmptyFinalResponse(const RequestNames& names);
+OutMessage MakeEmptyFinalResponse(const RequestNames& names);
 
 }  // namespace nereid
 

@@ -1,6 +1,6 @@
 #include "frontends/grpc/stream_request.h"
 
-#include <absl/strings/str_cat.h>
+#include <absl/cleanup/cleanup.h>
 
 #include <utility>
 
@@ -8,11 +8,9 @@
 #include "base/status_macros.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/grpc/infer_parameters.h"
-#include "frontends/grpc/message_slices.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/proto_writer.h"
 #include "frontends/grpc/stream_infer.h"
-#include "infer/request_cost.h"
 
 namespace nereid {
 namespace {
@@ -32,88 +30,85 @@ StreamRequest::StreamRequest(std::shared_ptr<StreamInfer> stream) : stream_(std:
 
 StreamRequest::~StreamRequest() {
   counted_ = Gate::Pass();
-  slot_.Return();
+  ReturnSlot();
   if (begun_) stream_->RequestGone();
 }
 
-void StreamRequest::Begin() {
-  stream_->BeginRequest();
-  begun_ = true;
-  if (const absl::Status begun = TryBegin(); !begun.ok()) Refuse(begun);
+void StreamRequest::Begin(std::shared_ptr<StreamRequest> request,
+                          std::shared_ptr<ReceivedBody> message, const absl::Status& refused) {
+  request->received_.Take(std::move(message));
+  request->stream_->BeginRequest();
+  request->begun_ = true;
+  const absl::Status begun = refused.ok() ? TryBegin(&request) : refused;
+  if (!begun.ok()) request->Refuse(begun);
 }
 
-absl::Status StreamRequest::TryBegin() {
-  InferEnvironment& environment = stream_->environment();
-  counted_ = environment.calls.Enter();
-  if (!counted_) return ShuttingDownError();
-  RETURN_IF_ERROR(TakeUnits());
-  RETURN_IF_ERROR(Parse());
-  RETURN_IF_ERROR(MakeRequest());
-  return Issue();
+absl::Status StreamRequest::TryBegin(std::shared_ptr<StreamRequest>* request) {
+  StreamRequest* const self = request->get();
+  self->counted_ = self->stream_->env().calls.Enter();
+  if (!self->counted_) return ShuttingDownError();
+  RETURN_IF_ERROR(self->TakeUnits());
+  RETURN_IF_ERROR(self->Parse());
+  RETURN_IF_ERROR(self->MakeRequest());
+  return IssueDraft(request);
 }
 
 absl::Status StreamRequest::TakeUnits() {
-  Server* const server = stream_->environment().server;
+  Server* const server = stream_->env().server;
   const auto open = static_cast<uint64_t>(stream_->requests() - 1);
-  ASSIGN_OR_RETURN(slot_, server->in_flight_requests()->TakeFairly(1, open, ShareUse::kAdmission));
-  std::atomic<uint64_t>* const held = stream_->held_bytes();
-  ASSIGN_OR_RETURN(bytes_, server->in_flight_bytes()->TakeFairly(
-                               received_.bytes()->Length() + kRequestCost,
-                               held->load(std::memory_order_relaxed), ShareUse::kAdmission));
-  held->fetch_add(bytes_.amount(), std::memory_order_relaxed);
+  ASSIGN_OR_RETURN(BudgetUnits slot,
+                   server->in_flight_requests()->TakeFairly(1, open, ShareUse::kAdmission));
+  set_slot(std::move(slot));
+  charged_ = received_.charged();
+  stream_->held_bytes()->fetch_add(charged_, std::memory_order_relaxed);
   return absl::OkStatus();
 }
 
 absl::Status StreamRequest::Parse() {
-  Budget* const budget = stream_->environment().server->in_flight_bytes();
+  Budget* const budget = stream_->env().server->in_flight_bytes();
   const uint64_t held = stream_->held_bytes()->load(std::memory_order_relaxed);
   buffers_.ChargeTo(budget, held);
+  buffers_.set_shared_memory(stream_->env().shared_memory);
   return received_.Parse(budget, held);
 }
 
 void StreamRequest::ReturnUnits() {
-  stream_->held_bytes()->fetch_sub(bytes_.amount(), std::memory_order_relaxed);
-  bytes_.Return();
+  stream_->held_bytes()->fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed);
 }
 
 absl::Status StreamRequest::MakeRequest() {
-  const inference::ModelInferRequest& message = received_.message();
-  names_ = {message.id(), message.model_name(), message.model_version()};
-  RETURN_IF_ERROR(CheckLength("name of the model", message.model_name()));
+  names_ = {std::string(received_.id()), std::string(received_.model_name()),
+            std::string(received_.model_version())};
+  RETURN_IF_ERROR(CheckLength("name of the model", names_.model));
   ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(names_.version));
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
-                   stream_->environment().server->FindModel(names_.model, version));
+                   stream_->env().server->FindModel(names_.model, version));
   decoupled_ = model->config().decoupled;
-  request_.emplace(std::move(model), version);
-  RETURN_IF_ERROR(ReadInferRequest(received_.request(), &*request_, &buffers_, &formats_));
-  wants_empty_final_ = WantsEmptyFinalResponse(message.parameters());
+  RETURN_IF_ERROR(received_.Read(Draft(std::move(model), version), &buffers_, &formats_));
+  wants_empty_final_ = received_.wants_empty_final_response();
   return absl::OkStatus();
 }
 
-absl::Status StreamRequest::Issue() {
-  InferEnvironment& environment = stream_->environment();
-  if (!decoupled_) {
-    place_ = stream_->TakePlace();
-    request_->set_inline_turn(stream_->queue()->turn());
+absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) {
+  StreamRequest* const self = request->get();
+  StreamInfer* const stream = self->stream_.get();
+  if (!self->decoupled_) {
+    self->place_ = stream->TakePlace();
+    self->draft()->set_inline_turn(stream->turn());
   }
-  request_->set_open_of_client(static_cast<uint64_t>(stream_->requests() - 1));
-  request_->set_release_target({&StreamRequest::OnRelease, this});
-  request_->set_response_target(
-      {&StreamRequest::OnResponse, this, nullptr, &environment.allocator, nullptr});
-  until_released_ = shared_from_this();
-  until_answered_ = until_released_;
-  stream_->Register(this);
-  absl::Status issued = environment.server->InferForClient(&*request_);
-  if (!issued.ok()) {
-    stream_->Unregister(this);
-    until_answered_.reset();
-    until_released_.reset();
-  }
-  return issued;
+  self->draft()->set_open_of_client(static_cast<uint64_t>(stream->requests() - 1));
+  stream->Register(self);
+  absl::Cleanup not_issued = [stream, self] { stream->Unregister(self); };
+  GrpcEnvironment& environment = stream->env();
+  RETURN_IF_ERROR(Issue(
+      request, environment.allocators.For(self->formats_),
+      [&environment](InferRequest* draft) { return environment.server->InferForClient(draft); }));
+  std::move(not_issued).Cancel();
+  return absl::OkStatus();
 }
 
 void StreamRequest::Refuse(const absl::Status& error) {
-  if (!received_.parsed() && received_.bytes()->Length() <= kReadForId) {
+  if (!received_.parsed() && received_.size() > 0 && received_.size() <= kReadForId) {
     Parse().IgnoreError();
   }
   if (!place_.has_value() && !decoupled_) place_ = stream_->TakePlace();
@@ -121,51 +116,27 @@ void StreamRequest::Refuse(const absl::Status& error) {
     stream_->Fail(error);
   } else {
     StreamFlow::MessagePtr message = NewMessage();
-    message->bytes =
-        MakeRefusal(error.message(), received_.parsed() ? received_.message().id() : "");
+    message->bytes = MakeRefusal(error.message(), received_.parsed() ? received_.id() : "");
     Send(std::move(message));
   }
-  request_.reset();
-  received_.Clear();
-  buffers_.Clear();
-  ReturnUnits();
+  Drop();
   stream_->EndRequest();
 }
 
-void StreamRequest::Cancel() {
-  LOG_VERBOSE(1) << "Cancellation notification received for ModelStreamInfer of '" << names_.model
-                 << "'";
-  if (const absl::Status cancelled = request_->Cancel(); !cancelled.ok()) {
-    LOG_ERROR << "cannot cancel a request: " << cancelled.message();
-  }
+void StreamRequest::OnReleased() {
+  received_.Clear();
+  buffers_.Clear();
+  ReturnUnits();
 }
 
-void StreamRequest::OnRelease(InferRequest* request, uint32_t, const ReleaseTarget& target) {
-  auto* const self = static_cast<StreamRequest*>(target.userp);
-  const std::shared_ptr<StreamRequest> keep = std::move(self->until_released_);
-  request->RemoveAllInputs();
-  self->received_.Clear();
-  self->buffers_.Clear();
-  self->ReturnUnits();
-}
-
-void StreamRequest::OnResponse(InferResponse* response, uint32_t flags,
-                               const ResponseTarget& target) {
-  // The object keeps itself alive until the final response, which comes last.
-  auto* const self = static_cast<StreamRequest*>(target.userp);
-  std::unique_ptr<InferResponse> owned(response);
-  const bool is_final = (flags & kResponseCompleteFinal) != 0;
-  std::shared_ptr<StreamRequest> keep;
-  if (is_final) {
-    keep = std::move(self->until_answered_);
-    self->stream_->Unregister(self);
-  }
-  if (self->decoupled_) {
-    self->ReceiveOneOfMany(std::move(owned), is_final);
+void StreamRequest::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
+  if (is_final) stream_->Unregister(this);
+  if (decoupled_) {
+    ReceiveOneOfMany(std::move(response), is_final);
   } else {
-    self->ReceiveOnly(std::move(owned), is_final);
+    ReceiveOnly(std::move(response), is_final);
   }
-  if (is_final) self->stream_->EndRequest();
+  if (is_final) stream_->EndRequest();
 }
 
 void StreamRequest::ReceiveOneOfMany(std::unique_ptr<InferResponse> response, bool is_final) {
@@ -181,21 +152,13 @@ void StreamRequest::ReceiveOneOfMany(std::unique_ptr<InferResponse> response, bo
 }
 
 void StreamRequest::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is_final) {
-  uint32_t count;
-  std::unique_ptr<InferResponse> first;
-  {
-    MutexLock lock(&mu_);
-    // A second response is an error of the model; then only their number matters.
-    if (response != nullptr && ++response_count_ == 1) response_ = std::move(response);
-    if (!is_final) return;
-    count = response_count_;
-    first = std::move(response_);
+  if (!response_.Add(std::move(response), is_final)) return;
+  absl::StatusOr<std::unique_ptr<InferResponse>> only = response_.Take();
+  if (only.ok()) return SendResponse(*std::move(only), /*is_final=*/true);
+  if (response_.count() != 1) {
+    LOG_ERROR << "model '" << names_.model << "': " << only.status().message();
   }
-  if (count == 1) return SendResponse(std::move(first), /*is_final=*/true);
-  const absl::Status error =
-      absl::InternalError(absl::StrCat("expected a single response, got ", count));
-  LOG_ERROR << "model '" << names_.model << "': " << error.message();
-  SendError(error, /*is_final=*/true);
+  SendError(only.status(), /*is_final=*/true);
 }
 
 void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool is_final) {
@@ -207,11 +170,15 @@ void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool i
       writer.WriteStreamed(*response, formats_, is_final);
   if (!pieces.ok()) return SendError(pieces.status(), is_final);
   StreamFlow::MessagePtr message = NewMessage();
-  MakeByteBuffer(*pieces, &response).Swap(&message->bytes);
+  message->bytes = OutMessage(*pieces, &response);
+  if (absl::Status compressed =
+          message->bytes.Compress(stream_->coding(), stream_->env().compression);
+      !compressed.ok()) {
+    return SendError(compressed, is_final);
+  }
   if (response != nullptr) {  // it has been copied completely
-    absl::StatusOr<BudgetUnits> units =
-        stream_->environment().server->in_flight_bytes()->TakeFairly(OwnBytes(*pieces), 0,
-                                                                     ShareUse::kAnswer);
+    absl::StatusOr<BudgetUnits> units = stream_->env().server->in_flight_bytes()->TakeFairly(
+        OwnBytes(*pieces), 0, ShareUse::kAnswer);
     if (units.ok()) {
       message->units = *std::move(units);
     } else {

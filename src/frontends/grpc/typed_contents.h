@@ -16,8 +16,8 @@ namespace nereid {
 
 // Names of a tensor, for error texts.
 struct TensorOfModel {
-  const std::string& tensor;
-  const std::string& model;
+  absl::string_view tensor;
+  absl::string_view model;
 };
 
 // The tensor as raw bytes: a view into `contents` if the values have the tensor's layout there,

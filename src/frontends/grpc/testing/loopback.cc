@@ -38,7 +38,7 @@ Loopback::Loopback(const std::vector<TestModel>& models, ServerOptions options,
   server_ = *std::move(server);
   grpc_options.address = "127.0.0.1";
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
-      GrpcServer::Start(grpc_options, server_.get(), &admin_);
+      GrpcServer::Start(grpc_options, server_.get(), executors());
   EXPECT_TRUE(grpc.ok()) << grpc.status();
   grpc_ = *std::move(grpc);
   grpc::ChannelArguments arguments;
@@ -51,6 +51,7 @@ Loopback::Loopback(const std::vector<TestModel>& models, ServerOptions options,
 Loopback::~Loopback() {
   grpc_.reset();
   EXPECT_TRUE(admin_.End(TimePoint::max()));
+  EXPECT_TRUE(compression_.End(TimePoint::max()));
   const absl::Status stopped = server_->Stop();
   EXPECT_TRUE(stopped.ok()) << stopped;
   server_.reset();

@@ -37,12 +37,15 @@ std::string ModelParameterText(absl::string_view key, absl::string_view value);
 
 class Loopback {
  public:
+  // Large messages that may wait for the one thread that decompresses.
+  static constexpr size_t kMaxWaitingCompressions = 3;
+
   explicit Loopback(const std::vector<TestModel>& models, ServerOptions options = {},
                     GrpcServerOptions grpc_options = {});
   ~Loopback();
 
   Server* server() { return server_.get(); }
-  SpareExecutor* admin() { return &admin_; }
+  GrpcExecutors executors() { return {&admin_, &compression_}; }
   GrpcServer* grpc() { return grpc_.get(); }
   inference::GRPCInferenceService::Stub* stub() { return stub_.get(); }
   const std::shared_ptr<grpc::Channel>& channel() { return channel_; }
@@ -59,7 +62,9 @@ class Loopback {
  private:
   std::filesystem::path repository_;
   Server::Owner server_;
-  SpareExecutor admin_{SpareExecutorOptions()};  // ends before the server is destroyed
+  // These end before the server is destroyed.
+  SpareExecutor admin_{SpareExecutorOptions()};
+  SpareExecutor compression_{SpareExecutorOptions{"compression", 1, 1, kMaxWaitingCompressions}};
   std::unique_ptr<GrpcServer> grpc_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<inference::GRPCInferenceService::Stub> stub_;

@@ -1,0 +1,336 @@
+#include "frontends/grpc/grpc_call.h"
+
+#include <absl/container/inlined_vector.h>
+#include <absl/strings/match.h>
+#include <absl/types/span.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+#include "frontends/codec/inline_limits.h"
+#include "frontends/grpc/wire/call_head.h"
+#include "frontends/grpc/wire/message_decompression.h"
+
+namespace nereid {
+namespace {
+
+using http2::Header;
+
+constexpr Header kStatusOk = {":status", "200", true};
+constexpr Header kContentType = {"content-type", "application/grpc", true};
+constexpr Header kPlain = {"content-type", "text/plain", true};
+constexpr Header kReadable = {"grpc-accept-encoding", kReadableCodings, true};
+
+// The code as text, for the lifetime of the program.
+absl::string_view CodeText(GrpcCode code) {
+  static constexpr std::array<absl::string_view, 17> kTexts = {
+      "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"};
+  return kTexts[static_cast<size_t>(code)];
+}
+
+using Headers = absl::InlinedVector<Header, 5>;
+
+// Views of `fields` behind `headers`.
+void AppendFields(absl::Span<const std::pair<std::string, std::string>> fields, Headers* headers) {
+  for (const auto& [name, value] : fields) headers->push_back({name, value, false});
+}
+
+std::string EncodeField(absl::string_view name, absl::string_view value) {
+  return absl::EndsWith(name, "-bin") ? EncodeBinaryMetadata(value) : std::string(value);
+}
+
+// Ends a stream with a status and `fields`; without a head, in one frame with it.
+void SendEnd(http2::Stream* stream, bool head_sent, GrpcCode code, absl::string_view message,
+             absl::Span<const std::pair<std::string, std::string>> fields) {
+  Headers headers;
+  if (!head_sent) headers = {kStatusOk, kContentType, kReadable};
+  headers.push_back({"grpc-status", CodeText(code), true});
+  const std::string text = EncodeStatusMessage(message);
+  if (!text.empty()) headers.push_back({"grpc-message", text, false});
+  AppendFields(fields, &headers);
+  if (head_sent) {
+    stream->Finish(headers);
+  } else {
+    stream->SendHead(headers, /*end=*/true);
+  }
+}
+
+// A request that is no gRPC call. Is answered at its end, so that until then the library sees what
+// else the client gets wrong.
+class NoCall final : public http2::StreamUser {
+ public:
+  // `stream` calls this object, so it is there.
+  NoCall(http2::Stream* stream, bool is_rest)
+      : stream_(stream), is_post_(stream->FindHeader(":method") == "POST"), is_rest_(is_rest) {}
+
+  void OnData(absl::string_view bytes) override { stream_->Consume(bytes.size()); }
+  void OnEndOfInput() override {
+    static constexpr Header kNotPost[] = {
+        {":status", "405", true}, {"allow", "POST", true}, kPlain};
+    static constexpr Header kNotGrpc[] = {{":status", "415", true}, kPlain};
+    const bool is_head = stream_->FindHeader(":method") == "HEAD";  // whose answer has no body
+    stream_->SendHead(is_post_ ? absl::MakeConstSpan(kNotGrpc) : absl::MakeConstSpan(kNotPost),
+                      /*end=*/is_head);
+    if (is_head) return;
+    stream_->Append(is_post_ ? "This port speaks gRPC: 'content-type' must be application/grpc.\n"
+                             : "This port speaks gRPC: the method must be POST.\n");
+    if (is_rest_) stream_->Append("REST is switched off (--allow-http=false).\n");
+    stream_->Finish({});
+  }
+  void OnClosed(bool) override {}
+
+ private:
+  http2::Stream* const stream_;
+  const bool is_post_;
+  const bool is_rest_;
+};
+
+}  // namespace
+
+GrpcCall::GrpcCall(Origin origin, Messages messages, const std::atomic<uint64_t>* held_elsewhere)
+    : origin_(std::move(origin)),
+      reader_(origin_.environment->server->in_flight_bytes(), GrpcEnvironment::kMaxMessageBytes,
+              held_elsewhere),
+      messages_(messages),
+      reading_pace_(environment().stall_timeout, environment().min_bytes_per_second),
+      // Who reads a stream of answers may do so as slowly as it likes, as long as it reads: what
+      // waits for it is limited.
+      writing_pace_(environment().stall_timeout,
+                    messages == Messages::kOne ? environment().min_bytes_per_second : 0) {}
+
+bool GrpcCall::IsCall(const http2::Stream& stream) {
+  return stream.FindHeader(":method") == "POST" &&
+         IsGrpcContentType(stream.FindHeader("content-type"));
+}
+
+std::shared_ptr<http2::StreamUser> GrpcCall::RefuseOther(http2::Stream* stream, bool is_rest) {
+  return std::make_shared<NoCall>(stream, is_rest);
+}
+
+void GrpcCall::Refuse(http2::Stream* stream, const absl::Status& error) {
+  SendEnd(stream, /*head_sent=*/false, GrpcCodeOfTransport(error.code()), error.message(), {});
+}
+
+bool GrpcCall::ReadHead() {
+  const auto refuse = [this](const absl::Status& error) {
+    SendStatus(GrpcCodeOfTransport(error.code()), error.message());
+    return false;
+  };
+  const absl::StatusOr<MessageCoding> coding = ParseMessageCoding(header("grpc-encoding"));
+  if (!coding.ok()) return refuse(coding.status());
+  coding_ = *coding;
+  const absl::StatusOr<std::optional<Duration>> timeout = ParseTimeout(header("grpc-timeout"));
+  if (!timeout.ok()) return refuse(timeout.status());
+  if (timeout->has_value()) {
+    loop()->StartTimer(this, loop()->Now() + **timeout);
+  }
+  OnBegin();
+  return true;
+}
+
+void GrpcCall::OnData(absl::string_view bytes) {
+  unconsumed_ += bytes.size();
+  received_ += bytes.size();
+  const std::shared_ptr<GrpcCall> keep = shared_from_this();
+  if (!ended_) {
+    if (unread_.empty()) bytes.remove_prefix(Read(bytes));
+    if (!bytes.empty() && !ended_) KeepUnread(bytes);
+  }
+  LetSend();
+}
+
+size_t GrpcCall::Read(absl::string_view bytes) {
+  const auto receive = [this](ReceivedMessageBytes received) {
+    Receive(std::move(received));
+    return MayReadNow();
+  };
+  size_t unread = bytes.size();
+  in_read_ = true;
+  while (unread > 0 && MayReadNow()) {
+    const absl::string_view rest = bytes.substr(bytes.size() - unread);
+    if (const absl::Status read = reader_.Append(rest, receive, &unread); !read.ok()) Fail(read);
+  }
+  in_read_ = false;
+  return bytes.size() - unread;
+}
+
+void GrpcCall::KeepUnread(absl::string_view bytes) {
+  absl::StatusOr<BudgetUnits> units = environment().server->in_flight_bytes()->TakeFairly(
+      bytes.size(), unread_units_.amount(), ShareUse::kAdmission);
+  if (!units.ok()) return Fail(units.status());
+  unread_units_.Add(*std::move(units));
+  unread_.append(bytes.data(), bytes.size());
+}
+
+void GrpcCall::ReadOn() {
+  if (in_read_) return;  // the call under way goes on
+  if (!unread_.empty()) unread_begin_ += Read(absl::string_view(unread_).substr(unread_begin_));
+  LetSend();
+  if (input_ended_ && unread_.empty() && large_message_ == nullptr) EndInput();
+}
+
+void GrpcCall::LetSend() {
+  // What was read of it stays until all is read: it is not copied for each message.
+  if (ended_ || unread_begin_ == unread_.size()) {
+    unread_ = std::string();
+    unread_begin_ = 0;
+    unread_units_.Return();
+  }
+  if (ended_ || (unread_.empty() && MayReadNow())) stream()->Consume(std::exchange(unconsumed_, 0));
+}
+
+void GrpcCall::Receive(ReceivedMessageBytes received) {
+  if (ended_) return;
+  has_message_ = true;
+  reading_pace_.End();
+  if (!received.refused.ok()) {
+    return OnRefused(received.compressed ? nullptr : std::move(received.bytes), received.refused);
+  }
+  message_was_compressed_ = received.compressed;
+  if (!received.compressed) return OnMessage(std::move(received.bytes));
+  Decompress(std::move(received.bytes));
+}
+
+void GrpcCall::Decompress(std::shared_ptr<ReceivedBody> compressed) {
+  const bool begins_here = compressed->size() <= kMostInlineCompressedBytes;
+  auto decompression = std::make_unique<MessageDecompression>(
+      coding_, std::move(compressed), GrpcEnvironment::kMaxMessageBytes,
+      environment().server->in_flight_bytes());
+  absl::StatusOr<bool> done = false;
+  if (begins_here) done = decompression->Run(kMostInlinePlainBytes);
+  if (!done.ok()) return Fail(done.status());
+  if (*done) return OnMessage(decompression->Finish());
+  large_message_ = std::make_shared<LargeMessage>(shared_from_this(), std::move(decompression));
+  if (large_message_->TryRun(environment().executors.compression)) return;
+  large_message_.reset();
+  OnRefused(nullptr, absl::UnavailableError(
+                         "too many large compressed messages at a time: try again later"));
+}
+
+void GrpcCall::Resume(LargeMessage* message) {
+  if (large_message_.get() != message) return;  // the call has ended meanwhile
+  large_message_.reset();
+  absl::StatusOr<std::shared_ptr<ReceivedBody>> plain = message->TakePlain();
+  if (plain.ok()) {
+    OnMessage(*std::move(plain));
+  } else {
+    Fail(plain.status());
+  }
+  ReadOn();
+}
+
+void GrpcCall::DropLargeMessage() {
+  if (large_message_ == nullptr) return;
+  large_message_->Cancel();
+  large_message_.reset();
+}
+
+void GrpcCall::Fail(const absl::Status& error) {
+  if (ended_) return;
+  // First the status: what is cancelled may answer at once.
+  SendStatus(GrpcCodeOfTransport(error.code()), error.message());
+  OnCancelled();
+}
+
+void GrpcCall::OnEndOfInput() {
+  input_ended_ = true;
+  if (unread_.empty() && large_message_ == nullptr) EndInput();
+}
+
+void GrpcCall::EndInput() {
+  input_ended_ = false;
+  if (ended_) return;
+  if (!reader_.in_message()) return OnHalfClose();
+  Fail(absl::InternalError("the client's stream ended inside a message"));
+}
+
+void GrpcCall::OnTimer() {
+  const std::shared_ptr<GrpcCall> keep = shared_from_this();
+  Fail(absl::DeadlineExceededError("Deadline Exceeded"));
+}
+
+void GrpcCall::OnClosed(bool) {
+  loop()->StopTimer(this);
+  DropLargeMessage();
+  if (!std::exchange(ended_, true)) OnCancelled();
+  OnStreamClosed();
+}
+
+void GrpcCall::OnSweep(TimePoint now) {
+  KeepReadingPace(now);
+  // Also when the call has ended: its status may be what waits.
+  if (writing_pace_.Check(now, stream()->windows())) return;
+  LOG_VERBOSE(1) << "resetting a call whose client does not read its answer";
+  connection().CountSlowClient();
+  stream()->Reset(http2::ErrorCode::kCancel);
+}
+
+void GrpcCall::KeepReadingPace(TimePoint now) {
+  const bool awaits_rest = messages_ == Messages::kOne ? !has_message_ : reader_.in_message();
+  // A client that is not allowed to send is not slow.
+  if (!awaits_rest || !MayReadNow()) return reading_pace_.End();
+  if (!reading_pace_.under_way()) reading_pace_.Begin(now, received_);
+  reading_pace_.Moved(now, received_);
+  if (now < reading_pace_.deadline()) return;
+  connection().CountSlowClient();
+  // UNAVAILABLE says what HTTP's 408 does: nothing was carried out, and the client may send the
+  // same again. DEADLINE_EXCEEDED would blame the client's own deadline, CANCELLED the client's
+  // program; neither is tried again.
+  const std::string why =
+      reading_pace_.by_rate()
+          ? absl::StrCat("fewer than ", environment().min_bytes_per_second, " bytes per second")
+          : absl::StrCat("none of it within ",
+                         std::chrono::duration<double>(environment().stall_timeout).count(), " s");
+  Fail(absl::UnavailableError(absl::StrCat("the client's message arrives too slowly: ", why)));
+}
+
+GrpcCall::Metadata* GrpcCall::metadata() {
+  if (metadata_ == nullptr) metadata_ = std::make_unique<Metadata>();
+  return metadata_.get();
+}
+
+void GrpcCall::AddInitialMetadata(absl::string_view name, absl::string_view value) {
+  if (!head_sent_) metadata()->initial.emplace_back(name, EncodeField(name, value));
+}
+
+void GrpcCall::AddTrailer(absl::string_view name, absl::string_view value) {
+  if (!ended_) metadata()->trailing.emplace_back(name, EncodeField(name, value));
+}
+
+void GrpcCall::SendHead() {
+  if (std::exchange(head_sent_, true)) return;
+  Headers headers = {kStatusOk, kContentType, kReadable};
+  if (answer_coding_ != MessageCoding::kIdentity) {
+    headers.push_back({"grpc-encoding", MessageCodingName(answer_coding_), true});
+  }
+  if (metadata_ != nullptr) AppendFields(metadata_->initial, &headers);
+  stream()->SendHead(headers, /*end=*/false);
+}
+
+void GrpcCall::SendMessage(const OutMessage& message) {
+  if (ended_) return;
+  SendHead();
+  message.AppendTo(stream());
+  stream()->Flush();
+}
+
+void GrpcCall::SendMessage(OutMessage&& message) {
+  if (ended_) return;
+  SendHead();
+  message.MoveTo(stream());
+  stream()->Flush();
+}
+
+void GrpcCall::SendStatus(GrpcCode code, absl::string_view message) {
+  if (std::exchange(ended_, true)) return;
+  DropLargeMessage();
+  if (metadata_ == nullptr) return SendEnd(stream(), head_sent_, code, message, {});
+  // In one frame with the status it would all be trailers to the client.
+  if (!metadata_->initial.empty()) SendHead();
+  SendEnd(stream(), head_sent_, code, message, metadata_->trailing);
+}
+
+}  // namespace nereid

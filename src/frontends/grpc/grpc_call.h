@@ -1,0 +1,187 @@
+// GrpcCall: one RPC as the gRPC protocol knows it, on an HTTP/2 stream: messages that arrive,
+// messages and a status that are sent, the deadline, the end. What a method does is its subclass's.
+//
+// Kept alive by its stream until that is closed, and by whatever its subclass has begun. All
+// methods run on the thread of the connection's loop unless they say otherwise.
+#ifndef NEREID_FRONTENDS_GRPC_GRPC_CALL_H_
+#define NEREID_FRONTENDS_GRPC_GRPC_CALL_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "frontends/grpc/grpc_environment.h"
+#include "frontends/grpc/large_message.h"
+#include "frontends/grpc/out_message.h"
+#include "frontends/grpc/wire/grpc_code.h"
+#include "frontends/grpc/wire/message_compression.h"
+#include "frontends/grpc/wire/message_reader.h"
+#include "frontends/transport/http2/connection.h"
+#include "frontends/transport/http2/stream.h"
+#include "frontends/transport/http2/window_pace.h"
+#include "frontends/transport/loop_connection.h"
+#include "frontends/transport/pace.h"
+#include "frontends/transport/timer_queue.h"
+
+namespace nereid {
+
+class GrpcCall : public http2::StreamUser,
+                 public transport::Delivery,
+                 public transport::Timer,
+                 public std::enable_shared_from_this<GrpcCall> {
+ public:
+  // Where a call comes from.
+  struct Origin {
+    std::shared_ptr<GrpcEnvironment> environment;
+    std::shared_ptr<http2::Connection> connection;
+    std::shared_ptr<http2::Stream> stream;
+  };
+
+  enum class Messages {
+    kOne,   // the client sends one at once, and its library takes the answer as it comes
+    kMany,  // they come and are taken when the client likes
+  };
+
+  // `held_elsewhere`: see MessageReader.
+  explicit GrpcCall(Origin origin, Messages messages = Messages::kOne,
+                    const std::atomic<uint64_t>* held_elsewhere = nullptr);
+
+  // Reads the head of the call. False if the call was answered instead.
+  bool ReadHead();
+
+  // Whether a request is a gRPC call, by its method and content type.
+  static bool IsCall(const http2::Stream& stream);
+  // What answers a request that is not, as HTTP says. `is_rest`: its path is none of gRPC.
+  static std::shared_ptr<http2::StreamUser> RefuseOther(http2::Stream* stream, bool is_rest);
+  // Answers a stream that is no call of a known method.
+  static void Refuse(http2::Stream* stream, const absl::Status& error);
+
+  // StreamUser
+  void OnData(absl::string_view bytes) final;
+  void OnEndOfInput() final;
+  void OnClosed(bool complete) final;
+  void OnSweep(TimePoint now) override;  // subclasses call it first
+  // Delivery
+  void OnDelivery() override {}
+  // Timer: the deadline is over.
+  void OnTimer() final;
+  // Goes on behind `message`, which another thread has decompressed.
+  void Resume(LargeMessage* message);
+  // Any thread.
+  transport::IoLoop* loop() const { return connection().loop().get(); }
+
+ protected:
+  // The head of the call was read and is in order. Here a subclass can add metadata.
+  virtual void OnBegin() {}
+  // A message has arrived.
+  virtual void OnMessage(std::shared_ptr<ReceivedBody> message) = 0;
+  // A message was refused memory. `message` is null if it was too long to be read all the same.
+  virtual void OnRefused(std::shared_ptr<ReceivedBody> message, const absl::Status& error) {
+    Fail(error);
+  }
+  // The client sends no more messages.
+  virtual void OnHalfClose() = 0;
+  // The client has left or cancelled the call, its deadline is over, or Fail was called, which has
+  // sent the status. Called at most once, and not for a call that SendStatus has ended.
+  virtual void OnCancelled() {}
+  // The stream is closed. Called once.
+  virtual void OnStreamClosed() {}
+  // Whether the client may send more than what has arrived.
+  virtual bool MayRead() { return true; }
+
+  // ---- For subclasses.
+  GrpcEnvironment& environment() const { return *origin_.environment; }
+  http2::Connection& connection() const { return *origin_.connection; }
+  http2::Stream* stream() const { return origin_.stream.get(); }
+  absl::string_view header(absl::string_view name) const { return stream()->FindHeader(name); }
+  // The status is sent or will never be.
+  bool ended() const { return ended_; }
+  // Any thread.
+  bool OnLoop() const { return loop()->InLoop(); }
+  void Deliver() { loop()->Deliver(shared_from_this()); }
+  // Whether the message that was given to OnMessage last was compressed on its way.
+  bool message_was_compressed() const { return message_was_compressed_; }
+  // Adds metadata of the server's own: to the head, without effect once that is sent, or to what
+  // ends the call. A `value` is any bytes if `name` ends in "-bin", otherwise printable ASCII.
+  // REQUIRES: `name` is in lower case and none of HTTP or gRPC.
+  void AddInitialMetadata(absl::string_view name, absl::string_view value);
+  void AddTrailer(absl::string_view name, absl::string_view value);
+  // Any thread. How answers of the call are compressed, if the server compresses them.
+  MessageCoding answer_coding() const { return answer_coding_; }
+  void CompressAnswersFor(GrpcCompression level) {
+    answer_coding_ = ChooseMessageCoding(level, header("grpc-accept-encoding"));
+  }
+
+  // Sends a message; nothing if the call has ended.
+  void SendMessage(const OutMessage& message);
+  void SendMessage(OutMessage&& message);
+  // Ends the call. `code` is that of `status`, unless the transport has another one.
+  void SendStatus(const absl::Status& status) {
+    SendStatus(GrpcCodeOfCore(status.code()), status.message());
+  }
+  void SendStatus(GrpcCode code, absl::string_view message);
+  // Cancels what runs, and ends the call with an error of the transport.
+  void Fail(const absl::Status& error);
+  // Goes on with what has arrived after MayRead was false, and lets the client send on.
+  void ReadOn();
+
+ private:
+  // Names and encoded values.
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  struct Metadata {
+    Fields initial;
+    Fields trailing;
+  };
+  Metadata* metadata();
+
+  void SendHead();
+  // Whether the next message may be read now.
+  bool MayReadNow() { return !ended_ && large_message_ == nullptr && MayRead(); }
+  // Reads messages from `bytes` as long as MayReadNow says. Returns how many bytes it has read.
+  size_t Read(absl::string_view bytes);
+  void KeepUnread(absl::string_view bytes);
+  // Lets the client send as many bytes as were read.
+  void LetSend();
+  void EndInput();
+  void Receive(ReceivedMessageBytes received);
+  // Ends the call if its message arrives too slowly.
+  void KeepReadingPace(TimePoint now);
+  void Decompress(std::shared_ptr<ReceivedBody> compressed);
+  // The call has ended.
+  void DropLargeMessage();
+
+  const Origin origin_;
+  MessageReader reader_;
+  MessageCoding coding_ = MessageCoding::kIdentity;  // of the client's messages
+  MessageCoding answer_coding_ = MessageCoding::kIdentity;
+  std::unique_ptr<Metadata> metadata_;  // null, as for most calls: none
+  bool message_was_compressed_ = false;
+  const Messages messages_;
+  bool has_message_ = false;  // one has arrived
+  uint64_t received_ = 0;     // bytes
+  transport::Pace reading_pace_;
+  http2::WindowPace writing_pace_;
+  size_t unconsumed_ = 0;  // bytes received for which the client was not let go on
+  // Is decompressed on another thread. Nothing behind it is read until it is back.
+  std::shared_ptr<LargeMessage> large_message_;
+  // Bytes that came while nothing could be read, and their units. The stream's window bounds them.
+  std::string unread_;
+  size_t unread_begin_ = 0;  // the first of them that is still unread
+  BudgetUnits unread_units_;
+  bool input_ended_ = false;  // behind unread_
+  bool in_read_ = false;
+  bool head_sent_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_GRPC_GRPC_CALL_H_

@@ -1,0 +1,63 @@
+// GrpcEnvironment: what all calls of a gRPC server share. Thread-safe.
+#ifndef NEREID_FRONTENDS_GRPC_GRPC_ENVIRONMENT_H_
+#define NEREID_FRONTENDS_GRPC_GRPC_ENVIRONMENT_H_
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "base/clock.h"
+#include "base/gate.h"
+#include "base/spare_executor.h"
+#include "frontends/codec/placed_output_allocator.h"
+#include "frontends/grpc/admin_service.h"
+#include "frontends/grpc/grpc_server_options.h"
+#include "frontends/grpc/reflection.h"
+#include "frontends/grpc/serving_status.h"
+#include "frontends/grpc/stream_flow.h"
+#include "server/server.h"
+
+namespace nereid {
+
+// The error for new inference requests once the server is stopping.
+inline absl::Status ShuttingDownError() {
+  return absl::UnavailableError(
+      "GRPC server is shutting down and has stopped accepting new requests.");
+}
+
+struct GrpcEnvironment {
+  GrpcEnvironment(Server* server_in, const GrpcServerOptions& options,
+                  const GrpcExecutors& executors_in, SharedMemoryRegistry* shared_memory_in)
+      : server(server_in),
+        shared_memory(shared_memory_in),
+        compression(options.response_compression),
+        stream_limits{options.max_waiting_stream_bytes, options.max_response_pool_size,
+                      options.stream_stall_timeout, options.max_connection_requests},
+        stall_timeout(options.http2.stall_timeout),
+        min_bytes_per_second(options.http2.min_bytes_per_second),
+        allocators(server_in->in_flight_bytes()),
+        methods(server_in, shared_memory_in),
+        serving(server_in),
+        executors(executors_in) {}
+
+  // No message may be longer, in either direction.
+  static constexpr uint64_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
+
+  Server* const server;
+  SharedMemoryRegistry* const shared_memory;
+  const GrpcCompression compression;  // of inference responses
+  const StreamLimits stream_limits;
+  const Duration stall_timeout;         // of a client that sends or reads too slowly
+  const uint64_t min_bytes_per_second;  // of such a client; 0: none
+  const OutputAllocators allocators;
+  const AdminService methods;
+  const Reflection reflection;
+  ServingStatus serving;
+  const GrpcExecutors executors;
+  Gate calls;  // inside are requests not answered yet
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_GRPC_GRPC_ENVIRONMENT_H_

@@ -1,0 +1,80 @@
+#include "frontends/grpc/method_table.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/string_view.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "frontends/grpc/admin_call.h"
+#include "frontends/grpc/grpc_call.h"
+#include "frontends/grpc/health_watch.h"
+#include "frontends/grpc/reflection_call.h"
+#include "frontends/grpc/stream_infer.h"
+#include "frontends/grpc/unary_infer.h"
+#include "frontends/grpc/wire/call_head.h"
+
+namespace nereid {
+namespace {
+
+constexpr char kModelInfer[] = "/inference.GRPCInferenceService/ModelInfer";
+constexpr char kModelStreamInfer[] = "/inference.GRPCInferenceService/ModelStreamInfer";
+constexpr char kHealthWatch[] = "/grpc.health.v1.Health/Watch";
+// Whoever asks for one of these means gRPC, whatever the content type is.
+constexpr std::array<absl::string_view, 4> kServices = {
+    "/inference.GRPCInferenceService/", "/grpc.health.v1.Health/",
+    "/grpc.reflection.v1.ServerReflection/", "/grpc.reflection.v1alpha.ServerReflection/"};
+
+bool IsOfService(absl::string_view path) {
+  return std::any_of(kServices.begin(), kServices.end(),
+                     [path](absl::string_view service) { return absl::StartsWith(path, service); });
+}
+
+constexpr char kReflectionV1[] = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+constexpr char kReflectionV1Alpha[] =
+    "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+
+}  // namespace
+
+std::shared_ptr<http2::StreamUser> MethodTable::OnRequest(
+    const std::shared_ptr<http2::Stream>& stream,
+    const std::shared_ptr<http2::Connection>& connection) {
+  const absl::string_view path = stream->FindHeader(":path");
+  if (!GrpcCall::IsCall(*stream)) {
+    const bool is_rest =
+        !IsOfService(path) && !IsGrpcContentType(stream->FindHeader("content-type"));
+    if (is_rest && rest_ != nullptr) return PassOn(stream, connection);
+    return GrpcCall::RefuseOther(stream.get(), is_rest);
+  }
+  GrpcCall::Origin origin = {environment_, connection, stream};
+  std::shared_ptr<GrpcCall> call;
+  if (path == kModelInfer) {
+    call = std::make_shared<UnaryInfer>(std::move(origin));
+  } else if (path == kModelStreamInfer) {
+    call = std::make_shared<StreamInfer>(std::move(origin));
+  } else if (path == kHealthWatch) {
+    call = std::make_shared<HealthWatch>(std::move(origin));
+  } else if (path == kReflectionV1 || path == kReflectionV1Alpha) {
+    call = std::make_shared<ReflectionCall>(std::move(origin));
+  } else {
+    const absl::StatusOr<const AdminService::Method*> method = environment_->methods.Find(path);
+    if (!method.ok()) {
+      GrpcCall::Refuse(stream.get(), method.status());
+      return nullptr;
+    }
+    call = std::make_shared<AdminCall>(std::move(origin), *method);
+  }
+  return call->ReadHead() ? call : nullptr;
+}
+
+std::shared_ptr<http2::StreamUser> MethodTable::PassOn(
+    const std::shared_ptr<http2::Stream>& stream,
+    const std::shared_ptr<http2::Connection>& connection) {
+  // Counts as a call while the server stops. When nobody waits for calls any more there is no pass,
+  // and the request is served as long as its connection lives.
+  stream->KeepUntilClosed(std::make_shared<Gate::Pass>(environment_->calls.Join()));
+  return rest_->OnRequest(stream, connection);
+}
+
+}  // namespace nereid
