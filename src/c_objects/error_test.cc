@@ -56,7 +56,7 @@ TEST(CErrorTest, AMessageMayBeMissing) {
             absl::InternalError(""));
 }
 
-// What an exported function makes of an exception `e` in its body.
+// The error that an exported function returns for an exception `e` in its body.
 template <typename Exception>
 absl::Status Caught(const Exception& e) {
   try {
@@ -78,7 +78,7 @@ TEST(CErrorTest, ExceptionsBecomeErrors) {
       << Caught(refused);
 }
 
-// It is one for all, so nobody's delete may free it.
+// All callers share this error, so deleting it must not free it.
 TEST(CErrorTest, TheErrorOfLackOfMemoryMayBeDeletedByEverybody) {
   for (int i = 0; i < 3; ++i) {
     try {

@@ -12,7 +12,7 @@
 namespace nereid {
 namespace {
 
-// Says where buffers lie, counts them, and gives none when told so. Thread-compatible.
+// Reports `type` for its buffers, counts them, and fails if `fail` is set. Thread-compatible.
 class CountingAllocator final : public OutputAllocator {
  public:
   absl::Status Allocate(const char* tensor_name, void*, OutputBuffer* buffer) const override {
@@ -124,8 +124,8 @@ TEST_F(PackedResponseTest, BytesThatAreNoResponseAreRefused) {
     EXPECT_FALSE(UnpackResponse(good.substr(0, size), NewResponse().get()).ok()) << size;
   }
   EXPECT_FALSE(UnpackResponse(good + "x", NewResponse().get()).ok());
-  // Whatever a byte is changed to, nothing is read or written that is not there (sanitizers look
-  // on).
+  // Whatever a byte is changed to, nothing outside the buffers is read or written. Sanitizers
+  // check that.
   for (size_t i = 0; i < good.size(); ++i) {
     for (const int change : {1, 0x7f, 0x80, 0xff}) {
       std::string bad = good;

@@ -19,7 +19,7 @@ absl::Status Insert(PluginCache* cache, const std::string& key, const std::strin
                        [&](char* to) { std::memcpy(to, bytes.data(), bytes.size()); });
 }
 
-// What is found under the key, into `found`.
+// Copies the bytes found under the key to `found`.
 absl::Status Lookup(PluginCache* cache, const std::string& key, std::string* found) {
   return cache->Lookup(key, [&](absl::string_view bytes) {
     *found = std::string(bytes);
@@ -27,7 +27,7 @@ absl::Status Lookup(PluginCache* cache, const std::string& key, std::string* fou
   });
 }
 
-// What becomes of an insertion and of the look-up after it.
+// The results of an insertion and of the look-up after it.
 std::pair<absl::Status, absl::Status> Use(const std::string& behaviour) {
   auto cache = LoadTesting(behaviour);
   EXPECT_TRUE(cache.ok()) << cache.status();
@@ -37,7 +37,7 @@ std::pair<absl::Status, absl::Status> Use(const std::string& behaviour) {
 }
 
 TEST(PluginCacheTest, KeepsAndFinds) {
-  // "probes" also calls every function of the C API with arguments that are wrong.
+  // "probes" also calls every function of the C API with wrong arguments.
   for (const char* behaviour : {"works", "probes", "copies_twice"}) {
     auto cache = LoadTesting(behaviour);
     ASSERT_TRUE(cache.ok()) << cache.status();

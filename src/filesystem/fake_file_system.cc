@@ -66,7 +66,7 @@ absl::StatusOr<std::vector<DirEntry>> FakeFileSystem::ListDirectory(const std::s
         absl::StrCat("failed to open directory ", path, ": Not a directory"));
   }
   const std::string below = Normal(path) + "/";
-  std::map<std::string, bool> found;  // sorts by name, where paths sort '/' among other bytes
+  std::map<std::string, bool> found;  // by name
   for (auto it = nodes_.lower_bound(below);
        it != nodes_.end() && absl::StartsWith(it->first, below); ++it) {
     std::string name = it->first.substr(below.size());

@@ -100,12 +100,12 @@ bool RemoveLeftover(const std::string& path) {
   const Descriptor directory(OpenDirectory(path));
   struct stat file;
   if (!directory.ok() || fstat(directory.number(), &file) != 0 || !IsOurs(file)) return false;
-  // Whatever has that name, opening it neither blocks nor follows a link.
+  // These flags make sure that opening neither blocks nor follows a link, whatever has that name.
   const Descriptor lock(
       openat(directory.number(), kLock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!lock.ok()) {
-    // Its process may be about to create the lock, and chooses another directory if it cannot.
-    // rmdir fails for a directory that is not empty.
+    // The process that made the directory may be about to create the lock. It makes another
+    // directory if this one is gone. rmdir fails for a directory that is not empty.
     return errno == ENOENT && rmdir(path.c_str()) == 0;
   }
   if (fstat(lock.number(), &file) != 0 || !S_ISREG(file.st_mode) || !IsOurs(file)) return false;

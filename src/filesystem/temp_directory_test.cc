@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// With a folder for temporary files of its own.
+// Each test has its own folder for temporary files.
 class TempDirectoryTest : public ::testing::Test {
  protected:
   TempDirectoryTest() { setenv("TMPDIR", dir_.path().c_str(), 1); }
@@ -30,7 +30,7 @@ class TempDirectoryTest : public ::testing::Test {
     return static_cast<size_t>(
         std::distance(fs::directory_iterator(dir_.path()), fs::directory_iterator()));
   }
-  // A directory as a process leaves it that is killed; its path.
+  // Makes a directory as a killed process leaves it, and returns its path.
   std::string Leftover(const std::string& name) const {
     dir_.Write(name + "/lock", "");
     dir_.Write(name + "/files/1/model", "secret");
@@ -113,7 +113,7 @@ TEST_F(TempDirectoryTest, OtherNamesStay) {
 TEST_F(TempDirectoryTest, LinksAreNotFollowed) {
   const std::string precious = dir_.Write("precious/files/file", "kept");
   dir_.Write("precious/lock", "");
-  // The directory itself, its lock, and files in it.
+  // Links in place of the directory itself, of its lock, and of files in it.
   fs::create_symlink(dir_.Path("precious"), dir_.Path("nereid_model_aaaaaa"));
   fs::create_directories(dir_.Path("nereid_model_bbbbbb/files"));
   fs::create_symlink(dir_.Path("precious/lock"), dir_.Path("nereid_model_bbbbbb/lock"));
