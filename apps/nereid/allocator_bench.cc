@@ -18,14 +18,14 @@ struct Operators {
   void (*sized_delete)(void*, size_t);
 };
 
-// The operators of a library that is loaded; of the program for null.
+// The operators of a loaded library or, for null, of the program.
 Operators OperatorsOf(const char* library) {
   void* const handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
   return {reinterpret_cast<void* (*)(size_t)>(dlsym(handle, "_Znwm")),
           reinterpret_cast<void (*)(void*, size_t)>(dlsym(handle, "_ZdlPvm"))};
 }
 
-// Allocates and frees as many blocks as a request has; an item is one block.
+// Allocates kBlocks blocks, then frees them. One item is one block.
 void BM_NewAndSizedDelete(benchmark::State& state, const char* library) {
   const Operators use = OperatorsOf(library);
   const auto size = static_cast<size_t>(state.range(0));

@@ -14,7 +14,7 @@
 
 namespace {
 
-// Not a constant: the compiler may not see how large it is, nor leave the call out.
+// Volatile, so that the compiler knows no value and cannot optimise the calls away.
 volatile size_t g_too_much = std::numeric_limits<size_t>::max() / 2;
 volatile size_t g_zero = 0;
 
@@ -36,7 +36,7 @@ class NewHandler {
   const std::new_handler before_;
 };
 
-// Gives up at the third call, as one that has nothing left to give back.
+// A new-handler that gives up at its third call, like one that cannot free any more memory.
 void GiveUpAtThird() {
   if (++NewHandler::calls == 3) std::set_new_handler(nullptr);
 }
@@ -113,8 +113,8 @@ TEST(OperatorNewTest, KeepsTheAlignmentAskedFor) {
   }
 }
 
-// The size of a small class given for blocks of a large one, and the other way round: an allocator
-// that takes it at its word hands out memory that is too small, or that somebody has.
+// Passes the size of a small block for a large one, and the other way round. An allocator that
+// trusts the size would then hand out memory that is too small or still in use.
 TEST(OperatorDeleteTest, LooksAtNoSizeAndNoAlignment) {
   using Give = void (*)(void*, size_t);
   const Give kForms[] = {
@@ -144,7 +144,7 @@ TEST(OperatorDeleteTest, NullIsNothing) {
   SUCCEED();
 }
 
-// Whoever is loaded later finds the forms of the program, not those of jemalloc.
+// Libraries that are loaded later must find the program's forms, not those of jemalloc.
 TEST(OperatorDeleteTest, AllFormsAreExported) {
   Dl_info program;
   ASSERT_NE(dladdr(reinterpret_cast<void*>(&GiveUpAtThird), &program), 0);

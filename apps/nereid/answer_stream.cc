@@ -33,7 +33,7 @@ int AnswerStream::Buffer::sync() {
   while (next < pptr()) {
     const ssize_t written = write(fd_, next, static_cast<size_t>(pptr() - next));
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;  // nobody reads it
+    if (written <= 0) break;  // the reader is gone, for example
     next += written;
   }
   const bool all = next == pptr();

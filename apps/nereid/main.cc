@@ -1,4 +1,5 @@
-// nereid: the server program. Reads the command line, creates the parts, waits for the end.
+// nereid: the server program. Reads the command line, starts the server and its ports, and waits
+// for a signal to stop.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <unistd.h>
@@ -71,11 +72,11 @@ std::vector<std::string> LastSteps() {
   return {"a backend, a cache or a port takes too long to end"};
 }
 
-// How long closing the ports may take beyond the exit time-out, and the whole end.
+// How much longer than the exit time-out closing the ports, and the whole shutdown, may take.
 constexpr Duration kPortsGrace = std::chrono::seconds(3);
 constexpr Duration kExitGrace = kPortsGrace + Server::kStopGrace + std::chrono::seconds(1);
 
-// Closes the ports. False if a thread of theirs hangs: then they are left as they are.
+// Closes the ports. False if one of their threads hangs; the ports then stay as they are.
 bool ClosePorts(Services* services, TimePoint deadline) {
   std::promise<void> end;
   std::future<void> ended = end.get_future();
@@ -86,7 +87,7 @@ bool ClosePorts(Services* services, TimePoint deadline) {
       services->ClosePorts(deadline);
       end.set_value();
     });
-  } catch (const std::exception& e) {  // then the watchdog ends the process if this hangs
+  } catch (const std::exception& e) {  // the watchdog ends the process if this hangs
     LOG_WARNING << "no thread to close the ports: " << e.what();
     services->ClosePorts(deadline);
     return true;
@@ -106,12 +107,13 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
   const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
   watchdog->Arm(deadline + kExitGrace, [server] { return server->Unfinished(); });
   // The ports stay open: probes see that the server is not ready, and live sequences continue.
+  services->Announce();
   server->Drain(deadline);
   const bool closed = ClosePorts(services, deadline);
   const absl::Status stopped = server->StopBy(deadline);
   if (closed && stopped.ok()) {
     if (!services->EndRest()) {
-      // It uses the server: nothing may be destroyed.
+      // What hangs still uses the server, so nothing may be destroyed.
       LOG_WARNING << "a request for administration, or a compression, hangs: exiting without it";
       _exit(0);
     }
@@ -205,7 +207,7 @@ int Main(int argc, char** argv) {
                 << absl::StrJoin(settings.without_effect, " ");
   }
   const int exit_code = Serve(settings, &signals, &watchdog);
-  // The threads of `signals` and `watchdog` run until the end, and must not outlive these.
+  // The threads of `signals` and `watchdog` still run, so neither object may be destroyed.
   EndNow(exit_code);
 }
 

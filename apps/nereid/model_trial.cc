@@ -63,7 +63,7 @@ absl::Status ModelTrial::Fill(const Plan& plan, int index, InferRequest* request
   if (plan.json.empty()) {
     RETURN_IF_ERROR(FillSample(plan.model, request, buffers));
   } else {
-    // The reader looks a little beyond the end.
+    // The reader may read up to kBodyPadding bytes beyond the end.
     const std::string padded = plan.json + std::string(kBodyPadding, '\0');
     char* const place = buffers->Allocate(padded.size());
     if (place == nullptr) return buffers->WhyNothing("a request");

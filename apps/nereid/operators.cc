@@ -20,7 +20,7 @@ namespace {
 void* AllocateOrNull(size_t size) noexcept { return malloc(size); }
 
 void* AllocateAlignedOrNull(size_t size, std::align_val_t alignment) noexcept {
-  // posix_memalign refuses less than the size of a pointer, which malloc gives anyway.
+  // posix_memalign refuses alignments below the size of a pointer.
   const size_t least = std::max(static_cast<size_t>(alignment), sizeof(void*));
   void* memory = nullptr;
   return posix_memalign(&memory, least, size) == 0 ? memory : nullptr;

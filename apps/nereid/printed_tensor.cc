@@ -73,7 +73,7 @@ float FromFp16(uint16_t bits) {
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-// These two have no form in the protocol's JSON.
+// FP16 and BF16, which have no form in the protocol's JSON.
 void AppendSmallFloats(DataType type, absl::string_view bytes, std::string* out) {
   *out += '[';
   for (size_t i = 0; i + 1 < bytes.size(); i += 2) {

@@ -101,7 +101,7 @@ absl::StatusOr<std::string> ReadInput(const std::string& path) {
   return text.str();
 }
 
-// The folder of the model as the only one of its repository that is loaded.
+// Settings to load only the given model of its repository. Returns the model's name.
 absl::StatusOr<std::string> SetUp(const Options& options, Settings* settings) {
   std::error_code error;
   const fs::path directory = fs::canonical(options.directory, error);

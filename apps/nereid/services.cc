@@ -13,10 +13,15 @@
 namespace nereid {
 namespace {
 
+constexpr char kGrpcConnectionsGauge[] = "nereid_grpc_connections";
+constexpr char kGrpcConnectionsLimitGauge[] = "nereid_grpc_connections_limit";
+constexpr char kGrpcSlowClientsGauge[] = "nereid_grpc_slow_clients";
+constexpr char kGrpcFloodingClientsGauge[] = "nereid_grpc_flooding_clients";
 constexpr char kConnectionsGauge[] = "nereid_http_connections";
 constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
 constexpr char kConnectionRequestsLimitGauge[] = "nereid_connection_requests_limit";
 constexpr char kSlowClientsGauge[] = "nereid_http_slow_clients";
+constexpr char kFloodingClientsGauge[] = "nereid_http_flooding_clients";
 
 // Administration threads for all ports. Threads beyond the first two are used only if requests
 // hang.
@@ -27,9 +32,9 @@ constexpr size_t kMaxWaitingAdminRequests = 256;
 // compression of answers that nobody waits for.
 constexpr std::chrono::seconds kAdminGrace(1);
 
-// For large compressed bodies and answers: one thread per processor, at most four, so that some
-// processors are left to the models. Spare threads keep small bodies from waiting behind large
-// ones.
+// For large compressed bodies, messages and answers: one thread per processor, at most four, so
+// that some processors are left to the models. Spare threads keep small bodies from waiting behind
+// large ones.
 constexpr int kMostCompressionThreads = 4;
 constexpr int kMostSpareCompressionThreads = 4;
 constexpr size_t kMaxWaitingCompressions = 256;
@@ -43,6 +48,13 @@ int ThreadCount(int asked, int most) {
   return std::clamp(CPU_COUNT(&processors), 1, most);
 }
 
+// Requests that an HTTP/2 connection of the HTTP port may have open: as many as calls of gRPC.
+uint32_t HttpStreams(const GrpcServerOptions& grpc) {
+  int streams = grpc.http2.max_concurrent_streams;
+  if (grpc.max_connection_requests > 0) streams = std::min(streams, grpc.max_connection_requests);
+  return static_cast<uint32_t>(streams);
+}
+
 absl::Status Failed(const char* service, const absl::Status& status) {
   const char* code = status.code() == absl::StatusCode::kUnavailable ? "Unavailable" : "Internal";
   return absl::Status(status.code(), absl::StrCat("failed to start ", service, " service: ", code,
@@ -53,13 +65,24 @@ absl::Status Failed(const char* service, const absl::Status& status) {
 
 Services::~Services() {
   ClosePorts(server_->clock()->Now());
-  // Their destructors wait for what hangs, too: the frontends and the server go next.
+  // The destructors also wait for jobs that hang, because the frontends and the server, which such
+  // jobs use, are destroyed next.
   if (EndRest()) return;
   admin_.reset();
   compression_.reset();
 }
 
 absl::Status Services::Start(const Settings& settings) {
+  StartExecutors();
+  shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
+  if (settings.allow_http) MakeHttpFrontend(settings);
+  if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
+  if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
+  if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
+  return absl::OkStatus();
+}
+
+void Services::StartExecutors() {
   SpareExecutorOptions admin;
   admin.name = "admin";
   admin.threads = kAdminThreads;
@@ -67,30 +90,6 @@ absl::Status Services::Start(const Settings& settings) {
   admin.queue_limit = kMaxWaitingAdminRequests;
   admin.clock = server_->clock();
   admin_ = std::make_unique<SpareExecutor>(std::move(admin));
-  if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
-  if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
-  if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
-  return absl::OkStatus();
-}
-
-absl::Status Services::StartGrpc(const Settings& settings) {
-  GrpcServerOptions options = settings.grpc;
-  options.infer_threads = ThreadCount(options.infer_threads, kMostGrpcThreads);
-  options.max_waiting_stream_bytes = settings.max_waiting_stream_bytes;
-  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
-      GrpcServer::Start(options, server_, admin_.get());
-  if (!grpc.ok()) return Failed("GRPC", grpc.status());
-  grpc_ = *std::move(grpc);
-  server_->gauges()->Add(
-      kConnectionRequestsLimitGauge,
-      "Limit of open calls of a gRPC connection and of requests of a stream, 0 if "
-      "there is none",
-      [limit = options.max_connection_requests] { return static_cast<double>(limit); });
-  LOG_INFO << "Started GRPCInferenceService at " << options.address << ":" << grpc_->port();
-  return absl::OkStatus();
-}
-
-absl::Status Services::StartHttp(const Settings& settings) {
   SpareExecutorOptions compression;
   compression.name = "compression";
   compression.threads = ThreadCount(0, kMostCompressionThreads);
@@ -99,29 +98,87 @@ absl::Status Services::StartHttp(const Settings& settings) {
   compression.background = true;
   compression.clock = server_->clock();
   compression_ = std::make_unique<SpareExecutor>(std::move(compression));
-  http_frontend_ =
-      std::make_unique<HttpFrontend>(server_, HttpExecutors{admin_.get(), compression_.get()},
-                                     settings.http_limits, settings.max_waiting_stream_bytes);
-  HttpServerOptions options = InferencePortOptions(server_, settings.http);
-  options.thread_count = ThreadCount(options.thread_count, kMostHttpThreads);
-  options.stall_timeout = options.header_timeout;
+}
+
+absl::Status Services::StartGrpc(const Settings& settings) {
+  GrpcServerOptions options = settings.grpc;
+  options.infer_threads = ThreadCount(options.infer_threads, kMostGrpcThreads);
+  options.max_waiting_stream_bytes = settings.max_waiting_stream_bytes;
+  options.stream_stall_timeout = options.http2.stall_timeout;
+  std::shared_ptr<http2::RequestAcceptor> rest;
+  if (http_frontend_ != nullptr) rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
+  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
+      GrpcServer::Start(options, server_, GrpcExecutors{admin_.get(), compression_.get()},
+                        shared_memory_.get(), std::move(rest));
+  if (!grpc.ok()) return Failed("GRPC", grpc.status());
+  grpc_ = *std::move(grpc);
+  server_->gauges()->Add(
+      kConnectionRequestsLimitGauge,
+      "Limit of open calls of a gRPC connection and of requests of a stream, 0 if "
+      "there is none",
+      [limit = options.max_connection_requests] { return static_cast<double>(limit); });
+  AddGrpcGauges();
+  LOG_INFO << "Started GRPCInferenceService at " << options.address << ":" << grpc_->port();
+  return absl::OkStatus();
+}
+
+void Services::AddGrpcGauges() {
+  GrpcServer* const raw = grpc_.get();
+  server_->gauges()->Add(kGrpcConnectionsGauge, "Open gRPC connections",
+                         [raw] { return static_cast<double>(raw->connection_count()); });
+  server_->gauges()->Add(kGrpcConnectionsLimitGauge,
+                         "Limit of open gRPC connections, 0 if there is none",
+                         [raw] { return static_cast<double>(raw->connection_limit()); });
+  server_->gauges()->Add(
+      kGrpcSlowClientsGauge,
+      "Calls and connections of the gRPC port that were given up so far because the client sent or "
+      "read too slowly",
+      [raw] { return static_cast<double>(raw->slow_clients()); });
+  server_->gauges()->Add(
+      kGrpcFloodingClientsGauge,
+      "Connections of the gRPC port that were ended so far because the client sent too many frames "
+      "that cost it nothing",
+      [raw] { return static_cast<double>(raw->flooding_clients()); });
+}
+
+void Services::MakeHttpFrontend(const Settings& settings) {
+  http_frontend_ = std::make_unique<HttpFrontend>(
+      server_, HttpExecutors{admin_.get(), compression_.get()}, settings.http_limits,
+      settings.max_waiting_stream_bytes, shared_memory_.get());
+  http_options_ = InferencePortOptions(server_, settings.http);
+  http_options_.thread_count = ThreadCount(http_options_.thread_count, kMostHttpThreads);
+  http_options_.stall_timeout = http_options_.header_timeout;
+  http_options_.http2_streams = HttpStreams(settings.grpc);
+  http_options_.http2_control_frames_per_second = settings.grpc.http2.control_frames_per_second;
+}
+
+absl::Status Services::StartHttp(const Settings& settings) {
   absl::StatusOr<std::unique_ptr<HttpServer>> http =
-      HttpServer::Start(options, http_frontend_.get());
+      HttpServer::Start(http_options_, http_frontend_.get());
   if (!http.ok()) return Failed("HTTP", http.status());
   http_ = *std::move(http);
+  AddHttpGauges();
+  LOG_INFO << "Started HTTPService at " << settings.http.address << ":" << http_->port();
+  return absl::OkStatus();
+}
+
+void Services::AddHttpGauges() {
   HttpServer* const raw = http_.get();
   server_->gauges()->Add(kConnectionsGauge, "Open HTTP connections of the inference port",
                          [raw] { return static_cast<double>(raw->connection_count()); });
-  server_->gauges()->Add(kConnectionsLimitGauge,
-                         "Limit of open HTTP connections, 0 if there is none",
-                         [limit = options.max_connections] { return static_cast<double>(limit); });
+  server_->gauges()->Add(
+      kConnectionsLimitGauge, "Limit of open HTTP connections, 0 if there is none",
+      [limit = http_options_.max_connections] { return static_cast<double>(limit); });
   server_->gauges()->Add(
       kSlowClientsGauge,
       "Clients of the inference port that were given up so far because they sent "
       "or read too slowly",
       [raw] { return static_cast<double>(raw->slow_clients()); });
-  LOG_INFO << "Started HTTPService at " << options.address << ":" << http_->port();
-  return absl::OkStatus();
+  server_->gauges()->Add(
+      kFloodingClientsGauge,
+      "HTTP/2 connections of the inference port that were ended so far because the client sent too "
+      "many frames that cost it nothing",
+      [raw] { return static_cast<double>(raw->flooding_clients()); });
 }
 
 absl::Status Services::StartMetrics(const Settings& s) {
@@ -130,6 +187,7 @@ absl::Status Services::StartMetrics(const Settings& s) {
   options.address = s.metrics_address();
   options.max_connections = 256;
   options.max_body_bytes = 64 << 10;
+  options.http2 = false;
   absl::StatusOr<std::unique_ptr<HttpServer>> metrics =
       HttpServer::Start(options, metrics_endpoint_.get());
   if (!metrics.ok()) return Failed("Metrics", metrics.status());
@@ -138,14 +196,19 @@ absl::Status Services::StartMetrics(const Settings& s) {
   return absl::OkStatus();
 }
 
+void Services::Announce() {
+  if (grpc_ != nullptr) grpc_->Announce();
+  if (http_ != nullptr) http_->Announce();
+}
+
 void Services::ClosePorts(TimePoint deadline) {
-  // Both at the same time: neither waits for the other's clients.
+  // Both ports close at the same time, so that neither waits for the other's clients.
   std::thread grpc_closer;
   try {
     grpc_closer = std::thread([&] {
       if (grpc_ != nullptr) grpc_->Stop(deadline);
     });
-  } catch (const std::exception& e) {  // without a thread one after the other
+  } catch (const std::exception& e) {  // then the ports close one after the other
     LOG_WARNING << "no thread to close the gRPC port: " << e.what();
   }
   if (http_ != nullptr) http_->Stop(deadline);
@@ -160,7 +223,12 @@ bool Services::EndRest() {
   server_->gauges()->Remove(kConnectionsGauge);
   server_->gauges()->Remove(kConnectionsLimitGauge);
   server_->gauges()->Remove(kSlowClientsGauge);
+  server_->gauges()->Remove(kFloodingClientsGauge);
   server_->gauges()->Remove(kConnectionRequestsLimitGauge);
+  for (const char* name : {kGrpcConnectionsGauge, kGrpcConnectionsLimitGauge, kGrpcSlowClientsGauge,
+                           kGrpcFloodingClientsGauge}) {
+    server_->gauges()->Remove(name);
+  }
   if (metrics_ != nullptr) metrics_->Stop(server_->clock()->Now());
   const TimePoint deadline = server_->clock()->Now() + kAdminGrace;
   const bool admin_ended = admin_ == nullptr || admin_->End(deadline);

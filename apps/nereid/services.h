@@ -12,6 +12,7 @@
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_server.h"
 #include "frontends/http/metrics_endpoint.h"
+#include "frontends/shared_memory/shared_memory_registry.h"
 #include "server/server.h"
 #include "settings.h"
 
@@ -26,26 +27,37 @@ class Services {
   // Opens the ports that `settings` ask for and logs their addresses. An error names the port that
   // could not be opened; the destructor closes those opened before it.
   absl::Status Start(const Settings& settings);
+  // The server is about to end: tells the clients of HTTP/2 to use other connections. Does not
+  // block.
+  void Announce();
   // Closes the ports of HTTP and gRPC: refuses new connections and requests, lets those in flight
-  // finish until `deadline`. The metrics page stays up: this is when people look at it.
+  // finish until `deadline`. The metrics page stays up, because people look at it during a
+  // shutdown.
   void ClosePorts(TimePoint deadline);
-  // Closes the metrics port as well, and ends administration and compression. False if something of
-  // that hangs: the process has to end then, and nothing may be destroyed.
+  // Closes the metrics port as well, and ends administration and compression. False if one of
+  // these two hangs: then the process has to end without destroying anything.
   [[nodiscard]] bool EndRest();
 
  private:
+  void StartExecutors();
+  // Makes what serves REST on both ports.
+  void MakeHttpFrontend(const Settings& settings);
   absl::Status StartGrpc(const Settings& settings);
+  void AddGrpcGauges();
   absl::Status StartHttp(const Settings& settings);
+  void AddHttpGauges();
   absl::Status StartMetrics(const Settings& settings);
 
   Server* const server_;
-  // Run what I/O threads have no time for: administration, and, apart from it so that a flood of
-  // large bodies holds up no probe, compression. Ended by EndRest, when all ports are closed and
-  // before the server goes.
+  std::unique_ptr<SharedMemoryRegistry> shared_memory_;
+  // They run what would take the I/O threads too long: administration and compression. The two are
+  // separate, so that many large bodies do not delay a probe. Ended by EndRest, when all ports are
+  // closed and before the server is destroyed.
   std::unique_ptr<SpareExecutor> admin_;
   std::unique_ptr<SpareExecutor> compression_;
+  std::unique_ptr<HttpFrontend> http_frontend_;  // null: without REST
+  HttpServerOptions http_options_;
   std::unique_ptr<GrpcServer> grpc_;
-  std::unique_ptr<HttpFrontend> http_frontend_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<HttpServer> metrics_;

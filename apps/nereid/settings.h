@@ -46,6 +46,7 @@ struct Settings {
   bool allow_grpc = true;
   GrpcServerOptions grpc;
   HttpServerOptions metrics;
+  bool allow_client_shared_memory = false;
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // per stream, HTTP or gRPC
   // Settings of the response cache: [cache][setting]; become server.cache_configs.
   std::map<std::string, std::map<std::string, std::string>> cache_settings;

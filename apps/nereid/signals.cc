@@ -72,8 +72,8 @@ void ShutdownSignals::Serving() {
 }
 
 int ShutdownSignals::Wait() {
-  // Not std::atomic, whose wait ThreadSanitizer does not know: it would keep the handler from
-  // running on this thread, which the system prefers.
+  // Not the wait of std::atomic: ThreadSanitizer does not know it, and would keep the handler from
+  // running on this thread, to which the system prefers to deliver signals.
   MutexLock lock(&mu_);
   while (received_ == 0) changed_.Wait(&mu_);
   return received_;
@@ -103,7 +103,7 @@ void ShutdownSignals::Receive() {
       LOG_WARNING << "second signal received: exiting without waiting any longer";
       _exit(128 + number);
     }
-    LOG_INFO << "second signal received: already stopping (SIGINT would end it at once)";
+    LOG_INFO << "second signal received: already stopping (SIGINT ends the process at once)";
   }
 }
 

@@ -12,7 +12,7 @@ absl::Status AddBackendConfig(absl::string_view value, BackendSettings* settings
   const size_t equals = value.find('=');
   std::string backend;
   absl::string_view setting = value;
-  // The comma of a value does not separate a backend name.
+  // A comma after the '=' belongs to the value and does not end a backend name.
   if (comma != absl::string_view::npos && (equals == absl::string_view::npos || comma < equals)) {
     backend = std::string(value.substr(0, comma));
     setting = value.substr(comma + 1);

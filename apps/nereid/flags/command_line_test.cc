@@ -78,6 +78,47 @@ TEST(CommandLineTest, NumbersAreChecked) {
   EXPECT_EQ(s.server.exit_timeout_secs, 0u);
 }
 
+TEST(CommandLineTest, LimitsOfHttp2) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--grpc-max-connections=0", "--http2-max-concurrent-streams=7",
+                     "--http2-max-control-frames-per-sec=0", "--http2-handshake-timeout-secs=2",
+                     "--http2-stall-timeout-secs=3", "--http2-min-rate-bytes-per-sec=0"},
+                    &s)
+                  .ok());
+  EXPECT_EQ(s.grpc.max_connections, 0u);
+  EXPECT_EQ(s.grpc.http2.max_concurrent_streams, 7);
+  EXPECT_EQ(s.grpc.http2.control_frames_per_second, 0);
+  EXPECT_EQ(s.grpc.http2.handshake_timeout, std::chrono::seconds(2));
+  EXPECT_EQ(s.grpc.http2.stall_timeout, std::chrono::seconds(3));
+  EXPECT_EQ(s.grpc.http2.min_bytes_per_second, 0u);
+  for (const char* name : {"http2-max-concurrent-streams", "http2-handshake-timeout-secs",
+                           "http2-stall-timeout-secs"}) {
+    EXPECT_THAT(ErrorOf({"--" + std::string(name) + "=0"}), HasSubstr("out of bound. Got 0"));
+  }
+}
+
+TEST(CommandLineTest, TlsOfBothPorts) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--http-use-ssl=true", "--http-server-cert=c", "--http-server-key=k",
+                     "--grpc-use-ssl-mutual=true", "--grpc-root-cert=r"},
+                    &s)
+                  .ok());
+  EXPECT_TRUE(s.http.tls.enabled);
+  EXPECT_FALSE(s.http.tls.mutual);
+  EXPECT_EQ(s.http.tls.certificate, "c");
+  EXPECT_EQ(s.http.tls.key, "k");
+  EXPECT_EQ(s.http.tls.option_prefix, "--http-");
+  EXPECT_TRUE(s.grpc.tls.enabled);
+  EXPECT_TRUE(s.grpc.tls.mutual);
+  EXPECT_EQ(s.grpc.tls.root, "r");
+  EXPECT_EQ(s.grpc.tls.option_prefix, "--grpc-");
+  EXPECT_FALSE(s.metrics.tls.enabled);
+
+  Settings mutual;
+  ASSERT_TRUE(Parse({"--http-use-ssl-mutual=true"}, &mutual).ok());
+  EXPECT_TRUE(mutual.http.tls.enabled);
+}
+
 TEST(CommandLineTest, UnknownOptionSuggestsTheNearest) {
   EXPECT_THAT(ErrorOf({"--htpp-port=1"}), HasSubstr("did you mean --http-port?"));
   EXPECT_THAT(ErrorOf({"--model-repo-path=x"}), HasSubstr("unknown option --model-repo-path"));
@@ -86,8 +127,8 @@ TEST(CommandLineTest, UnknownOptionSuggestsTheNearest) {
 }
 
 TEST(CommandLineTest, OptionOfALaterVersionSaysSo) {
-  EXPECT_THAT(ErrorOf({"--allow-client-shm=true"}),
-              HasSubstr("--allow-client-shm is not supported by this version yet"));
+  EXPECT_THAT(ErrorOf({"--trace-file=x"}),
+              HasSubstr("--trace-file is not supported by this version yet"));
 }
 
 TEST(CommandLineTest, NoOptionIsBothThereAndForLater) {

@@ -78,7 +78,7 @@ constexpr DeviceOption kOptions[] = {
 
 }  // namespace
 
-// Accepted, so that existing command lines start, and named in one warning.
+// Accepted, so that existing command lines work; one warning names those that were used.
 FlagGroup DeviceFlags(Settings* s) {
   FlagGroup group{"Without effect (this build has no GPU support)", {}};
   for (const DeviceOption& option : kOptions) {

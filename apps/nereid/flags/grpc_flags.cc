@@ -2,21 +2,10 @@
 
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "flags/tls_flags.h"
 
 namespace nereid {
 namespace {
-
-// Client certificates need TLS, so this enables TLS whatever value is given.
-Flag MutualTls(GrpcTlsOptions* tls) {
-  Flag flag = BooleanFlag("grpc-use-ssl-mutual", &tls->mutual,
-                          "TLS with client certificates; giving it turns TLS on.");
-  flag.set = [tls, set = std::move(flag.set)](absl::string_view value) {
-    absl::Status status = set(value);
-    if (status.ok()) tls->enabled = true;
-    return status;
-  };
-  return flag;
-}
 
 Flag CompressionLevel(GrpcCompression* target) {
   return WithError(
@@ -52,6 +41,32 @@ std::vector<Flag> KeepaliveFlags(GrpcKeepaliveOptions* k) {
                   "Milliseconds that calls have after that; 0: for ever.")};
 }
 
+std::vector<Flag> LimitFlags(GrpcServerOptions* g) {
+  GrpcHttp2Options* const h = &g->http2;
+  return {
+      IntegerFlag("grpc-max-connections", &g->max_connections, {0, kMaxInt},
+                  "Connections at a time; more are closed. 0: no limit."),
+      IntegerFlag("http2-max-concurrent-streams", &h->max_concurrent_streams, {1, kMaxInt},
+                  "Requests that an HTTP/2 connection of either port may have open, which is "
+                  "announced to clients; --max-connection-requests may be less."),
+      IntegerFlag("http2-max-control-frames-per-sec", &h->control_frames_per_second, {0, kMaxInt},
+                  "Frames that cost a client nothing (PING, SETTINGS, PRIORITY, RST_STREAM, "
+                  "CONTINUATION, empty DATA and such) per second and HTTP/2 connection of either "
+                  "port, ten seconds' "
+                  "worth of them at once; each answered call allows one more. Beyond, the "
+                  "connection is closed. 0: any number."),
+      SecondsFlag("http2-handshake-timeout-secs", &h->handshake_timeout, {1, kMaxInt},
+                  "Seconds that a new connection of the gRPC port has for TLS and the beginning of "
+                  "HTTP/2. On the HTTP port: --http-header-timeout-secs."),
+      SecondsFlag("http2-stall-timeout-secs", &h->stall_timeout, {1, kMaxInt},
+                  "Seconds that a message may stall while it arrives (UNAVAILABLE) and an answer "
+                  "while its client opens no window or takes no bytes (the call or the connection "
+                  "is reset)."),
+      IntegerFlag("http2-min-rate-bytes-per-sec", &h->min_bytes_per_second, {0, kMaxInt64},
+                  "Least rate at which a message has to arrive and the answer of a unary call to "
+                  "be read, after a first --http2-stall-timeout-secs. 0: none.")};
+}
+
 }  // namespace
 
 FlagGroup GrpcFlags(Settings* s) {
@@ -70,19 +85,17 @@ FlagGroup GrpcFlags(Settings* s) {
                "grpc-infer-thread-count", &g->infer_threads,
                {2, 128,
                 "invalid argument for --grpc_infer_thread_count. Must be in the range 2 to 128."},
-               "Completion queues, each with a thread.")),
+               "Event loops that serve the gRPC port, each with a thread.")),
        IntegerFlag("grpc-infer-allocation-pool-size", &g->call_pool_size, {1, 1 << 20},
-                   "Call objects that each completion queue keeps for reuse."),
+                   "Finished calls whose memory each connection keeps for the next ones."),
        IntegerFlag("grpc-max-response-pool-size", &g->max_response_pool_size,
                    {1, kMaxInt, "Error: --grpc-max-response-pool-size must be greater than 0."},
                    "Responses of one request that may wait for a client that reads its stream "
                    "slowly. Beyond, the model's thread that sends them is held back."),
-       BooleanFlag("grpc-use-ssl", &g->tls.enabled, "Serve gRPC over TLS."), MutualTls(&g->tls),
-       StringFlag("grpc-server-cert", &g->tls.certificate, "File of the PEM server certificate."),
-       StringFlag("grpc-server-key", &g->tls.key, "File of the PEM server key."),
-       StringFlag("grpc-root-cert", &g->tls.root, "File of the PEM root certificate."),
        CompressionLevel(&g->response_compression)}};
+  for (Flag& flag : TlsFlags("grpc", "gRPC", &g->tls)) group.flags.push_back(std::move(flag));
   for (Flag& flag : KeepaliveFlags(&g->keepalive)) group.flags.push_back(std::move(flag));
+  for (Flag& flag : LimitFlags(g)) group.flags.push_back(std::move(flag));
   return group;
 }
 

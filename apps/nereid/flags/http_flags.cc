@@ -2,12 +2,13 @@
 
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "flags/tls_flags.h"
 
 namespace nereid {
 
 FlagGroup HttpFlags(Settings* s) {
   HttpServerOptions* const h = &s->http;
-  return {
+  FlagGroup group{
       "HTTP",
       {BooleanFlag("allow-http", &s->allow_http, "Serve HTTP/REST."),
        StringFlag("http-address", &h->address, "Address to listen on."),
@@ -30,15 +31,18 @@ FlagGroup HttpFlags(Settings* s) {
                    "Connections at a time; more are refused (503). 0: no limit."),
        IntegerFlag("http-max-json-depth", &s->http_limits.max_json_depth, {1, 1000},
                    "Nesting of arrays and objects in a request's JSON."),
-       SecondsFlag("http-header-timeout-secs", &h->header_timeout, {1, kMaxInt},
-                   "Seconds a client has to send a request's header (408), and a body or response "
-                   "may stall."),
+       SecondsFlag(
+           "http-header-timeout-secs", &h->header_timeout, {1, kMaxInt},
+           "Seconds a client has for the TLS handshake and to send a request's header (408), "
+           "and a body or response may stall."),
        IntegerFlag("http-min-rate-bytes-per-sec", &h->min_bytes_per_second, {0, kMaxInt64},
                    "Least rate at which a body has to arrive (408) and an answer to be read, after "
                    "a first --http-header-timeout-secs. What waits for a model counts as no time. "
                    "0: none."),
        SecondsFlag("http-idle-timeout-secs", &h->idle_timeout, {1, kMaxInt},
                    "Seconds that a connection without a request is kept.")}};
+  for (Flag& flag : TlsFlags("http", "HTTP", &h->tls)) group.flags.push_back(std::move(flag));
+  return group;
 }
 
 }  // namespace nereid

@@ -24,8 +24,7 @@ constexpr std::array kLaterOptions = {"http-header-forward-pattern",
                                       "trace-level",
                                       "trace-rate",
                                       "trace-count",
-                                      "trace-log-frequency",
-                                      "allow-client-shm"};
+                                      "trace-log-frequency"};
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 namespace nereid {
 namespace {
 
-// Inverted: true means that nothing is completed.
+// The option's value is the inverse of the setting: true means that nothing is completed.
 Flag StrictModelConfig(Settings* s) {
   bool* const complete = &s->server.auto_complete_config;
   return Deprecated(

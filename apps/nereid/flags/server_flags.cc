@@ -46,6 +46,10 @@ FlagGroup ServerFlags(Settings* s) {
        IntegerFlag("max-connection-requests", &s->grpc.max_connection_requests, {0, kMaxInt},
                    "Calls that a gRPC connection may have open, and requests of a gRPC stream: "
                    "further ones wait unread. An HTTP connection has one at a time. 0: no limit."),
+       BooleanFlag("allow-client-shm", &s->allow_client_shared_memory,
+                   "Clients may register regions of POSIX shared memory, whose tensors then need "
+                   "not be sent. The server reads and writes every segment that its user may, so "
+                   "this is for clients that are trusted with all of them."),
        IntegerFlag("max-waiting-stream-bytes", &s->max_waiting_stream_bytes, {1, kMaxInt64},
                    "Bytes of one stream (gRPC or server-sent events) that may wait for a client "
                    "that reads slowly. Beyond, the model's thread that sends is held back.")}};
