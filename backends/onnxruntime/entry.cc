@@ -14,7 +14,7 @@ using nereid_backend::OnnxModel;
 
 namespace {
 
-// Backends are installed side by side.
+// The backends' folders are next to each other.
 nereid_backend::Result<std::string> FolderOfBackend(TRITONBACKEND_Backend* backend,
                                                     const std::string& other) {
   TRITONBACKEND_ArtifactType type;

@@ -100,7 +100,7 @@ TEST_F(InstanceTest, AnOutputThatDoesNotFitIsComputedOnceMore) {
   EXPECT_THAT(Values(Run({1, 0})), ElementsAre(20, 10));
 }
 
-// The client's mistake: neither run twice, nor a reason to doubt the shapes.
+// An error caused by the client's input: the run is not repeated, and the shapes stay trusted.
 TEST_F(InstanceTest, AnotherInvalidArgumentIsNot) {
   const testing::SeenResponse response = Run({0, 7});
   ASSERT_EQ(response.errors.size(), 1u);

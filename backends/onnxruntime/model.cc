@@ -69,7 +69,7 @@ Result<std::string> OnnxModel::FindFile() const {
 }
 
 Error OnnxModel::LoadSession() {
-  session_ = Ort::Session(nullptr);  // not two sessions in memory at a time
+  session_ = Ort::Session(nullptr);  // so that only one session is in memory
   return OrtTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
     NB_ASSIGN_OR_RETURN(const Ort::SessionOptions options, request_.Build(environment_));
     session_ = Ort::Session(environment_.ort(), path_.c_str(), options);

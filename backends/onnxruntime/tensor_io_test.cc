@@ -9,7 +9,7 @@ class OnnxTensorTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { Ort::InitApi(OrtGetApiBase()->GetApi(ORT_API_VERSION)); }
 
-  // What a run gives that hands `input` back.
+  // The output of a run that returns `input` unchanged.
   RunOutput Echo(RunInput* input) {
     value_ = MakeInputValue(memory_, input);
     RunOutput output;

@@ -69,7 +69,7 @@ Error SetPerformance(const Parameter& parameter, CompileRequest* request) {
   if (parameter.value == "latency") {
     request->performance = ov::hint::PerformanceMode::LATENCY;
   } else if (parameter.value == "throughput" || parameter.value == "cumulative_throughput") {
-    // The second is meant for several devices, and there is only one.
+    // CUMULATIVE_THROUGHPUT is meant for several devices; this backend has only one.
     request->performance = ov::hint::PerformanceMode::THROUGHPUT;
   } else {
     return parameter.Expected("LATENCY/THROUGHPUT/CUMULATIVE_THROUGHPUT");
@@ -138,8 +138,8 @@ struct Option {
   std::string_view remark = "";  // for the log
 };
 constexpr std::string_view kNoFixedBatch = "has no effect: batches of every size run as they are";
-// Names and values of the original's backend, then our own, those without effect here, and those of
-// the original's early days.
+// Names and values of the original's backend; then Nereid's own; then those without effect here;
+// then old names of the original's first versions.
 constexpr Option kOptions[] = {
     {"INFERENCE_NUM_THREADS", &SetThreads<&CompileRequest::inference_threads>},
     {"COMPILATION_NUM_THREADS", &CheckNumber,
@@ -201,8 +201,8 @@ ov::AnyMap CompileRequest::Build(const Environment& environment) const {
   properties.insert(ov::inference_num_threads(inference_threads > 0
                                                   ? static_cast<int32_t>(inference_threads)
                                                   : environment.budget().threads));
-  // The threads of several models would be bound to the same processors, and those of an instance
-  // belong to the server's host policies.
+  // With pinning, the threads of several models would be bound to the same processors. The server's
+  // host policies decide where the threads of an instance run.
   properties.insert(ov::hint::enable_cpu_pinning(false));
   if (streams.has_value()) properties.insert(ov::num_streams(*streams));
   if (performance.has_value()) properties.insert(ov::hint::performance_mode(*performance));

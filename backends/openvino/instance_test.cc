@@ -45,7 +45,7 @@ TEST_F(InstanceTest, ResultsAreWrittenInPlaceAndTheirPlacesAreNotKept) {
     TRITONBACKEND_Request alone = NumbersRequest(std::vector<int32_t>(rows, rows));
     loaded.Execute({&alone});
     EXPECT_EQ(AnswerOf(alone).substr(0, 1), std::to_string(rows + 1));
-    // Two answers cannot be written in one place.
+    // The outputs of two requests cannot be written into one buffer.
     TRITONBACKEND_Request first = NumbersRequest({1});
     TRITONBACKEND_Request second = NumbersRequest({2});
     loaded.Execute({&first, &second});
@@ -54,7 +54,8 @@ TEST_F(InstanceTest, ResultsAreWrittenInPlaceAndTheirPlacesAreNotKept) {
   EXPECT_EQ(loaded.model->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
 }
 
-// OpenVINO would read what lies in the place of the output, and write nothing there.
+// If the run wrote in place, OpenVINO would read the input from the output's buffer and write
+// nothing to it.
 TEST_F(InstanceTest, AnOutputThatIsAnInput) {
   const auto x = testing::Input("X", ov::element::i32, {-1, 1});
   const auto same = std::make_shared<testing::op::Relu>(x);
@@ -109,7 +110,7 @@ TEST_F(InstanceTest, SeveralBatchesAreUnderWay) {
     requests.push_back(NumbersRequest({-i, i}));
     loaded.Execute({&requests[requests.size() - 2], &requests.back()});
   }
-  loaded.instance.reset();  // waits for those under way
+  loaded.instance.reset();  // waits for the batches in progress
   for (int32_t i = 0; i < 100; ++i) {
     EXPECT_EQ(AnswerOf(requests[2 * i]), std::to_string(i + 1));
     EXPECT_EQ(AnswerOf(requests[2 * i + 1]), std::to_string(1 - i) + "," + std::to_string(i + 1));
@@ -177,7 +178,7 @@ TEST_F(InstanceTest, WhatTheRuntimeRefusesIsTold) {
   }
 }
 
-// A run that nobody waits for ends, and the infer request serves on.
+// A run whose result nobody waits for is stopped, and the infer request can be used again.
 void CancelledRunsEnd(const std::string& streams) {
   LoadedModel loaded("slow", testing::Slow(40, 2048),
                      R"("max_batch_size":512,

@@ -24,7 +24,7 @@ size_t IndexOf(const std::vector<ModelTensor>& tensors, const std::string& name)
   return static_cast<size_t>(found - tensors.begin());
 }
 
-// The graph as it is computed, without operators that have no effect.
+// Looks at the graph that is executed, because it no longer has operators without effect.
 bool HasOutputThatIsInput(const ov::CompiledModel& compiled) {
   const auto results = compiled.get_runtime_model()->get_results();
   return std::any_of(results.begin(), results.end(), [](const auto& result) {
@@ -75,7 +75,7 @@ Error OpenVinoModel::Read() {
   NB_RETURN_IF_ERROR(OvTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
     core_ = environment_.core();
     if (!request_.extension.empty()) {
-      // Operators of one model are not those of the others.
+      // A runtime of its own, so that the extension's operators do not affect other models.
       core_ = Environment::NewCore();
       core_->add_extension(request_.extension);
       NB_LOG_INFO("model '", config_.name, "': CPU extension ", request_.extension, " is loaded");
@@ -146,8 +146,8 @@ void OpenVinoModel::FindPorts() {
   }
 }
 
-// The next request of a sequence needs the state left by the previous one, so nothing can run
-// ahead; and the infer request holds the states of the network.
+// No pool for sequences, because a request needs the state that the previous one left; and none for
+// a network with states, because its infer request holds them.
 Error OpenVinoModel::MakePool() {
   return OvTry(StrCat("failed to set up '", path_, "': "), [&]() -> Error {
     const std::lock_guard lock(environment_.setup_mutex());

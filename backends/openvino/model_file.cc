@@ -6,16 +6,16 @@ namespace nereid_backend {
 namespace {
 
 constexpr const char* kSavedModel = "saved_model.pb";
-// In this order.
+// Tried in this order.
 constexpr const char* kDefaultNames[] = {"model.xml",         "model.onnx", "model.savedmodel",
                                          "model.saved_model", kSavedModel,  "model.pb",
                                          "model.tflite"};
 
-// What the runtime is to read for `path`, which exists.
+// The path that the runtime has to read for `path`. REQUIRES: `path` exists.
 Result<std::string> Resolve(const std::filesystem::path& path, const std::string& model) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) {
-    // A SavedModel is read by its folder, which has the variables.
+    // A SavedModel is read as a folder, which also contains the variables.
     return path.filename() == kSavedModel ? path.parent_path().string() : path.string();
   }
   if (std::filesystem::exists(path / kSavedModel, ignored)) return path.string();

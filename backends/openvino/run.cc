@@ -7,7 +7,7 @@
 namespace nereid_backend {
 namespace {
 
-// Memory for results of `port`; it grows where the shape is not known beforehand.
+// Memory for results of `port`. Open dimensions are 0 at first; the tensor grows as needed.
 ov::Tensor EmptyTensor(const ov::Output<const ov::Node>& port) {
   ov::Shape shape;
   const ov::PartialShape& declared = port.get_partial_shape();

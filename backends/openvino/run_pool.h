@@ -23,9 +23,10 @@ class RunPool {
 
   size_t size() const { return slots_.size(); }
 
-  // Starts the requests, for ModelInstanceExecute of `instance`. Waits for an idle run, and once
-  // more before it returns, so that the next batch forms while all runs are busy. Returns an error
-  // only if the batch could not even be set up; the requests then still belong to the server.
+  // Starts the requests, for ModelInstanceExecute of `instance`. Waits for an idle run before it
+  // starts them. Waits for one again before it returns, so that the next batch forms while all runs
+  // are busy. Returns an error only if the batch could not even be set up; the requests then still
+  // belong to the server.
   TRITONSERVER_Error* Start(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests,
                             uint32_t count) noexcept;
 

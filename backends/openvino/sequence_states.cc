@@ -81,7 +81,7 @@ bool SequenceStates::MayJoin(size_t a, size_t b) const {
   if (left.start) return true;
   const Entry* const one = Find(left.sequence);
   const Entry* const other = Find(right.sequence);
-  // A sequence that is not held fails alone.
+  // A sequence whose state is not held is run alone, so that only it fails.
   return one != nullptr && other != nullptr &&
          std::equal(one->states.begin(), one->states.end(), other->states.begin(),
                     other->states.end(), SameRowShape);

@@ -27,7 +27,7 @@ class SequenceStates {
   struct Limits {
     bool sequences = false;  // the model has them; otherwise each request is independent
     bool batching = false;   // several rows per run
-    size_t held = 1024;      // sequences kept; beyond this, the longest idle one is dropped
+    size_t held = 1024;      // sequences kept at most; one more drops the longest idle one
     // The server ends a sequence that is idle for longer; 0: it never does.
     uint64_t idle_ns = 0;
   };

@@ -48,14 +48,14 @@ TEST_F(SequenceStatesTest, EachSequenceHasItsOwn) {
               ElementsAre("101", "102"));
   EXPECT_THAT(loaded.instance_handle.batch_sizes, ElementsAre(2));
   EXPECT_THAT(Execute(&loaded, {Step(2, {10}), Step(1, {20})}), ElementsAre("112", "121"));
-  // Some begin, some go on, one sequence twice.
+  // Some sequences start, some continue, and one has two requests in the batch.
   EXPECT_THAT(Execute(&loaded, {Step(1, {1}), Step(3, {7}, kStart), Step(2, {1}), Step(1, {1})}),
               ElementsAre("122", "107", "113", "123"));
   EXPECT_THAT(Execute(&loaded, {Step(1, {5}, kStart)}), ElementsAre("105"))
       << "a start begins anew";
 }
 
-// A reset of the runtime would keep the shape of the state before.
+// The runtime's own reset would keep the shape of the previous state.
 TEST_F(SequenceStatesTest, ABeginningAfterMoreRows) {
   LoadedModel loaded("sums", testing::Accumulator(-1), Numbers(8, kSequences));
   const auto start = [](uint64_t sequence) { return Step(sequence, {1}, kStart); };

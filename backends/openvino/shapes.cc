@@ -21,7 +21,7 @@ bool AnyFirstIsFixed(const Ports& ports) {
                      [](const auto& port) { return FirstIsFixed(port.get_partial_shape()); });
 }
 
-// The layout of a port says that the batch comes first.
+// True if the port's layout says that the first dimension is the batch.
 bool BatchComesFirst(const ov::Output<const ov::Node>& port) {
   const ov::Layout layout = ov::layout::get_layout(port);
   return !layout.empty() && ov::layout::has_batch(layout) && ov::layout::batch_idx(layout) == 0;
@@ -38,7 +38,7 @@ std::string NameOf(const ov::Output<const ov::Node>& port) {
   return port.get_names().empty() ? port.get_node()->get_friendly_name() : port.get_any_name();
 }
 
-// A batch dimension is the same everywhere.
+// Only a first dimension that is the same for all ports can be the batch.
 bool SameFirstDimension(const std::vector<ov::Output<const ov::Node>>& ports) {
   return std::all_of(ports.begin(), ports.end(), [&](const auto& port) {
     const ov::PartialShape& shape = port.get_partial_shape();
@@ -51,7 +51,7 @@ Result<std::shared_ptr<ov::Model>> WithOpenBatch(const std::shared_ptr<ov::Model
   if (!SameFirstDimension(std::as_const(*model).inputs())) {
     return Error::InvalidArg("its inputs have different first dimensions");
   }
-  // A copy: a reshape that fails half-way leaves the model in neither state.
+  // A copy, because a reshape that fails half-way leaves a model with only some shapes changed.
   const std::shared_ptr<ov::Model> open = model->clone();
   std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
   for (const ov::Output<ov::Node>& input : open->inputs()) {

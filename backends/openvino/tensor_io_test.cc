@@ -90,7 +90,8 @@ TEST(SignatureTest, ShapesAndTypesAsTheFileHasThem) {
   EXPECT_TRUE(any.inputs[0].any_shape);
 }
 
-// Of several names of a tensor the configuration's counts; two results of one node share theirs.
+// If a tensor has several names, the one in the configuration is used. Two results of one node
+// share its names.
 TEST(SignatureTest, NamesAreThoseThatTheConfigurationLists) {
   const auto x = testing::Input("B_NAME", ov::element::f32, {-1});
   x->output(0).add_names({"A_NAME"});

@@ -60,7 +60,8 @@ void Calls::Handle(const Entry& entry) {
   if (kind == EntryKind::kFree) return transport_->Free(entry.offset);
   if (kind != EntryKind::kCall && kind != EntryKind::kPost) return;
   const Result<std::string_view> message = transport_->MessageOf(entry);
-  // A damaged call is not answered by guesswork: a process that writes nonsense may wait.
+  // A damaged call gets no answer, so the thread that made it keeps waiting. This is acceptable for
+  // a process that writes nonsense.
   if (!message.ok()) {
     NB_LOG_ERROR("a call of a Python model is damaged");
     return;

@@ -21,8 +21,8 @@ class Calls {
  public:
   Calls(TRITONSERVER_Server* server, std::shared_ptr<Transport> transport);
 
-  // Processes what is in the ring, but no more than one ring's content. True if the process has
-  // answered a command and was asked to report that.
+  // Processes the entries that are in the ring, but at most as many as the ring can hold. True if
+  // the process has answered a command and was asked to report that.
   bool Take();
   void CancelAll() { children_.CancelAll(); }
   // Whether nothing begun for the process is still in progress.

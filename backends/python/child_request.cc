@@ -84,7 +84,7 @@ ChildRequest::Spec ChildRequest::Spec::Read(ValueReader* reader) {
   for (size_t i = 0; i < outputs && reader->ok(); ++i) spec.outputs.push_back(reader->Text());
   const size_t inputs = reader->List();
   for (size_t i = 0; i < inputs && reader->ok(); ++i) spec.inputs.push_back(reader->ReadTensor());
-  reader->Uint();  // the trace: see docs/models/python.md
+  reader->Uint();  // the trace is not passed on; see docs/models/python.md
   spec.decoupled = reader->Bool();
   spec.blocks_execute = reader->Bool();
   return spec;
@@ -154,7 +154,7 @@ Error ChildRequest::Build(const Spec& spec, TRITONSERVER_Server* server,
       request_, allocator, transport_.get(), &ChildRequest::OnResponse, this));
 }
 
-// The process keeps the bytes of inputs until its call is answered.
+// The inputs are not copied, because the process keeps their bytes until its call is answered.
 Error ChildRequest::AddInputs(const Spec& spec) {
   uint64_t total = 0;
   std::vector<std::string_view> data;

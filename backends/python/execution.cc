@@ -48,7 +48,7 @@ Error Execution::Run(Transport* transport) {
   return Error();
 }
 
-// A request that cannot be passed to the process fails alone.
+// If one request cannot be passed to the process, only that request fails.
 Error Execution::Send(Transport* transport, std::string_view* reply) {
   ValueWriter requests;
   std::vector<uint64_t> blocks;
@@ -76,7 +76,7 @@ Error Execution::Send(Transport* transport, std::string_view* reply) {
   return answered.TakeError();
 }
 
-// ("ok", responses, release flags) or ("error", text).
+// The reply is ("ok", responses, release flags) or ("error", text).
 Error Execution::Take(std::string_view reply, const Transport& transport) {
   const auto sent =
       std::count_if(items_.begin(), items_.end(), [](const Item& i) { return i.sent; });

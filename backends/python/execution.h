@@ -1,5 +1,5 @@
 // Execution: those requests of one TRITONBACKEND_ModelInstanceExecute that the process of a Python
-// model receives at a time, from the assignment of their numbers to their release. Used by one
+// model receives together, from the assignment of their numbers to their release. Used by one
 // thread.
 #ifndef NEREID_BACKENDS_PYTHON_EXECUTION_H_
 #define NEREID_BACKENDS_PYTHON_EXECUTION_H_

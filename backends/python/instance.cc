@@ -17,7 +17,7 @@ using nereid_python::ValueWriter;
 // How long a model's is_ready and finalize may take.
 constexpr uint64_t kReadyLimit = 5 * BackOff::kSecond;
 constexpr uint64_t kFinalizeLimit = 20 * BackOff::kSecond;
-// An instance that keeps its process busy for longer than that is ready.
+// Ready waits this long for a busy process; if it stays busy, the instance counts as ready.
 constexpr uint64_t kBusyLimit = BackOff::kSecond / 10;
 
 }  // namespace

@@ -38,7 +38,7 @@ class PythonInstance {
         open_(instance, model.config().decoupled),
         node_(&WaitGraph::Instance(), model.config().name) {}
 
-  // Executes requests that the process receives at one time.
+  // Executes requests, which the process receives together.
   void ExecuteTogether(std::vector<TRITONBACKEND_Request*> requests);
   // Answers guilty requests, executes suspects alone, and returns the others.
   std::vector<TRITONBACKEND_Request*> SortOut(std::vector<TRITONBACKEND_Request*> requests);

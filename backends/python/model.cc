@@ -103,8 +103,8 @@ void PythonModel::WritePlaces(ValueWriter* writer) const {
   writer->Text(version_folder_);
 }
 
-// The process that has completed the configuration has imported the model: it becomes that of the
-// first instance.
+// The process that completes the configuration has imported the model. The first instance takes
+// that process over.
 Error PythonModel::AutoComplete(TRITONBACKEND_Model* handle) {
   ValueWriter message;
   message.Map(kPlaces + 2);

@@ -15,7 +15,7 @@ using nereid_python::Command;
 using nereid_python::ValueReader;
 using nereid_python::ValueWriter;
 
-// How often the ring is emptied before the output has its turn.
+// How often the ring is emptied before the process's output is read.
 constexpr int kRounds = 4;
 
 }  // namespace
@@ -71,9 +71,9 @@ Error PythonProcess::Initialize(std::string instance, ValueWriter message, OpenR
     life = life_;
     life->calls->set_instance(requests, node);
   }
-  // If it has ended meanwhile, AwaitFirst reports that.
+  // If the process has ended meanwhile, AwaitFirst reports that.
   const Error begun = life->transport->Begin(Command::kInitialize, initialize_message_);
-  if (begun.ok()) life->transport->Ring();  // for the time limit
+  if (begun.ok()) life->transport->Ring();  // so that the listening thread observes deadline_
   return AwaitFirst();
 }
 
@@ -140,7 +140,7 @@ Result<ChildProcess> PythonProcess::StartChild() {
     life_ = life;
     deadline_ = NowNs() + spec_.start_limit_ns;
   }
-  // Work that the previous process has begun elsewhere may take time.
+  // An earlier process is kept until the calls that it began have ended.
   retired_.erase(std::remove_if(retired_.begin(), retired_.end(),
                                 [](const auto& retired) { return retired->calls->Idle(); }),
                  retired_.end());
@@ -149,7 +149,7 @@ Result<ChildProcess> PythonProcess::StartChild() {
                                       completing_ ? complete_message_ : initialize_message_));
   ChildProcess::Spec child;
   child.executable = spec_.interpreter;
-  // The name is for people who read process lists.
+  // This argument is only for people who read process lists.
   child.arguments = {spec_.main, std::to_string(getpid()),
                      instance_.empty() ? spec_.model : instance_};
   child.environment = spec_.environment;
@@ -219,7 +219,7 @@ bool PythonProcess::TakeReply() {
   return completing_ ? TakeCompleted(&reader) : TakeInitialized(&reader);
 }
 
-// ("ok", text), ("error", text) or ("none",).
+// The reply is ("ok", text), ("error", text) or ("none",).
 bool PythonProcess::TakeCompleted(ValueReader* reply) {
   reply->List();
   const std::string what = reply->Text();
@@ -233,7 +233,7 @@ bool PythonProcess::TakeCompleted(ValueReader* reply) {
   return true;
 }
 
-// Whether the model has an is_ready, or the text of an error.
+// The reply says whether the model has an is_ready, or is the text of an error.
 bool PythonProcess::TakeInitialized(ValueReader* reply) {
   if (reply->Peek() != nereid_python::Tag::kText) {
     has_is_ready_ = reply->Bool();
@@ -255,7 +255,7 @@ std::string PythonProcess::Explain(std::string how) {
 }
 
 void PythonProcess::OnEnded(const std::string& how) {
-  // Entries written before the end still count.
+  // Entries that the process wrote before its end still count.
   while (life_->calls->Take()) {
   }
   {

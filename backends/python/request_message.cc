@@ -79,7 +79,7 @@ Error WriteInputs(const std::vector<InputView>& inputs, Transport* transport, Va
   return Error();
 }
 
-// A JSON object; empty without any.
+// A JSON object; empty if there are no parameters.
 Result<std::string> ParametersOf(TRITONBACKEND_Request* request) {
   uint32_t count = 0;
   NB_RETURN_IF_ERROR(TRITONBACKEND_RequestParameterCount(request, &count));
@@ -195,7 +195,7 @@ uint64_t FingerprintOf(TRITONBACKEND_Request* request) {
   for (const InputView& input : *inputs) {
     pieces.clear();
     if (!AppendPieces(input, &pieces).ok()) continue;
-    // The order of inputs varies from request to request, that of bytes does not.
+    // The hashes are added, because the order of the inputs varies between equal requests.
     std::string joined(input.name);
     for (const Piece& piece : pieces) joined.append(piece.data, piece.size);
     sum += std::hash<std::string>()(joined);

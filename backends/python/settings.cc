@@ -15,7 +15,7 @@ constexpr const char* kPythonBackend = "python";
 constexpr int64_t kLeastSharedBytes = 1 << 20;
 constexpr int64_t kLongestTimeout = 7 * 24 * 3600;
 
-// A number of the original's settings, read as it does: what follows the digits is left alone.
+// Reads a numeric setting as the original does: whatever follows the digits is ignored.
 Result<int64_t> LeadingNumber(const std::string& key, const std::string& text) {
   char* end = nullptr;
   errno = 0;
@@ -35,8 +35,9 @@ Error CheckUnused(const Json& cmdline, const char* key, int64_t least, const cha
   return Error();
 }
 
-// Tensors go by memory files that are as large as they have to be; a process is waited for as
-// `initialize-timeout-seconds` says; calls of models need no threads here.
+// These settings have no effect here. Tensors use memory files that grow as needed;
+// initialize-timeout-seconds limits the wait for a process; the calls of models need no thread
+// pool.
 Error CheckUnused(const Json& cmdline, std::string* without_effect) {
   NB_RETURN_IF_ERROR(CheckUnused(cmdline, "shm-default-byte-size", kLeastSharedBytes,
                                  " can't be smaller than 4 MiBs", without_effect));
@@ -71,7 +72,7 @@ Error ReadSeconds(const Json& cmdline, const char* key, int64_t least, int64_t m
   return Error();
 }
 
-// Where the backend and its own files lie.
+// Reads the folders of the backend and of its own files.
 Error ReadPlaces(TRITONBACKEND_Backend* backend, const Json& cmdline, PythonSettings* settings) {
   const char* name = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_BackendName(backend, &name));

@@ -233,7 +233,7 @@ void Transport::Answer(uint32_t slot, const ValueWriter& message) {
     waiting.block = waiting.offset = block->offset;
     waiting.size = bytes.size();
   }
-  // Without memory it is an answer of no bytes, which the process takes for an error.
+  // If no memory is left, the answer has no bytes, which the process treats as an error.
   waiting.state.store(Slot::kAnswered, std::memory_order_release);
   nereid_ipc::FutexWakeAll(&waiting.state);
 }

@@ -39,7 +39,7 @@ class TransportTest : public ::testing::Test {
     EXPECT_EQ(testing::LiveErrors(), 0);
   }
 
-  // What the process sees.
+  // The control file as the process sees it.
   Control* control() { return reinterpret_cast<Control*>(mapping_->data()); }
   std::string CommandText() {
     ValueReader reader(

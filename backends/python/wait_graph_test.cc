@@ -61,7 +61,7 @@ TEST(WaitGraphTest, AnEnsembleIsItsModels) {
   EXPECT_FALSE(graph.Begin(&a, {"x", "a"}, &wait));
 }
 
-// Of several requests at a time, one that is never answered is enough.
+// If an instance waits for several requests, one that is never answered suffices to block it.
 TEST(WaitGraphTest, SeveralWaitsOfAnInstance) {
   WaitGraph graph;
   Node a(&graph, "a");

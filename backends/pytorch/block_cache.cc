@@ -9,10 +9,10 @@
 namespace nereid_backend {
 namespace {
 
-// In front of the data lies how long the block is; the data stays aligned as PyTorch wants it.
+// A header before the data contains the block's size; it keeps the alignment that PyTorch needs.
 constexpr size_t kHeader = c10::gAlignment;
 
-// The same for sizes that differ little, so that one block serves them in turn.
+// Rounds up, so that one block can be reused for slightly different sizes.
 size_t RoundUp(size_t size) {
   const size_t step = size < BlockCache::kLarge ? kHeader : BlockCache::kLarge / 4;
   return (size + step - 1) / step * step;
@@ -37,7 +37,7 @@ c10::DataPtr BlockCache::allocate(size_t size) {
   TORCH_CHECK(size < kMost, "out of memory: ", size, " bytes wanted");
   const size_t whole = RoundUp(size + kHeader);
   void* start = whole >= kLarge ? Take(whole) : nullptr;
-  if (start == nullptr) start = c10::alloc_cpu(whole);  // throws where there is none
+  if (start == nullptr) start = c10::alloc_cpu(whole);  // throws if there is no memory
   std::memcpy(start, &whole, sizeof(whole));
   void* const data = static_cast<char*>(start) + kHeader;
   return {data, data, &Delete, kCpu};
@@ -72,7 +72,7 @@ void* BlockCache::Take(size_t size) {
   return nullptr;
 }
 
-// A deleter calls this, which may not throw: without memory for a note the block is not kept.
+// Called by a deleter, so it must not throw: if the list cannot grow, the block is freed.
 void BlockCache::Keep(Block block) try {
   std::list<Block> surplus;
   {

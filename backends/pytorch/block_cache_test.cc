@@ -43,7 +43,7 @@ TEST_F(BlockCacheTest, ThereIsAnEndToIt) {
   }
   EXPECT_LE(cache_.kept_bytes(), BlockCache::kMostKept);
   EXPECT_GT(cache_.kept_bytes(), BlockCache::kMostKept / 2);
-  // One that is larger than all that may be kept.
+  // One block that is larger than the limit on all kept blocks.
   { const c10::DataPtr huge = cache_.allocate(BlockCache::kMostKept + 1); }
   EXPECT_LE(cache_.kept_bytes(), BlockCache::kMostKept);
   EXPECT_ANY_THROW(cache_.allocate(SIZE_MAX - 10));

@@ -7,10 +7,10 @@ namespace {
 
 constexpr int kDeepest = 64;
 
-// One value in the tree, by its names.
+// The names of one value in the tree.
 using Leaf = std::vector<std::string>;
 
-// The tree without the number of its format: [1, tree].
+// Parses [1, tree], where 1 is the number of the format, and returns the tree.
 Result<Json> ParseTree(std::string_view text) {
   NB_ASSIGN_OR_RETURN(Json json, Json::Parse(text));
   if (json.is_array() && json.items().size() == 2 && json.items()[1].is_object()) {
@@ -19,7 +19,7 @@ Result<Json> ParseTree(std::string_view text) {
   return Error::InvalidArg("its call specification is not of the known form");
 }
 
-// The keys of a dictionary, which are JSON in a string.
+// The keys of a dictionary, which the file stores as JSON in a string.
 Result<std::vector<std::string>> KeysOf(const Json& node) {
   std::vector<std::string> keys;
   if (node["type"].AsString().find("ict") == std::string::npos) return keys;
@@ -54,7 +54,7 @@ Error AddLeaves(const Json& node, const std::string& path, const std::string& ke
   }
   for (size_t i = 0; i < children.size(); ++i) {
     const std::string name = keys.empty() ? std::to_string(i) : keys[i];
-    // Below the first level a key alone would not say which dictionary is meant.
+    // Only keys of the first level serve as names; deeper ones would be ambiguous.
     const bool short_name = depth == 0 && !keys.empty();
     NB_RETURN_IF_ERROR(
         AddLeaves(children[i], path + "[" + name + "]", short_name ? name : "", depth + 1, leaves));

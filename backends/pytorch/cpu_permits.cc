@@ -23,7 +23,7 @@ void CpuPermits::Take(int count) {
   waiting_.pop_front();
   overtakings_ = 0;
   free_ -= count;
-  // What is left may do for the next one.
+  // The remaining permits may suffice for the next waiter.
   if (!waiting_.empty() && free_ >= waiting_.front()->count) waiting_.front()->ready.notify_one();
 }
 

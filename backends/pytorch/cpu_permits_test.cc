@@ -35,13 +35,13 @@ TEST(CpuPermitsTest, NeverMoreAtATimeThanThereAre) {
 TEST(CpuPermitsTest, MoreThanThereAreMeansAll) {
   CpuPermits permits(2);
   { const CpuPermits::Held all(&permits, 100); }
-  // Nothing was given back twice or kept.
+  // All permits were given back, and none twice.
   const CpuPermits::Held one(&permits, 1);
   const CpuPermits::Held other(&permits, 1);
   EXPECT_EQ(permits.total(), 2);
 }
 
-// One that wants all is not starved by those that want one each and overlap without end.
+// A run that needs all permits is not starved by overlapping runs that need one each.
 TEST(CpuPermitsTest, TheLargeOneGetsItsTurn) {
   CpuPermits permits(2);
   std::atomic<bool> done{false};

@@ -32,7 +32,7 @@ void Environment::Apply(const std::string& model, const Parameters& parameters, 
   }
   const int asked = parameters.inter_op_threads;
   if (asked == 0 && !forks) return;
-  // The thread that forks computes too.
+  // The thread that forks also computes.
   const int wanted = asked > 0 ? asked : std::max(1, budget_.threads - 1);
   const int size = SetInterOpThreads(wanted);
   if (asked > 0 && size != asked) {

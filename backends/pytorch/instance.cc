@@ -13,7 +13,8 @@ namespace nereid_backend {
 TorchInstance::TorchInstance(const TorchModel& model, std::shared_ptr<const Network> network)
     : model_(model),
       network_(std::move(network)),
-      // Another instance might read memory of a request kept by this one just when it is freed.
+      // Without copies, the shared network could keep a view of a request's memory, and another
+      // instance could read that memory while it is freed.
       copies_inputs_(model.shares_network() && network_->traits().writes_attributes),
       executor_(model.bound(), GraphExecutor::Outputs::kInOwnMemory) {
   model_.CountInstance(1);
@@ -69,7 +70,7 @@ std::vector<c10::IValue> TorchInstance::MakeArguments() {
 c10::IValue TorchInstance::MakeInput(RunInput* input, size_t argument) {
   if (input->tensor->element_size == 0) return ListInput(*input);
   const std::vector<bool>& written = network_->traits().writes_argument;
-  // The data of a request must not be written to.
+  // A network that writes to its argument must not write to the request's data.
   if (copies_inputs_ || (argument < written.size() && written[argument])) return CopyInput(*input);
   views_.push_back(ViewInput(input));
   return views_.back();

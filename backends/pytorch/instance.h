@@ -42,7 +42,7 @@ class TorchInstance {
   // State of the current run.
   std::vector<at::Tensor> views_;  // over memory of requests
   std::vector<c10::IValue> results_;
-  std::vector<at::Tensor> kept_;  // by output, what it points to
+  std::vector<at::Tensor> kept_;  // per output: keeps the data alive to which it points
 };
 
 }  // namespace nereid_backend

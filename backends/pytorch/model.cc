@@ -13,7 +13,7 @@
 namespace nereid_backend {
 namespace {
 
-// What the configuration asks for; an instance group without a count has one.
+// The number of instances in the configuration; a group without a count has one.
 int ConfiguredInstances(const ModelConfig& config) {
   int64_t count = 0;
   for (const Json& group : config.json["instance_group"].items()) {
@@ -26,7 +26,7 @@ Error FailedToLoad(const ModelConfig& config, const Error& error) {
   return Error(error.code(), StrCat("failed to load model '", config.name, "': ", error.message()));
 }
 
-// The place of each of `tensors`, in their order.
+// Appends the place of each of `tensors`, in their order.
 template <typename Tensor>
 void AppendPlaces(const std::vector<Tensor>& tensors, const std::vector<Named>& named,
                   std::vector<Named>* places) {
@@ -59,7 +59,7 @@ Result<std::unique_ptr<TorchModel>> TorchModel::Create(TRITONBACKEND_Model* hand
 
 TorchModel::~TorchModel() {
   network_.reset();
-  // What its runs needed is of no use to the others.
+  // Blocks of the sizes that this model needed are of no use to other models.
   BlockCache::Instance().Clear();
 }
 

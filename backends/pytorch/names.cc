@@ -26,7 +26,7 @@ std::optional<size_t> IndexInName(std::string_view name) {
   return index;
 }
 
-// The argument or result that is called `name`.
+// The index of the argument or result called `name`.
 template <typename Value>
 std::optional<size_t> IndexOfName(const std::vector<Value>& values, std::string_view name) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -84,7 +84,8 @@ bool IsArgument(const Forward& forward, const std::string& name) {
   return IndexOfName(forward.arguments, name).has_value();
 }
 
-// Inputs of the configuration, and what is computed from them: in this order, if order decides.
+// The inputs of the configuration, then the computed ones; this order counts if names give no
+// index.
 Result<std::vector<Named>> ListInputs(const ModelConfig& config) {
   std::vector<Named> list;
   for (const TensorConfig& input : config.inputs) list.push_back({input.name, input.type, 0});
@@ -111,7 +112,8 @@ Error StateNotIndexed(const ModelConfig& config, const std::string& state) {
                                   "' does not follow the <name>__<index> naming convention. "));
 }
 
-// Next to states, whose places only their names tell, the order of a list tells nothing.
+// A model with states needs names that give an index, because the order of a list does not say
+// where the states belong.
 Error RequireNamesBesideStates(const ModelConfig& config, const std::vector<Named>& list,
                                bool named) {
   if (config.states.empty() || named) return Error();
@@ -152,7 +154,7 @@ Error CheckDictionary(const ModelConfig& config, const std::vector<Named>& tenso
   return Error();
 }
 
-// "argument 'x' (Tensor)".
+// For example "argument 'x' (Tensor)".
 std::string Describe(const Argument& argument) {
   return StrCat("argument '", argument.names.empty() ? "" : argument.names[0], "' (", argument.type,
                 ")");
@@ -197,7 +199,7 @@ Error CheckArguments(const ModelConfig& config, const Forward& forward,
   return Error();
 }
 
-// The file's types against the configuration's, with the original's words.
+// Compares the types in the file with those in the configuration. The texts are the original's.
 Error CheckReturned(const ModelConfig& config, const Forward& forward,
                     const std::vector<Named>& outputs) {
   for (const Named& output : outputs) {

@@ -60,13 +60,13 @@ class NamesTest : public ::testing::Test {
 
 TEST_F(NamesTest, ArgumentsComeFirst) {
   EXPECT_THAT(Indices(Config({"b", "a"}), Takes({"a", "b"})), ElementsAre(1, 0));
-  // Also where they look like an index.
+  // This also holds for names that look like NAME__INDEX.
   EXPECT_THAT(Indices(Config({"x__1", "y__0"}), Takes({"x__1", "y__0"})), ElementsAre(0, 1));
 }
 
 TEST_F(NamesTest, IndexFollowsTheFirstSeparator) {
   EXPECT_THAT(Indices(Config({"X__1", "Y__0"}), Takes({"a", "b"})), ElementsAre(1, 0));
-  // "b__0" is no number, so that the whole list goes by its order.
+  // "b__0" is no number, so the order of the list decides for all its names.
   EXPECT_THAT(Indices(Config({"a__b__0", "Y__0"}), Takes({"a", "b"})), ElementsAre(0, 1));
 }
 
@@ -129,7 +129,7 @@ TEST_F(NamesTest, OutputsAndStates) {
   ASSERT_EQ(named->size(), 2u);
   EXPECT_EQ((*named)[0].index, 0u);
   EXPECT_EQ((*named)[1].index, 1u);
-  // One output that is the state, too.
+  // One tensor that is an output and also a state.
   named = NameOutputs(Config({"x"}, Sequence("start", "h", "O__0")), forward);
   ASSERT_TRUE(named.ok());
   EXPECT_EQ(named->size(), 1u);

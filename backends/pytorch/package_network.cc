@@ -33,7 +33,7 @@ class PackageNetwork : public Network {
   }
 
  private:
-  // Keeps as many runs apart as it was made for, and lets more wait.
+  // Runs as many calls at a time as it was made for; further calls wait.
   mutable torch::inductor::AOTIModelPackageLoader loader_;
 };
 

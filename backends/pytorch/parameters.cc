@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kMostThreads = 4096;
 
-// What only a GPU or the original's Python runtime has.
+// Parameters for a GPU or for the original's Python runtime.
 constexpr const char* kWithoutEffect[] = {"CACHE_CLEANING_ENABLED",
                                           "DISABLE_CUDNN",
                                           "ENABLE_CACHE_CLEANING",
@@ -17,7 +17,7 @@ constexpr const char* kWithoutEffect[] = {"CACHE_CLEANING_ENABLED",
                                           "NUM_THREADS",
                                           "TORCH_COMPILE_OPTIONAL_PARAMETERS"};
 
-// Besides what every backend takes, the original takes "on" and "off".
+// The original also accepts "on" and "off", in addition to the values that every backend accepts.
 Result<std::optional<bool>> ReadBool(const ModelConfig& config, const char* key) {
   if (!config.HasParameter(key)) return std::optional<bool>();
   std::string value = config.Parameter(key);
@@ -32,7 +32,7 @@ Result<std::optional<bool>> ReadBool(const ModelConfig& config, const char* key)
   return std::optional<bool>(read);
 }
 
-// 0 and less mean "not given", as in the original.
+// As in the original, 0 and negative values mean "not given".
 Result<int> ReadThreads(const ModelConfig& config, const char* key) {
   NB_ASSIGN_OR_RETURN(const int64_t count,
                       config.IntParameter(key, 0, -kMostThreads, kMostThreads));

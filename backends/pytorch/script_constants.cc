@@ -8,7 +8,7 @@ namespace nereid_backend {
 
 Error CheckConstants(const std::string& path, const torch::jit::Module& module) {
   uint64_t announced = 0;
-  std::set<const void*> seen;  // tensors may share one storage
+  std::set<const void*> seen;  // storages that were counted, because tensors may share one
   for (const c10::IValue& attribute : module.attributes(/*recurse=*/true)) {
     if (!attribute.isTensor() || !attribute.toTensor().defined()) continue;
     const at::Tensor& tensor = attribute.toTensor();

@@ -15,11 +15,11 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-// What a look at every node tells.
+// What the nodes of a graph say about it.
 struct Found {
   bool sets_attribute = false;
   bool forks = false;
-  bool calls_unknown = false;            // a method that only the run knows
+  bool calls_unknown = false;            // a method that is only known at run time
   bool writes = false;                   // into anything
   std::vector<const Value*> attributes;  // values read from the module
 };
@@ -57,7 +57,7 @@ NetworkTraits TraitsOf(const torch::jit::Method& method) {
   const AliasDb aliases(graph);
   for (size_t i = 1; i < graph->inputs().size(); ++i) {
     const Value* const input = graph->inputs()[i];
-    // Of what a container holds the analysis says nothing by itself.
+    // For a container, the analysis by itself says nothing about the values inside.
     const bool is_tensor = input->type()->kind() == c10::TypeKind::TensorType;
     traits.writes_argument[i - 1] = !is_tensor || aliases.hasWriters(input);
   }

@@ -29,7 +29,7 @@ TEST(ScriptTraitsTest, WritesIntoItsOwnResultsAreNobodysBusiness) {
 
 TEST(ScriptTraitsTest, WritesIntoAnArgument) {
   EXPECT_TRUE(Read("    return x.add_(1)\n").writes_argument[0]);
-  // Through a view. (Arguments of one type may be one tensor, so the analysis takes them together.)
+  // Writes through a view. (The analysis treats arguments of one type as possibly the same tensor.)
   EXPECT_TRUE(Read("    x[0].fill_(1)\n    return x\n").writes_argument[0]);
   EXPECT_TRUE(
       Read("    d['a'].add_(1)\n    return d['a']\n", "d: Dict[str, Tensor]").writes_argument[0]);

@@ -52,7 +52,7 @@ Error AddInputs(const ModelConfig& config, Signature* signature) {
   return Error();
 }
 
-// "OUTPUT__0" of a list, or the names that it has.
+// The value's first name or, for a value without names, one like "OUTPUT__0".
 template <typename Value>
 std::string NameOf(const Value& value, const char* fallback, size_t index) {
   return value.names.empty() ? StrCat(fallback, "__", index) : value.names[0];
@@ -114,7 +114,7 @@ Result<Signature> SignatureFromConfig(const ModelConfig& config) {
 
 Result<Json> CompleteConfig(const ModelConfig& config, const Forward& forward) {
   Json json = config.json;
-  // A list of strings has no dimension for a batch.
+  // A list of strings has no batch dimension.
   const bool may_fill = !config.batching();
   bool filled = true;
   std::string missing;

@@ -61,7 +61,7 @@ TEST(TorchSignatureTest, OtherwiseTheErrorSaysWhatToWrite) {
   ASSERT_FALSE(tensors.ok());
   EXPECT_THAT(tensors.error().message(),
               HasSubstr("output [ { name: \"OUTPUT__0\" data_type: TYPE_FP32 dims: [ -1 ] } ]"));
-  // With room for batches a list of strings does not tell how it is cut.
+  // A list of strings does not say how a batch is divided, so a batching model is not completed.
   EXPECT_FALSE(CompleteConfig(Parse(R"({"max_batch_size":2})"), Gives(ValueKind::kStrings)).ok());
 }
 

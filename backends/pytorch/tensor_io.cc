@@ -89,7 +89,7 @@ Error TakeOutput(const c10::IValue& value, RunOutput* output, at::Tensor* kept) 
     return Error::Internal(
         StrCat("output '", output->tensor->name, "' is not a dense tensor in CPU memory"));
   }
-  // Also where it only looks conjugated or negated.
+  // Also resolves tensors that are only marked as conjugated or negated.
   *kept = tensor.resolve_conj().resolve_neg().contiguous();
   output->shape.assign(kept->sizes().begin(), kept->sizes().end());
   output->data = static_cast<const char*>(kept->const_data_ptr());

@@ -43,7 +43,7 @@ TEST_F(TorchTensorTest, AnInputIsUsedWhereItLies) {
   EXPECT_FALSE(view.defined());
 }
 
-// What the network keeps of an input stays what it was when the request's memory is used anew.
+// A tensor that the network keeps does not change when the request's memory is reused.
 TEST_F(TorchTensorTest, WhatIsKeptIsCopied) {
   at::Tensor view = ViewInput(&input_);
   const at::Tensor whole = view;

@@ -4,8 +4,9 @@
 
 #include <mutex>
 
-// PyTorch has only a setting for the whole process. These two are what it sets, for one thread:
-// OpenMP's is the thread's own anyway, and MKL, which is part of libtorch_cpu, has one of its own.
+// PyTorch's own function sets the number of threads for the whole process. It calls these two,
+// which also work per thread: OpenMP's setting is per thread, and MKL (part of libtorch_cpu) has
+// this function for it.
 extern "C" void omp_set_num_threads(int count);
 extern "C" int MKL_Set_Num_Threads_Local(int count);
 
@@ -14,7 +15,8 @@ namespace nereid_backend {
 void UseIntraOpThreads(int count) {
   static thread_local int current = 0;
   if (count == current) return;
-  // The first question sets the thread up from the setting of the process.
+  // The first query of a thread applies the process's setting to it. Done now, so that a later
+  // query does not overwrite ours.
   if (current == 0) at::get_num_threads();
   omp_set_num_threads(count);
   MKL_Set_Num_Threads_Local(count);

@@ -12,7 +12,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// The text up to the stack of C++ frames that PyTorch adds, or its advice to its own developers.
+// The text without the stack of C++ frames and the advice to developers that PyTorch appends.
 std::string_view WithoutFrames(std::string_view text) {
   for (const std::string_view mark :
        {"\nException raised from ", "\nC++ CapturedTraceback:", " This is an internal miniz error",
@@ -22,7 +22,7 @@ std::string_view WithoutFrames(std::string_view text) {
   return text;
 }
 
-// The line of the network that a mark of tildes is under, the innermost one.
+// The line of the network's code above the innermost mark of tildes.
 std::string_view FailedLine(std::string_view text) {
   const size_t mark = text.rfind("~~~");
   if (mark == std::string_view::npos) return "";
@@ -49,7 +49,7 @@ std::string OnOneLine(std::string_view text) {
 std::string ShortMessage(std::string_view what) {
   const std::string_view text = WithoutFrames(what);
   if (text.find(kInterpreter) == std::string_view::npos) return OnOneLine(text);
-  // "Traceback of TorchScript ...", code with marks, and "RuntimeError: why".
+  // The text consists of "Traceback of TorchScript ...", code with marks, and "RuntimeError: why".
   constexpr std::string_view kWhy = "RuntimeError: ";
   const size_t why = text.rfind(kWhy);
   const size_t last = why != std::string_view::npos ? why : text.rfind('\n', Trim(text).size() - 1);

@@ -25,7 +25,7 @@ TEST(TorchErrorTest, OfTorchScriptTheLineAndTheReason) {
   EXPECT_EQ(ShortMessage(kText),
             "mat1 and mat2 shapes cannot be multiplied (1x3 and 4x5) (in 'return torch.matmul(x, "
             "y)')");
-  // Whatever comes: a text.
+  // Even an unexpected text gives a message.
   EXPECT_NE(ShortMessage("The following operation failed in the TorchScript interpreter."), "");
 }
 

@@ -55,7 +55,7 @@ class Repeater {
       : instance_(instance), factory_(factory), request_(std::move(request)) {}
 
   void Run() {
-    // It may be a thread of its own, out of which nothing may come.
+    // This may be a separate thread, out of which no exception may come.
     const Error ignored = Guarded("sending of responses", [&]() -> Error {
       const Error error = Guarded("sending of responses", [&] { return SendAll(); });
       if (!error.ok()) SendError(error);
@@ -64,7 +64,7 @@ class Repeater {
     OwnedFactory(factory_).reset();
   }
 
-  // Answers with `error` instead.
+  // Answers with `error` instead of the responses.
   void SendError(const Error& error) {
     TRITONBACKEND_Response* response = nullptr;
     const uint64_t start = NowNs();
@@ -184,12 +184,12 @@ Result<std::chrono::milliseconds> RepeatInstance::Begin(TRITONBACKEND_Request* r
   }
   const std::chrono::milliseconds wait = read->wait;
   const auto repeater = std::make_shared<Repeater>(handle_, factory, *std::move(read));
-  owned.release();  // the repeater deletes it when it has run
+  owned.release();  // Repeater::Run deletes the factory at its end
   const Error started = Guarded("ModelInstanceExecute", [&]() -> Error {
     threads_.Start([repeater] { repeater->Run(); });
     return Error();
   });
-  // Without a thread of its own it runs here.
+  // If no thread can be created, this thread sends the responses.
   if (!started.ok()) repeater->Run();
   return wait;
 }

@@ -16,7 +16,7 @@ ResponseThreads::~ResponseThreads() {
 void ResponseThreads::Start(std::function<void()> body) {
   {
     const std::lock_guard<std::mutex> lock(mu_);
-    // A new thread is idle when it begins.
+    // A new thread counts as idle until it takes its work.
     if (waiting_.size() == idle_) {
       threads_.emplace_back([this] { Loop(); });
       ++idle_;

@@ -1,7 +1,7 @@
-// ResponseThreads: threads that each send the responses of one request at a time. There are as many
-// as requests were in progress at once; an idle thread takes the next request. All threads end
-// before the instance is destroyed, because their code must not be unloaded while they run.
-// Thread-safe.
+// ResponseThreads: threads that each send the responses of one request at a time. A thread is added
+// only if none is idle, so there are as many as the most requests in progress at a time. All
+// threads end before the instance is destroyed, because their code must not be unloaded while they
+// run. Thread-safe.
 #ifndef NEREID_BACKENDS_REPEAT_RESPONSE_THREADS_H_
 #define NEREID_BACKENDS_REPEAT_RESPONSE_THREADS_H_
 
@@ -17,7 +17,7 @@ namespace nereid_backend {
 class ResponseThreads {
  public:
   ResponseThreads() = default;
-  // Waits for all that was started.
+  // Waits until all started bodies have returned.
   ~ResponseThreads();
   ResponseThreads(const ResponseThreads&) = delete;
   ResponseThreads& operator=(const ResponseThreads&) = delete;

@@ -110,7 +110,7 @@ void Batch::Finish() {
       NB_LOG_ERROR("failed to make the response of a request");
     }
   }
-  // Before the responses leave: a client that has its answer finds it counted.
+  // Reported before the responses are sent, so that a client that has its answer finds it counted.
   ReportStatistics(now_());
   for (Slot& slot : slots_) {
     if (slot.response != nullptr) {

@@ -135,7 +135,7 @@ std::vector<int64_t> BatchInput::Values(const std::vector<ShapeView>& sources) c
         values.push_back(sum += CountOf(source));
         break;
       case BatchInputKind::kMaxElementCountAsShape:
-        break;  // nothing but zeros: see Fill
+        break;  // its values are all zero; see Fill
       case BatchInputKind::kItemShape:
       case BatchInputKind::kItemShapeFlatten:
         for (size_t row = 0; row < RowsOf(source); ++row) {
@@ -150,7 +150,8 @@ std::vector<int64_t> BatchInput::Values(const std::vector<ShapeView>& sources) c
 
 Error BatchInput::Fill(const std::vector<ShapeView>& sources, char* destination) const {
   if (kind_ == BatchInputKind::kMaxElementCountAsShape) {
-    // A model may look all the same, and is not to see what other requests left in memory.
+    // The shape is the information, but a model may also read the values; it must not see what
+    // other requests left in memory.
     std::memset(destination, 0, static_cast<size_t>(MaxCount(sources)) * kElementSize);
     return Error();
   }

@@ -26,7 +26,7 @@ enum class BatchInputKind {
   kElementCount,                     // [requests]: elements of each
   kAccumulatedElementCount,          // [requests]: elements up to and including each
   kAccumulatedElementCountWithZero,  // [requests + 1]: the same after a 0
-  kMaxElementCountAsShape,  // [most elements of a request]: zeros, the shape is the message
+  kMaxElementCountAsShape,  // [most elements of a request]: zeros; the shape is the information
   kItemShape,               // [rows of all requests, dims of a row]: dims of each row
   kItemShapeFlatten,        // the same as one dimension
 };

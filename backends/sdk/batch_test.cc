@@ -19,8 +19,8 @@ class BatchTest : public ::testing::Test {
           testing::MakeInput("IN", TRITONSERVER_TYPE_UINT8, {1, 2}, std::string(2, char('a' + i))));
     }
   }
-  // Whatever happened: one final response each (unless it can not be made), all released once
-  // after their statistics, no error left behind.
+  // In every test each request gets one final response (unless it can not be made), is released
+  // once after its statistics, and no error is leaked.
   ~BatchTest() override {
     for (const TRITONBACKEND_Request& request : requests_) {
       EXPECT_EQ(request.released, 1);

@@ -3,7 +3,7 @@
 namespace nereid_backend {
 namespace {
 
-// `output` with its first OUTPUT replaced by INPUT, in the case it has; unchanged without one.
+// `output` with its first OUTPUT replaced by INPUT in the same case; unchanged if it has none.
 std::string InputNameFor(const std::string& output) {
   static constexpr struct {
     std::string_view from, to;

@@ -11,7 +11,7 @@
 namespace nereid_backend {
 namespace {
 
-// Writing and destroying a value goes as deep as the value.
+// Limits the depth of the stack when a value is written or destroyed.
 constexpr size_t kMaxDepth = 256;
 
 // Builds a Json from rapidjson's events: one open container per level.
@@ -41,7 +41,7 @@ class Builder {
   bool StartArray() { return Open(false); }
   bool EndArray(rapidjson::SizeType) { return Close(); }
 
-  // The reader asks for these, but all numbers come through RawNumber.
+  // rapidjson requires these functions; all numbers come through RawNumber.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(int64_t) { return false; }
@@ -49,7 +49,7 @@ class Builder {
   bool Double(double) { return false; }
 
   Json Take() { return std::move(root_); }
-  // Why it ended the parsing.
+  // Why the builder ended the parsing.
   std::string refusal() const {
     if (open_.size() < kMaxDepth) return "a number that a double cannot hold";
     return StrCat("more than ", kMaxDepth, " arrays and objects in one another");
@@ -98,7 +98,7 @@ Result<Json> Json::Parse(std::string_view text) {
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
   Builder builder;
-  // Iterative: the depth of a document does not become the depth of the stack.
+  // Iterative, so that a deeply nested document does not exhaust the stack.
   const rapidjson::ParseResult result =
       reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag>(stream,
                                                                                            builder);
@@ -111,7 +111,7 @@ Result<Json> Json::Parse(std::string_view text) {
   return builder.Take();
 }
 
-// `writer` is a Writer; the header does not know rapidjson.
+// `writer` is a Writer; its type is hidden because the header does not include rapidjson.
 void Json::WriteTo(const Json& json, void* opaque) {
   auto* writer = static_cast<Writer*>(opaque);
   std::visit(

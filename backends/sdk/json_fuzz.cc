@@ -1,5 +1,5 @@
-// Arbitrary bytes as the JSON of a configuration or of settings. What is understood says the same
-// once it is written and read again.
+// Parses arbitrary bytes as the JSON of a configuration or of settings. A value that can be parsed
+// stays the same when it is written and parsed again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

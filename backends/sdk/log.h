@@ -8,7 +8,7 @@ namespace nereid_backend {
 
 inline void LogLine(TRITONSERVER_LogLevel level, const char* file, int line,
                     const std::string& text) {
-  // Logging has nowhere to report its own failure.
+  // A failure to log cannot be reported anywhere.
   Error ignored(TRITONSERVER_LogMessage(level, file, line, text.c_str()));
 }
 

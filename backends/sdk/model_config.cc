@@ -25,7 +25,7 @@ const TensorConfig* FindByName(const std::vector<TensorConfig>& tensors, std::st
   return nullptr;
 }
 
-// Also where something throws.
+// Deletes the message, also if an exception is thrown.
 struct MessageDeleter {
   void operator()(TRITONSERVER_Message* message) const {
     const Error ignored(TRITONSERVER_MessageDelete(message));
@@ -40,7 +40,7 @@ Result<Json> ReadMessage(TRITONSERVER_Message* message) {
   return error.ok() ? Json::Parse({text, size}) : Result<Json>(std::move(error));
 }
 
-// The kind is that of the first value of its enumeration where it is left out.
+// A missing kind means the first value of the enumeration.
 ControlConfig ReadControl(std::string input, const Json& control) {
   ControlConfig config;
   config.input = std::move(input);

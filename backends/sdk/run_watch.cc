@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-// Servers that have no cancellation lack these.
+// Servers without cancellation do not have these functions.
 #pragma weak TRITONBACKEND_RequestIsCancelled
 #pragma weak TRITONBACKEND_InferenceRequestTimeoutMicroseconds
 
@@ -18,7 +18,7 @@ uint64_t TimeoutNs(TRITONBACKEND_Request* request) {
   if (&TRITONBACKEND_InferenceRequestTimeoutMicroseconds == nullptr) return 0;
   uint64_t microseconds = 0;
   const Error ignored(TRITONBACKEND_InferenceRequestTimeoutMicroseconds(request, &microseconds));
-  // A time-out of centuries counts as none.
+  // A time-out of more than a hundred years counts as none.
   return microseconds > UINT64_MAX / 4000 ? 0 : microseconds * 1000;
 }
 
@@ -57,7 +57,7 @@ void RunWatch::Loop() {
     }
     asleep_ = true;
     lock.unlock();
-    // A run that began before it could see that this thread sleeps is seen here.
+    // A run that began just before asleep_ was set has not woken this thread; this check sees it.
     const bool any = Poll();
     lock.lock();
     if (any) asleep_ = false;
@@ -118,7 +118,8 @@ bool RunWatch::Watched::IsWaitedFor(const Waiting& waiting, uint64_t now) {
 bool RunWatch::Watched::Look(uint64_t now) {
   const std::lock_guard<std::mutex> lock(mu_);
   if (!running_) return false;
-  // Most runs end before they are seen twice, and their requests are never queried.
+  // A run is only examined from the second check on: most runs end before that, and their requests
+  // are never queried.
   if (!seen_ || stopped_) {
     seen_ = true;
     return true;

@@ -96,7 +96,8 @@ TEST_F(RunWatchTest, ATimeOutOfCenturiesIsNone) {
   EXPECT_FALSE(watched.End());
 }
 
-// The thread of its own, which sleeps between: no order of events is assumed but that it looks.
+// Tests the watch's own thread, which sleeps between checks. The test assumes nothing about timing
+// except that the thread checks at some time.
 TEST_F(RunWatchTest, TheThreadLooks) {
   RunWatch watch;
   std::mutex mu;

@@ -11,7 +11,7 @@ void Scratch::Free::operator()(char* buffer) const { std::free(buffer); }
 void Scratch::Allocate(size_t size) {
   const size_t rounded = (std::max<size_t>(size, 1) + kAlignment - 1) / kAlignment * kAlignment;
   if (rounded < size) throw std::bad_alloc();
-  // Old memory goes first: its content is not needed, and both need not fit at once.
+  // Frees the old memory first: its content is not needed, and both may not fit in memory at once.
   buffer_.reset();
   capacity_ = 0;
   buffer_.reset(static_cast<char*>(std::aligned_alloc(kAlignment, rounded)));

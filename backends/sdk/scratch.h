@@ -31,7 +31,7 @@ class Scratch {
   std::unique_ptr<char, Free> buffer_;
   size_t capacity_ = 0;
   size_t uses_ = 0;  // in the current window
-  size_t peak_ = 0;  // largest size asked for in the current window
+  size_t peak_ = 0;  // largest size requested in the current window
 };
 
 }  // namespace nereid_backend

@@ -24,7 +24,7 @@ TEST(ScratchTest, SmallerUseReusesTheBuffer) {
 TEST(ScratchTest, GivesBackWhatAWholeWindowDidNotNeed) {
   Scratch scratch;
   scratch.Reserve(1 << 20);
-  // The first window still holds the large one.
+  // The peak of the first window is still the large request.
   for (size_t i = 1; i < 2 * Scratch::kWindow; ++i) scratch.Reserve(100);
   EXPECT_LE(scratch.capacity(), 128u);
 }

@@ -1,4 +1,4 @@
-// What it costs to put the inputs of a batch together into one buffer, as a backend does before it
+// Measures the cost of gathering the inputs of a batch into one buffer, as a backend does before it
 // computes: reading the pieces of each request, and one copy.
 #include "backends/sdk/tensor.h"
 
@@ -13,7 +13,7 @@
 namespace nereid_backend {
 namespace {
 
-// `count` requests with one input of `bytes` bytes, which lies in memory in `buffers` parts.
+// `count` requests with one input of `bytes` bytes each, which is split into `buffers` buffers.
 std::deque<TRITONBACKEND_Request> MakeRequests(int64_t count, int64_t bytes, int64_t buffers) {
   std::deque<TRITONBACKEND_Request> requests(static_cast<size_t>(count));
   for (TRITONBACKEND_Request& request : requests) {

@@ -22,7 +22,7 @@ bool Channel::usable() const {
   return !worker_->ended;
 }
 
-// One large run must not hold memory forever.
+// Keeps one large run from holding its memory forever.
 void Channel::TrimMemory() {
   if (++runs_ < kWindow) return;
   if (most_used_ < memory_->header()->paged_size / 2) memory_->Trim(most_used_);

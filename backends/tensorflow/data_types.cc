@@ -10,7 +10,7 @@ struct TypeRow {
   TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
 };
 
-// By number, as types.proto has them.
+// Indexed by the numbers in TensorFlow's types.proto.
 constexpr TypeRow kTypes[] = {
     {"DT_INVALID"},
     {"DT_FLOAT", TRITONSERVER_TYPE_FP32},

@@ -87,7 +87,7 @@ Error TensorflowInstance::Execute(Batch* batch) {
 
 Error TensorflowInstance::Compute() {
   if (executor_.outputs().empty()) return Error();  // no output is requested
-  // A run before, of the same batch, may have cost the worker its life.
+  // An earlier run of the same batch may have ended the worker.
   NB_RETURN_IF_ERROR(Connect());
   NB_RETURN_IF_ERROR(PlaceInputs());
   request_.outputs.clear();

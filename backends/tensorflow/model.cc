@@ -79,7 +79,7 @@ Error TensorflowModel::FindFiles() {
              saved_model ? "file; a SavedModel is a folder" : "folder; a GraphDef is a file"));
 }
 
-// {"init_ops": ["name", ...]}, in the folder of the version or in the model's.
+// Reads {"init_ops": ["name", ...]} from a file in the folder of the version or of the model.
 Result<std::vector<std::string>> TensorflowModel::ReadInitOps() const {
   std::vector<std::string> names;
   if (options_.init_ops_file.empty()) return names;

@@ -22,7 +22,7 @@ void PutVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-// Negative numbers take ten bytes, as those of int32 fields do.
+// Writes a varint field. As in any int32 field, a negative number takes ten bytes.
 void PutInt(uint32_t field, int64_t value, std::string* out) {
   PutVarint(uint64_t{field} << 3, out);
   PutVarint(static_cast<uint64_t>(value), out);

@@ -150,7 +150,7 @@ TEST(WorkerLogTest, FatalLinesAreKept) {
   EXPECT_EQ(log.fatal(), "") << "not complete";
   log.Add(" failed: x\nFirst of all\nF\n");
   EXPECT_EQ(log.fatal(), "b.cc:2] Check failed: x");
-  log.Add(std::string(100'000, 'x'));  // no end of line, no end of memory
+  log.Add(std::string(100'000, 'x'));  // such a long line is passed on in pieces
   log.Add("\n");
 }
 

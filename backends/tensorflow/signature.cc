@@ -22,7 +22,7 @@ ModelTensor ToModelTensor(const TensorDescription& description) {
   return tensor;
 }
 
-// Inputs that the configuration names, whoever gives them.
+// Inputs that the configuration names, whether clients or the server provide them.
 std::set<std::string> NamedInputs(const ModelConfig& config) {
   std::set<std::string> names;
   for (const TensorConfig& input : config.inputs) names.insert(input.name);
@@ -43,7 +43,7 @@ Error RequireType(const ModelConfig& config, const char* kind, const TensorDescr
                                    tensor.name, "' ", what, ", which can not be served"));
 }
 
-// Whether an output is served: those that are not may be of any type.
+// Whether an output is served. An output that is not served may have any type.
 bool IsServed(const ModelConfig& config, const std::string& output) {
   return config.auto_complete || config.FindOutput(output) != nullptr ||
          std::any_of(config.states.begin(), config.states.end(),

@@ -53,7 +53,7 @@ Result<ChildProcess> Supervisor::StartChild() {
   const UniqueFd theirs(sockets[1]);
   ChildProcess::Spec child;
   child.executable = spec_.executable;
-  // The model's name is for those who look at a list of processes.
+  // The model's name is only for people who read process lists.
   child.arguments = {std::to_string(getpid()), spec_.model};
   child.descriptors = {theirs.get()};
   Result<ChildProcess> started = ChildProcess::Start(child);
@@ -67,7 +67,7 @@ Result<ChildProcess> Supervisor::StartChild() {
   }
   Packer message;
   message.Number(MessageKind::kLoad);
-  // That a worker has ended already is seen by its output.
+  // If this fails, the worker has ended; shutting the socket down makes the keeper notice that.
   if (!worker->socket.Send(message.bytes() + spec_.load.Pack()))
     shutdown(worker->socket.fd(), SHUT_RDWR);
   return started;
@@ -136,7 +136,7 @@ Error Supervisor::Call(Worker* worker, std::string_view message, int fd) {
   call_busy_ = true;
   answer_.reset();
   lock.unlock();
-  // Where it fails the worker is ending, and that is waited for.
+  // If sending fails, the worker is about to end; the code below waits for that.
   const bool sent = worker->socket.Send(message, fd);
   lock.lock();
   changed_.wait(lock, [&] { return worker->ended || (sent && answer_.has_value()); });
@@ -162,7 +162,7 @@ Result<std::unique_ptr<Channel>> Supervisor::OpenChannel() {
   NB_RETURN_IF_ERROR(ToError(ChannelMemory::Create(&memory)));
   const int fd = memory->fd();
   const std::shared_ptr<nereid_ipc::Mapping> header = memory->header_mapping();
-  // From here on the channel closes itself.
+  // From here on, the channel's destructor closes it.
   auto channel = std::make_unique<Channel>(this, worker, id, std::move(memory));
   {
     const std::lock_guard lock(mu_);

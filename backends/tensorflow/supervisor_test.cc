@@ -22,7 +22,7 @@ class SupervisorTest : public ::testing::Test {
  protected:
   void TearDown() override {
     EXPECT_EQ(testing::LiveErrors(), 0);
-    // Whatever was started has been reaped.
+    // All started processes have been reaped.
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
   }
@@ -45,7 +45,7 @@ class SupervisorTest : public ::testing::Test {
     return started.ok() ? "" : started.error().message();
   }
 
-  // What a run on `data` gives, or the message of its error.
+  // The result of a run on `data`, or the message of its error.
   static std::string Run(Channel* channel, const std::string& data) {
     nereid_tensorflow::RunRequest request;
     nereid_tensorflow::PlacedTensor input;
@@ -113,11 +113,12 @@ TEST_F(SupervisorTest, TheRunInAWorkerThatEndsFailsAndTheNextWorkerComputes) {
             "failed: false");
   EXPECT_FALSE(channel->usable());
   EXPECT_THAT(Run(channel.get(), "abc"), HasSubstr("ended by signal 6"));
-  // Waits for the next worker.
+  // MustOpen waits for the next worker.
   channel = MustOpen(supervisor.get());
   EXPECT_EQ(Run(channel.get(), "abc"), "abc");
-  // From the second end in a row on, the next worker is not started at once. Where this thread is
-  // held up for so long that it has been, the pause after the next end is twice as long.
+  // From the second failure in a row on, the next worker is started after a pause. If this thread
+  // is so slow that the pause is over, it tries again; each pause is twice as long as the one
+  // before.
   Result<std::unique_ptr<Channel>> opened = std::move(channel);
   while (opened.ok()) {
     EXPECT_THAT(Run(opened->get(), "x"), HasSubstr("exited with status 3"));
@@ -143,7 +144,7 @@ TEST_F(SupervisorTest, AWorkerThatDoesNotEndIsKilled) {
   std::unique_ptr<Channel> channel = MustOpen(supervisor.get());
   EXPECT_EQ(Run(channel.get(), "abc"), "abc");
   channel.reset();
-  supervisor.reset();  // TearDown looks for what is left
+  supervisor.reset();  // TearDown checks that no process is left
 }
 
 }  // namespace

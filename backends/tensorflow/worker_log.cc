@@ -18,7 +18,7 @@ char SeverityOf(std::string_view line) {
   return line[5] == ' ' ? line[0] : 0;
 }
 
-// Without the prefix up to the thread's number; the place in the source stays.
+// The text without the prefix up to the thread's number; the location in the source stays.
 std::string_view TextOf(std::string_view line) {
   for (int words = 0; words < 3; ++words) {
     const size_t space = std::min(line.find(' '), line.size());
@@ -34,7 +34,7 @@ std::string_view TextOf(std::string_view line) {
 void WorkerLog::Log(std::string_view line) {
   TRITONSERVER_LogLevel level = TRITONSERVER_LOG_INFO;
   switch (SeverityOf(line)) {
-    case 'I':  // notes on what the build can do, for those who look for them
+    case 'I':  // notes on the features of the build, useful only with verbose logging
       level = TRITONSERVER_LOG_VERBOSE;
       break;
     case 'W':

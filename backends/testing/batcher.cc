@@ -6,7 +6,7 @@
 
 namespace {
 
-// What TRITONBACKEND_Batcher is here. Immutable.
+// The content of a TRITONBACKEND_Batcher. Immutable.
 struct SumLimit {
   int64_t limit;
 };
@@ -55,7 +55,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelBatchIncludeRequest(TRITONBACKEND_Request
   return Guard("ModelBatchIncludeRequest", [&]() -> Error {
     auto* batch = static_cast<PendingBatch*>(userp);
     NB_ASSIGN_OR_RETURN(const int32_t value, nereid_backend::FirstInt32(request));
-    // The first one always joins: a request above the limit has to run alone.
+    // The first request always joins, because one above the limit has to run alone.
     *should_include = batch->empty || batch->sum + value <= batch->limit;
     if (!*should_include) return Error();
     batch->sum += value;

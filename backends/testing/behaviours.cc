@@ -14,7 +14,7 @@ namespace {
 
 using Requests = TRITONBACKEND_Request**;
 
-// A well-behaved batch; `body(request, response)` answers one request.
+// Executes a batch according to the rules; `body(request, response)` answers one request.
 template <typename Body>
 TRITONSERVER_Error* ForEach(TestingInstance& instance, Requests requests, uint32_t count,
                             Body&& body) {
@@ -55,7 +55,7 @@ TRITONSERVER_Error* FailsSome(TestingInstance& instance, Requests requests, uint
                  });
 }
 
-// A request whose first INT32 element is negative never comes back; the others are answered.
+// Never returns if the first INT32 element of any request is negative; otherwise echoes.
 TRITONSERVER_Error* HangInExecute(TestingInstance& instance, Requests requests, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const Result<int32_t> value = FirstInt32(requests[i]);
@@ -135,7 +135,7 @@ TRITONSERVER_Error* DropsFactory(TestingInstance&, Requests requests, uint32_t c
   return nullptr;
 }
 
-// Every output has one row more in its last dimension than the input that it should repeat.
+// The last dimension of every output is larger by one than that of the input it should repeat.
 TRITONSERVER_Error* WrongShape(TestingInstance& instance, Requests requests, uint32_t count) {
   return ForEach(
       instance, requests, count,
@@ -209,7 +209,7 @@ TRITONSERVER_Error* Decoupled(TestingInstance& instance, Requests requests, uint
   return nullptr;
 }
 
-// Answers CANCELLED as soon as the client gives up, or echoes after delay_ms.
+// Answers CANCELLED as soon as the client cancels, or echoes after delay_ms.
 TRITONSERVER_Error* WaitForCancel(TestingInstance& instance, Requests requests, uint32_t count) {
   constexpr std::chrono::milliseconds kPoll(1);
   return ForEach(instance, requests, count,
@@ -230,7 +230,7 @@ TRITONSERVER_Error* WaitForCancel(TestingInstance& instance, Requests requests, 
                  });
 }
 
-// Gives each request of a sequence back `times` times before answering it.
+// Returns each request of a sequence to the server `times` times before answering it.
 TRITONSERVER_Error* Reschedule(TestingInstance& instance, Requests requests, uint32_t count) {
   thread_local std::map<uint64_t, int64_t> rounds;  // by sequence; instances have their own thread
   for (uint32_t i = 0; i < count; ++i) {
@@ -252,8 +252,8 @@ TRITONSERVER_Error* Reschedule(TestingInstance& instance, Requests requests, uin
   return nullptr;
 }
 
-// Adds the activity "testing" to the trace of each request, if it has one, and makes a child of it
-// that is used for nothing.
+// Adds the activity "testing" to the trace of each request, if it has one, and creates a child
+// trace that stays unused.
 TRITONSERVER_Error* Traces(TestingInstance& instance, Requests requests, uint32_t count) {
   return ForEach(
       instance, requests, count,
@@ -272,7 +272,7 @@ struct NamedBehaviour {
   std::string_view name;
   ExecuteFn execute;
 };
-// Behaviours of loading (model.cc), of readiness and of the end (entry.cc) echo when they run.
+// The behaviours that concern loading (model.cc), readiness or the end (entry.cc) execute as echo.
 constexpr NamedBehaviour kBehaviours[] = {
     {"echo", &Echo},
     {"slow", &Slow},

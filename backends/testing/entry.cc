@@ -1,5 +1,5 @@
-// The C functions of libtriton_testing.so. ModelInitialize and ModelInstanceExecute let exceptions
-// through where the behaviour is to throw: this tests the server's side of the boundary.
+// The C functions of libtriton_testing.so. ModelInitialize and ModelInstanceExecute have no guard
+// against exceptions, so that a behaviour can throw: this tests the server's side of the boundary.
 #include "backends/sdk/entry.h"
 #include "backends/testing/behaviours.h"
 #include "backends/testing/model.h"

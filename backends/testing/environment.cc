@@ -1,6 +1,6 @@
-// Behaviour environment: does what backends do under the original and expect to work: uses most of
-// the stack that a thread has by default, starts processes that signals can end, and changes the
-// C++ locale of the process. docs/adr/0013 has the list.
+// Behaviour environment: does what backends do under the original and expect to work. It uses most
+// of the default stack of a thread, starts processes that signals can end, and changes the C++
+// locale of the process. docs/adr/0013 has the list.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ extern char** environ;
 namespace nereid_backend {
 namespace {
 
-// Of the 8 MiB that a thread has where nobody chose something else.
+// Out of the 8 MiB that a thread has by default.
 constexpr size_t kStackUsed = size_t{6} << 20;
 constexpr size_t kFrame = size_t{64} << 10;
 
@@ -24,10 +24,10 @@ __attribute__((noinline)) size_t UseStack(size_t left) {
   volatile char frame[kFrame];
   for (size_t i = 0; i < kFrame; i += 4096) frame[i] = 1;
   const size_t deeper = left > kFrame ? UseStack(left - kFrame) : 0;
-  return deeper + static_cast<size_t>(frame[0]);  // read after the call: no tail call
+  return deeper + static_cast<size_t>(frame[0]);  // read after the call, which prevents a tail call
 }
 
-// Whether `child` was ended by `number`.
+// An error unless signal `number` ended `child`.
 Error CheckEndedBy(pid_t child, int number) {
   int status = 0;
   if (waitpid(child, &status, 0) != child) {
@@ -37,7 +37,7 @@ Error CheckEndedBy(pid_t child, int number) {
   return Error::Internal(StrCat("testing backend: signal ", number, " does not end a process"));
 }
 
-// A copy of this process gets a signal of its own.
+// A forked copy of this process sends `number` to itself.
 Error CheckCopyEndsBy(int number) {
   const pid_t child = fork();
   if (child < 0) return Error::Internal("testing backend: cannot fork");
@@ -46,7 +46,8 @@ Error CheckCopyEndsBy(int number) {
   _exit(7);
 }
 
-// A program sends `number` to itself. What is blocked or ignored here is so in the program.
+// A new program sends `number` to itself. It inherits the blocked and ignored signals of this
+// thread.
 Error CheckProgramEndsBy(int number) {
   std::string shell = "sh";
   std::string option = "-c";
@@ -59,7 +60,7 @@ Error CheckProgramEndsBy(int number) {
   return CheckEndedBy(child, number);
 }
 
-// Writes 1234567 as 1.23.45.67.
+// Formats 1234567 as 1.23.45.67.
 class Grouping : public std::numpunct<char> {
   char do_thousands_sep() const override { return '.'; }
   std::string do_grouping() const override { return "\2"; }

@@ -1,5 +1,6 @@
-// Behaviour meet: Execute returns only when as many models as the parameter `times` says are in it
-// at the same time. Shows that requests run in parallel, without looking at a clock.
+// Behaviour meet: Execute returns only when as many executions as the parameter `times` says are in
+// progress at the same time. Tests use it to show that requests run in parallel, without measuring
+// time.
 #include <condition_variable>
 #include <mutex>
 
@@ -11,7 +12,7 @@ namespace {
 // Where the threads of all instances in the process meet. Thread-safe.
 class Meeting {
  public:
-  // False if fewer than `wanted` came within `patience`.
+  // Waits for the others. False if fewer than `wanted` have come within `patience`.
   bool Attend(int64_t wanted, std::chrono::milliseconds patience) {
     std::unique_lock<std::mutex> lock(mu_);
     const int64_t mine = number_;
@@ -29,8 +30,8 @@ class Meeting {
  private:
   std::mutex mu_;
   std::condition_variable changed_;
-  int64_t number_ = 0;   // of the meeting that is being waited for
-  int64_t present_ = 0;  // who has come to it
+  int64_t number_ = 0;   // of the current meeting
+  int64_t present_ = 0;  // threads that wait in it
 };
 
 Meeting& TheMeeting() {

@@ -1,9 +1,11 @@
-// Behaviour mixed_memory: takes memory by every form that C and C++ have, and gives it back by
-// every form, whichever it came from, with a size and an alignment that are not its own. Backends
-// do a little of this by mistake, and with glibc's allocator it is harmless.
+// Behaviour mixed_memory: allocates memory in every way that C and C++ have, and frees each block
+// in every way, also with one that does not fit the allocation, and with a wrong size and
+// alignment. Some backends do a little of this by mistake, and with glibc's allocator it is
+// harmless.
 //
-// One round is every pair once. Blocks live for kLifetime pairs, are filled when they are made and
-// compared when they go, so that two blocks which share memory are found out at once.
+// One round uses every pair of an allocation and a deallocation once. A block lives for kLifetime
+// pairs. It is filled when it is allocated and compared when it is freed, so that two blocks which
+// overlap are detected.
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -75,8 +77,8 @@ constexpr GiveBack kGiveBack[] = {
     [](void* memory, size_t) { free(memory); },
 };
 
-// A block that lives. `size` bytes, all of value `fill`; it goes by `give_back`, which is told
-// `wrong_size`.
+// A block in use: `size` bytes, all of value `fill`. `give_back` will free it, and gets
+// `wrong_size` as its size.
 struct Block {
   unsigned char* memory = nullptr;
   size_t size = 0;
@@ -85,24 +87,24 @@ struct Block {
   GiveBack give_back = nullptr;
 };
 
-// From 1 to 4,096 bytes, small ones more often. Not random: a run can be repeated.
+// From 1 to 4,096 bytes, small sizes more often. Not random, so that a run can be repeated.
 size_t SizeOf(uint64_t n) {
   const uint64_t scattered = n * 0x9E3779B97F4A7C15u >> 32;
   return 1 + scattered % (size_t{16} << (scattered >> 16) % 9);
 }
 
-// False if the content is not what it was. Leaves `block` empty.
+// Frees `block` and leaves it empty. False if its content has changed.
 bool End(Block* block) {
   const Block ended = std::exchange(*block, Block());
   if (ended.memory == nullptr) return true;
-  // Each byte is what the one before it is.
+  // All bytes are equal: each is compared with the next.
   const bool intact =
       ended.memory[0] == ended.fill && memcmp(ended.memory, ended.memory + 1, ended.size - 1) == 0;
   ended.give_back(ended.memory, ended.wrong_size);
   return intact;
 }
 
-// Every pair `rounds` times. The error, if any, says what was seen.
+// Uses every pair `rounds` times. Fails if a block was overwritten.
 Error MixPairs(int64_t rounds) {
   std::array<Block, kLifetime> living;
   bool intact = true;

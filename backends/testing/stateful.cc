@@ -21,7 +21,7 @@ Result<std::vector<int32_t>> ReadInt32s(TRITONBACKEND_Request* request, const st
   return values;
 }
 
-// output = input + state, which is also the next state.
+// output = input + state; the result is also the next state.
 Error Accumulate(const TestingModel& model, TRITONBACKEND_Request* request,
                  TRITONBACKEND_Response* response) {
   const ModelConfig& config = model.config();

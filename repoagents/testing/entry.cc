@@ -1,8 +1,8 @@
-// A repository agent for tests, see README.md of repoagents; unit tests have it under the names
-// `fake` and `second`. What was called stands in a journal, one "<agent>: <what>" per line, in the
-// file that the parameter "journal" names. Further parameters: "refuse" (LOAD returns this text),
-// "relocate" (LOAD moves the model to a directory of its own, with a file of this name and a version
-// 1), "whole" (the agent's own end stands in the journal, too).
+// A repository agent for tests; see README.md of repoagents. Unit tests use it under the names
+// `fake` and `second`. It records the calls in a journal, the file that the parameter "journal"
+// names: one "<agent>: <what>" per line. Further parameters: "refuse" (LOAD fails with this text),
+// "relocate" (LOAD moves the model to a separate directory with a file of this name and a version
+// 1), "whole" (the journal also has the end of the agent itself).
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -36,7 +36,7 @@ void Note(TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
       << NEREID_AGENT_NAME << ": " << what << "\n";
 }
 
-// Where Finalize writes to; it has no model to ask.
+// The journal for Finalize, which gets no model from which it could read the parameter.
 std::mutex g_mu;
 std::string g_journal;  // guarded by g_mu; empty: nowhere
 
@@ -91,7 +91,7 @@ TRITONREPOAGENT_ISPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelAction(
     const char* location = nullptr;
     TRITONREPOAGENT_ArtifactType type;
     TRITONREPOAGENT_ModelRepositoryLocation(agent, model, &type, &location);
-    // Not now: the server has to say no.
+    // Only LOAD may relocate the model, so the server has to refuse.
     TRITONSERVER_Error* const no =
         TRITONREPOAGENT_ModelRepositoryUpdate(agent, model, type, location);
     if (no == nullptr) return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "it was moved");

@@ -52,7 +52,7 @@ inline std::shared_ptr<ov::Model> Same(ov::element::Type type, const ov::Partial
                                      ov::ParameterVector{x});
 }
 
-// Y: the rows of X, INT32 [?, 1], as many times as the largest number in X says.
+// Y: the rows of X, INT32 [?, 1], repeated as many times as the largest number in X says.
 inline std::shared_ptr<ov::Model> Repeated() {
   const auto x = Input("X", ov::element::i32, {-1, 1});
   const auto axes = op::Constant::create(ov::element::i32, ov::Shape{2}, {0, 1});
@@ -66,7 +66,8 @@ inline std::shared_ptr<ov::Model> Repeated() {
       ov::ParameterVector{x});
 }
 
-// Y: X, INT32 [?, 1], with as many rows as its first row says: a run fails if it has not that many.
+// Y: X, INT32 [?, 1], reshaped to as many rows as its first number says. The run fails if X has
+// another number of rows.
 inline std::shared_ptr<ov::Model> Reshaped() {
   const auto x = Input("X", ov::element::i32, {-1, 1});
   const auto first = std::make_shared<op::Slice>(
@@ -91,7 +92,7 @@ inline std::shared_ptr<ov::Model> Accumulator(const ov::Dimension& batch) {
                                      ov::ParameterVector{x});
 }
 
-// Y = X through `count` products with a matrix of ones divided by its size: which takes a while.
+// Y = X after `count` products with a matrix of ones divided by its size, which takes some time.
 inline std::shared_ptr<ov::Model> Slow(int count, size_t size) {
   const auto x = Input("X", ov::element::f32, {-1, static_cast<int64_t>(size)});
   ov::Output<ov::Node> flow = x;

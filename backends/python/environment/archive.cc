@@ -34,7 +34,7 @@ std::vector<std::string_view> Parts(std::string_view path) {
   return parts;
 }
 
-// Whether `path`, seen from `depth` folders below the top, stays below the top.
+// Whether `path`, relative to a folder `depth` levels below the top, stays below the top.
 bool StaysBelow(std::string_view path, int depth) {
   if (path.empty() || path[0] == '/') return false;
   for (const std::string_view part : Parts(path)) {
@@ -51,7 +51,7 @@ bool HasDotDot(std::string_view path) {
   return false;
 }
 
-// bin/python, bin/python3, ...
+// bin/python, bin/python3 and so on.
 bool IsInterpreter(std::string_view path) {
   const std::vector<std::string_view> parts = Parts(path);
   return parts.size() == 2 && parts[0] == "bin" && parts[1].substr(0, 6) == "python";

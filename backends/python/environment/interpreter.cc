@@ -14,8 +14,8 @@ namespace {
 constexpr std::chrono::seconds kAskLimit(60);  // a network file system may be slow at first
 constexpr const char* kMark = "nereid-interpreter ";
 
-// Looks for packages without importing them. The working directory, which Python puts first, is not
-// part of what a model sees.
+// Looks for packages without importing them. Python puts the working directory first in sys.path;
+// it is removed, because a model does not see it.
 constexpr const char* kQuestion =
     "import sys\n"
     "sys.path[:1]=[]\n"
@@ -37,7 +37,7 @@ bool IsExecutableFile(const std::string& path) {
          access(path.c_str(), X_OK) == 0;
 }
 
-// Another file, or other packages, give another key.
+// The key changes when the file is replaced or when other packages become visible.
 std::string KeyOf(const std::string& path, const Variables& variables) {
   struct stat status {};
   std::string key = path;
@@ -53,7 +53,7 @@ std::string KeyOf(const std::string& path, const Variables& variables) {
 
 Interpreter FromJson(const std::string& path, const Json& json) {
   Interpreter interpreter;
-  // The program may be a script that finds an interpreter.
+  // The program at `path` may be a script that starts an interpreter somewhere else.
   interpreter.path = json["executable"].AsString();
   if (interpreter.path.empty()) interpreter.path = path;
   interpreter.major = static_cast<int>(json["major"].AsInt());

@@ -16,7 +16,7 @@ constexpr const char* kPathParameter = "EXECUTION_ENV_PATH";
 constexpr std::string_view kModelDirectory = "$$TRITON_MODEL_DIRECTORY";
 constexpr const char* kOriginalsProgram = "triton_python_backend_stub";
 
-// OpenMP's variable also applies to the others unless they are set.
+// OMP_NUM_THREADS also applies to the other libraries unless their own variables are set.
 constexpr std::array<const char*, 4> kThreadVariables = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
                                                          "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
 
@@ -39,7 +39,7 @@ void Activate(const std::string& environment, Variables* variables) {
                              variables->Get("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
 }
 
-// Describes the thread counts.
+// Returns a description of the thread counts for the log.
 std::string SetThreads(int threads, Variables* variables) {
   if (const auto given = variables->Get(kThreadVariables[0]); given.has_value()) {
     return StrCat(kThreadVariables[0], "=", *given, " by the server's environment");
@@ -50,7 +50,8 @@ std::string SetThreads(int threads, Variables* variables) {
   return StrCat(threads, threads == 1 ? " thread" : " threads", " for its numerical libraries");
 }
 
-// Scripts that need a shell; conda's own programs need none of them.
+// Warns that activation scripts, which need a shell, are not run. conda's own programs work without
+// them.
 void WarnOfScripts(const std::string& model, const std::string& environment) {
   std::error_code ignored;
   const fs::path scripts = fs::path(environment) / "etc/conda/activate.d";

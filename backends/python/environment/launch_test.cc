@@ -19,7 +19,8 @@ using testing::InterpreterAnswer;
 using ::testing::MatchesRegex;
 using testing::TempFolder;
 
-// Interpreters are scripts that say what they are, so that nothing depends on this machine.
+// The interpreters are scripts that print what an interpreter would report, so the test does not
+// depend on the machine.
 class LaunchTest : public ::testing::Test {
  protected:
   LaunchTest() {
@@ -49,7 +50,7 @@ class LaunchTest : public ::testing::Test {
   static std::string Get(const Launch& launch, const std::string& name) {
     return Variables(launch.environment).Get(name).value_or("(not set)");
   }
-  // Of a packed environment.
+  // The files of a packed environment.
   static std::vector<testing::ArchivedFile> Packed() {
     return {{"bin/python3", "#!/bin/sh\n" + InterpreterAnswer("3.12.1", "") + "\n", 0755},
             {"conda-meta/history", ""}};
@@ -93,7 +94,7 @@ TEST_F(LaunchTest, ThreadsAreShared) {
   settings_.variables.Set("MKL_NUM_THREADS", "1");
   EXPECT_EQ(Get(*Prepare(3), "MKL_NUM_THREADS"), "1");
   EXPECT_EQ(Get(*Prepare(3), "OMP_NUM_THREADS"), "3");
-  // It holds for the others, too, unless they are set.
+  // OMP_NUM_THREADS from the server's environment also applies to the other libraries.
   settings_.variables.Set("OMP_NUM_THREADS", "8");
   EXPECT_EQ(Get(*Prepare(3), "OPENBLAS_NUM_THREADS"), "(not set)");
   EXPECT_THAT(Prepare(3)->description, HasSubstr("OMP_NUM_THREADS=8 by the server's environment"));
@@ -148,7 +149,7 @@ TEST_F(LaunchTest, AnArchiveThatHasChangedIsUnpackedAnew) {
 
 TEST_F(LaunchTest, CondaUnpackIsRun) {
   std::vector<testing::ArchivedFile> files = Packed();
-  // The interpreter that is a script runs the program that it is given.
+  // This script, in place of an interpreter, also runs the program that it is given.
   files[0].content =
       "#!/bin/sh\n[ \"$2\" = -S ] && exec \"$6\" \"$7\"\n[ -f \"$1\" ] && . \"$1\"\n" +
       InterpreterAnswer("3.12.1", "") + "\n";

@@ -20,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kProgressEvery(5);
 constexpr std::chrono::minutes kCondaUnpackLimit(10);
 
-// An environment by conda-pack holds a program that writes its new place into its files.
+// conda-pack puts a program into its archives that writes the environment's new path into its
+// files.
 Error RunCondaUnpack(const PackedEnvironment& packed, const std::string& folder) {
   const std::string program = folder + "/bin/conda-unpack";
   const std::string interpreter = InterpreterIn(folder);

@@ -59,7 +59,8 @@ class Installer {
     }
     NB_RETURN_IF_ERROR(Step({interpreter, "-m", "venv", "--without-pip", folder_}));
     NB_RETURN_IF_ERROR(ShowPackagesOfInterpreter());
-    // A pip that the interpreter has is seen in the new environment, and installs into that.
+    // If the interpreter has pip, the new environment sees it too, and it installs into the new
+    // one.
     if (file_.interpreter.has_pip) return Error();
     return Step({python_, "-m", "ensurepip", "--default-pip"});
   }
@@ -80,8 +81,8 @@ class Installer {
     return command;
   }
 
-  // A file in the new environment that names the folders of the interpreter's own packages, so that
-  // a model finds, for instance, the numpy that is there. The new ones come first.
+  // Writes a file that adds the folders of the interpreter's own packages to the new environment,
+  // so that a model finds, for instance, its numpy. Newly installed packages take precedence.
   Error ShowPackagesOfInterpreter() const {
     const fs::path packages =
         fs::path(folder_) / "lib" /

@@ -75,11 +75,11 @@ TEST_F(RequirementsTest, AreInstalledFromAFolderOfWheels) {
   const Result<std::string> first = InstallRequirements(file_);
   ASSERT_TRUE(first.ok());
   EXPECT_THAT(Run(*first, "import tiny_package; print(tiny_package.ANSWER)"), ElementsAre("42"));
-  // What the interpreter has stays visible, behind what was installed.
+  // The interpreter's packages stay visible, after the installed ones.
   EXPECT_THAT(Run(*first, "import sys; print(all(p in sys.path for p in " + std::string("['") +
                               file_.interpreter.packages[0] + "']))"),
               ElementsAre("True"));
-  // Found again, by everyone.
+  // The second call finds the installed environment, so it needs no wheels.
   fs::remove_all(file_.wheelhouse);
   EXPECT_EQ(*InstallRequirements(file_), *first);
 }
@@ -97,7 +97,7 @@ TEST_F(RequirementsTest, AFailureShowsTheLastLinesOfPip) {
   }
 }
 
-// Stands in for uv: says what it was asked for, and makes the least of an environment.
+// Replaces uv: records its arguments and makes the folders of an empty environment.
 class UvTest : public RequirementsTest {
  protected:
   void SetUp() override {

@@ -101,7 +101,7 @@ bool ReadUntilEnd(const Program& program, const ChildProcess& child, Output* out
   }
 }
 
-// Its process id stays reserved, because it is not reaped.
+// Waits without reaping the process, so its process id stays reserved.
 void AwaitEnd(pid_t pid) {
   siginfo_t info;
   while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {

@@ -60,7 +60,7 @@ TEST(RunProgramTest, GivesTheVariablesAndNothingElse) {
   program.variables.Set("ONE", "1");
   const Result<ProgramEnd> end = RunProgram(program);
   ASSERT_TRUE(end.ok());
-  // Descriptors 0 to 2, and the folder that `ls` reads.
+  // The descriptors 0 to 2, and the one that `ls` has open for the folder it reads.
   EXPECT_THAT(end->tail, ElementsAre("1", "4"));
 }
 

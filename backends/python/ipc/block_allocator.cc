@@ -31,7 +31,7 @@ std::optional<uint64_t> BlockAllocator::Allocate(uint64_t size) {
   return offset;
 }
 
-// The first that is large enough: blocks gather at the beginning of the file.
+// Takes the first free block that is large enough, so that blocks gather at the file's beginning.
 std::optional<uint64_t> BlockAllocator::TakeFree(uint64_t size) {
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     const auto [offset, room] = *it;

@@ -142,7 +142,7 @@ TEST_F(BlockAllocatorTest, GivesAndTakesBack) {
   EXPECT_TRUE(blocks.Free(192));
   EXPECT_TRUE(blocks.Free(64));
   EXPECT_EQ(blocks.used(), 0u);
-  EXPECT_EQ(blocks.Allocate(256), 0u);  // the three have become one
+  EXPECT_EQ(blocks.Allocate(256), 0u);  // the three free blocks were joined
 }
 
 TEST_F(BlockAllocatorTest, HasALimit) {
@@ -165,7 +165,7 @@ TEST_F(BlockAllocatorTest, PagesThatAreNoLongerNeededGoBack) {
   EXPECT_GE(PagesInBytes(), uint64_t{32} << 20);
 }
 
-// No two blocks overlap, whatever the order.
+// No two blocks overlap, in whatever order they are allocated and freed.
 TEST_F(BlockAllocatorTest, ManyAtRandom) {
   BlockAllocator blocks(fd_.get(), kLimit);
   std::mt19937 random(1);

@@ -1,5 +1,5 @@
-// Values as a damaged process might write them: whatever the bytes, reading ends, stays inside
-// them, and what it allocates is no more than a few times their size.
+// Reads values as a damaged process might write them. For any bytes, the reader stops, stays inside
+// them, and allocates no more than a few times their size.
 #include <cstddef>
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace {
 using nereid_python::Tag;
 using nereid_python::ValueReader;
 
-// Reads one value of whatever kind comes next. Returns how many there were in it.
+// Reads the next value, of any kind. Returns how many values it contains.
 size_t ReadAny(ValueReader* reader, int depth) {
   size_t values = 1;
   const auto read = [&](size_t count) {
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   ValueReader any(bytes);
   if (ReadAny(&any, 0) > size + 1) __builtin_trap();
-  // What the server expects, whatever comes.
+  // Reads the same bytes in the form that the server expects.
   ValueReader response(bytes);
   response.List();
   if (!response.TakeNone()) {

@@ -54,10 +54,10 @@ __all__ = [
 
 
 class SharedMemory:
-    """The memory that process and server share: it grows and shrinks by itself."""
+    """The memory that the process and the server share. It grows and shrinks automatically."""
 
     def free_memory(self) -> int:
-        """How many bytes can still be taken, as far as the system has them."""
+        """The number of bytes that can still be allocated if the system has that much memory."""
         return _nereid_native.free_memory()
 
 
@@ -65,7 +65,7 @@ shared_memory = SharedMemory()
 
 
 def async_event_future_done_callback(py_future: Any) -> None:
-    """For a task of the event loop: logs its errors."""
+    """A callback for a finished task of the event loop: logs its error."""
     if not py_future.cancelled() and py_future.exception() is not None:
         from _nereid.exception_text import traceback_text
 

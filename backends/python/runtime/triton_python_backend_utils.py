@@ -86,7 +86,7 @@ GAUGE = MetricKind.GAUGE
 HISTOGRAM = MetricKind.HISTOGRAM
 
 
-# The name shown in texts, and the module in which pickle looks.
+# Texts show this module as that of the classes, and pickle looks for them in it.
 for _class in (
     InferenceRequest,
     InferenceResponse,
@@ -115,12 +115,12 @@ def get_output_tensor_by_name(inference_response: InferenceResponse, name: str) 
 
 
 def get_input_config_by_name(model_config: dict, name: str) -> Any:
-    """The dict of an input in a configuration, or None."""
+    """The dict of an input in the configuration, or None."""
     return _named_in_config(model_config, "input", name)
 
 
 def get_output_config_by_name(model_config: dict, name: str) -> Any:
-    """The dict of an output in a configuration, or None."""
+    """The dict of an output in the configuration, or None."""
     return _named_in_config(model_config, "output", name)
 
 

@@ -1,7 +1,8 @@
 """The process of a Python model: python3 worker_main.py SERVER_PID TITLE.
 
-Started by the backend, with what it shares with the server at the descriptors 3 to 6. This file
-keeps to what every Python understands, so that one that is too old can say so.
+Started by the backend; the descriptors 3 to 6 are shared with the server. This file uses only
+syntax that every version of Python understands, so that an old version can report that it is too
+old.
 """
 
 import os

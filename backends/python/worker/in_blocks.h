@@ -29,7 +29,7 @@ class InBlocks {
     ~Block();
     InBlocks* const blocks;
     const uint64_t offset;
-    uint64_t end = 0;  // as far as known
+    uint64_t end = 0;  // as far as it is known
   };
 
   const GiveBack give_back_;

@@ -20,7 +20,7 @@ namespace {
 PyObject* model_error_type = nullptr;  // set once, when the module is made
 Transport* transport = nullptr;        // set by begin(); lives as long as the process
 
-// The transport, or null with an exception where there is none to use.
+// The transport; null with an exception if it must not or cannot be used.
 Transport* Usable() {
   if (InForkedChild()) {
     RaiseModelError(
@@ -104,7 +104,7 @@ PyObject* ComputeEnds(PyObject*, PyObject*) {
   return None();
 }
 
-// The answer that lies in a slot; the slot is free after that.
+// Reads the answer in a slot, and frees the slot.
 PyObject* TakeAnswer(Transport* server, uint32_t index) {
   const Slot& slot = server->slot(index);
   if (slot.inline_size > 0) {
@@ -143,7 +143,7 @@ PyObject* Post(PyObject*, PyObject* value) {
 }
 
 PyObject* Settle(PyObject*, PyObject*) {
-  constexpr uint64_t kLimitNs = 2'000'000'000;  // a server that does not read is about to end this
+  constexpr uint64_t kLimitNs = 2'000'000'000;  // a server that does not read in time will end this
   Transport* const server = Usable();
   if (server == nullptr) return nullptr;
   server->Settle(kLimitNs);

@@ -13,7 +13,7 @@
 namespace nereid_python::worker {
 namespace {
 
-// Below that, giving the GIL away and taking it again costs more than the copy.
+// For fewer bytes, releasing and taking the GIL costs more than the copy.
 constexpr uint64_t kManyBytes = uint64_t{128} << 10;
 constexpr int kMostDepth = 32;
 
@@ -29,10 +29,10 @@ class Packer {
   bool Finish(OutMessage* message);
 
  private:
-  // A tensor whose bytes go behind the message.
+  // A tensor whose bytes are copied to the space after the message.
   struct Copy {
-    size_t place;     // in bytes_: of its block and offset
-    uint64_t offset;  // behind the message
+    size_t place;     // position in bytes_ of its block and offset
+    uint64_t offset;  // from the end of the message
     const char* data;
     uint64_t size;
     Keeper keeper;
@@ -116,7 +116,8 @@ bool Packer::Text(PyObject* value) {
   std::string_view text;
   Ref escaped;
   if (!Utf8(value, &text)) {
-    // Halves of surrogate pairs, from a path for instance: no reason to lose an error's text.
+    // A str with lone surrogates (from a path, for instance) is escaped, so that the text of an
+    // error is not lost.
     PyErr_Clear();
     escaped = Ref(PyUnicode_AsEncodedString(value, "utf-8", "backslashreplace"));
     char* data = nullptr;

@@ -24,7 +24,7 @@ PyObject* Allocate(PyTypeObject* type) {
   return self;
 }
 
-// Without a name no tensor; the same text for all ways to make one.
+// Every tensor needs a name; all ways to create one fail with the same text.
 bool CheckName(PyObject* name) {
   std::string_view text;
   if (!Utf8(name, &text)) return false;
@@ -100,8 +100,8 @@ PyObject* FromDlpack(PyObject*, PyObject* args, PyObject* keywords) {
 PyObject* ToDlpack(PyObject* self, PyObject*) { return DlpackOfTensor(self, Inside(self)); }
 
 PyObject* Dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
-  // A keyword that is newer than the structure we give is a TypeError: by it a reader learns that
-  // it has to ask for the old one.
+  // Newer versions of the protocol have more keywords. They cause a TypeError here, which tells the
+  // reader to ask for the unversioned structure.
   static char stream_key[] = "stream";
   static char* keys[] = {stream_key, nullptr};
   PyObject* stream = nullptr;

@@ -7,7 +7,7 @@
 namespace nereid_python::worker {
 namespace {
 
-// The structures of DLPack, as its documentation lays them down.
+// The structures of DLPack, as its documentation defines them.
 struct DlDevice {
   int32_t type;
   int32_t id;
@@ -60,7 +60,7 @@ DlDataType ToDlpack(DataType type) {
   }
 }
 
-// kInvalid, with an exception, for what no tensor can hold.
+// kInvalid, with an exception, for types that no tensor can have.
 DataType FromDlpack(const DlDataType& given) {
   if (given.code == kBfloat && given.bits != 16) {
     RaiseModelError("Expected BF16 tensor to have 16 bits, but had: " + std::to_string(given.bits));
@@ -88,7 +88,7 @@ bool IsContiguous(const DlTensor& tensor) {
   return contiguous;
 }
 
-// The capsule itself, or what `object` gives for one.
+// `object` itself if it is a capsule, otherwise the capsule that it provides.
 Ref CapsuleFrom(PyObject* object) {
   if (PyCapsule_CheckExact(object)) return Ref::Borrow(object);
   if (!PyObject_HasAttrString(object, "__dlpack__") ||
@@ -131,14 +131,14 @@ bool Check(const DlTensor& given, Tensor* tensor) {
   return true;
 }
 
-// What a capsule of ours points to.
+// The content of a capsule that this file creates.
 struct Export {
   DlManagedTensor managed;
   std::vector<int64_t> shape;
   PyObject* owner;
 };
 
-// Called by whoever took the capsule, on any thread, with or without the GIL.
+// Called by the reader that took the capsule, on any thread, with or without the GIL.
 void DeleteExport(DlManagedTensor* managed) {
   auto* exported = static_cast<Export*>(managed->manager);
   const WithGil gil;
@@ -147,7 +147,7 @@ void DeleteExport(DlManagedTensor* managed) {
 }
 
 void DeleteCapsule(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, kFresh)) return;  // taken: its taker deletes
+  if (!PyCapsule_IsValid(capsule, kFresh)) return;  // was taken, so its reader calls the deleter
   DeleteExport(static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule, kFresh)));
 }
 

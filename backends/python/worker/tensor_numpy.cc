@@ -10,9 +10,9 @@
 namespace nereid_python::worker {
 namespace {
 
-// ArraySource: the object that numpy asks for the memory of a tensor and that the array then keeps
-// alive. It is not the tensor itself, because the tensor keeps the array, and a cycle would never
-// be freed.
+// ArraySource: the object through which numpy accesses the memory of a tensor; the array keeps it
+// alive. The tensor itself cannot be that object: it keeps the array alive, so the two would form a
+// cycle that is never freed.
 struct ArraySource {
   DataType type;
   std::vector<int64_t> shape;
@@ -24,7 +24,7 @@ struct ArraySourceObject {
 };
 PyTypeObject* array_source_type = nullptr;
 
-// What a capsule of `__array_struct__` points to. numpy reads it at once.
+// The content of a capsule for `__array_struct__`. numpy reads it at once.
 struct ArrayStruct {
   ArrayInterface interface;
   std::vector<Py_ssize_t> shape;
@@ -76,7 +76,7 @@ PyObject* NewArraySource(ArraySource source) {
   return reinterpret_cast<PyObject*>(self);
 }
 
-// numpy takes null for "allocate", so a tensor without elements needs some address.
+// numpy takes a null pointer as a request to allocate, so an empty tensor also needs an address.
 char* AddressForNumpy(char* data) {
   alignas(64) static char nothing[64];
   return data == nullptr ? nothing : data;
@@ -98,7 +98,7 @@ bool IsArray(PyObject* object) {
   return is == 1;
 }
 
-// The memory of an array that is contiguous.
+// Takes over the memory of an array that is contiguous.
 bool TakeArray(Ref array, const ArrayInterface& inside, Tensor* tensor) {
   tensor->shape.assign(inside.shape, inside.shape + inside.dimensions);
   if (tensor->type == DataType::kBytes) {
@@ -115,7 +115,7 @@ bool TakeArray(Ref array, const ArrayInterface& inside, Tensor* tensor) {
     }
     tensor->data = static_cast<char*>(inside.data);
     tensor->size = count * ElementSize(tensor->type);
-    // `array` below keeps it.
+    // The reference stored below keeps the memory alive.
   }
   tensor->array = std::move(array);
   return true;

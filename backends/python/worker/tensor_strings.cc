@@ -36,7 +36,8 @@ bool AppendObject(PyObject* object, std::string* bytes) {
   return text && Utf8(text.get(), &utf8) && Append(utf8, bytes);
 }
 
-// The next element of `left`, which it takes away; false when it does not hold one.
+// Moves the next element from the front of `left` to `element`. False if `left` does not contain
+// one.
 bool TakeElement(std::string_view* left, std::string_view* element) {
   uint32_t size = 0;
   if (left->size() < sizeof(size)) return false;
@@ -63,7 +64,8 @@ bool SerializeStrings(const ArrayInterface& array, std::string* bytes) {
     }
     PyObject* stored = nullptr;
     std::memcpy(&stored, place, sizeof(void*));
-    // numpy's null is None. str() may run anything: the element is held meanwhile.
+    // numpy stores None as a null pointer. str() may run any code, so a reference keeps the
+    // element.
     const Ref element = Ref::Borrow(stored == nullptr ? Py_None : stored);
     if (!AppendObject(element.get(), bytes)) return false;
   }

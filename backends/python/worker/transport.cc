@@ -21,7 +21,7 @@ constexpr uint32_t kMostQuietFrees = 128;
 // The server wakes waiting threads; checking here as well costs nothing.
 constexpr uint64_t kLookAgainNs = 100'000'000;
 
-// Whether the counter `now` has come to `goal`; they overflow.
+// Whether the counter `now` has reached `goal`. Both wrap around.
 bool Reached(uint32_t now, uint32_t goal) { return static_cast<int32_t>(now - goal) >= 0; }
 
 }  // namespace
@@ -100,7 +100,7 @@ void Transport::Post(OutMessage message) {
                        .offset = message.offset(),
                        .size = message.size()};
   Push(entry);
-  // Nobody else has run between the end of Push and this.
+  // Push returns with the GIL held, so no other thread has written an entry since.
   posted_bytes_ += message.block_size();
   posts_.emplace_back(control_->ring.written.load(std::memory_order_relaxed), std::move(message));
 }
@@ -125,7 +125,8 @@ void Transport::Ask(const OutMessage& message, uint32_t* slot) {
         .offset = message.offset(),
         .size = message.size()});
   const WithoutGil released;
-  // How long a call takes follows its kind and its model, which a thread tends to ask again.
+  // The time of a call depends on its kind and the called model. A thread tends to repeat its
+  // calls, so each thread has its own spinner.
   thread_local nereid_ipc::Spinner spinner;
   const auto answered = [&answer] {
     return answer.state.load(std::memory_order_acquire) == Slot::kAnswered;
@@ -143,7 +144,8 @@ void Transport::FreeSlot(uint32_t index) {
 void Transport::Reclaim() {
   const uint32_t read = control_->ring.read.load(std::memory_order_acquire);
   while (!posts_.empty() && Reached(read, posts_.front().first)) {
-    // What goes with it may run Python code, which may come here again.
+    // Destroying the message may run Python code that calls this function again, so it is removed
+    // from the queue first.
     const OutMessage done = std::move(posts_.front().second);
     posts_.pop_front();
     posted_bytes_ -= done.block_size();
@@ -152,7 +154,7 @@ void Transport::Reclaim() {
 }
 
 void Transport::GiveBack(uint64_t block, uint64_t size) {
-  if (InForkedChild()) return;  // the parent gives back
+  if (InForkedChild()) return;  // the parent process gives it back
   frees_.push_back(block);
   quiet_bytes_ += size;
   PushFrees();
@@ -185,7 +187,7 @@ void Transport::RingDoorbell() {
   quiet_frees_ = 0;
   if (control_->ring.sleeping.exchange(0, std::memory_order_seq_cst) == 0) return;
   const uint64_t one = 1;
-  // It can only fail when the server has gone, and then this process ends.
+  // Fails only if the server has gone, and then this process ends too.
   [[maybe_unused]] const ssize_t rung = write(kDoorbellFd, &one, sizeof(one));
 }
 

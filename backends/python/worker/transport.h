@@ -48,13 +48,13 @@ class Transport {
   void Reply(OutMessage message);
 
   // --- Calls and posts.
-  // Leaves a message that nobody answers. Waits, without the GIL, while too many bytes are unread.
+  // Sends a message without an answer. Waits, without the GIL, while too many bytes are unread.
   void Post(OutMessage message);
   // Waits, without the GIL, until the server has read everything posted so far; for `limit_ns` at
   // most.
   void Settle(uint64_t limit_ns);
-  // Leaves a message for the server, and waits without the GIL until it is answered in `slot`,
-  // which the caller frees when it has read the answer.
+  // Sends a message, and waits without the GIL until the server has answered it in `slot`. The
+  // caller reads the answer and then frees the slot.
   void Ask(const OutMessage& message, uint32_t* slot);
   const Slot& slot(uint32_t index) const { return control_->slots[index]; }
   void FreeSlot(uint32_t index);

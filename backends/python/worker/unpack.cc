@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kMostDepth = 32;
 
-// Each method that gives a reference gives none, with an exception, when there is not what it
-// takes.
+// Methods that return a reference return none, with an exception, if the bytes are not of the
+// expected form.
 class Unpacker {
  public:
   Unpacker(Transport* transport, std::string_view bytes) : transport_(transport), bytes_(bytes) {}
@@ -40,7 +40,7 @@ class Unpacker {
     bytes_.remove_prefix(size);
     return true;
   }
-  // A number of things that take `bytes_each` bytes at least.
+  // Reads a number of items that take at least `bytes_each` bytes each.
   bool Count(uint64_t bytes_each, uint32_t* count) {
     return Number(count) && *count <= bytes_.size() / bytes_each;
   }
@@ -94,7 +94,7 @@ Ref Unpacker::Text() {
   uint32_t size = 0;
   std::string_view text;
   if (!Number(&size) || !Take(size, &text)) return Malformed();
-  // Names and ids of clients may be anything.
+  // Clients may use any bytes in names and ids.
   return Ref(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(size), "replace"));
 }
 
@@ -156,7 +156,7 @@ bool Unpacker::TensorMemory(Tensor* tensor) {
   std::string_view memory;
   if (!Number(&block) || !Number(&offset) || !Number(&tensor->size)) return false;
   if (!ElementCount(tensor->shape, &count)) return false;
-  // Strings are counted when somebody looks at them.
+  // The number of strings is checked when they are decoded.
   const uint32_t element = ElementSize(tensor->type);
   if (element > 0 && tensor->size != count * element) return false;
   if (tensor->size == 0) return true;

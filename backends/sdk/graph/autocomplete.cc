@@ -16,7 +16,7 @@ bool AllFirstDimsOpen(const Signature& signature) {
          std::all_of(signature.outputs.begin(), signature.outputs.end(), open);
 }
 
-// A listed tensor with as many dims as the model's has spells out the first one too, so the
+// If a listed tensor has as many dims as the model's, its dims include the batch dimension, so the
 // configuration means a model without batching.
 bool ListsFullShape(const ModelConfig& config, const Signature& signature) {
   for (const TensorConfig& input : config.inputs) {
@@ -43,7 +43,7 @@ int64_t ChooseMaxBatchSize(const ModelConfig& config, const Signature& signature
   return default_max_batch_size;
 }
 
-// Without a word of the model on it the dims have to be in the configuration.
+// If the model does not specify a tensor's dims, the configuration must.
 Error RequireShape(const ModelConfig& config, const char* key, const ModelTensor& tensor,
                    const Json& json) {
   if (!tensor.any_shape || !json["dims"].items().empty() || json["allow_ragged_batch"].AsBool()) {
@@ -54,14 +54,14 @@ Error RequireShape(const ModelConfig& config, const char* key, const ModelTensor
                                   "' has; list it in the configuration with its dims"));
 }
 
-// Adds data_type and dims to `json` where it has none.
+// Adds data_type and dims to `json` if it lacks them.
 void FillTensor(const ModelTensor& tensor, bool batching, Json* json) {
   if (ConfigTypeFromName((*json)["data_type"].AsString()) == TRITONSERVER_TYPE_INVALID) {
     json->Set("data_type", ConfigTypeName(tensor.type));
   }
   if (!(*json)["dims"].items().empty()) return;
   if ((*json)["allow_ragged_batch"].AsBool()) {
-    // The model gets all elements end to end; of the requests' shapes the file says nothing.
+    // The model gets all elements end to end; the file does not specify the requests' shapes.
     json->Set("dims", JsonInts({-1}));
     return;
   }
@@ -71,7 +71,7 @@ void FillTensor(const ModelTensor& tensor, bool batching, Json* json) {
     json->Set("dims", JsonInts(dims));
     return;
   }
-  // A configuration has no empty dims: clients send [1], and a batch of them is reshaped.
+  // A configuration cannot have empty dims: clients send [1], and batches are reshaped.
   json->Set("dims", JsonInts({1}));
   if (!batching) return;
   Json reshape;
@@ -79,7 +79,7 @@ void FillTensor(const ModelTensor& tensor, bool batching, Json* json) {
   json->Set("reshape", reshape);
 }
 
-// The list `key` of the configuration, completed with `tensors` but for those in `skip`.
+// The list `key` of the configuration, completed with those of `tensors` that are not in `skip`.
 Result<Json> CompleteList(const ModelConfig& config, const char* key,
                           const std::vector<ModelTensor>& tensors,
                           const std::set<std::string>& skip, bool batching) {

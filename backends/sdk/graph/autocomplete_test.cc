@@ -22,7 +22,7 @@ Signature MakeSignature(Shape input_dims, Shape output_dims) {
   return signature;
 }
 
-// What the completed form of `config` has besides `name`, as text.
+// The members that the completed form of `config` has besides `name`, as text.
 std::string Completed(const std::string& config, const Signature& signature,
                       int64_t default_max_batch_size = 4) {
   const Result<ModelConfig> parsed = ParseModelConfig(config);

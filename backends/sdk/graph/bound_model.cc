@@ -19,7 +19,7 @@ BoundTensor BindTensor(const ModelTensor& tensor) {
 }
 
 bool IsPredictable(const BoundTensor& tensor, bool batching) {
-  // No dims at all may also mean that the file gives no shape.
+  // Empty dims may also mean that the file gives no shape.
   if (tensor.element_size == 0 || tensor.dims.empty()) return false;
   const auto first = tensor.dims.begin() + (batching ? 1 : 0);
   return std::all_of(first, tensor.dims.end(), [](int64_t dim) { return dim >= 0; });

@@ -78,7 +78,7 @@ Error CheckType(const Pairing& pairing) {
 Error CheckPairing(const Pairing& pairing) {
   NB_RETURN_IF_ERROR(CheckType(pairing));
   if (pairing.tensor->any_shape) return Error();
-  // An output without dims may have any shape: the model does not say.
+  // An output without dims may have any shape, because the model does not specify it.
   const bool unknown_output = pairing.tensor->dims.empty() && pairing.kind == "output";
   if (unknown_output) return Error();
   NB_RETURN_IF_ERROR(CheckBatchDim(pairing));
@@ -97,7 +97,7 @@ Error CheckStates(const ModelConfig& config, const Signature& signature) {
   return Error();
 }
 
-// One element for each request.
+// A control has one element per request.
 Error CheckControls(const ModelConfig& config, const Signature& signature) {
   const Shape shape = {1};
   for (const ControlConfig& control : config.controls) {
@@ -180,7 +180,7 @@ Error CheckConfig(const ModelConfig& config, const Signature& signature) {
                           output.model_dims(),
                           signature.FindOutput(output.name),
                           signature.outputs};
-    // The model may give a scattered output in any shape: its elements are cut anew.
+    // The model may return a scattered output in any shape: only the order of its elements counts.
     NB_RETURN_IF_ERROR(IsScattered(batch_outputs, output.name) ? CheckType(pairing)
                                                                : CheckPairing(pairing));
   }

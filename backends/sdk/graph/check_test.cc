@@ -149,7 +149,7 @@ TEST(CheckConfigTest, StatesAreTensorsOfTheModel) {
               HasSubstr("state output 'S' is not in the model"));
 }
 
-// X is ragged; OFFSETS and SHAPES are computed from it; Y holds what belongs to all requests.
+// X is ragged; OFFSETS and SHAPES are computed from it; Y holds the results of all requests.
 Signature Ragged() {
   Signature signature;
   signature.inputs = {Tensor("X", TRITONSERVER_TYPE_FP32, {-1}),

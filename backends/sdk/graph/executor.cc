@@ -119,7 +119,8 @@ Error GraphExecutor::CheckScattered(size_t i, const BoundTensor& output) const {
     return Error::InvalidArg(
         StrCat("input '", source, "' is needed to cut output '", output.name, "'"));
   }
-  // Empty tensors may have any other dims: the sum over a batch has to fit too.
+  // The dims of an empty tensor are not limited by its size. The limit keeps the sum over a batch
+  // from overflowing.
   constexpr int64_t kMost = int64_t{1} << 48;
   const Shape shape =
       ScatteredShape(output.scatter_dims, batching_, ShapeOf(i, *output.scatter_by));
@@ -154,7 +155,7 @@ RunInput* GraphExecutor::AddInput(size_t index) {
 Error GraphExecutor::MakeInputs() {
   input_count_ = 0;
   for (size_t k = 0; k < model_.inputs().size(); ++k) {
-    if (!prepared_[group_[0]].inputs[k].present) continue;  // as in all requests of the group
+    if (!prepared_[group_[0]].inputs[k].present) continue;  // absent from all requests of the group
     parts_.clear();
     for (const size_t i : group_) parts_.push_back(&prepared_[i].inputs[k]);
     JoinInputs(model_.inputs()[k], batching_, rows_, parts_, AddInput(k));
@@ -206,7 +207,8 @@ Error GraphExecutor::PlanOutputs() {
   return ReservePlaces();
 }
 
-// All places are in the one response; a runtime wants its tensors aligned to their elements.
+// Reserves memory in the response for results, if the group has a single request. If one of the
+// buffers is not aligned to its elements, as runtimes need it, none is used.
 Error GraphExecutor::ReservePlaces() {
   const bool trusted = model_.shape_trust() == BoundModel::ShapeTrust::kConfirmed;
   if (!in_place_ || !trusted || group_.size() != 1) return Error();
@@ -268,7 +270,7 @@ void GraphExecutor::LearnShapes() {
 
 Error GraphExecutor::SendOutput(const RunOutput& output) {
   const BoundTensor& tensor = *output.tensor;
-  if (output.place != nullptr && !tensor.is_state) return Error();  // it is where it belongs
+  if (output.place != nullptr && !tensor.is_state) return Error();  // already in the response
   if (tensor.scatter_by.has_value()) {
     const std::vector<OutputPart> parts = ScatteredParts(tensor);
     const int64_t elements = parts.back().first + parts.back().count;
@@ -311,7 +313,7 @@ void GraphExecutor::SendParts(const RunOutput& output, const OutputSlicer& slice
   for (size_t k = 0; k < group_.size(); ++k) {
     const size_t i = group_[k];
     if (!batch_->live(i)) continue;
-    // A failure here stays with its request; the others go on.
+    // A failure here affects only its own request.
     const Error error = SendPart(i, output, slicer, parts[k]);
     if (!error.ok() && batch_->live(i)) batch_->Fail(i, error);
   }

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A model that repeats X as Y: one byte an element, two in a row.
+// A model that repeats X as Y: elements of one byte, two per row.
 Signature EchoSignature() {
   ModelTensor tensor;
   tensor.type = TRITONSERVER_TYPE_UINT8;
@@ -50,7 +50,7 @@ class GraphExecutorTest : public ::testing::Test {
     return request;
   }
 
-  // What each run was given, or the message of a run that was made to fail.
+  // Runs the requests as one batch; records in runs_ the input of each run.
   void Run(const std::vector<TRITONBACKEND_Request*>& requests) {
     runs_.clear();
     std::vector<TRITONBACKEND_Request*> pointers = requests;
@@ -129,7 +129,7 @@ TEST_F(GraphExecutorTest, OtherShapesAreARunOfTheirOwn) {
 
 TEST_F(GraphExecutorTest, WhatMayNotJoinRunsLater) {
   Bind(GraphExecutor::Outputs::kInOwnMemory);
-  // Never two requests of one kind, the first letter, in a run.
+  // Requests of the same kind must not share a run.
   std::vector<std::string> kinds = {"a", "a", "b", "a"};
   executor_->set_may_join([&](size_t a, size_t b) { return kinds[a] != kinds[b]; });
   std::vector<std::vector<size_t>> groups;

@@ -56,7 +56,7 @@ Error ParseElements(const BoundTensor& tensor, PreparedInput* input) {
   return Error(error.code(), StrCat("input '", tensor.name, "': ", error.message()));
 }
 
-// Shape of what JoinInputs makes.
+// The shape of the tensor that JoinInputs makes.
 void JoinShapes(const BoundTensor& tensor, bool batching, int64_t rows,
                 const std::vector<const PreparedInput*>& parts, Shape* shape) {
   shape->clear();

@@ -40,7 +40,7 @@ class TensorIoTest : public ::testing::Test {
     return wire;
   }
 
-  // What `parts` make together.
+  // The result of joining `parts`.
   RunInput Join(const BoundTensor& tensor, bool batching, int64_t rows,
                 const std::vector<const PreparedInput*>& parts) {
     RunInput input;
@@ -57,7 +57,7 @@ class TensorIoTest : public ::testing::Test {
     return output;
   }
 
-  // A run that gives what it took.
+  // The output of a run that returns its input.
   static RunOutput Echo(const RunInput& input) {
     RunOutput output = Output(*input.tensor, input.shape, nullptr);
     output.elements = input.elements;

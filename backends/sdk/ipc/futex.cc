@@ -9,7 +9,7 @@
 
 namespace nereid_ipc {
 
-// Neither is FUTEX_PRIVATE: the word is seen by two processes.
+// Neither function uses FUTEX_PRIVATE, because two processes share the word.
 void FutexWait(const std::atomic<uint32_t>* word, uint32_t value, uint64_t nanoseconds) {
   timespec limit{};
   limit.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000);

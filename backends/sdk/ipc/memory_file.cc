@@ -8,7 +8,7 @@
 namespace nereid_ipc {
 namespace {
 
-// Interrupted by a signal, it begins again.
+// Tries again if a signal interrupts it.
 bool Allocate(int fd, int mode, uint64_t offset, uint64_t size) {
   while (fallocate(fd, mode, static_cast<off_t>(offset), static_cast<off_t>(size)) != 0) {
     if (errno != EINTR) return false;

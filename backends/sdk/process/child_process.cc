@@ -21,8 +21,8 @@ Error SystemError(const std::string& what, int error) {
   return Error(TRITONSERVER_ERROR_UNAVAILABLE, StrCat(what, ": ", std::strerror(error)));
 }
 
-// A copy of `fd` that is above all numbers that the child's descriptors get: what posix_spawn does
-// in the child happens one by one.
+// A copy of `fd` with a number above those that the child's descriptors get. posix_spawn duplicates
+// the descriptors one after the other, so it could overwrite one that is still needed.
 Result<UniqueFd> MoveUp(int fd, int first_free) {
   UniqueFd moved(fcntl(fd, F_DUPFD_CLOEXEC, first_free));
   if (!moved.valid()) return SystemError("failed to duplicate a descriptor", errno);
@@ -49,7 +49,7 @@ class SpawnPlan {
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  // An error number, or 0.
+  // Returns an error number, or 0.
   int Set(int output, const std::vector<UniqueFd>& descriptors) {
     sigset_t none;
     sigset_t all;
@@ -134,7 +134,7 @@ std::string ChildProcess::Reap() {
   do {
     reaped = waitpid(pid, &status, 0);
   } while (reaped < 0 && errno == EINTR);
-  // Who ignores SIGCHLD, or waits for all children, has taken the status.
+  // If this program ignores SIGCHLD or waits for all children, the status is lost.
   if (reaped != pid) return "ended";
   if (WIFSIGNALED(status)) {
     return StrCat("ended by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");

@@ -69,7 +69,7 @@ void ProcessKeeper::Loop() {
   } while (PrepareRestart(started));
 }
 
-// True when another process is to be started, now.
+// Waits until the next process may start. False if no other process is to be started.
 bool ProcessKeeper::PrepareRestart(uint64_t started) {
   std::unique_lock lock(mu_);
   if (!ever_ready_ && start_error_.ok()) start_error_ = EndedError(last_end_);
@@ -102,7 +102,7 @@ void ProcessKeeper::LiveOnce() {
     return;
   }
   const nereid_ipc::UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, child->pid(), 0)));
-  // Whatever happens here, the process is reaped and waiting threads are notified.
+  // Exceptions are caught, so that the process is always reaped and waiting threads are notified.
   const Error served = Guarded("serving a process", [&] {
     Listen(*child, process.get());
     return Error();
@@ -117,7 +117,7 @@ void ProcessKeeper::LiveOnce() {
   if (!ended.ok()) NB_LOG_ERROR(what_, ": ", ended.message());
   {
     const std::lock_guard lock(mu_);
-    // The process's own report of a failed start says more than how it ended afterwards.
+    // The process's own report of a failed start is more useful than how it ended afterwards.
     if (last_end_.empty()) last_end_ = how;
     // From now on callers wait for the decision of PrepareRestart.
     state_ = State::kStarting;
@@ -134,7 +134,8 @@ bool ProcessKeeper::ReadOutput(const ChildProcess& child) {
   return true;
 }
 
-// Its output may end later than the process, because its children may still write.
+// Returns when the process has ended or is to be ended. The output may end later than the process,
+// because the process's children may still write.
 void ProcessKeeper::Listen(const ChildProcess& child, int process) {
   pollfd watched[] = {{child.output(), POLLIN, 0},
                       {heard(), POLLIN, 0},
@@ -151,8 +152,8 @@ void ProcessKeeper::Listen(const ChildProcess& child, int process) {
     if (watched[1].revents != 0 && !OnReadable()) return;
     if (watched[3].revents != 0) return;
     if (watched[0].revents != 0 && !ReadOutput(child)) {
-      // A program may close its output and go on; without a descriptor for the process (an old
-      // kernel) that is all there is to see of its end.
+      // A program may close its output and continue. If there is no descriptor for the process (old
+      // kernels), the end of the output counts as the end of the process.
       if (process < 0) return;
       watched[0].fd = -1;
     }
@@ -166,7 +167,7 @@ std::string ProcessKeeper::AwaitEnd(ChildProcess* child, int process) {
     const int left_ms = static_cast<int>((deadline - now) / 1'000'000) + 1;
     if (poll(watched, std::size(watched), left_ms) <= 0) continue;
     if (watched[0].revents != 0 && !ReadOutput(*child)) watched[0].fd = -1;
-    // Without a descriptor for the process (an old kernel) it is ended as soon as its output ends.
+    // Without a descriptor for the process (old kernels), the end of its output counts as its end.
     if (watched[1].revents != 0 || (process < 0 && watched[0].fd < 0)) break;
   }
   // Reads its last output, but no more than a pipe holds, since other processes may continue
@@ -174,7 +175,7 @@ std::string ProcessKeeper::AwaitEnd(ChildProcess* child, int process) {
   pollfd output{watched[0].fd, POLLIN, 0};
   for (int i = 0; i < 64 && poll(&output, 1, 0) > 0 && ReadOutput(*child); ++i) {
   }
-  child->Kill();  // which does nothing to one that has ended
+  child->Kill();  // does nothing if it has already ended
   return child->Reap();
 }
 

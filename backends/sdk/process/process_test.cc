@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What a program prints.
+// The output of a program.
 std::string OutputOf(const ChildProcess::Spec& spec) {
   Result<ChildProcess> child = ChildProcess::Start(spec);
   EXPECT_TRUE(child.ok());
@@ -33,7 +33,8 @@ std::string OutputOf(const ChildProcess::Spec& spec) {
   return text;
 }
 
-// The server may have blocked or ignored signals, and has descriptors of its own.
+// The server may have blocked or ignored signals and may have descriptors that are not closed on
+// exec.
 TEST(ChildProcessTest, InheritsWhatItIsGivenOnly) {
   sigset_t blocked;
   sigset_t before;
@@ -51,9 +52,9 @@ TEST(ChildProcessTest, InheritsWhatItIsGivenOnly) {
   EXPECT_THAT(status, HasSubstr("SigBlk:\t0000000000000000"));
   const size_t ignored = status.find("SigIgn:\t");
   ASSERT_NE(ignored, std::string::npos);
-  // The C library keeps signals 32 and 33 to itself.
+  // The C library reserves signals 32 and 33.
   EXPECT_EQ(std::stoull(status.substr(ignored + 8, 16), nullptr, 16) & 0x7fffffff, 0u);
-  // 5 is the folder that ls reads.
+  // 5 is the descriptor that ls has open for the folder it reads.
   EXPECT_EQ(OutputOf({"/bin/ls", {"/proc/self/fd"}, {}, {first.get(), second.get()}}),
             "0\n1\n2\n3\n4\n5\n");
   signal(SIGUSR2, handler);
@@ -83,7 +84,7 @@ TEST(ChildProcessTest, AMissingProgramIsAnError) {
                "failed to start '/nonexistent/program': No such file or directory");
 }
 
-// Its children go with it, unless they have left its group.
+// Killing a process also kills its children, unless they have left its group.
 TEST(ChildProcessTest, KillEndsTheGroup) {
   Result<ChildProcess> child =
       ChildProcess::Start({"/bin/sh", {"-c", "sleep 1000 & echo started; wait"}, {}, {}});
@@ -92,7 +93,7 @@ TEST(ChildProcessTest, KillEndsTheGroup) {
   EXPECT_EQ(read(child->output(), text, sizeof(text)), 8);
   child->Kill();
   EXPECT_EQ(child->Reap(), "ended by signal 9 (Killed)");
-  EXPECT_EQ(read(child->output(), text, sizeof(text)), 0);  // nobody has the other end
+  EXPECT_EQ(read(child->output(), text, sizeof(text)), 0);  // the group's pipes are closed
 }
 
 TEST(BackOffTest, LongerEachTimeUntilSomethingHolds) {

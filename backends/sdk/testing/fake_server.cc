@@ -327,7 +327,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelAutoCompleteConfig(TRITONBACKEND_Model*, 
 
 TRITONSERVER_Error* TRITONBACKEND_BackendConfig(TRITONBACKEND_Backend* backend,
                                                 TRITONSERVER_Message** config) {
-  // The server's own, unlike that of a model.
+  // The server keeps ownership of this message; that of a model belongs to the caller.
   backend->config_message.reset(new TRITONSERVER_Message{backend->config});
   *config = backend->config_message.get();
   return nullptr;

@@ -76,7 +76,7 @@ struct TRITONBACKEND_Backend {
   std::string folder;  // where the backend's library lies
   std::string name = "test";
   std::string config = R"({"cmdline":{}})";
-  std::shared_ptr<TRITONSERVER_Message> config_message;  // the last that was asked for
+  std::shared_ptr<TRITONSERVER_Message> config_message;  // the one requested last
 };
 
 // Version 1 of a model.
@@ -94,8 +94,8 @@ struct TRITONBACKEND_ModelInstance {
 
 namespace nereid_backend::testing {
 
-// Errors created and not deleted yet. A test that ends with more than it began with has found a
-// leak.
+// The number of errors that were created and not deleted yet. If it is higher after a test than
+// before, there is a leak.
 int64_t LiveErrors();
 
 // An input of one buffer.

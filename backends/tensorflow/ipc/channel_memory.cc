@@ -45,7 +45,7 @@ Status ChannelMemory::Attach(UniqueFd fd, std::unique_ptr<ChannelMemory>* memory
   return (*memory)->MapData();
 }
 
-// The header is trusted only up to the size of the file.
+// The header, which the other process can write, is trusted only up to the size of the file.
 Status ChannelMemory::MapData() {
   struct stat file {};
   if (fstat(fd_.get(), &file) != 0) return NoMemory("read the size of");
@@ -81,7 +81,7 @@ void ChannelMemory::Trim(uint64_t size) {
   const uint64_t paged = header()->paged_size;
   if (rounded >= paged) return;
   if (!nereid_ipc::ReleasePages(fd_.get(), kHeaderSize + rounded, paged - rounded)) {
-    return;  // they stay in use
+    return;  // the pages stay allocated
   }
   header()->paged_size = rounded;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kPrefix = sizeof(uint64_t);
 
-// One sendmsg. The number of bytes sent, or -1.
+// Calls sendmsg once. Returns the number of bytes sent, or -1.
 ssize_t SendSome(int fd, std::string_view bytes, int fd_to_pass) {
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   msghdr header{};

@@ -20,7 +20,7 @@ class ControlSocket {
 
   struct Message {
     std::string bytes;
-    UniqueFd fd;  // the one that came along, if any
+    UniqueFd fd;  // a descriptor sent with the message, if any
   };
 
   explicit ControlSocket(UniqueFd fd) : fd_(std::move(fd)) {}

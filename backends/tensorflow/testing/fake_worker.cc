@@ -1,7 +1,8 @@
-// A worker without TensorFlow, for tests of the server's side. It "loads" what LoadRequest::path
-// says: "echo" (output = input), "refuse" (an error), "abort", "exit", "nonsense" (while loading),
-// "deaf" (as echo, but it does not end by itself). What it computes: input 0 as output 0, unless
-// its first byte says otherwise: 'k' abort, 'x' exit, 'n' an answer that is none, 'e' an error.
+// A worker without TensorFlow, for tests of the server's side. LoadRequest::path determines what it
+// does: "echo" (output = input), "refuse" (an error), "abort", "exit" and "nonsense" (each while
+// loading), or "deaf" (as echo, but it does not end by itself). A run returns input 0 as output 0,
+// unless the first byte of the input is 'k' (abort), 'x' (exit), 'n' (an invalid answer) or 'e' (an
+// error).
 #include <signal.h>
 #include <unistd.h>
 

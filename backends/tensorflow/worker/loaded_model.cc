@@ -7,7 +7,7 @@
 namespace nereid_tensorflow {
 namespace {
 
-// The format has no larger ones: protobuf's limit.
+// Protobuf allows no larger messages.
 constexpr std::streamoff kMaxGraphDef = std::streamoff{1} << 31;
 
 Status ReadFile(const std::string& path, std::string* content) {
@@ -28,7 +28,7 @@ Status ReadFile(const std::string& path, std::string* content) {
 Status LoadLibraries(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const TfStatus status(TF_NewStatus());
-    // Never deleted: the operations in it stay in use.
+    // The library is never unloaded, because its operations stay in use.
     TF_LoadLibrary(path.c_str(), status.get());
     if (TF_GetCode(status.get()) == TF_OK) continue;
     Status failed = ToStatus(status.get());
@@ -116,7 +116,7 @@ Status LoadedModel::LoadGraphDef(const LoadRequest& request, TF_SessionOptions* 
     Status read = ReadFile(request.path, &content);
     if (!read.ok()) return read;
     const TfBuffer buffer(TF_NewBufferFromString(content.data(), content.size()));
-    content = std::string();  // not twice in memory
+    content = std::string();  // so that it is not in memory twice
     const TfImportOptions import_options(TF_NewImportGraphDefOptions());
     TF_GraphImportGraphDef(graph_.get(), buffer.get(), import_options.get(), status.get());
   }

@@ -1,5 +1,5 @@
-// nereid-tensorflow-worker: runs one model with TensorFlow for a server, which starts it, speaks
-// with it over descriptor 3 and ends it by closing that. See docs/adr/0017.
+// nereid-tensorflow-worker: runs one model with TensorFlow for a server. The server starts it,
+// exchanges messages with it over descriptor 3, and ends it by closing that. See docs/adr/0017.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -92,8 +92,8 @@ void Serve() {
 }  // namespace nereid_tensorflow
 
 int main(int argc, char** argv) {
-  // A signal to all processes of a service or a terminal is for the server, which ends this one
-  // when it no longer needs it.
+  // Signals to all processes of a service or a terminal are meant for the server, which ends this
+  // process when it no longer needs it.
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(signal_number, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const pid_t server = argc >= 2 ? static_cast<pid_t>(std::atol(argv[1])) : 0;
@@ -101,6 +101,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s is started by the server's TensorFlow backend\n", argv[0]);
     return 2;
   }
-  if (getppid() != server) return 0;  // it ended before it could be watched
+  if (getppid() != server) return 0;  // the server ended before prctl was called
   nereid_tensorflow::Serve();
 }

@@ -82,7 +82,7 @@ bool ReadTensorInfo(std::string_view bytes, SignatureTensor* tensor) {
       return false;
     }
   }
-  // Sparse and composite tensors have parts with names of their own, and none themselves.
+  // Sparse and composite tensors have no name of their own; only their parts have names.
   if (tensor->graph_tensor.empty()) tensor->description.type = 0;
   return reader.ok();
 }
@@ -110,7 +110,7 @@ bool ReadSignature(std::string_view bytes, SignatureDef* signature) {
       return false;
     }
   }
-  // A map has no order on the wire.
+  // Sorted, because a protobuf map has no order.
   const auto by_name = [](const SignatureTensor& a, const SignatureTensor& b) {
     return a.description.name < b.description.name;
   };

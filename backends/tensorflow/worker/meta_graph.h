@@ -13,7 +13,7 @@ namespace nereid_tensorflow {
 // An input or output of a signature.
 struct SignatureTensor {
   TensorDescription description;  // the name is the signature's
-  std::string graph_tensor;       // "serving_default_x:0"; empty where it is no single tensor
+  std::string graph_tensor;       // "serving_default_x:0"; empty if it is not a single tensor
 };
 
 struct SignatureDef {

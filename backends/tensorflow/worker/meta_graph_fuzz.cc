@@ -1,4 +1,4 @@
-// Any bytes as a MetaGraphDef: read without a fault, and signatures chosen from what was found.
+// Reads any bytes as a MetaGraphDef, without a fault, and chooses among the signatures found.
 #include <cstddef>
 #include <cstdint>
 

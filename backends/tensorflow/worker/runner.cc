@@ -48,7 +48,7 @@ void Runner::Serve() {
       failed.status = Status::Internal("a message of the server is damaged");
     }
     if (failed.status.ok()) {
-      // The request lies in the memory that the reply may be written to; it has been copied.
+      // Unpack has copied the request, so the reply may overwrite it in the memory.
       end = request.outputs_offset;
       failed.status = Compute(request, &end, &reply);
     }
@@ -93,7 +93,7 @@ Status Runner::Compute(const RunRequest& request, uint64_t* end, std::string* re
   }
   RunReply placed;
   if (ran.ok()) ran = PlaceOutputs(request, outputs, end, &placed);
-  outputs.clear();  // one may be an input
+  outputs.clear();  // an output may be one of the inputs
   // Now that the inputs are released, only the model can hold another reference, for instance in a
   // queue.
   if (shared.use_count() > (shared == memory_->data_mapping() ? 2 : 1)) {

@@ -19,7 +19,7 @@ void FreeStrings(void* data, size_t size, void*) {
   std::free(data);
 }
 
-// Number of elements, or -1 when there can not be so many.
+// Number of elements, or -1 if that many cannot exist.
 int64_t CountElements(const Dims& dims) {
   int64_t count = 1;
   for (const int64_t dim : dims) {
@@ -41,14 +41,14 @@ Status BadInput(const PlacedTensor& placed) {
 
 Status MakeStrings(const PlacedTensor& placed, int64_t count, std::string_view wire,
                    TfTensor* tensor) {
-  // Each element has its length at least.
+  // Each element has at least its 4-byte length.
   if (static_cast<uint64_t>(count) > wire.size() / sizeof(uint32_t)) return BadInput(placed);
   const size_t size = static_cast<size_t>(count) * sizeof(TF_TString);
   const size_t rounded = (size + kTensorAlignment) / kTensorAlignment * kTensorAlignment;
   auto* const strings = static_cast<TF_TString*>(std::aligned_alloc(kTensorAlignment, rounded));
   if (strings == nullptr) return Status::Unavailable("out of memory");
   for (int64_t i = 0; i < count; ++i) TF_StringInit(&strings[i]);
-  // From here on the tensor frees them.
+  // From here on, the tensor frees the strings.
   tensor->reset(TF_NewTensor(TF_STRING, placed.dims.data(), static_cast<int>(placed.dims.size()),
                              strings, size, &FreeStrings, nullptr));
   if (*tensor == nullptr) return BadInput(placed);

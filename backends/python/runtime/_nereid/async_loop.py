@@ -32,7 +32,7 @@ def _run(loop: Any) -> None:
 
 
 def run_until_done(coroutine: Coroutine) -> Any:
-    """What the coroutine returns; raises what it raises. Its BLS calls count as blocking it."""
+    """Returns or raises what the coroutine does. Its BLS calls count as blocking `execute`."""
     import asyncio
 
     awaited = AwaitedExecute()
@@ -53,7 +53,7 @@ def run_until_done(coroutine: Coroutine) -> Any:
 
 
 def schedule(coroutine: Coroutine) -> None:
-    """Runs the coroutine at some time; the coroutine handles its own errors."""
+    """Starts the coroutine without waiting for it; the coroutine handles its own errors."""
     import asyncio
 
     asyncio.run_coroutine_threadsafe(coroutine, _running_loop())

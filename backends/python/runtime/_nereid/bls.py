@@ -13,7 +13,7 @@ MOST_BACKGROUND_CALLS = 256  # as many as there are slots for answers
 
 
 class AwaitedExecute:
-    """An awaited execute: the instance takes no other request until it is done."""
+    """An asynchronous execute whose end the instance awaits before it takes other requests."""
 
     __slots__ = ("running",)
 
@@ -21,14 +21,14 @@ class AwaitedExecute:
         self.running = True
 
 
-# For the running coroutine and the tasks that it has created.
+# The execute to which the running coroutine or task belongs; tasks inherit it from their creator.
 awaited_execute: contextvars.ContextVar[Optional[AwaitedExecute]] = contextvars.ContextVar(
     "awaited_execute", default=None
 )
 
 
 def blocks_execute() -> bool:
-    """Whether the execute of this instance cannot return before a call made here is answered."""
+    """Whether this instance's execute has to wait for the answer to a call made by the caller."""
     if life.executing and threading.get_ident() == life.MAIN_THREAD:
         return True
     awaited = awaited_execute.get()
@@ -36,8 +36,8 @@ def blocks_execute() -> bool:
 
 
 def infer(message: tuple, decoupled: bool) -> Any:
-    """Blocks until there is an InferenceResponse, or with `decoupled` a ResponseIterator. Errors
-    are returned as a response with an error."""
+    """Waits for the server's answer. Returns an InferenceResponse or, with `decoupled`, a
+    ResponseIterator. An error is returned as a response that contains it."""
     try:
         answer = calls.ask(calls.INFER, *message)
     except calls.CallError as error:
@@ -67,7 +67,7 @@ class _Pool:
 
 
 def infer_in_background(message: tuple, decoupled: bool) -> Any:
-    """A future of the running event loop."""
+    """Does what infer() does in another thread; returns a future of the running event loop."""
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -75,8 +75,8 @@ def infer_in_background(message: tuple, decoupled: bool) -> Any:
 
 
 class ResponseIterator:
-    """The responses of a decoupled model, in their order. They are kept: when all have come, a new
-    loop begins with the first again."""
+    """The responses of a decoupled model, in order. They are kept: once all have arrived, a new
+    iteration starts again at the first one."""
 
     def __init__(self, stream: Optional[int], responses: list) -> None:
         self._stream = stream
@@ -98,7 +98,7 @@ class ResponseIterator:
         return response
 
     def cancel(self) -> None:
-        """Tells the model that no one waits any more, unless all responses have arrived."""
+        """Cancels the request, unless all responses have arrived."""
         if self._stream is not None:
             calls.native.post((calls.STREAM_CANCEL, self._stream))
 
@@ -109,7 +109,7 @@ class ResponseIterator:
             self._responses.append(InferenceResponse.failed(error.code, error.text))
             self._stream = None
             return
-        # If the end of a stream comes alone, it is a separate response without outputs.
+        # A final flag that arrives without a response becomes a response without outputs.
         self._responses.append(InferenceResponse.from_server(fields or (None, (), "")))
         if final:
             self._stream = None

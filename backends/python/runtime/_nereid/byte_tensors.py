@@ -9,7 +9,7 @@ import numpy as np
 
 
 def serialize_byte_tensor(input_tensor: Any) -> Any:
-    """bytes; () for an array without elements, and None for one that holds no strings."""
+    """Returns bytes; () for an array without elements, and None for one without strings."""
     if input_tensor.size == 0:
         return ()
     if input_tensor.dtype != np.object_ and input_tensor.dtype.type != np.bytes_:
@@ -23,7 +23,7 @@ def serialize_byte_tensor(input_tensor: Any) -> Any:
 
 
 def deserialize_bytes_tensor(encoded_tensor: Any) -> np.ndarray:
-    """An array of one dimension."""
+    """Returns an array of one dimension."""
     view = memoryview(encoded_tensor)
     elements = []
     offset = 0

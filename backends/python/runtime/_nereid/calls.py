@@ -33,7 +33,7 @@ METRIC_VALUE = 27
 
 
 class CallError(Exception):
-    """The server answers a call with an error. `code` is a TRITONSERVER_Error_Code."""
+    """An error that is the server's answer to a call. `code` is a TRITONSERVER_Error_Code."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -42,7 +42,7 @@ class CallError(Exception):
 
 
 def ask(call: int, *arguments: Any) -> Any:
-    """Waits for the server's answer, without the GIL. Raises CallError."""
+    """Calls the server and waits for its answer, without the GIL. Raises CallError."""
     status, value = native.ask((call, *arguments))
     if status:
         raise CallError(status - 1, value)
@@ -50,7 +50,7 @@ def ask(call: int, *arguments: Any) -> Any:
 
 
 def ask_or_raise(what: str, call: int, *arguments: Any) -> Any:
-    """As ask(), but the model gets a TritonModelException that begins with `what`."""
+    """As ask(), but raises a TritonModelException, whose text begins with `what`."""
     try:
         return ask(call, *arguments)
     except CallError as error:
@@ -61,6 +61,6 @@ def ask_or_raise(what: str, call: int, *arguments: Any) -> Any:
 
 
 def post_at_end(*message: Any) -> None:
-    """A post from `__del__`: does nothing if there is no server."""
+    """Sends a post from a `__del__`; does nothing if there is no server."""
     if native is not None and not native.in_forked_child():
         native.post(message)

@@ -21,7 +21,7 @@ READY = 5
 SECONDS_FOR_EXIT_HANDLERS = 1.0
 
 _model: Any = None
-_executor: Any = None  # the module `execute`, which is imported when there is a model
+_executor: Any = None  # the module `execute`, which is imported together with the model
 
 
 def serve() -> NoReturn:
@@ -48,13 +48,13 @@ def serve() -> NoReturn:
 def _text_of_failure(step: Callable[..., Any], *arguments: Any) -> Optional[str]:
     try:
         step(*arguments)
-    except BaseException as error:  # SystemExit, too, is the model's failure and not our end
+    except BaseException as error:  # SystemExit also counts as a failure of the model
         return _told(error)
     return None
 
 
 def _told(error: BaseException) -> str:
-    """The text of an exception whose full form is in the log."""
+    """Logs the full text of an exception, and returns the short one."""
     from . import logger
 
     logger.log_from_runtime(logger.LogLevel.ERROR, traceback_text(error))
@@ -62,7 +62,7 @@ def _told(error: BaseException) -> str:
 
 
 def _initialize(what: dict) -> Union[bool, str]:
-    """Whether the model has a function is_ready, or why there is no model."""
+    """Returns whether the model has a function is_ready or, after a failure, its text."""
     failure = _text_of_failure(_make_model, what)
     return hasattr(_model, "is_ready") if failure is None else failure
 
@@ -110,7 +110,7 @@ def _execute(batch: tuple) -> None:
     reply, requests = _executor.run(_model, batch)
     try:
         native.reply(reply)
-    except Exception as error:  # what the model returned cannot be sent, for instance for its size
+    except Exception as error:  # the model's responses cannot be sent, for instance if too large
         native.reply(("error", _executor.fail(requests, error)))
 
 
@@ -128,8 +128,8 @@ def _finalize() -> None:
 
 
 def _exit() -> NoReturn:
-    """Ends the process, whatever threads the model has left. What it has registered for the end gets
-    a moment."""
+    """Ends the process even if threads of the model still run. The model's exit handlers get a
+    limited time."""
     import atexit
 
     handlers = threading.Thread(target=atexit._run_exitfuncs, daemon=True)
@@ -138,7 +138,7 @@ def _exit() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except Exception:  # no one is left to read it
+        except Exception:  # nothing can be done about it any more
             pass
     native.settle()  # the last lines of the log
     os._exit(0)

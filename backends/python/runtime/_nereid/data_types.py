@@ -1,4 +1,4 @@
-"""Data types by their names in configurations and by their numbers, and numpy's for them."""
+"""Data types: their names in configurations, their numbers, and the numpy types for them."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def triton_string_to_numpy(triton_type_string: str) -> Any:
 
 
 def triton_to_numpy_type(data_type: int) -> Any:
-    """None for types that numpy lacks."""
+    """Returns None for types that numpy lacks."""
     return _NUMPY.get(data_type)
 
 
 def numpy_to_triton_type(data_type: Any) -> Any:
-    """None for types that no tensor has."""
+    """Returns None for types that no tensor can have."""
     if data_type == np.bytes_:
         return 13
     for number, numpy_type in _NUMPY.items():

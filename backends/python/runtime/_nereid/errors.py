@@ -1,4 +1,4 @@
-"""The errors for models: TritonError for responses, TritonModelException to be caught."""
+"""The errors for models: TritonError for responses, and the exception TritonModelException."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@
     At:
       /models/m/1/model.py(8): initialize
 
-The innermost frame comes first. Frames of this package are left out: they are of no use to authors.
+The innermost frame comes first. Frames of this package are left out, because they do not help a
+model's author.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = (
     os.path.join(RUNTIME, "_nereid") + os.sep,
     os.path.join(RUNTIME, "worker_main.py"),
-    importlib.__file__,  # import_module, by which the model is imported
+    importlib.__file__,  # its import_module imports the model
 )
 
 
 def exception_text(error: BaseException) -> str:
     frames = []
-    outside = False  # some frame is neither ours nor of the import that led to the model
+    outside = False  # true once a frame is neither ours nor of the import of the model
     step = error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
@@ -36,15 +37,15 @@ def exception_text(error: BaseException) -> str:
         step = step.tb_next
     try:
         message = str(error)
-    except Exception:  # the model's __str__ may do anything
+    except Exception:  # the exception's class may be the model's, and its __str__ may fail
         message = "<the exception has no text>"
     text = f"{type(error).__name__}: {message or '<EMPTY MESSAGE>'}"
     return f"{text}\n\nAt:\n{''.join(reversed(frames))}" if outside else text
 
 
 def traceback_text(error: BaseException) -> str:
-    """All of it, as Python shows it, with its causes, for the log. The calls of this package that led
-    to the model are left out."""
+    """The full traceback for the log, as Python prints it, with the causes. The outermost frames,
+    those of this package, are left out."""
     import traceback
 
     step = error.__traceback__

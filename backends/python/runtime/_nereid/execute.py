@@ -1,5 +1,5 @@
-"""The command Execute: a batch of requests goes through the model's execute, and what that returns
-is checked."""
+"""The command Execute: passes a batch of requests to the model's execute, and checks what it
+returns."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .exception_text import exception_text, traceback_text
 from .requests import RELEASE_ALL, RELEASE_RESCHEDULE, REQUESTED, InferenceRequest
 from .responses import InferenceResponse
 
-ANSWERED_OTHERWISE = None  # a sender answers, now or later
+ANSWERED_OTHERWISE = None  # a sender has answered or will answer the request
 
 
 class BatchError(Exception):
-    """Fails all requests of the batch."""
+    """An error that fails all requests of the batch."""
 
 
 def run(model: Any, batch: tuple) -> tuple:
-    """The reply to the command, and what has to live until the reply is sent."""
+    """Returns the reply to the command, and objects that have to live until the reply is sent."""
     requests = [InferenceRequest.from_server(fields) for fields in batch]
     try:
         responses = _answers(requests, _call(model, requests))
-    except BaseException as error:  # sys.exit() in a model fails its requests, too
+    except BaseException as error:  # sys.exit() in a model only fails its requests
         return ("error", fail(requests, error)), requests
     return ("ok", responses, tuple([request._release_flags for request in requests])), requests
 
@@ -51,7 +51,7 @@ def _call(model: Any, requests: list) -> Any:
 
 
 def _answers(requests: list, result: Any) -> tuple:
-    """For each request None or what its response is made of."""
+    """For each request the content of its response, or None if a sender answers it."""
     if life.decoupled:
         if result is not None:
             raise BatchError(
@@ -110,18 +110,19 @@ def _leave_to_senders(requests: list) -> tuple:
 
 
 def _leave_to_sender(request: InferenceRequest) -> None:
-    """The sender exists from now on: its deletion tells the server that no answer will come."""
+    """Creates the sender if there is none: when it is deleted without having answered the request,
+    the server learns that no answer will come."""
     sender = request.get_response_sender()
     if request._release_flags == RELEASE_RESCHEDULE:
-        sender.abandon()  # the request comes again as another object
+        sender.abandon()  # the server sends the request again, as a new object
 
 
 def fail(requests: list, error: BaseException) -> str:
-    """All requests are answered by the text that this returns."""
+    """Returns the error text for all requests, and closes their senders."""
     for request in requests:
         request._release_flags = RELEASE_ALL
         request.get_response_sender().close()
-    native.settle()  # what was sent before comes before the error
+    native.settle()  # the server reads earlier responses before the error
     if type(error) is BatchError:
         return failure_text(str(error))
     logger.log_from_runtime(logger.LogLevel.ERROR, traceback_text(error))
@@ -133,8 +134,8 @@ def failure_text(why: str) -> str:
 
 
 async def _watch(coroutine: Any, requests: list) -> None:
-    """An asynchronous execute of a decoupled model: nobody waits for it, so that what goes wrong in it
-    is told to who waits for the answers."""
+    """Awaits an asynchronous execute of a decoupled model. No command waits for it, so its error is
+    sent as the answer to the requests that are still open."""
     try:
         result = await coroutine
         if result is not None:

@@ -10,17 +10,17 @@ import _nereid_native as native
 
 def _in_child() -> None:
     native.bind_forked_child()
-    # What the process of a model does not listen to ends its children.
+    # The model's process ignores these signals; its children end on them as usual.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _nothing(number: int, frame: object) -> None:
-    """Unlike SIG_IGN this is not inherited by programs that the model starts."""
+    """Ignores a signal. Unlike SIG_IGN, programs that the model starts do not inherit this."""
 
 
 def set_up() -> None:
-    """The server ends this process: a Ctrl-C at its terminal must not end it first."""
+    """Ignores Ctrl-C at the server's terminal: only the server ends this process."""
     signal.signal(signal.SIGINT, _nothing)
     signal.signal(signal.SIGTERM, _nothing)
     os.register_at_fork(after_in_child=_in_child)

@@ -11,7 +11,7 @@ from .errors import TritonModelException
 
 MAIN_THREAD = threading.get_ident()
 
-name = ""  # of the instance; of the model while its configuration is completed
+name = ""  # of the instance; while the configuration is completed, of the model
 model_file = ""
 model_dir = ""
 decoupled = False
@@ -26,5 +26,5 @@ def check_bls_allowed() -> None:
 
 
 def get_model_dir() -> str:
-    """The folder of the model's version: the one that model.py lies in, where it has one."""
+    """The folder of the model's version, which contains model.py if the model has one."""
     return model_dir

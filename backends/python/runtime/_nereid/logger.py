@@ -33,7 +33,7 @@ def _log(level: Any, message: Any, depth: int = 2) -> None:
 
 
 def log_from_runtime(level: LogLevel, message: str) -> None:
-    """A line of this package."""
+    """Logs a line of this package, with the caller's file and line."""
     frame = sys._getframe(1)
     _put(level, frame.f_code.co_filename, frame.f_lineno, message)
 
@@ -46,7 +46,7 @@ def _put(level: LogLevel, file: str, line: int, message: str) -> None:
 
 
 def _print(level: LogLevel, file: str, line: int, message: str) -> None:
-    """For when there is no server to tell; the server also logs printed text."""
+    """Prints the line, because a forked child has no server. The server also logs printed text."""
     now = time.time()
     stamp = time.strftime("%m%d %H:%M:%S", time.gmtime(now))
     letter = "I" if level is LogLevel.VERBOSE else level.name[0]

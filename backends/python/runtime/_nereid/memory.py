@@ -1,5 +1,5 @@
-"""Where outputs of BLS requests shall lie. This backend has the processor's memory only: a wish for
-that of a GPU is accepted, and has no effect."""
+"""The preferred memory for outputs of BLS requests. This backend has only the processor's memory; a
+preference for GPU memory is accepted without effect."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class MetricKind(enum.Enum):
 
 
 class _Metrics:
-    """The metrics of a family that are alive, by number; None when the family is not."""
+    """The numbers of a family's metrics that exist; None once the family is deleted."""
 
     __slots__ = ("alive",)
 
@@ -75,7 +75,7 @@ class MetricFamily:
 
 
 class Metric:
-    """Made by MetricFamily.Metric()."""
+    """A metric; created by MetricFamily.Metric()."""
 
     def __init__(self) -> None:
         raise TypeError("Metric: No constructor defined!")

@@ -1,6 +1,6 @@
 """ModelConfig: the configuration that auto_complete_config completes.
 
-The author's configuration has priority: the model may add to it, and a contradiction is a
+The author's configuration has priority: the model may add to it, but a contradiction raises a
 ValueError.
 """
 
@@ -15,7 +15,7 @@ class ModelConfig:
         self._model_config = json.loads(model_config)
 
     def as_dict(self) -> dict:
-        """The configuration itself, and not a copy."""
+        """Returns the configuration itself, not a copy."""
         return self._model_config
 
     def set_max_batch_size(self, max_batch_size: int) -> None:

@@ -29,7 +29,7 @@ def load_model(model_name: str, config: str = "", files: Any = None) -> None:
 
 
 def unload_model(model_name: str, unload_dependents: bool = False) -> None:
-    """Returns at once; the model is unloaded when it is not in use any more."""
+    """Returns at once; the model is unloaded once it is no longer in use."""
     _expect_text("unload_model", model_name=model_name)
     calls.ask_or_raise(
         "Failed to unload model", calls.UNLOAD_MODEL, model_name, bool(unload_dependents)

@@ -1,4 +1,4 @@
-"""Importing model.py, once for the process."""
+"""Imports model.py, once per process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _module: Optional[types.ModuleType] = None
 
 
 def numpy_problem() -> str:
-    """The reason why no model can be loaded, if numpy does not work; otherwise ""."""
+    """If numpy does not work, the reason why no model can be loaded; otherwise ""."""
     try:
         import numpy  # noqa: F401
     except Exception as error:  # an incompatible numpy fails in many ways
@@ -28,7 +28,8 @@ def numpy_problem() -> str:
 
 
 def load(what: dict) -> Any:
-    """The class TritonPythonModel of what the server names. Raises whatever the import does."""
+    """The class TritonPythonModel of the model that the server's message `what` describes. Raises
+    whatever the import raises."""
     global _module
     life.name = what["name"]
     life.model_file = what["model_file"]
@@ -46,8 +47,8 @@ def _import(name: str, root: str, file: str) -> types.ModuleType:
         raise TritonModelException(f"Python model file not found in '{file}'")
     package_name, _, stem = name.rpartition(".")
     if package_name and package_name not in sys.modules:
-        # The folder of the version is a package, whatever its name, and whatever else on the path has
-        # that name: `from .helper import ...` works.
+        # Makes the version's folder a package, so that `from .helper import ...` works. The package
+        # may have any name, even one that something else on the path has.
         package = types.ModuleType(package_name)
         package.__path__ = [os.path.join(root, package_name)]
         sys.modules[package_name] = package
@@ -57,7 +58,7 @@ def _import(name: str, root: str, file: str) -> types.ModuleType:
 
 
 def _import_file(name: str, file: str) -> types.ModuleType:
-    """For files whose name cannot be that of a module."""
+    """Imports a file whose name is not a valid module name."""
     import importlib.util
 
     spec = importlib.util.spec_from_file_location(name, file)

@@ -10,7 +10,7 @@ from .exception_text import exception_text
 
 
 def check(model: Any) -> tuple:
-    """(ready, why not)."""
+    """Returns (ready, reason if not)."""
     is_ready = getattr(model, "is_ready", None)
     if is_ready is None:
         return (True, "")

@@ -115,7 +115,7 @@ class InferenceRequest:
         return self._fields[REQUEST_ID]
 
     def correlation_id(self) -> Any:
-        """A number or a string, as given by the client."""
+        """The number or string that the client has given."""
         return self._fields[CORRELATION_ID]
 
     def flags(self) -> int:
@@ -140,12 +140,13 @@ class InferenceRequest:
         return set(self._fields[REQUESTED])
 
     def exec(self, decoupled: bool = False) -> Any:
-        """An InferenceResponse, or a ResponseIterator of a decoupled model."""
+        """Sends the request and waits. Returns an InferenceResponse or, with `decoupled`, a
+        ResponseIterator."""
         life.check_bls_allowed()
         return bls.infer(self._for_bls(decoupled, bls.blocks_execute()), decoupled)
 
     def async_exec(self, decoupled: bool = False) -> Any:
-        """A future of the running event loop, of what exec() gives."""
+        """As exec(), but returns a future of the running event loop."""
         life.check_bls_allowed()
         return bls.infer_in_background(self._for_bls(decoupled, bls.blocks_execute()), decoupled)
 
@@ -169,7 +170,7 @@ class InferenceRequest:
     def _for_bls(self, decoupled: bool, blocks_execute: bool) -> tuple:
         _expect("decoupled", decoupled, bool)
         fields = self._fields
-        # A request of the server's has no model: it is asked for what it names.
+        # A request that came from the server names no model; the server answers with an error.
         name, version = getattr(self, "_model", ("", -1))
         return (
             name,
@@ -189,7 +190,7 @@ class InferenceRequest:
 
 
 def _expect_count(what: str, value: Any) -> None:
-    """A number that is not negative, and that 64 bits hold."""
+    """Raises TypeError unless `value` is an unsigned number of 64 bits."""
     _expect(what, value, int)
     if not 0 <= value < 1 << 64:
         raise TypeError(

@@ -23,7 +23,7 @@ class InferenceResponseSender:
 
     @classmethod
     def of(cls, handle: int, requested: tuple, decoupled: bool) -> InferenceResponseSender:
-        """`handle` 0: for a request that the model created itself, which has no client."""
+        """`handle` is 0 for a request that the model created itself, which has no client."""
         sender = cls.__new__(cls)
         sender._handle = handle
         sender._requested = requested
@@ -31,7 +31,7 @@ class InferenceResponseSender:
         sender._sent = 0
         sender._closed = handle == 0
         sender._cancelled = False
-        # Two threads may send, so a check must still hold when the response is sent.
+        # Two threads may send; the lock ensures that a check still holds when the response is sent.
         sender._lock = threading.Lock()
         return sender
 
@@ -91,18 +91,18 @@ class InferenceResponseSender:
             self._check(_RETURNED, FINAL)
 
     def note_returned(self) -> None:
-        """The response is sent when execute returns."""
+        """Notes that the request is answered by what execute returns."""
         with self._lock:
             self._sent += 1
             self._closed = True
 
     def close(self) -> None:
-        """The request is or was answered in another way."""
+        """Refuses further responses, because the request is answered in another way."""
         with self._lock:
             self._closed = True
 
     def abandon(self) -> None:
-        """The sender will not be used any more."""
+        """Tells the server that this sender will send nothing more."""
         with self._lock:
             if not self._closed:
                 self._closed = True

@@ -1,4 +1,4 @@
-"""The trace that a request belongs to: given on to a BLS request, it gets a child."""
+"""The trace that a request belongs to. BLS requests accept it, but the server ignores it there."""
 
 from __future__ import annotations
 
