@@ -37,7 +37,7 @@ from support.repository import ModelRepository, parameters_text, tensor_text  # 
 from support.stage import PROJECT_ROOT  # noqa: E402
 
 CONNECTIONS = 256
-WIDTH = 16  # floats of the model that waits
+WIDTH = 16  # floats per row of the model that waits
 WARMUP_SECONDS = 1.0
 
 
@@ -46,7 +46,7 @@ def say(text: str) -> None:
 
 
 def write_repository(root: Path, network: str, target_us: int) -> dict[str, Model]:
-    """A copy of the model for each way of batching."""
+    """Writes a copy of the model for each batching variant; returns the models by variant."""
     models = ModelRepository(root)
     found = {}
     for variant in adaptive.VARIANTS:
@@ -63,7 +63,7 @@ def write_repository(root: Path, network: str, target_us: int) -> dict[str, Mode
 def _add_accelerator(
     models: ModelRepository, name: str, batching: str, parameters: dict[str, str]
 ) -> Model:
-    """A model that waits, as for an accelerator, 0.1 ms for each row."""
+    """A model that waits 0.1 ms per row, like one that waits for an accelerator."""
     models.add_identity(
         name,
         "FP32",
@@ -114,7 +114,7 @@ class Trial:
         )
 
     def measure(self, variant: str, trace: str, seed: int) -> dict[str, Any]:
-        """The first run that nothing else disturbed, or the last."""
+        """The first run that no other process disturbed or, if there is none, the last run."""
         for _ in range(self.arguments.attempts):
             others, begun = self._others_seconds(), time.monotonic()
             run = self._measure_once(variant, trace, seed)
@@ -126,7 +126,7 @@ class Trial:
         return run
 
     def _others_seconds(self) -> float:
-        """Processor time of everything but this trial."""
+        """Processor time of everything except this trial."""
         times = os.times()
         own = times.user + times.system + times.children_user + times.children_system
         return machine.busy_seconds() - own - machine.cpu_seconds(self.server.pid)
@@ -157,8 +157,8 @@ class Trial:
         return {name: value for (name, labels), value in samples.items() if ("model", variant) in labels}
 
     def run(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
-        """By trace and variant. Each round has arrivals of its own, the same for all variants, which
-        take turns in another order each time."""
+        """Returns the runs by trace and variant. Each round has its own arrivals, the same for all
+        variants, and its own order of the variants."""
         found: dict[str, dict[str, list[dict[str, Any]]]] = {
             trace: {variant: [] for variant in adaptive.VARIANTS} for trace in adaptive.TRACES
         }
@@ -177,7 +177,7 @@ class Trial:
 
 
 def write(result: dict[str, Any], folder: Path) -> None:
-    from racetrack import adaptive_plot  # matplotlib is needed for nothing else
+    from racetrack import adaptive_plot  # imported here, because only this needs matplotlib
 
     folder.mkdir(parents=True, exist_ok=True)
     stem = folder / f"adaptive-{result['model']}-{result['when']}-{result['host']['kind']}"

@@ -3,11 +3,11 @@
 
     bench/compare.py BASE.json HEAD.json [--max-loss PERCENT]
 
-A file that is not there is looked for in build/bench-results, where bench/run.py writes it.
-Prints a Markdown table of Nereid's throughput, p50 and CPU in both. A change is marked when it is
-larger than what the runs of either file scatter by, and than what the original, which did not
-change, changed by. Exit code 1: some row lost more than --max-loss percent of throughput, and more
-than that noise.
+A file that does not exist is looked for in build/bench-results, where bench/run.py writes it.
+Prints a Markdown table of Nereid's throughput, p50 and CPU in both files. A change is marked if it
+is larger than the noise: the spread of the runs in either file, and the change of the original
+server, whose code is the same in both. Exit code 1: some row lost more than --max-loss percent of
+throughput, and more than the noise.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ HEAD = (
     "| row | throughput base | head | ratio | p50 µs base | head | ratio "
     "| CPU µs base | head | ratio | verdict |"
 )
-LEAST_NOISE = 0.03  # two runs of the same program differ by as much on a quiet machine
+LEAST_NOISE = 0.03  # the difference between two runs of one program on a quiet machine
 
 
 @dataclass(frozen=True)
 class Change:
-    """One row that both files hold."""
+    """One row that is in both files."""
 
     key: str
     base: Summary
     head: Summary
     counts: bool
-    # How the original did in `head` against how it did in `base`: what the machine did.
+    # The original's throughput in `head` relative to `base`, which shows the machine's change.
     machine: float
 
     @property
     def noise(self) -> float:
-        """What the runs scatter by, or the machine changed by where that is more."""
+        """The spread of the runs, or the change of the machine if that is larger."""
         scatter = max(self.base.throughput_spread, self.head.throughput_spread)
         return max(scatter, abs(self.machine - 1), LEAST_NOISE)
 
     @property
     def loss(self) -> float:
-        """Part of the throughput that went; 0 when that is within the noise."""
+        """The fraction of the throughput that was lost; 0 if it is within the noise."""
         change = 1 - self.head.throughput / self.base.throughput
         return change if change > self.noise else 0.0
 
@@ -83,7 +83,7 @@ class Change:
 
 
 def changes(base: Mapping[str, Any], head: Mapping[str, Any]) -> list[Change]:
-    """Rows that both files hold, in the order of `base`."""
+    """The rows that are in both files, in the order of `base`."""
     heads = {row["key"]: row for row in head["rows"]}
     found = []
     for row in base["rows"]:

@@ -3,8 +3,8 @@
 
     bench/loading.py [--quick] [--models=500] [--rounds=5] [--out=DIR] [--nereid-option=OPTION ...]
 
-Needs build/stage (NEREID_STAGE names another) and tools/setup.sh --bench. Writes load-DATE-HOST.json
-and .md into build/bench-results. Exit code 1: Nereid missed an aim.
+Needs build/stage (NEREID_STAGE names another) and tools/setup.sh --bench. Writes
+load-DATE-HOST.json and .md into build/bench-results. Exit code 1: Nereid missed an aim.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def say(text: str) -> None:
 
 
 class LoadRace:
-    """One run: the models, where things lie, and what was measured."""
+    """One run: the models, the folders, and the measurements."""
 
     def __init__(self, work: Path, count: int, nereid_options: Sequence[str]) -> None:
         self.work = work
@@ -76,7 +76,7 @@ class LoadRace:
         try:
             yield server
         finally:
-            # How long it takes to unload is not measured; the original may hang then.
+            # Unloading is not measured, and the original may hang while it unloads.
             server.process.kill()
 
     def check_answers(self, server: Contestant) -> None:
@@ -84,14 +84,14 @@ class LoadRace:
         small_models.check_answers(server.http, numbers)
 
     def start(self, name: str) -> None:
-        """From the start of the process until it is ready."""
+        """Measures the time from the start of the process until it is ready."""
         with self.server(name, self.models) as server:
             self.memory[name].append(machine.memory_mib(server.pid)["rss"])
             self.check_answers(server)
         self._note(name, "start", server.seconds_to_ready)
 
     def explicit(self, name: str) -> None:
-        """From the first load request until the last one's answer."""
+        """Measures the time from the first load request to the answer to the last one."""
         resident = small_models.write_resident(self.work / "resident")
         with self.server(
             name, resident, f"--model-repository={self.models}", *EXPLICIT
@@ -109,12 +109,12 @@ class LoadRace:
         self.samples[name]["explicit"] += between(samples, began, ended)
 
     def poll(self, name: str) -> None:
-        """From when the models are there until the index says that all are ready. The checks count
-        from when the first one is."""
+        """Measures the time from when the models are in the repository until the index reports all
+        as ready. The checks count from when the first model is ready."""
         repository = self.work / f"polled-{name}"
         shutil.rmtree(repository, ignore_errors=True)
         small_models.write_resident(repository)
-        # A copy on the same file system: each model then appears whole, and all within a moment.
+        # A copy on the same file system can be moved: each model appears at once and complete.
         copies = self.work / "copies"
         shutil.copytree(self.models, copies)
         with self.server(name, repository, *POLLING) as server, Probes(
@@ -155,7 +155,7 @@ class LoadRace:
 
 
 def request_loads(address: str, count: int) -> None:
-    """Loads all models, REQUESTS_AT_A_TIME at a time. Errors: RuntimeError when one is refused."""
+    """Loads all models, REQUESTS_AT_A_TIME at a time. Raises RuntimeError if one is refused."""
     connections: list[HttpConnection] = []
     free = [HttpConnection(address) for _ in range(min(count, REQUESTS_AT_A_TIME))]
     connections += free
@@ -178,7 +178,7 @@ def request_loads(address: str, count: int) -> None:
 
 
 def watch(address: str, count: int) -> tuple[float, float]:
-    """When the first of the new models was ready, and when all were."""
+    """Waits for the new models; returns when the first one and when all were ready."""
     connection = HttpConnection(address)
     first: float | None = None
     deadline = time.perf_counter() + PATIENCE_SECONDS
@@ -186,7 +186,7 @@ def watch(address: str, count: int) -> tuple[float, float]:
         while True:
             _, index = connection.ask(READY_INDEX)
             now = time.perf_counter()
-            ready = index.count(b'"READY"') - 1  # without the resident one
+            ready = index.count(b'"READY"') - 1  # the resident model does not count
             if ready > 0 and first is None:
                 first = now
             if ready >= count:

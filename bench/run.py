@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,11 @@ from racetrack import (  # noqa: E402
     python_models,
     python_page,
     table,
+    tls,
 )
 from racetrack.attacks import ATTACKS  # noqa: E402
 from racetrack.contestants import NAMES, Contestant, start  # noqa: E402
-from racetrack.load import Tools, load, measure_limit  # noqa: E402
+from racetrack.load import Tools, load, measure_limits  # noqa: E402
 from racetrack.machine import Placement  # noqa: E402
 from racetrack.results import RESULTS  # noqa: E402
 from racetrack.workloads import (  # noqa: E402
@@ -48,33 +49,35 @@ from racetrack.workloads import (  # noqa: E402
     write_bare_repository,
     write_files,
 )
+from support.certificates import make_certificate  # noqa: E402
 from support.stage import PROJECT_ROOT  # noqa: E402
 
-# A group of its own kind: attacks on our server, beside clients that behave (racetrack/hostile.py).
+# Groups that are measured in another way. Attacks on our server besides well-behaved clients
+# (racetrack/hostile.py):
 HOSTILE = "hostile"
-# Likewise: models of each framework that is staged, beside that framework (racetrack/frameworks.py).
+# Models of each staged framework, compared with that framework (racetrack/frameworks.py):
 FRAMEWORKS = "frameworks"
-# Likewise: Python models under our backend and the original's (racetrack/python_models.py).
+# Python models with our backend and the original's (racetrack/python_models.py):
 PYTHON = "python"
-HOSTILE_SECONDS = 3.0  # of one measurement: three thousand requests, of which thirty are above the p99
+HOSTILE_SECONDS = 3.0  # per measurement: 3,000 requests, of which 30 are above the p99
 
-# What the original is tried with; the faster one races.
+# The options that are tried with the original; the faster ones are used.
 ORIGINAL_OPTIONS: tuple[tuple[str, ...], ...] = ((), ("--http-thread-count=2",))
 TRIAL = Row(IDENTITY_SMALL, "http", "binary", 16)
-# At one request in flight perf_analyzer itself is not yet what limits.
+# With one request in flight, perf_analyzer itself does not limit the throughput.
 CROSS_CHECKED = tuple(Row(IDENTITY_SMALL, protocol, "binary", 1) for protocol in ("http", "grpc"))
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How long and how often."""
+    """The durations and repetitions of the measurements."""
 
     alternations: int
     seconds: float
     warmup: float
     starts: int
     limit_runs: int
-    settle_seconds: float  # between the end of the load and the last look at the memory
+    settle_seconds: float  # from the end of the load to the last reading of the memory
     placements: tuple[str, ...]
 
     @staticmethod
@@ -87,7 +90,7 @@ class Settings:
 
 
 class Track:
-    """One run: the models, the settings, and where things lie."""
+    """One run: the models, the settings, and the folders."""
 
     def __init__(
         self,
@@ -104,7 +107,13 @@ class Track:
         self.repository = group.write_repository(work / "models")
         self.bare_repository = write_bare_repository(work / "bare")
         self.placements = machine.placements()
-        self.options: dict[str, tuple[str, ...]] = {"nereid": tuple(nereid_options)}
+        self.options: dict[str, tuple[str, ...]] = {
+            "nereid": tuple(nereid_options),
+            "original": (),
+        }
+        if group.tls:
+            for name, options in tls.options(*make_certificate(work)).items():
+                self.options[name] += options
 
     def start(
         self, name: str, placement: str = "pinned", repository: Path | None = None
@@ -114,6 +123,8 @@ class Track:
         return start(name, models, self.work, where, self.options[name])
 
     def load(self, row: Row, contestant: Contestant, placement: Placement) -> dict[str, Any]:
+        if row.tls and contestant.name == "original":
+            row = replace(row, protocol="grpc")  # it has no TLS on its HTTP port
         files = write_files(self.work / "requests", self.repository, row)
         address = contestant.address(row.protocol)
         return load(self.tools, row, files, address, contestant.pid, placement)
@@ -152,8 +163,8 @@ class Track:
 
     @contextmanager
     def contestants(self, placement: str) -> Iterator[dict[str, Contestant]]:
-        """Both servers at once; the one that is not asked sleeps. They size their thread pools by
-        the cores they see, so each placement has servers of its own."""
+        """Both servers at once; the one without requests sleeps. They size their thread pools by
+        the cores they see, so each placement has its own servers."""
         running: dict[str, Contestant] = {}
         try:
             for name in NAMES:
@@ -171,7 +182,7 @@ class Track:
             for name in NAMES:
                 runs[name].append(self.load(row, running[name], placement))
         files = write_files(self.work / "requests", self.repository, row)
-        limit = measure_limit(
+        limits = measure_limits(
             self.tools, row, files, self.repository, placement, self.settings.limit_runs
         )
         result = {
@@ -184,7 +195,8 @@ class Track:
             "rate": row.rate,
             "placement": placement.name,
             "runs": runs,
-            "limit": limit,
+            "limit": limits[0] if limits else None,
+            "other_limits": limits[1:],
         }
         line = table.row_line(result)
         say(f"{placement.name}: {line[0]}, {line[1]}: {line[2]}/s, {line[4]}; p50 {line[5]}, {line[7]}")
@@ -193,7 +205,7 @@ class Track:
     def race_all(
         self, rows: Sequence[Row], placement: str, running: Mapping[str, Contestant]
     ) -> tuple[list[dict[str, Any]], dict[str, dict[str, float]]]:
-        """All rows, and what each server held before, at its highest, and afterwards."""
+        """All rows, and the memory of each server before, at its peak, and afterwards."""
         memory = {name: {"idle": machine.memory_mib(running[name].pid)["rss"]} for name in NAMES}
         results = [self.race(row, self.placements[placement], running) for row in rows]
         time.sleep(self.settings.settle_seconds)
@@ -203,7 +215,7 @@ class Track:
         return results, memory
 
     def compare_compute(self, running: Mapping[str, Contestant]) -> list[dict[str, Any]]:
-        """What a batch computes in each server, beside the bare runtime (compute.py)."""
+        """The compute time of a batch in each server and in the bare runtime (compute.py)."""
         found = []
         pinned = self.placements["pinned"]
         turns = min(3, self.settings.alternations)
@@ -218,7 +230,7 @@ class Track:
     def cross_check(
         self, running: Mapping[str, Contestant], notes: list[str]
     ) -> list[dict[str, Any]]:
-        """The same row by perf_analyzer and by our own load generator."""
+        """Measures the same row with perf_analyzer and with our own load generator."""
         checks = []
         pinned = self.placements["pinned"]
         for row in CROSS_CHECKED:
@@ -252,7 +264,10 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
     host = machine.describe()
     when = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     notes: list[str] = []
-    track.choose_original_options()
+    if track.group.tls:
+        notes.append("The original has no TLS for HTTP: it answers over gRPC in every row.")
+    else:
+        track.choose_original_options()
     bare, full = track.starts(track.bare_repository), track.starts(track.repository)
     results: list[dict[str, Any]] = []
     memory: dict[str, dict[str, dict[str, float]]] = {}
@@ -262,7 +277,7 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
         results += found
     with track.contestants("pinned") as running:
         compute_rows = track.compare_compute(running)
-        checks = track.cross_check(running, notes)
+        checks = [] if track.group.tls else track.cross_check(running, notes)
     host["load_average_after"] = list(os.getloadavg())
     settings = track.settings
     return {
@@ -295,7 +310,7 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
 def run_hostile(
     work: Path, tools: Tools, settings: Settings, attacks: Sequence[str], options: Sequence[str]
 ) -> dict[str, Any]:
-    """The group "hostile", which is no race: our server alone, and clients that misbehave."""
+    """The group "hostile": our server alone, with clients that misbehave."""
     host = machine.describe()
     measurement = hostile.Measurement(work, tools, options)
     rows = []
@@ -317,8 +332,8 @@ def run_hostile(
 def run_frameworks(
     work: Path, tools: Tools, settings: Settings, wanted: str, options: Sequence[str]
 ) -> dict[str, Any]:
-    """The group "frameworks": our server beside each framework alone."""
-    from racetrack import entrants, frameworks  # they want model files of frameworks
+    """The group "frameworks": our server compared with each framework alone."""
+    from racetrack import entrants, frameworks  # imported here, because they need the frameworks
 
     host = machine.describe()
     measurement = frameworks.Measurement(work, tools, settings.alternations, options)
@@ -349,7 +364,7 @@ def run_frameworks(
 def run_python(
     work: Path, tools: Tools, settings: Settings, wanted: str, options: Sequence[str]
 ) -> dict[str, Any]:
-    """The group "python": each server with its own Python backend. With `wanted` only rows."""
+    """The group "python": each server with its own Python backend. With `wanted`, only rows."""
     host = machine.describe()
     measurement = python_models.Measurement(work, tools, settings.alternations, options)
     rows = []
@@ -390,7 +405,7 @@ def page_of(group: str, result: Mapping[str, Any]) -> str:
 def write(
     result: Mapping[str, Any], folder: Path, complete: bool, group: str = "race"
 ) -> None:
-    """JSON and Markdown; the plot only where all its points were measured."""
+    """Writes JSON and Markdown, and the plot if all its points were measured."""
     folder.mkdir(parents=True, exist_ok=True)
     prefix = "" if group == "race" else f"{group}-"
     stem = folder / f"{prefix}{result['when']}-{result['host']['kind']}"
@@ -399,7 +414,7 @@ def write(
     markdown_file.write_text(page_of(group, result), encoding="utf-8")
     written = [json_file, markdown_file]
     if complete:
-        from racetrack import plot  # matplotlib is needed for nothing else
+        from racetrack import plot  # imported here, because only this needs matplotlib
 
         written += plot.draw(result, folder)
     print()

@@ -37,7 +37,7 @@ from racetrack.workloads import (  # noqa: E402
 )
 from support.stage import PROJECT_ROOT  # noqa: E402
 
-# Open loops: the load stays the same whatever the server does, far from what one core bears.
+# Open loops: the load is the same whatever the server does, and far below the capacity of a core.
 STREAMS = (
     Row(IDENTITY_SMALL, "http", "binary", 32, rate=1500),
     Row(IDENTITY_SMALL, "grpc", "binary", 32, rate=1500),
@@ -75,7 +75,7 @@ class Soak:
             server.stop()
 
     def load(self, server: Contestant, windows: int, seconds: float) -> list[list[dict[str, Any]]]:
-        """All streams at once; what each measured in each of its windows."""
+        """Runs all streams at once; returns the windows that each has measured."""
         tools = Tools(self.build, seconds, warmup=0)
         with ExitStack() as stack:
             running: list[RunningLoad] = []
@@ -115,7 +115,7 @@ class Soak:
 
 def _await(running: Sequence[RunningLoad], seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    # A list and not a generator: each of them is asked whether it failed.
+    # A list instead of a generator, so that each load is checked for failure.
     while any([one.running() for one in running]):
         if time.monotonic() > deadline:
             raise RuntimeError("the load does not end")
@@ -150,7 +150,7 @@ def windows_of(minutes: float) -> int:
 
 def main() -> int:
     arguments = parse_arguments()
-    # Whoever runs this at night may end it: the server and the loads end with it.
+    # SIGTERM ends the soak, and with it the server and the loads.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     result: dict[str, Any] = {
         "format": 1,

@@ -3,8 +3,8 @@
 //
 //   PROGRAM MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]
 //
-// SHAPE is that of the FP32 input with the batch in front, for instance 16,64. With PAUSE_US the
-// thread sleeps for that time after each run, like a server's thread that waits for the next
+// SHAPE is the shape of the FP32 input, batch dimension first, for instance 16,64. With PAUSE_US
+// the thread sleeps for that time after each run, like a server's thread that waits for the next
 // request; only the runs are timed. Prints {"shape":"S","runs":N,"us_per_run":X} and a newline.
 #ifndef NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
 #define NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
@@ -44,7 +44,7 @@ inline std::vector<int64_t> ParseShape(const char* text) {
   return shape;
 }
 
-// The same input as the load generator sends: small whole numbers.
+// The same input values as in the load generator's requests: small whole numbers.
 inline std::vector<float> LoopValues(const std::vector<int64_t>& shape) {
   size_t count = 1;
   for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
@@ -53,11 +53,11 @@ inline std::vector<float> LoopValues(const std::vector<int64_t>& shape) {
   return values;
 }
 
-// Times `run`, and not `clean_up` after it; prints the result.
+// Measures the time of `run`, without `clean_up` after it; prints the result.
 template <typename Run, typename CleanUp>
 void Measure(const LoopOptions& options, Run run, CleanUp clean_up) {
   using Clock = std::chrono::steady_clock;
-  prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds; otherwise a pause is 50 us longer
+  prctl(PR_SET_TIMERSLACK, 1);  // in nanoseconds; by default a pause is 50 us longer
   int64_t runs = 0;
   std::chrono::duration<double> in_runs{0};
   const auto run_for = [&](double length) {
@@ -86,7 +86,8 @@ void Measure(const LoopOptions& options, Run run) {
   Measure(options, run, [] {});
 }
 
-// main: reads the words and calls `loop`. `extra` names a further, optional argument.
+// The program's main: parses the arguments and calls `loop`. `extra` names one more, optional
+// argument.
 template <typename Loop>
 int LoopMain(int argc, char** argv, Loop loop, const char* extra = nullptr) {
   const int most = extra == nullptr ? 7 : 8;

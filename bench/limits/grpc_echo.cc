@@ -42,7 +42,7 @@ class EchoCall {
  private:
   enum class Step { kRequested, kReading, kDone };
 
-  // The head, and the slices of the message's end as they are.
+  // The head, then the last slices of the message, which are not copied.
   grpc::ByteBuffer Answer() const {
     std::vector<grpc::Slice> slices;
     message_.Dump(&slices);

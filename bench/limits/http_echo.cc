@@ -28,12 +28,12 @@ namespace {
 constexpr size_t kReadBytes = 512 << 10;
 
 struct Connection {
-  std::vector<char> in;  // as large as the largest request yet
+  std::vector<char> in;  // as large as the largest request so far
   size_t filled = 0;
   size_t whole = 0;    // size of the request that arrives; 0: not known yet
   size_t written = 0;  // of the answer; only while `writing`
   bool writing = false;
-  bool blocked = false;  // waits for the socket to take more
+  bool blocked = false;  // waits until the socket accepts more
 };
 
 class EchoServer {
@@ -93,7 +93,7 @@ class EchoServer {
     Watch(EPOLL_CTL_ADD, fd, EPOLLIN);
   }
 
-  // False: the connection is over.
+  // False if the connection has to be closed.
   bool Serve(int fd, Connection* connection) {
     if (connection->writing) return Write(fd, connection);
     const size_t room = std::max(connection->whole, connection->filled + 4096);
@@ -109,7 +109,7 @@ class EchoServer {
     return Write(fd, connection);
   }
 
-  // False: this is no request that can be echoed.
+  // Finds the end of the request. False if it is not a request that can be echoed.
   bool FindEnd(Connection* connection) const {
     const absl::string_view text(connection->in.data(), connection->filled);
     const size_t end = text.find("\r\n\r\n");

@@ -1,5 +1,5 @@
-// OpenVINO in a loop, on any file that it reads: framework_loop.h says how it is called. A further
-// word says what FP32 is computed in (f32, bf16), by default f32.
+// OpenVINO in a loop, on any file that it can read; framework_loop.h describes the arguments. One
+// more argument gives the precision in which FP32 is computed (f32, bf16); the default is f32.
 #include <openvino/openvino.hpp>
 
 #include <string>
@@ -17,7 +17,7 @@ void Loop(const nereid_bench::LoopOptions& options) {
       ov::AnyMap{ov::inference_num_threads(1), ov::hint::enable_cpu_pinning(false),
                  ov::hint::inference_precision(ov::element::Type(precision))});
   ov::InferRequest request = model.create_infer_request();
-  request.get_tensor(options.output);  // throws where there is no such output
+  request.get_tensor(options.output);  // throws if there is no such output
   std::vector<float> values = nereid_bench::LoopValues(options.shape);
   const ov::Shape shape(options.shape.begin(), options.shape.end());
   request.set_tensor(options.input, ov::Tensor(ov::element::f32, shape, values.data()));

@@ -1,4 +1,4 @@
-// ONNX Runtime in a loop: framework_loop.h says how it is called.
+// ONNX Runtime in a loop; framework_loop.h describes the arguments.
 #include <onnxruntime_cxx_api.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// TensorFlow in a loop, on a SavedModel: framework_loop.h says how it is called. INPUT and OUTPUT
-// are names of the model's signature, which is the default one or the only one.
+// TensorFlow in a loop, on a SavedModel; framework_loop.h describes the arguments. INPUT and OUTPUT
+// are names in the model's signature, which is the default one or the only one.
 #include <tensorflow/c/c_api.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// PyTorch in a loop, on a TorchScript file: framework_loop.h says how it is called. INPUT is the
-// argument of forward; OUTPUT is for the eye only.
+// PyTorch in a loop, on a TorchScript file; framework_loop.h describes the arguments. INPUT is the
+// argument of forward; OUTPUT is not used.
 #include <ATen/Parallel.h>
 #include <torch/script.h>
 

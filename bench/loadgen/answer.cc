@@ -56,7 +56,7 @@ absl::Status Reference::Check(absl::string_view answer, AnswerForm form) const {
   }
   for (size_t i = 0; i < values.size(); ++i) {
     const float allowed = kTolerance * std::max(1.0f, std::abs(values_[i]));
-    // Not `>`: a NaN is wrong too.
+    // Not written with `>`, so that a NaN counts as wrong too.
     if (!(std::abs(values[i] - values_[i]) <= allowed)) {
       return absl::DataLossError(
           absl::StrCat("value ", i, " is ", values[i], ", expected ", values_[i]));

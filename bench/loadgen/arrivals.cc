@@ -8,14 +8,14 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// The highest of all that RateAt returns.
+// The largest value that RateAt returns.
 constexpr double kMostRate = 4;
 constexpr double kBurstPeriod = 0.1;
 constexpr double kBurstLength = 0.02;
 
 nanoseconds Seconds(double seconds) { return nanoseconds(static_cast<int64_t>(seconds * 1e9)); }
 
-// In mean rates, at the part `at` / `seconds` of the run.
+// The rate at the time `at` in a run of `seconds`, as a multiple of the mean rate.
 double RateAt(Arrivals arrivals, double at, double seconds) {
   if (arrivals == Arrivals::kBursty) return std::fmod(at, kBurstPeriod) < kBurstLength ? 4 : 0.25;
   if (arrivals != Arrivals::kStep) return 1;
@@ -40,8 +40,9 @@ std::vector<nanoseconds> DueTimes(Arrivals arrivals, double rate, double seconds
     for (uint64_t i = 0; i < total; ++i) due.push_back(Seconds(static_cast<double>(i) / rate));
     return due;
   }
-  // A Poisson process at the highest rate, thinned out. The standard's distributions differ between
-  // libraries, its engines do not.
+  // A Poisson process at the highest rate, of which each arrival is kept with the probability that
+  // gives the current rate. The standard library's distributions are not used, because they differ
+  // between implementations; its engines do not.
   std::mt19937_64 random(seed);
   const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53; };
   double at = 0;

@@ -1,4 +1,4 @@
-// When the requests of an open loop fall due. Pure functions.
+// The times at which the requests of an open loop fall due. Pure functions.
 #ifndef NEREID_BENCH_LOADGEN_ARRIVALS_H_
 #define NEREID_BENCH_LOADGEN_ARRIVALS_H_
 

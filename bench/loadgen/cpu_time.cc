@@ -29,7 +29,7 @@ double OwnCpuSeconds() {
 absl::StatusOr<double> CpuSecondsOf(int pid) {
   std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  // The name, in parentheses, may hold anything; fields are counted from behind it.
+  // The name, in parentheses, may contain anything, so fields are counted from its end.
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return absl::NotFoundError(absl::StrCat("no process ", pid));
   const std::vector<std::string> fields = absl::StrSplit(text.substr(name_end + 2), ' ');

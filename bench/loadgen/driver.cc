@@ -12,7 +12,7 @@ namespace {
 using Completions = std::vector<Transport::Completion>;
 using std::chrono::nanoseconds;
 
-// How long the answers in flight at the end may take.
+// The time limit for answers that are still missing at the end.
 constexpr std::chrono::seconds kDrain{10};
 
 int64_t NanosecondsBetween(BenchTime from, BenchTime to) {

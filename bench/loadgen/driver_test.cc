@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr float kValue = 4.5f;
 
-// Answers at once, but for one pause: what a server does that stalls.
+// Answers at once except for one pause, like a server that stalls.
 class FakeTransport final : public Transport {
  public:
   explicit FakeTransport(int slots) : slots_(slots) {}
@@ -111,8 +111,8 @@ TEST(OpenLoopTest, SendsWhatFallsDueAndNoMore) {
   EXPECT_EQ(measured->in_time, 200u);
 }
 
-// A pause of 20 ms at 1,000 requests a second makes 20 requests late. A load generator that only
-// looks at when it sent them would report one.
+// A pause of 20 ms at 1,000 requests per second makes 20 requests late. A load generator that
+// measures from the time of sending would report only one.
 TEST(OpenLoopTest, AStallIsChargedToAllThatFellDueMeanwhile) {
   FakeTransport transport(1);
   transport.pause_at = 10;

@@ -1,22 +1,18 @@
 #include "bench/loadgen/grpc_connection.h"
 
 #include <absl/strings/str_cat.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "base/status_macros.h"
-#include "bench/loadgen/sockets.h"
 
 namespace nereid::bench {
 namespace {
 
 constexpr size_t kInputBytes = 512 << 10;
-// As large as gRPC's own clients make them on a fast connection with large messages, so that no
-// server waits for a window.
+// The sizes that gRPC's own clients reach on a fast connection with large messages, so that no
+// server has to wait for a window.
 constexpr int32_t kStreamWindow = 16 << 20;
 constexpr int32_t kConnectionWindow = 256 << 20;
 constexpr uint32_t kMaxFrame = 4 << 20;
@@ -42,7 +38,7 @@ bool GrpcCall::Succeeded(const GrpcMethod& method) const {
   return received.whole() == method.responses && received.stream_errors() == 0 && !surplus;
 }
 
-// The last parameter of each is the GrpcConnection.
+// Functions that nghttp2 calls. The last parameter of each is the GrpcConnection.
 struct GrpcConnection::Callbacks {
   static int OnHeader(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name,
                       size_t name_size, const uint8_t* value, size_t value_size, uint8_t, void*) {
@@ -70,8 +66,8 @@ struct GrpcConnection::Callbacks {
     return 0;
   }
 
-  // The server has ended a stream that should stay open: the call is over, though we have not ended
-  // it.
+  // The server has ended a stream that should stay open. The call is over, although the client has
+  // not ended it.
   static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* self) {
     auto* connection = static_cast<GrpcConnection*>(self);
     const int32_t stream = frame->hd.stream_id;
@@ -94,7 +90,7 @@ struct GrpcConnection::Callbacks {
     return 0;
   }
 
-  // How much of the request the next DATA frame takes; WriteData queues it.
+  // Returns how many bytes of the request the next DATA frame takes; WriteData queues them.
   static ssize_t NextData(nghttp2_session*, int32_t, uint8_t*, size_t size, uint32_t* flags,
                           nghttp2_data_source* source, void* self) {
     const auto* const call = static_cast<const GrpcCall*>(source->ptr);
@@ -116,7 +112,7 @@ struct GrpcConnection::Callbacks {
     return 0;
   }
 
-  // nghttp2 would cut data into frames of 16 KiB, whatever the server takes.
+  // By default nghttp2 makes frames of at most 16 KiB, even if the server accepts larger ones.
   static ssize_t FrameSize(nghttp2_session*, uint8_t, int32_t, int32_t connection_window,
                            int32_t stream_window, uint32_t max_frame, void*) {
     return std::min({static_cast<ssize_t>(connection_window), static_cast<ssize_t>(stream_window),
@@ -140,22 +136,20 @@ GrpcConnection::GrpcConnection(const std::string& address, const GrpcMethod& met
     : address_(address),
       method_(method),
       headers_(GrpcHeaders::Make(address, method.path)),
-      input_(new uint8_t[kInputBytes]) {}
+      input_(new char[kInputBytes]) {}
 
-GrpcConnection::~GrpcConnection() {
-  nghttp2_session_del(session_);
-  if (fd_ >= 0) close(fd_);
-}
+GrpcConnection::~GrpcConnection() { nghttp2_session_del(session_); }
 
 absl::StatusOr<std::unique_ptr<GrpcConnection>> GrpcConnection::Connect(const std::string& address,
-                                                                        const GrpcMethod& method) {
+                                                                        const GrpcMethod& method,
+                                                                        const ClientTls* tls) {
   std::unique_ptr<GrpcConnection> connection(new GrpcConnection(address, method));
-  RETURN_IF_ERROR(connection->Open());
+  RETURN_IF_ERROR(connection->Open(tls));
   return connection;
 }
 
-absl::Status GrpcConnection::Open() {
-  ASSIGN_OR_RETURN(fd_, ConnectTcp(address_));
+absl::Status GrpcConnection::Open(const ClientTls* tls) {
+  ASSIGN_OR_RETURN(socket_, ClientSocket::Connect(address_, tls));
   nghttp2_session_callbacks* callbacks = Callbacks::Make();
   const int made = nghttp2_session_client_new(&session_, callbacks, this);
   nghttp2_session_callbacks_del(callbacks);
@@ -187,7 +181,7 @@ absl::Status GrpcConnection::Start(GrpcCall* call, absl::string_view request) {
   nghttp2_data_provider data{};
   data.source.ptr = call;
   data.read_callback = Callbacks::NextData;
-  // No headers: QueueFrame puts them in.
+  // Without headers, because QueueFrame adds them.
   const int32_t stream = nghttp2_submit_request(session_, nullptr, nullptr, 0, &data, call);
   if (stream < 0) return ProtocolError("request", stream);
   if (streams()) call->stream = stream;
@@ -206,7 +200,8 @@ absl::Status GrpcConnection::Flush() {
     if (size == 0) break;
     RETURN_IF_ERROR(QueueFrame(AsText(bytes, static_cast<size_t>(size))));
   }
-  return output_.WriteTo(fd_);
+  return output_.WriteWith(
+      [this](absl::Span<const iovec> pieces) { return socket_.Write(pieces); });
 }
 
 absl::Status GrpcConnection::QueueFrame(absl::string_view frame) {
@@ -215,7 +210,7 @@ absl::Status GrpcConnection::QueueFrame(absl::string_view frame) {
     output_.Append(frame);
     return absl::OkStatus();
   }
-  // A server that wants another table than HPACK's default makes nghttp2 say so here.
+  // Not empty only if the server's settings change the size of HPACK's table.
   if (frame.size() > kFrameHeadBytes) return absl::UnimplementedError("another header table");
   const std::string& block = headers_sent_ ? headers_.later : headers_.first;
   headers_sent_ = true;
@@ -228,13 +223,10 @@ absl::Status GrpcConnection::QueueFrame(absl::string_view frame) {
 }
 
 absl::Status GrpcConnection::Read(std::vector<GrpcCall*>* done) {
-  const ssize_t got = recv(fd_, input_.get(), kInputBytes, MSG_DONTWAIT);
-  if (got < 0) {
-    return errno == EAGAIN || errno == EINTR ? absl::OkStatus() : SystemError("recv");
-  }
-  if (got == 0) return absl::UnavailableError("the server closed the connection");
+  ASSIGN_OR_RETURN(const size_t got, socket_.Read({input_.get(), kInputBytes}));
   done_ = done;
-  const ssize_t taken = nghttp2_session_mem_recv(session_, input_.get(), static_cast<size_t>(got));
+  const ssize_t taken =
+      nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(input_.get()), got);
   done_ = nullptr;
   if (taken < 0) return ProtocolError("receive", static_cast<int>(taken));
   if (nghttp2_session_want_read(session_) == 0) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/loadgen/client_socket.h"
 #include "bench/loadgen/grpc_headers.h"
 #include "bench/loadgen/grpc_message.h"
 #include "bench/loadgen/output_queue.h"
@@ -51,14 +52,16 @@ struct GrpcCall {
 
 class GrpcConnection {
  public:
-  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE if nobody listens.
+  // Connects to the IPv4 address "a.b.c.d:port", plainly if `tls` is null. UNAVAILABLE if nobody
+  // listens.
   static absl::StatusOr<std::unique_ptr<GrpcConnection>> Connect(const std::string& address,
-                                                                 const GrpcMethod& method);
+                                                                 const GrpcMethod& method,
+                                                                 const ClientTls* tls);
   ~GrpcConnection();
   GrpcConnection(const GrpcConnection&) = delete;
   GrpcConnection& operator=(const GrpcConnection&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return socket_.fd(); }
 
   // Queues `request`, a message with its prefix, which outlives the connection, on the call's
   // stream if it is open; Flush sends it.
@@ -77,20 +80,20 @@ class GrpcConnection {
   struct Callbacks;  // what nghttp2 calls
 
   GrpcConnection(const std::string& address, const GrpcMethod& method);
-  absl::Status Open();
+  absl::Status Open(const ClientTls* tls);
   bool streams() const { return method_.responses > 0; }
   void Complete(GrpcCall* call);
-  // Takes a frame of nghttp2's; a request's head gets its headers here.
+  // Queues a frame made by nghttp2; adds the headers to the head of a request.
   absl::Status QueueFrame(absl::string_view frame);
 
   const std::string address_;
   const GrpcMethod method_;
   const GrpcHeaders headers_;
   bool headers_sent_ = false;
-  int fd_ = -1;
+  ClientSocket socket_;
   nghttp2_session* session_ = nullptr;
   OutputQueue output_;
-  std::unique_ptr<uint8_t[]> input_;
+  std::unique_ptr<char[]> input_;
   std::vector<GrpcCall*>* done_ = nullptr;  // during Read
 };
 

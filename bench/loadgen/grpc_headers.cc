@@ -6,8 +6,8 @@
 namespace nereid::bench {
 namespace {
 
-// RFC 7541: the static table's numbers of two headers, and the first number of the dynamic table,
-// which the newest entry has.
+// RFC 7541: the indices of two headers in the static table, and the first index of the dynamic
+// table, which belongs to its newest entry.
 constexpr unsigned char kMethodPost = 3;
 constexpr unsigned char kSchemeHttp = 6;
 constexpr unsigned char kNewest = 62;
@@ -16,7 +16,7 @@ void AppendIndexed(unsigned char number, std::string* block) {
   block->push_back(static_cast<char>(0x80 | number));
 }
 
-// Without Huffman's code. REQUIRES: shorter than 127 bytes, so that the length is one byte.
+// Without Huffman coding. REQUIRES: shorter than 127 bytes, so that the length is one byte.
 void AppendText(absl::string_view text, std::string* block) {
   block->push_back(static_cast<char>(text.size()));
   block->append(text.data(), text.size());
@@ -40,7 +40,7 @@ GrpcHeaders GrpcHeaders::Make(absl::string_view authority, absl::string_view pat
   }
   auto number = static_cast<unsigned char>(kNewest + fields.size());
   for (const auto& [name, value] : fields) {
-    headers.first.push_back(0x40);  // a new entry of the table
+    headers.first.push_back(0x40);  // adds an entry to the table
     AppendText(name, &headers.first);
     AppendText(value, &headers.first);
     AppendIndexed(--number, &headers.later);

@@ -1,6 +1,6 @@
-// GrpcHeaders: the HPACK blocks of a client whose requests all have the same headers, as gRPC's own
-// clients write them: in full the first time, and as table indices ever after. nghttp2 would send
-// the path in full each time, which the server would have to decode. Immutable.
+// GrpcHeaders: the HPACK blocks of a client whose requests all have the same headers, written as
+// gRPC's own clients do: in full the first time, and as table indices afterwards. nghttp2 would
+// send the path in full each time, which would cost the server time. Immutable.
 #ifndef NEREID_BENCH_LOADGEN_GRPC_HEADERS_H_
 #define NEREID_BENCH_LOADGEN_GRPC_HEADERS_H_
 

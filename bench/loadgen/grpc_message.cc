@@ -12,13 +12,13 @@ namespace nereid::bench {
 namespace {
 
 constexpr uint64_t kRawOutputContents = 6;
-// Of ModelStreamInferResponse.
+// Fields of ModelStreamInferResponse.
 constexpr char kErrorMessageTag = 1 << 3 | 2;
 constexpr uint64_t kInferResponse = 2;
 
 absl::Status Broken() { return absl::DataLossError("an answer of another type"); }
 
-// Takes a varint off the front.
+// Removes a varint from the front of `bytes` and returns it.
 absl::StatusOr<uint64_t> TakeVarint(absl::string_view* bytes) {
   uint64_t value = 0;
   for (int shift = 0; shift < 64 && !bytes->empty(); shift += 7) {
@@ -37,7 +37,7 @@ absl::StatusOr<absl::string_view> Take(uint64_t size, absl::string_view* bytes) 
   return taken;
 }
 
-// Takes the value of a field; empty for a varint, which nobody asks for.
+// Removes the value of a field; returns it, or nothing for a varint, which no caller needs.
 absl::StatusOr<absl::string_view> TakeValue(uint64_t wire_type, absl::string_view* bytes) {
   switch (wire_type) {
     case 0:
@@ -84,7 +84,7 @@ void GrpcMessageCounter::Add(absl::string_view bytes) {
       if (prefix_bytes_ == kGrpcPrefixBytes) EndOfPrefix();
       continue;
     }
-    // Protobuf writes fields by their numbers: an error comes first.
+    // Protobuf writes fields in the order of their numbers, so an error message comes first.
     if (std::exchange(at_first_byte_, false) && bytes.front() == kErrorMessageTag) ++stream_errors_;
     const size_t taken = std::min<uint64_t>(left_, bytes.size());
     bytes.remove_prefix(taken);

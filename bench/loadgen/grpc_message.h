@@ -12,7 +12,7 @@
 
 namespace nereid::bench {
 
-// In front of every message: one byte that says whether it is compressed, four with its length.
+// The prefix of every message: one byte that says whether it is compressed, four with its length.
 inline constexpr size_t kGrpcPrefixBytes = 5;
 
 // The prefix of `message`, and `message`. REQUIRES: shorter than 4 GiB.
@@ -29,7 +29,7 @@ class GrpcMessageCounter {
   void Add(absl::string_view bytes);
 
   uint64_t whole() const { return whole_; }
-  // True between two messages: nothing is missing of the last one.
+  // True between two messages: the last one has arrived in full.
   bool complete() const { return prefix_bytes_ == 0; }
   // A message was compressed, although no compression was requested.
   bool compressed() const { return compressed_; }

@@ -19,7 +19,8 @@ TEST(GrpcPrefixTest, IsAFlagAndALength) {
   EXPECT_FALSE(GrpcMessageLength("\1\0\0\0\1"s).ok());
 }
 
-// model_name, a fixed64, a fixed32 and a varint that no response has, raw_output_contents.
+// Fields of a response: model_name; a fixed64, a fixed32 and a varint that no response has;
+// raw_output_contents.
 constexpr char kFields[] =
     "\x0a\x01m\x39"
     "12345678"
@@ -63,7 +64,7 @@ TEST(SoleRawOutputTest, RefusesWhatIsNoMessage) {
   EXPECT_FALSE(SoleRawOutput("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01").ok()) << "too long";
 }
 
-// Two messages of four bytes and one without any, in pieces of every size.
+// Two messages of four bytes and an empty one, in pieces of every size.
 TEST(GrpcMessageCounterTest, CountsInPiecesOfAnySize) {
   const std::string bytes =
       WithGrpcPrefix("\x12\x02ok") + WithGrpcPrefix("") + WithGrpcPrefix("\x0a\x02no");

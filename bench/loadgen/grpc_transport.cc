@@ -39,17 +39,18 @@ GrpcTransport::~GrpcTransport() {
 
 absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Connect(const std::string& address,
                                                                   RequestScript script, int calls,
-                                                                  int channels, int responses) {
+                                                                  int channels, int responses,
+                                                                  const ClientTls* tls) {
   std::unique_ptr<GrpcTransport> transport(new GrpcTransport(std::move(script), calls, responses));
-  RETURN_IF_ERROR(transport->Open(address, channels));
+  RETURN_IF_ERROR(transport->Open(address, channels, tls));
   return transport;
 }
 
-absl::Status GrpcTransport::Open(const std::string& address, int channels) {
+absl::Status GrpcTransport::Open(const std::string& address, int channels, const ClientTls* tls) {
   ASSIGN_OR_RETURN(epoll_, MakeEpoll());
   for (int i = 0; i < channels; ++i) {
     ASSIGN_OR_RETURN(std::unique_ptr<GrpcConnection> connection,
-                     GrpcConnection::Connect(address, method_));
+                     GrpcConnection::Connect(address, method_, tls));
     RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection->fd(), EPOLLIN, i));
     channels_.push_back({std::move(connection)});
   }
@@ -66,7 +67,7 @@ absl::string_view GrpcTransport::answer(int slot) const {
 
 absl::Status GrpcTransport::Send(int slot) {
   const auto index = static_cast<size_t>(slot);
-  // What falls due together leaves together: Poll writes it.
+  // Not flushed here: Poll writes all requests that are due at the same time together.
   return channels_[index % channels_.size()].connection->Start(&calls_[index], script_.Next(slot));
 }
 

@@ -20,10 +20,12 @@ class GrpcTransport final : public Transport {
  public:
   // `script` gives messages with their prefixes; `calls` may be in flight at a time, in turn on
   // `channels` TCP connections. With `responses` each slot has a stream (ModelStreamInfer), and a
-  // request is done when so many responses have come. UNAVAILABLE if nobody listens at `address`.
+  // request is done when so many responses have come. `tls` is null for plain connections and need
+  // not live on. UNAVAILABLE if nobody listens at `address`.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
                                                             RequestScript script, int calls,
-                                                            int channels, int responses = 0);
+                                                            int channels, int responses = 0,
+                                                            const ClientTls* tls = nullptr);
   // Of a serialized inference.ModelInferRequest; with `sequence_length` each slot sends sequences.
   static RequestScript Script(const std::string& message, int slots, int sequence_length = 0);
   ~GrpcTransport() override;
@@ -37,15 +39,15 @@ class GrpcTransport final : public Transport {
  private:
   struct Channel {
     std::unique_ptr<GrpcConnection> connection;
-    bool writing = false;  // waits for the socket to take more
+    bool writing = false;  // waits until the socket accepts more
   };
 
   GrpcTransport(RequestScript script, int calls, int responses);
-  absl::Status Open(const std::string& address, int channels);
+  absl::Status Open(const std::string& address, int channels, const ClientTls* tls);
   absl::Status Flush(int channel);
   absl::Status Read(int channel, std::vector<Completion>* done);
 
-  // Of an answer that was kept.
+  // Takes the tensor of an answer that was kept.
   absl::Status TakeTensor(size_t slot);
 
   RequestScript script_;

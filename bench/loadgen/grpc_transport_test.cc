@@ -21,16 +21,16 @@ namespace {
 
 using std::string_literals::operator""s;
 
-// What the server below answers with.
+// The answers of the server below.
 struct Behaviour {
   std::string body;               // with prefix; empty: the request's bytes
   std::string status = "200";     // HTTP
   std::string grpc_status = "0";  // empty: no trailers
-  int streamed = 0;               // so many bodies for each request on a stream; 0: unary
+  int streamed = 0;               // number of bodies per request on a stream; 0: unary
 };
 
-// One connection of a server that answers each request when it is whole. It is stepped by the
-// test's thread: the transport never blocks for longer than it is told to.
+// One connection of a server that answers each request once it has arrived in full. The test's own
+// thread runs it: the transport never blocks for longer than it is told to.
 class FakeServer {
  public:
   FakeServer(int fd, const Behaviour* behaviour) : fd_(fd), behaviour_(behaviour) {
@@ -98,7 +98,7 @@ class FakeServer {
     return 0;
   }
 
-  // nghttp2 copies both when it is given them.
+  // nghttp2 copies name and value.
   static nghttp2_nv Header(absl::string_view name, absl::string_view value) {
     const auto bytes = [](absl::string_view text) {
       return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
@@ -117,7 +117,7 @@ class FakeServer {
     nghttp2_submit_response(session_, id, &header, 1, &data);
   }
 
-  // A request is one DATA frame here.
+  // In this test, a request is one DATA frame.
   void AnswerOnStream(int32_t id) {
     Stream& stream = streams_[id];
     for (int i = 0; i < behaviour_->streamed; ++i) stream.body += behaviour_->body;
@@ -232,7 +232,7 @@ TEST_F(GrpcTransportTest, AnswersAreKeptWhileTheyAreWanted) {
   EXPECT_EQ(servers_[0]->answered, 6u);
 }
 
-// The first request names its headers, the second refers to them.
+// The first request contains its headers in full, the second refers to them.
 TEST_F(GrpcTransportTest, SpeaksAsAClientOfGrpc) {
   ASSERT_TRUE(OneCallSucceeds());
   const std::map<std::string, std::string> headers = std::exchange(servers_[0]->last_headers, {});
@@ -245,7 +245,7 @@ TEST_F(GrpcTransportTest, SpeaksAsAClientOfGrpc) {
   EXPECT_EQ(headers.at("te"), "trailers");
 }
 
-// More than any window or socket buffer holds, in both directions.
+// Messages larger than any window or socket buffer, in both directions.
 TEST_F(GrpcTransportTest, LargeMessagesOnSeveralSlots) {
   const std::string tensor(4 << 20, 'x');
   Connect("\x32\x80\x80\x80\x02"s + tensor, 4);
@@ -275,7 +275,7 @@ constexpr char kStreamedError[] =
     "\x0a\x02"
     "no";
 
-// A stream without trailers: it stays open.
+// The server sends no trailers, so the stream stays open.
 TEST_F(GrpcTransportTest, StreamsStayOpenFromRequestToRequest) {
   behaviour_ = {WithGrpcPrefix(kStreamed), "200", "", 3};
   Connect("request", 2, 1, 3);

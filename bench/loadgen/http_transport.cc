@@ -5,12 +5,10 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -49,7 +47,7 @@ absl::StatusOr<RequestScript> MakeScript(const std::string& address, const HttpR
   });
 }
 
-// Value of the header `name` in a head, whatever its case; `missing` when it is not there.
+// The value of the header `name` (in any case) in a head; `missing` if it is absent.
 absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view name,
                                       uint64_t missing) {
   for (size_t at = head.find("\r\n"); at != absl::string_view::npos; at = head.find("\r\n", at)) {
@@ -72,28 +70,27 @@ HttpTransport::HttpTransport(RequestScript script)
     : script_(std::move(script)), scratch_(new char[kScratchBytes]) {}
 
 HttpTransport::~HttpTransport() {
-  for (const Connection& connection : connections_) {
-    if (connection.fd >= 0) close(connection.fd);
-  }
   if (epoll_ >= 0) close(epoll_);
 }
 
 absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Connect(const std::string& address,
                                                                   const HttpRequestText& request,
-                                                                  int connections) {
+                                                                  int connections,
+                                                                  const ClientTls* tls) {
   ASSIGN_OR_RETURN(RequestScript script, MakeScript(address, request, connections));
   std::unique_ptr<HttpTransport> transport(new HttpTransport(std::move(script)));
-  RETURN_IF_ERROR(transport->Open(address, connections));
+  RETURN_IF_ERROR(transport->Open(address, connections, tls));
   return transport;
 }
 
-absl::Status HttpTransport::Open(const std::string& address, int connections) {
+absl::Status HttpTransport::Open(const std::string& address, int connections,
+                                 const ClientTls* tls) {
   ASSIGN_OR_RETURN(epoll_, MakeEpoll());
   connections_.resize(static_cast<size_t>(connections));
   for (int slot = 0; slot < connections; ++slot) {
     Connection& connection = connections_[static_cast<size_t>(slot)];
-    ASSIGN_OR_RETURN(connection.fd, ConnectTcp(address));
-    RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection.fd, EPOLLIN, slot));
+    ASSIGN_OR_RETURN(connection.socket, ClientSocket::Connect(address, tls));
+    RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection.socket.fd(), EPOLLIN, slot));
   }
   return absl::OkStatus();
 }
@@ -112,17 +109,17 @@ absl::Status HttpTransport::Write(int slot) {
   Connection& connection = connections_[static_cast<size_t>(slot)];
   const absl::string_view request = connection.request;
   while (connection.sent < request.size()) {
-    const ssize_t written = send(connection.fd, request.data() + connection.sent,
-                                 request.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) break;
-    if (written < 0) return SystemError("send");
-    connection.sent += static_cast<size_t>(written);
+    const iovec rest{const_cast<char*>(request.data()) + connection.sent,
+                     request.size() - connection.sent};
+    ASSIGN_OR_RETURN(const size_t written, connection.socket.Write({&rest, 1}));
+    if (written == 0) break;
+    connection.sent += written;
   }
   const bool writing = connection.sent < request.size();
   if (writing == connection.writing) return absl::OkStatus();
   connection.writing = writing;
-  return Watch(epoll_, EPOLL_CTL_MOD, connection.fd, writing ? EPOLLIN | EPOLLOUT : EPOLLIN, slot);
+  return Watch(epoll_, EPOLL_CTL_MOD, connection.socket.fd(),
+               writing ? EPOLLIN | EPOLLOUT : EPOLLIN, slot);
 }
 
 absl::Status HttpTransport::Poll(BenchTime until, std::vector<Completion>* done) {
@@ -142,12 +139,9 @@ absl::Status HttpTransport::Poll(BenchTime until, std::vector<Completion>* done)
 }
 
 absl::Status HttpTransport::Read(Connection* connection, bool* complete) {
-  const ssize_t got = recv(connection->fd, scratch_.get(), kScratchBytes, MSG_DONTWAIT);
-  if (got < 0) {
-    return errno == EAGAIN || errno == EINTR ? absl::OkStatus() : SystemError("recv");
-  }
-  if (got == 0) return absl::UnavailableError("the server closed the connection");
-  absl::string_view arrived(scratch_.get(), static_cast<size_t>(got));
+  ASSIGN_OR_RETURN(const size_t got, connection->socket.Read({scratch_.get(), kScratchBytes}));
+  if (got == 0) return absl::OkStatus();
+  absl::string_view arrived(scratch_.get(), got);
   if (!connection->have_head) RETURN_IF_ERROR(TakeHead(connection, &arrived));
   if (!connection->have_head) return absl::OkStatus();
   if (arrived.size() > connection->body_left) {
@@ -161,7 +155,7 @@ absl::Status HttpTransport::Read(Connection* connection, bool* complete) {
 
 absl::Status HttpTransport::TakeHead(Connection* connection, absl::string_view* arrived) {
   static constexpr absl::string_view kEnd = "\r\n\r\n";
-  // Nearly always the head comes in one piece and need not be copied.
+  // The head usually arrives in one piece and need not be copied.
   absl::string_view text = *arrived;
   const size_t before = connection->head.size();
   if (before > 0) {

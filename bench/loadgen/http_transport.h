@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/loadgen/client_socket.h"
 #include "bench/loadgen/request_script.h"
 #include "bench/loadgen/transport.h"
 
@@ -26,11 +27,13 @@ struct HttpRequestText {
 
 class HttpTransport final : public Transport {
  public:
-  // Connects to the IPv4 address "a.b.c.d:port". UNAVAILABLE if that fails, INVALID_ARGUMENT if the
-  // body must be part of a sequence but cannot be.
+  // Connects to the IPv4 address "a.b.c.d:port"; `tls` is null for plain connections and need not
+  // live on. UNAVAILABLE if that fails, INVALID_ARGUMENT if the body must be part of a sequence but
+  // cannot be.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
                                                             const HttpRequestText& request,
-                                                            int connections);
+                                                            int connections,
+                                                            const ClientTls* tls = nullptr);
   ~HttpTransport() override;
 
   int slots() const override { return static_cast<int>(connections_.size()); }
@@ -41,20 +44,20 @@ class HttpTransport final : public Transport {
 
  private:
   struct Connection {
-    int fd = -1;
+    ClientSocket socket;
     absl::string_view request;  // the request in progress
     size_t sent = 0;            // bytes of the request written
-    bool writing = false;       // waits for the socket to take more
-    bool have_head = false;     // of the answer that arrives
+    bool writing = false;       // waits until the socket accepts more
+    bool have_head = false;     // of the answer that is arriving
     bool ok = false;
     uint64_t body_left = 0;    // bytes of its body still to come
-    size_t header_length = 0;  // of the JSON in front of the binary part
-    std::string head;          // as far as it has come
+    size_t header_length = 0;  // length of the JSON before the binary part
+    std::string head;          // the part that has arrived
     std::string body;          // if answers are kept
   };
 
   explicit HttpTransport(RequestScript script);
-  absl::Status Open(const std::string& address, int connections);
+  absl::Status Open(const std::string& address, int connections, const ClientTls* tls);
   absl::Status Write(int slot);
   // Reads once; sets `complete` when the answer is whole.
   absl::Status Read(Connection* connection, bool* complete);

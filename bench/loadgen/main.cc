@@ -2,10 +2,12 @@
 // measurements, one JSON object per line.
 #include <absl/strings/str_cat.h>
 
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/json_writer.h"
@@ -27,15 +29,20 @@ absl::StatusOr<std::string> ReadFile(const std::string& name) {
 
 absl::StatusOr<std::unique_ptr<Transport>> Connect(const Options& options) {
   ASSIGN_OR_RETURN(std::string body, ReadFile(options.body_file));
+  std::optional<ClientTls> tls;
+  if (options.tls) {
+    ASSIGN_OR_RETURN(tls, ClientTls::Make(options.grpc ? "h2" : "http/1.1"));
+  }
+  const ClientTls* const security = tls.has_value() ? &*tls : nullptr;
   if (options.grpc) {
     return GrpcTransport::Connect(
         options.address, GrpcTransport::Script(body, options.concurrency, options.sequence_length),
-        options.concurrency, options.channels, options.responses);
+        options.concurrency, options.channels, options.responses, security);
   }
   return HttpTransport::Connect(
       options.address,
       {options.path, std::move(body), options.header_length, options.sequence_length},
-      options.concurrency);
+      options.concurrency, security);
 }
 
 absl::StatusOr<Measured> Load(const Options& options, Transport* transport, double seconds) {
@@ -134,6 +141,7 @@ int Main(int argc, const char* const* argv) {
     std::fprintf(stderr, "%s\n%s", std::string(options.status().message()).c_str(), kUsage);
     return 2;
   }
+  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL
   const absl::Status status = Run(*options);
   if (status.ok()) return 0;
   std::fprintf(stderr, "nereid_loadgen: %s\n", status.ToString().c_str());

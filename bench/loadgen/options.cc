@@ -16,6 +16,7 @@ const char kUsage[] =
     R"(Usage: nereid_loadgen --protocol=http|grpc --address=IPV4:PORT --body=FILE --expect=FILE ...
   --protocol=http|grpc
   --address=IPV4:PORT
+  --tls=0|1             TLS; the server's certificate is not verified (0)
   --path=PATH           HTTP: path of the request
   --body=FILE           HTTP: its body; gRPC: a serialized ModelInferRequest
   --header-length=N     HTTP: bytes of JSON in front of binary tensors (default: all is JSON)
@@ -60,6 +61,11 @@ std::map<std::string, Setter> Setters(Options* o) {
          return value == "grpc" || value == "http";
        }},
       {"address", text(&o->address)},
+      {"tls",
+       [o](const std::string& value) {
+         o->tls = value == "1";
+         return value == "0" || value == "1";
+       }},
       {"path", text(&o->path)},
       {"body", text(&o->body_file)},
       {"header-length", integer(&o->header_length, 0)},

@@ -17,10 +17,11 @@ struct Options {
   std::string address;         // a.b.c.d:port
   std::string path;            // HTTP: path of the request
   std::string body_file;       // HTTP: the body; gRPC: a serialized ModelInferRequest
-  int64_t header_length = -1;  // HTTP: bytes of JSON in front of the binary part
+  int64_t header_length = -1;  // HTTP: bytes of JSON before the binary part
   std::string expect_file;     // FP32 values of the one output
   AnswerForm expect_form = AnswerForm::kBinary;
   int concurrency = 1;      // slots: connections, or calls in flight
+  bool tls = false;         // TLS, without verifying the server's certificate
   int channels = 1;         // gRPC: TCP connections
   int responses = 0;        // gRPC: responses per request on a stream; 0: unary calls
   int sequence_length = 0;  // requests per sequence, one sequence per slot; 0: none

@@ -32,7 +32,8 @@ TEST(LoadgenOptionsTest, ReadsThemAll) {
                               "--header-length=9",
                               "--arrivals=bursty",
                               "--seed=8",
-                              "--within-us=10"});
+                              "--within-us=10",
+                              "--tls=1"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_TRUE(options->grpc);
   EXPECT_EQ(options->expect_form, AnswerForm::kJson);
@@ -51,6 +52,7 @@ TEST(LoadgenOptionsTest, ReadsThemAll) {
   EXPECT_EQ(options->arrivals, Arrivals::kBursty);
   EXPECT_EQ(options->seed, 8u);
   EXPECT_EQ(options->within_us, 10);
+  EXPECT_TRUE(options->tls);
 }
 
 TEST(LoadgenOptionsTest, RefusesWhatIsMissing) {
@@ -66,7 +68,7 @@ TEST(LoadgenOptionsTest, RefusesWhatIsMissing) {
 TEST(LoadgenOptionsTest, RefusesWhatIsWrong) {
   for (const char* word : {"--protocol=smtp", "--concurrency=0", "--seconds=-1", "--rate=fast",
                            "--arrivals=never", "--responses=-1", "--sequence-length=1", "--checks",
-                           "checks=1", "--nonesuch=1", "--path="}) {
+                           "--tls=yes", "checks=1", "--nonesuch=1", "--path="}) {
     EXPECT_FALSE(Parse({"--address=a:1", "--body=b", "--expect=e", "--path=/p", word}).ok())
         << word;
   }

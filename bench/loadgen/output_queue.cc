@@ -1,18 +1,16 @@
 #include "bench/loadgen/output_queue.h"
 
-#include <sys/socket.h>
-#include <sys/uio.h>
-
 #include <array>
-#include <cerrno>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "bench/loadgen/sockets.h"
 
 namespace nereid::bench {
 
 void OutputQueue::Append(absl::string_view bytes) {
   if (bytes.empty()) return;
+  queued_ += bytes.size();
   if (pieces_.empty() || !pieces_.back().lasting.empty()) {
     pieces_.emplace_back();
     pieces_.back().copied = std::exchange(spare_, {});
@@ -22,11 +20,12 @@ void OutputQueue::Append(absl::string_view bytes) {
 
 void OutputQueue::AppendLasting(absl::string_view bytes) {
   if (bytes.size() <= kCopiedBytes) return Append(bytes);
+  queued_ += bytes.size();
   pieces_.emplace_back();
   pieces_.back().lasting = bytes;
 }
 
-absl::Status OutputQueue::WriteTo(int fd) {
+absl::Status OutputQueue::WriteWith(Write write) {
   while (!pieces_.empty()) {
     std::array<iovec, 64> parts;
     size_t count = 0;
@@ -36,19 +35,19 @@ absl::Status OutputQueue::WriteTo(int fd) {
       if (count == 0) bytes.remove_prefix(sent_);
       parts[count++] = {const_cast<char*>(bytes.data()), bytes.size()};
     }
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = count;
-    const ssize_t written = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) return absl::OkStatus();
-    if (written < 0) return SystemError("send");
-    Consume(static_cast<size_t>(written));
+    ASSIGN_OR_RETURN(const size_t written, write({parts.data(), count}));
+    if (written == 0) break;
+    Consume(written);
   }
   return absl::OkStatus();
 }
 
+absl::Status OutputQueue::WriteTo(int fd) {
+  return WriteWith([fd](absl::Span<const iovec> pieces) { return SendTo(fd, pieces); });
+}
+
 void OutputQueue::Consume(size_t written) {
+  written_ += written;
   written += sent_;
   while (!pieces_.empty() && written >= pieces_.front().bytes().size()) {
     Piece& done = pieces_.front();

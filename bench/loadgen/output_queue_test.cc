@@ -48,6 +48,7 @@ TEST_F(OutputQueueTest, GoesOnWhereTheSocketStopped) {
   queue_.AppendLasting(large);
   queue_.AppendLasting(large);
   queue_.Append("tail");
+  EXPECT_EQ(queue_.queued(), 2 * large.size() + 8);
   std::string received;
   int writes = 0;
   for (; !queue_.empty(); ++writes) {
@@ -55,6 +56,8 @@ TEST_F(OutputQueueTest, GoesOnWhereTheSocketStopped) {
     const size_t before = received.size();
     received += Receive();
     ASSERT_GT(received.size(), before);
+    EXPECT_GE(queue_.written(), received.size());
+    EXPECT_EQ(queue_.written() == queue_.queued(), queue_.empty());
   }
   EXPECT_GT(writes, 2);
   for (std::string more = Receive(); !more.empty(); more = Receive()) received += more;

@@ -64,7 +64,7 @@ absl::StatusOr<std::string> HttpBodyOfStep(absl::string_view body, const Sequenc
 }
 
 std::string GrpcMessageOfStep(absl::string_view message, const SequenceStep& step) {
-  // Protobuf puts the entries of a map together wherever they stand.
+  // The order does not matter: protobuf collects the entries of a map from the whole message.
   std::string bytes(message);
   AppendParameter("sequence_id", kIntParameter, step.id, &bytes);
   AppendParameter("sequence_start", kBoolParameter, step.start ? 1 : 0, &bytes);

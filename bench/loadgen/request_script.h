@@ -14,7 +14,7 @@
 
 namespace nereid::bench {
 
-// What a request says about its sequence.
+// The sequence parameters of a request.
 struct SequenceStep {
   uint64_t id = 0;
   bool start = false;

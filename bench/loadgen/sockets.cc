@@ -40,6 +40,18 @@ absl::StatusOr<int> ConnectTcp(const std::string& address) {
   return fd;
 }
 
+absl::StatusOr<size_t> SendTo(int fd, absl::Span<const iovec> pieces) {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(pieces.data());
+  message.msg_iovlen = pieces.size();
+  for (;;) {
+    const ssize_t written = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (written >= 0) return static_cast<size_t>(written);
+    if (errno == EAGAIN) return 0;
+    if (errno != EINTR) return SystemError("send");
+  }
+}
+
 absl::StatusOr<int> MakeEpoll() {
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   if (epoll < 0) return SystemError("epoll");

@@ -7,7 +7,9 @@
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 #include <sys/epoll.h>
+#include <sys/uio.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -21,6 +23,10 @@ absl::Status SystemError(absl::string_view what);
 // A TCP connection to the IPv4 address "a.b.c.d:port" that sends at once (TCP_NODELAY); the caller
 // closes it. INVALID_ARGUMENT for another address, UNAVAILABLE if nobody listens.
 absl::StatusOr<int> ConnectTcp(const std::string& address);
+
+// Sends a beginning of `pieces` to a socket and returns its length, 0 if the socket takes nothing
+// at present. UNAVAILABLE if the connection is lost.
+absl::StatusOr<size_t> SendTo(int fd, absl::Span<const iovec> pieces);
 
 // A new epoll; the caller closes it.
 absl::StatusOr<int> MakeEpoll();

@@ -2,7 +2,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Asks another model, which is not in Python, and hands its answer on."""
+    """Sends a request to another model, not written in Python, and returns its response."""
 
     def execute(self, requests):
         responses = []

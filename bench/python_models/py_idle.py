@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """OUTPUT0 = INPUT0 * scale: what a small model of a user needs, numpy, is there."""
+    """OUTPUT0 = INPUT0 * scale. Imports numpy, as a small model of a user does."""
 
     def initialize(self, args):
         self.scale = np.float32(2)

@@ -1,4 +1,4 @@
-"""What becomes of a trial of adaptive batching: who answered how much in time, and the page."""
+"""Evaluates a trial of adaptive batching: the requests answered in time, and the page."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MODELS = {
     "accelerator": "A model that waits 0.1 ms for each row, as an accelerator would keep it busy",
     "mlp": f"An MLP {'-'.join(str(layer) for layer in WIDE_MLP_LAYERS)} in ONNX Runtime",
 }
-# How far behind the best fixed delay of a trace adaptive batching may be.
+# The fraction by which adaptive batching may be worse than the best fixed delay of a trace.
 ALLOWED = 0.03
-# A run is repeated when others used more than this part of a core meanwhile.
+# A run is repeated if other processes used more than this fraction of a core meanwhile.
 MOST_OTHER_CPU = 0.05
 
 Result = Mapping[str, Any]  # a result file
@@ -30,7 +30,7 @@ def title(variant: str) -> str:
 
 
 def goodput(result: Result, trace: str, variant: str) -> float:
-    """Requests answered within the target, a second: the mean over all rounds."""
+    """Requests per second that were answered within the target: the mean over all rounds."""
     return statistics.mean(run["goodput"] for run in result["traces"][trace][variant])
 
 
@@ -40,13 +40,13 @@ def total(result: Result, variant: str) -> float:
 
 
 def against_best(result: Result, trace: str) -> float:
-    """Adaptive batching against the best fixed delay of the trace: 0.01 is 1 % more in time."""
+    """Adaptive batching relative to the best fixed delay of the trace: 0.01 is 1 % more goodput."""
     best = max(goodput(result, trace, variant) for variant in DELAYS_US)
     return goodput(result, trace, "adaptive") / best - 1
 
 
 def failures(result: Result) -> list[str]:
-    """Where adaptive batching falls short, a sentence each."""
+    """One sentence for each result in which adaptive batching falls short."""
     found = []
     for trace in TRACES:
         if (behind := -against_best(result, trace)) > ALLOWED:

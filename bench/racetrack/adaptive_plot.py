@@ -1,4 +1,4 @@
-"""Goodput and p99 of adaptive batching and of fixed delays, trace by trace."""
+"""Plots goodput and p99 of adaptive batching and of fixed delays, trace by trace."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Clients that misbehave, in a process of their own. Bounded: each has so many connections and pauses
-so long between two requests, whatever the server does.
+"""Clients that misbehave, in a separate process. The load is bounded: each attack has a fixed
+number of connections and fixed pauses between requests, whatever the server does.
 
-    python -m racetrack.attacks NAME HOST:PORT      until SIGTERM; then prints what came of it as JSON
+    python -m racetrack.attacks NAME HOST:PORT      until SIGTERM; then prints the outcome as JSON
 
-The process takes processor time that nobody else wants (SCHED_IDLE): it disturbs the server, and not
-the client that is measured beside it.
+The process runs only when no other process needs the processor (SCHED_IDLE), so that it disturbs
+the server but not the measured client.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-LARGE_FLOATS = 1 << 20  # of the model identity_large
+LARGE_FLOATS = 1 << 20  # elements of a tensor of the model identity_large
 SLOW_MODEL = "slow"
 
 
 class Victim:
-    """The server under attack, and what it answered. Owned by one event loop."""
+    """The server under attack, and its answers. Owned by one event loop."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -45,7 +45,7 @@ class Victim:
         return await asyncio.open_connection(sock=sock, limit=1 << 16)
 
     async def read_answer(self, reader: asyncio.StreamReader) -> None:
-        """Counts one answer, whose body is read and dropped."""
+        """Reads and counts one answer; its body is discarded."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = 0
         for line in head.split("\r\n")[1:]:
@@ -74,7 +74,7 @@ Client = Callable[[Victim], Awaitable[None]]
 
 
 async def repeat_request(victim: Victim, request: bytes, pause: float) -> None:
-    """One connection that sends the same again and again."""
+    """One connection that sends the same request again and again."""
     reader, writer = await victim.connect()
     try:
         while True:
@@ -113,7 +113,7 @@ def announced_bodies() -> Client:
         try:
             victim.sent += 1
             writer.write(head)
-            await victim.read_answer(reader)  # if there is one, it is a refusal
+            await victim.read_answer(reader)  # if an answer comes, it is a refusal
         finally:
             writer.close()
 
@@ -156,7 +156,7 @@ def slow_readers() -> Client:
             writer.write(request)
             await writer.drain()
             await reader.readexactly(16)
-            for _ in range(40):  # and now and then a byte, so that the connection is not idle
+            for _ in range(40):  # sends some bytes at times, so that the connection is not idle
                 await asyncio.sleep(0.1)
                 writer.write(b"\r\n")
             victim.outcomes["left unread"] += 1
@@ -206,7 +206,7 @@ ATTACKS = {
 
 
 async def keep_on(victim: Victim, client: Client) -> None:
-    """One connection after the other, with a pause where the server ends one."""
+    """Runs one connection after the other, with a pause after the server has closed one."""
     while True:
         try:
             await client(victim)
@@ -216,7 +216,7 @@ async def keep_on(victim: Victim, client: Client) -> None:
 
 
 async def run(attack: Attack, address: str) -> Victim:
-    """Until SIGTERM."""
+    """Runs the attack until SIGTERM."""
     victim, client = Victim(address), attack.make()
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)

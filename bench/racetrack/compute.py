@@ -1,8 +1,9 @@
-"""What a batch computes inside of a server, beside the same ONNX Runtime alone.
+"""The compute time of a batch inside a server, compared with the same ONNX Runtime alone.
 
-One request at a time, with as many rows as the batch shall have, so that nothing else runs while it
-computes. The server's own statistics say how long that took. The bare runtime is asked twice: in a
-loop without end, and with pauses as long as those between two executions of Nereid.
+One request is sent at a time, with as many rows as the batch shall have, so that nothing else runs
+during the computation. The compute time comes from the server's own statistics. The bare runtime is
+measured twice: in a loop without pauses, and with pauses as long as those between two executions of
+Nereid.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def compare(
     placement: Placement,
     alternations: int,
 ) -> dict[str, Any]:
-    """Microseconds a batch: of the runtime alone, and of each server, in turns."""
+    """Microseconds per batch of the runtime alone and of each server, measured in turns."""
     found: dict[str, list[float]] = {"loop": [], "paused": [], **{name: [] for name in NAMES}}
 
     def alone(pause_us: int) -> float:
@@ -48,9 +49,9 @@ def compare(
 
 
 def us_per_batch(before: tuple[int, int], after: tuple[int, int]) -> float:
-    """From two readings of count and nanoseconds.
+    """Microseconds per batch between two readings of count and nanoseconds.
 
-    Errors: RuntimeError when nothing was computed between them.
+    Raises RuntimeError if nothing was computed between them.
     """
     count, nanoseconds = after[0] - before[0], after[1] - before[1]
     if count <= 0:
@@ -68,7 +69,7 @@ def _computed(address: str, row: Row) -> tuple[int, int]:
 
 
 def computed(statistics: Mapping[str, Any], batch: int) -> tuple[int, int]:
-    """How many batches of this size there were so far, and the nanoseconds that they computed."""
+    """The number of batches of this size so far, and their compute time in nanoseconds."""
     (model,) = statistics["model_stats"]
     for entry in model["batch_stats"]:
         if int(entry["batch_size"]) == batch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import ssl
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from differential.original_server import free_ports, prepare, start_original
 from racetrack.machine import Placement, on_cores
+from racetrack.tls import USE_HTTPS
 from support.nereid import start_nereid
 from support.server_process import LOOPBACK, START_SECONDS, ServerProcess
 from support.stage import backend_directory
@@ -19,7 +21,7 @@ NAMES = ("nereid", "original")
 
 @dataclass
 class Contestant:
-    """One running server. Whoever started it stops it."""
+    """One running server. The code that started it has to stop it."""
 
     name: str
     process: ServerProcess
@@ -47,8 +49,8 @@ def start(
     original_backends: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Contestant:
-    """Starts `nereid` or `original` and waits until it is ready. `original_backends` are those of the
-    original, by default ours; `environment` is laid over this process's."""
+    """Starts `nereid` or `original` and waits until it is ready. `original_backends`: the backends
+    that the original loads; ours by default. `environment`: variables added to this process's."""
     ports = free_ports(3)
     logs = work / f"{name}-log"
     layout = prepare(work / "original") if name == "original" else None
@@ -66,7 +68,7 @@ def start(
             ]
             server = start_nereid(repository, logs, [*flags, *options], environment)
     try:
-        _await_ready(server, ports[0])
+        _await_ready(server, ports[0], USE_HTTPS in options)
     except BaseException:
         server.kill()
         raise
@@ -76,10 +78,11 @@ def start(
     )
 
 
-def _await_ready(server: ServerProcess, port: int) -> None:
-    """Asks every millisecond: the tests' patient waiting would be coarser than our start."""
+def _await_ready(server: ServerProcess, port: int, https: bool) -> None:
+    """Polls every millisecond, because the tests' longer interval would exceed our start-up
+    time."""
     deadline = time.perf_counter() + START_SECONDS
-    while not _is_ready(port):
+    while not _is_ready(port, https):
         if not server.is_alive():
             raise RuntimeError(f"the server ended before it was ready:\n{server.log_text()[-4000:]}")
         if time.perf_counter() > deadline:
@@ -87,8 +90,16 @@ def _await_ready(server: ServerProcess, port: int) -> None:
         time.sleep(0.001)
 
 
-def _is_ready(port: int) -> bool:
-    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
+def _is_ready(port: int, https: bool) -> bool:
+    if https:
+        anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        anybody.check_hostname = False
+        anybody.verify_mode = ssl.CERT_NONE
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            LOOPBACK, port, timeout=5, context=anybody
+        )
+    else:
+        connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
     try:
         connection.request("GET", "/v2/health/ready")
         return connection.getresponse().status == 200

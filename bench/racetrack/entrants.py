@@ -1,5 +1,5 @@
-"""The networks of the group "frameworks": the same three kinds for each framework that is staged, as
-models of a repository and as files for the framework alone."""
+"""The networks of the group "frameworks": the same three kinds for each staged framework, both as
+models in a repository and as files for the framework alone."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ CHANNELS_LAST = (*IMAGE[1:], IMAGE[0])
 
 @dataclass(frozen=True)
 class Entrant:
-    """A model of the repository and its file, for the program that has the framework alone."""
+    """A model of the repository, and its file for the program that runs the framework alone."""
 
     framework: str
     network: str
     model: Model
     file: Path  # absolute
-    loop: str  # the program
-    options: tuple[str, ...] = ()  # of the loop, behind its usual ones
+    loop: str  # the program that runs the framework in a loop
+    options: tuple[str, ...] = ()  # further arguments of the loop
 
     @property
     def key(self) -> str:
@@ -69,7 +69,7 @@ def _config(
 
 
 class Builder:
-    """Fills a repository with the entrants of one framework, each with as many instances."""
+    """Fills a repository with the entrants of one framework, each with `instances` instances."""
 
     def __init__(self, root: Path, work: Path, instances: int = 1) -> None:
         self._models = ModelRepository(root)
@@ -122,7 +122,7 @@ class Builder:
             )
 
     def _openvino(self) -> Iterator[Entrant]:
-        # The same files as ONNX Runtime.
+        # OpenVINO reads the same files as ONNX Runtime.
         for network, precision in (*((name, "f32") for name in DIMS), ("resnet18", "bf16")):
             yield self._add(
                 "openvino",

@@ -1,10 +1,10 @@
-"""Models of several frameworks: Nereid beside each framework alone. The measurement of one network, and
-the page.
+"""Models of several frameworks: compares Nereid with each framework alone. Measures one network,
+and writes the page.
 
-Server and framework have one core and one thread; they take turns. Three figures for a network:
-what a batch of 1 and of 8 rows computes in the server, beside the framework with the same pauses
-between its runs; and how many rows a second 16 clients get, beside the framework in a loop without
-pauses at the batch size that the server formed.
+Server and framework have one core and one thread, and run in turns. A network has three figures:
+the compute time of a batch of 1 and of 8 rows in the server, compared with the framework with the
+same pauses between its runs; and the rows per second that 16 clients get, compared with the
+framework in a loop without pauses, with the batch size that the server formed.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from racetrack.load import Tools, load, run_json
 from racetrack.table import markdown_table, number
 from racetrack.workloads import Files, Row, input_shape, write_http_body
 
-ROWS = (1, 8)  # of one request, where the compute time is looked at
+ROWS = (1, 8)  # rows per request when the compute time is measured
 CLIENTS = 16
-# Networks whose compute time is what counts: what they compute takes no longer than the protocol.
+# Networks that are judged by compute time, because they compute no longer than the protocol takes.
 SMALL = ("mlp", "transformer")
-SMALL_TURNS = 3  # times as many turns for their compute time: microseconds scatter more
-MOST_COMPUTE = 1.05  # of theirs, beside the framework's with the same pauses
-LEAST_THROUGHPUT = 0.97  # of the others, of the framework in a loop
-MOST_MEMORY = 1.3  # of four instances, beside one
-LEAST_BF16 = 5.0  # times ONNX Runtime in FP32, where the processor has AMX
+SMALL_TURNS = 3  # factor for the turns of small networks, whose times vary more
+MOST_COMPUTE = 1.05  # their compute time relative to the framework's with the same pauses
+LEAST_THROUGHPUT = 0.97  # of the other networks, relative to the framework in a loop
+MOST_MEMORY = 1.3  # with four instances, relative to one
+LEAST_BF16 = 5.0  # speed relative to ONNX Runtime in FP32, if the processor has AMX
 MEMORY_NETWORK = "resnet18"
 MEMORY_INSTANCES = (1, 4)
 
 
 def values_of(row: Row) -> np.ndarray:
-    """What the programs of the frameworks compute on, too."""
+    """The input values; the programs of the frameworks use the same."""
     shape = input_shape(row)
     return (np.arange(int(np.prod(shape))) % 17).astype(np.float32).reshape(shape)
 
 
 def write_request(folder: Path, row: Row, address: str) -> Files:
-    """The request, and the server's own first answer to it: that it is right, the tests show."""
+    """Writes the request, and as the expected answer the server's first one, which tests check."""
     folder.mkdir(parents=True, exist_ok=True)
     values = values_of(row)
     tensor = tritonclient.http.InferInput(row.model.input_name, list(values.shape), "FP32")
@@ -77,8 +77,8 @@ def batches(found: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def tree_mib(pid: int) -> float:
-    """Resident memory of a process and of those that it has started. Pages that they share count once
-    in the proportional set size."""
+    """Memory of a process and of its descendants: the sum of the proportional set sizes, in which a
+    page that they share counts once."""
     total = 0.0
     for process in [pid, *descendants(pid)]:
         for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
@@ -96,7 +96,7 @@ def descendants(pid: int) -> list[int]:
 
 
 class Measurement:
-    """What all networks of a run have in common."""
+    """The settings that all networks of a run share."""
 
     def __init__(self, work: Path, tools: Tools, turns: int, options: Sequence[str]) -> None:
         self._work = work
@@ -106,7 +106,7 @@ class Measurement:
         self._placement = machine.placements()["pinned"]
 
     def framework(self, name: str, wanted: str) -> list[dict[str, Any]]:
-        """All networks of a framework whose keys hold `wanted`, in one server."""
+        """All networks of a framework whose keys contain `wanted`, in one server."""
         entrants = Builder(self._work / f"models-{name}", self._work).build(name)
         entrants = [entrant for entrant in entrants if wanted in entrant.key]
         if not entrants:
@@ -118,7 +118,7 @@ class Measurement:
             server.stop()
 
     def memory(self, name: str) -> dict[str, float]:
-        """MiB of a server with one model, by its number of instances, after the same load."""
+        """MiB of a server with one model after a load, by the number of instances."""
         found = {}
         for instances in MEMORY_INSTANCES:
             root = self._work / f"memory-{name}-{instances}"
@@ -150,7 +150,7 @@ class Measurement:
         }
 
     def _alone(self, entrant: Entrant, rows: int, seconds: float, pause_us: int) -> float:
-        """Microseconds of a run of `rows` rows in the framework alone."""
+        """Microseconds per run of `rows` rows in the framework alone."""
         shape = ",".join(str(dim) for dim in (rows, *entrant.model.shape[1:]))
         found = run_json(
             [
@@ -199,7 +199,8 @@ class Measurement:
 
 
 def compute_ratio(compute: Mapping[str, Any]) -> float:
-    """Of the server's compute time to the framework's; turn by turn, since the machine's pace changes."""
+    """The server's compute time relative to the framework's. Compared turn by turn, because the
+    machine's speed changes."""
     return statistics.median(a / b for a, b in zip(compute["ours"], compute["theirs"]))
 
 
@@ -208,7 +209,8 @@ def throughput_ratio(row: Mapping[str, Any]) -> float:
 
 
 def bf16_speed_up(rows: Sequence[Mapping[str, Any]], which: int) -> float | None:
-    """ResNet-18 in bf16 through OpenVINO beside ONNX Runtime in FP32: compute time by compute time."""
+    """The compute time of ResNet-18 in ONNX Runtime in FP32, divided by that in OpenVINO in
+    bf16."""
     times = {
         row["key"]: statistics.median(row["compute"][which]["ours"])
         for row in rows
@@ -218,7 +220,7 @@ def bf16_speed_up(rows: Sequence[Mapping[str, Any]], which: int) -> float | None
 
 
 def failures(result: Mapping[str, Any]) -> list[str]:
-    """Where the server falls short of its aim, a sentence each."""
+    """One sentence for each aim that the server misses."""
     found = []
     for row in result["rows"]:
         if any(turn["errors"] for turn in row["throughput"]["turns"]):

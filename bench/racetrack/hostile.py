@@ -1,7 +1,7 @@
-"""Well-behaved clients while others misbehave: the measurement of one attack, and the page.
+"""Well-behaved clients while others misbehave: measures one attack, and writes the page.
 
-For each attack a server of its own: quiet and attacked take turns, and what counts is the median of
-the p99 under attack by the median of the quiet ones.
+Each attack has its own server. Quiet measurements and measurements under attack take turns. The
+result is the median p99 under attack divided by the median p99 without one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from racetrack.table import markdown_table, number, times
 from racetrack.workloads import IDENTITY_SMALL, LARGE, SMALL, Row, write_files
 from support.repository import ModelRepository
 
-# An open loop far from what a core bears, so that the wait is that of others' requests.
+# An open loop far below the capacity of a core, so that requests wait only for those of others.
 GOOD = Row(IDENTITY_SMALL, "http", "binary", 16, rate=1000)
 MOST_RATIO = 2.0
 SETTLE_SECONDS = 1.0  # between the start of an attack and the measurement
@@ -44,7 +44,7 @@ def write_repository(root: Path) -> Path:
 
 @contextmanager
 def attack(name: str, address: str, placement: Placement) -> Iterator[dict[str, Any]]:
-    """Runs while the block does; what came of it is in the dictionary afterwards."""
+    """Runs an attack during the block; the dictionary contains the outcome afterwards."""
     outcome: dict[str, Any] = {}
     command = [sys.executable, "-m", "racetrack.attacks", name, address]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -63,7 +63,7 @@ def attack(name: str, address: str, placement: Placement) -> Iterator[dict[str, 
 
 
 class Measurement:
-    """What all attacks of a run have in common."""
+    """The settings that all attacks of a run share."""
 
     def __init__(self, work: Path, tools: Tools, options: Sequence[str]) -> None:
         self._work = work
@@ -74,7 +74,7 @@ class Measurement:
         self._placement = machine.placements()["pinned"]
 
     def one(self, name: str, alternations: int) -> dict[str, Any]:
-        """One attack, against a server of its own."""
+        """Measures one attack against a separate server."""
         server = start("nereid", self._repository, self._work, self._placement, self._options)
         quiet, attacked, outcomes = [], [], []
         try:
@@ -109,7 +109,7 @@ def middle(runs: Sequence[Mapping[str, Any]], percentile: str) -> float:
 
 
 def growth(row: Mapping[str, Any]) -> float | None:
-    """Of the p99 of well-behaved clients."""
+    """The factor by which the p99 of well-behaved clients grows; None if it is unknown."""
     return ratio(middle(row["attacked"], "p99"), middle(row["quiet"], "p99"))
 
 
@@ -118,7 +118,7 @@ def errors(row: Mapping[str, Any]) -> int:
 
 
 def failures(result: Mapping[str, Any]) -> list[str]:
-    """Where the server falls short of its aim, a sentence each."""
+    """One sentence for each aim that the server misses."""
     found = []
     for row in result["rows"]:
         grown = growth(row)
@@ -133,7 +133,7 @@ def failures(result: Mapping[str, Any]) -> list[str]:
 
 
 def outcome_text(outcomes: Sequence[Mapping[str, Any]]) -> str:
-    """What the attackers were told: "400: 12, closed: 3"."""
+    """The answers that the attackers got: "400: 12, closed: 3"."""
     total: dict[str, int] = {}
     for outcome in outcomes:
         for what, count in outcome["outcomes"].items():

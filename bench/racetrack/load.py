@@ -1,4 +1,4 @@
-"""Running the project's own programs: the load generator, the echo servers, the ONNX loop."""
+"""Runs the project's own programs: the load generator, the echo servers, the ONNX loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.server_process import LOOPBACK
 
 @dataclass(frozen=True)
 class Tools:
-    """Where the programs lie, and how long a run takes."""
+    """The folder of the programs, and the duration of a run."""
 
     folder: Path
     seconds: float
@@ -37,7 +37,7 @@ class Tools:
 def run_json(command: Sequence[str | Path], cores: frozenset[int]) -> Any:
     """Runs a program on these cores and reads the JSON it prints.
 
-    Errors: RuntimeError with what it wrote to stderr.
+    Raises RuntimeError with the program's standard error if it fails.
     """
     with on_cores(cores):
         done = subprocess.run(
@@ -51,7 +51,7 @@ def run_json(command: Sequence[str | Path], cores: frozenset[int]) -> Any:
 def loadgen_command(
     tools: Tools, row: Row, files: Files, address: str, *more: str
 ) -> list[str | Path]:
-    """nereid_loadgen as the row wants it."""
+    """The command for nereid_loadgen that creates the row's load."""
     command: list[str | Path] = [
         tools.program("nereid_loadgen"),
         f"--protocol={row.protocol}",
@@ -64,6 +64,7 @@ def loadgen_command(
         f"--rate={row.rate}",
         f"--responses={row.responses}",
         f"--sequence-length={row.sequence_length}",
+        f"--tls={int(row.tls)}",
         f"--seconds={max(tools.seconds, row.seconds)}",
         f"--warmup={tools.warmup}",
         *more,
@@ -82,11 +83,11 @@ def load(
 
 
 class RunningLoad:
-    """A load that goes on while others do. A context manager: it has ended when the block has."""
+    """A load in the background. A context manager, which ends the load with the block."""
 
     def __init__(self, name: str, command: Sequence[str | Path], cores: frozenset[int]) -> None:
         self._name = name
-        # Files and not pipes: nobody has to read while it runs.
+        # Files instead of pipes, so that the output need not be read while the load runs.
         self._out, self._err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
         with on_cores(cores):
             self._process = subprocess.Popen(
@@ -103,7 +104,7 @@ class RunningLoad:
         self._err.close()
 
     def running(self) -> bool:
-        """Errors: RuntimeError with what it wrote to stderr when it failed."""
+        """Whether the load still runs. Raises RuntimeError with its standard error if it failed."""
         code = self._process.poll()
         if code:
             self._err.seek(0)
@@ -112,7 +113,7 @@ class RunningLoad:
         return code is None
 
     def results(self) -> list[dict[str, Any]]:
-        """One for each measurement. REQUIRES: no longer running."""
+        """One result per measurement. REQUIRES: no longer running."""
         self._out.seek(0)
         return [json.loads(line) for line in self._out]
 
@@ -120,44 +121,73 @@ class RunningLoad:
 def start_load(
     tools: Tools, row: Row, files: Files, address: str, placement: Placement, measurements: int
 ) -> RunningLoad:
-    """Many measurements one after the other, over the same connections."""
+    """Starts a load of many measurements, one after the other over the same connections."""
     command = loadgen_command(tools, row, files, address, f"--repeat={measurements}")
     return RunningLoad(row.key, command, placement.client)
 
 
-def measure_limit(
+@dataclass(frozen=True)
+class Echo:
+    """An echo server."""
+
+    program: str
+    title: str
+
+
+HTTP_ECHO = Echo("http_echo", "bare http echo")
+NGHTTP2_ECHO = Echo("nghttp2_echo", "nghttp2 echo")
+GRPC_ECHO = Echo("grpc_echo", "grpc++ echo")  # for unary calls only
+
+
+def echoes(row: Row) -> tuple[Echo, ...]:
+    """The echo servers that answer the requests of this row; the first is its limit."""
+    if row.protocol == "http":
+        return (HTTP_ECHO,)
+    return (NGHTTP2_ECHO,) if row.responses else (NGHTTP2_ECHO, GRPC_ECHO)
+
+
+def measure_limits(
     tools: Tools, row: Row, files: Files, repository: Path, placement: Placement, runs: int
-) -> dict[str, Any] | None:
-    """How fast the row could be at all; None where there is nothing to compare with: JSON, and loads
-    at a fixed rate."""
+) -> list[dict[str, Any]]:
+    """The highest possible speed of the row, and what others reach that do as little as they can.
+    Empty if there is no reference for the row, as for JSON and for loads at a fixed rate."""
     if row.model.onnx_file is not None:
         batch = min(row.concurrency, MAX_BATCH) if row.model.batched else 1
         us_per_run = onnx_us_per_run(tools, row, batch, repository, placement)
-        return {
-            "what": f"ONNX Runtime in a loop, batch {batch}",
-            "throughput": 1e6 * batch / us_per_run,
-            "cpu_us": us_per_run / batch,
-        }
+        return [
+            {
+                "what": f"ONNX Runtime in a loop, batch {batch}",
+                "throughput": 1e6 * batch / us_per_run,
+                "cpu_us": us_per_run / batch,
+            }
+        ]
     if files.echo_head is None or row.rate:
-        return None
-    with _echo_server(tools, row, files, placement) as (address, pid):
-        results = [load(tools, row, files, address, pid, placement) for _ in range(runs)]
-    return {"what": f"bare {row.protocol} echo", "runs": results}
+        return []
+    limits = []
+    for echo in echoes(row):
+        command = echo_command(tools, echo, row, files)
+        with _echo_server(command, placement) as (address, pid):
+            results = [load(tools, row, files, address, pid, placement) for _ in range(runs)]
+        limits.append({"what": echo.title, "runs": results})
+    return limits
+
+
+def echo_command(tools: Tools, echo: Echo, row: Row, files: Files) -> list[str]:
+    """The command for an echo server that answers the requests of this row, without its port."""
+    assert files.echo_head is not None
+    return [
+        str(tools.program(echo.program)),
+        f"--head={files.echo_head}",
+        f"--tail-bytes={files.tensor_bytes}",
+        *([f"--responses={row.responses}"] if row.responses else []),
+    ]
 
 
 @contextmanager
-def _echo_server(
-    tools: Tools, row: Row, files: Files, placement: Placement
-) -> Iterator[tuple[str, int]]:
+def _echo_server(command: Sequence[str], placement: Placement) -> Iterator[tuple[str, int]]:
     (port,) = free_ports(1)
-    command = [
-        str(tools.program(f"{row.protocol}_echo")),
-        f"--port={port}",
-        f"--head={files.echo_head}",
-        f"--tail-bytes={files.tensor_bytes}",
-    ]
     with on_cores(placement.server):
-        process = subprocess.Popen(command)
+        process = subprocess.Popen([*command, f"--port={port}"])
     try:
         poll_until("the echo server", lambda: _accepts(port), 10)
         yield f"{LOOPBACK}:{port}", process.pid
@@ -182,8 +212,9 @@ def onnx_us_per_run(
     placement: Placement,
     pause_us: int = 0,
 ) -> float:
-    """The model in a loop in the same ONNX Runtime, with one thread, `batch` rows a run. With a pause
-    after each run, which does not count, it finds caches as cold as a server does that waits."""
+    """Microseconds per run of the model in a loop in the same ONNX Runtime, with one thread and
+    `batch` rows per run. A pause after each run, which is not counted, lets the caches become as
+    cold as in a server that waits."""
     model = row.model
     assert model.onnx_file is not None
     found = run_json(

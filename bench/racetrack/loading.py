@@ -1,4 +1,4 @@
-"""What becomes of measured loads of many models: times, latencies of checks meanwhile, and the page."""
+"""Evaluates measured loads of many models: times, latencies of checks meanwhile, and the page."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from racetrack.probes import CHECKS, Sample
 from racetrack.statistics import ratio
 from racetrack.table import markdown_table, number, times
 
-# Seconds, and microseconds.
+# The aims, in seconds and in microseconds.
 MOST_SECONDS, MOST_P99_US = 5.0, 5000.0
 
-# What is done, and how the page calls it.
+# The ways of loading, with their names on the page.
 WAYS = {
     "start": "the server is started on them",
     "explicit": "load requests over HTTP",
     "poll": "they appear in a repository that is polled",
 }
-# When checks are asked: besides two of the ways, while nothing is loaded.
+# The time in which nothing is loaded. The checks run then, and during two of the ways.
 IDLE = "idle"
 TIMES = {IDLE: "nothing is loaded", "explicit": WAYS["explicit"], "poll": WAYS["poll"]}
 
@@ -29,7 +29,7 @@ Times = Mapping[str, Mapping[str, Sequence[float]]]  # [way][server]
 
 
 def group(samples: Iterable[Sample]) -> dict[str, list[tuple[float, bool]]]:
-    """Microseconds and whether the answer was right, by "PROTOCOL/CHECK"."""
+    """Pairs of microseconds and whether the answer was right, by "PROTOCOL/CHECK"."""
     found: dict[str, list[tuple[float, bool]]] = {
         f"{protocol}/{check}": [] for protocol, check in CHECKS
     }
@@ -39,8 +39,8 @@ def group(samples: Iterable[Sample]) -> dict[str, list[tuple[float, bool]]]:
 
 
 def latencies(samples: Sequence[tuple[float, bool]]) -> dict[str, float]:
-    """Percentiles of (microseconds, good) pairs, all rounds together; those that were not good count
-    with their time, and are counted."""
+    """Percentiles of (microseconds, good) pairs of all rounds. Pairs that are not good are
+    included, and also counted separately."""
     if not samples:
         return {"count": 0, "failed": 0}
     values = sorted(us for us, _ in samples)
@@ -59,7 +59,7 @@ def nearest_rank(ordered: Sequence[float], part: float) -> float:
 
 
 def failures(result: Mapping[str, Any]) -> list[str]:
-    """Where Nereid falls short of its aims, a sentence each."""
+    """One sentence for each aim that Nereid misses."""
     found = []
     for way, name in WAYS.items():
         seconds = statistics.median(result["seconds"][way]["nereid"])

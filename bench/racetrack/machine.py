@@ -1,4 +1,4 @@
-"""The machine: its cores, who runs on which, what a process holds."""
+"""The machine: its cores, their use by processes, and the memory of a process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Placement:
-    """Which cores the server and the client may use."""
+    """The cores that the server and the client may use."""
 
     name: str
     server: frozenset[int]
@@ -25,7 +25,7 @@ class Placement:
 def placements() -> dict[str, Placement]:
     """`pinned`: one core each; `unpinned`: all cores for both.
 
-    Errors: RuntimeError on a machine with one core.
+    Raises RuntimeError on a machine with one core.
     """
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
@@ -59,8 +59,8 @@ def memory_mib(pid: int) -> dict[str, float]:
 
 
 def busy_seconds() -> float:
-    """Processor time of all processes and of the hypervisor's other guests, on all cores, since the
-    machine was started."""
+    """Processor time on all cores since the machine was started: of all processes, and of the
+    hypervisor's other guests."""
     first = Path("/proc/stat").read_text().splitlines()[0].split()
     user, nice, system, _, _, irq, softirq, steal = (int(word) for word in first[1:9])
     ticks = user + nice + system + irq + softirq + steal
@@ -69,7 +69,7 @@ def busy_seconds() -> float:
 
 def cpu_seconds(pid: int) -> float:
     """Processor time of one process so far."""
-    # The name, in parentheses, may hold spaces.
+    # The name, in parentheses, may contain spaces.
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -88,7 +88,7 @@ def host_kind() -> str:
 
 
 def describe() -> dict[str, Any]:
-    """What a result file says of the machine."""
+    """The description of the machine in a result file."""
     return {
         "kind": host_kind(),
         "cores": len(os.sched_getaffinity(0)),
@@ -99,7 +99,7 @@ def describe() -> dict[str, Any]:
 
 
 def commit(root: Path) -> str:
-    """The commit, with `+` behind it when files differ; `unknown` without git."""
+    """The commit, followed by `+` if files differ from it; `unknown` without git."""
 
     def git(*words: str) -> str:
         done = subprocess.run(

@@ -14,15 +14,15 @@ WIDE_MLP_LAYERS = (64, 2048, 2048, 10)  # about 0.3 ms, and 0.1 ms for each furt
 RESNET_IMAGE = (3, 224, 224)
 RESNET_CLASSES = 1000
 _RESNET_STAGES = (64, 128, 256, 512)
-_BLOCKS = 2  # in a stage, as in ResNet-18
-LAYER_WIDTH = 64  # of what Layers take and give
-TOKENS, TOKEN_WIDTH = 16, 64  # of what the transformer takes and gives
+_BLOCKS = 2  # blocks per stage, as in ResNet-18
+LAYER_WIDTH = 64  # of the inputs and the output of a Layer
+TOKENS, TOKEN_WIDTH = 16, 64  # of the transformer's input and output
 ENCODER_TOKENS = (64, 256)  # the same of the encoder
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A dense layer with ReLU, of the sum of its inputs: a step of an ensemble."""
+    """A dense layer with ReLU, applied to the sum of its inputs: a step of an ensemble."""
 
     name: str
     inputs: tuple[str, ...]
@@ -42,7 +42,8 @@ DIAMOND = (
 def layers(
     name: str, parts: Sequence[Layer], inputs: Sequence[str], output: str
 ) -> onnx.ModelProto:
-    """All these as one network: a single one to be a model of its own, or what an ensemble computes."""
+    """One network of these layers: a single layer as a separate model, or all layers of an
+    ensemble."""
     nodes, weights = [], []
     for part in parts:
         random = np.random.default_rng(part.seed)
@@ -84,8 +85,8 @@ def mlp(layers: Sequence[int] = MLP_LAYERS) -> onnx.ModelProto:
 
 
 def keeper(width: int) -> onnx.ModelProto:
-    """y, and the next state kept_on, is x where START is 1, and the state otherwise: what a sequence
-    has begun with."""
+    """The output y and the next state kept_on are x if START is 1, and otherwise the state. So they
+    are the first x of the sequence."""
     row = ["batch", width]
     tensor = helper.make_tensor_value_info
     graph = helper.make_graph(
@@ -106,8 +107,8 @@ def keeper(width: int) -> onnx.ModelProto:
 
 
 def resnet18() -> onnx.ModelProto:
-    """A network of ResNet-18's size: 11.7 million weights, 1.8 GFLOP an image. The normalisation is
-    folded into the convolutions, as it is in a model that is made for serving."""
+    """A network of ResNet-18's size: 11.7 million weights, 1.8 GFLOP per image. The normalisation
+    is folded into the convolutions, as is usual for serving."""
     net = _Network(np.random.default_rng(18))
     value = net.relu(net.conv("x", 3, _RESNET_STAGES[0], kernel=7, stride=2))
     value = net.node("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
@@ -119,7 +120,7 @@ def resnet18() -> onnx.ModelProto:
             channels = width
     value = net.node("GlobalAveragePool", [value])
     value = net.node("Flatten", [value])
-    # Small logits: what is compared is the absolute error.
+    # Small logits, because answers are compared by absolute error.
     net.weight("w_classes", (channels, RESNET_CLASSES), 0.1 / np.sqrt(channels))
     net.weight("b_classes", (RESNET_CLASSES,), 0.01)
     net.nodes.append(helper.make_node("Gemm", [value, "w_classes", "b_classes"], ["y"]))
@@ -127,14 +128,14 @@ def resnet18() -> onnx.ModelProto:
 
 
 def encoder() -> onnx.ModelProto:
-    """A transformer that computes for milliseconds."""
+    """A transformer whose computation takes milliseconds."""
     return transformer(*ENCODER_TOKENS, layers=6)
 
 
 def transformer(
     tokens: int = TOKENS, width: int = TOKEN_WIDTH, layers: int = 2
 ) -> onnx.ModelProto:
-    """Layers of an encoder, four heads: y is what they make of x, as many vectors of that width."""
+    """Encoder layers with four heads, which turn x into y, a tensor of the same shape."""
     net = _Network(np.random.default_rng(64))
     heads = 4
     split = net.constant([0, 0, heads, width // heads])
@@ -201,7 +202,7 @@ class _Network:
     def conv(
         self, value: str, channels: int, width: int, kernel: int, stride: int, gain: float = 2.0
     ) -> str:
-        """`gain` is the part of the variance that a layer gives on: 2 makes up for a ReLU."""
+        """`gain` is the factor for the variance of the layer's output: 2 compensates for a ReLU."""
         name = f"c{len(self.nodes)}"
         scale = float(np.sqrt(gain / (channels * kernel * kernel)))
         return self.node(
@@ -217,7 +218,7 @@ class _Network:
         )
 
     def block(self, value: str, channels: int, width: int, stride: int) -> str:
-        """Two convolutions and the way past them."""
+        """Two convolutions and the shortcut past them."""
         inner = self.relu(self.conv(value, channels, width, 3, stride))
         inner = self.conv(inner, width, width, 3, 1, gain=0.5)
         past = value
@@ -233,7 +234,7 @@ def _model(
     input_dims: Sequence[int],
     output_dims: Sequence[int],
 ) -> onnx.ModelProto:
-    """Takes `x`, gives `y`, in batches of any size."""
+    """A model with the input `x` and the output `y`, for batches of any size."""
     graph = helper.make_graph(
         nodes,
         name,

@@ -1,7 +1,7 @@
 """perf_analyzer, the original project's own load generator, as a second opinion on ours.
 
-The binary lies in an old wheel of tritonclient and asks for two libraries that only the original
-server's wheel brings along; its folder of links puts both where the loader looks.
+The binary is in an old wheel of tritonclient. It needs two libraries that only the original
+server's wheel contains; a folder with links to both is put on the loader's path.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class NotAvailable(Exception):
 
 
 def prepare(work: Path) -> tuple[Path, dict[str, str]]:
-    """The binary, and the environment that it needs. Errors: NotAvailable."""
+    """The binary, and the environment that it needs. Raises NotAvailable."""
     binaries = [path for path in FOLDER.rglob("perf_analyzer") if path.is_file()]
     if not binaries:
         raise NotAvailable("not installed: tools/setup.sh --bench")
@@ -44,7 +44,7 @@ def prepare(work: Path) -> tuple[Path, dict[str, str]]:
 
 
 def throughput(work: Path, row: Row, address: str, placement: Placement) -> float:
-    """Requests a second that perf_analyzer reaches. Errors: NotAvailable with what it said."""
+    """Requests per second that perf_analyzer reaches. Raises NotAvailable with its output."""
     binary, environment = prepare(work)
     report = work / "perf_analyzer.csv"
     report.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Throughput against latency, both servers: one curve for each over the numbers of connections."""
+"""Plots throughput against latency: one curve per server, one point per number of connections."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Asking a server again and again whether it is ready, and what it has, while something else goes on.
+"""Checks repeatedly whether a server is ready and which models it has, while something else runs.
 
-An open loop: each check falls due every PERIOD_SECONDS, and its latency counts from then. What falls
-due while the one before has no answer yet is not sent, but charged with the time until that answer.
-The checks run in processes of their own, so that neither they nor what they watch wait for this one, and
-before everything else where that is allowed, so that what they wait for is the server.
+An open loop: each check falls due every PERIOD_SECONDS, and its latency counts from then. A check
+that falls due while the previous one has no answer yet is not sent, but charged with the time until
+that answer. The checks run in separate processes, so that they do not wait for this process or
+delay it. If possible they have a higher priority than all other processes, so that they wait only
+for the server.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TIMEOUT_SECONDS = 120.0
 HTTP_CHECKS = ("server ready", "model ready", "index")
 CHECKS = tuple((protocol, check) for protocol in ("http", "grpc") for check in HTTP_CHECKS)
 
-Ask = Callable[[], bool]  # whether the answer was the right one
+Ask = Callable[[], bool]  # runs a check; returns whether the answer was right
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,13 @@ class Sample:
 
     protocol: str
     check: str
-    due: float  # time.perf_counter(), which is the same in all processes
-    seconds: float  # from when it was due to its answer
+    due: float  # by time.perf_counter(), which is the same in all processes
+    seconds: float  # from the time it was due to its answer
     good: bool
 
 
 class HttpConnection:
-    """A keep-alive connection, as little in the way as Python can be. Owned by one thread."""
+    """A keep-alive connection with as little overhead as Python allows. Owned by one thread."""
 
     def __init__(self, address: str) -> None:
         host, port = address.rsplit(":", 1)
@@ -50,7 +51,7 @@ class HttpConnection:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, request: bytes) -> tuple[int, bytes]:
-        """Status and body. Errors: OSError when the server does not answer in full."""
+        """Returns status and body. Raises OSError if the server does not answer in full."""
         self._socket.sendall(request)
         answer = b""
         while (end := answer.find(b"\r\n\r\n")) < 0:
@@ -90,7 +91,7 @@ def _http_asks(address: str, model: str) -> Mapping[str, Ask]:
 
     def make(request: bytes) -> Ask:
         connection = HttpConnection(address)
-        # A server that is loading may say that it is not ready: an answer is an answer.
+        # A server that is loading may answer that it is not ready; only a missing answer counts.
         good = (200, 400, 503) if request is requests[0] else (200,)
         return lambda: connection.ask(request)[0] in good
 
@@ -99,7 +100,7 @@ def _http_asks(address: str, model: str) -> Mapping[str, Ask]:
 
 def _grpc_asks(address: str, model: str) -> Mapping[str, Ask]:
     def make(method: str, request: Any, is_good: Callable[[Any], bool]) -> Ask:
-        # A connection for each, as over HTTP.
+        # A separate connection for each check, as over HTTP.
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1)]
         stub = service_pb2_grpc.GRPCInferenceServiceStub(grpc.insecure_channel(address, options))
         call = getattr(stub, method)
@@ -131,7 +132,8 @@ def ask_until(
     wait: Callable[[float], None],
     period: float = PERIOD_SECONDS,
 ) -> list[tuple[float, float, bool]]:
-    """When due, seconds, good: of each check until `stop`. `wait` takes seconds, which are positive."""
+    """Runs checks until `stop`; returns (when due, seconds, good) of each. `wait` gets a positive
+    number of seconds."""
     found: list[tuple[float, float, bool]] = []
     due = clock()
     while not stop.is_set():
@@ -141,7 +143,7 @@ def ask_until(
         answered = clock()
         found.append((due, answered - due, good))
         due += period
-        # What fell due meanwhile would have waited behind this one.
+        # Checks that fell due meanwhile would have waited for this one.
         while due < answered:
             found.append((due, answered - due, good))
             due += period
@@ -149,8 +151,8 @@ def ask_until(
 
 
 def hurry() -> bool:
-    """This process, and threads that it will make, run before all ordinary ones. False where that is
-    not allowed."""
+    """Gives this process, and threads that it will create, priority over all ordinary processes.
+    False if that is not allowed."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except OSError:
@@ -162,7 +164,7 @@ def _run_process(protocol: str, address: str, model: str, parent: Connection) ->
     hurried = hurry()
     asks = (_http_asks if protocol == "http" else _grpc_asks)(address, model)
     for ask in asks.values():
-        for _ in range(20):  # connections are made, code is warm
+        for _ in range(20):  # opens the connections and warms the code up
             _good(ask)
     stop = threading.Event()
     found: dict[str, list[tuple[float, float, bool]]] = {}
@@ -185,8 +187,8 @@ class Probes:
     """All checks against one server, from the beginning of a `with` block until `stop`."""
 
     def __init__(self, http: str, grpc_address: str, model: str) -> None:
-        self.hurried = False  # whether the checks run before everything else; known in the block
-        # Not forked: gRPC does not bear it.
+        self.hurried = False  # whether the checks have priority; set when the block begins
+        # Not forked, because gRPC does not support it.
         context = multiprocessing.get_context("spawn")
         self._processes = []
         self._pipes: list[Connection] = []
@@ -210,12 +212,12 @@ class Probes:
             process.join()
 
     def stop(self) -> list[Sample]:
-        """Ends the checks. Errors: EOFError when one of the processes has ended by itself."""
+        """Ends the checks. Raises EOFError if one of the processes has ended by itself."""
         for pipe in self._pipes:
             pipe.send("stop")
         return [sample for pipe in self._pipes for sample in pipe.recv()]
 
 
 def between(samples: Sequence[Sample], begin: float, end: float) -> list[Sample]:
-    """Those that fell due in this time."""
+    """The samples that fell due in this time."""
     return [sample for sample in samples if begin <= sample.due < end]

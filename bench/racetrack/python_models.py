@@ -1,8 +1,8 @@
-"""Python models: our Python backend in our server against the original's in the original, which both
-find the same interpreter, the same numpy and the same repository. The measurements; the page is
-python_page.py.
+"""Python models: compares our Python backend in our server with the original's in the original.
+Both use the same interpreter, the same numpy and the same repository. This module measures;
+python_page.py writes the page.
 
-Server and models' processes have one core, the client another.
+The server and the models' processes share one core; the client has another.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ADD_SUB = Model("py_add_sub", "add and subtract 16 floats", "INPUT0", "SUM", (SM
 IDENTITY = Model("py_identity", "identity, 4 MB of FP32", "INPUT0", "OUTPUT0", (LARGE,))
 REPEAT = Model("py_repeat", "decoupled", "IN", "OUT", (1,))
 BLS = Model("py_bls", "BLS of an identity, 16 floats", "INPUT0", "OUTPUT0", (SMALL,))
-# Not loaded while the rows run: their instances would take part of the core.
+# Not loaded while the rows run, because their instances would use part of the core.
 STARTED, TEN = "py_started", "py_ten"
 SERVED = (ADD_SUB.name, IDENTITY.name, REPEAT.name, BLS.name, "identity_small")
 ROWS = (
@@ -47,11 +47,11 @@ ROWS = (
     Row(REPEAT, "grpc", "binary", 1, responses=RESPONSES, seconds=3),
     *(Row(BLS, "grpc", "binary", c) for c in (1, 16)),
 )
-# At least so many times the original's throughput.
+# The aims: throughput at least so many times the original's.
 AIMS = {ADD_SUB.name: 3.0, IDENTITY.name: 3.0, REPEAT.name: 3.0, BLS.name: 2.0}
-# How an instance is started: what is loaded has a whole configuration in each case.
+# Server options for the two measurements of the start. The models' configurations are complete.
 STARTS = {"as usual": (), "without completion": ("--disable-auto-complete-config",)}
-# Debian's interpreter, which is the one that the original's backend brings its stub for.
+# Debian's interpreter; the stub of the original's backend needs this version.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(NUMPY_FOLDER)}
 
 
@@ -95,7 +95,7 @@ def _add(
 
 
 def original_backends(folder: Path) -> Path:
-    """Our backends, but for Python: the original's."""
+    """Our backends, except for `python`, which is the original's."""
     for source in backend_directory().iterdir():
         if source.name != "python":
             (folder / source.name).parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def original_backends(folder: Path) -> Path:
 
 
 def write_files(folder: Path, row: Row) -> Files:
-    """The row's request, and the right answer."""
+    """Writes the row's request and the right answer."""
     folder.mkdir(parents=True, exist_ok=True)
     shape = (row.responses,) if row.responses else row.model.shape
     values = np.arange(int(np.prod(shape)), dtype=np.float32) * np.float32(0.5) - np.float32(3)
@@ -137,7 +137,7 @@ def _grpc_body(model: Model, inputs: Mapping[str, np.ndarray]) -> bytes:
 
 
 def _write_http_body(path: Path, model: Model, inputs: Mapping[str, np.ndarray]) -> int:
-    """Returns the length of the JSON part."""
+    """Writes an HTTP body; returns the length of its JSON part."""
     tensors = [
         {
             "name": name,
@@ -154,7 +154,7 @@ def _write_http_body(path: Path, model: Model, inputs: Mapping[str, np.ndarray])
 
 
 class Measurement:
-    """What all rows of a run have in common."""
+    """The settings that all rows of a run share."""
 
     def __init__(self, work: Path, tools: Tools, turns: int, options: Sequence[str]) -> None:
         self._work = work
@@ -167,7 +167,7 @@ class Measurement:
 
     @contextmanager
     def _servers(self, *options: str) -> Iterator[dict[str, Contestant]]:
-        """Both at once; the one that is not asked sleeps."""
+        """Both servers at once; the one without requests sleeps."""
         running: dict[str, Contestant] = {}
         try:
             for name in NAMES:
@@ -186,7 +186,7 @@ class Measurement:
                 server.stop()
 
     def rows(self, wanted: str) -> Iterator[dict[str, Any]]:
-        """Throughput and latencies, in turns."""
+        """Measures throughput and latencies of both servers in turns."""
         chosen = [row for row in ROWS if wanted in row.key]
         if not chosen:
             return
@@ -214,7 +214,7 @@ class Measurement:
         }
 
     def starts(self) -> dict[str, dict[str, list[float]]]:
-        """Seconds from a request to load a model with one instance to the answer that it is there."""
+        """Seconds from the request to load a model with one instance to the answer."""
         found: dict[str, dict[str, list[float]]] = {}
         for how, options in STARTS.items():
             found[how] = {name: [] for name in NAMES}
@@ -231,7 +231,7 @@ class Measurement:
             for name in NAMES:
                 found[name] = {"none": tree_mib(running[name].pid)}
                 _control(running[name].http, "load", TEN)
-                time.sleep(2)  # what is done after the load
+                time.sleep(2)  # until work that follows the load is done
                 found[name]["ten"] = tree_mib(running[name].pid)
                 _control(running[name].http, "unload", TEN)
         return found

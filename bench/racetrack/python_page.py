@@ -1,4 +1,4 @@
-"""What becomes of the measurements of Python models: the verdict, and the page."""
+"""Evaluates the measurements of Python models: the verdict, and the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from racetrack.python_models import AIMS, INSTANCES, LOADS, middle_ratio
 from racetrack.statistics import CLIENT_LIMIT, race
 from racetrack.table import markdown_table, number, percent, times
 
-MOST_START, MOST_MEMORY = 0.7, 0.6  # of the original's
+MOST_START, MOST_MEMORY = 0.7, 0.6  # relative to the original's
 HEAD = (
     "| row | conc. | throughput | original | ratio | aim | p50 µs | original | ratio | p99 µs | original "
     "| spread | client CPU |"
@@ -21,7 +21,7 @@ MEMORY_HEAD = "| proportional set size of all processes, MiB | Nereid | original
 
 
 def failures(result: Mapping[str, Any]) -> list[str]:
-    """Where we fall short of an aim, a sentence each."""
+    """One sentence for each aim that Nereid misses."""
     found = []
     for row in result["rows"]:
         outcome = race(row)

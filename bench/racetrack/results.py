@@ -1,4 +1,4 @@
-"""Where the programs of bench/ leave what they measured, and where bench/compare.py looks for it."""
+"""The folder in which bench/ writes its results, and in which bench/compare.py looks for them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
-# Outside of the repository's files: of a release, pages and plots are copied to bench/results.
+# Not tracked by git. For a release, pages and plots are copied to bench/results.
 RESULTS = PROJECT_ROOT / "build" / "bench-results"
 
 
 def find(path: Path, folder: Path = RESULTS) -> Path:
-    """`path`, or the file of that name in `folder` where there is none."""
+    """`path` or, if it does not exist, the file of that name in `folder`."""
     return path if path.exists() else folder / path

@@ -1,4 +1,4 @@
-"""Many small networks, each with weights of its own, and whether a server gives their answers."""
+"""Many small networks, each with its own weights, and a check of a server's answers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from racetrack.probes import HttpConnection, http_request
 from racetrack.workloads import ONE_THREAD
 from support.repository import ModelRepository, parameters_text, tensor_text
 
-WIDTH = 48  # so that a file has 10 KB
-RESIDENT = "resident"  # is there from the beginning
+WIDTH = 48  # makes files of about 10 KB
+RESIDENT = "resident"  # the model that is loaded from the beginning
 
 
 def name_of(number: int) -> str:
@@ -58,13 +58,13 @@ instance_group [ {{ count: 1 kind: KIND_CPU }} ]
 
 
 def write_resident(root: Path) -> Path:
-    """A repository with the one model that serves while the others are loaded."""
+    """Writes a repository with the model that serves while the others are loaded."""
     ModelRepository(root).add_identity(RESIDENT)
     return root
 
 
 def check_answers(address: str, numbers: list[int]) -> None:
-    """Errors: RuntimeError when one of these models does not compute what it should."""
+    """Raises RuntimeError if one of these models gives a wrong answer."""
     x = np.arange(WIDTH, dtype=np.float32)
     tensor = {"name": "x", "shape": [1, WIDTH], "datatype": "FP32", "data": x.tolist()}
     body = json.dumps({"inputs": [tensor]}).encode()

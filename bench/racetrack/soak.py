@@ -1,4 +1,4 @@
-"""What becomes of a soak: whether latency rose or memory stayed, and the page that says so."""
+"""Evaluates a soak: whether latency has risen or memory was kept, and the page."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from racetrack.statistics import CLIENT_LIMIT, ratio
 from racetrack.table import markdown_table, number, percent
 
-# How much each may grow. A third of the windows has its median, so that one window that something
-# else disturbed decides nothing; the tail scatters more than the middle.
+# How much each percentile may grow. The medians over thirds of the windows are compared, so that a
+# single disturbed window has no effect. The tail varies more than the middle.
 MAX_GROWTH = {"p50": 0.10, "p99": 0.50}
 MAX_MEMORY_GROWTH = 0.10
 MIN_WINDOWS = 3
 
-Window = Mapping[str, Any]  # what nereid_loadgen prints
+Window = Mapping[str, Any]  # the output of nereid_loadgen
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Trend:
 
     first: float  # median of the first third's windows, µs
     last: float
-    slope: float  # Theil-Sen, times the length of the run: µs gained from beginning to end
+    slope: float  # Theil-Sen slope times the length of the run: growth in µs over the run
     limit: float
 
     @property
@@ -38,12 +38,13 @@ class Trend:
 
     @property
     def rises(self) -> bool:
-        """Both estimates have to say so: a step that goes away again is no trend."""
+        """True if both estimates exceed the limit. A temporary step is not a trend."""
         return self.growth > self.limit and self.slope_growth > self.limit
 
 
 def theil_sen(values: Sequence[float]) -> float:
-    """The median slope of all pairs, a step: no outlier moves it. 0 for fewer than two values."""
+    """The median slope per step over all pairs, which is robust to outliers. 0 for fewer than two
+    values."""
     slopes = [
         (values[later] - values[earlier]) / (later - earlier)
         for later in range(len(values))
@@ -53,7 +54,7 @@ def theil_sen(values: Sequence[float]) -> float:
 
 
 def trend(windows: Sequence[Window], percentile: str) -> Trend:
-    """REQUIRES: MIN_WINDOWS windows at least."""
+    """The trend of a percentile. REQUIRES: at least MIN_WINDOWS windows."""
     values = [window["latency_us"][percentile] for window in windows]
     third = len(values) // 3
     return Trend(
@@ -69,7 +70,7 @@ def memory_growth(memory: Mapping[str, float]) -> float:
 
 
 def failures(result: Mapping[str, Any]) -> list[str]:
-    """What is wrong, a sentence each; empty when the soak passed."""
+    """One sentence for each failure; empty if the soak passed."""
     found = []
     for stream in result["streams"]:
         errors = sum(window["errors"] for window in stream["windows"])

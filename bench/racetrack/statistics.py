@@ -1,4 +1,4 @@
-"""What becomes of several runs of one row: medians, spread, ratios."""
+"""Statistics over several runs of one row: medians, spread, ratios."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Above this share of its core the client, and not the server, may be what was measured.
+# If the client uses more than this share of its core, the client may limit the result.
 CLIENT_LIMIT = 0.9
 
-Run = Mapping[str, Any]  # what nereid_loadgen prints
+Run = Mapping[str, Any]  # the output of nereid_loadgen
 
 
 def spread(values: Sequence[float]) -> float:
-    """Largest minus smallest, as a part of the median; 0 for a median of 0."""
+    """Largest minus smallest, as a fraction of the median; 0 for a median of 0."""
     middle = statistics.median(values)
     return (max(values) - min(values)) / middle if middle else 0.0
 
 
 def ratio(value: float | None, base: float | None) -> float | None:
-    """value / base; None where either is missing or the base is 0."""
+    """value / base; None if either is missing or the base is 0."""
     return value / base if value is not None and base else None
 
 
@@ -32,8 +32,8 @@ class Summary:
     throughput_spread: float
     p50_us: float
     p99_us: float
-    cpu_us: float | None  # of the server, a request
-    client_cpu: float  # the highest of the runs, of one core
+    cpu_us: float | None  # processor time of the server per request
+    client_cpu: float  # highest of the runs, as a fraction of one core
     errors: int
 
     @property
@@ -42,7 +42,7 @@ class Summary:
 
 
 def summarise(runs: Sequence[Run]) -> Summary:
-    """REQUIRES: at least one run."""
+    """The summary of the runs. REQUIRES: at least one run."""
 
     def middle(read: Any) -> float:
         return statistics.median(read(run) for run in runs)
@@ -61,14 +61,14 @@ def summarise(runs: Sequence[Run]) -> Summary:
 
 @dataclass(frozen=True)
 class Race:
-    """One row: ours against the peer."""
+    """One row: Nereid compared with the original."""
 
     ours: Summary
     peer: Summary
 
     @property
     def counts(self) -> bool:
-        """False where the client was the limit, or answers were wrong."""
+        """False if the client was the limit, or if answers were wrong."""
         limited = self.ours.client_is_the_limit or self.peer.client_is_the_limit
         return not limited and self.ours.errors == 0 and self.peer.errors == 0
 

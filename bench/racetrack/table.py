@@ -17,7 +17,7 @@ HEAD = (
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, with thousands separated; `-` for nothing."""
+    """Three significant digits, with thousands separators; `-` for None."""
     if value is None:
         return "-"
     if abs(value) >= 100:
@@ -39,9 +39,8 @@ def markdown_table(head: str, lines: Sequence[Sequence[str]]) -> str:
     return "\n".join([head, rule, *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def limit_throughput(row: Mapping[str, Any]) -> float | None:
-    """Requests a second at the limit measured for the row; None where none was."""
-    limit = row.get("limit")
+def limit_throughput(limit: Mapping[str, Any] | None) -> float | None:
+    """Requests per second at a limit; None if none was measured."""
     if not limit:
         return None
     if "runs" in limit:
@@ -49,8 +48,7 @@ def limit_throughput(row: Mapping[str, Any]) -> float | None:
     return limit["throughput"]
 
 
-def limit_cpu_us(row: Mapping[str, Any]) -> float | None:
-    limit = row.get("limit")
+def limit_cpu_us(limit: Mapping[str, Any] | None) -> float | None:
     if not limit:
         return None
     if "runs" in limit:
@@ -76,32 +74,33 @@ def row_line(row: Mapping[str, Any]) -> list[str]:
         number(ours.cpu_us),
         number(peer.cpu_us),
         times(result.cpu_ratio),
-        percent(ratio(ours.throughput, limit_throughput(row))),
+        percent(ratio(ours.throughput, limit_throughput(row.get("limit")))),
         f"{percent(ours.throughput_spread)}, {percent(peer.throughput_spread)}",
         f"{percent(ours.client_cpu)}, {percent(peer.client_cpu)}",
     ]
 
 
 def limits_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """CPU of each row beside the least it can cost."""
+    """The CPU time of each row, compared with the least possible, and with the row's other
+    limits."""
     lines = []
     for row in rows:
-        if not row.get("limit"):
-            continue
-        ours = race(row).ours
-        least = limit_cpu_us(row)
-        runs = row["limit"].get("runs", [])
-        bound = any(run["client_cpu"] > CLIENT_LIMIT for run in runs)
-        lines.append(
-            [
-                f"{row['protocol'].upper()} {row['title']}, {row['concurrency']}",
-                row["limit"]["what"] + (" (bound by the client)" if bound else ""),
-                number(limit_throughput(row)),
-                number(least),
-                number(ours.cpu_us),
-                times(ratio(ours.cpu_us, least)),
-            ]
-        )
+        # Rows of older files have no other limits.
+        limits = [row["limit"], *row.get("other_limits", [])] if row.get("limit") else []
+        for limit in limits:
+            ours = race(row).ours
+            least = limit_cpu_us(limit)
+            bound = any(run["client_cpu"] > CLIENT_LIMIT for run in limit.get("runs", []))
+            lines.append(
+                [
+                    f"{row['protocol'].upper()} {row['title']}, {row['concurrency']}",
+                    limit["what"] + (" (bound by the client)" if bound else ""),
+                    number(limit_throughput(limit)),
+                    number(least),
+                    number(ours.cpu_us),
+                    times(ratio(ours.cpu_us, least)),
+                ]
+            )
     head = "| row | limit | throughput | CPU µs | Nereid's CPU µs | ratio |"
     return markdown_table(head, lines)
 
@@ -153,7 +152,8 @@ COMPUTE_HEAD = (
 
 
 def compute_line(row: Mapping[str, Any]) -> list[str]:
-    """The ratios are to the runtime with pauses, which has to warm its caches as a server has."""
+    """A row of compute times. The ratios are relative to the runtime with pauses, which finds cold
+    caches like a server."""
     loop, paused, ours, peer = (
         statistics.median(row["us_per_batch"][who])
         for who in ("loop", "paused", "nereid", "original")

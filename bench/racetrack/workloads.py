@@ -1,4 +1,4 @@
-"""What is asked: the models, and for each row its request and the right answer as files.
+"""The workloads: the models, and for each row its request and the right answer as files.
 
 Both servers load the same repository, and both get the same bytes from the load generator.
 """
@@ -23,24 +23,25 @@ from support.sequences import state_text
 from support.stage import EXAMPLE_MODELS
 from support.streaming import add_repeat
 
-SMALL, LARGE = 16, 1 << 20  # floats of the identity models
+SMALL, LARGE = 16, 1 << 20  # elements of the identity models' tensors
 MAX_BATCH = 64  # of the networks that batch
-# One thread a session: with one core for the server, a pool would only be in its own way.
+# One thread per session, because more threads would only compete for the server's one core.
 ONE_THREAD = {"intra_op_thread_count": "1", "inter_op_thread_count": "1"}
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model of the repository, and how it is asked."""
+    """A model of the repository, and the form of its requests."""
 
     name: str
     title: str
     input_name: str
     output_name: str
     shape: tuple[int, ...]
-    # In the repository, of a network whose answer is computed; None: what comes back is what was sent.
+    # The model's file in the repository, for computing the right answer. None: the model returns
+    # its input.
     onnx_file: str | None = None
-    batched: bool = False  # requests are put together
+    batched: bool = False  # the server joins requests into batches
 
 
 IDENTITY_SMALL = Model("identity_small", "identity, 16 floats", "INPUT0", "OUTPUT0", (SMALL,))
@@ -58,7 +59,7 @@ DIGITS_BATCHED = Model(
 MLP = Model("mlp", "MLP 64-256-256-10", "x", "y", (1, 64), "mlp/1/model.onnx", batched=True)
 MODELS = (IDENTITY_SMALL, IDENTITY_LARGE, DIGITS, DIGITS_BATCHED, MLP)
 
-# Of the group "scheduling".
+# Models of the group "scheduling".
 MLP_TWO = Model(
     "mlp_two",
     "MLP 64-256-256-10, two instances",
@@ -78,8 +79,8 @@ RESNET = Model(
 )
 SCHEDULING_MODELS = (IDENTITY_SMALL, MLP_TWO, RESNET)
 
-# Of the group "sequences": the answer to every request is the tensor of the sequence's first one, which
-# the server keeps as its state.
+# Models of the group "sequences". The answer to every request is the tensor of the sequence's first
+# request, which the server keeps as the state.
 SEQUENCE_WIDTH = 64
 SEQUENCE_SLOTS = 64
 SEQUENCE_MODELS = tuple(
@@ -93,11 +94,11 @@ SEQUENCE_MODELS = tuple(
     for strategy in ("direct", "oldest")
 )
 
-# Of the group "streams": as many responses as a request has elements.
+# The model of the group "streams": it sends one response per element of a request.
 REPEAT = Model("repeat", "repeat", "IN", "OUT", (1,))
 
-# Of the group "ensembles". The networks' answers, and what they could reach, are those of the same layers
-# in one network, which lies beside the ensemble's configuration.
+# Models of the group "ensembles". One network with the same layers, in the ensemble's folder, gives
+# the right answers and the highest possible speed.
 IDENTITY_CHAIN = Model(
     "identity_chain", "2 steps of identity", "INPUT0", "OUTPUT0", (1, SMALL)
 )
@@ -124,17 +125,18 @@ ENSEMBLE_MODELS = (IDENTITY_CHAIN, CHAIN, DIAMOND)
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """One row of the table."""
 
     model: Model
     protocol: str  # http, grpc
     form: str  # binary, json
     concurrency: int
-    rate: int = 0  # open loop: requests a second; 0: closed loop
-    responses: int = 0  # to a request on a stream; 0: unary
-    sequence_length: int = 0  # requests of a sequence; 0: no sequences
-    batch: int = 1  # rows of one request, for models that batch
-    seconds: float = 0  # that a measurement takes at least; for models that answer a few times in one
+    rate: int = 0  # open loop: requests per second; 0: closed loop
+    responses: int = 0  # per request on a stream; 0: unary
+    sequence_length: int = 0  # requests per sequence; 0: no sequences
+    batch: int = 1  # rows per request, for models that batch
+    seconds: float = 0  # shortest duration of a measurement, for models that answer slowly
+    tls: bool = False
 
     @property
     def title(self) -> str:
@@ -142,14 +144,16 @@ class Row:
         pace = f", {self.rate:,}/s (open loop)" if self.rate else ""
         many = f", {self.responses:,} response{'s'[:self.responses > 1]}" if self.responses else ""
         rows = f", {self.batch} rows" if self.batch > 1 else ""
-        return f"{self.model.title}{suffix}{pace}{many}{rows}"
+        over = " over TLS" if self.tls else ""
+        return f"{self.model.title}{suffix}{pace}{many}{rows}{over}"
 
     @property
     def key(self) -> str:
         at = f"/at-{self.rate}" if self.rate else ""
         many = f"/responses-{self.responses}" if self.responses else ""
         rows = f"/rows-{self.batch}" if self.batch > 1 else ""
-        return f"{self.model.name}/{self.protocol}/{self.form}/{self.concurrency}{at}{many}{rows}"
+        over = "/tls" if self.tls else ""
+        return f"{self.model.name}/{self.protocol}/{self.form}/{self.concurrency}{at}{many}{rows}{over}"
 
 
 def _rows(
@@ -166,7 +170,7 @@ ROWS = (
     *_rows(IDENTITY_LARGE, BOTH, (1, 4)),
     *_rows(DIGITS, BOTH, (1, 16)),
     *_rows(DIGITS_BATCHED, BOTH, (64,)),
-    *_rows(MLP, BOTH, (1, 16, 64)),
+    *_rows(MLP, BOTH, (1, 16, 64, 256)),
 )
 
 
@@ -176,7 +180,8 @@ SCHEDULING_ROWS = (
     Row(RESNET, "http", "binary", 4, seconds=3),
     Row(RESNET, "grpc", "binary", 1, seconds=3),
 )
-# What a batch computes inside of a server: one request at a time, so that nothing else runs.
+# Rows for the compute time of a batch inside a server: one request at a time, so that nothing else
+# runs.
 SCHEDULING_COMPUTE_ROWS = (
     *(Row(MLP_TWO, "http", "binary", 1, batch=batch) for batch in (1, 16, MAX_BATCH)),
     Row(RESNET, "http", "binary", 1, seconds=3),
@@ -193,6 +198,15 @@ STREAM_ROWS = tuple(
     Row(REPEAT, "grpc", "binary", concurrency, responses=responses)
     for responses in (1, 10, 100, 1000)
     for concurrency in (1, 16)
+)
+
+TLS_ROWS = (
+    *(
+        Row(IDENTITY_SMALL, protocol, "binary", concurrency, tls=True)
+        for protocol in BOTH
+        for concurrency in (1, 16, 64)
+    ),
+    *(Row(IDENTITY_LARGE, protocol, "binary", 4, tls=True) for protocol in BOTH),
 )
 
 ENSEMBLE_ROWS = tuple(
@@ -269,7 +283,7 @@ def _add_identity_chain(models: ModelRepository) -> None:
 def _add_layers(
     models: ModelRepository, name: str, parts: tuple[networks.Layer, ...]
 ) -> None:
-    """An ensemble with a model for each layer; tensors are called the same in both."""
+    """Adds an ensemble and a model for each layer. Both use the same tensor names."""
     steps = []
     for part in parts:
         network = networks.layers(part.name, [part], part.inputs, part.output)
@@ -289,7 +303,7 @@ def _add_network(
 
 
 def write_bare_repository(root: Path) -> Path:
-    """Models that need nothing but the server: what is seen then is the server itself."""
+    """Writes models that need no runtime, so that the server itself is measured."""
     models = ModelRepository(root)
     models.add_identity("identity_small", "FP32", (SMALL,))
     models.add_identity("identity_large", "FP32", (LARGE,))
@@ -298,11 +312,16 @@ def write_bare_repository(root: Path) -> Path:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that are measured together, and their repository, which has identity_small too."""
+    """Rows that are measured together, and their repository, which also contains identity_small."""
 
     rows: tuple[Row, ...]
     write_repository: Callable[[Path], Path]
-    compute_rows: tuple[Row, ...] = ()  # whose compute time is compared (compute.py)
+    compute_rows: tuple[Row, ...] = ()  # rows whose compute time is compared (compute.py)
+
+    @property
+    def tls(self) -> bool:
+        """Whether the servers of this group serve over TLS."""
+        return any(row.tls for row in self.rows)
 
 
 GROUPS = {
@@ -311,6 +330,7 @@ GROUPS = {
     "streams": Group(STREAM_ROWS, write_streams_repository),
     "sequences": Group(SEQUENCE_ROWS, write_sequences_repository),
     "ensembles": Group(ENSEMBLE_ROWS, write_ensembles_repository),
+    "tls": Group(TLS_ROWS, write_bare_repository),
 }
 
 
@@ -355,7 +375,7 @@ sequence_batching {{
 
 
 def _resnet_config() -> str:
-    """One image at a time: a batch would only make them wait for each other on one core."""
+    """No batching, because on one core the images of a batch would only wait for each other."""
     return f"""
 backend: "onnxruntime"
 max_batch_size: 1
@@ -367,17 +387,20 @@ instance_group [ {{ count: 1 kind: KIND_CPU }} ]
 
 @dataclass(frozen=True)
 class Files:
-    """What the load generator reads for one model and form."""
+    """The files that the load generator reads for one model and form."""
 
     body: Path
     expect: Path
-    header_length: int | None  # HTTP with binary tensors
-    echo_head: Path | None  # what an echo server puts in front of the tensor
+    header_length: int | None  # only for HTTP with binary tensors
+    # The part of an echo server's answer before the tensor; of a stream, of each response before
+    # its value.
+    echo_head: Path | None
     tensor_bytes: int
 
 
 def write_files(folder: Path, repository: Path, row: Row) -> Files:
-    """Writes the row's request and answer into `folder`; rows that differ in load only share."""
+    """Writes the row's request and answer into `folder`. Rows that differ only in load share
+    them."""
     folder.mkdir(parents=True, exist_ok=True)
     variant = f"-responses{row.responses}" if row.responses else f"-rows{row.batch}"
     stem = f"{row.model.name}-{row.protocol}-{row.form}{variant}"
@@ -393,22 +416,22 @@ def write_files(folder: Path, repository: Path, row: Row) -> Files:
     else:
         header_length = write_http_body(body, row, values)
     head = None
-    plain = not row.responses and not row.sequence_length
-    if row.model.onnx_file is None and row.form == "binary" and plain:
+    echoes = row.model.onnx_file is None and row.form == "binary"
+    if echoes and not row.sequence_length and not row.tls:  # the echo servers have no TLS
         head = folder / f"{stem}.head"
-        head.write_bytes(_echo_head(row, values.nbytes))
+        head.write_bytes(_echo_head(row, values))
     return Files(body, expect, header_length, head, values.nbytes)
 
 
 def input_shape(row: Row) -> tuple[int, ...]:
-    """Of the tensor that a request brings."""
+    """The shape of the tensor in a request."""
     if row.responses:
         return (row.responses,)
     return (row.batch, *row.model.shape[1:]) if row.batch > 1 else row.model.shape
 
 
 def _input_values(row: Row) -> np.ndarray:
-    """Whole numbers for the networks (their pixels are), fractions for the others."""
+    """Whole numbers for the networks (like pixels), fractions for the other models."""
     shape = input_shape(row)
     count = int(np.prod(shape))
     if row.model.onnx_file is None:
@@ -428,7 +451,7 @@ def _expected(model: Model, repository: Path, values: np.ndarray) -> np.ndarray:
 
 
 def write_http_body(path: Path, row: Row, values: np.ndarray) -> int | None:
-    """Returns the length of the JSON part, None when all of the body is JSON."""
+    """Writes an HTTP body. Returns the length of its JSON part; None if the whole body is JSON."""
     tensor = {"name": row.model.input_name, "shape": list(values.shape), "datatype": "FP32"}
     output: dict[str, object] = {"name": row.model.output_name}
     if row.form == "json":
@@ -454,13 +477,14 @@ def grpc_body(model: Model, values: np.ndarray) -> bytes:
 
 
 def repeat_body(model: Model, values: np.ndarray) -> bytes:
-    """One response for each value, without a pause. The model's type is INT32: it gets the bits of
-    the floats that the load generator expects."""
+    """A request for one response per value, without pauses. The model's type is INT32, so it gets
+    the bits of the floats that the load generator expects. They come last, where an echo server
+    looks for them."""
     request = service_pb2.ModelInferRequest(model_name=model.name)
     for name, datatype, tensor in (
-        (model.input_name, "INT32", values),
         ("DELAY", "UINT32", np.zeros(values.shape, np.uint32)),
         ("WAIT", "UINT32", np.zeros(1, np.uint32)),
+        (model.input_name, "INT32", values),
     ):
         request.inputs.add(name=name, datatype=datatype, shape=tensor.shape)
         request.raw_input_contents.append(tensor.tobytes())
@@ -468,8 +492,10 @@ def repeat_body(model: Model, values: np.ndarray) -> bytes:
     return request.SerializeToString()
 
 
-def _echo_head(row: Row, tensor_bytes: int) -> bytes:
-    """An answer up to its tensor, which an echo server takes from the end of the request."""
+def _echo_head(row: Row, values: np.ndarray) -> bytes:
+    """The part of an answer before the tensor, which an echo server copies from the request's
+    end. A response of a stream has one of the values as its tensor."""
+    tensor_bytes = values.itemsize if row.responses else values.nbytes
     if row.protocol == "http":
         output = {
             "name": row.model.output_name,
@@ -480,9 +506,19 @@ def _echo_head(row: Row, tensor_bytes: int) -> bytes:
         answer = {"model_name": row.model.name, "model_version": "1", "outputs": [output]}
         return json.dumps(answer, separators=(",", ":")).encode()
     response = service_pb2.ModelInferResponse(model_name=row.model.name, model_version="1")
-    response.outputs.add(name=row.model.output_name, datatype="FP32", shape=row.model.shape)
-    raw_output_contents = bytes([(6 << 3) | 2])  # the tag: field 6, a length and bytes
-    return response.SerializeToString() + raw_output_contents + varint(tensor_bytes)
+    datatype = "INT32" if row.responses else "FP32"
+    response.outputs.add(name=row.model.output_name, datatype=datatype, shape=row.model.shape)
+    raw_output_contents = _field(6, tensor_bytes)
+    head = response.SerializeToString() + raw_output_contents
+    if not row.responses:
+        return head
+    infer_response = _field(2, len(head) + tensor_bytes)  # of a ModelStreamInferResponse
+    return infer_response + head
+
+
+def _field(number: int, size: int) -> bytes:
+    """What precedes the bytes of a field: its tag and their length."""
+    return bytes([(number << 3) | 2]) + varint(size)
 
 
 def varint(number: int) -> bytes:
