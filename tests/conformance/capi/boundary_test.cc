@@ -1,5 +1,5 @@
-// No exception gets through the C API: neither one of the library's into the application, nor one
-// of a callback into the library.
+// No exception crosses the C API: neither one of the library into the application, nor one of a
+// callback into the library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(Boundary, AskingForTheImpossibleIsAnError) {
   EXPECT_TRUE(Ok(TRITONSERVER_MetricArgsDelete(args)));
 }
 
-// An allocator whose callbacks throw; which of them, says `what`.
+// An allocator whose callback `what` throws.
 class ThrowingAllocator {
  public:
   explicit ThrowingAllocator(const std::string& what) : what_(what) {
@@ -164,7 +164,7 @@ TEST_F(ThrowingCallbacks, OfARequestEndIt) {
     std::unique_lock<std::mutex> lock(flight.mu);
     flight.changed.wait(lock, [&] { return flight.ends == 2; });
   }
-  server_->Delete();  // it ends, so nothing was lost on the way
+  server_->Delete();  // the server can end, so it has lost no request
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The response cache through the C API: options, hits and misses, what changes a model's answers,
-// and caches that fail.
+// The response cache through the C API: options, hits and misses, changes of a model's answers, and
+// caches that fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class CacheOptions : public Options {
   }
 };
 
-// One request, whose answer has to be the input.
+// Sends one request, whose answer has to be the input.
 void Ask(const TestServer& server, const char* model, float value) {
   DiaryAllocator allocator;
   Call call(server, model, &allocator);
@@ -96,7 +96,7 @@ TEST(ResponseCache, AHitComesInTheApplicationsBuffers) {
             (std::vector<std::string>{"start", "alloc OUTPUT0 8", "attributes OUTPUT0 8",
                                       "release OUTPUT0 8"}));
   EXPECT_THAT(server.Statistics("m"), Counts(1, 1, 1));
-  // Without a buffer there is no hit; then the model answers, or says why it cannot.
+  // Without a buffer there is no hit. The model answers instead, or reports why it cannot.
   allocator.fail_alloc = true;
   Call call(server, "m", &allocator);
   call.AddFloats("INPUT0", {1, 2}, {1, 2});

@@ -1,4 +1,4 @@
-// Metric families that programs make through the C API.
+// Metric families that programs create through the C API.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

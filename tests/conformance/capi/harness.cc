@@ -103,7 +103,7 @@ TestServer::TestServer(const Repository& repository, TRITONSERVER_ModelControlMo
 
 TestServer::TestServer(const Options& options) {
   EXPECT_TRUE(Ok(TRITONSERVER_ServerNew(&server_, options.get())));
-  if (server_ == nullptr) abort();  // there is nothing to test
+  if (server_ == nullptr) abort();  // without a server there is nothing to test
 }
 
 TestServer::~TestServer() { Delete(); }
@@ -127,7 +127,7 @@ std::string TestServer::Statistics(const std::string& model) const {
 
 // ---- Allocator
 
-// The buffer's mark: which tensor it is for.
+// Identifies a buffer: the tensor that it is for.
 struct BufferMark {
   DiaryAllocator* allocator;
   std::string tensor;
@@ -261,7 +261,7 @@ Call::Call(const TestServer& server, const std::string& model, DiaryAllocator* a
     : server_(server.get()), allocator_(allocator) {
   EXPECT_TRUE(
       Ok(TRITONSERVER_InferenceRequestNew(&request_, server_, model.c_str(), version)));
-  if (request_ == nullptr) abort();  // there is nothing to call
+  if (request_ == nullptr) abort();  // without a request there is nothing to call
   EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetReleaseCallback(request_, OnRelease, this)));
   EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetResponseCallback(
       request_, allocator_->get(), allocator_, OnResponse, this)));
@@ -345,8 +345,8 @@ int Call::empty_callbacks() const {
   return empty_callbacks_;
 }
 
-// Both notify while they hold the lock, because the waiting thread may destroy the call as soon as
-// the lock is released.
+// Both callbacks notify while they hold the lock, because the waiting thread may destroy the call
+// as soon as the lock is released.
 
 void Call::OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* userp) {
   auto* self = static_cast<Call*>(userp);

@@ -1,5 +1,5 @@
-// Inference through the C API on models of the identity backend: what goes in comes out, memory and
-// ownership follow the contract, and errors say what is wrong.
+// Inference through the C API on models of the identity backend: the outputs equal the inputs,
+// memory and ownership follow the contract, and errors describe the problem.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ output { name: "OUTPUT1" data_type: TYPE_STRING dims: [ -1 ] }
 const std::string kTwoInts("\1\0\0\0\2\0\0\0", 8);
 const std::string kOneText("\3\0\0\0abc", 7);
 
-// One server for all tests of this file: they do not disturb one another.
+// One server for all tests of this file, which do not affect each other.
 class InferTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -224,7 +224,7 @@ TEST_F(InferTest, AllocatorFailuresBecomeErrors) {
     call.AddFloats("INPUT0", {1, 1}, {1});
     ASSERT_TRUE(Ok(call.Issue()));
     ResponsePtr response = call.TakeResponse();
-    // A new error each time.
+    // Each call returns a new error.
     EXPECT_TRUE(Fails(TRITONSERVER_InferenceResponseError(response.get()), c.code, c.text));
     EXPECT_TRUE(Fails(TRITONSERVER_InferenceResponseError(response.get()), c.code, c.text));
     response.reset();
@@ -342,6 +342,70 @@ TEST_F(InferTest, CancelledInTheQueueIsNotExecuted) {
   EXPECT_EQ(Outputs(first.TakeResponse()).size(), 1u);
 }
 
+// Every function that changes or deletes a request.
+std::vector<TRITONSERVER_Error*> TryToChange(TRITONSERVER_InferenceRequest* request,
+                                             TRITONSERVER_ResponseAllocator* allocator) {
+  const int64_t shape[] = {1, 1};
+  static const float value = 5;
+  TRITONSERVER_BufferAttributes* attributes = nullptr;
+  EXPECT_TRUE(Ok(TRITONSERVER_BufferAttributesNew(&attributes)));
+  std::vector<TRITONSERVER_Error*> results = {
+      TRITONSERVER_InferenceRequestSetId(request, "changed"),
+      TRITONSERVER_InferenceRequestSetFlags(request, 1),
+      TRITONSERVER_InferenceRequestSetCorrelationId(request, 1),
+      TRITONSERVER_InferenceRequestSetCorrelationIdString(request, "s"),
+      TRITONSERVER_InferenceRequestSetPriority(request, 1),
+      TRITONSERVER_InferenceRequestSetPriorityUInt64(request, 1),
+      TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(request, 1),
+      TRITONSERVER_InferenceRequestSetStringParameter(request, "p", "1"),
+      TRITONSERVER_InferenceRequestSetIntParameter(request, "p", 1),
+      TRITONSERVER_InferenceRequestSetBoolParameter(request, "p", true),
+      TRITONSERVER_InferenceRequestSetDoubleParameter(request, "p", 1),
+      TRITONSERVER_InferenceRequestAddInput(request, "x", TRITONSERVER_TYPE_FP32, shape, 2),
+      TRITONSERVER_InferenceRequestAddRawInput(request, "x"),
+      TRITONSERVER_InferenceRequestAppendInputData(request, "INPUT0", &value, sizeof(value),
+                                                   TRITONSERVER_MEMORY_CPU, 0),
+      TRITONSERVER_InferenceRequestAppendInputDataWithHostPolicy(
+          request, "INPUT0", &value, sizeof(value), TRITONSERVER_MEMORY_CPU, 0, "p"),
+      TRITONSERVER_InferenceRequestAppendInputDataWithBufferAttributes(request, "INPUT0", &value,
+                                                                       attributes),
+      TRITONSERVER_InferenceRequestRemoveAllInputData(request, "INPUT0"),
+      TRITONSERVER_InferenceRequestRemoveInput(request, "INPUT0"),
+      TRITONSERVER_InferenceRequestRemoveAllInputs(request),
+      TRITONSERVER_InferenceRequestAddRequestedOutput(request, "OUTPUT0"),
+      TRITONSERVER_InferenceRequestRemoveRequestedOutput(request, "OUTPUT0"),
+      TRITONSERVER_InferenceRequestRemoveAllRequestedOutputs(request),
+      TRITONSERVER_InferenceRequestSetReleaseCallback(request, nullptr, nullptr),
+      TRITONSERVER_InferenceRequestSetResponseCallback(request, allocator, nullptr, nullptr,
+                                                       nullptr),
+      TRITONSERVER_InferenceRequestDelete(request),
+  };
+  EXPECT_TRUE(Ok(TRITONSERVER_BufferAttributesDelete(attributes)));
+  return results;
+}
+
+TEST_F(InferTest, ARequestInFlightIsLeftAlone) {
+  // The model has one instance: the second request waits behind the first.
+  Call first(server(), "slow", &allocator_);
+  first.AddFloats("INPUT0", {8, 1}, std::vector<float>(8));
+  Call second(server(), "slow", &allocator_);
+  second.AddFloats("INPUT0", {8, 1}, std::vector<float>(8, 2));
+  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestSetId(second.request(), "own")));
+  ASSERT_TRUE(Ok(first.Issue()));
+  ASSERT_TRUE(Ok(second.Issue()));
+  for (TRITONSERVER_Error* const result : TryToChange(second.request(), allocator_.get())) {
+    EXPECT_TRUE(Fails(result, TRITONSERVER_ERROR_INVALID_ARG,
+                      "[request id: own] the request is in flight: it may be changed or deleted "
+                      "only after its release callback was called"));
+  }
+  const ResponsePtr response = second.TakeResponse();
+  EXPECT_EQ(Floats(Outputs(response).at(0)), std::vector<float>(8, 2));
+  const char* answered = nullptr;
+  ASSERT_TRUE(Ok(TRITONSERVER_InferenceResponseId(response.get(), &answered)));
+  EXPECT_STREQ(answered, "own");
+  EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetId(second.request(), "after")));
+}
+
 TEST_F(InferTest, ReleaseCallbackMayDeleteTheRequest) {
   Call reference(server(), "id", &allocator_);  // takes the response
   TRITONSERVER_InferenceRequest* request = nullptr;
@@ -400,7 +464,7 @@ TEST_F(InferTest, InputDataMayComeInPieces) {
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestAppendInputDataWithBufferAttributes(
       request, "INPUT0", values + 1, attributes)));
   ASSERT_TRUE(Ok(TRITONSERVER_BufferAttributesDelete(attributes)));
-  // Meant for instances with another host policy.
+  // For instances with another host policy, so it is not used here.
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestAppendInputDataWithHostPolicy(
       request, "INPUT0", values, 16, TRITONSERVER_MEMORY_CPU_PINNED, 0, "nobody's")));
   ASSERT_TRUE(Ok(call.Issue()));
@@ -468,7 +532,7 @@ TEST_F(InferTest, RemembersItsProperties) {
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestTimeoutMicroseconds(request, &timeout)));
   EXPECT_EQ(timeout, 1000u);
 
-  // The model has no priority levels: whatever is asked for, its default counts.
+  // The model has no priority levels, so its default counts whatever is requested.
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestSetPriority(request, 2)));
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestSetPriorityUInt64(request, 1ull << 40)));
   uint32_t priority = 9;

@@ -1,5 +1,5 @@
-// What a client of the C API sees of backends that answer several times, late, wrongly or not at
-// all: models of the testing backend. Whatever they do, the server goes on.
+// The effects of misbehaving backends on a client of the C API: models of the testing backend that
+// answer several times, late, wrongly or not at all. The server continues in every case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -106,7 +106,7 @@ TEST_F(MisbehaviourTest, ResponsesOfADecoupledModelArriveAsTheyAreSent) {
   EXPECT_EQ(call->TakeResponses().size(), 2u);
 }
 
-// A model that sends from threads of its own, long after it has released the request.
+// The model sends from its own threads, long after it has released the request.
 TEST_F(MisbehaviourTest, ResponsesAndCancellationOutliveTheRequest) {
   Start(R"(backend: "repeat"
 input [ { name: "IN" data_type: TYPE_INT32 dims: [ -1 ] },

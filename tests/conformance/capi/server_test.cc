@@ -11,7 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Fails to load: there is no such backend.
+// Fails to load, because there is no such backend.
 constexpr char kBrokenConfig[] = R"(backend: "no_such_backend"
 input { name: "INPUT0" data_type: TYPE_FP32 dims: [ 1 ] }
 output { name: "OUTPUT0" data_type: TYPE_FP32 dims: [ 1 ] }
@@ -29,7 +29,7 @@ bool IsModelReady(const TestServer& server, const char* model) {
   return ready;
 }
 
-// One element in, one element out.
+// Sends one element and expects it as the answer.
 void ExpectAnswers(const TestServer& server, const char* model) {
   DiaryAllocator allocator;
   Call call(server, model, &allocator);
@@ -124,7 +124,7 @@ TEST(ServerStart, RateLimiterAndHostPolicy) {
     ExpectAnswers(server, "id");
     ExpectAnswers(server, "id");
   }
-  // Of two counts the smaller one holds.
+  // The smaller one of two counts applies.
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsAddRateLimiterResource(options.get(), "R", 3, -1)));
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsAddRateLimiterResource(options.get(), "R", 9, -1)));
   TRITONSERVER_Server* none = nullptr;

@@ -1,5 +1,5 @@
-// Traces of an application: what is told of a request and of the steps of an ensemble, in which
-// order, and that every trace comes back exactly once, whatever becomes of the request.
+// Traces of an application: the activities reported for a request and for the steps of an ensemble,
+// and their order. Every trace is released exactly once, whatever happens to the request.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testing::UnorderedElementsAre;
 constexpr int kTimes = TRITONSERVER_TRACE_LEVEL_TIMESTAMPS;
 constexpr int kTensors = TRITONSERVER_TRACE_LEVEL_TENSORS;
 
-// What is known of one trace.
+// The information collected about one trace.
 struct Told {
   uint64_t id = 0;
   uint64_t parent_id = 0;
@@ -30,14 +30,14 @@ struct Told {
   std::string request_id;
   std::string context;
   std::vector<std::string> activities;  // in the order of their calls
-  std::vector<uint64_t> times;          // of the server's own
+  std::vector<uint64_t> times;          // times of the server's own activities
   int releases = 0;
 };
 
-// Takes the callbacks of traces. Thread-safe.
+// Receives the callbacks of traces. Thread-safe.
 class Listener {
  public:
-  // Deleted when it comes back.
+  // The release callback deletes the trace.
   TRITONSERVER_InferenceTrace* NewTrace(int level, uint64_t parent_id = 0) {
     TRITONSERVER_InferenceTrace* trace = nullptr;
     EXPECT_TRUE(Ok(TRITONSERVER_InferenceTraceTensorNew(
@@ -46,7 +46,7 @@ class Listener {
     return trace;
   }
 
-  // Until `count` traces are back.
+  // Waits until `count` traces are released.
   std::map<std::string, Told> WaitForModels(size_t count) {
     std::map<std::string, Told> models;
     for (const Told& told : Wait(count)) {
@@ -80,7 +80,7 @@ class Listener {
                          TRITONSERVER_InferenceTraceActivity activity, uint64_t time_ns,
                          void* userp) {
     auto* self = static_cast<Listener*>(userp);
-    // Callbacks may use the trace, and others.
+    // Callbacks may use this trace and create others.
     TRITONSERVER_InferenceTrace* child = nullptr;
     EXPECT_TRUE(Ok(TRITONSERVER_InferenceTraceSpawnChildTrace(trace, &child)));
     EXPECT_TRUE(Ok(TRITONSERVER_InferenceTraceDelete(child)));
@@ -210,7 +210,7 @@ class TraceTest : public testing::Test {
     return call;
   }
 
-  // Until it is done; its responses go, which hold the trace, too.
+  // Waits for the call, and deletes its responses, which hold the trace too.
   static void Finish(Call* call) {
     call->Wait();
     call->TakeResponses();
@@ -368,12 +368,12 @@ TEST_F(TraceTest, BackendsAddToIt) {
 }
 
 TEST_F(TraceTest, ComesBackAlsoWhenTheRequestIsRefused) {
-  // Before it began: the input is missing.
+  // An error before the request is issued: the input is missing.
   Call empty(server(), "id", &allocator_);
   EXPECT_TRUE(Fails(empty.Issue(listener_.NewTrace(kTimes)), TRITONSERVER_ERROR_INVALID_ARG, ""));
   EXPECT_THAT(listener_.Wait(1)[0].activities, ElementsAre());
 
-  // At the door of a queue for one request: it is soon full, as nobody empties it so fast.
+  // Refused by a queue with room for one request, which fills faster than the model empties it.
   Listener listener;
   std::vector<std::unique_ptr<Call>> calls;
   TRITONSERVER_Error* error = nullptr;

@@ -117,7 +117,7 @@ TEST(ServerOptions, CheckWhatTheyCan) {
   EXPECT_TRUE(Fails(limit(TRITONSERVER_INSTANCEGROUPKIND_CPU, 0, 0.5),
                     TRITONSERVER_ERROR_INVALID_ARG,
                     "given device kind is not supported, got: CPU"));
-  // A program that was written for a machine with GPUs.
+  // Options of a program that was written for a machine with GPUs.
   EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetPinnedMemoryPoolByteSize(options, 1 << 28)));
   EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetCudaMemoryPoolByteSize(options, 0, 1 << 26)));
   EXPECT_TRUE(Ok(TRITONSERVER_ServerOptionsSetCudaVirtualAddressSize(options, 0, 1 << 30)));
@@ -128,7 +128,7 @@ TEST(ServerOptions, CheckWhatTheyCan) {
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
 }
 
-// The server has counters of latencies and nothing else: it takes what that is, and says no to more.
+// The server has only counters of latencies: it accepts settings that agree and refuses others.
 TEST(ServerOptions, MetricsAreAsTheyAreOrRefused) {
   TRITONSERVER_ServerOptions* options = nullptr;
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsNew(&options)));
@@ -156,7 +156,7 @@ TEST(ServerOptions, MetricsAreAsTheyAreOrRefused) {
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
 }
 
-// Begins and ends with the settings that the process has by default.
+// Begins and ends each test with the default settings of the process.
 class LogTest : public testing::Test {
  protected:
   LogTest() { Reset(); }

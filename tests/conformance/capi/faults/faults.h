@@ -17,13 +17,13 @@ enum class Kind {
   kThread,          // pthread_create of any thread
 };
 
-// From now on one request of that kind fails: the first one of ours from the `number`th on, counted
-// from 1.
+// From now on one request of that kind fails: the first one made by the project's own code, counted
+// from the `number`th request (the first is 1).
 void Arm(Kind kind, uint64_t number);
 // Disarms all failures. Returns the number of the request that failed; 0 if none did.
 uint64_t Disarm();
 
-// On average one in this many fails, at random; 0: none.
+// On average one in this many fails, at random; 0: none fails.
 struct Rates {
   uint32_t allocations = 0;       // of threads inside a Window
   uint32_t core_allocations = 0;  // of threads that are not the test's
@@ -40,7 +40,7 @@ bool Short();
 // The owner to whom this thread's allocations are assigned.
 enum class Side { kCore, kWindow, kTest };
 
-// While it lives, allocations of this thread can fail.
+// During its lifetime, allocations of this thread can fail.
 class Window {
  public:
   Window();
@@ -52,8 +52,8 @@ class Window {
   const Side outer_;
 };
 
-// While it lives, they cannot, even inside a Window: for callbacks and threads of a test. The main
-// thread belongs to the test without it.
+// During its lifetime, allocations of this thread cannot fail, even inside a Window: for callbacks
+// and threads of a test. The main thread belongs to the test anyway.
 class Pause {
  public:
   Pause();

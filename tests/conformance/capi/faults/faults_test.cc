@@ -1,14 +1,15 @@
-// What the C API asks the system for fails, one thing in a pass: each allocation of the calling
-// thread, and each of the server's own threads, while servers start, models are loaded and
-// unloaded, requests are built, issued and answered, values and metrics are made, and reports are
-// asked for; and each thread to be created. The call or the request then returns an error, or does
-// without; nothing crashes, hangs or is lost; and the same scenario succeeds when nothing fails.
+// Tests the C API while resources fail, one in each pass: each allocation of the calling thread,
+// each allocation of the server's own threads, and each creation of a thread. Meanwhile servers
+// start, models are loaded and unloaded, requests are built, issued and answered, values and
+// metrics are created, and reports are requested. The call or the request then returns an error or
+// works without the resource. Nothing crashes, hangs or leaks, and the same scenario succeeds if
+// nothing fails.
 //
 //   capi_faults_test [--stride=N] [--phase=N] [--leaks-each]
 //
-// With a stride only every Nth is tried, beginning with the phase: a sample. Without one each
-// scenario has a stride of its own, for the whole to take seconds. Under AddressSanitizer nothing
-// may be leaked either; --leaks-each looks after each pass instead of at the end.
+// With a stride only every Nth failure is tried, beginning with the phase. Without one each
+// scenario has its own stride, so that the whole test takes seconds. Under AddressSanitizer the
+// test also checks for leaks, at the end or, with --leaks-each, after each pass.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -26,9 +27,9 @@
 extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
 extern "C" __attribute__((weak)) void __sanitizer_print_stack_trace();
 
-// Messages of protobuf, whose generated code loses what it has made when the rest of a copy fails;
-// and what the C library keeps for each thread to its end, which the sanitizer does not always
-// find. Seen by the sanitizer's library only if it is exported.
+// Ignores leaks in protobuf messages, whose generated code loses memory if a later part of a copy
+// fails, and memory that the C library keeps for each thread, which the sanitizer does not always
+// find. Exported, because the sanitizer's library looks it up.
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:google::protobuf\nleak:inference::\nleak:__cxa_thread_atexit_impl\nleak:_dlerror_"
          "run\n";
@@ -37,14 +38,14 @@ extern "C" __attribute__((visibility("default"))) const char* __lsan_default_sup
 namespace nereid_test {
 namespace {
 
-uint64_t stride = 0;  // 0: that of each scenario
+uint64_t stride = 0;  // 0: each scenario's own
 uint64_t phase = 1;
-// Samples of what takes thousands of passes.
+// Strides for scenarios that would take thousands of passes.
 constexpr uint64_t kFewOfAServer = 97;
 constexpr uint64_t kFewOfLoads = 41;
 bool look_for_leaks_each_time = false;
 
-// Of true: the scenario came to its end.
+// Returns true if the scenario came to its end.
 using Scenario = std::function<bool(Probe* probe)>;
 
 void CheckLeaks(const std::string& after) {
@@ -118,7 +119,7 @@ bool MakeValues(Probe* probe) {
   TRITONSERVER_BufferAttributes* attributes = nullptr;
   if (!call([&] { return TRITONSERVER_BufferAttributesNew(&attributes); })) return false;
   EXPECT_TRUE(Ok(TRITONSERVER_BufferAttributesDelete(attributes)));
-  // An error is made, whatever is to be had.
+  // Creating an error succeeds even if memory is exhausted.
   TRITONSERVER_Error* error = nullptr;
   call.Makes([&] {
     error = TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "a text that needs an allocation");
@@ -166,7 +167,7 @@ TEST(Faults, OfAllocationsOfMetrics) {
 
 using OptionsPtr = std::unique_ptr<TRITONSERVER_ServerOptions, OptionsDeleter>;
 
-// Null when `probe` has failed.
+// Null if `probe` has failed.
 OptionsPtr MakeOptions(const Repository& repository, TRITONSERVER_ModelControlMode mode,
                        Probe* probe) {
   Probe& call = *probe;
@@ -206,7 +207,7 @@ OptionsPtr MakeOptions(const Repository& repository, TRITONSERVER_ModelControlMo
   return set ? std::move(options) : nullptr;
 }
 
-// The configuration of an ensemble of one member.
+// The configuration of an ensemble with one member.
 std::string GraphOf(const std::string& member) {
   return R"(platform: "ensemble"
 max_batch_size: 8
@@ -224,7 +225,7 @@ bool DeleteServer(TRITONSERVER_Server* server) {
   return deleted;
 }
 
-// With a model of each way of working, one of which answers a request.
+// Starts a server with models of every kind, one of which answers a request.
 class ServerLife : public testing::Test {
  protected:
   ServerLife() {
@@ -291,7 +292,7 @@ class Chains : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStartupModel(options.get(), "*")));
     ASSERT_TRUE(Ok(TRITONSERVER_ServerNew(&server_, options.get())));
   }
-  // It ends, so every sequence has ended.
+  // The server can end, so every sequence has ended.
   void TearDown() override { DeleteServer(server_); }
 
   StormRequest Next(uint64_t id, uint32_t flags) {
@@ -307,8 +308,8 @@ class Chains : public testing::TestWithParam<std::string> {
     return request;
   }
 
-  // A sequence of three requests, and another that is cancelled. One that fails in the middle is
-  // left to end of itself; its number is not used again.
+  // Sends a sequence of three requests, and another sequence that is cancelled. A sequence that
+  // fails in the middle is not continued, and its number is not used again.
   bool Ask(Probe* probe) {
     const uint64_t whole = ++last_id_;
     for (const uint32_t flags : {uint32_t{TRITONSERVER_REQUEST_FLAG_SEQUENCE_START}, uint32_t{0},
@@ -322,7 +323,7 @@ class Chains : public testing::TestWithParam<std::string> {
     ProbeFlight second(server_);
     if (!second.Issue(Next(cancelled, 0), probe, /*cancel=*/true)) return false;
     Probe unused;
-    second.Wait(&unused);  // an error, or an answer that was faster
+    second.Wait(&unused);  // an error, or an answer that came before the cancellation
     return true;
   }
 
@@ -358,10 +359,10 @@ class Requests : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsSetStartupModel(options.get(), GetParam().c_str())));
     ASSERT_TRUE(Ok(TRITONSERVER_ServerNew(&server_, options.get())));
   }
-  // It ends, so no pass of a gate was lost.
+  // The server can end, so every request has left it.
   void TearDown() override { DeleteServer(server_); }
 
-  // One after the other, then one that is cancelled.
+  // Sends requests one after the other, then one that is cancelled.
   bool Ask(Probe* probe) {
     StormRandom random(7);
     for (int i = 0; i < 3; ++i) {
@@ -377,11 +378,11 @@ class Requests : public testing::TestWithParam<std::string> {
     ProbeFlight flight(server_);
     if (!flight.Issue(request, probe, /*cancel=*/true)) return false;
     Probe unused;
-    flight.Wait(&unused);  // an error, or an answer that was faster
+    flight.Wait(&unused);  // an error, or an answer that came before the cancellation
     return true;
   }
 
-  // Nothing waits for an execution any more.
+  // Checks that no request is pending any more.
   void CheckPending() {
     TRITONSERVER_Metrics* metrics = nullptr;
     ASSERT_TRUE(Ok(TRITONSERVER_ServerMetrics(server_, &metrics)));
@@ -432,7 +433,7 @@ class Control : public testing::Test {
   }
   ~Control() override { DeleteServer(server_); }
 
-  // Loads, with a configuration and a file of the client's, asks, and unloads.
+  // Loads a model with a configuration and a file from the client, infers, and unloads.
   bool LoadAndUnload(Probe* probe) {
     Probe& call = *probe;
     TRITONSERVER_Parameter* const config =
@@ -458,14 +459,14 @@ class Control : public testing::Test {
            Message([&](auto** m) { return TRITONSERVER_ServerModelIndex(server_, 0, m); }, probe) &&
            ChangeInstances(probe) &&
            call([&] { return TRITONSERVER_ServerLoadModel(server_, "graph"); }) &&
-           // The graph is checked again with its member, and goes with it.
+           // The ensemble is checked again with its member, and unloaded with it.
            ChangeInstances(probe) &&
            call([&] { return TRITONSERVER_ServerUnloadModelAndDependents(server_, "graph"); }) &&
            call([&] { return TRITONSERVER_ServerUnloadModel(server_, "model"); });
     return done;
   }
 
-  // In place.
+  // Changes the number of instances without a reload.
   bool ChangeInstances(Probe* probe) {
     instances_ = 3 - instances_;
     repository_.AddModel("model", IdentityConfig("instance_group { kind: KIND_CPU count: " +

@@ -1,9 +1,9 @@
-// Faults for a running server: a library that is loaded before all others.
+// Faults for a running server, as a library to be preloaded.
 //
 //   NEREID_FAULTS=seed=7,threads=200,files=300,shorts=20 LD_PRELOAD=libnereid_faults.so nereid ...
 //
-// On average one in the given number of thread creations, and of file openings and readings, fails;
-// one in the given number of reads and sends is cut short, which must have no visible effect.
+// On average one in the given number of thread creations, and of file openings and readings, fails.
+// One in the given number of reads and sends is cut short, which must have no visible effect.
 // Allocations never fail here, because the program has its own allocator.
 #include <dlfcn.h>
 #include <signal.h>
@@ -73,7 +73,7 @@ long SendHalf(int socket, const msghdr* message, int flags) {
 
 }  // namespace
 
-// The program sends by the system call itself.
+// The program sends with the system call itself.
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) noexcept {
   va_list arguments;
   va_start(arguments, number);

@@ -9,7 +9,7 @@
 namespace nereid_test {
 namespace {
 
-// Longer than anything takes that is not lost.
+// A request that takes longer than this is lost.
 constexpr std::chrono::seconds kLost(60);
 
 }  // namespace
@@ -153,7 +153,7 @@ void ProbeFlight::OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t 
   auto* const self = static_cast<ProbeFlight*>(userp);
   std::unique_lock<std::mutex> lock(self->mu_);
   EXPECT_FALSE(self->final_) << self->asked_.model << ": a response after the final one";
-  lock.unlock();  // deleting a response gives its buffers back
+  lock.unlock();  // deleting a response calls the allocator
   if (response != nullptr) self->Take(response);
   lock.lock();
   if ((flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) == 0) return;

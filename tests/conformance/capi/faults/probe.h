@@ -1,5 +1,5 @@
 // One pass through a scenario of the C API during which something may fail on purpose, and a
-// request that comes back whatever fails. Thread-compatible, except for the callbacks.
+// request that ends properly whatever fails. Thread-compatible, except for the callbacks.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_FAULTS_PROBE_H_
 #define NEREID_TESTS_CONFORMANCE_CAPI_FAULTS_PROBE_H_
 

@@ -33,7 +33,7 @@ TRITONSERVER_Error* Release(TRITONSERVER_ResponseAllocator*, void* buffer, void*
   return nullptr;
 }
 
-// The bytes of output `name`, which has to be there.
+// The bytes of output `name`, which must exist.
 std::string OutputBytes(TRITONSERVER_InferenceResponse* response, const std::string& name) {
   uint32_t count = 0;
   EXPECT_TRUE(Ok(TRITONSERVER_InferenceResponseOutputCount(response, &count)));
@@ -149,7 +149,7 @@ bool StormCall::Build() {
 }
 
 void StormCall::CheckRefusal(TRITONSERVER_Error* error) const {
-  // NOT_FOUND: the model has just been unloaded.
+  // NOT_FOUND if the model has just been unloaded.
   const TRITONSERVER_Error_Code code = TRITONSERVER_ErrorCode(error);
   EXPECT_TRUE(IsWant(error) ||
               ((asked_.may_be_refused || ledger_->stopping) &&

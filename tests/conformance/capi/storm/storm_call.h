@@ -1,7 +1,7 @@
 // One request of the storm, from its creation to its end, and the ledger in which all requests are
-// counted. The assertions here hold whatever happens to a request: it is released once, it gets one
-// final answer and nothing after that, and each answer is right or an error that the request may
-// have.
+// counted. The assertions hold whatever happens to a request: it is released once, it gets one
+// final answer and nothing after that, and each answer is right or an error that is allowed for the
+// request.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_CALL_H_
 #define NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_CALL_H_
 
@@ -53,22 +53,22 @@ class StormLedger {
   TRITONSERVER_ResponseAllocator* allocator() const { return allocator_; }
 
   std::atomic<int64_t> issued{0};    // accepted by TRITONSERVER_ServerInferAsync
-  std::atomic<int64_t> refused{0};   // not accepted: these return at once
+  std::atomic<int64_t> refused{0};   // not accepted: the call returned an error
   std::atomic<int64_t> released{0};  // release callbacks
   std::atomic<int64_t> finals{0};    // response callbacks with the final flag
   std::atomic<int64_t> right{0};     // requests answered as expected
   std::atomic<int64_t> buffers{0};   // allocator buffers not yet released
   // Error responses by TRITONSERVER_Error_Code.
   std::array<std::atomic<int64_t>, 16> errors{};
-  // Allocations, threads and files fail at random: so a call or a request may fail for lack of
-  // them.
+  // Allocations, threads and files fail at random, so calls and requests may fail for lack of a
+  // resource.
   std::atomic<bool> faults{false};
-  std::atomic<int64_t> wanting{0};  // calls that failed for lack of them
-  // From now on UNAVAILABLE is a right answer to every request.
+  std::atomic<int64_t> wanting{0};  // calls that failed for that reason
+  // From now on UNAVAILABLE is an allowed answer to every request.
   std::atomic<bool> stopping{false};
 
-  // A call has ended. Keeps its record for a while, so that a surplus callback finds the counts and
-  // not freed memory.
+  // A call has ended. Keeps its record for a while, so that a surplus callback would find the
+  // counts instead of freed memory.
   void Bury(std::shared_ptr<void> call);
   // Waits until every issued call has ended.
   void WaitForAll();
@@ -86,7 +86,7 @@ class StormCall : public std::enable_shared_from_this<StormCall> {
  public:
   enum class Deletion {
     kByOwner,     // the owner waits, then deletes or issues it again
-    kByCallback,  // by the release callback, each response by the callback that brings it
+    kByCallback,  // the release callback deletes the request, and response callbacks the responses
   };
 
   // Null if the server does not know the model (any more). `ledger` outlives the call.
@@ -96,7 +96,7 @@ class StormCall : public std::enable_shared_from_this<StormCall> {
 
   // False if the server refuses it; then no callback comes. Only the owner calls this.
   bool Issue();
-  // As a frontend would: at any time, from any thread. REQUIRES: kByOwner.
+  // Like a frontend, which cancels at any time and from any thread. REQUIRES: kByOwner.
   void Cancel();
   // Waits until the request is released and has its final answer. REQUIRES: kByOwner, issued.
   void Wait();
@@ -130,7 +130,7 @@ class StormCall : public std::enable_shared_from_this<StormCall> {
 
   std::mutex request_mu_;  // Issue, Cancel and the owner's deletion
   TRITONSERVER_InferenceRequest* request_ = nullptr;
-  bool refused_ = false;  // at the last Issue: there is nothing to cancel
+  bool refused_ = false;  // by the last Issue, so there is nothing to cancel
   std::atomic<bool> cancelled_{false};
 
   mutable std::mutex mu_;

@@ -45,7 +45,8 @@ std::string BytesOf(const std::vector<T>& values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// A vector of floats for a model of IdentityConfig, which comes back. Now and then a large one.
+// A vector of floats for a model of IdentityConfig, sometimes a large one. The answer is the same
+// vector.
 StormRequest Echo(StormRandom* random) {
   const int rows = Draw(random, 1, 3);
   const int columns = Draw(random, 0, 50) == 0 ? 5000 : Draw(random, 0, 2);
@@ -58,7 +59,7 @@ StormRequest Echo(StormRandom* random) {
   return request;
 }
 
-// Of few different ones, so that many have been asked before.
+// One of few different requests, so that many have been sent before and may be in the cache.
 StormRequest EchoOfFew(StormRandom* random) {
   StormRequest request;
   const float value = static_cast<float>(Draw(random, 0, 9));
@@ -69,7 +70,7 @@ StormRequest EchoOfFew(StormRandom* random) {
   return request;
 }
 
-// Any priority and time-out, of which some are wrong for the model or too short.
+// With any priority and time-out, some of which are invalid for the model or too short.
 StormRequest EchoOfAnyUrgency(StormRandom* random) {
   StormRequest request = Echo(random);
   request.priority = static_cast<uint64_t>(Draw(random, 0, 4));

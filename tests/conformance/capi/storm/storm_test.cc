@@ -5,12 +5,12 @@
 //   capi_storm_test [--seconds=S] [--seed=N] [--fail-allocations=N] [--fail-threads=N]
 //                   [--fail-files=N] [--fail-core-allocations=N]
 //
-// One in N allocations of the threads that send, or of the server's own, one in N threads to be
-// created by anybody, one in N openings and readings of files fails: then a request may be answered
-// with UNAVAILABLE, and a model may not load, but everything else that is asserted holds.
+// One in N allocations of the sending threads or of the server's own threads, creations of threads
+// by any thread, and openings and readings of files fails. Then a request may be answered with
+// UNAVAILABLE, and a model may fail to load, but all other assertions still hold.
 //
-// Every thread draws from a generator of its own, started from the seed; how the threads interleave
-// is left to the machine.
+// Every thread has its own random generator, started from the seed; the interleaving of the threads
+// is left to chance.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -41,7 +41,7 @@ uint64_t storm_seed = 1;
 faults::Rates storm_faults;
 
 constexpr int kSenders = 6;
-constexpr size_t kInFlight = 24;  // of one sender, those apart that delete themselves
+constexpr size_t kInFlight = 24;  // per sender, without requests that delete themselves
 
 // Requests that any thread may cancel. Thread-safe.
 class Cancellable {
@@ -51,7 +51,7 @@ class Cancellable {
     calls_[next_++ % calls_.size()] = call;
   }
 
-  // Null where there is none.
+  // Null if there is none.
   std::shared_ptr<StormCall> Take(size_t number) {
     const std::lock_guard<std::mutex> lock(mu_);
     return std::exchange(calls_[number % calls_.size()], {}).lock();
@@ -84,18 +84,18 @@ class Storm {
   void Run();
 
  private:
-  // One thread each.
+  // Each of these runs in its own thread.
   void Send(uint64_t number);
   void CancelFromOutside();
   void Observe();
   void ChangeModels();
-  // Checks and deletes what a load or unload has returned.
+  // Checks and deletes the result of a load or unload.
   void Change(TRITONSERVER_Error* error);
 
-  // One request; false when it was not accepted.
+  // Sends one request; false if it was not accepted.
   bool SendOne(StormRandom* random, std::vector<std::shared_ptr<StormCall>>* in_flight);
   void ObserveModel(const std::string& model);
-  // False when the storm is over. Lets the others work for a moment.
+  // Waits for a moment; false if the storm is over.
   bool Pause(std::chrono::microseconds length);
 
   Repository repository_;
@@ -107,7 +107,7 @@ class Storm {
   std::mutex mu_;
   std::condition_variable ended_;
   bool over_ = false;
-  // By model, how many requests were sent.
+  // Number of requests sent, by model.
   std::map<std::string, int64_t> sent_;
   std::atomic<int64_t> observed_{0};
   std::atomic<int64_t> changes_{0};
@@ -141,10 +141,10 @@ void Storm::Send(uint64_t number) {
   StormRandom random(storm_seed * 1000 + number);
   std::vector<std::shared_ptr<StormCall>> in_flight;
   int refused_in_a_row = 0;
-  // Goes on while the server stops, until it takes nothing more.
+  // Continues while the server stops, until the server refuses all requests.
   while (refused_in_a_row < 200 || !ledger_.stopping) {
     refused_in_a_row = SendOne(&random, &in_flight) ? 0 : refused_in_a_row + 1;
-    // Those that delete themselves have no other bound.
+    // Nothing else limits the number of requests that delete themselves.
     while (ledger_.issued - ledger_.finals > 400 && Pause(std::chrono::milliseconds(1))) {
     }
     if (in_flight.size() < kInFlight) continue;
@@ -154,7 +154,7 @@ void Storm::Send(uint64_t number) {
     call->Wait();
     if (Draw(&random, 0, 3) == 0 && call->Issue()) in_flight.push_back(call);
   }
-  // Some are waited for, the others are dropped while they are in flight.
+  // Some requests are awaited, the others are dropped while they are in flight.
   while (in_flight.size() > kInFlight / 2) {
     in_flight.back()->Wait();
     in_flight.pop_back();
@@ -174,7 +174,7 @@ void Storm::ObserveModel(const std::string& model) {
   TRITONSERVER_Message* message = nullptr;
   bool ready = false;
   if (model == kChangingModel) {
-    // What it says depends on the moment.
+    // The result depends on the moment.
     TRITONSERVER_ErrorDelete(
         TRITONSERVER_ServerModelStatistics(server_->get(), model.c_str(), -1, &message));
     if (message != nullptr) TakeJson(message);
@@ -222,9 +222,10 @@ void Storm::ChangeModels() {
   TRITONSERVER_Server* const server = server_->get();
   for (int round = 0; Pause(std::chrono::milliseconds(5)); ++round) {
     Change(TRITONSERVER_ServerUnloadModel(server, kChangingModel));
-    // As a rule while it is still unloading, and sometimes again while it is loaded.
+    // Usually loads the model while it is still being unloaded, and sometimes again while it is
+    // loaded.
     for (int loads = round % 3 == 0 ? 2 : 1; loads > 0; --loads) {
-      // Otherwise the second load would find nothing to do.
+      // Without a changed file, the second load would have nothing to do.
       repository_.AddFile(std::string(kChangingModel) + "/1/weights",
                           std::to_string(2 * round + loads));
       Change(TRITONSERVER_ServerLoadModel(server, kChangingModel));
@@ -254,13 +255,13 @@ void Storm::Run() {
   if (ledger_.faults) faults::StartRandom(storm_seed, storm_faults);
   {
     std::unique_lock<std::mutex> lock(mu_);
-    // Nobody ends it: this is how long it lasts.
+    // Nothing ends the storm earlier, so this wait is its duration.
     ended_.wait_for(lock, std::chrono::duration<double>(storm_seconds), [this] { return over_; });
     over_ = true;
   }
   ended_.notify_all();
   for (std::thread& thread : others) thread.join();
-  // The senders go on.
+  // The senders continue while the server stops.
   ledger_.stopping = true;
   EXPECT_TRUE(Ok(TRITONSERVER_ServerStop(server_->get())));
   for (std::thread& thread : senders) thread.join();
@@ -271,7 +272,7 @@ void Storm::Run() {
   EXPECT_EQ(ledger_.buffers, 0);
   server_->Delete();
 
-  // It was a storm.
+  // The storm has had the intended effects.
   const int64_t cancelled = ledger_.errors[TRITONSERVER_ERROR_CANCELLED];
   std::printf(
       "seed %llu: %lld requests, %lld right, %lld cancelled, %lld unavailable, "

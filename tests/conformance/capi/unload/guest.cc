@@ -33,7 +33,7 @@ TRITONSERVER_Error* Free(TRITONSERVER_ResponseAllocator*, void* buffer, void*, s
 
 struct Flight {
   std::promise<void> released;
-  std::promise<std::string> answered;  // what went wrong
+  std::promise<std::string> answered;  // an error text, or empty
 };
 
 void OnRelease(TRITONSERVER_InferenceRequest*, uint32_t, void* userp) {
@@ -97,7 +97,7 @@ void Serve(const char* repository, const char* backends, const char* const* mode
   Check(TRITONSERVER_ServerLoadModel(server, models[0]));
   bool ready = false;
   Check(TRITONSERVER_ServerIsReady(server, &ready));
-  // The models are torn down by the time this returns, but for what their threads do last.
+  // When this returns, the models are destroyed, except for the last steps of their threads.
   Check(TRITONSERVER_ServerDelete(server));
   Check(TRITONSERVER_ResponseAllocatorDelete(allocator));
 }

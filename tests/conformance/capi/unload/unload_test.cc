@@ -1,5 +1,5 @@
-// A program that loads libtritonserver.so, serves, deletes the server and closes the library again,
-// many times: no thread and nothing that runs when a thread ends may still need the code.
+// A program that loads libtritonserver.so, serves, deletes the server and closes the library, many
+// times: then no thread, and no code that runs when a thread ends, may still need the library.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ class UnloadTest : public ::testing::Test {
     EXPECT_NE(mkdtemp(pattern.data()), nullptr);
     repository_ = pattern;
     Add(kModels[0], "");
-    // Waits in the timer's hands, and with two instances in two threads'.
+    // Uses the timer's thread for the delay, and two threads for two instances.
     Add(kModels[1],
         "dynamic_batching { max_queue_delay_microseconds: 200 }\n"
         "instance_group { count: 2 kind: KIND_CPU }\n");
@@ -82,7 +82,7 @@ class UnloadTest : public ::testing::Test {
 
 TEST_F(UnloadTest, EveryThreadOfOursIsGoneWhenTheServerIsDeleted) {
   void* const guest = Open();
-  std::thread([] {}).join();  // with the first, ThreadSanitizer starts one of its own
+  std::thread([] {}).join();  // ThreadSanitizer starts its own thread with the first one
   const size_t before = ThreadCount();
   Serve(guest);
   EXPECT_EQ(ThreadCount(), before);
@@ -92,7 +92,7 @@ TEST_F(UnloadTest, EveryThreadOfOursIsGoneWhenTheServerIsDeleted) {
 TEST_F(UnloadTest, TheLibraryMayBeClosedAndOpenedAgain) {
   for (int i = 0; i < IterationCount(); ++i) {
     void* const guest = Open();
-    // A thread of its own: what it keeps for itself goes when it ends.
+    // In a separate thread, whose thread-local objects are destroyed when it ends.
     std::thread([&] { Serve(guest); }).join();
     dlclose(guest);
   }
