@@ -1,4 +1,4 @@
-"""One server with identity models for the tests that need nothing special."""
+"""One server with identity models, for tests without special needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ SLOW_MILLISECONDS = 2500
 
 @pytest.fixture(scope="session")
 def identity_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """Models echo (FP32, any length), text (BYTES), pair, batched, and slow (one at a time)."""
+    """Has the models echo (FP32, any length), text (BYTES), pair, batched, and slow (one request at
+    a time)."""
     folder = tmp_path_factory.mktemp("identity_server")
     models = ModelRepository(folder / "models")
     models.add_identity("echo", "FP32")

@@ -1,4 +1,5 @@
-"""Models with a latency target: they serve, say what was chosen, and are refused where they clash."""
+"""Models with a latency target: they serve, report the chosen plan, and are refused on
+conflicts."""
 
 from __future__ import annotations
 
@@ -96,7 +97,7 @@ def test_a_target_that_cannot_be(
 def test_a_model_that_waits_for_each_row(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """What bench/adaptive.py takes for an accelerator."""
+    """The model that stands for an accelerator in bench/adaptive.py."""
     model_repository.add_identity(
         "m", max_batch_size=8, parameters={"execute_delay_row_us": "20000"}
     )

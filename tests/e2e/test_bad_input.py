@@ -1,4 +1,4 @@
-"""Bad requests: the right status, a helpful sentence, and the server keeps serving."""
+"""Bad requests get the right status and a helpful sentence, and the server keeps serving."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ def infer_inputs(url: str, *inputs: Any, model: str = "echo", **members: Any) ->
 
 
 def tensor(**changes: Any) -> dict[str, Any]:
-    """A good input with some members changed; None takes a member out."""
+    """A good input with some members changed; None removes a member."""
     document = {"name": "INPUT0", "shape": [3], "datatype": "FP32", "data": [1, 2, 3], **changes}
     return {key: value for key, value in document.items() if value is not None}
 
 
 def refused(answer: HttpAnswer, status: int, *words: str) -> None:
-    """The answer has this status, is well-formed JSON, and its sentence names `words`."""
+    """Checks that the answer has this status and is JSON with an error text that contains
+    `words`."""
     assert answer.status == status, answer.body
     text = answer.error()
     for word in words:
@@ -247,7 +248,7 @@ def test_truncated_tensor(url: str) -> None:
 
 
 def test_truncated_body(url: str) -> None:
-    """A client that announces more than it sends and closes gets no answer and does no harm."""
+    """A client that sends less than announced, then closes, gets no answer and does no harm."""
     body = json.dumps({"inputs": [tensor()]}).encode()
     with RawConnection(url) as connection:
         connection.send(

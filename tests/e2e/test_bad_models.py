@@ -24,7 +24,7 @@ output [ { name: "" data_type: TYPE_FP32 dims: [ 1 ] }, { name: "OUTPUT1" data_t
 def start_with_good_one(
     server_factory: ServerFactory, repository: ModelRepository
 ) -> ServerProcess:
-    """Adds model echo and starts a server that does not mind models that fail."""
+    """Adds the model echo and starts a server that runs even if other models fail to load."""
     repository.add_identity("echo")
     server = server_factory(repository, "--exit-on-error=false", wait_for="/v2/health/live")
     assert_serving(server.http_url)
@@ -32,7 +32,7 @@ def start_with_good_one(
 
 
 def reason(server: ServerProcess, model: str) -> str:
-    """What the repository index says of a model that is not available."""
+    """The reason in the repository index for a model that is not available."""
     for entry in raw_http.post(server.http_url, "/v2/repository/index").json():
         if entry["name"] == model:
             assert entry.get("state") == "UNAVAILABLE", entry

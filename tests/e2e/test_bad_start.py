@@ -1,4 +1,4 @@
-"""Starts that cannot work: exit code 1 and a sentence that says why."""
+"""Failing starts: exit code 1 and a sentence that says why."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What shares a batch, and what models are told about it: ragged batches, batch_input, batch_output,
-optional inputs, requests of several rows, custom batching. Answers are compared with numpy, and the
-batches that were run with the statistics."""
+"""Which requests share a batch, and what models learn about it: ragged batches, batch_input,
+batch_output, optional inputs, requests of several rows, custom batching. Answers are compared with
+numpy; the statistics show which batches were run."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from support.server_process import ServerProcess
 from support.stage import backend_directory
 
 ANSWER_SECONDS = 30.0
-# Batches are closed by their size; the delay only has to be longer than any hiccup.
+# For batches that are closed by their size: longer than any stall of the machine.
 LONG = 20_000_000
-# Where a batch is to be closed by the delay.
+# For batches that are closed by the delay.
 SHORT = 200_000
 
 Arrays = Mapping[str, np.ndarray]
@@ -49,7 +49,7 @@ SCATTER = 'batch_output { target_name: "Y" source_input: "X" }\n'
 
 
 def unsqueezed(name: str, out: str) -> list:
-    """Nodes that make one column of floats out of a tensor of one dimension."""
+    """Nodes that turn a one-dimensional tensor into a column of floats."""
     return [
         helper.make_node("Cast", [name], [f"{name}_float"], to=FLOAT),
         helper.make_node("Unsqueeze", [f"{name}_float", "one"], [out]),
@@ -57,7 +57,8 @@ def unsqueezed(name: str, out: str) -> list:
 
 
 def add_ragged(models: ModelRepository) -> None:
-    """Y: X doubled, cut to the requests. INFO: for each row what every kind of batch input says."""
+    """Y: X doubled, divided among the requests. INFO: the value of each kind of batch input per
+    row."""
     inputs = tensor_text("X", "FP32", (-1,), "allow_ragged_batch: true")
     outputs = f"{tensor_text('Y', 'FP32', (-1,))}, {tensor_text('INFO', 'FP32', (7,))}"
     folder = models.add(
@@ -83,7 +84,7 @@ def add_ragged(models: ModelRepository) -> None:
         *unsqueezed("END", "end"),
         *unsqueezed("FLAT", "flat"),
         helper.make_node("Cast", ["SHAPE"], ["shape"], to=FLOAT),
-        # The shape of MOST in every row, and its sum, which is 0.
+        # Each row contains the shape of MOST, and its sum, which is 0.
         helper.make_node("Shape", ["MOST"], ["most_shape"]),
         helper.make_node("Cast", ["most_shape"], ["most_float"], to=FLOAT),
         helper.make_node("ReduceSum", ["MOST"], ["most_content"], keepdims=0),
@@ -137,7 +138,7 @@ def add_ragged_rows(models: ModelRepository) -> None:
 
 
 def add_optional(models: ModelRepository) -> None:
-    """Y = X + D, where D is 100 for requests that leave it out."""
+    """Y = X + D, where D is 100 for requests that omit it."""
     inputs = f"{tensor_text('X', 'FP32', (2,))}, {tensor_text('D', 'FP32', (2,), 'optional: true')}"
     folder = models.add(
         "optional",
@@ -154,7 +155,7 @@ def add_optional(models: ModelRepository) -> None:
 
 
 def add_custom_batching(models: ModelRepository, name: str, path: str | None) -> Path:
-    """Batches by the testing batcher: while the sum of the values is at most 10."""
+    """A model with the testing batcher: the sum of the values in a batch is at most 10."""
     parameters = {"batch_sum_limit": "10"}
     if path is not None:
         parameters["TRITON_BATCH_STRATEGY_PATH"] = path
@@ -198,9 +199,9 @@ def ask_together(
     requests: Sequence[Arrays],
     outputs: Sequence[Sequence[str]] | None = None,
 ) -> list[triton.InferResult]:
-    """Sends all requests one after another without waiting; the answers in the same order.
+    """Sends all requests one after another without waiting. Returns the answers in the same order.
 
-    `outputs`: what each request asks for; without it all of them ask for everything.
+    `outputs`: the outputs that each request asks for; without it, all requests ask for all outputs.
     """
     answers: queue.Queue[tuple[int, object, object]] = queue.Queue()
 
@@ -225,7 +226,7 @@ def ask_together(
 
 
 def batches_of(server: ServerProcess, model: str) -> dict[int, int]:
-    """How many batches of each size were run so far."""
+    """The number of batches of each size that were run so far."""
     statistics = raw_http.get(server.http_url, f"/v2/models/{model}/stats").json()["model_stats"][0]
     return {
         int(batch["batch_size"]): int(batch["compute_infer"]["count"])
@@ -241,7 +242,7 @@ def test_ragged_requests_share_a_batch(server: ServerProcess) -> None:
     for array, answer in zip(arrays, answers):
         np.testing.assert_array_equal(answer.as_numpy("Y"), 2 * array)
     counts = np.array(lengths, np.float32)
-    order = np.argsort(info[:, 2])  # the order in the batch: where each one begins
+    order = np.argsort(info[:, 2])  # by the offset of each request in the batch
     ends = np.empty(4, np.float32)
     ends[order] = np.cumsum(counts[order])
     expected = np.stack(
@@ -263,7 +264,7 @@ def test_ragged_requests_of_several_rows(server: ServerProcess) -> None:
 
 
 def test_optional_inputs(server: ServerProcess) -> None:
-    """A batch has the same set of inputs in all its requests."""
+    """All requests of a batch have the same set of inputs."""
     x = np.ones((1, 2), np.float32)
     requests: list[Arrays] = [
         {"X": x},
@@ -274,7 +275,7 @@ def test_optional_inputs(server: ServerProcess) -> None:
     answers = ask_together(server, "optional", requests)
     sums = [float(answer.as_numpy("Y")[0, 0]) for answer in answers]
     assert sums == [101, 102, 7, 11]
-    # Neither all in one, nor more than two together.
+    # At most two requests have the same set of inputs.
     assert set(batches_of(server, "optional")) <= {1, 2}
 
 
@@ -287,7 +288,7 @@ def test_an_optional_input_does_not_make_up_for_a_required_one(server: ServerPro
 
 
 def test_requests_of_several_rows_are_packed(server: ServerProcess) -> None:
-    """Different requested outputs are no reason to part them."""
+    """Requests with different requested outputs may share a batch."""
     arrays = [np.arange(2 * rows, dtype=np.int32).reshape(rows, 2) for rows in (1, 2, 3)]
     outputs = [["OUTPUT0"], ["OUTPUT1", "OUTPUT0"], ["OUTPUT1"]]
     requests = [{"INPUT0": array, "INPUT1": -array} for array in arrays]
@@ -318,7 +319,7 @@ def test_other_shapes_are_another_batch(server: ServerProcess) -> None:
 
 @pytest.mark.parametrize("model", ["library_found", "library_given"])
 def test_custom_batching(server: ServerProcess, model: str) -> None:
-    """4 + 4 is a batch; with a third 4 it would be more than 10."""
+    """4 + 4 fit into a batch; a third 4 would exceed the limit of 10."""
     arrays = [np.array([[4]], np.int32)] * 3
     answers = ask_together(server, model, [{"INPUT0": array} for array in arrays])
     assert [answer.as_numpy("OUTPUT0").item() for answer in answers] == [4, 4, 4]

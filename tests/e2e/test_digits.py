@@ -1,8 +1,9 @@
-"""The example models give what ONNX Runtime gives, to the last bit, over every official client.
+"""The example models give the same answers as ONNX Runtime, bit for bit, with every official
+client.
 
 The reference is onnxruntime in this process with one intra-op thread. The network's sums are exact
-in float32 (examples/digits/train.py says why), so there is one right answer per image, whatever
-batch it travels in.
+in float32 (examples/digits/train.py says why), so there is one right answer per image, whatever its
+batch.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ CURL_CLIENT = EXAMPLES / "clients" / "curl" / "digits.sh"
 C_CLIENT = EXAMPLES / "clients" / "c"
 
 IMAGE_COUNT = 1797
-# As many requests of an asyncio client are under way at a time; enough to form batches.
+# The number of requests that an asyncio client sends at a time; enough to form batches.
 CONCURRENCY = 32
-# A port of the loopback interface where nothing listens (tcpmux, which needs root to bind).
+# A loopback port where nothing listens (tcpmux, which only root can bind).
 NOBODY = "127.0.0.1:1"
 LABELS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -165,7 +166,7 @@ def test_the_reference_knows_the_digits(dataset: Dataset, reference: Answers) ->
     assert np.array_equal(reference.probabilities.argmax(axis=1), reference.digit[:, 0])
 
 
-# The largest batch that each model takes, one by one, and one that does not divide 1,797.
+# Batch sizes: the model's largest one, 1, and one that does not divide 1,797.
 @pytest.mark.parametrize(
     ("model", "batch_size"),
     [
@@ -227,7 +228,7 @@ def test_compressed_bodies_give_the_same_bits(
     assert_same_bits(Answers.join(parts), reference)
 
 
-# -- what the models look like -----------------------------------------------------------------
+# -- metadata and configuration of the models --------------------------------------------------
 
 TENSORS = {
     "inputs": [{"name": "image", "datatype": "FP32", "shape": [-1, 64]}],

@@ -1,4 +1,4 @@
-"""Ends that are explicit: what a model, an agent or a server held is gone when it has ended."""
+"""Models, agents and servers end explicitly: everything that they held is released at their end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
-# Loads and unloads in the test that ends servers at random. The long form: 1000.
+# Number of loads and unloads in the test that ends servers at random. A long run uses 1000.
 ITERATIONS = int(os.environ.get("NEREID_ENDS_ITERATIONS", "40"))
 PER_SERVER = 20
 
@@ -87,10 +87,10 @@ def test_unload_ends_files_although_threads_have_looked_the_model_up(
     )
     journal = tmp_path / "journal"
     assert load_with_files(server.http_url, "a", journal).status == 200
-    for _ in range(32):  # several event loops see it
+    for _ in range(32):  # enough for several event loops to use the model
         assert_serving(server.http_url, "a")
     assert unload(server.http_url, "a").status == 200
-    # Nobody asks for a model from now on.
+    # From here on, no request is sent to a model.
     wait_empty(temporary, server)
     check_journal(journal, 1)
 
@@ -123,7 +123,7 @@ def test_the_next_start_clears_what_a_kill_left(
     assert load_with_files(killed.http_url, "a", tmp_path / "killed").status == 200
     killed.kill()
     assert len(left_in(temporary)) > len(kept), "there is something to clear"
-    (temporary / "nereid_model_stranger").mkdir()  # of no server
+    (temporary / "nereid_model_stranger").mkdir()  # belongs to no server
     third = start(server_factory, model_repository, temporary, EXPLICIT)
     (temporary / "nereid_model_stranger").rmdir()
     assert left_in(temporary) == kept
@@ -147,7 +147,7 @@ def test_a_server_that_cannot_open_its_port_ends_its_models(
     check_journal(journal, 1)
 
 
-# ---- The exit time-out is kept, whatever hangs.
+# ---- The server ends within the exit time-out, whatever hangs.
 
 
 def agent_text(journal: Path) -> str:
@@ -167,7 +167,7 @@ def add_testing(repository: ModelRepository, behaviour: str, inline: str = "fals
 
 
 def send(server: ServerProcess, path: str, value: int | None = None) -> socket.socket:
-    """A request whose answer nobody waits for."""
+    """Sends a request without waiting for the answer."""
     body = b""
     if value is not None:
         tensor = f'{{"name":"INPUT0","shape":[1],"datatype":"INT32","data":[{value}]}}'
@@ -189,7 +189,8 @@ def hang_execute(server: ServerProcess) -> list[socket.socket]:
 
 
 def hang_inline(server: ServerProcess) -> list[socket.socket]:
-    """The model becomes known to be short, and then an event loop executes what hangs."""
+    """Makes an event loop hang: short requests let the server execute the model inline; then one
+    hangs."""
     tensor = {"name": "INPUT0", "shape": [1], "datatype": "INT32", "data": [1]}
     for _ in range(200):
         path = "/v2/models/m/infer"
@@ -234,24 +235,24 @@ def test_the_exit_timeout_is_kept(
     server = start(server_factory, model_repository, temporary, *options)
     if behaviour == "hang_in_execute":
         waiting = provoke(server)
-        poll_until("the request to hang", lambda: "m" in hanging(server))
+        poll_until("the request to hang", lambda: hangs(server))
     else:
         waiting = provoke(server)
     server.send_signal(signal.SIGTERM)
     assert server.wait_exit() == 1
     assert said in server.log_text()
-    # The other model has ended with all that it has.
+    # The other model has ended properly, with its agent.
     check_journal(journal, 1)
     assert left_in(temporary) == []
     del waiting
 
 
-def hanging(server: ServerProcess) -> str:
-    """A name that is not empty when a request of model m does not come back."""
+def hangs(server: ServerProcess) -> bool:
+    """Whether a request has arrived that is neither answered nor in the queue of model m."""
     host, port = server.metrics_url.split(":")
     text = raw_http.get(f"{host}:{port}", "/metrics").body.decode()
-    started = counter(text, "nv_inference_pending_request_count")
-    return "m" if started == 0 else ""
+    pending = counter(text, "nv_inference_pending_request_count")
+    return pending == 0 and "\nnereid_in_flight_requests 1\n" in text
 
 
 def counter(text: str, name: str) -> float:
@@ -264,7 +265,7 @@ def counter(text: str, name: str) -> float:
 def test_a_poll_that_hangs_does_not_keep_the_server(
     server_factory: ServerFactory, model_repository: ModelRepository, temporary: Path
 ) -> None:
-    """Files on a dead file system: here a pipe that nobody writes to."""
+    """A pipe without a writer stands for a file on a dead file system."""
     model_repository.add_identity("echo")
     server = start(
         server_factory,
@@ -334,16 +335,16 @@ def test_a_start_that_fails_ends_although_a_finalize_hangs(
     assert "failed to load all models: broken" in server.log_text()
 
 
-# ---- At random.
+# ---- Random ends.
 
 
 def held(server: ServerProcess) -> Counter[str]:
-    """Its threads and descriptors, by what they are."""
+    """The server's threads and descriptors, counted by name and target."""
     return threads(server) + descriptors(server)
 
 
 class Storm:
-    """Loads and unloads with files and agents, and the server's end by chance."""
+    """Loads and unloads models with files and agents, and ends the server at random."""
 
     def __init__(
         self, factory: ServerFactory, repository: ModelRepository, temporary: Path, seed: int
@@ -363,7 +364,7 @@ class Storm:
     def _one_server(self, number: int, iterations: int) -> None:
         journal = self._temporary.parent / f"journal-{number}"
         server = start(self._factory, self._repository, self._temporary, EXPLICIT)
-        # What a killed server has left is gone by now.
+        # The next server has removed the files that a killed one left behind.
         assert left_in(self._temporary) == []
         lives = 0
         idle: Counter[str] | None = None

@@ -1,5 +1,5 @@
-"""Ensembles over the official clients: an image pipeline of ONNX models whose two branches run at the
-same time, and what becomes of errors, cancellations, streams, batches, the cache and reloads."""
+"""Ensembles with the official clients: an image pipeline of ONNX models whose two branches run at
+the same time; errors, cancellations, streams, batches, the cache, and reloads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def onnx_config(inputs: str, outputs: str) -> str:
 
 
 def add_image_models(models: ModelRepository) -> None:
-    """Exact in float32, so that there is one right answer."""
+    """Models whose sums are exact in float32, so that there is one right answer."""
     raw, formatted = ("RAW_IMAGE", TensorProto.UINT8), ("FORMATTED_IMAGE", FLOAT)
     channels_first = ("N", 3, SIDE, SIDE)
     folder = models.add(
@@ -130,7 +130,7 @@ def add_image_ensembles(models: ModelRepository) -> None:
     outputs = [CLASSIFICATION, SEGMENTATION]
     image = "preprocessed_image"
     add_ensemble(models, "ensemble_model", [IMAGE], outputs, [pre, *branches(image, image)], 4)
-    # Each branch begins with a model that goes on only while that of the other is executing.
+    # Each branch begins with a model that returns only while that of the other branch executes.
     for name in ("meet_left", "meet_right"):
         models.add_identity(
             name,
@@ -236,7 +236,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 @pytest.fixture(autouse=True)
 def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After each test all bytes between the steps are free again."""
+    """Checks after each test that no memory for tensors between steps is in use."""
     yield
     if "server" in request.fixturenames:
         url = request.getfixturevalue("server").metrics_url
@@ -287,7 +287,7 @@ def test_image_pipeline(server: ServerProcess, protocol: str, count: int) -> Non
 
 
 def test_both_branches_run_at_the_same_time(server: ServerProcess) -> None:
-    """Neither of the models at the heads of the branches ends without the other."""
+    """The first models of the branches end only if they run at the same time."""
     images = images_of(2)
     check_images(images, infer_images(server, "grpc", "meeting_model", images))
 
@@ -306,7 +306,7 @@ def test_only_wanted_outputs_are_computed(server: ServerProcess) -> None:
 
 
 def test_requests_batch_inside_a_member(server: ServerProcess) -> None:
-    """The member waits for four; they come in four requests to the ensemble."""
+    """The member waits for a batch of four rows, which come in four requests to the ensemble."""
     with ThreadPoolExecutor(4) as threads:
         answers = threads.map(
             lambda i: infer_batched(server, i), range(4), timeout=WAIT_SECONDS
@@ -341,7 +341,7 @@ def test_ensembles_in_ensembles_and_their_statistics(server: ServerProcess) -> N
 
 
 def test_tensors_between_steps_are_freed_at_their_last_use(server: ServerProcess) -> None:
-    """Nine tensors of 1 MB between ten steps: at any time there are two at the most."""
+    """Of the nine tensors of 1 MB between ten steps, at most two exist at any time."""
     values = list(range(250_000))
     assert infer_ints(server, "long", values) == values
     poll_until(
@@ -406,7 +406,7 @@ def test_each_response_of_a_decoupled_member_goes_on(server: ServerProcess) -> N
             result, error = answers.get(timeout=WAIT_SECONDS)
             assert error is None
             final = result.get_response().parameters["triton_final_response"].bool_param
-            # The flag comes with the last answer, or after it.
+            # The final flag may come with the last response, or after it.
             if result.as_numpy("OUTPUT0") is not None:
                 tensors.append(result.as_numpy("OUTPUT0").tolist())
         assert tensors == [[7, 8]] * 3
@@ -483,7 +483,7 @@ def test_bad_ensembles_say_why(
 def test_a_stop_lets_requests_finish(
     server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
 ) -> None:
-    """The second step begins when the server takes no new requests any more."""
+    """The second step begins when the server no longer accepts new requests."""
     model_repository.add_identity("slow", "INT32", parameters={"execute_delay_ms": "1500"})
     model_repository.add_identity("echo", "INT32")
     vector_ensemble(model_repository, "ensemble", ["slow", "echo"])

@@ -1,4 +1,4 @@
-"""The process environment of backends: docs/adr/0013."""
+"""The process environment of backends (docs/adr/0013)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def server(model_repository: ModelRepository, server_factory: ServerFactory) -> 
         "environment", backend="testing", parameters={"behaviour": "environment"}
     )
     model_repository.add_identity("echo")
-    # A shell starts what runs in the background with some signals ignored, and that is inherited.
+    # A shell starts background processes with some signals ignored, which they would inherit.
     for number in (signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
@@ -40,7 +40,7 @@ def signals(status: Path, field: str) -> set[int]:
 
 
 def test_processes_that_a_backend_starts_are_ended_by_signals(server: ServerProcess) -> None:
-    """And most of the stack can be used."""
+    """The backend also uses most of the stack."""
     answer = raw_http.post_json(
         server.http_url, "/v2/models/environment/infer", echo_document((1.0,))
     )
@@ -48,7 +48,7 @@ def test_processes_that_a_backend_starts_are_ended_by_signals(server: ServerProc
 
 
 def test_no_thread_that_may_call_a_backend_blocks_signals(server: ServerProcess) -> None:
-    """A program inherits from the thread that starts it what is blocked, and what is ignored."""
+    """A program inherits the blocked and ignored signals of the thread that starts it."""
     process = Path(f"/proc/{server.process.pid}")
     assert not signals(process / "status", "SigIgn") & {*SHUTDOWN, signal.SIGPIPE}
     blocking = set()

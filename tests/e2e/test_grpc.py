@@ -1,4 +1,4 @@
-"""gRPC with the official client: right answers, bad requests, and what survives them."""
+"""gRPC with the official client: right answers, and bad requests, after which the server serves."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import queue
-import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -18,8 +16,10 @@ import tritonclient.grpc as triton
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 from tritonclient.utils import InferenceServerException, np_to_triton_dtype
 
+from support.certificates import make_certificate
 from support.poll import poll_until
 from support.repository import ModelRepository
+from support.raw_http2 import Http2Connection, message
 from support.server_process import ServerProcess
 
 LARGE_BYTES = 100_000_000
@@ -237,13 +237,13 @@ def test_messages_beyond_the_limit_are_not_collected(
 
 
 def peak_memory(server: ServerProcess) -> int:
-    """Bytes of memory that the server had at its highest."""
+    """The server's peak memory in bytes."""
     status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
     (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) * 1024
 
 
-# -- what is said around a call --------------------------------------------------------------------
+# -- metadata of a call ----------------------------------------------------------------------------
 
 
 def test_unknown_metadata_is_ignored(channel: grpc.Channel) -> None:
@@ -280,12 +280,12 @@ def test_statistics_count_calls(server_factory: Any, model_repository: ModelRepo
     }
 
 
-# -- the client gives up ---------------------------------------------------------------------------
+# -- the client ends the call ----------------------------------------------------------------------
 
 
 @pytest.fixture
 def patient_server(server_factory: Any, model_repository: ModelRepository) -> ServerProcess:
-    """Its model `patient` answers after a minute, or as soon as the request is cancelled."""
+    """A server with the model `patient`, which answers after a minute or when it is cancelled."""
     parameters = {"behaviour": "wait_for_cancel", "delay_ms": "60000"}
     model_repository.add_identity("patient", backend="testing", parameters=parameters)
     model_repository.add_identity("echo")
@@ -293,7 +293,7 @@ def patient_server(server_factory: Any, model_repository: ModelRepository) -> Se
 
 
 def assert_no_request_left(server: ServerProcess) -> None:
-    """A server that has nothing in flight ends at once."""
+    """Checks that nothing is in flight: only then the server ends at once."""
     start = time.monotonic()
     server.stop()
     assert time.monotonic() - start < 20
@@ -307,7 +307,7 @@ def test_cancelled_call_ends_the_request(patient_server: ServerProcess) -> None:
             [given(np.zeros(1, np.float32))],
             callback=lambda result, error: results.put(error),
         )
-        client.infer("echo", [given(np.zeros(1, np.float32))])  # the other one is there by now
+        client.infer("echo", [given(np.zeros(1, np.float32))])  # the other request is there by now
         call.cancel()
         error = results.get(timeout=20)
         assert error.status() == "StatusCode.CANCELLED"
@@ -323,6 +323,16 @@ def test_deadline_ends_the_request(patient_server: ServerProcess) -> None:
     assert_no_request_left(patient_server)
 
 
+def test_the_server_ends_a_call_at_its_deadline(patient_server: ServerProcess) -> None:
+    """The client does not look at the clock itself."""
+    request = message(echo_request([1.0], "patient").SerializeToString())
+    with Http2Connection(patient_server.grpc_url) as client:
+        stream = client.call(data=request, end=True, headers=[("grpc-timeout", "20m")])
+        head = client.read_head(stream)
+    assert (head["grpc-status"], head["grpc-message"]) == ("4", "Deadline Exceeded")
+    assert_no_request_left(patient_server)
+
+
 def test_client_that_vanishes_ends_the_request(patient_server: ServerProcess) -> None:
     channel = grpc.insecure_channel(patient_server.grpc_url)
     stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
@@ -333,7 +343,7 @@ def test_client_that_vanishes_ends_the_request(patient_server: ServerProcess) ->
     assert_no_request_left(patient_server)
 
 
-# -- the server gives up ---------------------------------------------------------------------------
+# -- the server ends the call ----------------------------------------------------------------------
 
 
 def test_shutdown_answers_what_is_in_flight(
@@ -346,7 +356,7 @@ def test_shutdown_answers_what_is_in_flight(
         stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
         stub.ServerLive(service_pb2.ServerLiveRequest(), timeout=20)  # connected
         call = stub.ModelInfer.future(echo_request([4.0], "slow"))
-        stub.ServerLive(service_pb2.ServerLiveRequest(), timeout=20)  # the call is there by now
+        stub.ServerLive(service_pb2.ServerLiveRequest(), timeout=20)  # the call has arrived by now
         stopping = threading.Thread(target=server.stop)
         stopping.start()
         answers.append(call.result(timeout=30))
@@ -360,18 +370,7 @@ def test_shutdown_answers_what_is_in_flight(
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
     """A self-signed certificate for localhost, and its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("needs the program openssl to make a certificate")
-    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run(
-        [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
-        + ["-keyout", str(key), "-out", str(certificate)],
-        check=True,
-        capture_output=True,
-    )
-    return certificate, key
+    return make_certificate(tmp_path)
 
 
 @pytest.mark.parametrize("mutual", [False, True])

@@ -59,7 +59,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 @pytest.fixture(autouse=True)
 def still_serving(server: ServerProcess) -> Iterator[None]:
-    """After each test nothing is in flight any more, and the server answers."""
+    """Checks after each test that nothing is in flight and that the server answers."""
     yield
     assert server.is_alive(), server.log_text()[-2000:]
     assert_serving(server.http_url)
@@ -342,11 +342,11 @@ def test_response_statistics(server: ServerProcess, stub: Any) -> None:
     poll_until("three responses and one inference are counted", counted)
 
 
-# -- servers of their own ----------------------------------------------------------------------
+# -- tests with separate servers ---------------------------------------------------------------
 
 
 def test_slow_reader(server_factory: ServerFactory, model_repository: ModelRepository) -> None:
-    """A client that asks for 200 MB and does not read: little waits, others are served."""
+    """A client requests 200 MB and does not read: the server buffers little and serves others."""
     add_testing(
         model_repository, "flood", "decoupled", DECOUPLED, data_type="FP32", responses="200"
     )
@@ -382,7 +382,8 @@ def test_pool_of_one_response(
 def test_stop_lets_streams_finish(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """An open stream without requests does not delay the end; one with a request is waited for."""
+    """At its end, the server waits for a stream with a request, but not for one without
+    requests."""
     add_repeat(model_repository)
     server = server_factory(model_repository)
     with grpc.insecure_channel(server.grpc_url) as channel:

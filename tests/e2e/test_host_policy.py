@@ -1,4 +1,4 @@
-"""Where the threads of instances run, and instances that are never given work."""
+"""The processors on which instances' threads run, and instances that never get work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DELAY_MILLISECONDS = 150
 
 
 def threads(server: ServerProcess, prefix: str) -> dict[str, str]:
-    """Processors that may be used by the server's threads whose name begins so, by name."""
+    """The allowed processors of the server's threads whose names begin with `prefix`, by name."""
     found = {}
     for status in Path(f"/proc/{server.process.pid}/task").glob("*/status"):
         fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
@@ -95,7 +95,7 @@ def test_passive_instances_are_there_and_get_no_work(
     started = time.monotonic()
     for request in [InBackground(server.http_url, "slow") for _ in range(3)]:
         assert request.answer().status == 200
-    # One after the other, because only one instance works.
+    # The requests run one after the other, because only one instance gets work.
     assert time.monotonic() - started >= 3 * DELAY_MILLISECONDS / 1000
 
 

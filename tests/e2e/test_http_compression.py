@@ -88,7 +88,7 @@ def test_compressed_binary_counts_plain_bytes(identity_server: ServerProcess) ->
 def test_large_tensor_with_the_official_client(
     identity_server: ServerProcess, encoding: str
 ) -> None:
-    """4 MiB that compress badly: too much for an I/O thread, on the way in and on the way out."""
+    """4 MiB that compress badly: other threads than the I/O threads (de)compress such bodies."""
     module = tritonclient.http
     tensor = np.random.default_rng(7).standard_normal(1 << 20, dtype=np.float32)
     given = module.InferInput("INPUT0", tensor.shape, "FP32")

@@ -46,7 +46,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 @pytest.fixture
 def url(server: ServerProcess) -> Iterator[str]:
-    """The address; after each test nothing is in flight any more, and the server answers."""
+    """The server's address. Checks after each test that nothing is in flight and that the server
+    answers."""
     yield server.http_url
     assert server.is_alive(), server.log_text()[-2000:]
     assert_serving(server.http_url)
@@ -65,7 +66,7 @@ def repeat(values: list[int], delays: list[int] | None = None, **members: Any) -
 
 
 def events(answer: raw_http.HttpAnswer) -> list[Any]:
-    """The events of a whole stream; each has to be one line of JSON."""
+    """The events of a complete stream; each has to be one line of JSON."""
     text = answer.body.decode()
     assert text == "" or text.endswith("\n\n")
     lines = text.split("\n\n")[:-1]
@@ -216,7 +217,8 @@ def test_leaving_before_the_first_event_cancels(url: str, server: ServerProcess)
 
 
 def test_slow_reader(server_factory: ServerFactory, model_repository: ModelRepository) -> None:
-    """A client that asks for 100 MB of events and does not read: little waits, others are served."""
+    """A client requests 100 MB of events and does not read: the server buffers little and serves
+    others."""
     add_testing(
         model_repository, "flood", "decoupled", DECOUPLED, data_type="STRING", responses="100"
     )

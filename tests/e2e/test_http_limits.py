@@ -1,4 +1,4 @@
-"""Limits of the HTTP frontend that an option sets."""
+"""Limits of the HTTP frontend that options set."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_chunked_body_beyond_the_limit(
 
 
 def test_connection_limit(server_factory: ServerFactory, echo_repository: ModelRepository) -> None:
-    """A connection too many is told so and closed; the others work on."""
+    """A connection beyond the limit gets an error and is closed; the others continue."""
     url = server_factory(echo_repository, "--http-max-connections=3", wait_for=None).http_url
     get = b"GET /v2/health/live HTTP/1.1\r\nHost: test\r\n\r\n"
     connections = [RawConnection(url) for _ in range(3)]

@@ -20,7 +20,7 @@ LENGTH_HEADER = "Inference-Header-Content-Length"
 
 
 def head(method: str, path: str, *lines: str) -> bytes:
-    """The head of a request with an Host line."""
+    """The head of a request with a Host line."""
     return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: test", *lines, "", ""]).encode()
 
 
@@ -269,7 +269,7 @@ def test_client_that_sends_half_a_body_and_leaves(identity_server: ServerProcess
 
 
 def test_disconnect_while_the_request_waits_is_noticed(identity_server: ServerProcess) -> None:
-    """A request waits behind two others; its client leaves; it must not be executed."""
+    """A request that waits for two others must not be executed if its client disconnects."""
     url, metrics = identity_server.http_url, identity_server.metrics_url
 
     def of_slow(name: str, **labels: str) -> float:
@@ -284,7 +284,7 @@ def test_disconnect_while_the_request_waits_is_noticed(identity_server: ServerPr
 
     executions = of_slow("nv_inference_exec_count")
     cancelled = of_slow("nv_inference_request_failure", reason="CANCELED")
-    # One of the two runs as soon as the other one waits: what comes now is behind both.
+    # One of the two runs as soon as the other one waits. A request sent now is behind both.
     others = [InBackground(url, "slow"), InBackground(url, "slow")]
     wait_for_waiting(1)
     with RawConnection(url) as connection:

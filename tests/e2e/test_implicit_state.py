@@ -1,4 +1,4 @@
-"""Implicit state: what a model writes in one request of a sequence, it reads in the next."""
+"""Implicit state: a model reads in a request what it wrote in the sequence's previous request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from support.server_process import ServerProcess
 ZERO = initial_text((1,), "zero_data: true")
 SAME_BUFFER = "use_same_buffer_for_input_output: true "
 CONTROLLED = START_CONTROL + state_text()
-# Models that add up what they are given, and how they are scheduled.
+# Models that add up their inputs, with their scheduling.
 ACCUMULATORS = {
     "direct": (DIRECT + CONTROLLED, 4),
     "oldest": (OLDEST + CONTROLLED, 4),
@@ -44,7 +44,7 @@ ACCUMULATORS = {
     "same_buffer": (OLDEST + state_text(extra=ZERO + SAME_BUFFER), 4),
     "variable": (OLDEST + state_text(dims=(-1,), extra=ZERO), 4),
 }
-# Models that do not load, and what the index says of them.
+# Models that fail to load, with the reasons in the index.
 BAD = {
     "no_input": (
         CONTROLLED + state_text("NONE", "OUTPUT"),
@@ -150,7 +150,7 @@ def step(stub: Stub, model: str, value: int, sequence: int, **rest: bool) -> lis
 
 @pytest.mark.parametrize("model", [*ACCUMULATORS, "testing"])
 def test_interleaved_sequences_keep_apart(stub: Stub, model: str) -> None:
-    """Six at a time: more than a direct model has slots, so that two wait in the backlog."""
+    """Six sequences at a time: a direct model has fewer slots, so two wait in the backlog."""
     batched = model != "unbatched"
     output = "OUTPUT0" if model == "testing" else "OUTPUT"
     sequences = [next(ids) for _ in range(6)]
@@ -171,7 +171,7 @@ def test_interleaved_sequences_keep_apart(stub: Stub, model: str) -> None:
 
 
 def test_start_forgets(stub: Stub) -> None:
-    """A sequence that begins anew, without an end, begins with nothing."""
+    """A sequence that starts again without having ended begins without a state."""
     for model in ("oldest", "zero", "same_buffer"):
         sequence = next(ids)
         assert step(stub, model, 5, sequence, start=True) == [5]
@@ -189,7 +189,7 @@ def test_several_states_from_a_file_and_from_zero(stub: Stub) -> None:
 
 
 def test_a_state_may_grow(stub: Stub) -> None:
-    """Sequences of one batch with states of different lengths, beside empty places."""
+    """A batch may contain sequences with states of different lengths, and empty places."""
     sequences = [next(ids) for _ in range(4)]
     for length, sequence in enumerate(sequences, 1):
         for i in range(length):
@@ -232,7 +232,7 @@ def test_clients_do_not_send_states(stub: Stub) -> None:
 
 
 def test_a_failed_step_leaves_the_state(stub: Stub) -> None:
-    """A request that is refused is no step: the sequence goes on where it was."""
+    """A refused request does not change the state; the sequence continues."""
     sequence = next(ids)
     assert step(stub, "oldest", 5, sequence, start=True) == [5]
     bad = sequence_request("oldest", 6, sequence)
@@ -243,7 +243,7 @@ def test_a_failed_step_leaves_the_state(stub: Stub) -> None:
 
 
 def test_the_official_client(server: ServerProcess) -> None:
-    """With an id that is a text."""
+    """Uses an id that is a string."""
     value = tritonclient.grpc.InferInput("INPUT", [1, 1], "INT32")
     with tritonclient.grpc.InferenceServerClient(server.grpc_url) as client:
         total = 0

@@ -1,4 +1,4 @@
-"""Short models are executed by the I/O thread that brings the request, long ones are not."""
+"""Short models are executed by the I/O thread that has read the request; long ones are not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.nereid import start_nereid
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
-# So many executions are measured first.
+# The number of executions that the server measures before it decides.
 MEASURED = 100
 REQUESTS = MEASURED + 60
 
@@ -37,7 +37,7 @@ def running(folder: Path, options: Sequence[str] = ()) -> Iterator[ServerProcess
 
 
 def ask(module, address: str, model: str, shape: tuple[int, ...], count: int) -> None:
-    """Sends `count` requests one after the other, each with values of its own."""
+    """Sends `count` requests one after the other, each with different values."""
     with module.InferenceServerClient(address) as client:
         tensor = module.InferInput("INPUT0", list(shape), "FP32")
         for i in range(count):

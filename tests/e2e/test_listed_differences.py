@@ -1,4 +1,4 @@
-"""Differences of docs/protocol/differences.md that show only on separate servers."""
+"""Differences in docs/protocol/differences.md that only tests with separate servers can show."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_backend_in_a_model_is_opened_from_a_copy(
     server = server_factory(model_repository)
     maps = Path(f"/proc/{server.process.pid}/maps").read_text()
     assert str(library) not in maps
-    # An overwritten file does not change what runs.
+    # Overwriting the file does not change the code that runs.
     library.write_bytes(b"\0" * library.stat().st_size)
     assert infer(server.http_url, "own", 5) == 200
 

@@ -1,6 +1,6 @@
-"""A thousand sequences at a time, over all protocols, with clients that die in the middle.
+"""A thousand sequences at a time, over all protocols, with clients that disappear in the middle.
 
-Every answer is checked: it has to be the sum of what the sequence has sent so far.
+Every answer has to be the sum of the values that the sequence has sent so far.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from support.server_process import ServerProcess
 SEED = 20261121
 UNARY, STREAMED, HTTP = 350, 350, 300
 STREAMS = 7
-LONGEST = 8  # requests of a sequence
-DYING = 40  # further clients, which go away with a request under way
+LONGEST = 8  # most requests of a sequence
+DYING = 40  # further clients, which disappear while a request is in progress
 IN_ORDER = 60
 PENDING = "nv_inference_pending_request_count"
-# Longer than any client here needs to think; a slow machine is no dead client.
+# Longer than any client here pauses, even on a slow machine.
 IDLE = "max_sequence_idle_microseconds: 5000000\n"
 TIMEOUT_SECONDS = 60
 
 
 @dataclass
 class Walk:
-    """A sequence, and how long it waited for each answer."""
+    """A sequence, with the waiting times for its answers."""
 
     id: int
     values: list[int]
     waits: list[float] = field(default_factory=list)
 
     def steps(self) -> Iterator[tuple[int, bool, bool, int]]:
-        """Value, start, end, and the sum to expect."""
+        """Yields (value, start, end, expected sum)."""
         total = 0
         for i, value in enumerate(self.values):
             total += value
@@ -130,7 +130,8 @@ async def walk_http(
 async def walk_stream(
     stub: service_pb2_grpc.GRPCInferenceServiceStub, model: str, walks: list[Walk]
 ) -> None:
-    """All walks on one stream, step by step, without waiting for answers: these come in order."""
+    """Sends all walks on one stream, step by step, without waiting for the answers, which come in
+    order."""
     rounds = zip_longest(*([(walk, step) for step in walk.steps()] for walk in walks))
     plan = [step for steps in rounds for step in steps if step is not None]
     call = stub.ModelStreamInfer(timeout=TIMEOUT_SECONDS)
@@ -157,7 +158,7 @@ async def walk_stream(
 async def die_unary(
     stub: service_pb2_grpc.GRPCInferenceServiceStub, model: str, walk: Walk
 ) -> None:
-    """Goes on for a while, then away with a request under way."""
+    """Sends some requests, then disappears while a request is in progress."""
     for i, value in enumerate(walk.values):
         await stub.ModelInfer(sequence_request(model, value, walk.id, start=i == 0))
     call = stub.ModelInfer(sequence_request(model, 1, walk.id))
@@ -167,7 +168,7 @@ async def die_unary(
 
 
 async def die_stream(server: ServerProcess, model: str, walks: list[Walk]) -> None:
-    """A stream that is cut with sequences begun, and a connection that is closed with it."""
+    """Begins sequences on a stream, then cuts the stream and closes its connection."""
     async with open_stub(server) as stub:
         call = stub.ModelStreamInfer()
         for walk in walks:
@@ -216,7 +217,7 @@ def test_a_thousand_sequences(
         f"{model}: {len(walks)} sequences, {requests} requests in {took:.1f} s, "
         f"longest wait {longest:.2f} s"
     )
-    # Of those that died nothing is left behind: neither in a slot nor in a queue.
+    # The sequences of clients that disappeared leave nothing behind, in slots or in queues.
     deadline = time.monotonic() + 20
     while metric(server.metrics_url, PENDING, model=model) > 0:
         assert time.monotonic() < deadline, "requests of clients that went away are still pending"
@@ -224,7 +225,7 @@ def test_a_thousand_sequences(
 
 
 def test_the_backlog_is_served_in_order(server: ServerProcess) -> None:
-    """One slot: the next sequence begins when the one before has ended."""
+    """With one slot, a sequence begins when the previous one has ended."""
     began: list[int] = []
 
     async def two_steps(
@@ -237,7 +238,7 @@ def test_the_backlog_is_served_in_order(server: ServerProcess) -> None:
 
     async def run() -> None:
         async with open_stub(server) as stub:
-            # Somebody who keeps the slot until all others have arrived, one after the other.
+            # This sequence keeps the slot until all others have arrived, one after the other.
             first = sequence_request("in_order", 1, 29_999, True, batched=False)
             await stub.ModelInfer(first)
             tasks = []

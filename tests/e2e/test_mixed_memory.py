@@ -1,4 +1,4 @@
-"""Backends may free memory by another form than they allocated it, as with glibc's allocator."""
+"""Backends may free memory with another function than they allocated it, as glibc allows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import ServerFactory
 from support.metrics import metric
 from support.repository import ModelRepository
 
-# Together 10^5 rounds of all pairs of forms, in four instances at a time.
+# In total 10^5 rounds of all pairs of functions, in four instances at a time.
 CLIENTS = 8
 REQUESTS_OF_A_CLIENT = 50
 ROUNDS_OF_A_REQUEST = 250
@@ -32,7 +32,7 @@ def add_mixing(repository: ModelRepository, rounds: int) -> None:
 
 
 def ask(module, address: str, model: str, length: int, count: int) -> None:
-    """Sends `count` requests one after the other, each with values of its own."""
+    """Sends `count` requests one after the other, each with different values."""
     with module.InferenceServerClient(address) as client:
         tensor = module.InferInput("INPUT0", [length], "FP32")
         for i in range(count):
@@ -57,7 +57,7 @@ def test_a_backend_that_mixes_all_forms_harms_nobody(
         for number in range(CLIENTS):
             module, url = protocols[number % 2]
             work.append(pool.submit(ask, module, url, "mixing", 4, REQUESTS_OF_A_CLIENT))
-            # Others' memory, of all sizes, lies between that of the backend.
+            # Requests allocate memory of all sizes between the backend's blocks.
             for length in (1, 4000):
                 work.append(pool.submit(ask, module, url, "echo", length, REQUESTS_OF_A_CLIENT))
         for one in work:
@@ -69,7 +69,7 @@ def test_a_backend_that_mixes_all_forms_harms_nobody(
 def test_backends_use_the_operators_of_the_program(
     model_repository: ModelRepository, server_factory: ServerFactory, tmp_path: Path
 ) -> None:
-    """A backend is loaded RTLD_LOCAL: what the dynamic linker says it binds, it has looked up."""
+    """A backend is loaded with RTLD_LOCAL. The dynamic linker's log shows how it binds symbols."""
     add_mixing(model_repository, 1)
     bindings = tmp_path / "bindings"
     server = server_factory(

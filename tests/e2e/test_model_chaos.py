@@ -1,21 +1,22 @@
-"""Clients infer while everything about their models changes: not one request may fail.
+"""Clients send requests while everything about their models changes; no request may fail.
 
-Each of those who change models does its seeded things in the same order every time; how they fall
-together with the requests is chance. By hand, for longer, in another order, or against a server
-under a sanitizer (CONTRIBUTING.md says how):
+Each actor makes its seeded changes in the same order every time; their timing relative to the
+requests is chance. To run it for longer, with another order, or against a server under a sanitizer
+(see CONTRIBUTING.md):
 
     NEREID_CHAOS_SECONDS=60 NEREID_CHAOS_SEED=7 pytest -s tests/e2e/test_model_chaos.py
 
-With NEREID_CHAOS_FAULTS things fail at random in the server, one in so many: threads to be created,
-files to be opened or read; and one in so many reads and sends falls short. A model may then fail to
-load, and is loaded again; but still no request may fail, and no answer be wrong. The library that
-does it is of a build's tests, `tools/build.sh release nereid_faults`:
+With NEREID_CHAOS_FAULTS, one in so many operations of the server fails at random: creating a
+thread, opening or reading a file; and one in so many reads and sends is cut short. A model may then
+fail to load, and is loaded again; but still no request may fail, and no answer may be wrong. This
+needs a library that `tools/build.sh release nereid_faults` builds:
 
     NEREID_CHAOS_FAULTS=threads=200,files=50,shorts=20 pytest -s tests/e2e/test_model_chaos.py
 
-From 60 seconds on, resident memory has to be within 10 % of its base 30 seconds later. The base is
-taken after a tenth of the time. Shorter runs have no slope to speak of, but a leak of whole models
-would show. NEREID_CHAOS_SANITIZED=1 leaves that out, and gRPC, of which a sanitizer knows nothing.
+In runs of at least 60 seconds, resident memory has to be within 10 % of its base 30 seconds after
+the end. The base is taken after a tenth of the time. Shorter runs would show only a leak of whole
+models. NEREID_CHAOS_SANITIZED=1 leaves this check out, and gRPC, which is not built with the
+sanitizer.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ MODELS = (*ALWAYS_THERE, "coming", "coming_pipe")
 
 
 def vector_pipe(member: str) -> tuple[tuple[list[str], list[str]], list[str]]:
-    """Tensors and steps of an ensemble: `member`, then the model plus."""
+    """Tensors and steps of an ensemble of `member` and then the model `plus`."""
     outputs = [tensor_text("OUTPUT0", *VECTOR), tensor_text("VERSION", *NUMBER)]
     steps = [
         step_text(member, {"INPUT0": "INPUT0"}, {"OUTPUT0": "middle"}),
@@ -80,7 +81,7 @@ def vector_pipe(member: str) -> tuple[tuple[list[str], list[str]], list[str]]:
 
 def make_actors(models: ModelRepository, world: World) -> list[Actor]:
     numbers = [tensor_text(name, *NUMBER) for name in ("OUTPUT", "VERSION")]
-    # Nobody changes this one: it comes and goes with its member.
+    # No actor changes this ensemble; it is unloaded and loaded with its member.
     EnsembleActor("coming_pipe", models, world, SEED, *vector_pipe("coming")).prepare()
     walks = [step_text("walk", {"INPUT": "INPUT"}, {"OUTPUT": "OUTPUT", "VERSION": "VERSION"})]
     return [
@@ -96,7 +97,7 @@ def make_actors(models: ModelRepository, world: World) -> list[Actor]:
 
 
 def make_clients(server: ServerProcess, world: World) -> list[Client]:
-    vectors = [  # model, and whose version its answers tell or whose coming and going it follows
+    vectors = [  # model, and the model whose version it returns or with which it is unloaded
         ("echo", "echo"),
         ("plus", "plus"),
         ("pipe", "plus"),
@@ -117,7 +118,7 @@ def make_clients(server: ServerProcess, world: World) -> list[Client]:
 
 
 def act_together(actors: Sequence[Actor], seconds: float) -> None:
-    """Everyone does something else at the same time."""
+    """Runs all actors at the same time."""
     stop = threading.Event()
     with ThreadPoolExecutor(len(actors)) as threads:
         running = [threads.submit(actor.act_until, stop) for actor in actors]
@@ -136,7 +137,7 @@ def resident_bytes(server: ServerProcess) -> int:
 
 
 def settled(server: ServerProcess) -> bool:
-    """One version of each model serves, and none is on its way out."""
+    """Whether one version of each model serves, and none is being unloaded."""
     states = index(server)
     mine = [[state for (name, _), (state, _) in states.items() if name == m] for m in MODELS]
     return all(one.count("READY") == 1 and "UNLOADING" not in one for one in mine)
@@ -170,7 +171,7 @@ def test_no_request_fails_whatever_happens(
     def warm_up() -> None:
         for actor in actors:
             actor.each_once()
-        act_together(actors, SECONDS / 10)  # until the allocator has what this work takes
+        act_together(actors, SECONDS / 10)  # until the allocator has enough memory
 
     run_phase(server, world, warm_up)
     base = resident_bytes(server)
@@ -193,7 +194,7 @@ def toggle_faults(server: ServerProcess, actors: Sequence[Actor]) -> None:
 
 
 def check_memory(server: ServerProcess, base: int) -> None:
-    if SANITIZED:  # it keeps what was freed
+    if SANITIZED:  # the sanitizer keeps freed memory
         return
     limit = base * 11 // 10 if SECONDS >= LONG_SECONDS else base * 5 // 4 + (16 << 20)
     poll_until(

@@ -1,4 +1,4 @@
-"""Models loaded and unloaded at run time, by the official client or by changed files."""
+"""Models that are loaded and unloaded at run time, by the official client or by changed files."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_names_that_cannot_be(
 def test_the_log_counts_loads(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """Scripts look for one line for each load of a model, however many versions it has."""
+    """Scripts expect one log line per load of a model, however many versions it has."""
     model_repository.add_identity(
         "echo", versions=(1, 2, 3), extra="version_policy { all { } }"
     )
@@ -237,7 +237,7 @@ def test_versions_that_went_before_the_last_load_are_forgotten(
 def test_what_a_poll_looks_at(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """Of directories further down only the names count: a file that came and went is no change."""
+    """For deeper directories only the names count: a file that came and went is not a change."""
     folder = model_repository.add_identity("echo")
     assets = folder / "1" / "assets"
     assets.mkdir()
@@ -367,7 +367,7 @@ def test_check_command(model_repository: ModelRepository) -> None:
 def test_many_versions_of_numbers(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """A batch through the official client after the model was swapped under it."""
+    """A batch from the official client after the model was replaced."""
     folder = model_repository.add_identity("batched", "FP32", (2,), max_batch_size=4)
     server = server_factory(model_repository, EXPLICIT, "--load-model=*")
     client = grpc_client.InferenceServerClient(server.grpc_url)

@@ -1,5 +1,6 @@
-"""More than the server may hold, over both protocols at once: what fits is answered, the rest is
-refused at once and told which limit, nothing hangs, and the memory comes back."""
+"""More requests than the server may hold, over both protocols at once: those that fit are answered,
+the others are refused at once with the name of the limit, nothing hangs, and the memory is
+freed."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ MIB = 1 << 20
 QUEUE = 3
 BYTE_LIMIT = 12 * MIB
 BULKY_FLOATS = MIB // 4  # a request is 1 MiB, its answer as well
-CLIENTS = 24  # for each protocol, each with one request at a time
-REQUESTS = 12  # of each client
+CLIENTS = 24  # per protocol, each with one request at a time
+REQUESTS = 12  # per client
 
 QUEUE_IS_FULL = "Exceeds maximum queue size"
 BYTES_ARE_USED_UP = f"server limit 'in-flight bytes' of {BYTE_LIMIT} is exhausted: "
@@ -61,7 +62,7 @@ class Ending:
     protocol: str
     model: str
     seconds: float
-    refusal: str | None  # what it was told; None: the right answer
+    refusal: str | None  # the error text; None: the right answer
 
 
 def over_http(server: ServerProcess, model: str, values: np.ndarray) -> str | None:
@@ -93,7 +94,7 @@ def over_grpc(
 
 
 def flood(server: ServerProcess) -> list[Ending]:
-    """All clients of both protocols at once; returns when the last request has ended."""
+    """Runs all clients of both protocols at once, until the last request has ended."""
 
     def client(number: int) -> list[Ending]:
         protocol = "http" if number % 2 else "grpc"
@@ -123,7 +124,7 @@ def memory(server: ServerProcess, field: str = "VmRSS") -> int:
 
 
 def test_what_does_not_fit_is_refused_at_once_and_leaves_nothing(server: ServerProcess) -> None:
-    # Pools and arenas are paid for once, and are no leak.
+    # A first flood fills pools and arenas, which are not a leak.
     assert flood(server)
     poll_until("nothing in flight", lambda: in_flight(server) == 0)
     base = memory(server)
@@ -157,7 +158,7 @@ def test_what_does_not_fit_is_refused_at_once_and_leaves_nothing(server: ServerP
         assert {ending.model for ending in answered} == {"narrow", "bulky"}
     for texts in told.values():
         assert all(QUEUE_IS_FULL in text or BYTES_ARE_USED_UP in text for text in texts), texts
-    # Far less than it takes when requests wait for room. On a busy machine the client is slow, too.
+    # Far less than if requests waited for room. On a busy machine the client is slow, too.
     assert max(ending.seconds for ending in endings if ending.refusal is not None) < 10
 
     poll_until("nothing in flight", lambda: in_flight(server) == 0)
@@ -169,7 +170,7 @@ def test_what_does_not_fit_is_refused_at_once_and_leaves_nothing(server: ServerP
         lambda: memory(server) <= bound,
         explain=lambda: f"{memory(server) >> 20} MiB, before {base >> 20} MiB",
     )
-    # Without the limit, all that the clients send at a time could be in it twice.
+    # Memory for twice all requests that the clients send at a time, which the limit must prevent.
     assert memory(server, "VmHWM") < base + 2 * 2 * CLIENTS * MIB
 
 

@@ -1,7 +1,7 @@
 """Backends that are written in Python: backends/NAME/model.py, run by the Python backend's library.
 
-The same backend runs under the original's library, which needs no more than the server, and under
-ours where it is staged.
+The same backend runs with the original's library, which only needs the server, and with ours, if it
+is staged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.stage import backend_directory, server_binary, stage_root
 
-# What it answers is the text of an error: the original's build returns no tensors under numpy 2.
+# It answers with an error text, because the original's build returns no tensors under numpy 2.
 BACKEND = """
 import json
 import os
@@ -59,14 +59,14 @@ def add_model(models: ModelRepository, name: str, greeting: str, config: str) ->
 
 @dataclass(frozen=True)
 class Backends:
-    """A backend directory with the Python backend and `greeter`, and what its server needs."""
+    """A backend directory with the Python backend and `greeter`, and its server's environment."""
 
     directory: Path
     env: dict[str, str]
 
     def start(self, models: ModelRepository, logs: Path, directory: str = "") -> ServerProcess:
         option = f"--backend-directory={directory or self.directory}"
-        # The Python of the tests has numpy.
+        # The Python that runs the tests has numpy.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         server = start_nereid(models.root, logs, [option], {**self.env, "PATH": path})
         try:
@@ -78,7 +78,7 @@ class Backends:
 
 
 def original_backends(folder: Path) -> Backends:
-    """The library of the original asks for the server's by a name of its wheel."""
+    """The original's library needs the server's library under its name in the wheel."""
     try:
         layout = prepare(folder)
     except OriginalMissing as missing:

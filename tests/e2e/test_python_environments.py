@@ -1,6 +1,6 @@
-"""Which interpreter and which packages a Python model gets: packed environments, requirements.txt.
+"""The interpreter and the packages of a Python model: packed environments, requirements.txt.
 
-No network: wheels are made here. Interpreters are those of this machine.
+Needs no network, because the tests make their wheels. Uses the interpreters of this machine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(
     reason="the Python backend is not staged",
 )
 
-# Tells where it runs, and what the packages say that it can import.
+# Returns where it runs, and the answers of the packages that it can import.
 MODEL = """
 import importlib
 import json
@@ -93,7 +93,7 @@ def settings(cache: Path, *others: str) -> list[str]:
 
 
 def make_environment(folder: Path, answer: int) -> Path:
-    """A virtual environment with numpy, which it borrows, and `tiny_package`."""
+    """A virtual environment with `tiny_package`, and with the numpy of the tests."""
     venv.create(folder, with_pip=False, symlinks=True)
     packages = next((folder / "lib").glob("python*")) / "site-packages"
     (packages / "tiny_package.py").write_text(f"ANSWER = {answer}\n", encoding="utf-8")
@@ -204,7 +204,7 @@ def test_requirements_are_installed_from_a_folder_of_wheels(
     options = settings(
         tmp_path / "cache", "install-requirements=true", f"wheelhouse={tmp_path / 'wheels'}"
     )
-    # uv would have to be told where its cache is; what it is asked for is tested elsewhere.
+    # Without uv, which would need a setting for its cache; its arguments are tested elsewhere.
     path = os.pathsep.join(
         part for part in os.environ["PATH"].split(os.pathsep) if not (Path(part) / "uv").exists()
     )
@@ -216,7 +216,7 @@ def test_requirements_are_installed_from_a_folder_of_wheels(
 
 
 def write_uv(folder: Path, lines: Sequence[str]) -> dict[str, str]:
-    """A program that stands in for uv; what a server has to have on its PATH."""
+    """Writes a program in place of uv; returns the environment with it on the PATH."""
     folder.mkdir(exist_ok=True)
     script = folder / "uv"
     script.write_text("\n".join(["#!/bin/sh", *lines, ""]), encoding="utf-8")
@@ -237,7 +237,7 @@ def test_a_killed_server_leaves_no_installer_and_no_half_environment(
     poll_until("the installer", note.exists, explain=server.log_text)
     installer = os.pidfd_open(int(note.read_text(encoding="utf-8")))
     server.kill()
-    # It can be read from when the process has ended.
+    # A process descriptor becomes readable when the process has ended.
     assert select.select([installer], [], [], 30.0)[0], "the installer lives on"
     os.close(installer)
     assert list((tmp_path / "cache").glob("installed-*/half"))

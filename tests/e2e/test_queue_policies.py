@@ -1,4 +1,4 @@
-"""Queues under load: priorities, limits, time-outs, order, batch sizes, by the official clients."""
+"""Queues under load, with official clients: priorities, limits, time-outs, order, batch sizes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
-LONG_MS = 1500  # an execution that what waits behind it must not wait for
-SHORT_MS = 600  # one behind which a queue can be built up
+LONG_MS = 1500  # an execution whose end queued requests must not wait for
+SHORT_MS = 600  # an execution during which a queue can be filled
 
 FULL = "[request id: <id_unknown>] Exceeds maximum queue size"
 LATE = "Request timeout expired"
@@ -70,7 +70,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 class Calls:
-    """Requests over gRPC by the official client; notes which ends when, and how."""
+    """Requests of the official gRPC client; records when and how each one ends."""
 
     def __init__(self, server: ServerProcess, model: str, shape: Sequence[int] = (1,)) -> None:
         self._server = server
@@ -101,15 +101,15 @@ class Calls:
         self._sent += 1
 
     def send_and_see_queued(self, name: str, **options: Any) -> None:
-        """Returns when the request is in the queue."""
+        """Sends a request, and returns when it is in the queue."""
         before = pending(self._server, self._model)
         self.send(name, **options)
         poll_until(f"'{name}' is queued", lambda: pending(self._server, self._model) > before)
 
     def keep_busy(self) -> None:
-        """Returns when the model's instance works on a request."""
+        """Sends a request, and returns when the model's instance executes it."""
         self.send("busy")
-        # Twice: between taking its bytes and its place in the queue it shows up nowhere.
+        # Checked twice, because no metric shows a request that is about to enter the queue.
         for _ in range(2):
             poll_until("the instance works", self._works)
 
@@ -118,7 +118,7 @@ class Calls:
         return in_flight > 0 and pending(self._server, self._model) == 0
 
     def wait(self) -> list[str]:
-        """Names in the order in which the calls have ended."""
+        """Waits for all calls; returns their names in the order in which they have ended."""
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.ended) == self._sent, timeout=30)
         return [name for name, _, _ in self.ended]
@@ -201,7 +201,7 @@ def test_requests_that_are_late_run_after_the_others(server: ServerProcess) -> N
     with Calls(server, "late_last") as calls:
         calls.keep_busy()
         calls.send_and_see_queued("late")
-        time.sleep(0.4)  # so that only the first is late when the instance is free
+        time.sleep(0.4)  # so that only the first one has timed out when the instance is free
         calls.send_and_see_queued("in_time")
         assert calls.wait() == ["busy", "in_time", "late"]
     assert failures(server, "late_last", "REJECTED") == 0
@@ -237,7 +237,7 @@ def test_a_client_that_gives_up_is_dropped_from_the_queue(
 
 
 def inversions(calls: Calls) -> int:
-    """How many calls ended clearly before one that was sent earlier."""
+    """The number of calls that ended clearly before one that was sent earlier."""
     ends = {int(name): at for name, at, _ in calls.ended}
     return sum(
         any(ends[number] < ends[earlier] - 0.01 for earlier in range(number)) for number in ends
@@ -249,7 +249,7 @@ def test_responses_leave_in_the_order_of_the_requests(server: ServerProcess, mod
     with Calls(server, model) as calls:
         for number in range(24):
             calls.send(str(number))
-            time.sleep(0.005)  # they come to the server in this order
+            time.sleep(0.005)  # so that they reach the server in this order
         calls.wait()
         assert all(error is None for _, _, error in calls.ended)
         if model == "ordered":
@@ -267,14 +267,14 @@ def histogram(client: Any, model: str) -> dict[int, int]:
     }
 
 
-# Nine requests at once, by policy: which batches they become.
+# The batches that nine simultaneous requests form, by policy.
 HELD = 9
 HISTOGRAMS = [
     ("plain", "", {8: 1, 1: 1}),
     ("fours", "preferred_batch_size: [ 4 ]", {4: 2, 1: 1}),
     (
         "two_or_six",
-        # Long enough for all to be sent on a machine that has other things to do.
+        # Long enough for all requests to be sent, even on a busy machine.
         "preferred_batch_size: [ 2, 6 ] max_queue_delay_microseconds: 2000000",
         {6: 1, 2: 1, 1: 1},
     ),
@@ -319,8 +319,8 @@ def test_full_in_flight_bytes_refuse_at_once_and_return(
     server_factory: Callable[..., ServerProcess], model_repository: ModelRepository
 ) -> None:
     model_repository.add_identity("slow", parameters=delayed(LONG_MS))
-    # 16,000 bytes, as many again where they have to be aligned, 8,192 for the request, and 16,000 for
-    # the answer fit, 26,000 more do not.
+    # 16,000 bytes, the same for a possible aligned copy, 8,192 for the request, and 16,000 for the
+    # answer fit; 26,000 more do not.
     server = server_factory(model_repository, "--max-in-flight-bytes=70000")
 
     def in_flight() -> float:

@@ -26,7 +26,7 @@ def add(
     count: int = 1,
     delay_milliseconds: int = DELAY_MILLISECONDS,
 ) -> None:
-    """A model whose execution takes a while and needs `resources`."""
+    """Adds a model whose execution takes some time and needs `resources`."""
     limiter = f"rate_limiter {{ {resources} priority: {priority} }}"
     repository.add_identity(
         name,
@@ -52,7 +52,7 @@ def test_who_needs_the_same_takes_turns(
     assert free.answer().status == 200
     for request in asked:
         assert request.answer().status == 200
-    # Three resources are enough for one execution at a time.
+    # Three resources suffice for only one execution at a time.
     assert time.monotonic() - started >= 4 * DELAY_MILLISECONDS / 1000
 
 

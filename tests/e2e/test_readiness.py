@@ -1,4 +1,4 @@
-"""Probes are answered from what is known: a backend that hangs when queried delays no one."""
+"""Probes are answered from known states: a backend whose check hangs does not delay them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
 HANGS_MILLISECONDS = 24 * 3600 * 1000
-# As few threads as there may be: whatever waits on them would hold up everything.
+# As few threads as possible, so that a wait on any of them would block everything.
 FEW_THREADS = ("--http-thread-count=1", "--grpc-infer-thread-count=2", "--exit-timeout-secs=2")
 
 
@@ -25,7 +25,7 @@ def add(repository: ModelRepository, name: str, **parameters: str) -> None:
 
 @pytest.fixture
 def server(server_factory: ServerFactory, model_repository: ModelRepository) -> ServerProcess:
-    """`hangs` answers its first check, which is made at its load, and hangs in the second."""
+    """The model `hangs` answers its first check, at its load, and hangs in the second one."""
     add(model_repository, "echo")
     add(
         model_repository,
@@ -51,14 +51,14 @@ def assert_echo(server: ServerProcess, model: str) -> None:
 
 
 def end_by_force(server: ServerProcess) -> None:
-    """A model whose check hangs cannot be finalised: the server's end is the time-out."""
+    """Ends the server by its time-out, because a model whose check hangs cannot be finalised."""
     server.process.terminate()
     server.wait_exit(30)
 
 
 def test_a_check_that_hangs_holds_up_nobody(server: ServerProcess) -> None:
     def hung() -> bool:
-        # Each probe and each inference shares its thread with the others.
+        # Probes and inference requests share these threads.
         assert status(server, "/v2/health/live") == 200
         assert status(server, "/v2/models/echo/ready") == 200
         assert_echo(server, "echo")
@@ -96,7 +96,7 @@ def test_the_same_over_grpc(server: ServerProcess) -> None:
 def test_a_first_check_that_hangs(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """The model is loaded all the same, and is not ready."""
+    """The model is loaded nevertheless, but is not ready."""
     add(model_repository, "echo")
     add(
         model_repository,

@@ -39,7 +39,7 @@ def add_models(repository: ModelRepository) -> None:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """One server with the local cache; each test brings values of its own."""
+    """One server with the local cache; each test uses different values."""
     folder = tmp_path_factory.mktemp("response_cache")
     models = ModelRepository(folder / "models")
     add_models(models)
@@ -52,10 +52,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 def statistics(server: ServerProcess, model: str) -> dict[str, int]:
-    """Counts of one model, the same over HTTP and gRPC.
+    """Counts of one model, which have to be the same over HTTP and gRPC.
 
-    A cache that is used on threads of its own may keep a response, and count it, when the client
-    has it already: then the two answers differ for a moment.
+    A cache that has its own threads may store and count a response after the client has got it.
+    Then the two answers differ for a moment.
     """
 
     def agreed() -> dict[str, int] | None:
@@ -77,7 +77,7 @@ def statistics(server: ServerProcess, model: str) -> dict[str, int]:
 
 
 def await_statistics(server: ServerProcess, model: str, expected: dict[str, int]) -> None:
-    """For a cache that is used on threads of its own."""
+    """Waits for the expected counts, for a cache that has its own threads."""
     poll_until(
         f"counts {expected}",
         lambda: statistics(server, model) == expected,
@@ -87,7 +87,7 @@ def await_statistics(server: ServerProcess, model: str, expected: dict[str, int]
 
 
 class Change:
-    """What the counts of a model change by until `of_counts` is asked."""
+    """The change of a model's counts until `of_counts` is called."""
 
     def __init__(self, server: ServerProcess, model: str) -> None:
         self._server, self._model = server, model
@@ -99,7 +99,7 @@ class Change:
 
 
 def counts(hits: int, misses: int) -> dict[str, int]:
-    """Of a model whose every miss was kept."""
+    """The expected counts of a model whose misses were all stored."""
     return {
         "success": hits + misses,
         "cache_hit": hits,
@@ -117,7 +117,7 @@ def ask(
     datatype: str = "INT32",
     **options: Any,
 ) -> list[np.ndarray]:
-    """One request of an official client on an identity model; the outputs that came."""
+    """Sends one request of an official client to an identity model; returns the outputs."""
     inputs = []
     for i, tensor in enumerate(tensors):
         one = module.InferInput(f"INPUT{i}", list(tensor.shape), datatype)
@@ -168,7 +168,7 @@ def test_strings_and_json(server: ServerProcess) -> None:
 
 
 def test_what_differs_is_asked_anew(server: ServerProcess) -> None:
-    """Bytes, shape, requested outputs and parameters each make another request."""
+    """Requests with different bytes, shape, requested outputs or parameters are not equal."""
     url = server.http_url
     change = Change(server, "pair")
     for _ in range(2):
@@ -213,7 +213,7 @@ def test_metrics(server: ServerProcess) -> None:
     families = {name for name, labels in read_metrics(url) if ("model", "plain") in labels}
     assert "nv_inference_count" in families
     assert not any("cache" in family for family in families)
-    # The cache's own gauges, brought up to date every second.
+    # The cache updates its own gauges every second.
     poll_until("the gauges of the cache", lambda: metric(url, "nv_cache_num_hits") >= 3)
     assert metric(url, "nv_cache_num_entries") >= 1
     assert 0 < metric(url, "nv_cache_util") < 1
@@ -410,7 +410,7 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 def kept(redis: RedisServer) -> int:
-    """How many responses Redis holds."""
+    """The number of responses in Redis."""
     return int(redis.command("DBSIZE").removeprefix(":"))
 
 
@@ -456,7 +456,7 @@ def test_redis_that_goes_away_and_comes_back(
             return statistics(server, "echo")["cache_hit"] > 1
 
         poll_until("a hit in the new Redis", hit_again, 10)
-        # Somebody else writes to the same Redis.
+        # Another program changes the same Redis.
         redis.command("FLUSHALL")
         echo(server.http_url, values=(9.0,))
         poll_until("the response in Redis", lambda: kept(redis) >= 1)
@@ -495,7 +495,7 @@ def test_redis_that_hangs_delays_few(
 
 
 def redis_keys(redis: RedisServer) -> list[str]:
-    """Under which keys it holds something."""
+    """The keys in Redis."""
     with socket.create_connection((LOOPBACK, redis.port), timeout=5) as connection:
         connection.sendall(b"KEYS *\r\n")
         reader = connection.makefile("rb")

@@ -1,4 +1,4 @@
-"""`nereid run-model DIR`: one model tried without a server to start."""
+"""`nereid run-model DIR`: tries one model without a running server."""
 
 from __future__ import annotations
 

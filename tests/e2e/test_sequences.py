@@ -1,5 +1,5 @@
-"""Sequence models by the official clients: which controls a model sees, which slots sequences get,
-what is refused, and what ends a sequence."""
+"""Sequence models with the official clients: the controls that a model gets, the slots of
+sequences, refusals, and the ends of sequences."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def add_mirror(
     groups: str = "{ count: 1 kind: KIND_CPU }",
     extra: str = "",
 ) -> None:
-    """A model that answers X, and as SEEN_<control> what it was told about the request."""
+    """A model that returns X, and as SEEN_<control> the controls that it got with the request."""
     corrid_type = TensorProto.STRING if corrid == "STRING" else getattr(TensorProto, corrid)
     controls = {**CONTROLS, "CORRID": f"kind: CONTROL_SEQUENCE_CORRID data_type: TYPE_{corrid}"}
     config = (
@@ -98,8 +98,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 class Client:
-    """The official client of one protocol, for models with one INT32 input. Each belongs to the
-    thread that makes it."""
+    """The official client of one protocol, for models with one INT32 input. Used by the thread that
+    creates it."""
 
     def __init__(self, server: ServerProcess, protocol: str) -> None:
         self.server = server
@@ -114,7 +114,7 @@ class Client:
     def infer(
         self, model: str, value: int, sequence: int | str = 0, flags: str = "", **more: Any
     ) -> Any:
-        """Flags: "s" for START, "e" for END."""
+        """Sends a request. Flags: "s" for START, "e" for END."""
         tensor = self._module.InferInput("X", [1, 1], "INT32")
         tensor.set_data_from_numpy(np.full((1, 1), value, np.int32))
         return self.client.infer(
@@ -127,7 +127,7 @@ class Client:
         )
 
     def run(self, model: str, sequence: int) -> list[int]:
-        """What a sequence of four requests is answered."""
+        """The answers to a sequence of four requests."""
         answers = [self.infer(model, i, sequence, flags) for i, flags in enumerate("s xe")]
         assert [seen(answer, "CORRID") for answer in answers] == [[sequence]] * len(answers)
         return [answer.as_numpy("Y").item() for answer in answers]
@@ -148,7 +148,7 @@ Background = Callable[..., Future[Any]]
 
 @pytest.fixture
 def background() -> Iterator[Background]:
-    """Calls a method of another client like the one that is given, in another thread."""
+    """Calls a method in another thread, with a new client like the given one."""
     with ThreadPoolExecutor(8) as pool:
 
         def call(client: Client, method: str, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -170,7 +170,7 @@ def test_controls_of_a_sequence(client: Client) -> None:
         assert result.as_numpy("Y").item() == 10 + i
         assert seen(result, "START", "END", "READY") == ["s" in flags, "e" in flags, 1]
         assert seen(result, "CORRID") == [70]
-    # It is over.
+    # The sequence has ended.
     assert client.refused("direct", 0, 70) == NO_START.format(70, "direct")
 
 
@@ -219,7 +219,7 @@ def test_what_is_refused(client: Client) -> None:
         "inference request to model 'direct' must specify batch-size 1 due to requirements of "
         "sequence batcher"
     )
-    # Controls are no inputs of clients.
+    # The metadata does not list controls, because clients do not send them.
     metadata: Any = client.client.get_model_metadata("direct")
     inputs = metadata["inputs"] if client.protocol == "http" else metadata.inputs
     names = [i["name"] if client.protocol == "http" else i.name for i in inputs]
@@ -237,7 +237,7 @@ def test_the_backlog(client: Client, background: Background) -> None:
     client.infer("one", 1, 80, "s")
     waiting = background(client, "infer", "one", 2, 81, "s")
     time.sleep(0.2)
-    # Longer than this the second sequence does not wait.
+    # The second sequence waits no longer than its time-out.
     late = background(client, "refused", "one", 3, 82, "s", timeout=100_000)
     assert late.result(ANSWER_SECONDS) == EXPIRED
     assert client.refused("one", 3, 82) == NO_START.format(82, "one")
@@ -302,7 +302,7 @@ def test_padding_is_not_counted(
     add_mirror(model_repository, "direct", max_batch_size=4)
     server = server_factory(model_repository, env={"TRITONSERVER_DELAY_SCHEDULER": "3"})
     client = Client(server, "http")
-    # Nothing runs before three are there; then all three in one batch.
+    # The batch runs when three requests have arrived, with all three.
     first = [background(client, "infer", "direct", i, 1 + i, "s") for i in range(3)]
     for i, future in enumerate(first):
         result = future.result(ANSWER_SECONDS)
@@ -310,7 +310,7 @@ def test_padding_is_not_counted(
         assert seen(result, "START", "READY", "CORRID") == [1, 1, 1 + i]
     statistics = client.client.get_inference_statistics("direct")["model_stats"][0]
     assert statistics["execution_count"] == 1
-    # At least one of these is in a batch with gaps; the rows are still its own.
+    # At least one of these runs in a batch with gaps; each still gets its own rows.
     for i in range(3):
         assert client.infer("direct", 7 + i, 1 + i, "e").as_numpy("Y").item() == 7 + i
     assert metric(server.metrics_url, "nv_inference_request_success", model="direct") == 6
@@ -368,7 +368,7 @@ def test_sequences_finish_at_shutdown(
 
 
 def refusal(client: Client, sequence: int) -> str | None:
-    """What a new sequence is told; none if it may begin (and it has ended then)."""
+    """The error of a new sequence; None if it may begin, in which case it is ended again."""
     try:
         client.infer("direct", 0, sequence, "se")
     except InferenceServerException as error:

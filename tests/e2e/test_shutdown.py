@@ -1,4 +1,4 @@
-"""The end of a server: what is in flight is finished, then the process ends with exit code 0."""
+"""The end of a server: requests in flight are finished, then the process ends with exit code 0."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def slow_repository(model_repository: ModelRepository) -> ModelRepository:
 
 
 def two_in_flight(server: ServerProcess) -> list[InBackground]:
-    """One request that runs, and one that waits for the same instance."""
+    """Sends one request that runs, and one that waits for the same instance."""
     requests = [InBackground(server.http_url, "slow"), InBackground(server.http_url, "slow")]
     wait_for_pending(server, 1)
     return requests
@@ -91,7 +91,7 @@ def test_grpc_requests_finish(
 def test_not_ready_from_the_signal_on(
     server_factory: ServerFactory, slow_repository: ModelRepository
 ) -> None:
-    """Over each protocol, and as soon as nothing but requests in flight are served."""
+    """Over each protocol, the server is not ready once it serves only requests in flight."""
     server = server_factory(slow_repository)
     requests = two_in_flight(server)
     server.send_signal(signal.SIGTERM)
@@ -185,7 +185,7 @@ def test_idle_connections_do_not_delay_the_end(
 def test_time_out_bounds_the_end(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """A request that takes longer than the time-out does not keep the server for good."""
+    """A request that takes longer than the time-out does not prevent the server's end."""
     model_repository.add_identity("slow", parameters={"execute_delay_ms": "4000"})
     server = server_factory(model_repository, "--exit-timeout-secs=1")
     with RawConnection(server.http_url) as connection:
@@ -198,7 +198,7 @@ def test_time_out_bounds_the_end(
             ),
         )
         server.send_signal(signal.SIGTERM)
-        # One execution may run to its end, the three that wait may not.
+        # The running execution may finish; the three waiting requests may not run.
         server.wait_exit(12)
         del waiting
 

@@ -1,8 +1,8 @@
 """The ensemble of examples/speech_lab: a WAV file goes through a backend that is built here against
 the staged headers, then through the speech detector and the level meter at the same time.
 
-The reference is numpy (the resampling formula evaluated directly, the levels) and onnxruntime in
-this process, which is handed the detector's state of the piece before.
+The reference is numpy (for the levels, and for the resampling formula, evaluated directly) and
+onnxruntime in this process, which gets the detector's state after the previous piece.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def decibels(magnitudes: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def reference(sound: Sound) -> dict[str, np.ndarray]:
-    """The right answers, a row for each piece."""
+    """The right answers, one row per piece."""
     pieces = cut(resample(sound.samples, sound.rate, RATE))
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -127,7 +127,7 @@ def reference(sound: Sound) -> dict[str, np.ndarray]:
 
 
 def pcm(channels: np.ndarray, rate: int, bits: int) -> Sound:
-    """A WAV file of 8 or 16 bits with a column for each channel."""
+    """A WAV file of 8 or 16 bits; `channels` has one column per channel."""
     if bits == 8:
         whole = np.clip(np.round(channels * 128 + 128), 0, 255).astype(np.uint8)
         heard = (whole.astype(np.float32) - 128) / 128
@@ -169,7 +169,7 @@ def sounds(voice: tuple[np.ndarray, int]) -> dict[str, Sound]:
 
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as somebody outside the project would."""
+    """The backend, built as a user outside the project would build it."""
     build = tmp_path_factory.mktemp("backend")
     configured = run_program(
         "cmake", "-S", EXAMPLE / "backend", "-B", build, f"-DNEREID_ROOT={stage_root()}"
@@ -194,7 +194,7 @@ def server(backend: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 class Stream:
-    """A gRPC stream; the answers to several requests at a time, told apart by their ids."""
+    """A gRPC stream with several requests at a time, whose answers are told apart by their ids."""
 
     def __init__(self, client: Any) -> None:
         self.answers: queue.Queue[tuple[Any, Any]] = queue.Queue()
@@ -213,7 +213,7 @@ class Stream:
         )
 
     def hear(self, requests: int = 1) -> dict[str, list[Any]]:
-        """All answers until so many requests have ended, by id."""
+        """All answers, by id, until `requests` requests have ended."""
         heard: dict[str, list[Any]] = {}
         while requests > 0:
             result, error = self.answers.get(timeout=WAIT_SECONDS)
@@ -244,7 +244,7 @@ def assert_levels(actual: dict[str, np.ndarray], expected: dict[str, np.ndarray]
     for name in ("peak", "rms"):
         loud = expected[name] > -60
         np.testing.assert_allclose(actual[name][loud], expected[name][loud], atol=0.02)
-        # Of what is hardly there, the magnitude counts.
+        # Compared as magnitudes, because levels of very soft sound are inaccurate in dB.
         magnitudes = [10 ** (levels[name] / 20) for levels in (actual, expected)]
         np.testing.assert_allclose(*magnitudes, atol=1e-5)
 
@@ -269,7 +269,7 @@ def test_each_piece_is_heard_by_both_models(
 ) -> None:
     sound = sounds[kind]
     expected = reference(sound)
-    # The voice is heard at all, and so is its pause.
+    # The detector recognises both the voice and its pause.
     assert expected["speech"].max() > 0.9 and expected["speech"].min() < 0.1
     before = inferences(server)
     stream.send(sound.file)
@@ -287,7 +287,7 @@ def test_each_piece_is_heard_by_both_models(
 
 def test_many_recordings_at_a_time_do_not_mix(stream: Stream, sounds: dict[str, Sound]) -> None:
     sound = sounds["16 kHz"]
-    # Each begins elsewhere, so that none has the answers of another.
+    # Each recording begins at another place, so that their answers differ.
     offsets = [400 * i for i in range(AT_A_TIME)]
     parts = [pcm(sound.samples[offset:, np.newaxis], RATE, 16) for offset in offsets]
     for number, part in enumerate(parts):

@@ -1,4 +1,5 @@
-"""A run of ONNX Runtime whose result no one waits for ends; otherwise it would last for hours."""
+"""A run of ONNX Runtime is stopped if no client waits for its result; otherwise it would last
+hours."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ CONFIG = "instance_group { count: 1 kind: KIND_CPU }\n"
 
 
 def save_counter(models: ModelRepository, name: str, config: str = CONFIG) -> None:
-    """COUNT: one, TIMES times added up."""
+    """A model that adds 1 TIMES times, with the result COUNT."""
     body = helper.make_graph(
         [
             helper.make_node("Identity", ["go_on"], ["still_on"]),
@@ -77,7 +78,7 @@ def times(count: int) -> list[tritonclient.grpc.InferInput]:
 def queued_behind(
     pool: ThreadPoolExecutor, client: tritonclient.grpc.InferenceServerClient, server: ServerProcess
 ) -> Future[tritonclient.grpc.InferResult]:
-    """A short request that waits for the endless one, which the server may not have read yet."""
+    """Sends a short request that waits behind the endless one, which may not have arrived yet."""
     while True:
         request = pool.submit(client.infer, "counter", times(3))
         poll_until("it is answered or waits", lambda: request.done() or waiting(server) == 1)

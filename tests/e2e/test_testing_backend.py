@@ -1,6 +1,6 @@
-"""What clients see when a backend misbehaves; each behaviour of backends/testing has its test.
+"""The effects of misbehaving backends on clients; each behaviour of backends/testing has a test.
 
-One server serves a model per behaviour. After each test every other model has to work as before.
+One server has a model per behaviour. After each test, the other models have to work as before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from support.raw_http import HttpAnswer, RawConnection
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
-# Two requests that are sent together run as one batch: the delay only has to be long enough.
+# A delay that is long enough for two requests, sent together, to run as one batch.
 TWO_TOGETHER = (
     "dynamic_batching { preferred_batch_size: [ 2 ] max_queue_delay_microseconds: 20000000 }"
 )
@@ -105,7 +105,7 @@ def assert_error(answer: HttpAnswer, status: int, words: str) -> None:
 
 
 def ask_together(url: str, model: str, *values: int) -> dict[int, HttpAnswer]:
-    """Sends all values at once, each on its own connection; the answers by value."""
+    """Sends all values at once, each on its own connection; returns the answers by value."""
     answers: dict[int, HttpAnswer] = {}
 
     def run(value: int) -> None:
@@ -140,7 +140,7 @@ def test_slow(url: str) -> None:
     ],
 )
 def test_failing_execution(url: str, misbehaving: ServerProcess, model: str, words: str) -> None:
-    """The instance lives on: the second request fails like the first, and both are counted."""
+    """The instance continues: the second request fails like the first, and both are counted."""
     before = failures(misbehaving, model)
     for _ in range(2):
         assert_error(ask(url, model), 500, words)
@@ -154,7 +154,7 @@ def test_error_of_one_request_stays_with_it(url: str) -> None:
 
 
 def test_error_after_some_are_released(url: str) -> None:
-    """Execute answered one of two and then failed: the other one gets the error."""
+    """If Execute answers one of two requests and then fails, the other request gets the error."""
     answers = ask_together(url, "error_after_releasing_some", 1, 2)
     assert sorted(answer.status for answer in answers.values()) == [200, 500]
     for value, answer in answers.items():
@@ -187,7 +187,7 @@ def test_second_answer_is_refused_and_logged(url: str, misbehaving: ServerProces
 
 
 def test_output_of_another_shape(url: str) -> None:
-    """The server passes on what the model says of its output."""
+    """The server passes on the shape that the model has given its output."""
     answer = ask(url, "wrong_shape")
     assert answer.status == 200, answer.body
     assert answer.json()["outputs"][0]["shape"] == [1, 2]
@@ -239,7 +239,7 @@ def grpc_infer(server: ServerProcess, model: str, timeout: float) -> grpc.Future
 
 
 class CancellationLog:
-    """What model wait_for_cancel has logged since this was made."""
+    """The log lines of the model wait_for_cancel since this object was created."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._server = server
@@ -290,7 +290,7 @@ def test_waiting_request_is_dropped_by_disconnect(url: str, misbehaving: ServerP
         queued.send(WAITING_REQUEST)
         poll_until("one waits", lambda: waiting(misbehaving) == 1)
         queued.close()
-        # The instance is still busy: the request leaves the queue without it.
+        # The request leaves the queue although the instance is still busy.
         poll_until("none waits", lambda: waiting(misbehaving) == 0)
         running.close()
         log.wait_until_seen()
@@ -326,7 +326,7 @@ def test_instance_that_says_it_is_not_ready(url: str) -> None:
 
 
 def test_never_answered(server_factory: ServerFactory, model_repository: ModelRepository) -> None:
-    """The client's deadline ends the wait; other models go on; the server's end is bounded."""
+    """The client's deadline ends the wait, other models continue, and the server ends in time."""
     add(model_repository, "never_answers")
     add(model_repository, "echo")
     server = server_factory(model_repository, "--exit-timeout-secs=2")

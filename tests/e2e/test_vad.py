@@ -1,6 +1,6 @@
-"""The speech detector of examples/vad hears what ONNX Runtime hears, chunk by chunk and bit by bit.
+"""The speech detector of examples/vad gives the same probabilities as ONNX Runtime, bit for bit.
 
-The reference is onnxruntime in this process, which is handed the state of the step before.
+The reference is onnxruntime in this process, which gets the state after the previous step.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def expected(chunks: list[np.ndarray]) -> list[list[float]]:
             output, state = session.run(["output", "stateN"], inputs)
             probabilities.append(float(output[0, 0]))
         voices.append(probabilities)
-    # The voices are heard at all, and so are their pauses.
+    # The detector recognises the voices and their pauses.
     assert all(max(voice) > 0.9 and min(voice) < 0.1 for voice in voices)
     return voices
 
@@ -100,7 +100,7 @@ def tensors(protocol: ModuleType, chunk: np.ndarray) -> list:
 def test_every_probability_is_the_same(
     server: ServerProcess, chunks: list[np.ndarray], expected: list[list[float]]
 ) -> None:
-    """Many speakers on one stream, all of whose chunks are sent at once."""
+    """Many speakers share a stream, and all their chunks are sent at once."""
     answers: queue.Queue = queue.Queue()
     heard: dict[str, list[float]] = {}
     with tritonclient.grpc.InferenceServerClient(server.grpc_url) as client:

@@ -1,4 +1,5 @@
-"""model_warmup: samples run on every instance before the model is ready; a failure fails the load."""
+"""model_warmup: samples run on every instance before the model is ready; a failure fails the
+load."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def file(name: str) -> str:
 
 ZERO, RANDOM = "zero_data: true", "random_data: true"
 
-# Models that load, and those that do not, with what the index says of them.
+# Models that load, and models that do not, with the reasons in the index.
 GOOD = {
     "samples": (
         "echo",
@@ -106,7 +107,7 @@ def test_every_instance_runs_every_sample(server: ServerProcess) -> None:
 
 
 def test_warm_up_counts_like_any_work(server: ServerProcess) -> None:
-    """As the original does. Per instance: 1, three times 2, and 1."""
+    """Warm-up is counted, as in the original. Per instance: 1, three times 2, and 1."""
     answer = raw_http.get(server.http_url, "/v2/models/samples/stats").json()
     (statistics,) = answer["model_stats"]
     assert statistics["execution_count"] == 2 * (1 + 3 + 1)
