@@ -1,4 +1,4 @@
-"""Clients of the hostile tests: those that behave badly, and the one that has to be served meanwhile."""
+"""Clients of the hostile tests: misbehaving ones, and the one that has to be served meanwhile."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from support.server_process import ServerProcess
 
 INFER = "/v2/models/echo/infer"
 
-# What the server may have beyond its limit of bytes and what it had at rest: allocators that keep
-# some, threads, sockets' and connections' own memory, texts in the making (docs/operate/limits.md).
+# The memory that the server may use beyond its limit of bytes and its memory at rest: memory kept
+# by allocators, threads, sockets, connections, and unfinished texts (docs/operate/limits.md).
 CONSTANT = 192 * MIB
 
 
 def allow_many_files() -> None:
-    """Lets this process open as many sockets as it may."""
+    """Raises this process's limit of open files to the allowed maximum."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def assert_well_served(server: ServerProcess, requests: int = 20, model: str = "echo") -> None:
-    """A client that keeps its connection and reads its answers gets all of them, and right."""
+    """Checks that a client that keeps its connection and reads its answers gets all of them
+    right."""
     body = json.dumps(echo_document((3.5, -1.0))).encode()
     head = f"POST /v2/models/{model}/infer HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
     with RawConnection(server.http_url) as connection:
@@ -57,7 +58,7 @@ def wait_until_idle(server: ServerProcess) -> None:
 
 
 def announce(url: str, size: int, path: str = INFER) -> RawConnection:
-    """A connection that has said it will send a body of `size` bytes."""
+    """A connection that has announced a body of `size` bytes."""
     connection = RawConnection(url)
     connection.send(f"POST {path} HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode())
     return connection
@@ -68,7 +69,7 @@ def has_answer(connection: RawConnection) -> bool:
 
 
 def send_until_refused(connection: RawConnection, size: int) -> int:
-    """Sends up to `size` bytes, less when the server answers before; the number of them."""
+    """Sends up to `size` bytes, fewer if the server answers earlier; returns how many."""
     piece = bytes(64 << 10)
     sent = 0
     while sent < size and not has_answer(connection):
@@ -80,7 +81,7 @@ def send_until_refused(connection: RawConnection, size: int) -> int:
 
 
 def slow_reader(url: str) -> socket.socket:
-    """A socket into which little fits that it does not read."""
+    """A socket with a small receive buffer, which the client does not read."""
     host, port = raw_http.split_url(url)
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

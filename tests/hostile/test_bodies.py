@@ -1,4 +1,4 @@
-"""Bodies that are announced and do not come, or come by drips."""
+"""Bodies that are announced but not sent, or sent very slowly."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REQUEST_COST = 8 << 10
 def test_announcements_cost_one_step_each(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """Two of these used to take all that there is."""
+    """An announcement reserves only one step of memory. Two used to take all of it."""
     model_repository.add_identity("echo")
     server = server_factory(model_repository)
     assert_well_served(server)
@@ -80,7 +80,7 @@ def test_two_that_take_all_they_get_keep_nobody_out(
         assert f"server limit 'in-flight bytes' of {limit} is exhausted" in refused.error()
         assert "--max-in-flight-bytes" in refused.error()
         assert_well_served(server)
-        # The other one is given up when it goes on saying nothing.
+        # The server gives the other connection up, because it still sends nothing.
         assert first.read_answer("POST").status == 408
     assert gauge(server, "nereid_http_slow_clients") == 1
     wait_until_idle(server)

@@ -1,4 +1,4 @@
-"""Compressed bodies that become a thousand times as large, and texts whose tree is large."""
+"""Compressed bodies that grow a thousandfold, and JSON texts whose parsed form is large."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_bombs_stay_within_the_limit(
 def test_trees_of_json_stay_within_the_limit(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """NaN is for the careful reader, which builds a tree of twenty times the text."""
+    """A NaN makes the server use the careful reader, whose tree is twenty times the text's size."""
     limit = 64 * MIB
     model_repository.add_identity("echo")
     server = server_factory(model_repository, f"--max-in-flight-bytes={limit}")

@@ -1,4 +1,4 @@
-"""More requests and connections than anybody needs. NEREID_HOSTILE_REQUESTS=1000000 is the long form."""
+"""Floods of requests and connections. NEREID_HOSTILE_REQUESTS=1000000 gives the long form."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tiny_request(model: str) -> service_pb2.ModelInferRequest:
 
 
 class Streams:
-    """Streams that send tiny requests as fast as they are taken, and count what comes back."""
+    """Streams that send tiny requests as fast as the server reads them, and count the answers."""
 
     def __init__(self, url: str, count: int, requests: int, model: str) -> None:
         self.answers = 0
@@ -77,7 +77,7 @@ class Streams:
 
 
 class Calls:
-    """Unary calls with tiny requests, all at once on a connection of their own."""
+    """Unary calls with tiny requests, all at once on a separate connection."""
 
     def __init__(self, url: str, requests: int, model: str) -> None:
         self.refusals: set[str] = set()
@@ -127,7 +127,7 @@ def test_tiny_requests_of_a_stream_wait_unread(
 def test_calls_beyond_the_servers_limit_are_refused(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """Those of whoever has most: others, on HTTP and gRPC, are served."""
+    """Calls of the client with the most calls are refused; others, on HTTP and gRPC, are served."""
     model_repository.add_identity("echo")
     model_repository.add_identity("stuck", parameters={"execute_delay_ms": "3600000"})
     server = server_factory(
@@ -193,8 +193,9 @@ def test_pipelined_requests_are_read_as_they_are_answered(
         for sender in senders:
             sender.start()
         assert_well_served(server, requests=200)
-        assert gauge(server, "nereid_in_flight_requests") <= 9
-        # Nobody has read anything: all of it is in the sockets.
+        # A connection has one request at a time; one that is answered may still have to be released.
+        assert gauge(server, "nereid_in_flight_requests") <= 2 * 9
+        # The clients have read nothing yet; requests and answers are in the sockets.
         assert_memory(server, at_rest, 16 * MIB)
         for _ in range(200):
             assert connections[0].read_answer("POST").status == 200
@@ -207,7 +208,8 @@ def test_pipelined_requests_are_read_as_they_are_answered(
 
 
 def many_connections(url: str, count: int) -> Iterator[RawConnection]:
-    """Idle ones, half a header, a whole header without body; a third each."""
+    """One third idle connections, one third with half a header, one third with a header but no
+    body."""
     for number in range(count):
         if number % 3 == 0:
             yield announce(url, 100)

@@ -1,5 +1,5 @@
-"""Requests with 100,000 of what there should be one: they are refused, after work that grows no
-faster than what was sent, and a client that behaves is answered meanwhile."""
+"""Requests with 100,000 elements instead of one are refused. The server's work grows no faster than
+the size of the request, and a well-behaved client is answered meanwhile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support.work import least_work
 MANY = 100_000
 FEW = 10_000
 MIB = 1 << 20
-# Ten times as many cost ten times as much; what is searched for each would be a hundred times.
+# Ten times as many elements cost ten times as much, but with a search per element a hundred times.
 MOST_GROWTH = 35
 
 Refusal = tuple[str, str]  # code and text
@@ -62,7 +62,7 @@ def too_many_parameters(count: int) -> str:
     return f"the request has {count} parameters, at most 1024 are allowed"
 
 
-# -- what is sent ----------------------------------------------------------------------------------
+# -- the requests ----------------------------------------------------------------------------------
 
 
 def json_inputs(count: int, **members: Any) -> list[dict[str, Any]]:
@@ -94,7 +94,7 @@ def json_with(kind: str) -> Send:
 
 
 def careful_json_with(kind: str) -> Send:
-    """NaN, which the fast reader leaves to the careful one."""
+    """A text with NaN, which the fast reader leaves to the careful one."""
     return lambda server, count: over_http(
         server, json.dumps(documents(kind, count, other=float("nan"))).encode()
     )

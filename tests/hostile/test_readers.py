@@ -1,4 +1,4 @@
-"""Clients that ask for much and read nothing, and meanwhile send something to look alive."""
+"""Clients that request much, read nothing, and meanwhile send something to seem alive."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_who_sends_instead_of_reading_is_cut_off(
 def test_answers_that_nobody_reads_stay_within_the_limit(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
-    """The JSON text of an answer is three times its tensor: it is charged for what it takes."""
+    """An answer is charged with the size of its JSON text, which is three times its tensor's."""
     limit = 48 * MIB
     model_repository.add_identity("echo")
     server = server_factory(model_repository, f"--max-in-flight-bytes={limit}")
