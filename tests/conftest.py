@@ -26,7 +26,7 @@ def model_repository(tmp_path: Path) -> ModelRepository:
 
 @pytest.fixture(scope="session")
 def example_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """One server on examples/models for the whole run. Tests must leave it as they found it."""
+    """One server on examples/models for the whole run. Tests must not change its state."""
     server = start_nereid(EXAMPLE_MODELS, tmp_path_factory.mktemp("example_server"))
     try:
         server.wait_for()
@@ -37,10 +37,10 @@ def example_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerP
 
 @pytest.fixture
 def server_factory(tmp_path: Path) -> Iterator[ServerFactory]:
-    """Starts servers of the test's own; each is stopped by SIGTERM and has to exit with 0.
+    """Starts servers for one test. Afterwards each is stopped by SIGTERM and has to exit with 0.
 
-    `wait_for` is the path that has to answer 200 before the call returns; None does not wait.
-    A server that the test itself brought to an end is not looked at again.
+    The call returns when the path `wait_for` answers with 200; with None it does not wait.
+    A server that the test has ended itself is not checked again.
     """
     started: list[ServerProcess] = []
 

@@ -1,1 +1,1 @@
-"""Tests of the race track's Python parts."""
+"""Tests of the Python parts of bench/."""

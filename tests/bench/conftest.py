@@ -1,4 +1,4 @@
-"""The parts of bench/ are imported as its scripts do it."""
+"""Makes the parts of bench/ importable in the same way as its scripts do."""
 
 from __future__ import annotations
 

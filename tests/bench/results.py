@@ -1,4 +1,4 @@
-"""Result files made by hand."""
+"""Hand-made result files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def make_run(throughput: float = 1000.0, **changes: Any) -> dict[str, Any]:
-    """What nereid_loadgen prints."""
+    """A measurement as nereid_loadgen prints it."""
     latency = {"mean": 110.0, "p50": 100.0, "p90": 150.0, "p99": 200.0, "p999": 300.0, "max": 400.0}
     run = {
         "throughput": throughput,

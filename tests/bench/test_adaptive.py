@@ -13,13 +13,13 @@ from bench.results import make_result, make_run
 import adaptive as program
 from racetrack import adaptive, machine
 
-# In time a second, by variant, on each trace.
+# Goodput by variant, the same on each trace.
 EVEN = {"adaptive": 1000.0, "delay_0": 990.0, "delay_100": 995.0, "delay_500": 960.0,
         "delay_2000": 500.0}  # fmt: skip
 
 
 def make_trial(errors: int = 0, **traces: dict[str, float]) -> dict[str, Any]:
-    """Two rounds that differ by 10; `traces` changes what EVEN says."""
+    """A result with two rounds that differ by 10; `traces` replaces values of EVEN."""
 
     def runs(trace: str, variant: str) -> list[dict[str, Any]]:
         goodput = {**EVEN, **traces.get(trace, {})}[variant]

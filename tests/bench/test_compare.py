@@ -39,7 +39,7 @@ def test_a_name_alone_is_looked_for_among_the_results(tmp_path: Path) -> None:
         ((1000, 1000), (1200, 1200), "**faster**"),
         ((1000, 1000), (800, 800), "**SLOWER**"),
         ((1000, 1000), (1020, 1020), "same"),
-        ((900, 1100), (1150, 1150), "same"),  # the base itself scatters by a fifth
+        ((900, 1100), (1150, 1150), "same"),  # the base itself has a spread of a fifth
     ],
 )
 def test_verdicts(base: tuple[float, ...], head: tuple[float, ...], verdict: str) -> None:

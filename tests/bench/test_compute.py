@@ -1,4 +1,4 @@
-"""bench/racetrack/compute.py: what a server's statistics say of a batch."""
+"""bench/racetrack/compute.py: the compute time of a batch from a server's statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the group "frameworks" of the bench makes of its measurements."""
+"""The evaluation of the bench's group "frameworks"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from racetrack import frameworks
 def row(
     key: str, network: str, compute: float = 1.0, throughput: float = 1.0, errors: int = 0
 ) -> dict[str, Any]:
-    """Compute times and rows a second, as times those of the framework alone."""
+    """A row with compute times and rows per second, given relative to the framework alone."""
     turn = {"ours": 100.0 * throughput, "theirs": 100.0, "formed": 4.0, "errors": errors}
     return {
         "key": key,

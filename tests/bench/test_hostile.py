@@ -25,7 +25,7 @@ from support.poll import poll_until
 
 
 class Recorder(BaseHTTPRequestHandler):
-    """Refuses everything, and remembers it."""
+    """Refuses every request, and records it."""
 
     protocol_version = "HTTP/1.1"
     seen: list[tuple[str, dict[str, str], bytes]] = []
@@ -62,7 +62,7 @@ def victim() -> Iterator[attacks.Victim]:
 
 
 def attack_until(victim: attacks.Victim, name: str, status: str, count: int = 1) -> None:
-    """One client of the attack, until it was answered so often."""
+    """Runs one client of the attack until it has got `count` answers with `status`."""
 
     async def attack() -> None:
         client = asyncio.ensure_future(attacks.ATTACKS[name].make()(victim))

@@ -63,7 +63,7 @@ def test_each_network_is_small_and_another_one(tmp_path: Path) -> None:
 
 
 class FakeClock:
-    """Moves only when something waits, or when a check takes time."""
+    """A clock that moves only when code waits or when a check takes time."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -78,7 +78,7 @@ class FakeClock:
 
 def test_checks_fall_due_at_a_fixed_rate() -> None:
     clock, stop = FakeClock(), threading.Event()
-    left = [0.001, 0.035, 0.001]  # how long the server takes
+    left = [0.001, 0.035, 0.001]  # the server's times for the answers
 
     def ask() -> bool:
         clock.now += left.pop(0)
@@ -87,7 +87,7 @@ def test_checks_fall_due_at_a_fixed_rate() -> None:
         return True
 
     found = probes.ask_until(stop, ask, clock, clock.wait, period=0.01)
-    # The slow one keeps those that fell due meanwhile waiting: they are charged, and not sent.
+    # Checks that fell due during the slow one are not sent, but charged with the remaining time.
     expected = [(0, 1), (10, 35), (20, 25), (30, 15), (40, 5), (50, 1)]
     assert [(round((due - 100) * 1e3), round(took * 1e3)) for due, took, _ in found] == expected
     assert all(good for _, _, good in found)
@@ -122,7 +122,7 @@ def test_the_aims() -> None:
     slow = make_result()
     slow["seconds"]["start"]["nereid"] = [5.1, 5.2, 1.0]
     slow["latency_us"]["nereid"]["poll"]["grpc/index"]["p99"] = 5001.0
-    slow["latency_us"]["nereid"]["idle"]["grpc/index"]["p99"] = 5001.0  # no aim of ours
+    slow["latency_us"]["nereid"]["idle"]["grpc/index"]["p99"] = 5001.0  # not one of the aims
     slow["latency_us"]["nereid"]["explicit"]["http/model ready"]["failed"] = 2
     slow["latency_us"]["original"]["poll"]["grpc/index"]["p99"] = 1e6
     assert loading.failures(slow) == [
@@ -162,7 +162,7 @@ def test_quick_is_one_round() -> None:
 
 
 class Server(BaseHTTPRequestHandler):
-    """Loads models at once, but for one; its index has one more at each look."""
+    """Accepts all loads except that of small_002. The index shows one more model each time."""
 
     protocol_version = "HTTP/1.1"
     looks = 0

@@ -1,4 +1,4 @@
-"""What the group "python" of the bench makes of its measurements."""
+"""The evaluation of the bench's group "python"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bench/run.py: what it writes, and what it is asked."""
+"""bench/run.py: its output files and its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bench/soak.py and bench/racetrack/soak.py: when a soak fails, and what it writes."""
+"""bench/soak.py and bench/racetrack/soak.py: when a soak fails, and its output files."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def test_theil_sen(values: Sequence[float], slope: float) -> None:
     [
         (100.0,) * 9,
         (100, 108, 95, 104, 99, 107, 103, 105, 100),
-        (100, 100, 100, 100, 100, 100, 100, 100, 900),  # one window that something disturbed
-        (100, 101, 102, 103, 104, 105, 106, 107, 108),  # rises by less than it may
+        (100, 100, 100, 100, 100, 100, 100, 100, 900),  # one disturbed window
+        (100, 101, 102, 103, 104, 105, 106, 107, 108),  # rises by less than the limit
         (200, 190, 180, 170, 160, 150, 140, 130, 120),
-        (100, 100, 100, 50, 50, 50, 120, 120, 120),  # a step, and no trend
+        (100, 100, 100, 50, 50, 50, 120, 120, 120),  # a temporary step, no trend
     ],
 )
 def test_latency_that_does_not_rise(p50: Sequence[float]) -> None:

@@ -1,4 +1,4 @@
-"""bench/racetrack/statistics.py: medians, spread, and which rows count."""
+"""bench/racetrack/statistics.py: medians, spread, and the rows that count."""
 
 from __future__ import annotations
 

@@ -37,15 +37,29 @@ def test_limits_of_an_echo_and_of_a_loop() -> None:
         [make_run()], [make_run()], limit={"what": "loop", "throughput": 5.0, "cpu_us": 8.0}
     )
     none = make_row([make_run()], [make_run()], limit=None)
-    assert table.limit_throughput(echo) == 10_000
-    assert table.limit_cpu_us(echo) == 4
-    assert table.limit_throughput(loop) == 5
-    assert table.limit_cpu_us(loop) == 8
-    assert table.limit_throughput(none) is None
+    assert table.limit_throughput(echo["limit"]) == 10_000
+    assert table.limit_cpu_us(echo["limit"]) == 4
+    assert table.limit_throughput(loop["limit"]) == 5
+    assert table.limit_cpu_us(loop["limit"]) == 8
+    assert table.limit_throughput(none["limit"]) is None
+    assert table.limit_cpu_us(none["limit"]) is None
     text = table.limits_table([echo, loop, none])
     assert len(text.splitlines()) == 4
     assert "5.00×" in text  # 20 µs beside 4 µs
     assert "bound by the client" not in text
+
+
+def test_a_row_with_two_limits_has_a_line_for_each() -> None:
+    row = make_row(
+        [make_run(3000.0)],
+        [make_run()],
+        limit={"what": "nghttp2 echo", "runs": [make_run(4_000.0, server_cpu_us=5.0)]},
+        other_limits=[{"what": "grpc++ echo", "runs": [make_run(2_000.0, server_cpu_us=10.0)]}],
+    )
+    first, second = table.limits_table([row]).splitlines()[2:]
+    assert "| nghttp2 echo | 4,000 | 5.00 | 20.0 | 4.00× |" in first
+    assert "| grpc++ echo | 2,000 | 10.0 | 20.0 | 2.00× |" in second
+    assert "75%" in table.row_line(row)  # of the first
 
 
 def test_a_limit_that_the_client_set_says_so() -> None:

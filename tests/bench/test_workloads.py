@@ -102,19 +102,47 @@ def test_the_network_with_two_instances_has_priorities(scheduling: Path) -> None
     assert "count: 2" in config
 
 
+def test_rows_over_tls_say_so_and_have_no_echo(tmp_path: Path) -> None:
+    group = workloads.GROUPS["tls"]
+    assert group.tls and not workloads.GROUPS["race"].tls
+    repository = group.write_repository(tmp_path / "models")
+    for row in group.rows:
+        assert row.title.endswith("over TLS") and row.key.endswith("/tls")
+        assert write_files(tmp_path, repository, row).echo_head is None
+
+
 def test_a_request_for_many_responses(tmp_path: Path, repository: Path) -> None:
     files = write_files(tmp_path, repository, Row(REPEAT, "grpc", "binary", 16, responses=3))
     request = service_pb2.ModelInferRequest.FromString(files.body.read_bytes())
     assert [(tensor.name, list(tensor.shape)) for tensor in request.inputs] == [
-        ("IN", [3]),
         ("DELAY", [3]),
         ("WAIT", [1]),
+        ("IN", [3]),
     ]
     expected = np.frombuffer(files.expect.read_bytes(), np.float32)
     assert len(set(expected)) == 3
-    assert request.raw_input_contents[0] == expected.tobytes()
-    assert not np.frombuffer(request.raw_input_contents[1], np.uint32).any()
-    assert files.echo_head is None
+    assert request.raw_input_contents[2] == expected.tobytes()
+    assert not np.frombuffer(request.raw_input_contents[0], np.uint32).any()
+
+
+def test_the_echo_of_a_stream_is_a_response_for_each_value(
+    tmp_path: Path, repository: Path
+) -> None:
+    files = write_files(tmp_path, repository, Row(REPEAT, "grpc", "binary", 1, responses=3))
+    assert files.echo_head is not None
+    assert files.tensor_bytes == 12
+    expected = files.expect.read_bytes()
+    assert files.body.read_bytes().endswith(expected)
+    for at in range(0, files.tensor_bytes, 4):
+        answer = files.echo_head.read_bytes() + expected[at : at + 4]
+        response = service_pb2.ModelStreamInferResponse.FromString(answer).infer_response
+        assert response.raw_output_contents == [expected[at : at + 4]]
+        assert (response.outputs[0].datatype, response.outputs[0].shape) == ("INT32", [1])
+
+
+def test_sequences_have_no_echo(tmp_path: Path, repository: Path) -> None:
+    row = Row(workloads.SEQUENCE_MODELS[0], "grpc", "binary", 8, sequence_length=16)
+    assert write_files(tmp_path, repository, row).echo_head is None
 
 
 def test_a_request_of_many_rows(tmp_path: Path, scheduling: Path) -> None:
@@ -122,7 +150,7 @@ def test_a_request_of_many_rows(tmp_path: Path, scheduling: Path) -> None:
     many = write_files(tmp_path, scheduling, Row(MLP_TWO, "http", "binary", 1, batch=16))
     assert many.tensor_bytes == 16 * one.tensor_bytes
     assert len(many.expect.read_bytes()) == 16 * len(one.expect.read_bytes())
-    # Rows differ in values, the first is the same.
+    # The rows have different values; the first row is the same as in the small request.
     expected = np.frombuffer(many.expect.read_bytes(), np.float32).reshape(16, -1)
     first = np.frombuffer(one.expect.read_bytes(), np.float32)
     np.testing.assert_allclose(expected[0], first, rtol=1e-5)
@@ -130,7 +158,7 @@ def test_a_request_of_many_rows(tmp_path: Path, scheduling: Path) -> None:
 
 
 def test_the_large_network(tmp_path: Path, scheduling: Path) -> None:
-    """It has ResNet-18's size, and its answer is a number everywhere and not the same everywhere."""
+    """The network has ResNet-18's size; its outputs are finite and not all the same."""
     assert (scheduling / str(RESNET.onnx_file)).stat().st_size == pytest.approx(46.7e6, rel=0.01)
     files = write_files(tmp_path, scheduling, Row(RESNET, "grpc", "binary", 1))
     answer = np.frombuffer(files.expect.read_bytes(), np.float32)

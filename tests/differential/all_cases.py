@@ -29,5 +29,5 @@ BAD_CASES = [
     *cases_readiness.bad_cases(),
 ]
 ALL_CASES = [*GOOD_CASES, *BAD_CASES]
-# Those whose answers are kept as files. Floats that a model computed differ between processors.
+# The cases whose answers are kept as files. Computed floats are not, because processors differ.
 GOLDEN_CASES = [case for case in ALL_CASES if case.golden]

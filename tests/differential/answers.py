@@ -1,4 +1,4 @@
-"""Sending a case, and what came back as plain values that can be stored and compared."""
+"""Sends a case, and returns the answer as plain values that can be stored and compared."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class HttpReply:
 
 @dataclass(frozen=True)
 class GrpcReply:
-    """The answer to a call. `response` is the message in JSON form, None on an error; of a stream
-    that ends well it is a list.
+    """The answer to a call. `response` is the message in JSON form, or None after an error. For a
+    stream that ends without an error it is a list.
     """
 
     code: str
@@ -68,7 +68,7 @@ class GrpcReply:
 
 
 def bytes_to_json(body: bytes, member: str = "body") -> dict[str, str]:
-    """As text where it is UTF-8 (so that it can be read), else in base64."""
+    """The body as text if it is UTF-8, for readability, otherwise in base64."""
     try:
         return {member: body.decode("utf-8")}
     except UnicodeDecodeError:

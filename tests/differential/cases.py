@@ -1,4 +1,4 @@
-"""What a case of the differential test is. A case is data: it can be sent, stored and compared."""
+"""The cases of the differential test. A case is data: it can be sent, stored and compared."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-# The servers that cases are sent to (servers.py): one that loads all it finds, one whose models are
-# loaded on demand, and another of these that nobody else disturbs.
+# The servers to which cases are sent (servers.py): one that loads all models, one whose models are
+# loaded on demand, and another one on demand for cases that no others may disturb.
 MAIN, ON_DEMAND, UNDISTURBED = "main", "on demand", "undisturbed"
-# Others have a model whose configuration cannot be read, one without a version, no repository at all.
+# Further servers: with an unreadable configuration, a model without versions, no repository.
 UNREADABLE, VERSIONLESS, NOWHERE = "unreadable", "versionless", "nowhere"
 
 
@@ -18,8 +18,8 @@ UNREADABLE, VERSIONLESS, NOWHERE = "unreadable", "versionless", "nowhere"
 class HttpCase:
     """One HTTP request. `id` is unique and begins with http-good- or http-bad-.
 
-    `before` are requests that are sent first, and whose answers are not looked at.
-    `golden` is false where the answer depends on the machine, so that no file can hold it.
+    `before` are requests that are sent first, and whose answers are ignored.
+    `golden` is false if the answer depends on the machine, so that it cannot be stored in a file.
     """
 
     id: str

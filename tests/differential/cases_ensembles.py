@@ -35,7 +35,7 @@ BAD_ENSEMBLES = (
     "no_steps",
     "reshape",
 )
-# The parameters of a request, by what it is in its sequence.
+# The parameters of a request, by its position in its sequence.
 SEQUENCE = {
     "start": {"sequence_id": 5, "sequence_start": True},
     "middle": {"sequence_id": 5},
@@ -69,7 +69,7 @@ def good_http() -> list[HttpCase]:
         here(infer("http-good-ensemble", "chain", [INTS], id="an id")),
         here(infer("http-good-ensemble-nested", "nested", [INTS])),
         here(infer("http-good-ensemble-batch", "batched_chain", [ROWS])),
-        # Not both outputs of the fork: the original writes them in the order in which they come.
+        # Only one output, because the original writes the two in the order in which they arrive.
         here(infer("http-good-ensemble-one-output", "fork", [INTS], outputs=ONE)),
         here(
             infer_binary(

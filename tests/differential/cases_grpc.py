@@ -18,7 +18,7 @@ HEALTH_CHECK = "grpc.health.v1.Health/Check"
 def tensor(
     datatype: str, shape: Sequence[int], name: str = "INPUT0", **contents: Sequence[Any]
 ) -> pb.ModelInferRequest.InferInputTensor:
-    """One input; `contents` such as fp32_contents=[1.0] goes into the typed form."""
+    """One input; `contents`, such as fp32_contents=[1.0], uses the typed form."""
     message = pb.ModelInferRequest.InferInputTensor(name=name, datatype=datatype, shape=shape)
     for field, values in contents.items():
         getattr(message.contents, field).extend(values)
@@ -200,7 +200,7 @@ def bad_admin() -> list[GrpcCase]:
 
 
 def bad_extensions() -> list[GrpcCase]:
-    """What the original has and Nereid does not."""
+    """Extensions that the original has and Nereid does not."""
     return [
         GrpcCase(
             "grpc-bad-shm-system-status",

@@ -1,4 +1,4 @@
-"""Health of servers of which something is wrong from the start."""
+"""Health of servers that have a problem from the start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _get(case: str, path: str, server: str) -> HttpCase:
 
 
 def _call(case: str, method: str, server: str) -> GrpcCase:
-    """One whose request is empty."""
+    """A case whose request is empty."""
     return GrpcCase(case, method, getattr(pb, f"{method}Request")(), server=server)
 
 

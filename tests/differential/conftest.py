@@ -1,4 +1,4 @@
-"""The two servers, and a memory of their answers, for the whole differential test."""
+"""The two servers and a store of their answers, for the whole differential test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from differential.servers import Targets, nereid_targets, original_targets
 
 
 class Replies:
-    """Asks a target each case once and remembers the answer."""
+    """Sends each case to a target once, and keeps the answer."""
 
     def __init__(self, target: Targets) -> None:
         self.target = target

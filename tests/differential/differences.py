@@ -12,13 +12,13 @@ from support.stage import PROJECT_ROOT
 
 TABLE = PROJECT_ROOT / "docs" / "protocol" / "differences.md"
 COLUMNS = ["id", "aspect", "cases", "original 2.51", "Nereid", "why"]
-# Aspect of a row that another test shows; its column 'cases' then names that test.
+# Aspect of a row that is shown by another test, which its column 'cases' names.
 ELSEWHERE = "elsewhere"
 
 
 @dataclass(frozen=True)
 class AllowedDifference:
-    """One row. The answers are texts in which * stands for anything."""
+    """One row. The answers are texts in which * matches anything."""
 
     id: str
     aspect: str
@@ -37,7 +37,7 @@ class AllowedDifference:
 
 
 def read_table(path: Path = TABLE) -> list[AllowedDifference]:
-    """All rows of the table; fails on a row that is not complete or an id that occurs twice."""
+    """All rows of the table. Fails if a row is not complete or an id occurs twice."""
     rows = []
     in_table = False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):

@@ -1,6 +1,6 @@
 """Answers of the original, kept as files: tests/golden/original-2.51/<case>.json.
 
-`python -m differential.golden` in tests/ writes them anew from the installed original.
+`python -m differential.golden` in tests/ writes them again from the installed original.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def path_of(case: str) -> Path:
 
 
 def load(case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
-    """The stored answer to `case`; fails when there is none or the request has changed since."""
+    """The stored answer to `case`. Fails if there is none or if the request has changed since."""
     path = path_of(case.id)
     assert path.exists(), f"No golden answer {path.name}: run 'python -m differential.golden'."
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -42,7 +42,7 @@ def store(case: HttpCase | GrpcCase, reply: HttpReply | GrpcReply) -> None:
 
 
 def _plain(document: Any) -> Any:
-    """As it reads back from a file: tuples are lists."""
+    """The document as it would be read from a file: with lists instead of tuples."""
     return json.loads(json.dumps(document))
 
 

@@ -1,4 +1,4 @@
-"""Building the HTTP requests of the differential test."""
+"""Builds the HTTP requests of the differential test."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def get(case: str, path: str) -> HttpCase:
 
 
 def strings(*elements: bytes) -> bytes:
-    """BYTES elements as they stand in binary tensor data."""
+    """BYTES elements in the form of binary tensor data."""
     return b"".join(struct.pack("<I", len(one)) + one for one in elements)
 
 

@@ -1,6 +1,6 @@
 """The models of the differential test that are loaded and unloaded, and the ensembles.
 
-Each case has models of its own, so that none depends on what another has done.
+Each case has its own models, so that it does not depend on other cases.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from support.ensembles import add_ensemble, step_text
 from support.repository import ModelRepository, tensor_text
 from support.streaming import add_testing
 
-# Loaded at the start; what they consist of comes with them.
+# Loaded at the start, together with the members of the ensembles.
 LOADED = (
     "chain",
     "counted_chain",
@@ -27,7 +27,7 @@ LOADED = (
     "reshaped_batch",
 )
 IN, OUT = {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"}
-# Each is for one case.
+# Each of these models is for one case.
 FREE = [
     f"{protocol}_{what}"
     for protocol in ("http", "grpc")
@@ -103,7 +103,7 @@ def _add_ensembles(models: ModelRepository) -> None:
 
 
 def _add_left_out(models: ModelRepository) -> None:
-    """Ensembles whose first step gives no OUTPUT1, for it gets no INPUT1."""
+    """Ensembles whose first step returns no OUTPUT1, because it gets no INPUT1."""
     models.add("maybe_pair", _pair("optional: true"))
     models.add("whole_pair", _pair(""))
     outputs = {"OUTPUT0": "OUTPUT0", "OUTPUT1": "OUTPUT1"}

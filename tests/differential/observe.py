@@ -1,7 +1,8 @@
-"""What of an answer has to be equal on both servers, as named aspects with a text each.
+"""The parts of an answer that have to be equal on both servers, as named aspects with a text each.
 
-Numbers that no two runs share (durations, time of the last inference) are replaced. Floating point
-numbers of a JSON answer are compared twice: by value (aspect json) and as written (json-floats).
+Numbers that differ between runs (durations, time of the last inference) are replaced.
+Floating-point numbers of a JSON answer are compared twice: by value (aspect json) and as written
+(json-floats).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from differential.answers import GrpcReply, HttpReply
 
 CRASH = "crash"
-# Header fields that say nothing about the answer itself.
+# Header fields that do not depend on the answer.
 _IGNORED_HEADERS = {
     "content-length",
     "transfer-encoding",
@@ -42,7 +43,7 @@ class Difference:
 
 
 def compare(case: str, original: Any, nereid: Any) -> list[Difference]:
-    """All differing aspects; only 'answer' where one server refuses what the other serves."""
+    """All differing aspects; only 'answer' if one server refuses what the other serves."""
     kinds = outcome(original), outcome(nereid)
     if kinds[0] != kinds[1]:
         return [Difference(case, "answer", summary(original), summary(nereid))]
@@ -86,9 +87,9 @@ def _observe_grpc(reply: GrpcReply) -> dict[str, str]:
 
 
 def _without_volatile(value: Any) -> Any:
-    """Without members that vary; the JSON form of protobuf leaves them out when they are 0.
+    """The value without members that vary, which protobuf's JSON form omits if they are 0.
 
-    Parameters are a map, which has no order.
+    Parameters are sorted, because they are a map, which has no order.
     """
     if isinstance(value, dict):
         return {
@@ -125,7 +126,7 @@ def _observe_http(reply: HttpReply) -> dict[str, str]:
 
 
 def _observe_metrics(text: str) -> dict[str, str]:
-    """An aspect for each family: its help, its type, and the names of its labels."""
+    """One aspect per metric family: its help, its type, and the names of its labels."""
     families: dict[str, str] = {}
     for name, help_text in re.findall(r"^# HELP (\S+) (.*)$", text, re.MULTILINE):
         kind = re.search(rf"^# TYPE {name} (\S+)$", text, re.MULTILINE)
@@ -136,7 +137,7 @@ def _observe_metrics(text: str) -> dict[str, str]:
 
 
 def http_error(reply: HttpReply) -> str | None:
-    """The text of an error body, None when it is none."""
+    """The text of an error body; None if the body is not an error."""
     try:
         document = json.loads(reply.plain_body().decode("utf-8", errors="backslashreplace"))
     except ValueError:
@@ -153,7 +154,7 @@ def _split(reply: HttpReply) -> tuple[bytes, bytes]:
 
 
 def _canonical(head: bytes) -> str:
-    """The document with its members in the order they came and floats of FP32 as such."""
+    """The document with its members in their order, and with FP32 values as such."""
     try:
         document = json.loads(_VOLATILE.sub(r"\g<1>0", head.decode("utf-8")))
     except ValueError:

@@ -1,8 +1,8 @@
-"""The original server (2.51) out of the nvidia-pytriton wheel, started CPU-only.
+"""The original server (2.51) from the nvidia-pytriton wheel, started without GPU support.
 
-The wheel's libraries carry hashed names. Backends ask for `libtritonserver.so`, so the server
-starts from a folder of links in which that name leads to the wheel's library: the loader sees the
-same file twice and gives the backend the copy that the server runs on.
+The wheel's libraries have hashed names, but backends need `libtritonserver.so`. So the server is
+started from a folder of links in which that name refers to the wheel's library. The loader then
+recognises the same file and gives the backend the copy that the server uses.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if __package__ is None or __package__ == "":
 from support.server_process import LOOPBACK, ServerProcess  # noqa: E402
 from support.stage import PROJECT_ROOT  # noqa: E402
 
-# The wheel wants an older numpy than the tests do, so it lies in a folder of its own.
+# The wheel needs an older numpy than the tests, so it is in a separate folder.
 INSTALL_FOLDER = PROJECT_ROOT / "build" / "deps" / "original"
-# Its Python backend gives empty tensors under numpy 2, so its models get an older one.
+# Its Python backend returns empty tensors under numpy 2, so its models get an older one.
 NUMPY_FOLDER = PROJECT_ROOT / "build" / "deps" / "original-numpy"
 HOW_TO_INSTALL = (
     "The original server is not installed. Run 'tools/setup.sh --test', or by hand, with the "
@@ -39,7 +39,7 @@ class OriginalMissing(AssertionError):
 
 @dataclass(frozen=True)
 class OriginalLayout:
-    """The folder of links, and what has to be in the environment."""
+    """The folder of links, and the environment variables that the server needs."""
 
     binary: Path
     library_path: str
@@ -47,7 +47,7 @@ class OriginalLayout:
 
 
 def _wheel_folder() -> Path:
-    """Where the wheel's server lies: in the project's own copy, else in this Python environment."""
+    """The folder of the wheel's server, in the project's own copy or in this Python environment."""
     search = [str(INSTALL_FOLDER), *sys.path]
     spec = importlib.machinery.PathFinder.find_spec("pytriton", search)
     if spec is None or not spec.submodule_search_locations:
@@ -70,9 +70,9 @@ def _only(folder: Path, pattern: str) -> Path:
 
 
 def prepare(folder: Path) -> OriginalLayout:
-    """Lays out the links in `folder`; may be called again on the same folder.
+    """Creates the links in `folder`; may be called again on the same folder.
 
-    Errors: OriginalMissing with a sentence that says how to install the wheel.
+    Raises OriginalMissing with a sentence that says how to install the wheel.
     """
     wheel = _wheel_folder()
     libraries = wheel.parents[1] / "nvidia_pytriton.libs"
@@ -86,7 +86,7 @@ def prepare(folder: Path) -> OriginalLayout:
     stubs = wheel / "python_backend_stubs" / f"{sys.version_info.major}.{sys.version_info.minor}"
     _link(python_backend / "triton_python_backend_stub", stubs / "triton_python_backend_stub")
     if NUMPY_FOLDER.is_dir():
-        # The stub passes over PYTHONPATH, but it looks for modules in its own folder.
+        # The stub ignores PYTHONPATH, but it looks for modules in its own folder.
         for package in NUMPY_FOLDER.glob("numpy*"):
             _link(python_backend / package.name, package)
     return OriginalLayout(
@@ -97,8 +97,8 @@ def prepare(folder: Path) -> OriginalLayout:
 
 
 def library_path_for_nereid(folder: Path, library: Path) -> str:
-    """LD_LIBRARY_PATH under which the wheel's Python backend runs in Nereid: it asks for the server's
-    library by its hashed name, which leads to `library` here. Links go into `folder`."""
+    """The LD_LIBRARY_PATH for running the wheel's Python backend in Nereid. The backend needs the
+    server's library under its hashed name; a link of that name in `folder` refers to `library`."""
     libraries = _wheel_folder().parents[1] / "nvidia_pytriton.libs"
     server = _only(libraries, "libtritonserver*.so").name
     for source in libraries.iterdir():
@@ -107,7 +107,8 @@ def library_path_for_nereid(folder: Path, library: Path) -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago: the original prints no port that it chose itself."""
+    """Ports that were free a moment ago. The original cannot choose ports, because it would not
+    print them."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:
@@ -130,7 +131,7 @@ def start_original(
     """Starts the original on loopback. `ports`: HTTP, gRPC, metrics; free ones by default.
 
     `backend_directory` is the folder with NAME/libtriton_NAME.so; the wheel's own python backend
-    by default. `environment` is laid over this process's.
+    by default. `environment`: variables added to this process's environment.
     """
     http_port, grpc_port, metrics_port = ports or free_ports(3)
     inherited = os.environ.get("LD_LIBRARY_PATH")

@@ -9,7 +9,7 @@ from support.repository import ModelRepository, tensor_text
 from support.stage import EXAMPLE_MODELS
 from support.streaming import add_repeat, add_testing
 
-# A name in the protobuf text format, as TYPE_<name>; the model is identity_<name in lower case>.
+# The type TYPE_<name> of the protobuf text format; the model is identity_<name in lower case>.
 DATA_TYPES = (
     "BOOL",
     "UINT8",
@@ -65,7 +65,7 @@ output [ {tensor_text("OUTPUT0", "INT32", (1,))}, {tensor_text("OUTPUT1", "INT32
 
 
 def _add_labelled(models: ModelRepository) -> None:
-    """Four scores with labels, in batches."""
+    """A batching model with four scores, which have labels."""
     config = f"""
 backend: "identity"
 max_batch_size: 4

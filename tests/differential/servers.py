@@ -1,5 +1,5 @@
-"""The servers of the differential test: each kind of the original and of Nereid, on the same repository
-with the same options."""
+"""The servers of the differential test: each kind for the original and for Nereid, on the same
+repository with the same options."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Kind:
     wait_for: str = "/v2/health/live"
 
 
-# One model of the repository cannot load: the server has to serve the others.
+# One model of the repository cannot be loaded; the server has to serve the others.
 def _write_unreadable(root: Path) -> Path:
     models = ModelRepository(root)
     models.add_identity("echo")
@@ -63,7 +63,7 @@ KINDS = {
 
 
 class Targets:
-    """Sends each case to the server that it is for. Not thread-safe."""
+    """Sends each case to its server. Not thread-safe."""
 
     def __init__(self, targets: Mapping[str, Target]) -> None:
         self._targets = targets
@@ -94,7 +94,7 @@ def original_targets(folder: Path) -> Targets:
 
 
 def nereid_targets(folder: Path) -> Targets:
-    """Nereid under the original's name, so that it gives the original's name in its metadata."""
+    """Nereid under the original's name, so that its metadata contains the original's name."""
 
     def target(kind: str) -> Target:
         repository = KINDS[kind].write(folder / kind / "models")

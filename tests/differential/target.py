@@ -1,4 +1,4 @@
-"""A server to which cases are sent, and which is started again when a case brought it down."""
+"""A server to which cases are sent. It is started again if a case has crashed it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.server_process import LOOPBACK, ServerProcess
 
 
 def _wait_until_unloaded(server: ServerProcess) -> None:
-    """An unload is answered when requests are refused; the version ends soon after."""
+    """Waits for the end of a version: an unload is answered earlier, when requests are refused."""
     index = HttpCase("unused", "POST", "/v2/repository/index", b"")
     poll_until(
         "nothing is being unloaded",
@@ -23,12 +23,12 @@ def _wait_until_unloaded(server: ServerProcess) -> None:
 
 
 class Target:
-    """Owns the server process that `start` makes. Not thread-safe.
+    """Owns the server process that `start` creates. Not thread-safe.
 
     `wait_for`: a path that a server answers with 200 as soon as cases can be sent.
 
-    `asks_again`: a case that finds its server dead is sent to a fresh one too, since a server may die
-    of the case before a moment after it has answered that.
+    `asks_again`: a case that finds its server dead is sent again to a new server, because the
+    previous case may have crashed the server shortly after its answer.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Target:
         self._channel: grpc.Channel | None = None
 
     def send(self, case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
-        """The answer. A server that dies of the case gives status 0 or code 'crash'."""
+        """Returns the answer. If the case crashes the server: status 0 or code 'crash'."""
         reply = self._send(case)
         if self._asks_again and self._server is None:
             reply = self._send(case)
@@ -72,7 +72,7 @@ class Target:
         return self._server
 
     def _forget_if_dead(self, server: ServerProcess) -> bool:
-        """The answer fails a moment before the process is gone, so it gets a little time."""
+        """Forgets a dead server. Waits a little, because answers fail before the process ends."""
         try:
             server.wait_exit(2)
         except AssertionError:

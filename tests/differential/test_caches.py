@@ -1,4 +1,4 @@
-"""Caches of one server in the other: ours in the original, the original's in ours."""
+"""Caches of one server in the other: ours in the original, and the original's in ours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def models(tmp_path: Path) -> ModelRepository:
 
 
 def assert_answers_from_the_cache(server: ServerProcess) -> None:
-    """The first request is executed, the others are hits; each gets its own answer."""
+    """Checks that the first request is executed and the others are hits, with right answers."""
 
     def hits() -> int:
         answer = raw_http.get(server.http_url, "/v2/models/echo/stats").json()["model_stats"][0]
@@ -88,13 +88,13 @@ def test_our_redis_cache_in_the_original(
 
 
 def test_the_originals_local_cache_in_ours(tmp_path: Path, models: ModelRepository) -> None:
-    """It asks for the server's library under the name that it has in the wheel."""
+    """The cache needs the server's library under its name in the wheel."""
     library = "libtritoncache_local.so"
     found = list(INSTALL_FOLDER.glob(f"pytriton/tritonserver/caches/local/{library}"))
     assert found, "the original server is not installed: tools/setup.sh --test"
     caches = tmp_path / "caches"
     (caches / "local").mkdir(parents=True)
-    # A copy: beside the original it would find the original's own library first.
+    # A copy, because in its own folder it would find the original's library first.
     shutil.copyfile(found[0], caches / "local" / library)
     names = tmp_path / "lib"
     names.mkdir()

@@ -1,4 +1,4 @@
-"""The comparison itself: what it sees, and what the table of differences allows."""
+"""Tests of the comparison itself, and of the table of allowed differences."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The same requests to the original server and to Nereid: equal, or listed as a difference.
+"""Sends the same requests to the original server and to Nereid, and compares the answers.
 
-The list is docs/protocol/differences.md. A difference that it does not allow fails the case; a row
-of it that no case shows any longer fails too.
+docs/protocol/differences.md lists the allowed differences. Any other difference fails the case. A
+row of the list that no case shows any more is a failure too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def test_enough_cases() -> None:
 
 @pytest.mark.parametrize("case", GOLDEN_CASES, ids=lambda case: case.id)
 def test_original_answers_as_recorded(case: HttpCase | GrpcCase, original: Replies) -> None:
-    """The golden files are what the installed original says."""
+    """The golden files contain the answers of the installed original."""
     changes = compare(case.id, golden.load(case), original.of(case))
     assert not changes, "\n".join(map(str, changes))
 
@@ -50,7 +50,7 @@ def test_same_answer(case: HttpCase | GrpcCase, original: Replies, nereid: Repli
 def test_good_case_is_answered(
     case: HttpCase | GrpcCase, original: Replies, nereid: Replies
 ) -> None:
-    """Equal errors would hide a model that neither server could load."""
+    """A good case must succeed: equal errors would hide a model that neither server can load."""
     assert outcome(original.of(case)) == "ok", summary(original.of(case))
     assert outcome(nereid.of(case)) == "ok", summary(nereid.of(case))
 

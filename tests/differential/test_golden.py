@@ -1,4 +1,4 @@
-"""Nereid against the recorded answers of the original: needs no installed original."""
+"""Compares Nereid with the recorded answers of the original, without an installed original."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Networks for the OpenVINO backend, made without any download: fixed random weights.
+"""Networks for the OpenVINO backend, with fixed random weights, so that no download is needed.
 
-As a program: writes the model files for a bench or for trying things by hand.
+As a program, it writes the model files, for a benchmark or for experiments.
 
     python -m frameworks.openvino_networks FOLDER
 """
@@ -266,7 +266,7 @@ def text_lengths() -> Any:
 
 
 def identity(type_name: str, shape: Sequence[int] = (-1, 3)) -> Any:
-    """OUTPUT = INPUT, of OpenVINO's type of that name."""
+    """OUTPUT = INPUT, with OpenVINO's type of the given name."""
     ov = import_openvino()
     from openvino import opset15 as op
 

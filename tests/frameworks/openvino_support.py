@@ -1,4 +1,4 @@
-"""What the tests of the OpenVINO backend share: repositories, requests, the runtime alone."""
+"""Shared parts of the OpenVINO backend's tests: repositories, requests, the runtime alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from frameworks import openvino_networks as networks
 from support.repository import ModelRepository, parameters_text
 from support.server_process import ServerProcess
 
-# So that server and runtime compute the same: the default depends on the processor.
+# Fixed, so that server and runtime compute the same; the default depends on the processor.
 F32 = {"INFERENCE_PRECISION_HINT": "f32"}
 
 Tensors = Mapping[str, np.ndarray]
@@ -33,7 +33,7 @@ def add_ir(
     text: str = "",
     parameters: Mapping[str, str] | None = None,
 ) -> Path:
-    """A model of an openvino.Model, or of the ONNX file that a path leads to."""
+    """Adds a model from an openvino.Model, or from the ONNX file at a path."""
     folder = repository.add(name, config_text(text, parameters))
     target = folder / "1" / "model.xml"
     if isinstance(model, Path):
@@ -44,7 +44,7 @@ def add_ir(
 
 
 class Alone:
-    """A model file in the runtime, without a server. FP32 is computed in f32 unless told."""
+    """A model file in the runtime, without a server. By default FP32 is computed in f32."""
 
     def __init__(self, path: Path, **properties: Any) -> None:
         self._runtime = networks.import_openvino()
@@ -66,7 +66,7 @@ def datatype_of(value: np.ndarray) -> str:
 
 
 class Client:
-    """The official client of one protocol; of the thread that makes it."""
+    """The official client of one protocol. Used by the thread that creates it."""
 
     def __init__(self, server: ServerProcess, protocol: str) -> None:
         self._module = tritonclient.http if protocol == "http" else tritonclient.grpc

@@ -1,6 +1,6 @@
-"""TorchScript models for the tests of the PyTorch backend, and what PyTorch alone answers.
+"""TorchScript models for the tests of the PyTorch backend, and the answers of PyTorch alone.
 
-The program `torch_models` makes both; it is built with the backend.
+The program `torch_models`, which is built with the backend, creates both.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def remove_model_files() -> None:
 
 
 def reference(network: str, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """What PyTorch alone answers, with one thread."""
+    """The answers of PyTorch alone, with one thread."""
     names = {np.dtype(dtype): name for name, dtype in _TYPES.items()}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -84,7 +84,7 @@ def config_text(
 def add_model(
     models: ModelRepository, name: str, network: str, config: str | None, file: str = "model.pt"
 ) -> Path:
-    """The model `name` of the file of `network`."""
+    """Adds a model `name` with the file of `network`."""
     folder = models.add(name, config)
     shutil.copy(model_files() / f"{network}.pt", folder / "1" / file)
     return folder

@@ -1,4 +1,5 @@
-"""TensorFlow and TFLite files by hand, so that no test needs TensorFlow to make them."""
+"""Writes TensorFlow and TFLite files byte by byte, so that tests do not need TensorFlow for
+them."""
 
 from __future__ import annotations
 

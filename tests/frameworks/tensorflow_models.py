@@ -1,4 +1,4 @@
-"""The models of tensorflow_networks.py in a repository, and what is known of them."""
+"""The models of tensorflow_networks.py in a repository, with their configurations and examples."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ BACKEND = 'backend: "tensorflow"\n'
 
 @functools.cache
 def networks() -> Path:
-    """The folder with all models. Making them takes about ten seconds, in a process with TensorFlow's Python package."""
+    """The folder with all models. Making them takes about ten seconds, in a process with
+    TensorFlow's Python package."""
     folder = tempfile.mkdtemp(prefix="tensorflow-networks-")
     atexit.register(shutil.rmtree, folder)
     paths = os.pathsep.join(str(path) for path in PACKAGES)
@@ -54,7 +55,7 @@ class TensorflowRepository(ModelRepository):
         parameters: Mapping[str, str] | None = None,
         name: str | None = None,
     ) -> Path:
-        """The folder of the version."""
+        """Adds a network; returns the folder of the version."""
         text = config
         if parameters:
             text = (config or BACKEND) + parameters_text(parameters)
@@ -71,7 +72,7 @@ class TensorflowRepository(ModelRepository):
 
 
 class Client:
-    """One of the official clients, both used alike. Not thread-safe."""
+    """One of the official clients, with the same interface for both. Not thread-safe."""
 
     def __init__(self, server: ServerProcess, protocol: str) -> None:
         self._module: Any = tritonclient.http if protocol == "http" else tritonclient.grpc

@@ -2,9 +2,9 @@
 
     python tensorflow_networks.py FOLDER [NAME...]
 
-needs TensorFlow's Python package (build/deps/tensorflow and build/deps/tensorflow-python in PYTHONPATH). For each
-model FOLDER/NAME/model.savedmodel or model.graphdef; where TensorFlow alone is asked for answers, too,
-FOLDER/NAME/examples.npz with arrays in.NAME and out.NAME.
+needs TensorFlow's Python package (build/deps/tensorflow and build/deps/tensorflow-python in
+PYTHONPATH). For each model FOLDER/NAME/model.savedmodel or model.graphdef; where TensorFlow alone
+is asked for answers, too, FOLDER/NAME/examples.npz with arrays in.NAME and out.NAME.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def save(folder: Path, module: tf.Module, signatures: dict[str, Callable]) -> No
 
 
 def save_examples(folder: Path, function: Callable, inputs: dict[str, np.ndarray]) -> None:
-    """What TensorFlow alone answers. BF16 is kept as its bits, strings as bytes."""
+    """Saves TensorFlow's own answers. BF16 is stored as its bits, strings as bytes."""
     outputs = function(**{name: tf.constant(value) for name, value in inputs.items()})
     arrays = {f"in.{name}": value for name, value in inputs.items()}
     arrays |= {f"out.{name}": value.numpy() for name, value in outputs.items()}
@@ -226,7 +226,7 @@ def make_counter(folder: Path) -> None:
 
 
 def make_slow(folder: Path) -> None:
-    """Takes as long as it is told."""
+    """Computes for as long as its input says."""
 
     @tf.function(input_signature=[spec("rounds", [1], tf.int64)])
     def run(rounds: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -271,7 +271,8 @@ def save_v1(folder: Path, tag: str, build: Callable[[], tuple[dict, dict]]) -> N
 
 
 def make_tagged(folder: Path) -> None:
-    """Another tag than "serve", a signature with a name of its own, and an input of unknown rank."""
+    """Another tag than "serve", a signature with a name of its own, and an input of unknown
+    rank."""
 
     def build() -> tuple[dict, dict]:
         x = v1.placeholder(tf.float32, None, "any")
@@ -330,7 +331,7 @@ def make_graph_table(folder: Path) -> None:
 
 
 def make_queue(folder: Path) -> None:
-    """Keeps what it is fed for later requests."""
+    """Keeps its inputs for later requests."""
 
     def build() -> None:
         x = v1.placeholder(tf.float32, [4], "x")

@@ -46,4 +46,5 @@ def test_a_model_is_accelerated_or_says_what_hinders(
     tensor.set_data_from_numpy(values)
     with tritonclient.grpc.InferenceServerClient(server.grpc_url) as client:
         answer = client.infer("accelerated", [tensor]).as_numpy("Y")
-    np.testing.assert_allclose(answer, expected, rtol=1e-2, atol=1e-2)
+    # Processors with AMX or AVX512-BF16 compute in BF16, which keeps 8 bits of a value.
+    np.testing.assert_allclose(answer, expected, rtol=0.05, atol=0.1)

@@ -1,4 +1,4 @@
-"""Models through OpenVINO: the same answers as from the runtime alone."""
+"""Models with OpenVINO give the same answers as the runtime alone."""
 
 from __future__ import annotations
 

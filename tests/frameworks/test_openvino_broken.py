@@ -1,4 +1,4 @@
-"""Model files that cannot be served: one clear sentence, and the other models go on."""
+"""Model files that cannot be served: one clear sentence each, and the other models are served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What OpenVINO does to the process: threads, memory, the cache, reloads, and the original server."""
+"""OpenVINO's effects on the process: threads, memory, the cache, reloads; and the original
+server."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 FOUR = "max_batch_size: 8\ninstance_group { kind: KIND_CPU count: 4 }"
 IMAGES = {"IMAGE": np.zeros((2, 3, 224, 224), np.float32)}
 ROWS = {"X": np.linspace(-1, 1, 128, dtype=np.float32).reshape(2, 64)}
-# Of ours: the one that looks for runs that nobody waits for.
+# The backend's own thread, which stops runs whose results nobody waits for.
 WATCH = 1
 
 

@@ -1,4 +1,4 @@
-"""States of sequences: in the network (ReadValue, Assign), and in its tensors."""
+"""States of sequences: in the network (ReadValue, Assign), and as inputs and outputs."""
 
 from __future__ import annotations
 

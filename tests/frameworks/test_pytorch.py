@@ -1,8 +1,8 @@
-"""The PyTorch backend in a running server gives what PyTorch alone gives.
+"""The PyTorch backend in a running server gives the same answers as PyTorch alone.
 
-Bit for bit where a request is answered alone. Rows of a batch may differ from the same rows alone
-in the last bits, as PyTorch itself then multiplies matrices of another size: 1e-5, relative to the
-largest value.
+They are equal bit for bit if a request is executed alone. Rows of a batch may differ from the same
+rows alone in the last bits, because PyTorch then multiplies matrices of another size: by at most
+1e-5, relative to the largest value.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def test_defaults(client: Client) -> None:
 
 @pytest.mark.parametrize("model", ["keeper", "keeper_shared"])
 def test_a_kept_input_outlives_its_request(client: Client, model: str) -> None:
-    """The model answers with what it was given before; that memory was the request's."""
+    """The model returns its previous input, which was in memory of the previous request."""
     size = 200_000
     client.one(model, {"x": np.full(size, 1, np.float32)})
     for i in range(2, 8):
@@ -310,7 +310,7 @@ def test_a_kept_input_outlives_its_request(client: Client, model: str) -> None:
 
 
 def test_a_request_is_not_written_to(client: Client) -> None:
-    """Seen in an ensemble, whose second step takes the same tensor: (x + 1) - x."""
+    """Tested with an ensemble whose second step uses the same tensor: (x + 1) - x."""
     assert client.one("twice_read", {"RAW": floats(1, 2)}, "DIFFERENCE").tolist() == [1, 1]
 
 

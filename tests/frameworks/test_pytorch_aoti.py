@@ -1,6 +1,6 @@
-"""AOTInductor packages in the PyTorch backend give what they give in PyTorch.
+"""AOTInductor packages give the same answers in the PyTorch backend as in PyTorch.
 
-The packages are made by tests/frameworks/aoti_setup.sh, which not every machine can run.
+tests/frameworks/aoti_setup.sh creates the packages; not every machine can run it.
 """
 
 from __future__ import annotations

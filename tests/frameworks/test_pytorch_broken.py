@@ -1,4 +1,4 @@
-"""Broken models of the PyTorch backend: a clear error each, and the server goes on serving."""
+"""Broken models of the PyTorch backend: a clear error each, and the server keeps serving."""
 
 from __future__ import annotations
 

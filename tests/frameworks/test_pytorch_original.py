@@ -1,4 +1,4 @@
-"""The PyTorch backend in the original server answers what it answers in ours."""
+"""The PyTorch backend gives the same answers in the original server as in ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model never runs on more threads than there are processors, unless it is told to; and its
+"""A model never runs on more threads than there are processors, unless it is configured to; and its
 instances share their weights."""
 
 from __future__ import annotations

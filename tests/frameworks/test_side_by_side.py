@@ -1,4 +1,4 @@
-"""All four frameworks in one server and in one ensemble, while models are loaded anew."""
+"""All four frameworks in one server and in one ensemble, while models are reloaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TensorFlow models through the server give what TensorFlow alone gives."""
+"""TensorFlow models in the server give the same answers as TensorFlow alone."""
 
 from __future__ import annotations
 

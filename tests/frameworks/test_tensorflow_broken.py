@@ -1,4 +1,4 @@
-"""TensorFlow models that can not be served: one sentence each, and everything else goes on."""
+"""TensorFlow models that can not be served: one sentence each, and the other models are served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The TensorFlow backend in the original server: it loads there, and answers the same."""
+"""The TensorFlow backend loads into the original server, and gives the same answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes in which TensorFlow runs: as long as their models, no longer, and never missed."""
+"""The worker processes of TensorFlow: they start and end with their models, and are restarted."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ namespace {
 
 using torch::jit::Module;
 
-// Weights that are the same in each run, and do not grow from layer to layer.
+// Weights that are the same in each run, scaled so that values do not grow from layer to layer.
 at::Tensor Weight(at::IntArrayRef shape) {
   int64_t fan_in = 1;
   for (size_t i = 1; i < shape.size(); ++i) fan_in *= shape[i];
@@ -187,7 +187,7 @@ Module FromText(const std::string& name, const std::string& text) {
   return module;
 }
 
-// What a test needs of a model in a few lines.
+// Small models for single tests, as source text.
 const std::map<std::string, std::string>& Texts() {
   static const std::map<std::string, std::string> texts = {
       {"strings", R"(
@@ -291,7 +291,7 @@ def forward(self, x: Tensor) -> Tensor:
   return texts;
 }
 
-// Gives what it was given one request before, and keeps what it is given now.
+// Returns the input of the previous request, and keeps the current one.
 Module Keeper() {
   Module module("Keeper");
   module.register_attribute("kept", c10::TensorType::get(), at::zeros({1}));
@@ -369,7 +369,7 @@ void Run(const std::string& model, const std::filesystem::path& folder) {
   std::sort(files.begin(), files.end());
   std::vector<c10::IValue> inputs;
   for (const std::filesystem::path& file : files) inputs.push_back(ReadTensor(file));
-  // The first runs only look at shapes; what comes after them is what a server answers.
+  // PyTorch optimises during the first runs; later runs give the answers that a server gives.
   c10::IValue result;
   for (int i = 0; i < 3; ++i) result = module.forward(inputs);
   if (!result.isTuple()) {

@@ -13,10 +13,10 @@ ALL_CASES: tuple[Case, ...] = (
     *cases_calls.CASES,
     *cases_life.CASES,
 )
-# Those that the original answers too.
+# The cases that the original answers too.
 GOLDEN_CASES = tuple(case for case in ALL_CASES if case.original)
-# What the original's backend is asked in each run of the tests: its models take 1.5 s each to load, and
-# its races end a server now and then. All of it: NEREID_PYTHON_ORIGINAL=all.
+# The cases for the original's backend in each run of the tests. A few only, because its models take
+# 1.5 s each to load, and its races sometimes crash a server. NEREID_PYTHON_ORIGINAL=all runs all.
 _SAMPLE = frozenset(
     {
         "add-sub-grpc",

@@ -1,4 +1,4 @@
-"""BLS: models that ask other models; and models that load others."""
+"""Cases with BLS: models that call other models, and models that load others."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ CASES: tuple[Case, ...] = (
     ),
     *(Case(f"metrics-{how.replace(' ', '-')}", (_misuse(how),)) for how in _METRICS),
     Case(
-        "metrics-histogram-value",  # the original server dies of it
+        "metrics-histogram-value",  # crashes the original server
         (_misuse("histogram value"),),
         original=False,
         expected=("TritonModelException: Failed to get metric value: *",),

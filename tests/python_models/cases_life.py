@@ -1,4 +1,4 @@
-"""Loading, completion of configurations, the module itself, logs, and all that fails."""
+"""Cases of loading, completion of configurations, the module itself, logs, and failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from python_models.steps import (
     text,
 )
 
-# They are loaded by cases; all others are there when the server has started.
+# These models are loaded by cases; all others are loaded at the server's start.
 LATER = frozenset(
     {
         "auto_simple",
@@ -41,7 +41,7 @@ LATER = frozenset(
     }
 )
 _COMPLETED = ("max_batch_size", "input", "output", "dynamic_batching", "model_transaction_policy")
-# What cannot be loaded; the original waits without limit for a model without a file.
+# Models that cannot be loaded. The original waits forever for a model without a file.
 _BROKEN = (
     "raises_in_import",
     "syntax_error",

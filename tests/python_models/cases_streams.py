@@ -1,4 +1,4 @@
-"""Decoupled models, response senders, coroutines, sequences, cancellation."""
+"""Cases with decoupled models, response senders, coroutines, sequences, cancellation."""
 
 from __future__ import annotations
 

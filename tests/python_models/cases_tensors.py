@@ -1,4 +1,4 @@
-"""Tensors of every kind, in and out."""
+"""Cases with inputs and outputs of every kind."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case("dlpack", (_dlpack("tensors"),)),
     Case(
-        "dlpack-of-numpy",  # the original's process dies of it
+        "dlpack-of-numpy",  # crashes the original's process
         (_dlpack("numpy"),),
         original=False,
         expected=("*DLPack tensor is not contiguous. Only contiguous DLPack tensors*",),

@@ -1,4 +1,4 @@
-"""What differs between two servers' answers to a case, as named aspects with a text each."""
+"""The differences between two servers' answers to a case, as named aspects with a text each."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NOTHING = "(nothing)"
 
 
 def compare(case: str, original: Any, nereid: Any) -> list[Difference]:
-    """An aspect is the way to what differs: the step's number, and the members' names behind it.
-    Outputs are called by their names alone."""
+    """All differences. An aspect is the path to the difference: the step's number and the members'
+    names. Outputs are given only by their names."""
     return [
         Difference(case, ".".join(path), _text(one), _text(other))
         for path, one, other in _leaves((), original, nereid)
@@ -45,7 +45,7 @@ def _text(value: Any) -> str:
 
 
 def allowed(row: AllowedDifference, difference: Difference) -> bool:
-    """As of the other table, and * in an aspect stands for anything too."""
+    """As in the other table of differences; in addition, * in an aspect matches anything."""
     return fnmatchcase(difference.aspect, row.aspect) and row.allows(
         Difference(difference.case, row.aspect, difference.original, difference.nereid)
     )

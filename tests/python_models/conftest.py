@@ -1,4 +1,4 @@
-"""The servers, and a memory of their answers, for the whole test."""
+"""The servers and a store of their answers, for the whole test run."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Answers = Callable[[Case], list[Any]]
 
 @pytest.fixture(scope="session")
 def answers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Answers]]:
-    """By the kind of the server. Its cases are all sent when the first one is asked for, in their
-    order: some models remember."""
+    """A function that returns the answers of a kind of server. The first call for a kind sends all
+    its cases in their order, because some models keep a state."""
     known: dict[str, dict[str, list[Any]]] = {}
 
     def of(kind: str) -> Answers:
@@ -44,7 +44,7 @@ def answers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[s
 
 @pytest.fixture(params=[OURS, BINARY])
 def of_nereid(request: pytest.FixtureRequest, answers_of: Callable[[str], Answers]) -> Answers:
-    """Nereid's answers, with either backend."""
+    """The answers of Nereid, with each of the two backends."""
     return answers_of(request.param)
 
 

@@ -1,6 +1,6 @@
-"""What the original server answered with its own Python backend: tests/golden/python-2.51/CASE.json.
+"""Answers of the original server with its own Python backend: tests/golden/python-2.51/CASE.json.
 
-`python -m python_models.golden` in tests/ asks the installed original anew.
+`python -m python_models.golden` in tests/ writes them again from the installed original.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HOW = "run 'python -m python_models.golden' in tests/"
 
 
 def load(case: Case) -> list[Any]:
-    """Fails when there is no answer, or the case has changed since."""
+    """The stored answers to a case. Fails if there are none, or if the case has changed since."""
     path = FOLDER / f"{case.id}.json"
     assert path.exists(), f"There is no golden answer to {case.id}: {HOW}."
     document = json.loads(path.read_text(encoding="utf-8"))

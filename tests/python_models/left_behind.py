@@ -1,5 +1,5 @@
-"""What a server and the processes of its models hold: looked up in /proc, for all processes that carry
-the mark of a test in their environment."""
+"""Finds, in /proc, what a server and its models' processes hold. A mark of the test in the
+environment identifies these processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MEMORY_FILE = re.compile(r"/memfd:nereid-")
 
 @dataclass(frozen=True)
 class MemoryFile:
-    """Its number: no two that live at the same time have the same."""
+    """A memory file, identified by its number, which is unique among existing files."""
 
     inode: int
     name: str
@@ -30,7 +30,7 @@ def _state_and_parent(process: Path) -> tuple[str, int]:
 
 
 def marked(mark: str) -> list[int]:
-    """Processes that live and carry this mark: a server, its models' processes, and theirs."""
+    """Running processes with this mark: a server, its models' processes, and their children."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for process in _processes():
@@ -38,13 +38,13 @@ def marked(mark: str) -> list[int]:
             environment = (process / "environ").read_bytes().split(b"\0")
             if wanted in environment and _state_and_parent(process)[0] not in "ZX":
                 found.append(int(process.name))
-        except OSError:  # it has ended meanwhile, or is another's
+        except OSError:  # it has ended meanwhile, or belongs to another user
             continue
     return found
 
 
 def zombies(parent: int) -> list[int]:
-    """Children that have ended, and that nobody has waited for."""
+    """Children that have ended, but have not been reaped."""
     found = []
     for process in _processes():
         try:

@@ -1,4 +1,5 @@
-"""Answers as plain values, without what no two runs share: paths, process numbers, addresses."""
+"""Answers as plain values, without parts that differ between runs: paths, process ids,
+addresses."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ import tritonclient.grpc as grpc_client
 import tritonclient.http as http_client
 from tritonclient.utils import InferenceServerException
 
-LONGEST = 50  # messages of a stream that are told each
+LONGEST = 50  # longest stream whose messages are all listed
 FINAL = "triton_final_response"
 
 _LOG_HEAD = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (\S+?):(\d+)\] *")
 _PATTERNS = (
-    # Frames of the machinery of imports, and of the backend's own module: no model's matter.
+    # Removes frames of Python's import system and of the backend's own module.
     (
         re.compile(r"  (?:<frozen importlib|\S*/importlib/|\S*/triton_python_backend_utils).*\n"),
         "",
@@ -35,8 +36,8 @@ class Normaliser:
     """Immutable."""
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
-        """`folders` are called by their names wherever they occur."""
-        # The longest first, for those that lie in another.
+        """The paths of `folders` are replaced by their names."""
+        # The longest path first, because a folder may contain another.
         ordered = sorted(folders.items(), key=lambda item: -len(str(item[1])))
         self._folders = [(str(path), f"<{name}>") for name, path in ordered]
 
@@ -57,7 +58,7 @@ class Normaliser:
         return text
 
     def log_line(self, line: str) -> str:
-        """Severity, file and text; of what a model printed the text alone."""
+        """Severity, file and text; for text that a model has printed, only the text."""
         head = _LOG_HEAD.match(line)
         if head is None:
             return line
@@ -75,7 +76,7 @@ def _value(one: Any) -> Any:
 
 
 def tensor_answer(datatype: str, shape: list[int], array: np.ndarray | None) -> dict[str, Any]:
-    """Text that is a JSON document is taken apart."""
+    """A tensor as plain values. An element that is a JSON document is parsed."""
     data = [] if array is None else [_value(one) for one in array.ravel().tolist()]
     if datatype == "BF16" and array is not None:
         data = [float(one) for one in array.ravel()]
@@ -127,7 +128,7 @@ def _answer(id: str, parameters: Mapping[str, Any], outputs: dict[str, Any]) -> 
 
 
 def shortened(messages: list[Any]) -> list[Any]:
-    """Of long streams both ends, and a sum over what is between."""
+    """The messages; for a long stream, those at both ends and a checksum of the others."""
     if len(messages) <= LONGEST:
         return messages
     middle = json.dumps(messages[2:-2], sort_keys=True).encode()

@@ -28,12 +28,12 @@ ORIGINAL = "original"  # the original's backend, in the original
 OPTIONS = ("--model-control-mode=explicit", "--exit-on-error=false")
 _TRIES = 12
 _LOST = "Socket closed|Connection refused|Connection reset|[Ff]ailed to connect"
-_PREFIX = "shm-region-prefix-name"  # of what the original's backend leaves in /dev/shm
-# The interpreter that the original's backend brings is Debian's, and it finds its library by the
-# first python3 on the path.
+_PREFIX = "shm-region-prefix-name"  # for files that the original's backend leaves in /dev/shm
+# The stub of the original's backend is built for Debian's interpreter. It finds Python's library by
+# the first python3 on the path.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
 
-# Ours takes the first python3 on the path: the one that the tests have, which has numpy.
+# Our backend uses the first python3 on the path: the interpreter of the tests, which has numpy.
 OUR_ENVIRONMENT = {
     "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -41,7 +41,7 @@ OUR_ENVIRONMENT = {
 
 
 def why_not(kind: str) -> str:
-    """Why there is no server of this kind; empty where there is one."""
+    """The reason why there is no server of this kind; empty if there is one."""
     if kind == OURS:
         if not (backend_directory() / "python").is_dir():
             return "the backend python is not staged: make stage"
@@ -54,7 +54,7 @@ def why_not(kind: str) -> str:
 
 
 def write_repository(root: Path) -> Path:
-    """All models."""
+    """Writes all models."""
     shutil.copytree(MODELS, root, ignore=shutil.ignore_patterns("__pycache__"))
     return root
 
@@ -64,7 +64,7 @@ def _prefix(folder: Path) -> str:
 
 
 def start(kind: str, repository: Path, folder: Path) -> tuple[ServerProcess, dict[str, Path]]:
-    """The server, and the folders whose names may be in its answers."""
+    """Starts a server; returns it, and the folders whose paths may occur in its answers."""
     options = [*OPTIONS, f"--backend-config=python,{_PREFIX}={_prefix(folder)}"]
     if kind == OURS:
         server = start_nereid(repository, folder / "log", options, OUR_ENVIRONMENT)
@@ -84,10 +84,12 @@ def start(kind: str, repository: Path, folder: Path) -> tuple[ServerProcess, dic
 
 
 class Runner:
-    """A server of one kind, started when it is first needed. Models are loaded when a case needs them.
+    """A server of one kind, started when it is first needed. Models are loaded when a case needs
+    them.
 
-    The original's backend sometimes ends its server (boost::interprocess::lock_exception, out of a race):
-    then it is started again, and the case with it. Ours gets one try. Not thread-safe.
+    The original's backend sometimes crashes its server (boost::interprocess::lock_exception, from a
+    race). Then the server is started again, and the case is repeated. Our backend gets one try. Not
+    thread-safe.
     """
 
     def __init__(self, kind: str, folder: Path) -> None:
@@ -106,7 +108,7 @@ class Runner:
             try:
                 self._load(models_of(case) - LATER)
                 found = session.answers(case)
-            except Exception as caught:  # what it means depends on whether the server lives
+            except Exception as caught:  # its meaning depends on whether the server still runs
                 error = caught
             if not self._has_ended(found if error is None else error):
                 if error is not None:
@@ -126,7 +128,7 @@ class Runner:
         return self._session
 
     def load_all(self, names: set[str]) -> None:
-        """Four at a time."""
+        """Loads the models, four at a time."""
         self._started()
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda name: self._load({name}), sorted(names - LATER)))
@@ -140,7 +142,8 @@ class Runner:
             self._loaded.add(name)
 
     def _has_ended(self, outcome: Any) -> bool:
-        """Answers fail a moment before the process is gone, so those that look like it are waited for."""
+        """Whether the server has ended. After a failed answer it waits a moment, because answers
+        fail before the process ends."""
         assert self._server is not None
         if isinstance(outcome, Exception) or re.search(_LOST, repr(outcome)):
             with suppress(AssertionError):
@@ -154,7 +157,8 @@ class Runner:
             self._stop_what_is_left()
 
     def _stop_what_is_left(self) -> None:
-        """The original's backend takes a second for each of its processes to stop, so it is not asked."""
+        """Kills the server, because the original's backend would need a second per process to end.
+        Removes the files that it leaves in /dev/shm."""
         assert self._server is not None and self._session is not None
         self._session.close()
         self._server.kill()

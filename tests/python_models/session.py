@@ -1,4 +1,4 @@
-"""Takes the steps of cases against one server, with the official clients."""
+"""Runs the steps of cases against one server, with the official clients."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from support.poll import poll_until
 from support.server_process import ServerProcess
 
 SECONDS = 20.0  # for one answer
-PATIENCE = 4.0  # for what may never come
+PATIENCE = 4.0  # for events that may never occur
 
 
 def _array(tensor: steps.Tensor) -> np.ndarray:
@@ -43,7 +43,8 @@ def _array(tensor: steps.Tensor) -> np.ndarray:
 
 
 class Session:
-    """Not thread-safe. Whoever started the server stops it; `close` ends the connections."""
+    """Connections to a server, which the session does not stop. `close` ends them. Not
+    thread-safe."""
 
     def __init__(self, server: ServerProcess, repository: Path, folders: dict[str, Path]) -> None:
         self._server = server
@@ -59,7 +60,7 @@ class Session:
         self._channel.close()
 
     def answers(self, case: steps.Case) -> list[Any]:
-        """One for each step, as plain values without what no two runs share."""
+        """One answer per step, as plain values without parts that differ between runs."""
         return [self._normal.apply(self._take(step)) for step in case.steps]
 
     def _take(self, step: steps.Step) -> Any:
@@ -78,7 +79,7 @@ class Session:
             return error_answer(error)
         try:
             return grpc_answer(result.get_response())
-        except ValueError as error:  # the answer is in itself wrong
+        except ValueError as error:  # the answer is invalid
             return {"not understood": str(error)}
 
     def _infer_http(self, step: steps.Infer) -> Any:
@@ -113,7 +114,7 @@ class Session:
     # -- streams -----------------------------------------------------------------------------------
 
     def _message(self, step: steps.Infer) -> service_pb2.ModelInferRequest:
-        """What the official client would put on a stream."""
+        """The message that the official client would send on a stream."""
         arguments = self._arguments(step, grpc_client)
         message = _get_inference_request(
             model_name=step.model, **{**arguments, "outputs": arguments["outputs"] or []}

@@ -1,4 +1,4 @@
-"""What a case consists of: requests and other things that are done to a server, as data."""
+"""The parts of a case, as data: requests, and other actions on a server."""
 
 from __future__ import annotations
 
@@ -58,14 +58,15 @@ class Infer:
 
 @dataclass(frozen=True)
 class Together:
-    """Requests over gRPC that are in flight at the same time; answers in the order of the requests."""
+    """Requests over gRPC that are in flight at the same time; answers in the order of the
+    requests."""
 
     requests: tuple[Infer, ...]
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One request on a stream of its own, and all its responses up to the final one.
+    """One request on a separate stream, and all its responses up to the final one.
 
     `only` is for those whose final response never comes: as many messages are read.
     """
@@ -81,7 +82,7 @@ class StreamsTogether:
 
 @dataclass(frozen=True)
 class Cancel:
-    """A request that the client gives up as soon as the log holds `when`."""
+    """A request that the client cancels as soon as the log contains `when`."""
 
     request: Infer
     when: str
@@ -90,7 +91,7 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Load:
-    """`config` (JSON) takes the place of config.pbtxt."""
+    """Loads a model; `config` (JSON) replaces config.pbtxt."""
 
     model: str
     config: str = ""
@@ -98,14 +99,14 @@ class Load:
 
 @dataclass(frozen=True)
 class Unload:
-    """Waits until it is gone."""
+    """Unloads a model, and waits until it is unloaded."""
 
     model: str
 
 
 @dataclass(frozen=True)
 class Config:
-    """These members of the completed configuration."""
+    """Reads these members of the completed configuration."""
 
     model: str
     members: tuple[str, ...]
@@ -113,7 +114,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Ready:
-    """Whether the model is ready; asked for some seconds until it is as `wanted`."""
+    """Whether the model is ready; polled for some seconds until the result is `wanted`."""
 
     model: str
     wanted: bool
@@ -121,7 +122,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Log:
-    """Lines of the log that hold `marker`, when there are as many (or some seconds have passed)."""
+    """Log lines that contain `marker`, read when there are enough, or after some seconds."""
 
     marker: str
     count: int
@@ -144,8 +145,8 @@ Step = (
 
 @dataclass(frozen=True)
 class Case:
-    """Steps that are taken one after the other. `original` is False for what only Nereid does, and
-    `expected` then says what comes of it."""
+    """Steps that are run one after the other. `original` is False for features that only Nereid
+    has; `expected` then contains the right answers."""
 
     id: str
     steps: tuple[Step, ...]
@@ -153,11 +154,11 @@ class Case:
     expected: tuple[Any, ...] = field(default=())
 
     def request_text(self) -> list[str]:
-        """To see whether a stored answer is still that to this case."""
+        """The case as text, to detect that a stored answer belongs to an older version of it."""
         return [repr(step) for step in self.steps]
 
 
-# Models that ask others, and those.
+# Models that call other models, with the called ones.
 _ASKED = {
     "pipeline": ("add_sub",),
     "bls_exec": ("add_sub", "pipeline"),
@@ -174,7 +175,7 @@ _ASKED = {
 
 
 def models_of(case: Case) -> set[str]:
-    """All that it takes to answer, which are loaded before."""
+    """All models that the case needs, which are loaded before it."""
     found = set()
     for step in case.steps:
         requests = getattr(step, "requests", None) or [getattr(step, "request", step)]

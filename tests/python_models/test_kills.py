@@ -1,5 +1,5 @@
-"""`kill -9` of a model's process wherever it is, of the server, and of both: while the server lives every
-request is answered, other models' answers are right, and nothing is left behind.
+"""`kill -9` of a model's process at any point, of the server, and of both. While the server lives,
+every request is answered and other models' answers are right; afterwards nothing is left behind.
 
 `make python-ends` does this 200 times at random and 10 times at each point.
 """
@@ -23,10 +23,10 @@ from support.poll import poll_until
 KILLS = int(os.environ.get("NEREID_PYTHON_KILLS", "6"))
 PER_POINT = int(os.environ.get("NEREID_PYTHON_KILLS_PER_POINT", "2"))
 SEED = int(os.environ.get("NEREID_PYTHON_KILLS_SEED", "1"))
-PER_SERVER = 10  # a process that is killed again and again is started again later and later
-# What an answer has to say when a process was killed under a request.
+PER_SERVER = 10  # limited, because the delay before a restart grows with each kill
+# The answer to a request whose process was killed contains this.
 SIGNAL = re.compile(r"SIGKILL|signal 9\b")
-# A model that another asks meanwhile is not ready, which the caller is told as in the original.
+# A BLS call to a model that is not ready meanwhile gets the same error as in the original.
 NOT_BACK_YET = "Failed for execute the inference request. Model 'waits' is not ready."
 
 pytestmark = [
@@ -38,7 +38,7 @@ X = list(range(STREAM_LENGTH))
 
 @pytest.fixture
 def victims(tmp_path: Path) -> Iterator[Victims]:
-    """Ends by SIGTERM, unless the test has ended it."""
+    """A server, ended by SIGTERM unless the test has ended it."""
     made = Victims(tmp_path)
     try:
         yield made
@@ -49,7 +49,7 @@ def victims(tmp_path: Path) -> Iterator[Victims]:
 
 
 class Steady:
-    """A client of a model that nobody kills. Each answer is right, to the last."""
+    """A client of a model that is never killed. Each answer has to be right."""
 
     def __init__(self, victims: Victims) -> None:
         self._victims = victims
@@ -74,7 +74,7 @@ class Steady:
 
 
 def check_answered(answer: Answer, x: list[int]) -> None:
-    """Right, or an error that says what has happened."""
+    """Checks that the answer is right, or an error that says what has happened."""
     assert not answer.lost
     if answer.error is None:
         assert answer.is_right(x), answer.values
@@ -83,7 +83,7 @@ def check_answered(answer: Answer, x: list[int]) -> None:
 
 
 def start_afresh(victims: Victims, model: str) -> None:
-    """A model that is loaded anew has no deaths behind it, after which one would wait longer."""
+    """Reloads a model, which resets the growing delay before its process is restarted."""
     assert victims.control("unload", model) == ""
     poll_until("no process of it", lambda: not victims.processes_of(model))
     assert victims.control("load", model) == ""
@@ -95,7 +95,7 @@ def kill_in_load(victims: Victims, point: str) -> None:
     victims.stop_at("stops", point)
     load = InBackground(lambda: victims.control("load", "stops"))
     pid = victims.wait_at("stops", point)
-    victims.go_on("stops", point)  # should it be tried again
+    victims.go_on("stops", point)  # in case the load is tried again
     victims.kill(pid)
     error = load.result()
     assert not error or SIGNAL.search(error), error
@@ -119,7 +119,7 @@ def kill_under(
 
 
 def kill_caller(victims: Victims) -> None:
-    """While it waits for the model that it has asked."""
+    """Kills a caller's process while it waits for the answer to its BLS call."""
     start_afresh(victims, "calls")
     (caller,) = victims.processes_of("calls")
     victims.stop_at("waits", "callee")
@@ -165,7 +165,7 @@ def test_a_model_killed_at_each_point(victims: Victims, point: str) -> None:
 
 @pytest.mark.parametrize("both", [False, True])
 def test_the_server_killed_at_a_point(tmp_path: Path, both: bool) -> None:
-    """While one request is executed and another streams."""
+    """The server is killed while one request is executed and another one streams."""
     victims = Victims(tmp_path)
     victims.stop_at("stops", "execute")
     victims.stop_at("streams", "stream")
@@ -184,7 +184,8 @@ def test_the_server_killed_at_a_point(tmp_path: Path, both: bool) -> None:
 
 
 class Clients:
-    """Ask the models that are killed, without a pause. Each request is answered while the server lives."""
+    """Send requests without a pause to the models that are killed. While the server lives, each
+    request has to be answered."""
 
     MODELS = ("stops", "calls", "streams")
 

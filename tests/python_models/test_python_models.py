@@ -1,5 +1,5 @@
-"""The same Python models under our backend and under the original's: equal answers and error texts, or
-a difference that docs/protocol/python-differences.md lists."""
+"""The same Python models with our backend and with the original's: answers and error texts are
+equal, except for the differences that docs/protocol/python-differences.md lists."""
 
 from __future__ import annotations
 

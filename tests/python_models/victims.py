@@ -1,4 +1,4 @@
-"""A server with Python models that stop where a test wants, and whose processes it kills."""
+"""A server with Python models that stop at given points, and whose processes the test kills."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def write_repository(root: Path) -> Path:
 
 
 class Answer:
-    """Of a request that is asked on a thread of its own. Exactly one of `values` and `error` is there,
-    or `lost` where the connection has ended."""
+    """The answer to a request that is sent from a separate thread. Exactly one of `values`, `error`
+    and `lost` (the connection has ended) is set."""
 
     def __init__(self) -> None:
         self.values: list[int] | None = None
@@ -51,7 +51,7 @@ class Answer:
 
 
 class Victims:
-    """One server and its models. Not thread-safe, but for `ask` and `ask_stream`."""
+    """One server and its models. Not thread-safe, except for `ask` and `ask_stream`."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.mark = uuid.uuid4().hex
@@ -83,7 +83,7 @@ class Victims:
             mark.unlink()
 
     def wait_at(self, model: str, point: str) -> int:
-        """The process that has come there."""
+        """Waits until a process has reached the point; returns the process id."""
 
         def found() -> int | None:
             alive = set(marked(self.mark))
@@ -108,7 +108,7 @@ class Victims:
     # -- requests ------------------------------------------------------------------------------------
 
     def ask(self, model: str, x: Sequence[int]) -> Answer:
-        """Over HTTP. A request without an answer in time fails the test."""
+        """Sends a request over HTTP. If no answer comes in time, the test fails."""
         answer = Answer()
         tensor = {"name": "X", "shape": [len(x)], "datatype": "INT32", "data": list(x)}
         path = f"/v2/models/{model}/infer"
@@ -130,7 +130,7 @@ class Victims:
         return raw_http.request(self.http, "POST", path, body, timeout=SECONDS)
 
     def ask_stream(self, x: Sequence[int]) -> Answer:
-        """Of the model `streams`: all its responses, up to the end or an error."""
+        """Sends a request to the model `streams`; gets its responses up to the end or an error."""
         answer = Answer()
         message = service_pb2.ModelInferRequest(model_name="streams")
         message.inputs.add(name="X", datatype="INT32", shape=[len(x)])
@@ -153,12 +153,12 @@ class Victims:
         return answer
 
     def control(self, what: str, model: str) -> str:
-        """Loads or unloads; the error, or an empty text."""
+        """Loads or unloads a model; returns the error, or an empty text."""
         answer = self._post(f"/v2/repository/models/{model}/{what}", {})
         return "" if answer.status == 200 else answer.error()
 
     def wait_well(self, model: str) -> None:
-        """It answers right again."""
+        """Waits until the model gives right answers again."""
 
         def well() -> bool:
             x = list(range(STREAM_LENGTH))
@@ -170,7 +170,7 @@ class Victims:
     # -- ends ----------------------------------------------------------------------------------------
 
     def kill(self, pid: int) -> None:
-        """What memory there is now is looked for afterwards."""
+        """Kills a process. Notes the existing memory files, which must not be left behind."""
         self._seen |= memory_files(marked(self.mark))
         try:
             os.kill(pid, signal.SIGKILL)
@@ -182,7 +182,7 @@ class Victims:
         self.server.wait_exit()
 
     def unload_all(self) -> None:
-        """The server holds nothing of its models any longer."""
+        """Unloads all models, and checks that the server holds nothing of them."""
         for model in sorted(path.name for path in self.repository.iterdir()):
             assert self.control("unload", model) == ""
         pid = self.server.process.pid
@@ -191,7 +191,7 @@ class Victims:
         assert zombies(pid) == []
 
     def check_nothing_left(self) -> None:
-        """REQUIRES: the server has ended."""
+        """Checks that nothing is left behind. REQUIRES: the server has ended."""
         poll_until("all processes to end", lambda: not marked(self.mark), SECONDS, self._held)
         left = memory_files() & self._seen
         assert not left, left

@@ -1,7 +1,7 @@
-"""Fixtures: the process of a Python model, driven by a server in Python, in each interpreter found.
+"""Fixtures: the process of a Python model, driven by a fake server in Python, in each interpreter.
 
-NEREID_PYTHONS names interpreters (with numpy) beside the one that runs the tests, separated by
-colons.
+NEREID_PYTHONS names further interpreters (with numpy) besides the one that runs the tests,
+separated by colons.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def interpreters() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Each interpreter gets the tests of what depends on it; the others run once."""
+    """Runs tests that use `python` with each interpreter, except those marked one_interpreter."""
     if "python" in metafunc.fixturenames:
         every = metafunc.definition.get_closest_marker("one_interpreter") is None
         metafunc.parametrize("python", interpreters() if every else interpreters()[:1])
@@ -83,7 +83,7 @@ def request(
     trace: tuple[int, str | None] = (0, None),
     priority: int = 0,
 ) -> tuple:
-    """As it stands in the command Execute."""
+    """A request in the form in which the command Execute contains it."""
     return (
         handle,
         request_id,
@@ -107,8 +107,8 @@ StartWorker = Callable[..., Worker]
 
 @pytest.fixture
 def start(python: str, tmp_path: Path) -> Iterator[StartWorker]:
-    """start(model, decoupled=...) gives a Worker whose model is initialized; `initialize=False`: one
-    that has not been told yet."""
+    """start(model, decoupled=...) returns a Worker whose model is initialized or, with
+    `initialize=False`, not initialized yet."""
     started: list[Worker] = []
 
     def make(model: str = "", initialize: bool = True, decoupled: bool = False) -> Worker:
@@ -156,14 +156,14 @@ SESSION = """
 
 
 class Session:
-    """A process that runs pieces of Python, each within execute; they leave what is to be looked at in
-    `result`, and find the request that brought them in `request`."""
+    """A process that runs pieces of Python, each within execute. A piece finds its request in the
+    variable `request`, and stores the value to be checked in `result`."""
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
 
     def run(self, code: str, *inputs: WireTensor, **fields: Any) -> str:
-        """repr() of the result, or `Type: text` of what was raised."""
+        """Runs a piece; returns repr() of its result, or `Type: text` of the exception."""
         code = textwrap.dedent(code).strip()
         status, responses, _ = self.worker.execute(request(1, *inputs, request_id=code, **fields))
         assert status == "ok"

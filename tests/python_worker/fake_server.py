@@ -1,7 +1,8 @@
-"""A server for one process of a Python model: the other side of what they share, in Python.
+"""A fake server for one process of a Python model: the server's side of the shared memory, in
+Python.
 
-It serves one thing at a time, in the thread of the test, and remembers all that it is told. The layout
-of the control file is that of backends/python/ipc/control.h.
+It handles one call at a time, in the test's thread, and records everything that it receives. The
+layout of the control file is that of backends/python/ipc/control.h.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ SLOT_SIZE, INLINE = 248, 216
 CONTROL_SIZE = (SLOT + SLOTS * SLOT_SIZE + 4095) // 4096 * 4096
 
 PATIENCE = 30.0
-LATER = object()  # what a handler returns that does not answer yet
+LATER = object()  # returned by a handler that does not answer yet
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _FUTEX = {"x86_64": 202, "aarch64": 98}[platform.machine()]
 
 
 class ServerError(Exception):
-    """What a handler raises: the call is answered with an error."""
+    """Raised by a handler to answer the call with an error."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -69,7 +70,7 @@ class FakeServer:
         self.control = mmap.mmap(self.control_fd, CONTROL_SIZE)
         self.in_file = mmap.mmap(self.in_fd, IN_SIZE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.control))
-        self.in_end = 64  # 0 is no place: it would look like one that was never set
+        self.in_end = 64  # not 0, which could not be told from an offset that was never set
         self.posts: list[tuple] = []
         self.freed: list[int] = []
         self.calls: list[tuple[int, tuple]] = []  # slot, arguments
@@ -98,7 +99,7 @@ class FakeServer:
     # --- Commands.
 
     def command(self, number: int, value: Any, patience: float = PATIENCE) -> Any:
-        """The reply; calls are served meanwhile."""
+        """Sends a command and returns the reply; handles calls meanwhile."""
         self.start_command(number, value)
         return self.finish_command(patience)
 
@@ -151,7 +152,7 @@ class FakeServer:
             time.sleep(0.001)
 
     def look(self) -> None:
-        """Reads what is in the ring, and waits for nothing."""
+        """Handles the entries that are in the ring, without waiting."""
         self._drain()
 
     def answer(self, slot: int, value: Any, inline: bool = True) -> None:
@@ -230,7 +231,7 @@ class FakeServer:
     # --- Memory.
 
     def place(self, data: bytes) -> int:
-        """A block of the in file for `data`; blocks are not used again."""
+        """Writes `data` to a block of the in file; blocks are not reused."""
         offset = self.in_end
         assert offset + len(data) <= IN_SIZE
         self.in_file[offset : offset + len(data)] = data

@@ -1,4 +1,4 @@
-"""Requests to other models: what is sent, and what the model gets for it."""
+"""Requests to other models: the message that is sent, and the answer that the model gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors from DLPack and for it."""
+"""Conversion of tensors from and to DLPack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command Execute: tensors in and out, and every answer to what execute may return."""
+"""The command Execute: inputs and outputs, and the reply to every kind of result of execute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of the in file: the server gets each back exactly when nothing looks at it any more."""
+"""Blocks of the in file: each is returned to the server exactly when nothing uses it any more."""
 
 from __future__ import annotations
 

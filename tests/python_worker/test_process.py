@@ -1,4 +1,4 @@
-"""The process: how it starts, imports the model, bears signals, forks, and ends."""
+"""The process: how it starts, imports the model, handles signals, forks, and ends."""
 
 from __future__ import annotations
 

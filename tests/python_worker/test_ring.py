@@ -1,4 +1,4 @@
-"""The ring and the slots: more than fits waits, in its order, and nothing is lost."""
+"""The ring and the slots: entries that do not fit wait in order, and nothing is lost."""
 
 from __future__ import annotations
 

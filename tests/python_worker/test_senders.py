@@ -1,4 +1,5 @@
-"""Response senders: of decoupled models and of others, and what becomes of one that is forgotten."""
+"""Response senders of decoupled and other models, and senders that are dropped without an
+answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model asks of the server beside inference: metrics, model control, the log."""
+"""The server's services for a model besides inference: metrics, model control, the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensor: from numpy and as numpy, and what it refuses."""
+"""Tensor: conversion from and to numpy, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as server and process of a Python model exchange them (backends/python/ipc/value.h)."""
+"""The values that server and process of a Python model exchange (backends/python/ipc/value.h)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BF16 = 14
 
 @dataclass
 class WireTensor:
-    """A tensor as it stands in a message, and its bytes."""
+    """A tensor in the form that a message contains, and its bytes."""
 
     name: str
     type: int

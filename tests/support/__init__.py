@@ -1,1 +1,1 @@
-"""Helpers shared by all Python tests: servers, repositories, HTTP by hand, gRPC stubs."""
+"""Helpers shared by all Python tests: servers, repositories, raw HTTP, gRPC stubs."""

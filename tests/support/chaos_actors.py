@@ -27,7 +27,7 @@ MOST_TRIES = 50
 
 
 def save_versioned(folder: Path, version: int) -> None:
-    """OUTPUT0 = INPUT0, and VERSION."""
+    """Writes a model with OUTPUT0 = INPUT0, and VERSION."""
     nodes = [
         helper.make_node("Identity", ["INPUT0"], ["OUTPUT0"]),
         helper.make_node("Identity", ["number"], ["VERSION"]),
@@ -38,7 +38,7 @@ def save_versioned(folder: Path, version: int) -> None:
 
 
 def save_walk(folder: Path, version: int) -> None:
-    """OUTPUT = the sum of the sequence's INPUTs, and VERSION."""
+    """Writes a model with OUTPUT = the sum of the sequence's INPUTs, and VERSION."""
     shape = ("batch", 1)
     nodes = [
         helper.make_node("Add", ["INPUT", "INPUT_STATE"], ["sum"]),
@@ -64,8 +64,8 @@ class Actor:
         self, model: str, repository: ModelRepository, world: World, seed: str
     ) -> None:
         self.model = model
-        self.url = ""  # of the server, as soon as it runs
-        self.changes_may_fail = False  # for lack of a resource: then they are tried again
+        self.url = ""  # of the server; set when it runs
+        self.changes_may_fail = False  # true: a change that fails for lack of a resource is retried
         self.done: list[str] = []
         self._repository = repository
         self._folder = repository.root / model
@@ -83,7 +83,7 @@ class Actor:
         raise NotImplementedError
 
     def write(self) -> None:
-        """The configuration as it should be."""
+        """Writes the current configuration."""
         raise NotImplementedError
 
     def each_once(self) -> None:
@@ -116,7 +116,7 @@ class Actor:
     def versions(self) -> list[int]:
         return sorted(int(version.name) for version in self._folder.glob("[0-9]*"))
 
-    # -- what may be done to any model -----------------------------------------------------------
+    # -- changes of any model --------------------------------------------------------------------
 
     def change_instances(self) -> None:
         self._instances = self._random.randint(1, 4)
@@ -147,7 +147,7 @@ class Actor:
 
 
 class EchoActor(Actor):
-    """A model without files, and others that come and go beside it."""
+    """Changes a model without files, and adds and removes other models."""
 
     def actions(self) -> list[Callable[[], None]]:
         return [
@@ -176,7 +176,7 @@ class EchoActor(Actor):
 
 
 class OnnxActor(Actor):
-    """A model with a file, which is sometimes broken."""
+    """Changes a model with a file, which is sometimes broken."""
 
     def actions(self) -> list[Callable[[], None]]:
         return [
@@ -219,7 +219,7 @@ class OnnxActor(Actor):
 
 
 class WalkActor(OnnxActor):
-    """The same of a model with sequences."""
+    """Changes a model with a file and with sequences."""
 
     def write(self) -> None:
         outputs = [tensor_text(name, *NUMBER) for name in ("OUTPUT", "VERSION")]
@@ -239,7 +239,7 @@ class WalkActor(OnnxActor):
 
 
 class EnsembleActor(Actor):
-    """An ensemble of models of others, given by its tensors and steps."""
+    """Changes an ensemble of other actors' models, given by its tensors and steps."""
 
     def __init__(
         self,
@@ -288,7 +288,7 @@ class EnsembleActor(Actor):
 
 
 class ComingActor(Actor):
-    """A model that is away at times, and with it the ensemble coming_pipe, which uses it."""
+    """Unloads and loads a model, and with it the ensemble coming_pipe, which uses the model."""
 
     def actions(self) -> list[Callable[[], None]]:
         return [self.leave_and_come, self.change_instances, self.touch]
@@ -300,7 +300,7 @@ class ComingActor(Actor):
         self._world.comings[self.model] += 1
         self.unload(self.model)
         self.load()
-        # Others may be loading it because of another member, for which no one waits.
+        # Another actor's change of a member may reload the ensemble at the same time.
         ready = "/v2/models/coming_pipe/ready"
         poll_until("the ensemble back", lambda: raw_http.get(self.url, ready).status == 200)
         self._world.comings[self.model] += 1

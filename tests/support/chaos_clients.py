@@ -24,16 +24,16 @@ from support.sequences import numbers, sequence_request
 from support.server_process import ServerProcess
 
 DEADLINE_SECONDS = 20.0
-LIVE_SEQUENCES = 6  # of each client that walks
+LIVE_SEQUENCES = 6  # sequences that each Walker has at a time
 LONGEST_SEQUENCE = 120
 
 
 class World:
-    """What the clients and the actors that change models know about each other. Thread-safe."""
+    """The state that the clients and the actors that change models share. Thread-safe."""
 
     def __init__(self) -> None:
-        self.newest: Counter[str] = Counter()  # version of each model that is loaded for certain
-        # Odd while a model may be away; changed before it goes and after it came.
+        self.newest: Counter[str] = Counter()  # newest version of each model that is surely loaded
+        # Odd while a model may be unloaded; changed before it is unloaded and after it is loaded.
         self.comings: Counter[str] = Counter()
         self.failures: list[str] = []
         self.stop = threading.Event()
@@ -65,7 +65,7 @@ class Client(threading.Thread):
     def run(self) -> None:
         try:
             self.ask()
-        except Exception as error:  # what the test is about
+        except Exception as error:  # recorded as a failure of the test
             self.world.fail(f"{self.name}: {type(error).__name__}: {error}")
 
     def ask(self) -> None:
@@ -73,7 +73,7 @@ class Client(threading.Thread):
 
 
 class HttpClient(Client):
-    """Has one connection, which stays open."""
+    """A client with one connection, which stays open."""
 
     def __init__(self, name: str, world: World, server: ServerProcess) -> None:
         super().__init__(name, world, server)
@@ -87,7 +87,7 @@ class HttpClient(Client):
 
 
 class VectorClient(HttpClient):
-    """Sends vectors to a model that repeats them, and that may say which version it is."""
+    """Sends vectors to a model that repeats them and may also return its version."""
 
     def __init__(self, model: str, versions_of: str, world: World, server: ServerProcess) -> None:
         super().__init__(f"vectors to {model}", world, server)
@@ -125,7 +125,7 @@ class VectorClient(HttpClient):
 
 @dataclass
 class Walk:
-    """A sequence."""
+    """The state of one sequence."""
 
     id: int
     left: int  # requests to send
@@ -134,7 +134,7 @@ class Walk:
 
 
 class Walker(HttpClient):
-    """Has several sequences alive; each has to stay on its version, and to know its sum."""
+    """Sends several sequences at a time. Each has to stay on one version and return its sum."""
 
     def __init__(
         self, number: int, model: str, versions_of: str, world: World, server: ServerProcess
@@ -157,7 +157,7 @@ class Walker(HttpClient):
             walks = [walk for walk in walks if self._step(walk)]
 
     def _step(self, walk: Walk) -> bool:
-        """Whether the sequence goes on."""
+        """Sends the next request of a sequence; returns whether the sequence continues."""
         walk.left = 1 if self.world.stop.is_set() else walk.left
         newest = self.world.newest[self._versions_of]
         start, end = walk.version == 0, walk.left == 1
@@ -177,7 +177,7 @@ class Walker(HttpClient):
         return not end
 
     def send(self, value: int, sequence: int, start: bool, end: bool) -> dict[str, list[int]]:
-        """The answer's outputs. An error ends the thread."""
+        """Returns the answer's outputs. An error ends the thread."""
         tensor = {"name": "INPUT", "datatype": "INT32", "shape": [1, 1], "data": [value]}
         flags = {"sequence_id": sequence, "sequence_start": start, "sequence_end": end}
         document = raw_http.infer_document([tensor], parameters=flags)
@@ -230,7 +230,7 @@ class Watcher(HttpClient):
 def run_together(
     clients: Sequence[Client], world: World, do: Callable[[], None], join_seconds: float
 ) -> None:
-    """Runs `do` while the clients send requests; fails if one of the clients does not end."""
+    """Runs `do` while the clients send requests. Fails if one of the clients does not end."""
     for client in clients:
         client.start()
     try:

@@ -1,4 +1,4 @@
-"""What a process holds and leaves behind: files, threads, descriptors, an agent's journal."""
+"""Finds what a process holds or leaves behind: files, threads, descriptors, an agent's journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.poll import poll_until
 from support.raw_http import HttpAnswer
 from support.server_process import ServerProcess
 
-# The calls of an agent in a life that ends well. Each line occurs once per model.
+# The calls of an agent from a model's load to its proper end. Each line occurs once per model.
 WHOLE_LIFE = (
     "initialize",
     "load",
@@ -25,7 +25,7 @@ WHOLE_LIFE = (
 
 
 def override_config(journal: Path | None) -> str:
-    """The configuration of an identity model; with a journal its agent keeps one."""
+    """The configuration of an identity model; with `journal`, one whose agent writes a journal."""
     tensor = {"data_type": "TYPE_FP32", "dims": [-1]}
     config: dict[str, object] = {
         "backend": "identity",
@@ -41,7 +41,7 @@ def override_config(journal: Path | None) -> str:
 
 
 def load_with_files(url: str, model: str, journal: Path | None = None) -> HttpAnswer:
-    """Loads `model` from files that the request brings, which the server has to keep somewhere."""
+    """Loads `model` from files in the request, which the server has to store."""
     content = base64.b64encode(b"weights").decode()
     parameters = {"config": override_config(journal), "file:1/weights": content}
     path = f"/v2/repository/models/{model}/load"
@@ -70,30 +70,30 @@ def wait_empty(folder: Path, server: ServerProcess) -> None:
 
 
 def threads(server: ServerProcess) -> Counter[str]:
-    """The names of its threads."""
+    """The names of the server's threads."""
     names: Counter[str] = Counter()
     for task in Path(f"/proc/{server.process.pid}/task").iterdir():
         try:
             names[(task / "comm").read_text().strip()] += 1
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the thread has ended meanwhile
             continue
     return names
 
 
 def descriptors(server: ServerProcess) -> Counter[str]:
-    """The targets of its descriptors, without numbers that differ each time."""
+    """The targets of the server's descriptors, without numbers that differ each time."""
     kinds: Counter[str] = Counter()
     folder = Path(f"/proc/{server.process.pid}/fd")
     for number in folder.iterdir():
         try:
             kinds[os.readlink(number).split(":[")[0]] += 1
-        except OSError:  # it is closed by now
+        except OSError:  # the descriptor is closed by now
             continue
     return kinds
 
 
 def processes_of_session(server: ServerProcess) -> list[int]:
-    """Living processes of the session that the server began (its process group's children too)."""
+    """Running processes of the session that the server leads, its children included."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -106,7 +106,7 @@ def processes_of_session(server: ServerProcess) -> list[int]:
 
 
 def check_journal(journal: Path, lives: int) -> None:
-    """Every life whose beginning the models' agent saw has also ended."""
+    """Checks that the agent recorded `lives` models, and that all of them ended properly."""
     lines = Counter(journal.read_text(encoding="utf-8").split("\n")) if journal.exists() else {}
     counts = {what: lines.get(f"testing: {what}", 0) for what in WHOLE_LIFE}
     assert counts == dict.fromkeys(WHOLE_LIFE, lives), counts

@@ -9,7 +9,7 @@ from support.repository import ModelRepository
 
 
 def step_text(model: str, inputs: Mapping[str, str], outputs: Mapping[str, str]) -> str:
-    """One step; the maps go from the model's tensors to the ensemble's."""
+    """One step; the maps are from the model's tensor names to the ensemble's."""
     maps = [("input_map", inputs), ("output_map", outputs)]
     entries = "".join(
         f'{field} {{ key: "{name}" value: "{tensor}" }}\n'

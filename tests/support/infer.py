@@ -26,7 +26,7 @@ def echo(url: str, model: str = "echo", values: Sequence[float] = (1.0, 2.0)) ->
 
 
 def assert_serving(url: str, model: str = "echo") -> None:
-    """The server is live and `model` still gives right answers."""
+    """Checks that the server is live and that `model` still gives right answers."""
     assert raw_http.get(url, "/v2/health/live").status == 200
     answer = echo(url, model, (3.5, -1.0))
     assert answer.status == 200, answer.body

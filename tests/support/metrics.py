@@ -1,4 +1,4 @@
-"""Reading the Prometheus text of a server."""
+"""Reads the Prometheus text of a server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_metrics(metrics_url: str) -> dict[tuple[str, frozenset[tuple[str, str]]
 
 
 def metric(metrics_url: str, name: str, **labels: str) -> float:
-    """The sum of all samples of `name` that carry these labels; 0 when there is none."""
+    """The sum of all samples of `name` with these labels; 0 if there is none."""
     wanted = set(labels.items())
     return sum(
         value

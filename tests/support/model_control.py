@@ -1,4 +1,4 @@
-"""Observing models that are loaded and unloaded, and using them meanwhile."""
+"""Observes models that are loaded and unloaded, and sends requests to them meanwhile."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def group(count: int) -> str:
 
 
 class Clients:
-    """Threads that infer without a pause; every answer must be right."""
+    """Threads that send requests without a pause; every answer must be right."""
 
     def __init__(self, server: ServerProcess, model: str, count: int = 3) -> None:
         self.failures: list[str] = []

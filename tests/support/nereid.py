@@ -24,7 +24,7 @@ def start_nereid(
     env: Mapping[str, str] | None = None,
     binary: str = "nereid",
 ) -> ServerProcess:
-    """Starts the staged server; options given here come last, so they win over the free ports."""
+    """Starts the staged server. The given options come last, so they override the free ports."""
     folders = [repositories] if isinstance(repositories, Path) else list(repositories)
     command = [
         server_binary(binary),

@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 from onnx import TensorProto, helper
 
-# (name, element type, dims): a name among the dims is a variable one.
+# (name, element type, dims): a dim given by a name is variable.
 Tensor = tuple[str, int, Sequence[int | str]]
 
 FLOAT = TensorProto.FLOAT
@@ -24,7 +24,7 @@ def save_model(
     initializers: Sequence[onnx.TensorProto] = (),
     version: int = 1,
 ) -> None:
-    """Writes a version of the model in `folder`, which has a folder for it."""
+    """Writes a version of the model. REQUIRES: `folder` contains a folder for the version."""
     graph = helper.make_graph(
         nodes,
         folder.name,

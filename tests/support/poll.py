@@ -1,4 +1,4 @@
-"""Waiting without fixed sleeps: ask again and again until a deadline."""
+"""Waits without fixed sleeps: polls until a deadline."""
 
 from __future__ import annotations
 

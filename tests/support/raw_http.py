@@ -1,4 +1,4 @@
-"""HTTP by hand: nothing between the test and the bytes on the wire."""
+"""Raw HTTP: the tests control the bytes on the wire."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class HttpAnswer:
         return json.loads(self.body)
 
     def error(self) -> str:
-        """The text of an error body; fails when the body is none."""
+        """The text of an error body; fails if the body is not an error."""
         document = self.json()
         assert isinstance(document, dict) and isinstance(document.get("error"), str), self.body
         return document["error"]
@@ -52,7 +52,7 @@ def request(
     headers: Headers = (),
     timeout: float = TIMEOUT_SECONDS,
 ) -> HttpAnswer:
-    """One request on its own connection. Header order and case are sent as given."""
+    """Sends one request on a separate connection. Header order and case are kept."""
     host, port = split_url(url)
     connection = http.client.HTTPConnection(host, port, timeout=timeout)
     try:
@@ -118,7 +118,7 @@ class RawConnection:
         self.socket.sendall(data)
 
     def read_answer(self, method: str = "GET") -> HttpAnswer:
-        """Reads exactly one answer; the next one stays to be read."""
+        """Reads exactly one answer, and nothing of the next."""
         response = http.client.HTTPResponse(_LentSocket(self._reader), method=method)  # type: ignore[arg-type]
         response.begin()
         return read_answer(response)

@@ -12,7 +12,7 @@ from support.server_process import LOOPBACK
 
 
 def _binary() -> str:
-    """The server. Debian's package redis-tools holds it under another name, which is one binary."""
+    """The server's path. In Debian's package redis-tools the same binary has another name."""
     found = shutil.which("redis-server") or shutil.which("redis-check-rdb")
     if found is None:
         raise AssertionError("There is no Redis server: install the package redis-tools.")
@@ -20,10 +20,10 @@ def _binary() -> str:
 
 
 class RedisServer:
-    """Keeps everything in memory. The test that started it owns it."""
+    """A Redis server that stores nothing on disk. Owned by the test that started it."""
 
     def __init__(self, folder: Path, password: str = "", port: int = 0) -> None:
-        """Starts it and waits until it answers. Port 0: a free one."""
+        """Starts the server and waits until it answers. Port 0: a free port."""
         folder.mkdir(parents=True, exist_ok=True)
         self.port = port or self._free_port()
         options = ["--port", str(self.port), "--bind", LOOPBACK, "--save", "", "--dir", str(folder)]

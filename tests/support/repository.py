@@ -1,4 +1,4 @@
-"""Writing model repositories for tests: identity models of any type, and files by hand."""
+"""Writes model repositories for tests: identity models of any type, and arbitrary files."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def accumulator_config(
     scheduling: str, max_batch_size: int = 4, outputs: Sequence[str] = ("OUTPUT",), extra: str = ""
 ) -> str:
     listed = ", ".join(tensor_text(output, "INT32", (1,)) for output in outputs)
-    if "max_sequence_idle" not in scheduling:  # longer than any test thinks
+    if "max_sequence_idle" not in scheduling:  # longer than any test pauses
         scheduling += "max_sequence_idle_microseconds: 30000000\n"
     return (
         'backend: "onnxruntime"\n'
@@ -59,7 +59,7 @@ def accumulator_config(
 
 
 def save_accumulator(folder: Path, batched: bool = True, start: bool = True) -> None:
-    """OUTPUT = OUTPUT_STATE = INPUT + INPUT_STATE; INPUT alone where START is 1."""
+    """OUTPUT = OUTPUT_STATE = INPUT + INPUT_STATE, or only INPUT if START is 1."""
     shape: tuple[int | str, ...] = ("batch", 1) if batched else (1,)
     nodes = [helper.make_node("Add", ["INPUT", "INPUT_STATE"], ["sum"])]
     total = "sum"
@@ -117,7 +117,7 @@ def add_accumulator(
     outputs: Sequence[str] = ("OUTPUT",),
     extra: str = "",
 ) -> Path:
-    """The START control is in the model where `scheduling` has it."""
+    """Adds an accumulator. The model has the input START if `scheduling` has that control."""
     folder = repository.add(name, accumulator_config(scheduling, max_batch_size, outputs, extra))
     save_accumulator(folder, max_batch_size > 0, "START" in scheduling)
     return folder
@@ -132,7 +132,7 @@ def sequence_request(
     batched: bool = True,
     outputs: Sequence[str] = (),
 ) -> pb.ModelInferRequest:
-    """One step, with the one input INPUT."""
+    """One request of a sequence, with the only input INPUT."""
     request = pb.ModelInferRequest(model_name=model, id=str(sequence))
     request.inputs.add(name="INPUT", datatype="INT32", shape=[1, 1] if batched else [1])
     request.raw_input_contents.append(np.int32(value).tobytes())

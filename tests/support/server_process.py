@@ -36,7 +36,7 @@ class ServerProcess:
         log_directory: Path,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """Starts `command` at once. `env` is laid over this process's environment."""
+        """Starts `command` at once. `env`: variables added to this process's environment."""
         log_directory.mkdir(parents=True, exist_ok=True)
         self.stdout_path = log_directory / "stdout.log"
         self.stderr_path = log_directory / "stderr.log"
@@ -51,7 +51,7 @@ class ServerProcess:
                 start_new_session=True,
             )
 
-    # -- what the server said ------------------------------------------------------------------
+    # -- the server's output -------------------------------------------------------------------
 
     def stdout_text(self) -> str:
         return self.stdout_path.read_text(encoding="utf-8", errors="replace")
@@ -151,7 +151,7 @@ class ServerProcess:
         )
 
     def kill(self) -> None:
-        """Kills the process; for servers whose end is not under test."""
+        """Kills the process; for tests that do not check how the server ends."""
         if self.is_alive():
             self.process.kill()
         self.process.wait(timeout=STOP_SECONDS)

@@ -1,5 +1,5 @@
-"""How much a server works: processor time of its threads, which other processes do not change as
-they change the time on the clock."""
+"""Measures a server's work as the processor time of its threads. Other processes affect it less
+than the elapsed time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def processor_ns(server: ServerProcess) -> int:
     for thread in Path(f"/proc/{server.process.pid}/task").iterdir():
         try:
             total += int((thread / "schedstat").read_text().split()[0])
-        except FileNotFoundError:  # it ended between the two
+        except FileNotFoundError:  # the thread has ended meanwhile
             continue
     return total
 
 
 def least_work(server: ServerProcess, act: Callable[[], None], times: int = 3) -> int:
-    """Processor time of the cheapest of some runs of `act`, on a server that does nothing else."""
+    """The least processor time among some runs of `act`, on a server that does nothing else."""
     costs = []
     for _ in range(times):
         before = processor_ns(server)

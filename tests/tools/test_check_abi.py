@@ -1,4 +1,4 @@
-"""tools/check_abi.py on small libraries, compiled here."""
+"""tools/check_abi.py on small libraries, which the tests compile."""
 
 from __future__ import annotations
 

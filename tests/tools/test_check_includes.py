@@ -1,4 +1,4 @@
-"""The include rules catch what they are there to catch, on small trees of one or two files."""
+"""tools/check_includes.py finds violations of each rule, on small trees of one or two files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tools/dependencies.txt pins exact Python versions, and versions.env holds what it names."""
+"""tools/dependencies.txt pins exact versions, and versions.env has the variables that it names."""
 
 from __future__ import annotations
 

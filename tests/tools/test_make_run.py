@@ -1,4 +1,5 @@
-"""`make run` on a built tree, at a terminal: quick to be ready, right, and ended well by Ctrl-C."""
+"""`make run` on a built tree, in a terminal: it is soon ready, answers right, and ends by
+Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `make test` counts: nothing that went wrong may look like a pass."""
+"""How `make test` counts: no failure may look like a pass."""
 
 from __future__ import annotations
 

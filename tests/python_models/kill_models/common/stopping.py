@@ -1,4 +1,4 @@
-"""Lets a test stop the model at a point that it names in a file, and find its process there."""
+"""Lets a test stop the model at a point that the test names in a file, and find its process."""
 
 import os
 import time
@@ -9,12 +9,12 @@ MARKS = MODEL.parents[1] / "marks" / MODEL.name  # beside the repository
 
 
 def here():
-    """This process serves the model."""
+    """Notes that this process serves the model."""
     (MARKS / f"pid-{os.getpid()}").touch()
 
 
 def stop(point):
-    """Waits for ever at the point that is wanted, or until it is no longer wanted."""
+    """If the test wants a stop at `point`, waits until it no longer does, possibly forever."""
     wanted = MARKS / f"stop-at-{point}"
     if wanted.exists():
         (MARKS / f"at-{point}-{os.getpid()}").touch()

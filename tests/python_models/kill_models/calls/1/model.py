@@ -4,7 +4,7 @@ from .stopping import here
 
 
 class TritonPythonModel:
-    """Y is what another model makes of X; its error is ours."""
+    """Y is another model's answer to X, or its error."""
 
     def initialize(self, args):
         here()

@@ -2,7 +2,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Y = X + 1, and nobody does it any harm."""
+    """Y = X + 1. This model is never killed."""
 
     def execute(self, requests):
         return [

@@ -6,7 +6,7 @@ stop("import")
 
 
 class TritonPythonModel:
-    """Y = X + 1, and a stop wherever there is one."""
+    """Y = X + 1, with a stop at every point."""
 
     def initialize(self, args):
         here()

@@ -4,7 +4,7 @@ from .stopping import here, stop
 
 
 class TritonPythonModel:
-    """One response for each element of X, plus 1; the stop is in their middle."""
+    """One response per element of X, plus 1; the stop is between the responses."""
 
     def initialize(self, args):
         here()

@@ -4,7 +4,7 @@ from .stopping import here, stop
 
 
 class TritonPythonModel:
-    """Is asked by another model, and may let it wait."""
+    """Is called by another model, and may let it wait."""
 
     def initialize(self, args):
         here()

@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Computes on the whole batch at once, and cuts the results apart."""
+    """Computes the whole batch at once, and divides the results."""
 
     def execute(self, requests):
         columns = [

@@ -30,7 +30,7 @@ class TritonPythonModel:
         sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
 
     async def meet(self):
-        """Returns when another request is here too."""
+        """Returns when another request has arrived too."""
         if self.met is None:
             self.met = asyncio.Event()
         self.running += 1

@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Becomes decoupled by what it says of itself."""
+    """Becomes decoupled by its own auto_complete_config."""
 
     @staticmethod
     def auto_complete_config(config):

@@ -4,7 +4,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """auto_complete_config goes wrong, in the way that a parameter names."""
+    """auto_complete_config fails in the way that a parameter names."""
 
     @staticmethod
     def auto_complete_config(config):

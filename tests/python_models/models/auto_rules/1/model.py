@@ -20,7 +20,7 @@ def config(**more):
 
 
 def attempt(*calls, **more):
-    """What comes out of these calls, one after the other, on a configuration."""
+    """The result of these calls, made one after the other on a configuration."""
     made = config(**more)
     try:
         for name, argument in calls:

@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Its configuration names nothing but the backend."""
+    """A model whose configuration contains only the backend."""
 
     @staticmethod
     def auto_complete_config(config):

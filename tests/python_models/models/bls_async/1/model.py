@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Asks eight times at once."""
+    """Sends eight BLS requests at once."""
 
     async def execute(self, requests):
         responses = []

@@ -6,7 +6,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """A thread of the model's own asks; execute hands out what it has found since."""
+    """A background thread sends BLS requests; execute returns the answers that it has got."""
 
     def initialize(self, args):
         self.wanted = queue.Queue()

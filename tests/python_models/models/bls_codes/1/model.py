@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """The code of a failed call, as the caller sees it and hands it on."""
+    """Returns the error code of a failed call as the caller sees it, and passes the error on."""
 
     def execute(self, requests):
         responses = []

@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Calls itself, which its only instance can never answer."""
+    """Calls itself, although it has only one instance, which could never answer."""
 
     def execute(self, requests):
         responses = []

@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 def told(answer):
-    """An answer as what was in it."""
+    """The content of an answer, as plain values."""
     if answer.has_error():
         return ["error", answer.error().message()]
     return [
@@ -16,7 +16,7 @@ def told(answer):
 
 
 class TritonPythonModel:
-    """Reads the responses of a decoupled model, in the ways that an iterator allows."""
+    """Reads the responses of a decoupled model in all ways that an iterator allows."""
 
     def execute(self, requests):
         responses = []

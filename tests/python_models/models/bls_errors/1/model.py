@@ -28,7 +28,7 @@ def attempt(action):
 
 
 class TritonPythonModel:
-    """Calls that go wrong. None of them raises but where BLS is not allowed."""
+    """Calls that fail. They raise an exception only if BLS is not allowed at that point."""
 
     def initialize(self, args):
         both = {"INPUT0": ONES, "INPUT1": ONES}

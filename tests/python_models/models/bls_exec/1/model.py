@@ -7,7 +7,7 @@ NAMES = {"add_sub": ("INPUT0", "INPUT1", "SUM"), "pipeline": ("A", "B", "TWICE_A
 
 
 class TritonPythonModel:
-    """Asks another model, and waits."""
+    """Calls another model, and waits for the answer."""
 
     def execute(self, requests):
         responses = []

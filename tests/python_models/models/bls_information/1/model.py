@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """What of a request reaches the model that is called."""
+    """Shows which properties of a request reach the called model."""
 
     def execute(self, requests):
         responses = []

@@ -8,7 +8,7 @@ END = pb_utils.TRITONSERVER_REQUEST_FLAG_SEQUENCE_END
 
 
 class TritonPythonModel:
-    """Sends a sequence, step by step."""
+    """Sends a sequence of BLS requests, one after the other."""
 
     def execute(self, requests):
         responses = []

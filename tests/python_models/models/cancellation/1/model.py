@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Works for some seconds, unless nobody waits for it any longer."""
+    """Works for some seconds, or until the request is cancelled."""
 
     def execute(self, requests):
         return [self.one(request) for request in requests]

@@ -6,7 +6,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Streams from a thread of its own until nobody listens."""
+    """Streams from a separate thread until the request is cancelled."""
 
     def execute(self, requests):
         for request in requests:

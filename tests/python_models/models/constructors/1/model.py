@@ -48,7 +48,7 @@ def error(*arguments):
 
 
 class TritonPythonModel:
-    """Makes every object in every way, right and wrong."""
+    """Creates every kind of object, with right and wrong arguments."""
 
     def execute(self, requests):
         asked = requests[0].inputs()[0].as_numpy()[0].decode()

@@ -43,7 +43,7 @@ def ask(model):
 
 
 def until_not(ready):
-    """Unloading is only begun by unload_model."""
+    """Waits until a model is unloaded, because unload_model only starts that."""
     for _ in range(500):
         if (answer := attempt(ready)) is not True:
             break

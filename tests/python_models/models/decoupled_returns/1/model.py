@@ -2,7 +2,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """A decoupled model that returns responses, as if it were none."""
+    """A decoupled model that wrongly returns responses from execute."""
 
     def execute(self, requests):
         return [

@@ -3,7 +3,7 @@ import sys
 
 
 class TritonPythonModel:
-    """The process is gone at once, as after a fault in a library."""
+    """Ends its process at once, like a fault in a library."""
 
     def initialize(self, args):
         print("the last words of a process", file=sys.stderr, flush=True)

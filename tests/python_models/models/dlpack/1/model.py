@@ -6,7 +6,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class Capsule:
-    """As numpy.from_dlpack wants it: an object around a capsule that there is already."""
+    """Wraps an existing capsule in an object, as numpy.from_dlpack needs it."""
 
     def __init__(self, tensor):
         self.capsule = tensor.to_dlpack()
@@ -20,7 +20,7 @@ class Capsule:
 
 
 class Half:
-    """Has one of the two methods only."""
+    """Has only one of the two methods of DLPack."""
 
     def __dlpack__(self, stream=None):
         return None
@@ -47,7 +47,7 @@ def round_trip(array):
 
 
 class TritonPythonModel:
-    """DLPack both ways, and what is refused."""
+    """DLPack in both directions, and what is refused."""
 
     def execute(self, requests):
         return [self.one(request) for request in requests]
@@ -64,7 +64,7 @@ class TritonPythonModel:
         )
 
     def tensors(self, tensor):
-        """Among tensors of the backend's own."""
+        """Conversions between the backend's own tensors."""
         before = sys.getrefcount(tensor)
         capsule = tensor.to_dlpack()
         during = sys.getrefcount(tensor)
@@ -95,7 +95,7 @@ class TritonPythonModel:
         }
 
     def numpy(self, tensor):
-        """From arrays of numpy."""
+        """Conversions from numpy arrays."""
         wide = np.arange(12, dtype=np.float32).reshape(3, 4)
         from_dlpack = pb_utils.Tensor.from_dlpack
         return {

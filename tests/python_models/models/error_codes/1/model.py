@@ -2,7 +2,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Fails a request with the code that it names; others of its batch are answered."""
+    """Fails requests with the code that they name; other requests of the batch are answered."""
 
     def execute(self, requests):
         responses = []

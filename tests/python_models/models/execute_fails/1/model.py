@@ -3,11 +3,11 @@ import triton_python_backend_utils as pb_utils
 
 
 class Silent(Exception):
-    """Has no text."""
+    """An exception without a text."""
 
 
 class TritonPythonModel:
-    """execute raises, or returns what it may not. The next request finds it well."""
+    """execute raises, or returns something invalid. The next request is answered normally."""
 
     def execute(self, requests):
         how = pb_utils.get_input_tensor_by_name(requests[0], "HOW").as_numpy()[0].decode()

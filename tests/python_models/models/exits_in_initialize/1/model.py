@@ -2,7 +2,7 @@ import sys
 
 
 class TritonPythonModel:
-    """Means to end the process."""
+    """Calls sys.exit() in initialize."""
 
     def initialize(self, args):
         sys.exit("no licence")

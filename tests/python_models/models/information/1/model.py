@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """What a request says of itself."""
+    """Returns the properties of a request."""
 
     def execute(self, requests):
         responses = []

@@ -7,7 +7,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """What a model is told, and where it finds itself."""
+    """Returns the arguments of initialize, and the model's folders."""
 
     def initialize(self, args):
         self.args = dict(args)

@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """A request comes back as often as it asks for, and is answered in its last round."""
+    """Reschedules a request as often as the request asks for, then answers it."""
 
     def initialize(self, args):
         self.rounds = {}

@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """One response in each round."""
+    """Reschedules requests, and sends one response in each round."""
 
     def initialize(self, args):
         self.rounds = {}

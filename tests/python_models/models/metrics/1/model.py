@@ -14,7 +14,7 @@ def attempt(action):
 
 
 class TritonPythonModel:
-    """Metrics of the model's own: counter, gauge, histogram, and how they are used wrongly."""
+    """Custom metrics: counter, gauge, histogram, and wrong uses of them."""
 
     def initialize(self, args):
         Family = pb_utils.MetricFamily

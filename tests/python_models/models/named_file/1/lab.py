@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Lies in a file of another name."""
+    """A model in a file with another name than model.py."""
 
     def execute(self, requests):
         text = np.array([__name__], dtype=np.object_)

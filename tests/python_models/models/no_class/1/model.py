@@ -1,4 +1,4 @@
-"""Names its class as it likes."""
+"""Has a class, but not with the required name."""
 
 
 class Model:

@@ -1,5 +1,5 @@
 class TritonPythonModel:
-    """Has nothing to execute."""
+    """Has no execute."""
 
     def initialize(self, args):
         self.ready = True

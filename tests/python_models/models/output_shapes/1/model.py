@@ -12,7 +12,7 @@ ARRAYS = {
 
 
 class TritonPythonModel:
-    """Outputs that are not what the configuration announces."""
+    """Returns outputs that differ from the configuration."""
 
     def execute(self, requests):
         responses = []

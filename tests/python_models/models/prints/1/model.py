@@ -7,7 +7,7 @@ print("probe: printed at import", flush=True)
 
 
 class TritonPythonModel:
-    """Prints, as most models do."""
+    """Prints text, as many models do."""
 
     def initialize(self, args):
         print("probe: printed in initialize", flush=True)

@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Gives two of its three outputs, and one that no configuration knows."""
+    """Returns two of its three outputs, and one that the configuration does not list."""
 
     def initialize(self, args):
         self.last = None

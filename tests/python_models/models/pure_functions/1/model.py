@@ -23,7 +23,7 @@ PAIR = [b"a\x00", "grüße"]
 
 
 class TritonPythonModel:
-    """The part of the module that is plain Python."""
+    """Tests the functions of the module that are plain Python."""
 
     def execute(self, requests):
         types = [f"TYPE_{name}" for name in ("BOOL", "UINT8", "INT64", "FP16", "STRING", "BF16")]

@@ -1,5 +1,5 @@
 class TritonPythonModel:
-    """initialize meets a name that is not there, two calls down."""
+    """initialize fails two calls down, because of an undefined name."""
 
     def initialize(self, args):
         self.prepare(args["model_name"])

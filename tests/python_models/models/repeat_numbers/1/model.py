@@ -16,7 +16,7 @@ def response(index):
 
 
 class TritonPythonModel:
-    """COUNT responses to a request; HOW says who sends them, and what comes last."""
+    """Sends COUNT responses to a request; HOW says in which way, and how the stream ends."""
 
     def initialize(self, args):
         self.threads = []
@@ -48,7 +48,7 @@ class TritonPythonModel:
         self.final_alone(sender, count)
 
     def threads_of_each(self, sender, count):
-        """One thread after the other: their order is told."""
+        """Each response has its own thread; they run one after the other, so the order is fixed."""
         for index in range(count):
             one = threading.Thread(target=lambda index=index: sender.send(response(index)))
             one.start()

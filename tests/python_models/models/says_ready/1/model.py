@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Says itself whether it is ready (releases of 2026)."""
+    """A model with is_ready (releases of 2026)."""
 
     def initialize(self, args):
         self.answer = "ready"

@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Elements without dimensions of their own, and tensors without any."""
+    """Batches of scalars, and tensors without any dimensions."""
 
     def execute(self, requests):
         return [self.one(request) for request in requests]

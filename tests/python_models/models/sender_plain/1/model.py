@@ -6,7 +6,7 @@ FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
 
 
 class TritonPythonModel:
-    """A model that is not decoupled, and answers by the sender all the same."""
+    """A model that is not decoupled, but answers with the response sender."""
 
     def execute(self, requests):
         results = []

@@ -21,7 +21,7 @@ def response(document):
 
 
 class TritonPythonModel:
-    """What a sender refuses. What is found out after the end is told by the next request."""
+    """Tests what a sender refuses. Results after the end are returned by the next request."""
 
     def initialize(self, args):
         self.after_the_end = None

@@ -19,7 +19,7 @@ def response(document):
 
 
 class TritonPythonModel:
-    """What the sender of a model that is not decoupled refuses."""
+    """Tests what the sender of a model that is not decoupled refuses."""
 
     def initialize(self, args):
         self.after_the_end = None

@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Adds up what a sequence brings, and tells the controls as tensors and as the request has them."""
+    """Adds up the inputs of a sequence; returns its controls from tensors and from the request."""
 
     def initialize(self, args):
         self.totals = {}
@@ -15,7 +15,7 @@ class TritonPythonModel:
 
     def one(self, request):
         tensors = {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
-        if not tensors["READY"].ravel()[0]:  # the place of a sequence that sends nothing now
+        if not tensors["READY"].ravel()[0]:  # an empty place in the batch
             return self.respond(0, {})
         key = request.correlation_id()
         if tensors["START"].ravel()[0]:

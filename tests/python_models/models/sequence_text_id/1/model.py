@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Sequences that are called by a text."""
+    """Sequences whose ids are strings."""
 
     def execute(self, requests):
         responses = []

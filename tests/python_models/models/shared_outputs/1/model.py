@@ -5,7 +5,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Outputs that are views of the input, of each other, or that change after they were made."""
+    """Outputs that are views of the input or of each other, or that change after their creation."""
 
     def initialize(self, args):
         self.kept = []
@@ -33,7 +33,7 @@ class TritonPythonModel:
                 "strided shares": bool(np.shares_memory(outputs[3].as_numpy(), array)),
                 "kept": [one.tolist() for one in self.kept],
             }
-            # The array keeps its memory for as long as it is referred to.
+            # The last two arrays are kept, because their memory exists as long as they do.
             self.kept = [*self.kept, array][-2:]
             outputs.append(
                 pb_utils.Tensor("REPORT", np.array([json.dumps(report)], dtype=np.object_))

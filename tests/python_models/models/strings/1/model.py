@@ -3,7 +3,7 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """Object arrays of bytes in, object arrays of bytes and of str out."""
+    """Takes object arrays of bytes, and returns object arrays of bytes and of str."""
 
     def execute(self, requests):
         responses = []

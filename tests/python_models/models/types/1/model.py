@@ -12,7 +12,7 @@ def dtype(tensor):
 
 
 class TritonPythonModel:
-    """Gives back what it gets, of any type that numpy knows, and says what it looked like."""
+    """Returns its input, of any type that numpy has, and a description of it."""
 
     def execute(self, requests):
         responses = []

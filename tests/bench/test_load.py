@@ -1,0 +1,53 @@
+"""bench/racetrack/load.py: the commands for the echo servers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from racetrack import load
+from racetrack.machine import Placement
+from racetrack.workloads import IDENTITY_SMALL, REPEAT, Files, Row
+
+UNARY = Row(IDENTITY_SMALL, "grpc", "binary", 1)
+STREAM = Row(REPEAT, "grpc", "binary", 1, responses=10)
+PLACEMENT = Placement("pinned", frozenset({0}), frozenset({0}))
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> load.Tools:
+    (tmp_path / "bench").mkdir()
+    for echo in (load.HTTP_ECHO, load.NGHTTP2_ECHO, load.GRPC_ECHO):
+        (tmp_path / "bench" / echo.program).touch()
+    return load.Tools(tmp_path, 1, 0)
+
+
+def test_which_echo_is_the_limit_of_a_row() -> None:
+    assert load.echoes(Row(IDENTITY_SMALL, "http", "binary", 1)) == (load.HTTP_ECHO,)
+    assert load.echoes(UNARY) == (load.NGHTTP2_ECHO, load.GRPC_ECHO)
+    assert load.echoes(STREAM) == (load.NGHTTP2_ECHO,)
+
+
+def test_the_command_of_an_echo(tools: load.Tools, tmp_path: Path) -> None:
+    files = Files(tmp_path / "b", tmp_path / "e", None, tmp_path / "head", 40)
+    for echo in load.echoes(UNARY):
+        assert load.echo_command(tools, echo, UNARY, files) == [
+            str(tmp_path / "bench" / echo.program),
+            f"--head={tmp_path / 'head'}",
+            "--tail-bytes=40",
+        ]
+    assert load.echo_command(tools, load.NGHTTP2_ECHO, STREAM, files)[1:] == [
+        f"--head={tmp_path / 'head'}",
+        "--tail-bytes=40",
+        "--responses=10",
+    ]
+
+
+def test_rows_without_an_echo_have_no_limit(tools: load.Tools, tmp_path: Path) -> None:
+    files = Files(tmp_path / "b", tmp_path / "e", None, None, 40)
+    row = Row(IDENTITY_SMALL, "http", "json", 1)
+    assert load.measure_limits(tools, row, files, tmp_path, PLACEMENT, 1) == []
+    paced = Row(IDENTITY_SMALL, "grpc", "binary", 64, rate=8000)
+    files = Files(tmp_path / "b", tmp_path / "e", None, tmp_path / "head", 40)
+    assert load.measure_limits(tools, paced, files, tmp_path, PLACEMENT, 1) == []
