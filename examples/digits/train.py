@@ -8,16 +8,16 @@ fifths of them and measured on the rest.
     train.py            train, print the accuracy, write the two model files
     train.py --check    train again and compare with the files that are there, byte for byte
 
-The same bytes come out on every machine, whatever its processor, BLAS library and number of
-threads. Floating point is usually not that obliging, because matrix products add their terms in an
-order of the library's choosing. Here both operands of every product are first rounded to a grid
-(multiples of 2**-20), coarse enough for a double to hold every partial sum exactly, so the order
-cannot matter; what remains are single additions, multiplications and divisions, which IEEE 754
-defines to the last bit, and random numbers from a stream that numpy keeps stable.
+The result has the same bytes on every machine, whatever its processor, BLAS library and number of
+threads. Floating-point results usually differ, because a matrix product adds its terms in an order
+that the library chooses. Here both operands of every product are first rounded to a grid (multiples
+of 2**-20). The grid is so coarse that a double holds every partial sum exactly, so the order does
+not matter. The rest are single additions, multiplications and divisions, which IEEE 754 defines to
+the last bit, and random numbers from a stream that numpy keeps stable.
 
-The exported weights lie on a grid too, and for the same reason: for an image with whole pixel
-values the float32 logits are exact, hence the same alone, in a batch, or on another number of
-threads.
+The exported weights are on a grid too, for the same reason: for an image with whole pixel values
+the float32 logits are exact. So they are the same for a single image, in a batch, and with any
+number of threads.
 
 Needs: numpy, scikit-learn, onnx.
 """
@@ -40,12 +40,12 @@ LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 0.05, 0.9, 1e-3
 REQUIRED_ACCURACY = 0.96
 
 TRAINING_GRID = 2.0**20  # steps per unit while training
-LAYER1_GRID = 2.0**9  # steps per unit in the exported weights: hidden values are multiples of 1/512
+LAYER1_GRID = 2.0**9  # steps per unit in the exported weights; hidden values: multiples of 1/512
 LAYER2_GRID = 2.0**6
 LOGIT_GRID = LAYER1_GRID * LAYER2_GRID
 EXACT_INTEGERS = 2.0**24  # float32 holds every whole number up to this one
 
-# Old enough for every ONNX Runtime of the last years.
+# Versions that every ONNX Runtime of the last years supports.
 OPSET, IR_VERSION = 17, 8
 
 MODELS = pathlib.Path(__file__).resolve().parent.parent / "models"
@@ -70,7 +70,7 @@ def on_grid(values: np.ndarray, grid: float = TRAINING_GRID) -> np.ndarray:
 
 
 def exact_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b, with the same bits in whatever order the terms are added.
+    """a @ b, with the same bits for any order in which the terms are added.
 
     The terms are multiples of 2**-40, so a double holds every partial sum below 2**13.
     """
@@ -80,7 +80,7 @@ def exact_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Softmax over rows from exactly rounded operations: exp(x) = (1 + x/1024) ** 1024, nearly."""
+    """Softmax over rows from exactly rounded operations, with exp(x) ~ (1 + x/1024) ** 1024."""
     shifted = np.maximum(logits - logits.max(axis=1, keepdims=True), -512.0)
     powers = 1.0 + shifted / 1024.0
     for _ in range(10):
@@ -111,7 +111,7 @@ def gradients(net: Network, images: np.ndarray, labels: np.ndarray) -> Network:
 
 
 def train(images: np.ndarray, labels: np.ndarray, random: np.random.RandomState) -> Network:
-    """Stochastic gradient descent with momentum; pixel values are brought to 0..1 first."""
+    """Stochastic gradient descent with momentum; pixel values are first scaled to 0..1."""
     images = images / MAX_PIXEL
     net = Network(
         (random.random_sample((PIXELS, HIDDEN)) - 0.5) / 2,
@@ -150,11 +150,11 @@ def for_export(net: Network) -> Network:
 def exactness_bound(net: Network) -> float:
     """The largest sum that any image can cause, in steps of its grid.
 
-    Below EXACT_INTEGERS, float32 arithmetic rounds nothing on the way to the logits.
+    If it is below EXACT_INTEGERS, float32 arithmetic computes the logits without rounding.
     """
     w1, b1, w2, b2 = (part.astype(np.float64) for part in net)
     hidden_sums = MAX_PIXEL * np.abs(w1).sum(axis=0) + np.abs(b1)
-    # What leaves the ReLU is smaller: only positive weights drive it up.
+    # The values after the ReLU are smaller, because only positive weights increase them.
     hidden = np.maximum(MAX_PIXEL * np.maximum(w1, 0.0).sum(axis=0) + b1, 0.0)
     logit_sums = hidden @ np.abs(w2) + np.abs(b2)
     return max(hidden_sums.max() * LAYER1_GRID, logit_sums.max() * LOGIT_GRID)

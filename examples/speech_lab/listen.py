@@ -25,15 +25,15 @@ import numpy as np
 MODEL = "speech_lab"
 PIECE_SECONDS = 0.032
 TIMEOUT_SECONDS = 60.0
-SPEAKS = 0.5  # the probability from which on somebody speaks
+SPEAKS = 0.5  # from this probability on, a piece counts as speech
 PIECES_A_LINE = 8
-BAR_DB = 60  # a softer level has no bar
+BAR_DB = 60  # dB below full scale at which the bar vanishes
 TEXT = 'Good morning. <break time="900ms"/> Is anybody listening? <break time="600ms"/> I hope so.'
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What the server says of 32 ms."""
+    """The server's results for a piece of 32 ms."""
 
     time: float  # seconds from the begin
     speech: float  # probability
@@ -42,7 +42,7 @@ class Piece:
 
 
 def synthesise() -> bytes:
-    """A WAV file, of 22,050 Hz."""
+    """Returns a WAV file with a voice, at 22,050 Hz."""
     if shutil.which("espeak-ng") is None:
         raise ValueError("there is no espeak-ng to speak; install it, or name recordings")
     with tempfile.TemporaryDirectory() as folder:
@@ -53,16 +53,16 @@ def synthesise() -> bytes:
 
 
 class Listener:
-    """A stream to the server, for one recording after the other. Close it with `with`."""
+    """A stream to the server, for one recording after the other. Use it in a `with` statement."""
 
     def __init__(self, url: str) -> None:
-        """Raises InferenceServerException where there is no server."""
+        """Raises InferenceServerException if no server answers."""
         import tritonclient.grpc as grpc
 
         self._grpc = grpc
         self._answers: queue.Queue = queue.Queue()
         self._client = grpc.InferenceServerClient(url)
-        self._client.is_server_live()  # a stream alone does not say that nobody is there
+        self._client.is_server_live()  # opening a stream does not fail without a server
         self._client.start_stream(lambda result, error: self._answers.put((result, error)))
 
     def __enter__(self) -> "Listener":
@@ -72,7 +72,8 @@ class Listener:
         self._client.close()
 
     def hear(self, recording: bytes) -> list[Piece]:
-        """InferenceServerException: the server refuses it; queue.Empty: the server is silent."""
+        """Sends a recording and returns the results. Raises InferenceServerException if the server
+        refuses the recording, queue.Empty if an answer takes too long."""
         wav = self._grpc.InferInput("wav", [len(recording)], "UINT8")
         wav.set_data_from_numpy(np.frombuffer(recording, np.uint8))
         self._client.async_stream_infer(MODEL, [wav], enable_empty_final_response=True)
@@ -83,16 +84,16 @@ class Listener:
             if error is not None:
                 raise error
             final = result.get_response().parameters["triton_final_response"].bool_param
-            # The flag comes with the last answer, or after it.
+            # The final flag may come with the last result, or in a response without outputs.
             if result.as_numpy("time") is not None:
                 values = (result.as_numpy(name) for name in ("time", "speech", "peak", "rms"))
                 pieces.append(Piece(*(float(value.flat[0]) for value in values)))
-        # Each is answered as soon as both models have heard it, so one may overtake another.
+        # A piece is answered as soon as both models have processed it, so the order may change.
         return sorted(pieces, key=lambda piece: piece.time)
 
 
 def mean_level(pieces: list[Piece]) -> float:
-    """The level of all of them together."""
+    """The mean level of the pieces, in dB."""
     return 10 * math.log10(sum(10 ** (piece.rms / 10) for piece in pieces) / len(pieces))
 
 
@@ -114,7 +115,8 @@ def show(name: str, pieces: list[Piece]) -> None:
 
 
 def heard(listener: Listener, name: str, recording: bytes) -> bool:
-    """Whether the server has answered; if not, the reason is printed."""
+    """Sends a recording and prints the results, or the reason why there are none. Returns whether
+    the server has answered."""
     from tritonclient.utils import InferenceServerException
 
     try:
@@ -144,7 +146,7 @@ def main() -> int:
 
     try:
         with Listener(arguments.url) as listener:
-            # A list, because all are to be heard.
+            # A list, so that all recordings are sent even if one fails.
             return 0 if all([heard(listener, *sound) for sound in sounds]) else 1
     except InferenceServerException as error:
         print(f"error: no server at {arguments.url}: {error.message()}", file=sys.stderr)

@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 MODEL = Path(__file__).resolve().parent / "models" / "level_meter" / "1" / "model.onnx"
 SAMPLES, OLD_SAMPLES = 576, 64
 FLOOR_DB = -100.0
-# Old enough for every ONNX Runtime of the last years.
+# Versions that every ONNX Runtime of the last years supports.
 OPSET, IR_VERSION = 17, 8
 
 

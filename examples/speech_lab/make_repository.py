@@ -31,12 +31,12 @@ def vad_example() -> ModuleType:
 
 
 def make_repository(backend: Path, package: Path, output: Path) -> None:
-    """Writes `output` anew. Raises FileNotFoundError where something was not built or fetched."""
+    """Replaces `output`. Raises FileNotFoundError if something was not built or fetched."""
     if not backend.exists():
         raise FileNotFoundError(f"there is no {backend}: build it, see backend/CMakeLists.txt")
     vad_example().make_repository(package, output)
     shutil.copytree(HERE / "models", output, dirs_exist_ok=True)
-    for model in ("wav_frames", "speech_lab"):  # these have no files of their own
+    for model in ("wav_frames", "speech_lab"):  # without files, but each needs a version
         (output / model / "1").mkdir()
     shutil.copyfile(backend, output / "wav_frames" / backend.name)
 

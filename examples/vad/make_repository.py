@@ -19,7 +19,7 @@ OUTPUT = ROOT / "build" / "vad-models"
 
 
 def model_file(package: Path) -> Path:
-    """The variant for 16 kHz. Raises FileNotFoundError where it was not fetched."""
+    """The model for 16 kHz. Raises FileNotFoundError if it was not fetched."""
     path = package / "silero_vad" / "data" / "silero_vad_16k_op15.onnx"
     if not path.exists():
         raise FileNotFoundError(f"there is no {path}: run tools/setup.sh --vad")
@@ -27,7 +27,7 @@ def model_file(package: Path) -> Path:
 
 
 def make_repository(package: Path, output: Path) -> None:
-    """Writes `output` anew."""
+    """Replaces `output`."""
     source = model_file(package)
     shutil.rmtree(output, ignore_errors=True)
     shutil.copytree(HERE / "models", output)

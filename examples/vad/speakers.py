@@ -5,9 +5,9 @@
     speakers.py --speakers 50 --fast    many, as fast as the server answers
     speakers.py talk.wav other.wav      recordings: WAV, 16 bit, any rate
 
-Each speaker is a sequence on a gRPC stream of its own: a piece of 32 ms at a time. What the
-detector has heard so far, the server keeps. Exit status: 0 everybody was heard out, 1 the server
-refused, 2 no server, no file or no espeak-ng.
+Each speaker is a sequence on its own gRPC stream, sent in pieces of 32 ms. The server keeps the
+detector's state of each sequence. Exit status: 0 all voices were processed, 1 the server refused
+one, 2 no server, no file or no espeak-ng.
 
 Needs: tritonclient[grpc], numpy; espeak-ng for voices.
 """
@@ -27,12 +27,12 @@ import numpy as np
 
 RATE = 16000
 CHUNK = 512  # samples: 32 ms
-CONTEXT = 64  # samples of the chunk before that the model hears again
+CONTEXT = 64  # samples of the previous chunk that the model gets again
 CHUNK_SECONDS = CHUNK / RATE
 TIMEOUT_SECONDS = 60.0
 
-# Speech begins where the probability reaches the first, and ends where it stays below the second
-# for so long.
+# Speech begins when the probability reaches BEGINS, and ends when it stays below ENDS for
+# PAUSE_SECONDS.
 BEGINS = 0.5
 ENDS = 0.35
 PAUSE_SECONDS = 0.1
@@ -63,7 +63,7 @@ def synthesise(number: int, path: Path) -> None:
 
 
 def read_wav(path: Path) -> np.ndarray:
-    """The samples of a recording at 16 kHz, from -1 to 1; of several channels the first."""
+    """The samples of a recording, resampled to 16 kHz, from -1 to 1. Only the first channel."""
     with wave.open(str(path)) as recording:
         if recording.getsampwidth() != 2:
             raise ValueError(f"{path} has {8 * recording.getsampwidth()} bits a sample, not 16")
@@ -77,7 +77,7 @@ def read_wav(path: Path) -> np.ndarray:
 
 
 def cut(samples: np.ndarray) -> np.ndarray:
-    """What the model gets, one row a chunk: the end of the chunk before, and the chunk."""
+    """The model's inputs, one row per chunk: the end of the previous chunk, then the chunk."""
     count = max(1, -(-len(samples) // CHUNK))
     padded = np.zeros(CONTEXT + count * CHUNK, np.float32)
     padded[CONTEXT : CONTEXT + len(samples)] = samples
@@ -85,7 +85,7 @@ def cut(samples: np.ndarray) -> np.ndarray:
 
 
 class Segments:
-    """Turns probabilities, one a chunk, into when somebody speaks."""
+    """Turns probabilities, one per chunk, into the times at which somebody speaks."""
 
     def __init__(self) -> None:
         self._chunks = 0
@@ -93,7 +93,7 @@ class Segments:
         self._quiet_since: float | None = None
 
     def add(self, probability: float) -> tuple[float, float] | None:
-        """Begin and end, in seconds, of speech that has ended by now."""
+        """Begin and end, in seconds, of speech that ends with this chunk; None if none ends."""
         now = self._chunks * CHUNK_SECONDS
         self._chunks += 1
         if probability >= BEGINS:
@@ -109,7 +109,7 @@ class Segments:
         return self._take(self._quiet_since)
 
     def finish(self) -> tuple[float, float] | None:
-        """The same for speech that went on to the end."""
+        """The same for speech that lasts to the end of the recording."""
         if self._begin is None:
             return None
         return self._take(self._quiet_since or self._chunks * CHUNK_SECONDS)
@@ -120,7 +120,7 @@ class Segments:
 
 
 class Speaker(threading.Thread):
-    """Sends one voice and prints when it speaks. `error` says what went wrong, if anything did."""
+    """Sends one voice and prints when it speaks. `error` is set if something went wrong."""
 
     def __init__(self, url: str, name: str, sequence: int, chunks: np.ndarray, fast: bool) -> None:
         super().__init__(daemon=True)
@@ -146,7 +146,7 @@ class Speaker(threading.Thread):
             client.start_stream(lambda result, error: answers.put((result, error)))
             begin = time.monotonic()
             for i, chunk in enumerate(self._chunks):
-                if not self._fast:  # when the last sample of the chunk has been spoken
+                if not self._fast:  # wait until the last sample of the chunk has been spoken
                     time.sleep(max(0.0, begin + (i + 1) * CHUNK_SECONDS - time.monotonic()))
                 self._send(client, i, chunk)
                 result, error = answers.get(timeout=TIMEOUT_SECONDS)
@@ -172,13 +172,13 @@ class Speaker(threading.Thread):
 
     def _print(self, segment: tuple[float, float] | None) -> None:
         if segment is not None:
-            # With its end in one piece: other speakers print, too.
+            # The line and its end in one write, because other speakers print at the same time.
             line = f"{self._name} spoke from {segment[0]:.2f} s to {segment[1]:.2f} s\n"
             print(line, end="", flush=True)
 
 
 def voices(arguments: argparse.Namespace) -> list[tuple[str, np.ndarray]]:
-    """Names and chunks of all speakers. Raises OSError or ValueError for what can not be had."""
+    """Names and chunks of all speakers. Raises OSError or ValueError if a voice cannot be read."""
     if arguments.recordings:
         return [(path.name, cut(read_wav(path))) for path in arguments.recordings]
     if shutil.which("espeak-ng") is None:
@@ -208,7 +208,7 @@ def main() -> int:
     except (OSError, ValueError, wave.Error) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    # Ids that another run at the same time will hardly have.
+    # Derived from the time, so that another run is unlikely to use the same ids.
     first_id = time.time_ns() // 1000 % 2**40 + 1
     speakers = [
         Speaker(arguments.url, name, first_id + i, chunks, arguments.fast)

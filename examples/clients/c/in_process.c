@@ -1,13 +1,13 @@
 // The inference server inside your own C program, without a network: starts a server on a model
-// repository, asks the model `digits` which digit an image shows, prints the answer, and takes
-// everything down again.
+// repository, asks the model `digits` which digit an image shows, prints the answer, and shuts
+// everything down.
 //
 //   in_process [MODEL_REPOSITORY [BACKEND_DIRECTORY]]
 //
 // Exit status: 0 the answer is right, 1 something failed or the answer is wrong.
 //
-// C99 and POSIX threads. The API answers on a thread of the server's, so the main thread waits on a
-// condition variable for the two callbacks of a request: the response, and the release of the
+// C99 and POSIX threads. The API calls the two callbacks of a request on a thread of the server, so
+// the main thread waits on a condition variable for them: the response, and the release of the
 // request. They come in either order.
 
 #define _POSIX_C_SOURCE 200809L
@@ -41,12 +41,12 @@ static const float kImage[PIXELS] = {
     0, 0, 7,  13, 13, 9,  0, 0,
 };
 
-// What the callbacks of one request leave for the main thread.
+// The results that the callbacks of one request leave for the main thread.
 typedef struct {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   TRITONSERVER_InferenceResponse* response;  // ours to delete
-  bool answered;                             // the final response is there
+  bool answered;                             // the final response has arrived
   bool released;                             // the request is ours again
 } Exchange;
 
@@ -60,9 +60,9 @@ static bool Ok(TRITONSERVER_Error* error, const char* doing) {
 }
 
 /* -- callbacks --------------------------------------------------------------------------------- */
-// They run on threads of the server and must not block.
+// These callbacks run on threads of the server and must not block.
 
-// The server asks where to put an output tensor; here: plain memory, one block per tensor.
+// The server asks where to put an output tensor. This allocates one block per tensor.
 static TRITONSERVER_Error* AllocateOutput(TRITONSERVER_ResponseAllocator* allocator,
                                           const char* tensor_name, size_t byte_size,
                                           TRITONSERVER_MemoryType memory_type,
@@ -71,7 +71,7 @@ static TRITONSERVER_Error* AllocateOutput(TRITONSERVER_ResponseAllocator* alloca
                                           TRITONSERVER_MemoryType* actual_memory_type,
                                           int64_t* actual_memory_type_id) {
   (void)allocator, (void)tensor_name, (void)memory_type, (void)memory_type_id, (void)userp;
-  *actual_memory_type = TRITONSERVER_MEMORY_CPU;  // whatever was asked for
+  *actual_memory_type = TRITONSERVER_MEMORY_CPU;  // whatever the server prefers
   *actual_memory_type_id = 0;
   *buffer_userp = NULL;
   *buffer = NULL;
@@ -81,7 +81,7 @@ static TRITONSERVER_Error* AllocateOutput(TRITONSERVER_ResponseAllocator* alloca
   return NULL;
 }
 
-// The response is being deleted, and with it this buffer.
+// Called when the response, and with it this buffer, is deleted.
 static TRITONSERVER_Error* ReleaseOutput(TRITONSERVER_ResponseAllocator* allocator, void* buffer,
                                          void* buffer_userp, size_t byte_size,
                                          TRITONSERVER_MemoryType memory_type,
@@ -124,7 +124,7 @@ static TRITONSERVER_Server* StartServer(const char* repository, const char* back
       Ok(TRITONSERVER_ServerOptionsSetServerId(options, "in_process"), "server id") &&
       Ok(TRITONSERVER_ServerOptionsSetModelRepositoryPath(options, repository), "repository") &&
       Ok(TRITONSERVER_ServerOptionsSetBackendDirectory(options, backends), "backend directory") &&
-      // Load what is in the repository now, and do not look again.
+      // Load the models in the repository once; do not look for changes later.
       Ok(TRITONSERVER_ServerOptionsSetModelControlMode(options, TRITONSERVER_MODEL_CONTROL_NONE),
          "control mode") &&
       // `digits` has no configuration file; the backend derives one from the model.
@@ -271,7 +271,7 @@ static bool PrintAnswer(TRITONSERVER_InferenceResponse* response) {
   return true;
 }
 
-// One question to a server that is ready; everything made here is freed here.
+// Sends one request to a ready server; frees everything that it creates.
 static bool Ask(TRITONSERVER_Server* server) {
   Exchange exchange = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
   TRITONSERVER_ResponseAllocator* allocator = NULL;
@@ -311,7 +311,7 @@ int main(int argc, char** argv) {
   TRITONSERVER_Server* server = StartServer(repository, backends);
   if (server == NULL) return 1;
   bool right = WaitReady(server) && Ask(server);
-  // Waits for what is still running, unloads the models, and frees the server.
+  // Waits for requests in progress, unloads the models, and frees the server.
   right = Ok(TRITONSERVER_ServerDelete(server), "deleting the server") && right;
   return right ? 0 : 1;
 }

@@ -3,8 +3,8 @@
 #
 #   digits.sh [HOST:PORT [MODEL]]        default: localhost:8000 digits
 #
-# The tensors travel as JSON here. Programs with much data send them as binary behind the JSON, as
-# the Python client does.
+# The tensors are sent as JSON here. Programs with much data send them in binary form after the
+# JSON, as the Python client does.
 set -eu
 
 url=${1:-localhost:8000}

@@ -24,7 +24,7 @@ TIMEOUT_SECONDS = 10.0
 
 
 class ServerUnreachable(Exception):
-    """Nobody answers at the address."""
+    """No server answers at the address."""
 
 
 def ask_http(url: str, model: str, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,10 @@
-// Frames: a recording as the speech detector hears it: at 16 kHz, in pieces of 512 samples, each
-// after the last 64 of the piece before. Before the begin and after the end is silence.
+// Frames: a recording in the form that the speech detector needs: at 16 kHz, in pieces of 512
+// samples, each preceded by the last 64 samples of the previous piece. There is silence before the
+// begin and after the end.
 //
-// Made for one pass from the first piece to the last, each resampled when its turn comes, so the
-// first is there at once. Thread-compatible; used by the thread that executes the request.
+// Made for one pass from the first piece to the last. Each piece is resampled only when it is
+// requested, so the first one is available at once. Thread-compatible; used by the thread that
+// executes the request.
 #ifndef SPEECH_LAB_FRAMES_H_
 #define SPEECH_LAB_FRAMES_H_
 
@@ -23,16 +25,16 @@ using Frame = std::array<float, kOldSamples + kNewSamples>;
 
 class Frames {
  public:
-  // `recording` outlives this.
+  // `recording` outlives the object.
   explicit Frames(const Recording& recording)
       : resampler_(recording.samples, recording.rate, kFrameRate) {}
 
   size_t count() const { return (resampler_.size() + kNewSamples - 1) / kNewSamples; }
-  // Where the new samples of a frame begin, in seconds.
+  // The time at which the new samples of a frame begin, in seconds.
   static float BeginSeconds(size_t index) {
     return static_cast<float>(static_cast<double>(index * kNewSamples) / kFrameRate);
   }
-  // The next one; valid until the call after. REQUIRES: called at most count() times.
+  // The next frame; valid until the next call. REQUIRES: called at most count() times.
   const Frame& Next();
 
  private:

@@ -7,10 +7,11 @@
 namespace speech_lab {
 namespace {
 
-// Zero crossings of the sinc to either side, and entries of the table for each.
+// Zero crossings of the sinc on each side, and table entries per crossing.
 constexpr int kCrossings = 24;
 constexpr int kSteps = 512;
-// The middle of the filter's edge, as a part of half of the lower rate. The edge is 0.2 of it wide.
+// The middle of the filter's transition band, as a fraction of half the lower rate. The band is 0.2
+// wide.
 constexpr double kEdge = 0.9;
 // Kaiser's formula for 80 dB: 0.1102 (80 - 8.7).
 constexpr double kBeta = 7.857;
@@ -26,7 +27,7 @@ double BesselI0(double x) {
   return sum;
 }
 
-// sinc(t) under the window for t from 0 to kCrossings; one entry more for the interpolation.
+// The windowed sinc(t) for t from 0 to kCrossings, with one more entry for the interpolation.
 std::vector<float> MakeTable() {
   std::vector<float> table(kCrossings * kSteps + 2, 0.0f);
   table[0] = 1;
@@ -65,7 +66,7 @@ void Resampler::Read(size_t first, std::span<float> out) const {
 }
 
 float Resampler::At(size_t index) const {
-  // Whole samples and the rest apart, so that a long recording loses no precision.
+  // Whole samples and the fraction are computed separately, so that long recordings keep precision.
   const uint64_t scaled = index * rate_;
   const auto whole = static_cast<int64_t>(scaled / wanted_rate_);
   const double rest =

@@ -1,11 +1,11 @@
-// Resampler: sound at another rate, by band-limited interpolation: every sample of the result is a
-// sum of the samples around it, weighted by a low-pass filter that passes what both rates can
-// carry.
+// Resampler: sound at another sample rate, by band-limited interpolation: every sample of the
+// result is a sum of the samples around it, weighted by a low-pass filter that passes the
+// frequencies that both rates can represent.
 //
 // The formulas: J. O. Smith, "Digital Audio Resampling" (CCRMA, Stanford), for the interpolation
 // from a table of the filter; A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing",
-// for the Kaiser window. Kept are frequencies to 0.8 of half of the lower rate (6.4 kHz at 16 kHz);
-// what would come back as another frequency is weaker by 80 dB.
+// for the Kaiser window. Frequencies up to 0.8 of half the lower rate (6.4 kHz at 16 kHz) are kept;
+// aliases are weaker by 80 dB.
 //
 // Thread-compatible: may be read by several threads. Does not own the samples.
 #ifndef SPEECH_LAB_RESAMPLE_H_
@@ -20,10 +20,10 @@ namespace speech_lab {
 
 class Resampler {
  public:
-  // `samples` outlives this. Rates in samples a second. REQUIRES: both > 0.
+  // `samples` outlives the object. Rates in samples per second. REQUIRES: both > 0.
   Resampler(std::span<const float> samples, uint32_t rate, uint32_t wanted_rate);
 
-  // Of the result: as long as the sound is.
+  // Number of samples of the result, which lasts as long as the original.
   size_t size() const { return size_; }
   // Writes the samples from `first` on. REQUIRES: first + out.size() <= size().
   void Read(size_t first, std::span<float> out) const;
@@ -35,7 +35,8 @@ class Resampler {
   const uint64_t rate_;
   const uint64_t wanted_rate_;
   const size_t size_;
-  // Where the filter cuts off, as a part of half of `rate_`; and how far it reaches, in samples.
+  // The cut-off frequency of the filter, as a fraction of half of `rate_`; and its reach in
+  // samples.
   const double cutoff_;
   const double reach_;
   const std::vector<float>& table_;

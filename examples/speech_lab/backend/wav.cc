@@ -13,14 +13,15 @@ using Bytes = std::span<const uint8_t>;
 
 constexpr uint32_t kPcm = 1;
 constexpr uint32_t kFloat = 3;
-// The true format stands further behind, as the first two bytes of an identifier.
+// The actual format is then in the extension, as the first two bytes of an identifier.
 constexpr uint32_t kExtensible = 0xFFFE;
 constexpr size_t kRiffHeaderBytes = 12;
 constexpr size_t kChunkHeaderBytes = 8;
 constexpr size_t kFormatBytes = 16;
 constexpr size_t kExtensibleBytes = 40;
 constexpr size_t kSubformatOffset = 24;
-// The size of a data chunk whose writer could not go back to fill it in: all that follows.
+// The size of a data chunk whose writer could not fill it in later: the chunk is the rest of the
+// file.
 constexpr uint32_t kUnknownSize = 0xFFFFFFFF;
 
 struct Format {
@@ -32,7 +33,7 @@ struct Format {
   size_t frame_bytes() const { return size_t{channels} * bits / 8; }
 };
 
-// `count` bytes, the lowest first. REQUIRES: they are there; count <= 4.
+// A little-endian number of `count` bytes. REQUIRES: the bytes exist; count <= 4.
 uint32_t Number(Bytes bytes, size_t offset, size_t count) {
   uint32_t value = 0;
   for (size_t i = 0; i < count; ++i) value |= uint32_t{bytes[offset + i]} << (8 * i);
@@ -45,10 +46,10 @@ bool HasTag(Bytes bytes, size_t offset, const char* tag) {
 
 std::string Text(uint64_t number) { return std::to_string(number); }
 
-// The content of the first chunk of a name; of one that is cut off, what there is of it.
+// The first chunk of a given name. If the file ends within the chunk, the part that exists.
 struct Chunk {
   Bytes content;
-  uint32_t size = 0;  // as it says
+  uint32_t size = 0;  // as its header says
 
   bool whole() const { return content.size() == size; }
 };
@@ -118,7 +119,7 @@ std::optional<std::string> FindSound(Bytes file, const Format& format, Bytes* so
   return std::nullopt;
 }
 
-// One sample from -1 to 1; not finite where the file says so.
+// One sample from -1 to 1; not finite if the file contains such a number.
 float Sample(Bytes sound, size_t offset, const Format& format) {
   const uint32_t bits = format.bits;
   const uint32_t raw = Number(sound, offset, bits / 8);
@@ -126,7 +127,7 @@ float Sample(Bytes sound, size_t offset, const Format& format) {
     const float value = std::bit_cast<float>(raw);
     return std::isfinite(value) ? std::clamp(value, -1.0f, 1.0f) : value;
   }
-  // 8 bits count from 0 with silence at 128; more bits are signed.
+  // Samples of 8 bits are unsigned, with silence at 128; larger ones are signed.
   if (bits == 8) return (static_cast<float>(raw) - 128.0f) / 128.0f;
   const auto value = static_cast<int32_t>(raw << (32 - bits));
   return static_cast<float>(value / 2147483648.0);

@@ -11,7 +11,7 @@
 
 namespace speech_lab {
 
-// What is taken; anything else is refused before memory is spent on it.
+// Accepted values; other files are refused before memory is allocated for them.
 inline constexpr uint32_t kMinRate = 4000;
 inline constexpr uint32_t kMaxRate = 192000;
 inline constexpr uint32_t kMaxChannels = 64;
@@ -19,7 +19,7 @@ inline constexpr uint32_t kMaxSeconds = 600;
 
 // One channel of sound. Immutable once made.
 struct Recording {
-  uint32_t rate = 0;           // samples a second
+  uint32_t rate = 0;           // samples per second
   std::vector<float> samples;  // from -1 to 1
 };
 

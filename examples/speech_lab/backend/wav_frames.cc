@@ -1,9 +1,8 @@
 // libtriton_wav_frames.so: answers a WAV file with one response for each piece that the speech
-// detector hears (frames.h). The pieces of a recording are a sequence of their own, which the
-// responses say in their parameters: in an ensemble, the steps that read them get its id, begin and
-// end.
+// detector gets (frames.h). The pieces of a recording form a sequence. The parameters of the
+// responses contain its id, begin and end, so that in an ensemble the next steps get them.
 //
-// Each execution runs on the thread of its instance; there is no state but a counter.
+// Each execution runs on the thread of its instance; the only state is a counter.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -38,7 +37,7 @@ ErrorPtr Own(ErrorPtr error) { return error; }
 #define RETURN_IF_FAILED(call) \
   if (ErrorPtr failed = Own(call); failed != nullptr) return failed
 
-// For what nobody else can be told of.
+// For errors that cannot be returned to anyone.
 void LogIfFailed(TRITONSERVER_Error* error) {
   const ErrorPtr failed(error);
   if (failed == nullptr) return;
@@ -52,7 +51,7 @@ uint64_t NowNs() {
                                    .count());
 }
 
-// No other recording has it, also not of another process.
+// An id that no other recording has, not even in another process.
 std::string NewSequenceId() {
   static const std::string process = [] {
     std::random_device random;
@@ -62,7 +61,7 @@ std::string NewSequenceId() {
   return process + std::to_string(count.fetch_add(1, std::memory_order_relaxed));
 }
 
-// The file that a request brings.
+// The file in a request.
 struct File {
   std::span<const uint8_t> bytes;  // in the request, or in `joined`
   std::vector<uint8_t> joined;
@@ -132,12 +131,12 @@ ErrorPtr AddOutput(TRITONBACKEND_Response* response, const char* name, TRITONSER
   return nullptr;
 }
 
-// Answers one request. Lives while that is executed, on the thread of the instance.
+// Answers one request. Exists during its execution, on the thread of the instance.
 class Answer {
  public:
   explicit Answer(TRITONBACKEND_Request* request) : request_(request) {}
 
-  // Sends everything, an error included. False: it was an error.
+  // Sends all responses, or an error. Returns false after an error.
   bool Send() {
     ErrorPtr error = Guarded();
     if (error == nullptr) return true;
@@ -146,7 +145,7 @@ class Answer {
   }
 
  private:
-  // No exception leaves the library.
+  // Turns exceptions into errors, because none may leave the library.
   ErrorPtr Guarded() {
     try {
       return SendFrames();

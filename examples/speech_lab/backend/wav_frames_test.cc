@@ -1,4 +1,4 @@
-// Tests of everything in the backend that knows nothing of a server.
+// Tests of the parts of the backend that do not need a server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ TEST(Wav, EveryWidthOfSample) {
 
 TEST(Wav, ChannelsAreMixed) {
   EXPECT_THAT(Samples(Wav({.channels = 2}, {0x4000, 0, 0x2000, 0xE000})), ElementsAre(0.25f, 0.0f));
-  // What is left of an unfinished set of channels is no sample.
+  // An incomplete set of channels at the end is ignored.
   EXPECT_THAT(Samples(Wav({.channels = 2}, {0x4000, 0, 0x2000})), ElementsAre(0.25f));
 }
 
@@ -100,7 +100,7 @@ TEST(Wav, OtherChunksAreSkipped) {
   Bytes odd;
   AppendTag(&odd, "LIST");
   Append(&odd, 3, 4);
-  Append(&odd, 0, 4);  // one byte fills up
+  Append(&odd, 0, 4);  // the fourth byte is padding
   const Spec spec;
   EXPECT_THAT(Samples(Join({odd, FormatChunk(spec), odd, DataChunk(spec, {0x4000})})),
               ElementsAre(0.5f));
@@ -168,8 +168,9 @@ std::vector<float> Sine(double hertz, uint32_t rate, size_t count) {
   return samples;
 }
 
-// The greatest difference of a second of `hertz` at `rate`, brought to `wanted`, from `amplitude`
-// times the same tone made at `wanted`; without the ends, which hear the silence around.
+// The greatest difference between a second of `hertz`, resampled from `rate` to `wanted`, and
+// `amplitude` times the same tone generated at `wanted`. The ends are left out, because the silence
+// around them affects them.
 double WorstDifference(double hertz, uint32_t rate, uint32_t wanted, double amplitude) {
   const std::vector<float> samples = Sine(hertz, rate, rate);
   const Resampler resampler(samples, rate, wanted);
