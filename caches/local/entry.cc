@@ -69,7 +69,7 @@ Error Insert(LocalCache* cache, const std::string& key, TRITONCACHE_CacheEntry* 
   auto value = std::make_shared<LruValue>();
   NB_ASSIGN_OR_RETURN(value->sizes, nereid_cache::BufferSizes(entry));
   const size_t size = value->total();
-  // Before anything is copied; another thread may still be faster.
+  // Checked before anything is copied. Another thread may still insert the key first.
   const Lru::Inserted possible = cache->lru.CanInsert(key, size);
   if (possible != Lru::Inserted::kYes) return Refused(possible, key, size, cache->lru);
   value->bytes.reset(new char[size]);
@@ -88,7 +88,7 @@ Error Insert(LocalCache* cache, const std::string& key, TRITONCACHE_CacheEntry* 
 
 extern "C" {
 
-// Look-ups and insertions here never wait for anything but a mutex.
+// Tells the server that look-ups and insertions wait for nothing but a mutex.
 TRITONCACHE_ISPEC void NEREIDCACHE_AnswersAtOnce() {}
 
 TRITONSERVER_Error* TRITONCACHE_CacheInitialize(TRITONCACHE_Cache** cache, const char* config) {

@@ -53,7 +53,7 @@ TEST(LruTest, BytesAreBoundedAndALargeEntryEvictsSeveral) {
   EXPECT_LE(lru.counts().bytes, limit);
   EXPECT_EQ(lru.Find("a"), nullptr);
   EXPECT_EQ(lru.Find("b"), nullptr);
-  // One that fills it alone, and one that does not fit at all.
+  // An entry that fills the cache alone, and one that is too large for it.
   const size_t all = limit - 1 - Lru::kEntryOverhead;
   EXPECT_EQ(lru.Insert("f", Value(all)), Lru::Inserted::kYes);
   EXPECT_EQ(lru.counts().entries, 1u);

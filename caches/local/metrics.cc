@@ -20,7 +20,7 @@ constexpr Description kGauges[] = {
     {"nv_cache_num_evictions", "Number of cache evictions in response cache"},
 };
 
-// For calls that cannot fail, or whose failure changes nothing.
+// For calls whose failure is impossible or has no consequence.
 void Ignore(TRITONSERVER_Error* error) {
   if (error != nullptr) TRITONSERVER_ErrorDelete(error);
 }

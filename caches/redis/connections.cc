@@ -23,7 +23,8 @@ timeval ToTimeval(std::chrono::milliseconds time) {
 }
 
 // Writing to a connection that the other side has reset raises SIGPIPE, which would end the
-// process: blocked here for the calling thread, and then removed from its pending signals.
+// process. This blocks the signal for the calling thread, and then removes it from the pending
+// signals.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -50,7 +51,7 @@ class NoSigpipe {
   bool was_pending_;
 };
 
-// An idle connection receives nothing: if it becomes readable, it has ended.
+// An idle connection receives nothing. So if it becomes readable, the other side has closed it.
 bool HasEnded(const redisContext& context) {
   pollfd look{context.fd, POLLIN, 0};
   return poll(&look, 1, 0) != 0;

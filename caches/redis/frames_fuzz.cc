@@ -8,7 +8,7 @@
 #include "caches/redis/frames.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // A copy without anything behind it, so that reading too far is seen.
+  // A copy with nothing after it, so that the sanitizer detects reads beyond its end.
   const std::string value(reinterpret_cast<const char*>(data), size);
   const auto buffers = nereid_cache::ReadFrames(value);
   if (!buffers.has_value()) return 0;

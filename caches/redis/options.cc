@@ -9,9 +9,9 @@ using nereid_backend::Error;
 using nereid_backend::Result;
 using nereid_backend::StrCat;
 
-constexpr uint64_t kMaxNumber = 86'400'000;  // of milliseconds, and of anything else
+constexpr uint64_t kMaxNumber = 86'400'000;  // the limit for milliseconds and for all other numbers
 
-// Leaves `out` as it is where the setting is missing.
+// Leaves `out` unchanged if the setting is missing.
 template <typename Number>
 Error ReadNumber(const Settings& settings, const char* name, uint64_t least, Number* out) {
   if (!settings.Has(name)) return {};

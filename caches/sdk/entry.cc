@@ -7,7 +7,7 @@ namespace {
 
 struct Deleter {
   void operator()(TRITONSERVER_BufferAttributes* attributes) const {
-    // Fails for no attributes that were made.
+    // Cannot fail for attributes that were created successfully.
     if (TRITONSERVER_Error* error = TRITONSERVER_BufferAttributesDelete(attributes)) {
       TRITONSERVER_ErrorDelete(error);
     }

@@ -33,7 +33,7 @@ Result<Settings> Settings::Parse(std::string_view cache, const char* json,
 std::string Settings::Text(std::string_view name) const {
   const Json& value = json_[name];
   const std::string text = value.AsString();
-  // Whatever else it may be, its JSON text says it.
+  // A value of any other type is returned as its JSON text.
   return !text.empty() || value.is_null() || value.Write() == "\"\"" ? text : value.Write();
 }
 

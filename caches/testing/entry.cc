@@ -1,4 +1,4 @@
-// The C functions of libtritoncache_testing.so. Deliberately no guard against exceptions here.
+// The C functions of libtritoncache_testing.so. Deliberately without a guard against exceptions.
 #include <memory>
 
 #include "caches/sdk/settings.h"
