@@ -6,7 +6,6 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
-#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
@@ -249,16 +248,7 @@ SSL* TlsContext::New() {
 }
 
 TlsContext::Stamps TlsContext::Look() const {
-  const std::string* const paths[] = {&files_.certificate, &files_.key, &files_.root};
-  Stamps stamps;
-  for (size_t i = 0; i < stamps.size(); ++i) {
-    struct stat found;
-    // Follows links: what Kubernetes replaces is a link on the way to the file.
-    if (paths[i]->empty() || stat(paths[i]->c_str(), &found) != 0) continue;
-    stamps[i] = {found.st_dev, found.st_ino, found.st_size, found.st_mtim.tv_sec,
-                 found.st_mtim.tv_nsec};
-  }
-  return stamps;
+  return {FileStamp::Of(files_.certificate), FileStamp::Of(files_.key), FileStamp::Of(files_.root)};
 }
 
 void TlsContext::ReloadIfChanged() {

@@ -8,13 +8,13 @@
 #include <openssl/types.h>
 
 #include <array>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/file_stamp.h"
 #include "base/mutex.h"
 #include "frontends/transport/tls_options.h"
 
@@ -55,13 +55,7 @@ class TlsContext {
   };
   using ContextPtr = std::unique_ptr<SSL_CTX, FreeContext>;
 
-  // What distinguishes one content of a file from another; all zero if there is no file.
-  struct Stamp {
-    uint64_t device = 0, inode = 0;
-    int64_t size = 0, seconds = 0, nanoseconds = 0;
-    bool operator==(const Stamp&) const = default;
-  };
-  using Stamps = std::array<Stamp, 3>;
+  using Stamps = std::array<FileStamp, 3>;
 
   TlsContext(const TlsFiles& files, std::string alpn, Clock* clock)
       : files_(files), alpn_(std::move(alpn)), clock_(clock) {}

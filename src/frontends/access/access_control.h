@@ -1,0 +1,66 @@
+// AccessControl: whether a request may use its group of the API, by its headers. One per frontend.
+// Immutable but for the keys of its file; thread-safe.
+#ifndef NEREID_FRONTENDS_ACCESS_ACCESS_CONTROL_H_
+#define NEREID_FRONTENDS_ACCESS_ACCESS_CONTROL_H_
+
+#include <absl/functional/function_ref.h>
+#include <absl/strings/string_view.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "frontends/access/api_group.h"
+#include "frontends/access/api_keys.h"
+#include "frontends/access/restricted_apis.h"
+
+namespace nereid {
+
+struct AccessRefusal {
+  enum class Reason : uint8_t {
+    kRestricted,  // the header that the group needs is missing or wrong
+    kNoKey,       // no key, or an unknown one
+    kNotOpened,   // a key that does not open the group
+  };
+  Reason reason;
+  std::string message;
+};
+
+class AccessControl {
+ public:
+  // The value of a header by its name in lower case; empty if the request has none.
+  using HeaderFinder = absl::FunctionRef<absl::string_view(absl::string_view name)>;
+
+  // Nothing is restricted.
+  AccessControl() = default;
+  // `key_prefix` stands before the keys of `restricted` in the names of headers. `thing` is what
+  // messages call the restricted: "API". `keys` (null: none) must outlive this object.
+  AccessControl(const RestrictedApis& restricted, const std::string& key_prefix,
+                absl::string_view thing, ApiKeys* keys);
+
+  // Nothing if the request is allowed. Reads the file of keys at times.
+  std::optional<AccessRefusal> Check(ApiGroup group, HeaderFinder find) const {
+    if (!active_) return std::nullopt;
+    return CheckActive(group, find);
+  }
+
+ private:
+  struct Header {
+    std::string name;  // in lower case
+    Secret value;
+    std::string refusal;
+  };
+
+  std::optional<AccessRefusal> CheckActive(ApiGroup group, HeaderFinder find) const;
+  std::optional<AccessRefusal> CheckKey(ApiGroup group, HeaderFinder find) const;
+
+  std::array<std::optional<Header>, kApiGroups> restricted_;
+  ApiKeys* keys_ = nullptr;
+  bool active_ = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_ACCESS_ACCESS_CONTROL_H_
