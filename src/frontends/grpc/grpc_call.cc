@@ -1,6 +1,7 @@
 #include "frontends/grpc/grpc_call.h"
 
 #include <absl/container/inlined_vector.h>
+#include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/types/span.h>
 
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/status_macros.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/grpc/wire/call_head.h"
 #include "frontends/grpc/wire/message_decompression.h"
@@ -23,6 +25,9 @@ constexpr Header kStatusOk = {":status", "200", true};
 constexpr Header kContentType = {"content-type", "application/grpc", true};
 constexpr Header kPlain = {"content-type", "text/plain", true};
 constexpr Header kReadable = {"grpc-accept-encoding", kReadableCodings, true};
+
+constexpr char kNoRest[] =
+    "REST is not served on this port (--allow-http=false or --grpc-restricted-protocol).\n";
 
 // The code as text, for the lifetime of the program.
 absl::string_view CodeText(GrpcCode code) {
@@ -58,6 +63,12 @@ void SendEnd(http2::Stream* stream, bool head_sent, GrpcCode code, absl::string_
   }
 }
 
+// Whether a field of the head is the client's own, not one of HTTP or gRPC.
+bool IsMetadata(absl::string_view name) {
+  return !name.empty() && name.front() != ':' && name != "content-type" && name != "te" &&
+         !absl::StartsWith(name, "grpc-");
+}
+
 // A request that is no gRPC call. Is answered at its end, so that until then the library sees what
 // else the client gets wrong.
 class NoCall final : public http2::StreamUser {
@@ -77,7 +88,7 @@ class NoCall final : public http2::StreamUser {
     if (is_head) return;
     stream_->Append(is_post_ ? "This port speaks gRPC: 'content-type' must be application/grpc.\n"
                              : "This port speaks gRPC: the method must be POST.\n");
-    if (is_rest_) stream_->Append("REST is switched off (--allow-http=false).\n");
+    if (is_rest_) stream_->Append(kNoRest);
     stream_->Finish({});
   }
   void OnClosed(bool) override {}
@@ -285,6 +296,20 @@ void GrpcCall::KeepReadingPace(TimePoint now) {
           : absl::StrCat("none of it within ",
                          std::chrono::duration<double>(environment().stall_timeout).count(), " s");
   Fail(absl::UnavailableError(absl::StrCat("the client's message arrives too slowly: ", why)));
+}
+
+absl::Status GrpcCall::ForwardMetadata(InferRequest* request) const {
+  const HeaderForwarding& forwarding = environment().header_forwarding;
+  if (!forwarding.active()) return absl::OkStatus();
+  for (size_t i = 0; i < stream()->header_count(); ++i) {
+    const Header field = stream()->header(i);
+    if (!IsMetadata(field.name)) continue;
+    std::string bytes;
+    const bool decoded =
+        absl::EndsWith(field.name, "-bin") && absl::Base64Unescape(field.value, &bytes);
+    RETURN_IF_ERROR(forwarding.Forward(field.name, decoded ? bytes : field.value, request));
+  }
+  return absl::OkStatus();
 }
 
 GrpcCall::Metadata* GrpcCall::metadata() {

@@ -114,6 +114,8 @@ class GrpcCall : public http2::StreamUser,
   // REQUIRES: `name` is in lower case and none of HTTP or gRPC.
   void AddInitialMetadata(absl::string_view name, absl::string_view value);
   void AddTrailer(absl::string_view name, absl::string_view value);
+  // Any thread that holds the call. Gives a model those metadata of the client that it is to get.
+  absl::Status ForwardMetadata(InferRequest* request) const;
   // Any thread. How answers of the call are compressed, if the server compresses them.
   MessageCoding answer_coding() const { return answer_coding_; }
   void CompressAnswersFor(GrpcCompression level) {

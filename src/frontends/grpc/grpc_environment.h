@@ -39,7 +39,9 @@ struct GrpcEnvironment {
         allocators(server_in->in_flight_bytes()),
         methods(server_in, shared_memory_in),
         serving(server_in),
-        executors(executors_in) {}
+        executors(executors_in),
+        access(options.access),
+        header_forwarding(options.header_forwarding) {}
 
   // No message may be longer, in either direction.
   static constexpr uint64_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
@@ -55,6 +57,8 @@ struct GrpcEnvironment {
   const Reflection reflection;
   ServingStatus serving;
   const GrpcExecutors executors;
+  const AccessControl access;
+  const HeaderForwarding header_forwarding;
   Gate calls;  // inside are requests not answered yet
 };
 

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "base/clock.h"
+#include "frontends/access/access_control.h"
 #include "frontends/codec/request_limits.h"
+#include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/transport/tls_options.h"
 
 namespace nereid {
@@ -69,6 +71,8 @@ struct GrpcServerOptions {
   GrpcKeepaliveOptions keepalive;
   GrpcHttp2Options http2;
   transport::TlsOptions tls;
+  AccessControl access;
+  HeaderForwarding header_forwarding;
 };
 
 }  // namespace nereid

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "frontends/grpc/admin_call.h"
 #include "frontends/grpc/grpc_call.h"
 #include "frontends/grpc/health_watch.h"
+#include "frontends/grpc/method_groups.h"
 #include "frontends/grpc/reflection_call.h"
 #include "frontends/grpc/stream_infer.h"
 #include "frontends/grpc/unary_infer.h"
@@ -47,6 +49,10 @@ std::shared_ptr<http2::StreamUser> MethodTable::OnRequest(
     if (is_rest && rest_ != nullptr) return PassOn(stream, connection);
     return GrpcCall::RefuseOther(stream.get(), is_rest);
   }
+  if (const absl::Status allowed = CheckAccess(path, *stream); !allowed.ok()) {
+    GrpcCall::Refuse(stream.get(), allowed);
+    return nullptr;
+  }
   GrpcCall::Origin origin = {environment_, connection, stream};
   std::shared_ptr<GrpcCall> call;
   if (path == kModelInfer) {
@@ -66,6 +72,23 @@ std::shared_ptr<http2::StreamUser> MethodTable::OnRequest(
     call = std::make_shared<AdminCall>(std::move(origin), *method);
   }
   return call->ReadHead() ? call : nullptr;
+}
+
+absl::Status MethodTable::CheckAccess(absl::string_view path, const http2::Stream& stream) const {
+  const std::optional<ApiGroup> group = GroupOfMethod(path);
+  if (!group.has_value()) return absl::OkStatus();  // the caller refuses it
+  const std::optional<AccessRefusal> refusal = environment_->access.Check(
+      *group, [&](absl::string_view name) { return stream.FindHeader(name); });
+  if (!refusal.has_value()) return absl::OkStatus();
+  switch (refusal->reason) {
+    case AccessRefusal::Reason::kRestricted:
+      return absl::UnavailableError(refusal->message);
+    case AccessRefusal::Reason::kNoKey:
+      return absl::UnauthenticatedError(refusal->message);
+    case AccessRefusal::Reason::kNotOpened:
+      break;
+  }
+  return absl::PermissionDeniedError(refusal->message);
 }
 
 std::shared_ptr<http2::StreamUser> MethodTable::PassOn(

@@ -2,6 +2,9 @@
 #ifndef NEREID_FRONTENDS_GRPC_METHOD_TABLE_H_
 #define NEREID_FRONTENDS_GRPC_METHOD_TABLE_H_
 
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
 #include <memory>
 #include <utility>
 
@@ -25,6 +28,8 @@ class MethodTable final : public http2::RequestAcceptor {
       const std::shared_ptr<http2::Connection>& connection) override;
 
  private:
+  // An error if the client may not call the method `path`.
+  absl::Status CheckAccess(absl::string_view path, const http2::Stream& stream) const;
   std::shared_ptr<http2::StreamUser> PassOn(const std::shared_ptr<http2::Stream>& stream,
                                             const std::shared_ptr<http2::Connection>& connection);
 

@@ -85,6 +85,7 @@ absl::Status StreamRequest::MakeRequest() {
                    stream_->env().server->FindModel(names_.model, version));
   decoupled_ = model->config().decoupled;
   RETURN_IF_ERROR(received_.Read(Draft(std::move(model), version), &buffers_, &formats_));
+  RETURN_IF_ERROR(stream_->ForwardMetadata(draft()));
   wants_empty_final_ = received_.wants_empty_final_response();
   return absl::OkStatus();
 }

@@ -55,7 +55,8 @@ absl::Status UnaryInfer::MakeRequest() {
     return absl::UnimplementedError(
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
-  return received_.Read(Draft(std::move(model), version), &buffers_, &formats_);
+  RETURN_IF_ERROR(received_.Read(Draft(std::move(model), version), &buffers_, &formats_));
+  return ForwardMetadata(draft());
 }
 
 void UnaryInfer::OnReleased() {

@@ -31,6 +31,10 @@ GrpcCode GrpcCodeOfTransport(absl::StatusCode code) {
       return GrpcCode::kResourceExhausted;
     case absl::StatusCode::kDeadlineExceeded:
       return GrpcCode::kDeadlineExceeded;
+    case absl::StatusCode::kUnauthenticated:
+      return GrpcCode::kUnauthenticated;
+    case absl::StatusCode::kPermissionDenied:
+      return GrpcCode::kPermissionDenied;
     default:
       return GrpcCodeOfCore(code);
   }

@@ -32,8 +32,8 @@ enum class GrpcCode : int {
 // UNKNOWN.
 GrpcCode GrpcCodeOfCore(absl::StatusCode code);
 
-// For a status that the transport itself made: as GrpcCodeOfCore, but RESOURCE_EXHAUSTED (a message
-// that is too large) and DEADLINE_EXCEEDED pass too.
+// For a status that the frontend itself made: as GrpcCodeOfCore, but RESOURCE_EXHAUSTED (a message
+// that is too large), DEADLINE_EXCEEDED, UNAUTHENTICATED and PERMISSION_DENIED pass too.
 GrpcCode GrpcCodeOfTransport(absl::StatusCode code);
 
 }  // namespace nereid
