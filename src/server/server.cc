@@ -294,7 +294,7 @@ absl::StatusOr<bool> Server::IsLive() const {
 
 absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
   if (state_.load() == State::kExiting) return Exiting();
-  if (state_.load() != State::kReady) return false;
+  if (state_.load() != State::kReady || lame_duck_.load()) return false;
   if (!options_.strict_readiness) return true;
   const auto ready = RetryOverSwaps([&]() -> std::optional<bool> {
     // Collected before any backend is asked: a backend that calls the server may replace this
@@ -327,6 +327,7 @@ absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t versio
     return absl::OkStatus();
   });
   if (found.has_value()) RETURN_IF_ERROR(*found);
+  if (lame_duck_.load()) return false;
   // The readiness checker logs its own results.
   if (!ready.ok() && from == ReadinessFrom::kBackends) {
     LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();

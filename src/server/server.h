@@ -55,6 +55,10 @@ class NEREID_API Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  // A step that may come before the end: from here on the server and its models say that they are
+  // not ready, and go on serving, so that balancers send their clients elsewhere before any request
+  // is refused. Has no effect once the end has begun.
+  void BeginLameDuck() { lame_duck_.store(true); }
   // The first step of a graceful end: from here on the server is not ready, and InferForClient
   // refuses all requests except those of live sequences. Waits until no request and no sequence is
   // in flight, or until `deadline`, and logs what it waits for. Then the frontends close their
@@ -187,6 +191,7 @@ class NEREID_API Server {
   Budget in_flight_requests_;
   std::atomic<uint32_t> exit_timeout_secs_;
   std::atomic<State> state_{State::kStarting};
+  std::atomic<bool> lame_duck_{false};
   std::atomic<bool> hangs_{false};  // did not stop in time
   Gauges gauges_;
   const std::unique_ptr<MachineUsage> machine_usage_;  // null when CPU metrics are off

@@ -534,6 +534,18 @@ TEST_F(ServerTest, SequencesGoOnAlsoWhenTheModelWasAwayForAWhile) {
   EXPECT_EQ(Send(1, 0).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(ServerTest, ALameDuckIsNotReadyAndServes) {
+  AddModel("m", IdentityConfig(kSequences));
+  Start(Options());
+  ASSERT_TRUE(*server_->IsReady());
+  server_->BeginLameDuck();
+  EXPECT_FALSE(*server_->IsReady());
+  EXPECT_FALSE(*server_->IsModelReady("m", -1));
+  EXPECT_EQ(server_->IsModelReady("nobody", -1).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(*server_->IsLive());
+  EXPECT_EQ(Send(1, kStart | kEnd, /*client=*/true), absl::OkStatus());
+}
+
 TEST_F(ServerTest, WhileItDrainsOnlyLiveSequencesOfClientsGoOn) {
   AddModel("m", IdentityConfig(kSequences));
   Start(Options());
