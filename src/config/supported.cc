@@ -55,8 +55,6 @@ void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnosti
   ReportTensors(config, &unsupported);
   ReportInstanceGroups(config, &unsupported);
   unsupported.Report("metric_tags", !config.metric_tags().empty());
-  unsupported.Report("model_operations.op_library_filename",
-                     !config.model_operations().op_library_filename().empty());
   unsupported.Report("model_metrics", config.has_model_metrics());
 }
 

@@ -60,8 +60,6 @@ TEST(SupportedTest, InstanceGroups) {
 
 TEST(SupportedTest, Others) {
   EXPECT_EQ(Field("metric_tags { key: 'k' value: 'v' }"), "metric_tags");
-  EXPECT_EQ(Field("model_operations { op_library_filename: 'f' }"),
-            "model_operations.op_library_filename");
   EXPECT_EQ(Field("model_metrics { }"), "model_metrics");
 }
 
