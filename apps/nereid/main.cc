@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -101,6 +102,16 @@ bool ClosePorts(Services* services, TimePoint deadline) {
   return true;
 }
 
+// Lets the world see that the server is not ready any more, for as long as the command line says.
+void BeLameDuck(const Settings& settings, Server* server) {
+  if (settings.lame_duck == Duration::zero()) return;
+  LOG_INFO << "not ready from now on; stopping in "
+           << std::chrono::duration_cast<std::chrono::seconds>(settings.lame_duck).count()
+           << " s (--lame-duck-secs)";
+  server->BeginLameDuck();
+  std::this_thread::sleep_for(settings.lame_duck);
+}
+
 // Ends server and ports. Returns the exit status; does not return if something hangs.
 int Stop(const Settings& settings, Server* server, Services* services, ExitWatchdog* watchdog) {
   const Clock& clock = *server->clock();
@@ -158,6 +169,7 @@ int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watc
   }
   const int signal = signals->Wait();
   LOG_INFO << "signal " << signal << " received: stopping";
+  BeLameDuck(settings, server->get());
   return Stop(settings, server->get(), &services, watchdog);
 }
 

@@ -75,6 +75,7 @@ Services::~Services() {
 absl::Status Services::Start(const Settings& settings) {
   StartExecutors();
   shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
+  RETURN_IF_ERROR(LoadApiKeys(settings.api_key_file));
   if (settings.allow_http) MakeHttpFrontend(settings);
   if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
   if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
@@ -100,13 +101,30 @@ void Services::StartExecutors() {
   compression_ = std::make_unique<SpareExecutor>(std::move(compression));
 }
 
+absl::Status Services::LoadApiKeys(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<ApiKeys>> keys = ApiKeys::Create(path, server_->clock());
+  if (!keys.ok()) {
+    return absl::Status(keys.status().code(),
+                        absl::StrCat("--api-key-file: ", keys.status().message()));
+  }
+  api_keys_ = *std::move(keys);
+  return absl::OkStatus();
+}
+
 absl::Status Services::StartGrpc(const Settings& settings) {
   GrpcServerOptions options = settings.grpc;
   options.infer_threads = ThreadCount(options.infer_threads, kMostGrpcThreads);
   options.max_waiting_stream_bytes = settings.max_waiting_stream_bytes;
   options.stream_stall_timeout = options.http2.stall_timeout;
+  options.access =
+      AccessControl(settings.grpc_restricted, "triton-grpc-protocol-", "protocol", api_keys_.get());
+  options.header_forwarding = settings.grpc_forwarding;
   std::shared_ptr<http2::RequestAcceptor> rest;
-  if (http_frontend_ != nullptr) rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
+  // What is restricted for gRPC must not be open as REST on the same port.
+  const bool rest_is_safe = settings.grpc_restricted.empty();
+  if (http_frontend_ != nullptr && rest_is_safe)
+    rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
       GrpcServer::Start(options, server_, GrpcExecutors{admin_.get(), compression_.get()},
                         shared_memory_.get(), std::move(rest));
@@ -142,9 +160,15 @@ void Services::AddGrpcGauges() {
 }
 
 void Services::MakeHttpFrontend(const Settings& settings) {
+  HttpFrontendOptions options;
+  options.limits = settings.http_limits;
+  options.max_waiting_bytes = settings.max_waiting_stream_bytes;
+  options.shared_memory = shared_memory_.get();
+  options.access = AccessControl(settings.http_restricted, "", "API", api_keys_.get());
+  options.header_forwarding = settings.http_forwarding;
+  options.cors = CorsPolicy(settings.http_origins);
   http_frontend_ = std::make_unique<HttpFrontend>(
-      server_, HttpExecutors{admin_.get(), compression_.get()}, settings.http_limits,
-      settings.max_waiting_stream_bytes, shared_memory_.get());
+      server_, HttpExecutors{admin_.get(), compression_.get()}, options);
   http_options_ = InferencePortOptions(server_, settings.http);
   http_options_.thread_count = ThreadCount(http_options_.thread_count, kMostHttpThreads);
   http_options_.stall_timeout = http_options_.header_timeout;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/spare_executor.h"
+#include "frontends/access/api_keys.h"
 #include "frontends/grpc/grpc_server.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_server.h"
@@ -40,6 +41,7 @@ class Services {
 
  private:
   void StartExecutors();
+  absl::Status LoadApiKeys(const std::string& path);
   // Makes what serves REST on both ports.
   void MakeHttpFrontend(const Settings& settings);
   absl::Status StartGrpc(const Settings& settings);
@@ -50,6 +52,7 @@ class Services {
 
   Server* const server_;
   std::unique_ptr<SharedMemoryRegistry> shared_memory_;
+  std::unique_ptr<ApiKeys> api_keys_;  // null: none are needed
   // They run what would take the I/O threads too long: administration and compression. The two are
   // separate, so that many large bodies do not delay a probe. Ended by EndRest, when all ports are
   // closed and before the server is destroyed.

@@ -7,12 +7,16 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "frontends/access/restricted_apis.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/grpc/grpc_server_options.h"
+#include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/http/http_server_options.h"
 #include "server/options.h"
 
@@ -40,12 +44,19 @@ struct Settings {
   bool help_markdown = false;
   ServerOptions server;
   LogSettings log;
+  Duration lame_duck{0};  // how long the server says that it is not ready before it ends
   bool allow_http = true;
   HttpServerOptions http;
   RequestLimits http_limits;
   bool allow_grpc = true;
   GrpcServerOptions grpc;
   HttpServerOptions metrics;
+  std::set<std::string> http_origins;  // of pages in browsers that may use the API
+  RestrictedApis http_restricted;
+  RestrictedApis grpc_restricted;
+  std::string api_key_file;  // empty: none
+  HeaderForwarding http_forwarding;
+  HeaderForwarding grpc_forwarding;
   bool allow_client_shared_memory = false;
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // per stream, HTTP or gRPC
   // Settings of the response cache: [cache][setting]; become server.cache_configs.

@@ -119,6 +119,29 @@ def test_not_ready_from_the_signal_on(
     assert "Model 'slow' (version 1) has " in server.log_text()
 
 
+def test_a_lame_duck_is_not_ready_and_serves(
+    server_factory: ServerFactory, slow_repository: ModelRepository
+) -> None:
+    server = server_factory(slow_repository, "--lame-duck-secs=3")
+    with grpc.insecure_channel(server.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        assert stub.ServerReady(service_pb2.ServerReadyRequest(), timeout=10).ready
+        server.send_signal(signal.SIGTERM)
+        poll_until("it is heard", lambda: "not ready from now on" in server.log_text())
+        ready = raw_http.get(server.http_url, "/v2/health/ready")
+        assert (ready.status, ready.error()) == (503, "Server not ready")
+        assert raw_http.get(server.http_url, "/v2/models/echo/ready").status == 503
+        assert raw_http.get(server.http_url, "/v2/health/live").status == 200
+        assert not stub.ServerReady(service_pb2.ServerReadyRequest(), timeout=10).ready
+        health = channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=10)
+        assert health == b"\x08\x02", "NOT_SERVING"
+        # Over an old connection and over a new one.
+        assert stub.ModelInfer(one_value("echo"), timeout=10).model_name == "echo"
+        assert InBackground(server.http_url, "echo").answer().status == 200
+        assert "Waiting for in-flight requests" not in server.log_text()
+    assert server.wait_exit() == 0
+
+
 def test_a_second_sigterm_changes_nothing(
     server_factory: ServerFactory, slow_repository: ModelRepository
 ) -> None:

@@ -3,10 +3,10 @@
 namespace nereid {
 
 std::vector<FlagGroup> MakeFlagTable(Settings* settings) {
-  return {ServerFlags(settings),  LogFlags(settings),   RepositoryFlags(settings),
-          HttpFlags(settings),    GrpcFlags(settings),  MetricsFlags(settings),
-          BackendFlags(settings), CacheFlags(settings), InstanceFlags(settings),
-          DeviceFlags(settings)};
+  return {ServerFlags(settings),   LogFlags(settings),     RepositoryFlags(settings),
+          HttpFlags(settings),     GrpcFlags(settings),    AccessFlags(settings),
+          MetricsFlags(settings),  BackendFlags(settings), CacheFlags(settings),
+          InstanceFlags(settings), DeviceFlags(settings)};
 }
 
 }  // namespace nereid

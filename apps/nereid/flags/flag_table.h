@@ -21,6 +21,7 @@ FlagGroup LogFlags(Settings* settings);
 FlagGroup RepositoryFlags(Settings* settings);
 FlagGroup HttpFlags(Settings* settings);
 FlagGroup GrpcFlags(Settings* settings);
+FlagGroup AccessFlags(Settings* settings);
 FlagGroup MetricsFlags(Settings* settings);
 FlagGroup BackendFlags(Settings* settings);
 FlagGroup CacheFlags(Settings* settings);

@@ -1,5 +1,6 @@
 #include <absl/strings/str_cat.h>
 
+#include "flags/access_flags.h"
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
 #include "flags/tls_flags.h"
@@ -92,7 +93,11 @@ FlagGroup GrpcFlags(Settings* s) {
                    {1, kMaxInt, "Error: --grpc-max-response-pool-size must be greater than 0."},
                    "Responses of one request that may wait for a client that reads its stream "
                    "slowly. Beyond, the model's thread that sends them is held back."),
-       CompressionLevel(&g->response_compression)}};
+       CompressionLevel(&g->response_compression),
+       RestrictedFlag("grpc-restricted-protocol", "protocol",
+                      "the metadata triton-grpc-protocol-<key>", &s->grpc_restricted),
+       ForwardingFlag("grpc-header-forward-pattern", "metadata of gRPC calls",
+                      &s->grpc_forwarding)}};
   for (Flag& flag : TlsFlags("grpc", "gRPC", &g->tls)) group.flags.push_back(std::move(flag));
   for (Flag& flag : KeepaliveFlags(&g->keepalive)) group.flags.push_back(std::move(flag));
   for (Flag& flag : LimitFlags(g)) group.flags.push_back(std::move(flag));

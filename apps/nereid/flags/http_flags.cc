@@ -1,5 +1,6 @@
 #include <absl/strings/str_cat.h>
 
+#include "flags/access_flags.h"
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
 #include "flags/tls_flags.h"
@@ -31,6 +32,12 @@ FlagGroup HttpFlags(Settings* s) {
                    "Connections at a time; more are refused (503). 0: no limit."),
        IntegerFlag("http-max-json-depth", &s->http_limits.max_json_depth, {1, 1000},
                    "Nesting of arrays and objects in a request's JSON."),
+       StringSetFlag("http-allow-origin", &s->http_origins,
+                     "Origin of pages that may use the API from a browser (CORS), for instance "
+                     "https://app.example.com, or * for all."),
+       RestrictedFlag("http-restricted-api", "api", "the header <key>", &s->http_restricted),
+       ForwardingFlag("http-header-forward-pattern", "headers of HTTP requests",
+                      &s->http_forwarding),
        SecondsFlag(
            "http-header-timeout-secs", &h->header_timeout, {1, kMaxInt},
            "Seconds a client has for the TLS handshake and to send a request's header (408), "

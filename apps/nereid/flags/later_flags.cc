@@ -6,11 +6,7 @@
 namespace nereid {
 namespace {
 
-constexpr std::array kLaterOptions = {"http-header-forward-pattern",
-                                      "http-restricted-api",
-                                      "grpc-header-forward-pattern",
-                                      "grpc-restricted-protocol",
-                                      "allow-sagemaker",
+constexpr std::array kLaterOptions = {"allow-sagemaker",
                                       "sagemaker-port",
                                       "sagemaker-safe-port-range",
                                       "sagemaker-thread-count",

@@ -31,6 +31,10 @@ FlagGroup ServerFlags(Settings* s) {
         "Seconds that SIGTERM or SIGINT leaves to requests in flight before the server exits all "
         "the same. A negative number counts as 0.",
         [o](absl::string_view value) { return SetExitTimeout(value, &o->exit_timeout_secs); }},
+       SecondsFlag("lame-duck-secs", &s->lame_duck, {0, 86'400},
+                   "Seconds after SIGTERM or SIGINT in which the server says that it is not ready "
+                   "but goes on serving, so that no request is lost while balancers and Kubernetes "
+                   "take it out of their lists. --exit-timeout-secs begins after them."),
        IntegerFlag("max-in-flight-bytes", &o->max_in_flight_bytes, {0, kMaxInt64},
                    "Bytes of requests and responses held at a time, over HTTP and gRPC together. "
                    "What would exceed it is refused at once (503, UNAVAILABLE), and of the last "

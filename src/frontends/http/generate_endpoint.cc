@@ -21,39 +21,37 @@ absl::Status CheckEncoding(const HttpRequest& request) {
   return absl::InvalidArgumentError("Unsupported content-encoding, only 'identity' is supported.");
 }
 
-absl::StatusOr<std::shared_ptr<GenerateInference>> ReadInference(Server* server,
-                                                                 const PathNames& names,
-                                                                 const HttpRequest& request,
-                                                                 const RequestLimits& limits,
-                                                                 uint64_t other_requests) {
-  ASSIGN_OR_RETURN(const int64_t version, VersionOf(names));
-  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
-                   server->FindModel(names.model.Decoded(), version));
-  RETURN_IF_ERROR(CheckEncoding(request));
-  ASSIGN_OR_RETURN(BudgetUnits slot, server->in_flight_requests()->TakeFairly(
-                                         1, other_requests, ShareUse::kAdmission));
-  auto inference = std::make_shared<GenerateInference>(std::move(model), version);
-  inference->set_slot(std::move(slot));
-  RETURN_IF_ERROR(inference->Read(request.body(), limits, server->in_flight_bytes()));
-  return inference;
-}
-
 }  // namespace
 
 GenerateEndpoint::GenerateEndpoint(Server* server, const RequestLimits& limits,
-                                   uint64_t max_waiting_bytes)
+                                   uint64_t max_waiting_bytes, HeaderForwarding header_forwarding)
     : server_(server),
       limits_(limits),
       max_waiting_bytes_(max_waiting_bytes),
+      header_forwarding_(std::move(header_forwarding)),
       allocator_(server->in_flight_bytes()) {}
 
 void GenerateEndpoint::Handle(const PathNames& names, const HttpRequest& request, bool streamed,
                               HttpResponder responder) {
-  auto inference =
-      ReadInference(server_, names, request, limits_, responder.other_requests());
+  auto inference = Read(names, request, responder.other_requests());
   if (!inference.ok()) return responder.Complete(StatusResponse(inference.status()));
   const auto body = streamed ? std::make_shared<HttpBodyStream>(max_waiting_bytes_) : nullptr;
   GenerateInference::Issue(*std::move(inference), server_, &allocator_, body, std::move(responder));
+}
+
+absl::StatusOr<std::shared_ptr<GenerateInference>> GenerateEndpoint::Read(
+    const PathNames& names, const HttpRequest& request, uint64_t other_requests) const {
+  ASSIGN_OR_RETURN(const int64_t version, VersionOf(names));
+  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
+                   server_->FindModel(names.model.Decoded(), version));
+  RETURN_IF_ERROR(CheckEncoding(request));
+  ASSIGN_OR_RETURN(BudgetUnits slot, server_->in_flight_requests()->TakeFairly(
+                                         1, other_requests, ShareUse::kAdmission));
+  auto inference = std::make_shared<GenerateInference>(std::move(model), version);
+  inference->set_slot(std::move(slot));
+  RETURN_IF_ERROR(inference->Read(request.body(), limits_, server_->in_flight_bytes()));
+  RETURN_IF_ERROR(inference->Forward(header_forwarding_, request.headers()));
+  return inference;
 }
 
 namespace {
@@ -64,10 +62,17 @@ void Generate(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) 
 }
 
 constexpr HttpRoute kGenerateRoutes[] = {
-    {"/v2/models/{model}[/versions/{version}]/generate", RouteMethods::kPost, "inference",
-     &Generate<false>},
-    {"/v2/models/{model}[/versions/{version}]/generate_stream", RouteMethods::kPost, "inference",
-     &Generate<true>},
+    {"/v2/models/{model}[/versions/{version}]/generate",
+     RouteMethods::kPost,
+     ApiGroup::kInference,
+     &Generate<false>,
+     {"Inference with values by name", "GenerateResponse", "GenerateRequest"}},
+    {"/v2/models/{model}[/versions/{version}]/generate_stream",
+     RouteMethods::kPost,
+     ApiGroup::kInference,
+     &Generate<true>,
+     {"The same; each response is an event", "GenerateResponse", "GenerateRequest",
+      BodyForm::kEvents}},
 };
 
 }  // namespace

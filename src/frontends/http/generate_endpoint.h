@@ -3,9 +3,13 @@
 #ifndef NEREID_FRONTENDS_HTTP_GENERATE_ENDPOINT_H_
 #define NEREID_FRONTENDS_HTTP_GENERATE_ENDPOINT_H_
 
+#include <absl/status/statusor.h>
+
 #include <cstdint>
+#include <memory>
 
 #include "frontends/codec/request_limits.h"
+#include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
 #include "memory/output_allocator.h"
@@ -13,12 +17,15 @@
 
 namespace nereid {
 
+class GenerateInference;
+
 class GenerateEndpoint {
  public:
   // `server` must outlive the endpoint, and the endpoint must outlive every request, so it is
   // destroyed after the server has stopped. `max_waiting_bytes`: bytes of one stream that may wait
   // before the model's sending thread is blocked.
-  GenerateEndpoint(Server* server, const RequestLimits& limits, uint64_t max_waiting_bytes);
+  GenerateEndpoint(Server* server, const RequestLimits& limits, uint64_t max_waiting_bytes,
+                   HeaderForwarding header_forwarding);
 
   // Answers at once if the request cannot be issued, otherwise as its responses arrive: all of them
   // as events if `streamed`, else the single response. Runs on an I/O thread; never blocks.
@@ -26,9 +33,14 @@ class GenerateEndpoint {
               HttpResponder responder);
 
  private:
+  absl::StatusOr<std::shared_ptr<GenerateInference>> Read(const PathNames& names,
+                                                          const HttpRequest& request,
+                                                          uint64_t other_requests) const;
+
   Server* const server_;
   const RequestLimits limits_;
   const uint64_t max_waiting_bytes_;
+  const HeaderForwarding header_forwarding_;
   const HeapOutputAllocator allocator_;
 };
 

@@ -75,7 +75,7 @@ class GenerateEndpointTest : public testing::Test {
     server_ = server->release();
     admin_ = new SpareExecutor(SpareExecutorOptions());
     frontend_ = new HttpFrontend(server_, {admin_, admin_},
-                                 RequestLimits{/*max_input_size=*/4 << 20}, kMaxWaitingBytes);
+                                 {RequestLimits{/*max_input_size=*/4 << 20}, kMaxWaitingBytes});
     HttpServerOptions http = InferencePortOptions(server_);
     http.address = "127.0.0.1";
     auto listening = HttpServer::Start(http, frontend_);

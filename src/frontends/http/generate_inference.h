@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
+#include "frontends/http/forwarded_headers.h"
 #include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
 #include "infer/flight.h"
@@ -36,6 +37,11 @@ class GenerateInference final : public Flight,
   // and for the texts of answers. Errors of ReadGenerateRequest.
   absl::Status Read(std::shared_ptr<ReceivedBody> body, const RequestLimits& limits,
                     Budget* budget);
+
+  // Gives the model the `headers` that `forwarding` chooses. REQUIRES: Read has succeeded.
+  absl::Status Forward(const HeaderForwarding& forwarding, absl::Span<const HttpHeader> headers) {
+    return ForwardHeaders(forwarding, headers, draft());
+  }
 
   // Hands the request of `inference` to `server`; the answer goes to `responder` on every path:
   // each response as an event of `events` or, if that is null, the single response as a whole.

@@ -18,6 +18,7 @@ struct HttpEndpoints {
   SpareExecutor* const admin;  // runs administration
   SharedMemoryRegistry* const shared_memory;
   const std::string server_metadata;  // as JSON; does not change while the server runs
+  const std::string openapi;          // the document, likewise
   InferEndpoint infer;
   GenerateEndpoint generate;
 };

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "frontends/http/openapi.h"
 #include "frontends/http/status_map.h"
 #include "infer/request_cost.h"
 
@@ -18,25 +19,47 @@ HttpResponse MethodNotAllowed(const HttpRoute& route) {
 }  // namespace
 
 HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
-                           const RequestLimits& limits, uint64_t max_waiting_bytes,
-                           SharedMemoryRegistry* shared_memory)
-    : endpoints_{server,
+                           const HttpFrontendOptions& options)
+    : access_(options.access),
+      cors_(options.cors),
+      endpoints_{server,
                  executors.admin,
-                 shared_memory,
+                 options.shared_memory,
                  ToJson(server->Metadata()),
-                 InferEndpoint(server, executors.compression, limits, shared_memory),
-                 GenerateEndpoint(server, limits, max_waiting_bytes)},
+                 OpenApiDocument(AllRoutes(), server->Metadata().version),
+                 InferEndpoint(server, executors.compression, options.limits, options.shared_memory,
+                               options.header_forwarding),
+                 GenerateEndpoint(server, options.limits, options.max_waiting_bytes,
+                                  options.header_forwarding)},
       routes_(AllRoutes()),
       router_(MakeRouter(routes_)) {}
 
 void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
+  cors_.Mark(*request, &responder);
   const std::optional<RouteMatch> match = router_.Match(request->path());
   if (!match.has_value()) return responder.Complete(MakeErrorResponse(404, "Not Found"));
   const HttpRoute& route = routes_[match->pattern];
+  if (request->method() == HttpMethod::kOptions) {
+    return responder.Complete(cors_.Options(*request, AllowedMethods(route.methods)));
+  }
+  if (auto refusal = Refuse(route, *request)) return responder.Complete(*std::move(refusal));
   if (!IsMethodAllowed(route.methods, request->method())) {
     return responder.Complete(MethodNotAllowed(route));
   }
   route.handle(&endpoints_, {match->names, std::move(request)}, std::move(responder));
+}
+
+std::optional<HttpResponse> HttpFrontend::Refuse(const HttpRoute& route,
+                                                 const HttpRequest& request) const {
+  const std::optional<AccessRefusal> refusal = access_.Check(
+      route.group, [&](absl::string_view name) { return request.FindHeader(name).value_or(""); });
+  if (!refusal.has_value()) return std::nullopt;
+  if (refusal->reason != AccessRefusal::Reason::kNoKey) {
+    return MakeErrorResponse(403, refusal->message);
+  }
+  HttpResponse response = MakeErrorResponse(401, refusal->message);
+  response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
 }
 
 HttpServerOptions InferencePortOptions(Server* server, HttpServerOptions options) {

@@ -5,9 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/spare_executor.h"
+#include "frontends/access/access_control.h"
+#include "frontends/header_forwarding/header_forwarding.h"
+#include "frontends/http/cors.h"
 #include "frontends/http/http_endpoints.h"
 #include "frontends/http/http_server.h"
 #include "frontends/http/router.h"
@@ -23,18 +27,32 @@ struct HttpExecutors {
   SpareExecutor* compression = nullptr;  // (de)compression of large bodies and answers
 };
 
+struct HttpFrontendOptions {
+  RequestLimits limits;
+  // Bytes of one generated stream that may wait for its client.
+  uint64_t max_waiting_bytes = kMaxWaitingStreamBytes;
+  // Must outlive the frontend.
+  SharedMemoryRegistry* shared_memory = SharedMemoryRegistry::Closed();
+  AccessControl access;
+  CorsPolicy cors;
+  HeaderForwarding header_forwarding;
+};
+
 class HttpFrontend final : public HttpHandler {
  public:
-  // `max_waiting_bytes`: bytes of one generated stream that may wait for its client. `server` and
-  // `shared_memory` must outlive the frontend, which must be destroyed after the server has stopped
-  // and `executors` have ended.
-  HttpFrontend(Server* server, const HttpExecutors& executors, const RequestLimits& limits = {},
-               uint64_t max_waiting_bytes = kMaxWaitingStreamBytes,
-               SharedMemoryRegistry* shared_memory = SharedMemoryRegistry::Closed());
+  // `server` must outlive the frontend, which must be destroyed after the server has stopped and
+  // `executors` have ended.
+  HttpFrontend(Server* server, const HttpExecutors& executors,
+               const HttpFrontendOptions& options = {});
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:
+  // Nothing if the client may use the route.
+  std::optional<HttpResponse> Refuse(const HttpRoute& route, const HttpRequest& request) const;
+
+  const AccessControl access_;
+  const CorsPolicy cors_;
   HttpEndpoints endpoints_;
   const std::vector<HttpRoute> routes_;
   const Router router_;

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/testing/door.h"
@@ -64,7 +65,7 @@ class HttpFrontendTest : public testing::Test {
     server_ = server->release();
     admin_ = new SpareExecutor(SpareExecutorOptions());
     frontend_ =
-        new HttpFrontend(server_, {admin_, admin_}, RequestLimits{/*max_input_size=*/1 << 20});
+        new HttpFrontend(server_, {admin_, admin_}, {RequestLimits{/*max_input_size=*/1 << 20}});
     HttpServerOptions http = InferencePortOptions(server_);
     http.address = "127.0.0.1";
     auto listening = HttpServer::Start(http, frontend_);
@@ -116,11 +117,15 @@ std::string Floats(const std::vector<float>& values) {
 }
 
 TEST_F(HttpFrontendTest, Health) {
-  for (const char* path : {"/v2/health/live", "/v2/health/ready", "/v2/models/echo/ready",
-                           "/v2/models/ec%68o/versions/1/ready"}) {
+  const std::string model = R"({"name":"echo","ready":true})";
+  for (const auto& [path, body] :
+       {std::pair<const char*, std::string>{"/v2/health/live", R"({"live":true})"},
+        {"/v2/health/ready", R"({"ready":true})"},
+        {"/v2/models/echo/ready", model},
+        {"/v2/models/ec%68o/versions/1/ready", model}}) {
     const auto response = Get(path);
     EXPECT_EQ(response.status, 200) << path;
-    EXPECT_EQ(response.body, "") << path;
+    EXPECT_EQ(response.body, body) << path;
   }
 }
 
@@ -313,7 +318,7 @@ class HungAdministrationTest : public HttpFrontendTest {
 
   Door door_;
   SpareExecutor admin_{SpareExecutorOptions{"admin", kThreads, kThreads, kMaxWaiting}};
-  HttpFrontend handler_{server_, {&admin_, &admin_}, RequestLimits{}};
+  HttpFrontend handler_{server_, {&admin_, &admin_}};
   std::unique_ptr<HttpServer> http_;
 };
 

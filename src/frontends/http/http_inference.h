@@ -21,6 +21,7 @@
 #include "frontends/codec/placed_output_allocator.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
+#include "frontends/http/forwarded_headers.h"
 #include "frontends/http/http_message.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "infer/flight.h"
@@ -48,6 +49,11 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
   absl::Status Read(std::shared_ptr<ReceivedBody> body, std::optional<size_t> header_length,
                     const RequestLimits& limits, Budget* budget,
                     const SharedMemoryRegistry* shared_memory);
+
+  // Gives the model the `headers` that `forwarding` chooses. REQUIRES: Read has succeeded.
+  absl::Status Forward(const HeaderForwarding& forwarding, absl::Span<const HttpHeader> headers) {
+    return ForwardHeaders(forwarding, headers, draft());
+  }
 
   // Hands the request of `inference` to `server`, which may execute it in `turn` (null: it may
   // not). The answer goes to the responder on every path. REQUIRES: Attach.

@@ -26,7 +26,7 @@
 
 namespace nereid {
 
-enum class HttpMethod : uint8_t { kGet, kHead, kPost, kOther };
+enum class HttpMethod : uint8_t { kGet, kHead, kPost, kOptions, kOther };
 
 struct HttpHeader {
   absl::string_view name;
@@ -115,6 +115,8 @@ class HttpResponseSink {
   virtual void Complete(HttpResponse response) = 0;
   virtual void CompleteWith(absl::AnyInvocable<HttpResponse()> make) = 0;
   virtual void SetOnCancel(absl::AnyInvocable<void()> on_cancel) = 0;
+  // Adds a header to the response, whoever makes it. `name` lives as long as the program.
+  virtual void AddHeader(absl::string_view name, std::string value) = 0;
   virtual InlineTurn* inline_turn() { return nullptr; }
   virtual uint64_t other_requests() const { return 0; }
 };
@@ -142,6 +144,12 @@ class HttpResponder {
   // destroyed on the I/O thread. REQUIRES: called inside HttpHandler::Handle on its thread.
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) {
     sink_->SetOnCancel(std::move(on_cancel));
+  }
+
+  // Adds a header to the response, whichever it will be. `name` lives as long as the program.
+  // REQUIRES: as for SetOnCancel.
+  void AddHeader(absl::string_view name, std::string value) {
+    sink_->AddHeader(name, std::move(value));
   }
 
   // The turn of the I/O thread; null if it has none. REQUIRES: as for SetOnCancel.

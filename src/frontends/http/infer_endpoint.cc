@@ -62,11 +62,13 @@ struct InferEndpoint::Compressed {
 };
 
 InferEndpoint::InferEndpoint(Server* server, SpareExecutor* compression,
-                             const RequestLimits& limits, const SharedMemoryRegistry* shared_memory)
+                             const RequestLimits& limits, const SharedMemoryRegistry* shared_memory,
+                             HeaderForwarding header_forwarding)
     : server_(server),
       compression_(compression),
       limits_(limits),
       shared_memory_(shared_memory),
+      header_forwarding_(std::move(header_forwarding)),
       allocators_(server->in_flight_bytes()) {}
 
 void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
@@ -172,8 +174,9 @@ absl::Status InferEndpoint::Read(const HttpRequest& request, HttpInference* infe
     ASSIGN_OR_RETURN(header_length,
                      ParseInferenceHeaderLength(*header, request.body_text().size()));
   }
-  return inference->Read(request.body(), header_length, limits_, server_->in_flight_bytes(),
-                         shared_memory_);
+  RETURN_IF_ERROR(inference->Read(request.body(), header_length, limits_,
+                                  server_->in_flight_bytes(), shared_memory_));
+  return inference->Forward(header_forwarding_, request.headers());
 }
 
 void InferEndpoint::IssueOrRefuse(const absl::Status& read,
@@ -189,7 +192,11 @@ void Infer(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
 }
 
 constexpr HttpRoute kInferRoutes[] = {
-    {"/v2/models/{model}[/versions/{version}]/infer", RouteMethods::kPost, "inference", &Infer},
+    {"/v2/models/{model}[/versions/{version}]/infer",
+     RouteMethods::kPost,
+     ApiGroup::kInference,
+     &Infer,
+     {"Inference", "InferResponse", "InferRequest", BodyForm::kTensors, false, true}},
 };
 
 }  // namespace

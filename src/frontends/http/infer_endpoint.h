@@ -11,6 +11,7 @@
 #include "base/spare_executor.h"
 #include "frontends/codec/placed_output_allocator.h"
 #include "frontends/codec/request_limits.h"
+#include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
@@ -29,7 +30,7 @@ class InferEndpoint {
   // after the server has stopped and `compression` has ended. On `compression` large bodies are
   // decompressed and read, and large answers compressed.
   InferEndpoint(Server* server, SpareExecutor* compression, const RequestLimits& limits,
-                const SharedMemoryRegistry* shared_memory);
+                const SharedMemoryRegistry* shared_memory, HeaderForwarding header_forwarding);
 
   // Answers at once if the request cannot be issued, otherwise when its response arrives. Runs on
   // an I/O thread; never blocks.
@@ -57,6 +58,7 @@ class InferEndpoint {
   SpareExecutor* const compression_;
   const RequestLimits limits_;
   const SharedMemoryRegistry* const shared_memory_;
+  const HeaderForwarding header_forwarding_;
   const OutputAllocators allocators_;
 };
 

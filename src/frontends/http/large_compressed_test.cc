@@ -116,7 +116,7 @@ class LargeCompressedTest : public testing::Test {
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     frontend_ = std::make_unique<HttpFrontend>(server_.get(), HttpExecutors{&admin_, &compression_},
-                                               RequestLimits{kMaxInputSize});
+                                               HttpFrontendOptions{RequestLimits{kMaxInputSize}});
     HttpServerOptions http = InferencePortOptions(server_.get());
     http.address = "127.0.0.1";
     auto listening = HttpServer::Start(http, frontend_.get());
@@ -375,6 +375,7 @@ TEST_F(LargeCompressedTest, LeavingCancelsWhatAnotherThreadIssues) {
 // A sink for the answer without a client, so that nothing is cancelled unless the test does it.
 class Answers final : public HttpResponseSink {
  public:
+  void AddHeader(absl::string_view /*name*/, std::string /*value*/) override {}
   void Complete(HttpResponse response) override { status.set_value(response.status); }
   void CompleteWith(absl::AnyInvocable<HttpResponse()> make) override { Complete(make()); }
   void SetOnCancel(absl::AnyInvocable<void()>) override {}

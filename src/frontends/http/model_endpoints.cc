@@ -1,4 +1,7 @@
 // Routes about models: readiness, metadata, configuration, statistics.
+#include <string>
+
+#include "frontends/http/health_response.h"
 #include "frontends/http/model_version.h"
 #include "frontends/http/response_handlers.h"
 #include "frontends/http/routes.h"
@@ -7,14 +10,13 @@
 namespace nereid {
 namespace {
 
-// 200 with an empty body, 503 if not ready, otherwise the error of the look-up.
+// An error of the look-up says nothing about readiness: the model is not known.
 HttpResponse ModelReadyResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
   const auto version = VersionOf(call.names);
   if (!version.ok()) return StatusResponse(version.status());
-  const auto ready = endpoints.server->IsModelReady(call.names.model.Decoded(), *version,
-                                                    ReadinessFrom::kLastAnswer);
-  if (!ready.ok()) return StatusResponse(ready.status());
-  return *ready ? HttpResponse() : MakeErrorResponse(503, "Model version not ready");
+  const std::string name = call.names.model.Decoded();
+  const auto ready = endpoints.server->IsModelReady(name, *version, ReadinessFrom::kLastAnswer);
+  return HealthResponse(ready, {"ready", "Model version not ready"}, name);
 }
 
 HttpResponse ModelMetadataResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
@@ -40,15 +42,31 @@ HttpResponse ModelStatisticsResponse(const HttpEndpoints& endpoints, const HttpC
 }
 
 constexpr HttpRoute kModelRoutes[] = {
-    {"/v2/models/{model}[/versions/{version}]/ready", RouteMethods::kGet, "health",
-     &RespondNow<ModelReadyResponse>},
-    {"/v2/models/{model}[/versions/{version}]", RouteMethods::kGet, "metadata",
-     &RespondLater<ModelMetadataResponse>},
-    {"/v2/models/{model}[/versions/{version}]/config", RouteMethods::kGet, "model-config",
-     &RespondLater<ModelConfigResponse>},
-    {"/v2/models/{model}[/versions/{version}]/stats", RouteMethods::kGet, "statistics",
-     &RespondLater<ModelStatisticsResponse>},
-    {"/v2/models/stats", RouteMethods::kGet, "statistics", &RespondLater<ModelStatisticsResponse>},
+    {"/v2/models/{model}[/versions/{version}]/ready",
+     RouteMethods::kGet,
+     ApiGroup::kHealth,
+     &RespondNow<ModelReadyResponse>,
+     {"Is the model ready?", "ModelReady"}},
+    {"/v2/models/{model}[/versions/{version}]",
+     RouteMethods::kGet,
+     ApiGroup::kMetadata,
+     &RespondLater<ModelMetadataResponse>,
+     {"Inputs and outputs of the model", "ModelMetadata"}},
+    {"/v2/models/{model}[/versions/{version}]/config",
+     RouteMethods::kGet,
+     ApiGroup::kModelConfig,
+     &RespondLater<ModelConfigResponse>,
+     {"Configuration of the model", "ModelConfig"}},
+    {"/v2/models/{model}[/versions/{version}]/stats",
+     RouteMethods::kGet,
+     ApiGroup::kStatistics,
+     &RespondLater<ModelStatisticsResponse>,
+     {"Statistics of the model", "Statistics"}},
+    {"/v2/models/stats",
+     RouteMethods::kGet,
+     ApiGroup::kStatistics,
+     &RespondLater<ModelStatisticsResponse>,
+     {"Statistics of all ready models", "Statistics"}},
 };
 
 }  // namespace

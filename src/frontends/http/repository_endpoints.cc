@@ -51,12 +51,21 @@ void ControlModel(HttpEndpoints* endpoints, HttpCall call, HttpResponder respond
 }
 
 constexpr HttpRoute kRepositoryRoutes[] = {
-    {"/v2/repository[/{repository}]/index", RouteMethods::kPost, "model-repository",
-     &RespondLater<RepositoryIndexResponse>},
-    {"/v2/repository[/{repository}]/models/{model}/load", RouteMethods::kPost, "model-repository",
-     &ControlModel<LoadModel>},
-    {"/v2/repository[/{repository}]/models/{model}/unload", RouteMethods::kPost, "model-repository",
-     &ControlModel<UnloadModel>},
+    {"/v2/repository[/{repository}]/index",
+     RouteMethods::kPost,
+     ApiGroup::kModelRepository,
+     &RespondLater<RepositoryIndexResponse>,
+     {"Models of the repositories", "RepositoryIndex", "IndexRequest", BodyForm::kJson, true}},
+    {"/v2/repository[/{repository}]/models/{model}/load",
+     RouteMethods::kPost,
+     ApiGroup::kModelRepository,
+     &ControlModel<LoadModel>,
+     {"Load the model, or load it again", nullptr, "LoadRequest", BodyForm::kJson, true, true}},
+    {"/v2/repository[/{repository}]/models/{model}/unload",
+     RouteMethods::kPost,
+     ApiGroup::kModelRepository,
+     &ControlModel<UnloadModel>,
+     {"Unload the model", nullptr, "UnloadRequest", BodyForm::kJson, true, true}},
 };
 
 }  // namespace

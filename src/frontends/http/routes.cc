@@ -21,6 +21,7 @@ bool IsMethodAllowed(RouteMethods methods, HttpMethod method) {
       return methods != RouteMethods::kPost;
     case HttpMethod::kPost:
       return methods != RouteMethods::kGet;
+    case HttpMethod::kOptions:  // answered for all routes alike
     case HttpMethod::kOther:
       return false;
   }
@@ -31,7 +32,7 @@ std::vector<HttpRoute> AllRoutes() {
   std::vector<HttpRoute> all;
   for (const absl::Span<const HttpRoute> rows :
        {InferRoutes(), GenerateRoutes(), ServerRoutes(), ModelRoutes(), RepositoryRoutes(),
-        SharedMemoryRoutes(), UnsupportedRoutes()}) {
+        SharedMemoryRoutes(), UnsupportedRoutes(), WelcomeRoutes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

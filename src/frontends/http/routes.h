@@ -9,7 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "frontends/access/api_group.h"
 #include "frontends/http/http_message.h"
+#include "frontends/http/route_doc.h"
 #include "frontends/http/router.h"
 
 namespace nereid {
@@ -30,9 +32,9 @@ enum class RouteMethods : uint8_t { kGet, kPost, kGetAndPost };  // GET always i
 struct HttpRoute {
   absl::string_view pattern;  // in the syntax of Router
   RouteMethods methods;
-  // The API group of the route, for access restricted by group.
-  absl::string_view group;
+  ApiGroup group;
   HttpRouteHandler handle;
+  RouteDoc doc;
 };
 
 // Value of an Allow header: "GET, HEAD", "POST" or "GET, HEAD, POST".
@@ -47,6 +49,7 @@ absl::Span<const HttpRoute> RepositoryRoutes();    // repository_endpoints.cc
 absl::Span<const HttpRoute> ServerRoutes();        // server_endpoints.cc
 absl::Span<const HttpRoute> SharedMemoryRoutes();  // shared_memory_endpoints.cc
 absl::Span<const HttpRoute> UnsupportedRoutes();   // unsupported_endpoints.cc
+absl::Span<const HttpRoute> WelcomeRoutes();       // welcome_endpoints.cc
 
 // All rows.
 std::vector<HttpRoute> AllRoutes();

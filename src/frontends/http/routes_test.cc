@@ -19,7 +19,9 @@ struct Expected {
 
 // The routes of the protocol, beginning with the longest form of each.
 constexpr Expected kExpected[] = {
+    {"/", "GET, HEAD", "metadata"},
     {"/v2", "GET, HEAD", "metadata"},
+    {"/v2/openapi.json", "GET, HEAD", "metadata"},
     {"/v2/health/live", "GET, HEAD", "health"},
     {"/v2/health/ready", "GET, HEAD", "health"},
     {"/v2/models/stats", "GET, HEAD", "statistics"},
@@ -67,7 +69,7 @@ TEST(RoutesTest, AreThoseOfTheProtocol) {
     const std::optional<RouteMatch> match = router.Match(expected.path);
     ASSERT_TRUE(match.has_value()) << expected.path;
     EXPECT_STREQ(AllowedMethods(routes[match->pattern].methods), expected.allow) << expected.path;
-    EXPECT_EQ(routes[match->pattern].group, expected.group) << expected.path;
+    EXPECT_EQ(ApiGroupName(routes[match->pattern].group), expected.group) << expected.path;
     seen.insert(match->pattern);
   }
   // There are no other routes.

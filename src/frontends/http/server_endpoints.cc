@@ -1,4 +1,5 @@
 // Routes about the server: health and metadata.
+#include "frontends/http/health_response.h"
 #include "frontends/http/response_handlers.h"
 #include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
@@ -6,18 +7,13 @@
 namespace nereid {
 namespace {
 
-// 200 with an empty body, or 503 with the reason.
-HttpResponse HealthResponse(const absl::StatusOr<bool>& healthy, const char* reason) {
-  if (!healthy.ok()) return StatusResponse(healthy.status());
-  return *healthy ? HttpResponse() : MakeErrorResponse(503, reason);
-}
-
 HttpResponse ServerLiveResponse(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
-  return HealthResponse(endpoints.server->IsLive(), "Server not live");
+  return HealthResponse(endpoints.server->IsLive(), {"live", "Server not live"});
 }
 
 HttpResponse ServerReadyResponse(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
-  return HealthResponse(endpoints.server->IsReady(ReadinessFrom::kLastAnswer), "Server not ready");
+  return HealthResponse(endpoints.server->IsReady(ReadinessFrom::kLastAnswer),
+                        {"ready", "Server not ready"});
 }
 
 HttpResponse ServerMetadataResponse(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
@@ -25,9 +21,21 @@ HttpResponse ServerMetadataResponse(const HttpEndpoints& endpoints, const HttpCa
 }
 
 constexpr HttpRoute kServerRoutes[] = {
-    {"/v2/health/live", RouteMethods::kGet, "health", &RespondNow<ServerLiveResponse>},
-    {"/v2/health/ready", RouteMethods::kGet, "health", &RespondNow<ServerReadyResponse>},
-    {"/v2", RouteMethods::kGet, "metadata", &RespondNow<ServerMetadataResponse>},
+    {"/v2/health/live",
+     RouteMethods::kGet,
+     ApiGroup::kHealth,
+     &RespondNow<ServerLiveResponse>,
+     {"Is the server live?", "Live"}},
+    {"/v2/health/ready",
+     RouteMethods::kGet,
+     ApiGroup::kHealth,
+     &RespondNow<ServerReadyResponse>,
+     {"Is the server ready?", "Ready"}},
+    {"/v2",
+     RouteMethods::kGet,
+     ApiGroup::kMetadata,
+     &RespondNow<ServerMetadataResponse>,
+     {"Name, version and extensions of the server", "ServerMetadata"}},
 };
 
 }  // namespace

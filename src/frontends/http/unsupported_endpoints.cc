@@ -20,10 +20,21 @@ HttpResponse NoLogging(const HttpEndpoints& /*endpoints*/, const HttpCall& /*cal
 }
 
 constexpr HttpRoute kUnsupportedRoutes[] = {
-    {"/v2/trace/setting", RouteMethods::kGetAndPost, "trace", &RespondNow<NoTracing>},
-    {"/v2/models/{model}/trace/setting", RouteMethods::kGetAndPost, "trace",
-     &RespondNow<NoTracing>},
-    {"/v2/logging", RouteMethods::kGetAndPost, "logging", &RespondNow<NoLogging>},
+    {"/v2/trace/setting",
+     RouteMethods::kGetAndPost,
+     ApiGroup::kTrace,
+     &RespondNow<NoTracing>,
+     {"Trace settings", "TraceSettings", "TraceSettings", BodyForm::kJson, false, true}},
+    {"/v2/models/{model}/trace/setting",
+     RouteMethods::kGetAndPost,
+     ApiGroup::kTrace,
+     &RespondNow<NoTracing>,
+     {"Trace settings", "TraceSettings", "TraceSettings", BodyForm::kJson, false, true}},
+    {"/v2/logging",
+     RouteMethods::kGetAndPost,
+     ApiGroup::kLogging,
+     &RespondNow<NoLogging>,
+     {"Log settings", "LogSettings", "LogSettings", BodyForm::kJson, false, true}},
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ constexpr size_t kMostCopiedBytes = 4096;
 HttpMethod MethodOf(absl::string_view method) {
   if (method == "GET") return HttpMethod::kGet;
   if (method == "HEAD") return HttpMethod::kHead;
-  return method == "POST" ? HttpMethod::kPost : HttpMethod::kOther;
+  if (method == "POST") return HttpMethod::kPost;
+  return method == "OPTIONS" ? HttpMethod::kOptions : HttpMethod::kOther;
 }
 
 // The request without its body. Fields that stand for parts of the request line are no headers.

@@ -4,6 +4,7 @@ namespace nereid::http {
 
 void ResponseReceiver::Handle(HttpHandler* handler, std::unique_ptr<HttpRequest> request) {
   handling_ = true;
+  added_headers_.clear();
   handler->Handle(std::move(request), HttpResponder(Receiver()));
 }
 
@@ -44,6 +45,8 @@ void ResponseReceiver::OnDelivery() {
     return DropResponse();
   }
   if (make) response_ = make();
+  for (auto& header : added_headers_) response_.headers.push_back(std::move(header));
+  added_headers_.clear();
   if (response_.body_stream == nullptr) on_cancel_ = nullptr;
   OnResponse();
 }

@@ -8,10 +8,13 @@
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_RECEIVER_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_RECEIVER_H_
 
+#include <absl/container/inlined_vector.h>
 #include <absl/functional/any_invocable.h>
+#include <absl/strings/string_view.h>
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "frontends/http/http_body_stream.h"
@@ -33,6 +36,9 @@ class ResponseReceiver : public transport::Delivery,
   void Complete(HttpResponse response) final;
   void CompleteWith(absl::AnyInvocable<HttpResponse()> make) final;
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) final;
+  void AddHeader(absl::string_view name, std::string value) final {
+    added_headers_.emplace_back(name, std::move(value));
+  }
   InlineTurn* inline_turn() final { return loop_->turn(); }
   // HttpBodyStream::Reader
   void OnBodyPieces() final;
@@ -74,6 +80,8 @@ class ResponseReceiver : public transport::Delivery,
   bool handling_ = false;  // a request is being handled, whose response is not there yet
   bool left_ = false;      // Leave was called
   absl::AnyInvocable<void()> on_cancel_;
+  // By AddHeader, for the response of the request that is being handled.
+  absl::InlinedVector<std::pair<absl::string_view, std::string>, 1> added_headers_;
   // One of these is written by Complete or CompleteWith on any thread while `handling_`. completed_
   // distinguishes that from new pieces of a body, and orders the accesses.
   std::atomic<bool> completed_{false};

@@ -1,0 +1,43 @@
+#include "flags/access_flags.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <string>
+#include <utility>
+
+#include "flags/flag_kinds.h"
+#include "flags/flag_table.h"
+
+namespace nereid {
+
+Flag RestrictedFlag(const char* name, const char* thing, absl::string_view header,
+                    RestrictedApis* target) {
+  return {
+      name, "<groups>:<key>=<value>", "",
+      absl::StrCat("Groups of the API, separated by commas, that are open only to requests with ",
+                   header, " of this value: ", ApiGroupNames(), ". May be given several times."),
+      [option = absl::StrCat("--", name), thing, target](absl::string_view value) {
+        return target->Add(value, {option.c_str(), thing});
+      }};
+}
+
+Flag ForwardingFlag(const char* name, absl::string_view what, HeaderForwarding* target) {
+  return {name, "<pattern>", "",
+          absl::StrCat("Models get the ", what,
+                       " whose name holds this regular expression (RE2, in "
+                       "any case) as parameters of the request."),
+          [target](absl::string_view value) {
+            absl::StatusOr<HeaderForwarding> made = HeaderForwarding::Create(std::string(value));
+            if (made.ok()) *target = *std::move(made);
+            return made.status();
+          }};
+}
+
+FlagGroup AccessFlags(Settings* s) {
+  return {"Access",
+          {StringFlag("api-key-file", &s->api_key_file,
+                      "File of keys and the groups of the API that each opens, for HTTP and gRPC; "
+                      "it is read again when it changes. Without one no key is asked for.")}};
+}
+
+}  // namespace nereid

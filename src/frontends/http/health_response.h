@@ -1,0 +1,25 @@
+// The answers of health routes, as the Open Inference Protocol has them. A pure function,
+// thread-safe.
+#ifndef NEREID_FRONTENDS_HTTP_HEALTH_RESPONSE_H_
+#define NEREID_FRONTENDS_HTTP_HEALTH_RESPONSE_H_
+
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include "frontends/http/http_message.h"
+
+namespace nereid {
+
+struct HealthTexts {
+  const char* key;          // "live" or "ready"
+  const char* not_healthy;  // the error
+};
+
+// 200 {"ready":true}; 503 {"ready":false,"error":"..."}; an error of asking has its own status,
+// and says {"error":"..."}. With `model` the first two begin with {"name":"M",...}.
+HttpResponse HealthResponse(const absl::StatusOr<bool>& healthy, const HealthTexts& texts,
+                            absl::string_view model = {});
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_HEALTH_RESPONSE_H_

@@ -1,0 +1,210 @@
+#include "frontends/http/openapi.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include "base/json_writer.h"
+#include "frontends/http/openapi_schemas.h"
+
+namespace nereid {
+namespace {
+
+constexpr char kJson[] = "application/json";
+constexpr char kTensors[] = "application/octet-stream";
+constexpr char kEvents[] = "text/event-stream";
+constexpr char kHtml[] = "text/html";
+
+void WriteReference(absl::string_view schema, JsonWriter* w) {
+  w->BeginObject();
+  w->Key("$ref");
+  w->String(absl::StrCat("#/components/schemas/", schema));
+  w->EndObject();
+}
+
+// A member of "content"; without `schema` its bytes are not described.
+void WriteMedia(absl::string_view type, const char* schema, JsonWriter* w) {
+  w->Key(type);
+  w->BeginObject();
+  if (schema != nullptr) {
+    w->Key("schema");
+    WriteReference(schema, w);
+  }
+  w->EndObject();
+}
+
+// The names in braces of a path.
+std::vector<absl::string_view> NamesIn(absl::string_view path) {
+  std::vector<absl::string_view> names;
+  for (const absl::string_view segment : absl::StrSplit(path, '/')) {
+    if (!segment.empty() && segment.front() == '{') {
+      names.push_back(segment.substr(1, segment.size() - 2));
+    }
+  }
+  return names;
+}
+
+void WriteParameters(absl::string_view path, JsonWriter* w) {
+  w->Key("parameters");
+  w->BeginArray();
+  for (const absl::string_view name : NamesIn(path)) {
+    w->BeginObject();
+    w->Key("name");
+    w->String(name);
+    w->Key("in");
+    w->String("path");
+    w->Key("required");
+    w->Bool(true);
+    w->Key("schema");
+    w->Raw(name == "version" ? R"({"type":"string","pattern":"^[0-9]+$"})"
+                             : R"({"type":"string","minLength":1})");
+    w->EndObject();
+  }
+  w->EndArray();
+}
+
+void WriteRequest(const RouteDoc& doc, JsonWriter* w) {
+  w->Key("requestBody");
+  w->BeginObject();
+  w->Key("required");
+  w->Bool(!doc.body_optional);
+  w->Key("content");
+  w->BeginObject();
+  WriteMedia(kJson, doc.request, w);
+  if (doc.form == BodyForm::kTensors) WriteMedia(kTensors, nullptr, w);
+  w->EndObject();
+  w->EndObject();
+}
+
+void WriteAnswer(const RouteDoc& doc, JsonWriter* w) {
+  w->Key("200");
+  w->BeginObject();
+  w->Key("description");
+  w->String("Success");
+  if (doc.response != nullptr) {
+    w->Key("content");
+    w->BeginObject();
+    if (doc.form == BodyForm::kEvents) {
+      WriteMedia(kEvents, nullptr, w);
+    } else {
+      WriteMedia(kJson, doc.response, w);
+    }
+    if (doc.form == BodyForm::kTensors) WriteMedia(kTensors, nullptr, w);
+    if (doc.form == BodyForm::kHtml) WriteMedia(kHtml, nullptr, w);
+    w->EndObject();
+  }
+  w->EndObject();
+}
+
+// `events`: an error may come as the first event.
+void WriteError(const char* status, const char* description, bool events, JsonWriter* w) {
+  w->Key(status);
+  w->BeginObject();
+  w->Key("description");
+  w->String(description);
+  w->Key("content");
+  w->BeginObject();
+  WriteMedia(kJson, "Error", w);
+  if (events) WriteMedia(kEvents, nullptr, w);
+  w->EndObject();
+  w->EndObject();
+}
+
+void WriteResponses(const RouteDoc& doc, JsonWriter* w) {
+  const bool events = doc.form == BodyForm::kEvents;
+  w->Key("responses");
+  w->BeginObject();
+  WriteAnswer(doc, w);
+  WriteError("4XX", "The request is wrong, names something unknown, or is not allowed", events, w);
+  if (doc.may_be_unsupported) WriteError("501", "This server does not offer it", events, w);
+  WriteError("503", "Not ready, or too much at a time: try again later", events, w);
+  w->EndObject();
+}
+
+// "post_v2_models_model_infer"
+std::string OperationId(absl::string_view method, absl::string_view path) {
+  std::string id(method);
+  for (const absl::string_view segment : absl::StrSplit(path, '/', absl::SkipEmpty())) {
+    id += '_';
+    for (const char c : segment) {
+      if (absl::ascii_isalnum(static_cast<unsigned char>(c))) id += c;
+    }
+  }
+  return id;
+}
+
+void WriteOperation(const char* method, const std::string& path, const HttpRoute& route,
+                    JsonWriter* w) {
+  w->Key(method);
+  w->BeginObject();
+  w->Key("operationId");
+  w->String(OperationId(method, path));
+  w->Key("summary");
+  w->String(route.doc.summary);
+  w->Key("tags");
+  w->BeginArray();
+  w->String(ApiGroupName(route.group));
+  w->EndArray();
+  if (absl::string_view(method) == "post" && route.doc.request != nullptr) {
+    WriteRequest(route.doc, w);
+  }
+  WriteResponses(route.doc, w);
+  w->EndObject();
+}
+
+void WritePath(const std::string& path, const HttpRoute& route, JsonWriter* w) {
+  w->Key(path);
+  w->BeginObject();
+  WriteParameters(path, w);
+  if (route.methods != RouteMethods::kPost) WriteOperation("get", path, route, w);
+  if (route.methods != RouteMethods::kGet) WriteOperation("post", path, route, w);
+  w->EndObject();
+}
+
+void WriteInfo(absl::string_view version, JsonWriter* w) {
+  w->Key("openapi");
+  w->String("3.1.0");
+  w->Key("info");
+  w->BeginObject();
+  w->Key("title");
+  w->String("Nereid");
+  w->Key("summary");
+  w->String("Inference over REST: the Open Inference Protocol, version 2, and its extensions");
+  w->Key("version");
+  w->String(version);
+  w->EndObject();
+}
+
+}  // namespace
+
+std::vector<std::string> PathsOf(absl::string_view pattern) {
+  const size_t open = pattern.find('[');
+  if (open == absl::string_view::npos) return {std::string(pattern)};
+  const size_t close = pattern.find(']');
+  const absl::string_view before = pattern.substr(0, open);
+  const absl::string_view after = pattern.substr(close + 1);
+  return {absl::StrCat(before, after),
+          absl::StrCat(before, pattern.substr(open + 1, close - open - 1), after)};
+}
+
+std::string OpenApiDocument(absl::Span<const HttpRoute> routes, absl::string_view version) {
+  std::string json;
+  JsonWriter w(&json);
+  w.BeginObject();
+  WriteInfo(version, &w);
+  w.Key("paths");
+  w.BeginObject();
+  for (const HttpRoute& route : routes) {
+    for (const std::string& path : PathsOf(route.pattern)) WritePath(path, route, &w);
+  }
+  w.EndObject();
+  w.Key("components");
+  w.BeginObject();
+  w.Key("schemas");
+  w.Raw(kOpenApiSchemas);
+  w.EndObject();
+  w.EndObject();
+  return json;
+}
+
+}  // namespace nereid

@@ -1,0 +1,223 @@
+#include "frontends/http/openapi_schemas.h"
+
+namespace nereid {
+
+// JSON Schema 2020-12, as OpenAPI 3.1 has it. Answers have no members but those that are named;
+// what a request may have besides is ignored.
+const char kOpenApiSchemas[] = R"json({
+"Error": {
+  "type": "object", "required": ["error"], "additionalProperties": true,
+  "properties": {"error": {"type": "string", "description": "One sentence that says what is wrong."}}
+},
+"Live": {
+  "type": "object", "required": ["live"], "additionalProperties": false,
+  "properties": {"live": {"type": "boolean"}, "error": {"type": "string"}}
+},
+"Ready": {
+  "type": "object", "required": ["ready"], "additionalProperties": false,
+  "properties": {"ready": {"type": "boolean"}, "error": {"type": "string"}}
+},
+"ModelReady": {
+  "type": "object", "required": ["name", "ready"], "additionalProperties": false,
+  "properties": {"name": {"type": "string"}, "ready": {"type": "boolean"},
+                 "error": {"type": "string"}}
+},
+"ServerMetadata": {
+  "type": "object", "required": ["name", "version", "extensions"], "additionalProperties": false,
+  "properties": {"name": {"type": "string"}, "version": {"type": "string"},
+                 "extensions": {"type": "array", "items": {"type": "string"}}}
+},
+"TensorMetadata": {
+  "type": "object", "required": ["name", "datatype", "shape"], "additionalProperties": false,
+  "properties": {"name": {"type": "string"}, "datatype": {"$ref": "#/components/schemas/DataType"},
+                 "shape": {"type": "array", "items": {"type": "integer", "minimum": -1},
+                           "description": "-1: any size."}}
+},
+"ModelMetadata": {
+  "type": "object", "required": ["name", "versions", "platform", "inputs", "outputs"],
+  "additionalProperties": false,
+  "properties": {
+    "name": {"type": "string"},
+    "versions": {"type": "array", "items": {"type": "string"}},
+    "platform": {"type": "string"},
+    "inputs": {"type": "array", "items": {"$ref": "#/components/schemas/TensorMetadata"}},
+    "outputs": {"type": "array", "items": {"$ref": "#/components/schemas/TensorMetadata"}}}
+},
+"ModelConfig": {
+  "type": "object", "description": "The protobuf message ModelConfig as JSON.",
+  "required": ["name"], "properties": {"name": {"type": "string"}}
+},
+"DataType": {
+  "enum": ["BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64",
+           "FP16", "BF16", "FP32", "FP64", "BYTES"]
+},
+"Parameters": {
+  "type": "object", "description": "Parameters that the protocol does not name go to the model.",
+  "additionalProperties": {"type": ["string", "integer", "boolean", "number"]}
+},
+"TensorData": {
+  "type": "array",
+  "description": "The elements in row-major order, flat or nested.",
+  "items": {"anyOf": [{"type": ["number", "string", "boolean"]},
+                      {"$ref": "#/components/schemas/TensorData"}]}
+},
+"InferRequest": {
+  "type": "object", "required": ["inputs"],
+  "properties": {
+    "id": {"type": "string"},
+    "parameters": {
+      "allOf": [{"$ref": "#/components/schemas/Parameters"}],
+      "properties": {
+        "sequence_id": {"type": ["integer", "string"]}, "sequence_start": {"type": "boolean"},
+        "sequence_end": {"type": "boolean"}, "priority": {"type": "integer", "minimum": 0},
+        "timeout": {"type": "integer", "minimum": 0, "description": "In microseconds."},
+        "binary_data_output": {"type": "boolean"}}},
+    "inputs": {"type": "array", "items": {
+      "type": "object", "required": ["name", "shape", "datatype"],
+      "properties": {
+        "name": {"type": "string"},
+        "shape": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+        "datatype": {"$ref": "#/components/schemas/DataType"},
+        "parameters": {"type": "object", "properties": {
+          "binary_data_size": {"type": "integer", "minimum": 0},
+          "shared_memory_region": {"type": "string"},
+          "shared_memory_byte_size": {"type": "integer", "minimum": 0},
+          "shared_memory_offset": {"type": "integer", "minimum": 0}}},
+        "data": {"$ref": "#/components/schemas/TensorData"}}}},
+    "outputs": {"type": "array", "items": {
+      "type": "object", "required": ["name"],
+      "properties": {
+        "name": {"type": "string"},
+        "parameters": {"type": "object", "properties": {
+          "classification": {"type": "integer", "minimum": 0},
+          "binary_data": {"type": "boolean"},
+          "shared_memory_region": {"type": "string"},
+          "shared_memory_byte_size": {"type": "integer", "minimum": 0},
+          "shared_memory_offset": {"type": "integer", "minimum": 0}}}}}}}
+},
+"InferResponse": {
+  "type": "object", "required": ["model_name", "model_version", "outputs"],
+  "additionalProperties": false,
+  "properties": {
+    "id": {"type": "string"}, "model_name": {"type": "string"},
+    "model_version": {"type": "string"},
+    "parameters": {"$ref": "#/components/schemas/Parameters"},
+    "outputs": {"type": "array", "items": {
+      "type": "object", "required": ["name", "datatype", "shape"], "additionalProperties": false,
+      "properties": {
+        "name": {"type": "string"}, "datatype": {"$ref": "#/components/schemas/DataType"},
+        "shape": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+        "parameters": {"type": "object"},
+        "data": {"$ref": "#/components/schemas/TensorData"}}}}}
+},
+"GenerateRequest": {
+  "type": "object",
+  "description": "A member that has the name of an input is its tensor. The others, and those of 'parameters', go to the model.",
+  "properties": {"id": {"type": "string"}, "parameters": {"type": "object"}}
+},
+"GenerateResponse": {
+  "type": "object", "required": ["model_name", "model_version"],
+  "description": "The outputs by name: a value, or a flat array.",
+  "properties": {"id": {"type": "string"}, "model_name": {"type": "string"},
+                 "model_version": {"type": "string"}}
+},
+"Duration": {
+  "type": "object", "required": ["count", "ns"], "additionalProperties": false,
+  "properties": {"count": {"type": "integer", "minimum": 0},
+                 "ns": {"type": "integer", "minimum": 0}}
+},
+"Statistics": {
+  "type": "object", "required": ["model_stats"], "additionalProperties": false,
+  "properties": {"model_stats": {"type": "array", "items": {
+    "type": "object", "additionalProperties": false,
+    "required": ["name", "version", "last_inference", "inference_count", "execution_count",
+                 "inference_stats", "response_stats", "batch_stats", "memory_usage"],
+    "properties": {
+      "name": {"type": "string"}, "version": {"type": "string"},
+      "last_inference": {"type": "integer", "description": "Milliseconds since 1970."},
+      "inference_count": {"type": "integer"}, "execution_count": {"type": "integer"},
+      "inference_stats": {"type": "object",
+                          "additionalProperties": {"$ref": "#/components/schemas/Duration"}},
+      "response_stats": {"type": "object", "additionalProperties": {
+        "type": "object", "additionalProperties": {"$ref": "#/components/schemas/Duration"}}},
+      "batch_stats": {"type": "array", "items": {
+        "type": "object", "required": ["batch_size"],
+        "properties": {"batch_size": {"type": "integer"}}}},
+      "memory_usage": {"type": "array", "items": {
+        "type": "object", "required": ["type", "id", "byte_size"],
+        "properties": {"type": {"enum": ["CPU", "CPU_PINNED", "GPU"]}, "id": {"type": "integer"},
+                       "byte_size": {"type": "integer"}}}}}}}}
+},
+"IndexRequest": {
+  "type": "object", "properties": {"ready": {"type": "boolean"}}
+},
+"RepositoryIndex": {
+  "type": "array", "items": {
+    "type": "object", "required": ["name"], "additionalProperties": false,
+    "properties": {
+      "name": {"type": "string"}, "version": {"type": "string"},
+      "state": {"enum": ["UNKNOWN", "READY", "UNAVAILABLE", "LOADING", "UNLOADING"]},
+      "reason": {"type": "string"}}}
+},
+"LoadRequest": {
+  "type": "object", "properties": {"parameters": {
+    "type": "object", "additionalProperties": {"type": "string"},
+    "description": "'config': a configuration as JSON; 'file:PATH': a file of the model, base64."}}
+},
+"UnloadRequest": {
+  "type": "object", "properties": {"parameters": {
+    "type": "object", "properties": {"unload_dependents": {"type": "boolean"}}}}
+},
+"RegisterSystem": {
+  "type": "object", "required": ["key", "byte_size"],
+  "properties": {"key": {"type": "string"}, "offset": {"type": "integer", "minimum": 0},
+                 "byte_size": {"type": "integer", "minimum": 0}}
+},
+"RegisterCuda": {
+  "type": "object", "required": ["raw_handle", "device_id", "byte_size"],
+  "properties": {
+    "raw_handle": {"type": "object", "required": ["b64"],
+                   "properties": {"b64": {"type": "string"}}},
+    "device_id": {"type": "integer"}, "byte_size": {"type": "integer", "minimum": 0}}
+},
+"SystemRegions": {
+  "type": "array", "items": {
+    "type": "object", "required": ["name", "key", "offset", "byte_size"],
+    "additionalProperties": false,
+    "properties": {"name": {"type": "string"}, "key": {"type": "string"},
+                   "offset": {"type": "integer"}, "byte_size": {"type": "integer"}}}
+},
+"CudaRegions": {
+  "type": "array", "items": {
+    "type": "object", "required": ["name", "device_id", "byte_size"],
+    "additionalProperties": false,
+    "properties": {"name": {"type": "string"}, "device_id": {"type": "integer"},
+                   "byte_size": {"type": "integer"}}}
+},
+"TraceSettings": {
+  "type": "object",
+  "properties": {
+    "trace_level": {"type": ["array", "null"], "items": {"enum": ["OFF", "TIMESTAMPS", "TENSORS"]}},
+    "trace_rate": {"type": ["string", "null"]}, "trace_count": {"type": ["string", "null"]},
+    "log_frequency": {"type": ["string", "null"]}}
+},
+"LogSettings": {
+  "type": "object",
+  "properties": {
+    "log_file": {"type": ["string", "null"]}, "log_info": {"type": ["boolean", "null"]},
+    "log_warning": {"type": ["boolean", "null"]}, "log_error": {"type": ["boolean", "null"]},
+    "log_verbose_level": {"type": ["integer", "null"], "minimum": 0},
+    "log_format": {"type": ["string", "null"]}}
+},
+"Document": {"type": "object", "description": "A document of OpenAPI 3.1."},
+"Welcome": {
+  "type": "object", "required": ["name", "version", "documents", "models"],
+  "additionalProperties": false,
+  "properties": {
+    "name": {"type": "string"}, "version": {"type": "string"},
+    "documents": {"type": "object", "additionalProperties": {"type": "string"}},
+    "models": {"$ref": "#/components/schemas/RepositoryIndex"}}
+}
+})json";
+
+}  // namespace nereid

@@ -1,0 +1,62 @@
+#include "frontends/http/openapi.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "frontends/http/openapi_schemas.h"
+
+namespace nereid {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(OpenApiTest, AnOptionalPartMakesTwoPaths) {
+  EXPECT_THAT(PathsOf("/v2"), ElementsAre("/v2"));
+  EXPECT_THAT(
+      PathsOf("/v2/models/{model}[/versions/{version}]/infer"),
+      ElementsAre("/v2/models/{model}/infer", "/v2/models/{model}/versions/{version}/infer"));
+}
+
+// What the document says of a route comes with the route, so none may lack it.
+TEST(OpenApiTest, EachRouteIsDescribedBySchemasThatExist) {
+  std::set<std::string> paths;
+  for (const HttpRoute& route : AllRoutes()) {
+    ASSERT_NE(route.doc.summary, nullptr) << route.pattern;
+    for (const char* schema : {route.doc.request, route.doc.response}) {
+      if (schema == nullptr) continue;
+      EXPECT_THAT(kOpenApiSchemas, HasSubstr("\n\"" + std::string(schema) + "\": {"))
+          << route.pattern;
+    }
+    for (const std::string& path : PathsOf(route.pattern)) {
+      EXPECT_TRUE(paths.insert(path).second) << path;
+    }
+  }
+}
+
+TEST(OpenApiTest, ARouteBecomesItsPaths) {
+  const HttpRoute route = {"/v2/things[/{model}]/make",
+                           RouteMethods::kGetAndPost,
+                           ApiGroup::kInference,
+                           nullptr,
+                           {"Makes it", "Live", "Ready", BodyForm::kJson, true}};
+  const std::string json = OpenApiDocument({&route, 1}, "1.2");
+  EXPECT_THAT(json, HasSubstr(R"({"openapi":"3.1.0","info":{"title":"Nereid")"));
+  EXPECT_THAT(json, HasSubstr(R"("version":"1.2")"));
+  EXPECT_THAT(json, HasSubstr(R"("/v2/things/make":{"parameters":[],"get":{"operationId":)"
+                              R"("get_v2_things_make","summary":"Makes it","tags":["inference"],)"
+                              R"("responses":{"200":)"));
+  EXPECT_THAT(json, HasSubstr(R"("/v2/things/{model}/make":{"parameters":[{"name":"model",)"
+                              R"("in":"path","required":true,)"));
+  EXPECT_THAT(json, HasSubstr(R"("post":{"operationId":"post_v2_things_model_make",)"));
+  EXPECT_THAT(json, HasSubstr(R"("requestBody":{"required":false,"content":{"application/json":)"
+                              R"({"schema":{"$ref":"#/components/schemas/Ready"}}}})"));
+  EXPECT_THAT(json, Not(HasSubstr("\"501\"")));
+}
+
+}  // namespace
+}  // namespace nereid
