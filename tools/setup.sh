@@ -164,6 +164,7 @@ install_onnxruntime() {
 install_conformance() {
   local destination=build/deps/conformance stamp
   install_aside "Go and Node.js" conformance/toolchain "$(section pip-conformance)"
+  install_aside "schemathesis and the clients of KServe" conformance/python "$(section pip-conformance-python)"
   stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/js/package*.json \
     proto/{grpc_service,model_config}.proto "$destination/toolchain/nereid.stamp" | sha256sum | cut -d' ' -f1)
   [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$stamp" ]] || return 0

@@ -84,7 +84,7 @@ CLIENT_CHECKS = ("ready", "infer", "gzip", "large", "stream", "unknown_model", "
 
 if not (INSTALLED / "nereid.stamp").exists():
     pytest.skip(
-        "the programs of others are not installed: tools/setup.sh --conformance (1.2 GB)",
+        "the programs of others are not installed: tools/setup.sh --conformance (1.7 GB)",
         allow_module_level=True,
     )
 
