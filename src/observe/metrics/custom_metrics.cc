@@ -20,6 +20,8 @@ const char* KindName(MetricKind kind) {
       return "GAUGE";
     case MetricKind::kHistogram:
       return "HISTOGRAM";
+    case MetricKind::kSummary:
+      return "SUMMARY";
   }
   return "UNKNOWN";
 }
@@ -105,22 +107,7 @@ void CustomMetric::AppendTo(const std::string& name, const std::string& labels,
                             std::string* out) const {
   MutexLock lock(&mu_);
   if (kind_ != MetricKind::kHistogram) return AppendMetricSample(name, labels, value_, out);
-  uint64_t count = 0;
-  std::string buckets;
-  for (size_t i = 0; i < counts_.size(); ++i) {
-    count += counts_[i];
-    std::string with_bound = absl::StrCat(labels, labels.empty() ? "" : ",", "le=\"");
-    if (i < buckets_.size()) {
-      AppendMetricValue(buckets_[i], &with_bound);
-    } else {
-      with_bound += "+Inf";
-    }
-    with_bound += '"';
-    AppendMetricSample(name + "_bucket", with_bound, static_cast<double>(count), &buckets);
-  }
-  AppendMetricSample(name + "_count", labels, static_cast<double>(count), out);
-  AppendMetricSample(name + "_sum", labels, value_, out);
-  *out += buckets;
+  AppendHistogramSamples(name, labels, {buckets_, counts_, value_}, out);
 }
 
 absl::StatusOr<std::shared_ptr<CustomMetric>> CustomFamily::Metric(const MetricLabels& labels,

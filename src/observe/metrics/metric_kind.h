@@ -4,8 +4,8 @@
 
 namespace nereid {
 
-// Values equal TRITONSERVER_MetricKind.
-enum class MetricKind : int { kCounter = 0, kGauge = 1, kHistogram = 2 };
+// Values equal TRITONSERVER_MetricKind, which has no summaries: those are the server's own.
+enum class MetricKind : int { kCounter = 0, kGauge = 1, kHistogram = 2, kSummary = 3 };
 
 }  // namespace nereid
 

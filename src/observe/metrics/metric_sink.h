@@ -6,6 +6,9 @@
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 
+#include <cstdint>
+#include <type_traits>
+
 #include "observe/metrics/metric_kind.h"
 
 namespace nereid {
@@ -27,6 +30,21 @@ struct MetricLabel {
   absl::string_view value;
 };
 
+// A histogram. The numbers are read during the call.
+struct HistogramNumbers {
+  absl::Span<const double> bounds;    // ascending upper bounds
+  absl::Span<const uint64_t> counts;  // per bucket: one more than there are bounds
+  double sum = 0;
+};
+
+// A summary. The numbers are read during the call.
+struct SummaryNumbers {
+  uint64_t count = 0;
+  double sum = 0;
+  absl::Span<const double> quantiles;
+  absl::Span<const double> values;  // at these quantiles
+};
+
 class MetricSink {
  public:
   virtual ~MetricSink() = default;
@@ -34,8 +52,11 @@ class MetricSink {
   // number is not on the page.
   virtual void Report(const MetricFamily& family, double value,
                       absl::Span<const MetricLabel> more) = 0;
+  virtual void Report(const MetricFamily& family, const HistogramNumbers& numbers) = 0;
+  virtual void Report(const MetricFamily& family, const SummaryNumbers& numbers) = 0;
   // For any type of number.
   template <typename Number>
+    requires std::is_arithmetic_v<Number>
   void Report(const MetricFamily& family, Number value) {
     Report(family, static_cast<double>(value), {});
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "observe/metrics/metric_kind.h"
+#include "observe/metrics/metric_sink.h"
 
 namespace nereid {
 
@@ -16,6 +17,10 @@ void AppendMetricHeader(absl::string_view name, MetricKind kind, absl::string_vi
 // `labels`: as they stand between the braces; empty: there are none.
 void AppendMetricSample(absl::string_view name, absl::string_view labels, double value,
                         std::string* out);
+void AppendHistogramSamples(absl::string_view name, absl::string_view labels,
+                            const HistogramNumbers& numbers, std::string* out);
+void AppendSummarySamples(absl::string_view name, absl::string_view labels,
+                          const SummaryNumbers& numbers, std::string* out);
 // A sample's value: whole numbers in digits only (1000000, not 1e+06), for scripts that read them
 // as integers.
 void AppendMetricValue(double value, std::string* out);

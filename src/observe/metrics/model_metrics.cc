@@ -11,7 +11,7 @@ namespace nereid {
 namespace {
 
 // The labels in the order of their names, as the original writes them.
-std::string SortedLabels(std::vector<std::pair<absl::string_view, absl::string_view>> labels) {
+std::string SortedLabels(std::vector<std::pair<std::string, std::string>> labels) {
   std::sort(labels.begin(), labels.end());
   std::string text;
   for (const auto& [name, escaped] : labels) {
@@ -22,29 +22,42 @@ std::string SortedLabels(std::vector<std::pair<absl::string_view, absl::string_v
 
 }  // namespace
 
-void ModelMetrics::BeginVersion(absl::string_view model, int64_t version) {
-  model_ = EscapeLabelValue(model);
-  version_ = absl::StrCat(version);
-  labels_ = SortedLabels({{"model", model_}, {"version", version_}});
+void ModelMetrics::BeginVersion(absl::string_view model, int64_t version, absl::string_view space,
+                                const Tags& tags) {
+  version_labels_ = {{"model", EscapeLabelValue(model)}, {"version", absl::StrCat(version)}};
+  if (!space.empty()) version_labels_.emplace_back("namespace", EscapeLabelValue(space));
+  for (const auto& [tag, value] : tags) {
+    version_labels_.emplace_back("_" + tag, EscapeLabelValue(value));
+  }
+  labels_ = SortedLabels(version_labels_);
+}
+
+std::string* ModelMetrics::SamplesOf(const MetricFamily& family) {
+  const auto [it, is_new] = by_name_.emplace(family.name, families_.size());
+  if (is_new) families_.push_back({&family, ""});
+  return &families_[it->second].samples;
 }
 
 void ModelMetrics::Report(const MetricFamily& family, double value,
                           absl::Span<const MetricLabel> more) {
-  const auto [it, is_new] = by_name_.emplace(family.name, families_.size());
-  if (is_new) families_.push_back({&family, ""});
-  std::string* const samples = &families_[it->second].samples;
+  std::string* const samples = SamplesOf(family);
   if (more.empty()) {
     AppendMetricSample(family.name, labels_, value, samples);
     return;
   }
-  std::vector<std::string> escaped;
-  escaped.reserve(more.size());
-  std::vector<std::pair<absl::string_view, absl::string_view>> labels = {{"model", model_},
-                                                                         {"version", version_}};
+  Labels labels = version_labels_;
   for (const MetricLabel& label : more) {
-    labels.emplace_back(label.name, escaped.emplace_back(EscapeLabelValue(label.value)));
+    labels.emplace_back(std::string(label.name), EscapeLabelValue(label.value));
   }
   AppendMetricSample(family.name, SortedLabels(std::move(labels)), value, samples);
+}
+
+void ModelMetrics::Report(const MetricFamily& family, const HistogramNumbers& numbers) {
+  AppendHistogramSamples(family.name, labels_, numbers, SamplesOf(family));
+}
+
+void ModelMetrics::Report(const MetricFamily& family, const SummaryNumbers& numbers) {
+  AppendSummarySamples(family.name, labels_, numbers, SamplesOf(family));
 }
 
 std::string ModelMetrics::Text() const {

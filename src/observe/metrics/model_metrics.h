@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "observe/metrics/metric_sink.h"
@@ -16,11 +17,16 @@ namespace nereid {
 
 class ModelMetrics final : public MetricSink {
  public:
-  // Reports from now on belong to this model version. REQUIRES: called before Report.
-  void BeginVersion(absl::string_view model, int64_t version);
+  // Reports from now on belong to this model version. `space`: its namespace, or empty. `tags`
+  // become labels with an underscore before their name. REQUIRES: called before Report.
+  using Tags = std::map<std::string, std::string>;
+  void BeginVersion(absl::string_view model, int64_t version, absl::string_view space = "",
+                    const Tags& tags = {});
   using MetricSink::Report;
   void Report(const MetricFamily& family, double value,
               absl::Span<const MetricLabel> more) override;
+  void Report(const MetricFamily& family, const HistogramNumbers& numbers) override;
+  void Report(const MetricFamily& family, const SummaryNumbers& numbers) override;
 
   // All families, each with its samples in the order in which they were reported.
   std::string Text() const;
@@ -31,9 +37,12 @@ class ModelMetrics final : public MetricSink {
     std::string samples;
   };
 
-  std::string model_;  // the label's value, escaped
-  std::string version_;
-  std::string labels_;  // of a sample without further labels
+  // The samples of a family, to which more are appended.
+  std::string* SamplesOf(const MetricFamily& family);
+
+  using Labels = std::vector<std::pair<std::string, std::string>>;
+  Labels version_labels_;  // name and escaped value
+  std::string labels_;     // the same as text
   std::vector<Reported> families_;
   std::map<absl::string_view, size_t> by_name_;  // indices into families_
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "observe/metrics/metric_text.h"
 
 namespace nereid {
@@ -62,6 +64,53 @@ TEST(ModelMetricsTest, ModelNamesAreEscaped) {
   EXPECT_EQ(page.Text(), R"(# HELP last Below
 # TYPE last gauge
 last{model="a\"b\\c\nd",version="1"} 0
+)");
+}
+
+TEST(ModelMetricsTest, NamespaceAndTagsAreLabels) {
+  ModelMetrics page;
+  page.BeginVersion("a", 1, "/models", {{"team", "blue\"1\""}, {"Zone", "z"}});
+  page.Report(kLast, 2, {{"reason", "R"}});
+  page.BeginVersion("b", 1);
+  page.Report(kLast, 3);
+  EXPECT_EQ(page.Text(), R"(# HELP last Below
+# TYPE last gauge
+last{_Zone="z",_team="blue\"1\"",model="a",namespace="/models",reason="R",version="1"} 2
+last{model="b",version="1"} 3
+)");
+}
+
+TEST(ModelMetricsTest, HistogramsAreCumulative) {
+  static constexpr MetricFamily kTimes = {"times", MetricKind::kHistogram, "How long"};
+  const double bounds[] = {0.0001, 0.25, 5};
+  const uint64_t counts[] = {1, 0, 2, 3};
+  ModelMetrics page;
+  page.BeginVersion("a", 1);
+  page.Report(kTimes, HistogramNumbers{bounds, counts, 40.5});
+  EXPECT_EQ(page.Text(), R"(# HELP times How long
+# TYPE times histogram
+times_count{model="a",version="1"} 6
+times_sum{model="a",version="1"} 40.5
+times_bucket{model="a",version="1",le="0.0001"} 1
+times_bucket{model="a",version="1",le="0.25"} 1
+times_bucket{model="a",version="1",le="5"} 3
+times_bucket{model="a",version="1",le="+Inf"} 6
+)");
+}
+
+TEST(ModelMetricsTest, Summaries) {
+  static constexpr MetricFamily kTimes = {"times", MetricKind::kSummary, "How long"};
+  const double quantiles[] = {0.5, 1};
+  const double values[] = {7, std::numeric_limits<double>::quiet_NaN()};
+  ModelMetrics page;
+  page.BeginVersion("a", 1);
+  page.Report(kTimes, SummaryNumbers{3, 21, quantiles, values});
+  EXPECT_EQ(page.Text(), R"(# HELP times How long
+# TYPE times summary
+times_count{model="a",version="1"} 3
+times_sum{model="a",version="1"} 21
+times{model="a",version="1",quantile="0.5"} 7
+times{model="a",version="1",quantile="1"} NaN
 )");
 }
 
