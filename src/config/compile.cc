@@ -241,6 +241,17 @@ std::vector<WarmupSpec> ToWarmup(const inference::ModelConfig& config) {
   return samples;
 }
 
+// As in the original, the last entry for a family counts.
+std::optional<std::vector<double>> ToFirstResponseBounds(const inference::ModelMetrics& metrics) {
+  std::optional<std::vector<double>> bounds;
+  for (const inference::ModelMetrics::MetricControl& control : metrics.metric_control()) {
+    if (control.metric_identifier().family() != kFirstResponseFamily) continue;
+    const auto& buckets = control.histogram_options().buckets();
+    bounds.emplace(buckets.begin(), buckets.end());
+  }
+  return bounds;
+}
+
 }  // namespace
 
 CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version) {
@@ -272,6 +283,8 @@ CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version
   for (const auto& [key, parameter] : config.parameters()) {
     model.parameters[key] = parameter.string_value();
   }
+  model.metric_tags.insert(config.metric_tags().begin(), config.metric_tags().end());
+  model.first_response_ms = ToFirstResponseBounds(config.model_metrics());
   model.json = ModelConfigToJson(config);
   return model;
 }

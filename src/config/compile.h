@@ -9,6 +9,9 @@
 
 namespace nereid {
 
+// The only family whose buckets a configuration may choose (model_metrics).
+inline constexpr char kFirstResponseFamily[] = "nv_inference_first_response_histogram_ms";
+
 // REQUIRES: `config` and its instance groups are normalised, and all checks passed.
 CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version);
 

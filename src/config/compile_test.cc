@@ -29,6 +29,20 @@ TEST(CompileTest, Identity) {
   EXPECT_THAT(model.json, ::testing::StartsWith("{\"name\":\"m\""));
 }
 
+TEST(CompileTest, Metrics) {
+  const CompiledModel plain = Compile("name: 'm'");
+  EXPECT_TRUE(plain.metric_tags.empty());
+  EXPECT_EQ(plain.first_response_ms, std::nullopt);
+  const CompiledModel model = Compile(
+      "metric_tags { key: 'team' value: 'blue' } model_metrics { "
+      "metric_control { metric_identifier { family: 'nv_inference_count' } "
+      "histogram_options { buckets: [ 7 ] } } "
+      "metric_control { metric_identifier { family: 'nv_inference_first_response_histogram_ms' } "
+      "histogram_options { buckets: [ 1.5, 2 ] } } }");
+  EXPECT_THAT(model.metric_tags, ElementsAre(std::pair("team", "blue")));
+  EXPECT_THAT(*model.first_response_ms, ElementsAre(1.5, 2));
+}
+
 TEST(CompileTest, Tensors) {
   const CompiledModel model = Compile(
       "input { name: 'A' data_type: TYPE_INT32 dims: [ 2, 3 ] reshape { shape: [ 6 ] } } "

@@ -152,12 +152,15 @@ struct CompiledModel {
   // not ragged has a variable dimension.
   bool needs_shape_equality = false;
   BatchingOptions batching;
-  EnsembleSpec ensemble;                // steps of an ensemble, which has no instances
+  EnsembleSpec ensemble;  // steps of an ensemble, which has no instances
   SequenceOptions sequence;
   std::vector<StateSpec> states;        // tensors that the server carries along each sequence
   std::vector<InstanceSpec> instances;  // at least one
   std::vector<WarmupSpec> warmup;       // executed by each instance before the model is ready
   std::map<std::string, std::string> parameters;
+  std::map<std::string, std::string> metric_tags;  // labels of the model's metrics
+  // Bounds of the histogram of first responses, ascending; none: the usual ones.
+  std::optional<std::vector<double>> first_response_ms;
   std::string json;  // the whole configuration, in the form that clients and backends read
 
   // Index into `inputs` / `outputs`, or -1.

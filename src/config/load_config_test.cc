@@ -100,7 +100,7 @@ TEST_F(LoadConfigTest, FiveMistakesAreFiveProblems) {
                 "backend: 'b' max_batch_size: -1 "
                 "dynamic_batching { preferred_batch_size: [ 0 ] } "
                 "input { name: 'I' dims: [ 0 ] } "
-                "metric_tags { key: 'k' value: 'v' }");
+                "output { name: 'O' data_type: TYPE_FP32 dims: 1 is_shape_tensor: true }");
   EXPECT_EQ(
       Load().status().message(),
       "the configuration of model 'm' has 5 problems:\n"
@@ -112,7 +112,8 @@ TEST_F(LoadConfigTest, FiveMistakesAreFiveProblems) {
       "TYPE_FP32)\n"
       "  4. model input 'I' dimension must be integer >= 1, or -1 to indicate a variable-size "
       "dimension for m (input[0].dims[0]: got 0)\n"
-      "  5. 'metric_tags' is not supported yet by this server for m (metric_tags: remove it)");
+      "  5. 'output[0].is_shape_tensor' is not supported yet by this server for m "
+      "(output[0].is_shape_tensor: remove it)");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "config/compile.h"
+
 namespace nereid {
 namespace {
 
@@ -54,8 +56,6 @@ void CheckSupported(const inference::ModelConfig& config, Diagnostics* diagnosti
   Unsupported unsupported(config, diagnostics);
   ReportTensors(config, &unsupported);
   ReportInstanceGroups(config, &unsupported);
-  unsupported.Report("metric_tags", !config.metric_tags().empty());
-  unsupported.Report("model_metrics", config.has_model_metrics());
 }
 
 std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& config) {
@@ -83,6 +83,14 @@ std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& confi
        optimization.gather_kernel_buffer_threshold() != 0);
   note("optimization.eager_batching", optimization.eager_batching());
   note("cc_model_filenames", !config.cc_model_filenames().empty());
+  for (const inference::ModelMetrics::MetricControl& control :
+       config.model_metrics().metric_control()) {
+    const std::string& family = control.metric_identifier().family();
+    if (family == kFirstResponseFamily) continue;
+    lines.push_back(absl::StrCat("Metric family '", family,
+                                 "' in 'metric_identifier' is not a customizable metric in Triton "
+                                 "core."));
+  }
   const inference::ModelDynamicBatching& batching = config.dynamic_batching();
   const bool has_levels = batching.priority_levels() != 0;
   constexpr absl::string_view kNoLevels = "without priority_levels";

@@ -59,8 +59,9 @@ TEST(SupportedTest, InstanceGroups) {
 }
 
 TEST(SupportedTest, Others) {
-  EXPECT_EQ(Field("metric_tags { key: 'k' value: 'v' }"), "metric_tags");
-  EXPECT_EQ(Field("model_metrics { }"), "model_metrics");
+  EXPECT_EQ(Field("metric_tags { key: 'k' value: 'v' } model_metrics { } "
+                  "model_operations { op_library_filename: 'f' }"),
+            "");
 }
 
 TEST(SupportedTest, FieldsWithoutEffectAreNotedEachOnce) {
@@ -72,6 +73,15 @@ TEST(SupportedTest, FieldsWithoutEffectAreNotedEachOnce) {
   ASSERT_EQ(lines.size(), 7u);
   EXPECT_EQ(lines[1],
             "model 'm': 'optimization.cuda' has no effect on this server, which computes on CPUs");
+}
+
+TEST(SupportedTest, OnlyOneMetricFamilyCanBeChosen) {
+  EXPECT_THAT(FieldsWithoutEffect(ConfigFromText(
+                  "name: 'm' model_metrics { metric_control { metric_identifier { family: "
+                  "'nv_inference_first_response_histogram_ms' } } metric_control { "
+                  "metric_identifier { family: 'nv_inference_count' } } }")),
+              ElementsAre("Metric family 'nv_inference_count' in 'metric_identifier' is not a "
+                          "customizable metric in Triton core."));
 }
 
 TEST(SupportedTest, TheNamespaceOfAStepIsReserved) {

@@ -13,7 +13,7 @@ absl::StatusOr<std::string> Server::MetricsText() const {
   for (const auto& [name, entry] : models_->Directory().models) {
     for (const auto& [version, v] : entry.versions) {
       if (v.model == nullptr) continue;
-      models.BeginVersion(name, version);
+      models.BeginVersion(entry.id.name, version, entry.id.space, v.model->config().metric_tags);
       v.model->DescribeMetrics(&models);
     }
   }

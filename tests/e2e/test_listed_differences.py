@@ -58,20 +58,6 @@ def test_failures_and_versions_of_ensembles(
     assert metric(server.metrics_url, "nv_inference_request_success", **of_ensemble) == 1
 
 
-def test_a_namespace_is_part_of_the_models_name(
-    server_factory: ServerFactory, model_repository: ModelRepository
-) -> None:
-    model_repository.add_identity("echo")
-    server = server_factory(model_repository, "--model-namespacing=true")
-    labels = {
-        key: value
-        for (name, given), _ in read_metrics(server.metrics_url).items()
-        if name == "nv_inference_count"
-        for key, value in given
-    }
-    assert labels == {"model": f"{model_repository.root}::echo", "version": "1"}
-
-
 def test_a_backend_in_a_model_is_opened_from_a_copy(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:

@@ -1,3 +1,4 @@
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,8 @@ TEST(CheckMetricsTest, AcceptsGoodOnesAndNone) {
   EXPECT_THAT(ProblemsOf(CheckMetrics, "name: 'm'"), IsEmpty());
   EXPECT_THAT(ProblemsOf(CheckMetrics,
                          "model_metrics { metric_control { metric_identifier { family: 'f' } "
-                         "histogram_options { buckets: [ 1, 2 ] } } }"),
+                         "histogram_options { buckets: [ 1, 2 ] } } } "
+                         "metric_tags { key: 'Team_1' value: 'any \"text\"' }"),
               IsEmpty());
 }
 
@@ -30,6 +32,27 @@ TEST(CheckMetricsTest, ReportsWhatIsMissing) {
                           "identifier must specify non-empty 'family'",
                           "model_metrics.metric_control[1].histogram_options.buckets: histogram "
                           "options must specify non-empty 'buckets'"));
+}
+
+TEST(CheckMetricsTest, BucketsAscend) {
+  for (const char* buckets : {"2, 1", "1, 1", "nan", "1, nan"}) {
+    EXPECT_THAT(
+        ProblemsOf(CheckMetrics,
+                   absl::StrCat("model_metrics { metric_control { metric_identifier { family: 'f' "
+                                "} histogram_options { buckets: [ ",
+                                buckets, " ] } } }")),
+        ElementsAre("model_metrics.metric_control[0].histogram_options.buckets: histogram options "
+                    "must specify ascending 'buckets'"));
+  }
+}
+
+TEST(CheckMetricsTest, TagsBecomeLabels) {
+  EXPECT_THAT(ProblemsOf(CheckMetrics,
+                         "metric_tags { key: 'my-team' value: 'a' } metric_tags { key: '_x' } "
+                         "metric_tags { key: '' }"),
+              ElementsAre("metric_tags: metric tag '' is no name for a label",
+                          "metric_tags: metric tag '_x' is no name for a label",
+                          "metric_tags: metric tag 'my-team' is no name for a label"));
 }
 
 }  // namespace
