@@ -151,6 +151,9 @@ void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
   request_start_ns_ = now_ns;
   queue_start_ns_ = 0;
   stream_ = std::make_shared<ResponseStream>(std::move(pass), id_, target_, trace_);
+  if (!is_filler_ && model_->statistics().latencies().counts_first_responses()) {
+    stream_->CountFirstResponse(now_ns);
+  }
   stream_handle_ = stream_;
   issued_ = true;
   in_flight_.store(true, std::memory_order_relaxed);

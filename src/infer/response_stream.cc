@@ -127,13 +127,24 @@ void ResponseStream::LookAt(const InferResponse* response, uint32_t flags) noexc
   // The client gets the response even if the trace or the tap misses it.
 }
 
+void ResponseStream::RecordFirstResponse(TimePoint now) {
+  const uint64_t start = first_response_from_.exchange(0, std::memory_order_relaxed);
+  if (start == 0) return;
+  const uint64_t end = ToNanos(now);
+  model()->statistics().RecordFirstResponse(end > start ? end - start : 0);
+}
+
 void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
   LookAt(response.get(), flags);
+  const bool has_response = response != nullptr;
   // The receiver must not keep the stream alive, so the response's reference is dropped. That is
   // safe, because the caller of Send holds its own reference.
   if (response != nullptr) response->TakeStream().reset();
   const Clock* const clock = model()->clock();
   const TimePoint start = clock->Now();
+  if (has_response && first_response_from_.load(std::memory_order_relaxed) != 0) {
+    RecordFirstResponse(start);
+  }
   const Duration before = time_in_receivers;
   if (relay_ != nullptr) {
     relay_->Relay(std::move(response), flags, target_);

@@ -78,7 +78,12 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
                  TracePtr trace = nullptr);
   ~ResponseStream();
 
-  // REQUIRES: nothing was sent, and nobody else who may send has the stream yet.
+  // The time to the first response is recorded in the model's statistics. `start_ns`: start of the
+  // request, not 0. REQUIRES, here and below: nothing was sent, and nobody else who may send has
+  // the stream yet.
+  void CountFirstResponse(uint64_t start_ns) {
+    first_response_from_.store(start_ns, std::memory_order_relaxed);
+  }
   void SetTap(std::unique_ptr<ResponseTap> tap) { tap_ = std::move(tap); }
 
   // A response to be filled and sent. Tells the allocator that a new response starts.
@@ -134,6 +139,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // Shows a response that is about to be delivered to trace and tap.
   void LookAt(const InferResponse* response, uint32_t flags) noexcept;
   void Deliver(std::unique_ptr<InferResponse> response, uint32_t flags);
+  // Records the time until `now` unless it was recorded before.
+  void RecordFirstResponse(TimePoint now);
   // One delivery of a response that was not final has ended.
   void EndDelivery() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -148,6 +155,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // that most requests need, without mu_; all other changes under it.
   std::atomic<uint32_t> sends_{0};
   std::atomic<uint64_t> statistics_index_{0};
+  // Start of the request until its first response was delivered; 0: it is not counted, or was.
+  std::atomic<uint64_t> first_response_from_{0};
   Mutex mu_;
   std::optional<HeldResponse> held_final_ ABSL_GUARDED_BY(mu_);  // waits for those deliveries
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -72,6 +73,30 @@ TEST_F(ResponseStreamTest, AFinalResponseWaitsForTheDeliveryUnderWay) {
   receiver.stream = stream.get();
   ASSERT_TRUE(stream->Send(stream->NewResponse(), 0).ok());
   EXPECT_EQ(receiver.flags, (std::vector<uint32_t>{0, kResponseCompleteFinal}));
+}
+
+TEST(FirstResponseTest, TheFirstOneOfARequestIsCounted) {
+  CompiledModel config = ModelBuilder("m").Output("out", DataType::kInt8, {1}).Build();
+  config.decoupled = true;
+  const auto model = std::make_shared<FakeModel>(std::move(config));
+  const auto counted = [&] {
+    DurationCounts counts{};
+    model->statistics().latencies().first_responses()->histogram.AddTo(&counts);
+    return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+  };
+  TestRequest request(model);
+  {
+    const std::shared_ptr<ResponseStream> stream = request.Issue()->stream();
+    ASSERT_TRUE(stream->Send(stream->NewResponse(), 0).ok());
+    EXPECT_EQ(counted(), 1u);
+    ASSERT_TRUE(stream->Send(stream->NewResponse(), 0).ok());
+    ASSERT_TRUE(stream->Send(nullptr, kResponseCompleteFinal).ok());
+  }
+  EXPECT_EQ(counted(), 1u);
+  // A final flag alone is no response.
+  TestRequest empty(model);
+  ASSERT_TRUE(empty.Issue()->stream()->Send(nullptr, kResponseCompleteFinal).ok());
+  EXPECT_EQ(counted(), 1u);
 }
 
 TEST_F(ResponseStreamTest, AResponseNamesModelVersionAndRequest) {

@@ -1,5 +1,10 @@
 #include "infer/serving_model.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include "observe/stats/statistics_metrics.h"
 
 namespace nereid {
@@ -10,12 +15,44 @@ constexpr MetricFamily kOpenRequests = {
     "Requests and live sequences of the model version that are not at their end",
     MetricSection::kVersion};
 
+// Bounds of the histogram of first responses, in milliseconds, unless the model has its own.
+constexpr double kFirstResponseMillis[] = {100, 500, 2000, 5000};
+
+LatencyOptions LatencyOptionsOf(const CompiledModel& config, const MetricsConfig& metrics) {
+  LatencyOptions options;
+  options.histograms = metrics.latency_histograms;
+  options.summaries = metrics.summary_latencies;
+  options.quantiles = metrics.summary_quantiles;
+  options.cached = config.response_cache;
+  options.decoupled = config.decoupled;
+  if (metrics.histogram_latencies) {
+    options.first_response_ms = config.first_response_ms.value_or(
+        std::vector<double>(std::begin(kFirstResponseMillis), std::end(kFirstResponseMillis)));
+  }
+  return options;
+}
+
 }  // namespace
+
+ServingModel::ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels,
+                           Clock* clock, const MetricsConfig& metrics)
+    : config_(std::move(config)),
+      statistics_(std::make_unique<ModelStatistics>(
+          1 + static_cast<int>(config_->instances.size()),
+          static_cast<uint32_t>(std::max<int64_t>(1, config_->max_batch_size)),
+          LatencyOptionsOf(*config_, metrics))),
+      counter_latencies_(metrics.counter_latencies),
+      labels_(std::move(labels)),
+      clock_(clock) {}
 
 void ServingModel::DescribeMetrics(MetricSink* sink) const {
   const StatisticsSnapshot snapshot = statistics_->Snapshot();
   ReportRequests(snapshot, sink);
-  if (config_->response_cache) ReportCache(snapshot, sink);
+  if (counter_latencies_) {
+    ReportDurations(snapshot, sink);
+    if (config_->response_cache) ReportCache(snapshot, sink);
+  }
+  ReportLatencies(statistics_->latencies(), snapshot, ToNanos(clock_->Now()), sink);
   sink->Report(kOpenRequests, lifetime_.inside());
 }
 

@@ -20,6 +20,7 @@
 #include "infer/request_ptr.h"
 #include "model/correlation_id.h"
 #include "observe/metrics/metric_sink.h"
+#include "observe/metrics/metrics_config.h"
 #include "observe/stats/model_statistics.h"
 
 namespace nereid {
@@ -70,13 +71,9 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual void OnCancel(InferRequest* request) = 0;
 
  protected:
-  ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock)
-      : config_(std::move(config)),
-        statistics_(std::make_unique<ModelStatistics>(
-            1 + static_cast<int>(config_->instances.size()),
-            static_cast<uint32_t>(std::max<int64_t>(1, config_->max_batch_size)))),
-        labels_(std::move(labels)),
-        clock_(clock) {}
+  // `metrics`: what is recorded for the metrics page.
+  ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
+               const MetricsConfig& metrics = {});
 
   // REQUIRES: called before the first request.
   void set_reads_pieces(bool reads_pieces) { reads_pieces_ = reads_pieces; }
@@ -85,6 +82,7 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
  private:
   const std::shared_ptr<const CompiledModel> config_;
   const std::unique_ptr<ModelStatistics> statistics_;
+  const bool counter_latencies_;  // shown on the metrics page
   const OutputLabels labels_;
   std::string fingerprint_;  // constant once others see this
   Clock* const clock_;

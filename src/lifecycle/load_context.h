@@ -14,6 +14,7 @@
 #include "filesystem/file_system.h"
 #include "lifecycle/readiness_checker.h"
 #include "memory/output_allocator.h"
+#include "observe/metrics/metrics_config.h"
 #include "scheduling/ensemble/model_resolver.h"
 #include "scheduling/make_scheduler.h"
 
@@ -38,6 +39,7 @@ struct LoadContext {
   size_t hold_until_backlogged = 0;       // see SequenceSchedulerOptions
   void* server = nullptr;                 // TRITONSERVER_Server*, for the backends
   ReadinessChecker* readiness = nullptr;  // null: models count as ready without being asked
+  MetricsConfig metrics;                  // what models record for the metrics page
 };
 
 inline SchedulerTools ToolsOf(const LoadContext& context) {

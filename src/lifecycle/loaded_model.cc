@@ -15,9 +15,10 @@
 
 namespace nereid {
 
-LoadedModel::LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels,
-                         Clock* clock, std::unique_ptr<BackendModel> model)
-    : ManagedModel(std::move(config), std::move(labels), clock), model_(std::move(model)) {
+LoadedModel::LoadedModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
+                         OutputLabels labels, std::unique_ptr<BackendModel> model)
+    : ManagedModel(std::move(config), std::move(labels), context.clock, context.metrics),
+      model_(std::move(model)) {
   model_->set_serving_model(this);
   set_reads_pieces(model_->backend()->attributes().reads_pieces);
 }
@@ -52,8 +53,8 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   RETURN_IF_ERROR(LoadInitialStates(*context.file_system, model_dir, &compiled));
   ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
   std::shared_ptr<LoadedModel> loaded(
-      new LoadedModel(std::make_shared<const CompiledModel>(std::move(compiled)), std::move(labels),
-                      context.clock, std::move(model)));
+      new LoadedModel(context, std::make_shared<const CompiledModel>(std::move(compiled)),
+                      std::move(labels), std::move(model)));
   // If the load fails, the model is torn down here: the last reference may end on a thread of the
   // backend, which cannot wait for its own end.
   absl::Cleanup tear_down = [&] { loaded->TearDown(); };

@@ -59,8 +59,8 @@ class LoadedModel final : public ManagedModel {
   size_t instance_count() const { return instances_->size(); }
 
  private:
-  LoadedModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
-              std::unique_ptr<BackendModel> model);
+  LoadedModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
+              OutputLabels labels, std::unique_ptr<BackendModel> model);
 
   // Makes the scheduler that the configuration asks for, with the layers in front of it.
   absl::Status MakeScheduler(const LoadContext& context);

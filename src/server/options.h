@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 
+#include "observe/metrics/metrics_config.h"
+
 namespace nereid {
 
 enum class ModelControlMode { kNone, kPoll, kExplicit };
@@ -63,6 +65,7 @@ struct ServerOptions {
       false;  // write the backends, and the models and their states, to the log after start
   bool metrics = true;
   bool cpu_metrics = true;
+  MetricsConfig metrics_config;  // which latencies of models become metrics
   uint64_t metrics_interval_ms = 2000;
   uint64_t max_in_flight_bytes = 4ull << 30;  // input and output bytes of requests; 0: no limit
   // Requests that all clients of the frontends together may have open at a time; 0: no limit.

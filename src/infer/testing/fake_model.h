@@ -49,9 +49,10 @@ class FakeModel final : public ServingModel {
   void MayReadPieces() { set_reads_pieces(true); }
 
   // `clock` outlives the model.
-  explicit FakeModel(CompiledModel config, Clock* clock = Clock::Real(), OutputLabels labels = {})
+  explicit FakeModel(CompiledModel config, Clock* clock = Clock::Real(), OutputLabels labels = {},
+                     const MetricsConfig& metrics = {})
       : ServingModel(std::make_shared<const CompiledModel>(std::move(config)), std::move(labels),
-                     clock) {}
+                     clock, metrics) {}
 
   static std::shared_ptr<FakeModel> Make(const ModelBuilder& builder,
                                          Clock* clock = Clock::Real()) {

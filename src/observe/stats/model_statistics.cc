@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace nereid {
 namespace {
@@ -45,6 +46,10 @@ void Add(uint64_t ns, StatDuration* duration) {
   ++duration->count;
   duration->ns += ns;
 }
+void Add(uint64_t count, const std::atomic<uint64_t>& ns, StatDuration* total) {
+  total->count += count;
+  total->ns += ns.load(std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -54,14 +59,20 @@ struct alignas(64) ModelStatistics::Shard {
 
   std::atomic<uint64_t> inference_count{0};
   std::atomic<uint64_t> execution_count{0};
-  AtomicDuration success, fail, queue, compute_input, compute_infer, compute_output;
-  AtomicDuration cache_hit, cache_miss;
+  // The number of durations of each of the five kinds that a backend reports for a request. Counted
+  // once: an addition to an atomic number is what recording costs.
+  std::atomic<uint64_t> executed{0};
+  // Nanoseconds, those of cache hits included.
+  std::atomic<uint64_t> success_ns{0}, queue_ns{0};
+  std::atomic<uint64_t> compute_input_ns{0}, compute_infer_ns{0}, compute_output_ns{0};
+  AtomicDuration fail, cache_hit, cache_miss;
   std::array<std::atomic<uint64_t>, kFailureReasonCount> failures{};
   std::vector<AtomicBatch> batches;  // by batch size
 };
 
-ModelStatistics::ModelStatistics(int shards, uint32_t max_batch_size)
-    : max_batch_size_(std::clamp<uint32_t>(max_batch_size, 1, kMaxShardedBatchSize)) {
+ModelStatistics::ModelStatistics(int shards, uint32_t max_batch_size, LatencyOptions latencies)
+    : max_batch_size_(std::clamp<uint32_t>(max_batch_size, 1, kMaxShardedBatchSize)),
+      latencies_(static_cast<size_t>(shards), std::move(latencies)) {
   for (int i = 0; i < shards; ++i) shards_.push_back(std::make_unique<Shard>(max_batch_size_));
 }
 
@@ -69,25 +80,36 @@ ModelStatistics::~ModelStatistics() = default;
 
 void ModelStatistics::RecordSuccess(int shard, uint64_t batch_size, const SuccessTimes& times) {
   Shard& s = *shards_[static_cast<size_t>(shard)];
+  const ExecutedTimes took = {
+      Between(times.request_start, times.request_end), Between(times.queue_start, times.exec_start),
+      Between(times.exec_start, times.compute_start),
+      Between(times.compute_start, times.compute_end), Between(times.compute_end, times.exec_end)};
   s.inference_count.fetch_add(std::max<uint64_t>(1, batch_size), std::memory_order_relaxed);
-  s.success.Add(Between(times.request_start, times.request_end));
-  s.queue.Add(Between(times.queue_start, times.exec_start));
-  s.compute_input.Add(Between(times.exec_start, times.compute_start));
-  s.compute_infer.Add(Between(times.compute_start, times.compute_end));
-  s.compute_output.Add(Between(times.compute_end, times.exec_end));
+  s.executed.fetch_add(1, std::memory_order_relaxed);
+  s.success_ns.fetch_add(took.request, std::memory_order_relaxed);
+  s.queue_ns.fetch_add(took.queue, std::memory_order_relaxed);
+  s.compute_input_ns.fetch_add(took.compute_input, std::memory_order_relaxed);
+  s.compute_infer_ns.fetch_add(took.compute_infer, std::memory_order_relaxed);
+  s.compute_output_ns.fetch_add(took.compute_output, std::memory_order_relaxed);
+  latencies_.OnExecuted(static_cast<size_t>(shard), times.request_end, took);
 }
 
 void ModelStatistics::RecordCacheHit(const CacheHitTimes& times) {
   Shard& s = *shards_[kModelShard];
-  s.success.Add(Between(times.request_start, times.request_end));
-  s.queue.Add(Between(times.queue_start, times.lookup_start));
-  s.cache_hit.Add(Between(times.lookup_start, times.lookup_end));
+  const uint64_t request = Between(times.request_start, times.request_end);
+  const uint64_t queue = Between(times.queue_start, times.lookup_start);
+  const uint64_t look_up = Between(times.lookup_start, times.lookup_end);
+  s.success_ns.fetch_add(request, std::memory_order_relaxed);
+  s.queue_ns.fetch_add(queue, std::memory_order_relaxed);
+  s.cache_hit.Add(look_up);
+  latencies_.OnCacheHit(kModelShard, times.request_end, request, queue, look_up);
 }
 
-void ModelStatistics::RecordCacheMiss(uint64_t duration_ns) {
+void ModelStatistics::RecordCacheMiss(uint64_t now_ns, uint64_t duration_ns) {
   Shard& s = *shards_[kModelShard];
   s.cache_miss.Add(duration_ns);
-  s.success.ns.fetch_add(duration_ns, std::memory_order_relaxed);
+  s.success_ns.fetch_add(duration_ns, std::memory_order_relaxed);
+  latencies_.OnCacheMiss(now_ns, duration_ns);
 }
 
 void ModelStatistics::RecordFailure(int shard, FailureReason reason, uint64_t duration_ns) {
@@ -160,12 +182,14 @@ StatisticsSnapshot ModelStatistics::Snapshot() const {
   for (const auto& shard : shards_) {
     snapshot.inference_count += shard->inference_count.load(std::memory_order_relaxed);
     snapshot.execution_count += shard->execution_count.load(std::memory_order_relaxed);
-    shard->success.AddTo(&snapshot.success);
+    const uint64_t executed = shard->executed.load(std::memory_order_relaxed);
+    const uint64_t hits = shard->cache_hit.count.load(std::memory_order_relaxed);
+    Add(executed + hits, shard->success_ns, &snapshot.success);
+    Add(executed + hits, shard->queue_ns, &snapshot.queue);
+    Add(executed, shard->compute_input_ns, &snapshot.compute_input);
+    Add(executed, shard->compute_infer_ns, &snapshot.compute_infer);
+    Add(executed, shard->compute_output_ns, &snapshot.compute_output);
     shard->fail.AddTo(&snapshot.fail);
-    shard->queue.AddTo(&snapshot.queue);
-    shard->compute_input.AddTo(&snapshot.compute_input);
-    shard->compute_infer.AddTo(&snapshot.compute_infer);
-    shard->compute_output.AddTo(&snapshot.compute_output);
     shard->cache_hit.AddTo(&snapshot.cache_hit);
     shard->cache_miss.AddTo(&snapshot.cache_miss);
     for (size_t i = 0; i < snapshot.failures.size(); ++i) {

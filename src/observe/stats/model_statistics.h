@@ -15,6 +15,7 @@
 
 #include "base/export.h"
 #include "base/mutex.h"
+#include "observe/stats/latencies.h"
 
 namespace nereid {
 
@@ -76,7 +77,7 @@ class NEREID_API ModelStatistics {
 
   // `shards`: 1 + number of instances. Batch sizes up to `max_batch_size` (at least 1), but not
   // above a thousand or so, are counted without a lock.
-  ModelStatistics(int shards, uint32_t max_batch_size);
+  ModelStatistics(int shards, uint32_t max_batch_size, LatencyOptions latencies = {});
   ~ModelStatistics();
 
   // One request answered by a backend. `batch_size`: batch size of the request; 0 counts as 1.
@@ -84,8 +85,8 @@ class NEREID_API ModelStatistics {
   // One request answered from the response cache: a success, and no execution.
   void RecordCacheHit(const CacheHitTimes& times);
   // One response stored in the cache. `duration_ns`: the look-up that missed plus the insertion. It
-  // is part of the duration of the requests, too.
-  void RecordCacheMiss(uint64_t duration_ns);
+  // is part of the duration of the requests, too. `now_ns`: of the steady clock.
+  void RecordCacheMiss(uint64_t now_ns, uint64_t duration_ns);
   // `duration_ns`: from request start to failure.
   void RecordFailure(int shard, FailureReason reason, uint64_t duration_ns);
   // One execution of a batch of `batch_size` elements in total.
@@ -94,15 +95,20 @@ class NEREID_API ModelStatistics {
   // One response; `output_start` is 0 if there was no output phase.
   void RecordResponse(uint64_t index, ResponseOutcome outcome, uint64_t start,
                       uint64_t output_start, uint64_t end) ABSL_LOCKS_EXCLUDED(mu_);
+  // The first response of a request. `duration_ns`: since the request's start. REQUIRES: called
+  // only if latencies().counts_first_responses().
+  void RecordFirstResponse(uint64_t duration_ns) { latencies_.OnFirstResponse(duration_ns); }
   // A request entered (+1) or left (-1) the queue.
   void AddPending(int64_t delta) { pending_.fetch_add(delta, std::memory_order_relaxed); }
 
   StatisticsSnapshot Snapshot() const ABSL_LOCKS_EXCLUDED(mu_);
+  const Latencies& latencies() const { return latencies_; }
 
  private:
   struct Shard;
   std::vector<std::unique_ptr<Shard>> shards_;  // constant after construction
   const uint64_t max_batch_size_;               // the largest one counted in the shards
+  Latencies latencies_;
   std::atomic<int64_t> pending_{0};
   std::atomic<uint64_t> last_inference_ms_{0};
   mutable Mutex mu_;

@@ -68,7 +68,7 @@ TEST(ModelStatisticsTest, ACacheHitIsASuccessWithoutAnExecution) {
 TEST(ModelStatisticsTest, ACacheMissLengthensTheRequestsThatSucceeded) {
   ModelStatistics statistics(2, 4);
   statistics.RecordSuccess(1, 1, kTimes);
-  statistics.RecordCacheMiss(25);
+  statistics.RecordCacheMiss(500, 25);
   const StatisticsSnapshot s = statistics.Snapshot();
   EXPECT_EQ(s.success, (Duration{1, 90 + 25}));
   EXPECT_EQ(s.cache_miss, (Duration{1, 25}));

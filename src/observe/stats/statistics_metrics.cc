@@ -14,7 +14,7 @@ struct Shown {
 double Micros(const StatDuration& duration) { return static_cast<double>(duration.ns / 1000); }
 
 // Metrics of requests, except the failures, which have one more label.
-constexpr Shown kRequests[] = {
+constexpr Shown kCounts[] = {
     {{"nv_inference_request_success", MetricKind::kCounter,
       "Number of successful inference requests, all batch sizes", MetricSection::kRequests},
      [](const StatisticsSnapshot& s) { return static_cast<double>(s.success.count); }},
@@ -26,6 +26,9 @@ constexpr Shown kRequests[] = {
       "Number of model executions performed (does not include cached requests)",
       MetricSection::kRequests},
      [](const StatisticsSnapshot& s) { return static_cast<double>(s.execution_count); }},
+};
+
+constexpr Shown kDurations[] = {
     {{"nv_inference_request_duration_us", MetricKind::kCounter,
       "Cumulative inference request duration in microseconds (includes cached requests)",
       MetricSection::kRequests},
@@ -47,6 +50,9 @@ constexpr Shown kRequests[] = {
       "requests)",
       MetricSection::kRequests},
      [](const StatisticsSnapshot& s) { return Micros(s.compute_output); }},
+};
+
+constexpr Shown kPending[] = {
     {{"nv_inference_pending_request_count", MetricKind::kGauge,
       "Instantaneous number of pending requests awaiting execution per-model.",
       MetricSection::kRequests},
@@ -92,10 +98,15 @@ void ReportFailures(const StatisticsSnapshot& statistics, MetricSink* sink) {
 }  // namespace
 
 void ReportRequests(const StatisticsSnapshot& statistics, MetricSink* sink) {
-  const absl::Span<const Shown> all = kRequests;
-  ReportAll(all.first(1), statistics, sink);
+  const absl::Span<const Shown> counts = kCounts;
+  ReportAll(counts.first(1), statistics, sink);
   ReportFailures(statistics, sink);
-  ReportAll(all.subspan(1), statistics, sink);
+  ReportAll(counts.subspan(1), statistics, sink);
+  ReportAll(kPending, statistics, sink);
+}
+
+void ReportDurations(const StatisticsSnapshot& statistics, MetricSink* sink) {
+  ReportAll(kDurations, statistics, sink);
 }
 
 void ReportCache(const StatisticsSnapshot& statistics, MetricSink* sink) {

@@ -8,8 +8,14 @@
 namespace nereid {
 
 void ReportRequests(const StatisticsSnapshot& statistics, MetricSink* sink);
+// The sums of durations (MetricsConfig::counter_latencies).
+void ReportDurations(const StatisticsSnapshot& statistics, MetricSink* sink);
 // For models that use the response cache.
 void ReportCache(const StatisticsSnapshot& statistics, MetricSink* sink);
+// Histograms and summaries, as far as they are recorded. `statistics`: those of which `latencies`
+// are a part. `now_ns`: of the steady clock.
+void ReportLatencies(const Latencies& latencies, const StatisticsSnapshot& statistics,
+                     uint64_t now_ns, MetricSink* sink);
 
 }  // namespace nereid
 

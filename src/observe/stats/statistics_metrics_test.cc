@@ -26,6 +26,9 @@ nv_inference_count{model="m",version="1"} 12
 # HELP nv_inference_exec_count Number of model executions performed (does not include cached requests)
 # TYPE nv_inference_exec_count counter
 nv_inference_exec_count{model="m",version="1"} 3
+# HELP nv_inference_pending_request_count Instantaneous number of pending requests awaiting execution per-model.
+# TYPE nv_inference_pending_request_count gauge
+nv_inference_pending_request_count{model="m",version="1"} 6
 # HELP nv_inference_request_duration_us Cumulative inference request duration in microseconds (includes cached requests)
 # TYPE nv_inference_request_duration_us counter
 nv_inference_request_duration_us{model="m",version="1"} 100
@@ -41,9 +44,6 @@ nv_inference_compute_infer_duration_us{model="m",version="1"} 30
 # HELP nv_inference_compute_output_duration_us Cumulative inference compute output duration in microseconds (does not include cached requests)
 # TYPE nv_inference_compute_output_duration_us counter
 nv_inference_compute_output_duration_us{model="m",version="1"} 40
-# HELP nv_inference_pending_request_count Instantaneous number of pending requests awaiting execution per-model.
-# TYPE nv_inference_pending_request_count gauge
-nv_inference_pending_request_count{model="m",version="1"} 6
 )";
 
 TEST(StatisticsMetricsTest, Requests) {
@@ -60,6 +60,7 @@ TEST(StatisticsMetricsTest, Requests) {
   ModelMetrics page;
   page.BeginVersion("m", 1);
   ReportRequests(s, &page);
+  ReportDurations(s, &page);
   EXPECT_EQ(page.Text(), kGolden);
 }
 

@@ -187,8 +187,9 @@ void CachedScheduler::NoteInserted(const absl::Status& inserted, TimePoint start
                                    Duration looked_up, ServingModel* model) {
   // Another request with the same key was answered at the same time.
   if (absl::IsAlreadyExists(inserted)) return;
-  const Duration took = looked_up + (clock_->Now() - start);
-  model->statistics().RecordCacheMiss(static_cast<uint64_t>(took.count()));
+  const TimePoint now = clock_->Now();
+  const Duration took = looked_up + (now - start);
+  model->statistics().RecordCacheMiss(ToNanos(now), static_cast<uint64_t>(took.count()));
   if (!inserted.ok()) LogFailure("Failed to insert", inserted);
 }
 
