@@ -6,7 +6,9 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
+import grpc
 from tritonclient.grpc import service_pb2 as pb
+from tritonclient.grpc import service_pb2_grpc
 
 from support.repository import ModelRepository, tensor_text
 
@@ -98,3 +100,10 @@ def first_int(response: pb.ModelStreamInferResponse) -> int:
 
 def is_final(response: pb.ModelStreamInferResponse) -> bool:
     return response.infer_response.parameters["triton_final_response"].bool_param
+
+
+def stream_all(grpc_url: str, *requests: pb.ModelInferRequest) -> list[pb.ModelStreamInferResponse]:
+    """Everything that a stream of these requests answers."""
+    with grpc.insecure_channel(grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        return list(stub.ModelStreamInfer(iter(requests), timeout=60))

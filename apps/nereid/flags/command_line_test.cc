@@ -208,6 +208,26 @@ TEST(CommandLineTest, CacheConfig) {
                         "both provided. Please provide one or the other."));
 }
 
+TEST(CommandLineTest, MetricsConfig) {
+  Settings s;
+  ASSERT_TRUE(
+      Parse({"--metrics-config=summary_latencies=true", "--metrics-config",
+             "summary_quantiles=0.25:0.05,0.75:0.01", "--metrics-config=counter_latencies=false"},
+            &s)
+          .ok());
+  EXPECT_TRUE(s.server.metrics_config.summary_latencies);
+  EXPECT_FALSE(s.server.metrics_config.counter_latencies);
+  EXPECT_FALSE(s.server.metrics_config.histogram_latencies);
+  EXPECT_THAT(s.server.metrics_config.summary_quantiles, ElementsAre(0.25, 0.75));
+  for (const char* value : {"summary_latencies", "=true", "group,summary_latencies=true", ""}) {
+    EXPECT_THAT(ErrorOf({std::string("--metrics-config=") + value}),
+                HasSubstr(std::string("--metrics-config option format is <setting>=<value>. Got ") +
+                          value));
+  }
+  EXPECT_THAT(ErrorOf({"--metrics-config=latencies=true"}),
+              HasSubstr("unknown metrics setting 'latencies'"));
+}
+
 TEST(CommandLineTest, RateLimit) {
   Settings s;
   ASSERT_TRUE(Parse({"--rate-limit=Execution_Count", "--rate-limit-resource=R:4",

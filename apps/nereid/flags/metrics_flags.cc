@@ -1,7 +1,22 @@
+#include <absl/strings/str_cat.h>
+
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
 
 namespace nereid {
+namespace {
+
+absl::Status AddMetricsConfig(absl::string_view value, MetricsConfig* config) {
+  const size_t equals = value.find('=');
+  // The original reads a comma before the '=' as the end of a group's name, and has no groups.
+  if (equals == absl::string_view::npos || equals == 0 || value.find(',') < equals) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--metrics-config option format is <setting>=<value>. Got ", value, "\n"));
+  }
+  return config->Set(value.substr(0, equals), value.substr(equals + 1));
+}
+
+}  // namespace
 
 FlagGroup MetricsFlags(Settings* s) {
   return {"Metrics",
@@ -13,7 +28,15 @@ FlagGroup MetricsFlags(Settings* s) {
            IntegerFlag("metrics-port", &s->metrics.port, {0, 65535},
                        "Port to listen on; 0 picks a free one and prints it."),
            IntegerFlag("metrics-interval-ms", &s->server.metrics_interval_ms, {1, kMaxInt},
-                       "Milliseconds that a reading of the machine's use is kept.")}};
+                       "Milliseconds that a reading of the machine's use is kept."),
+           {"metrics-config", "<string>", "",
+            "<setting>=<value>: which latencies of models become metrics. counter_latencies "
+            "(true), summary_latencies (false), histogram_latencies (false) and latency_histograms "
+            "(true) switch kinds of metrics; summary_quantiles=<quantile>:<error>,... May be given "
+            "several times.",
+            [s](absl::string_view value) {
+              return AddMetricsConfig(value, &s->server.metrics_config);
+            }}}};
 }
 
 }  // namespace nereid

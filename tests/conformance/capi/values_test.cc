@@ -24,13 +24,11 @@ TEST(Names, OfTypes) {
   EXPECT_STREQ(TRITONSERVER_MemoryTypeString(TRITONSERVER_MEMORY_CPU), "CPU");
   EXPECT_STREQ(TRITONSERVER_MemoryTypeString(TRITONSERVER_MEMORY_CPU_PINNED), "CPU_PINNED");
   EXPECT_STREQ(TRITONSERVER_MemoryTypeString(TRITONSERVER_MEMORY_GPU), "GPU");
-  EXPECT_STREQ(TRITONSERVER_MemoryTypeString(static_cast<TRITONSERVER_MemoryType>(3)),
-               "<invalid>");
+  EXPECT_STREQ(TRITONSERVER_MemoryTypeString(static_cast<TRITONSERVER_MemoryType>(3)), "<invalid>");
   EXPECT_STREQ(TRITONSERVER_InstanceGroupKindString(TRITONSERVER_INSTANCEGROUPKIND_AUTO), "AUTO");
   EXPECT_STREQ(TRITONSERVER_InstanceGroupKindString(TRITONSERVER_INSTANCEGROUPKIND_CPU), "CPU");
   EXPECT_STREQ(TRITONSERVER_InstanceGroupKindString(TRITONSERVER_INSTANCEGROUPKIND_GPU), "GPU");
-  EXPECT_STREQ(TRITONSERVER_InstanceGroupKindString(TRITONSERVER_INSTANCEGROUPKIND_MODEL),
-               "MODEL");
+  EXPECT_STREQ(TRITONSERVER_InstanceGroupKindString(TRITONSERVER_INSTANCEGROUPKIND_MODEL), "MODEL");
   const char* const parameter_types[] = {"STRING", "INT", "BOOL", "DOUBLE", "BYTES", "<invalid>"};
   for (int i = 0; i < 6; ++i) {
     EXPECT_STREQ(TRITONSERVER_ParameterTypeString(static_cast<TRITONSERVER_ParameterType>(i)),
@@ -62,8 +60,7 @@ TEST(Parameters, AreMadeForEveryType) {
 TEST(Messages, KeepACopyOfTheirText) {
   std::string text = "{\"a\": 1}";
   TRITONSERVER_Message* message = nullptr;
-  ASSERT_TRUE(
-      Ok(TRITONSERVER_MessageNewFromSerializedJson(&message, text.data(), text.size())));
+  ASSERT_TRUE(Ok(TRITONSERVER_MessageNewFromSerializedJson(&message, text.data(), text.size())));
   text.assign(text.size(), 'x');
   EXPECT_EQ(TakeJson(message), "{\"a\": 1}");
 }
@@ -128,29 +125,23 @@ TEST(ServerOptions, CheckWhatTheyCan) {
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
 }
 
-// The server has only counters of latencies: it accepts settings that agree and refuses others.
-TEST(ServerOptions, MetricsAreAsTheyAreOrRefused) {
+TEST(ServerOptions, WhichLatenciesBecomeMetrics) {
   TRITONSERVER_ServerOptions* options = nullptr;
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsNew(&options)));
   const auto set = [options](const char* name, const char* setting, const char* value) {
     return TRITONSERVER_ServerOptionsSetMetricsConfig(options, name, setting, value);
   };
   EXPECT_TRUE(Ok(set("", "counter_latencies", "true")));
-  EXPECT_TRUE(Ok(set("", "summary_latencies", "false")));
-  EXPECT_TRUE(Ok(set(nullptr, "histogram_latencies", "false")));
-  EXPECT_TRUE(Fails(set("", "counter_latencies", "false"), TRITONSERVER_ERROR_UNSUPPORTED,
-                    "metrics setting 'counter_latencies=false' is not supported, only "
-                    "'counter_latencies=true' is"));
-  EXPECT_TRUE(Fails(set("", "summary_latencies", "true"), TRITONSERVER_ERROR_UNSUPPORTED,
-                    "'summary_latencies=true' is not supported"));
-  EXPECT_TRUE(Fails(set("", "histogram_latencies", "true"), TRITONSERVER_ERROR_UNSUPPORTED,
-                    "'histogram_latencies=true' is not supported"));
-  EXPECT_TRUE(Fails(set("", "summary_quantiles", "0.5:0.05"), TRITONSERVER_ERROR_UNSUPPORTED,
-                    "'summary_quantiles' is not supported"));
+  EXPECT_TRUE(Ok(set("", "counter_latencies", "false")));
+  EXPECT_TRUE(Ok(set("", "summary_latencies", "true")));
+  EXPECT_TRUE(Ok(set("", "summary_quantiles", "0.5:0.05,0.9:0.01")));
+  EXPECT_TRUE(Ok(set(nullptr, "histogram_latencies", "true")));
   EXPECT_TRUE(Fails(set("", "counter_latencies", "yes"), TRITONSERVER_ERROR_INVALID_ARG,
                     "expects 'true' or 'false', got 'yes'"));
   EXPECT_TRUE(Fails(set("", "gauge_latencies", "true"), TRITONSERVER_ERROR_INVALID_ARG,
                     "unknown metrics setting 'gauge_latencies'"));
+  EXPECT_TRUE(Fails(set("", "summary_quantiles", "0.5"), TRITONSERVER_ERROR_INVALID_ARG,
+                    "expects <quantile>:<error>"));
   EXPECT_TRUE(Fails(set("identity", "counter_latencies", "true"), TRITONSERVER_ERROR_UNSUPPORTED,
                     "the group 'identity'"));
   ASSERT_TRUE(Ok(TRITONSERVER_ServerOptionsDelete(options)));
@@ -210,14 +201,14 @@ TEST_F(LogTest, WritesWhatIsEnabled) {
 }
 
 TEST_F(LogTest, RefusesWhatItCannotDo) {
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerOptionsSetLogFile(
-                        nullptr, (directory_.path() + "/no/such/file").c_str()),
-                    TRITONSERVER_ERROR_INTERNAL, "log file"));
+  EXPECT_TRUE(Fails(
+      TRITONSERVER_ServerOptionsSetLogFile(nullptr, (directory_.path() + "/no/such/file").c_str()),
+      TRITONSERVER_ERROR_INTERNAL, "log file"));
   EXPECT_TRUE(Fails(TRITONSERVER_LogMessage(static_cast<TRITONSERVER_LogLevel>(4), "f", 1, "text"),
                     TRITONSERVER_ERROR_INVALID_ARG, "unknown logging level '4'"));
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerOptionsSetLogFormat(
-                        nullptr, static_cast<TRITONSERVER_LogFormat>(2)),
-                    TRITONSERVER_ERROR_INVALID_ARG, "unknown logging format '2'"));
+  EXPECT_TRUE(
+      Fails(TRITONSERVER_ServerOptionsSetLogFormat(nullptr, static_cast<TRITONSERVER_LogFormat>(2)),
+            TRITONSERVER_ERROR_INVALID_ARG, "unknown logging format '2'"));
 }
 
 }  // namespace
