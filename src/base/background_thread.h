@@ -4,6 +4,8 @@
 #ifndef NEREID_BASE_BACKGROUND_THREAD_H_
 #define NEREID_BASE_BACKGROUND_THREAD_H_
 
+#include "base/export.h"
+
 namespace nereid {
 
 // Makes the calling thread a background thread from now on. It keeps its share of the processor,
@@ -11,7 +13,7 @@ namespace nereid {
 // creates are ordinary. Returns false, and changes nothing, if the system refuses, or if somebody
 // has given this thread another policy or a higher priority for its child threads to inherit. No
 // effect before Linux 6.12.
-bool BecomeBackgroundThread();
+NEREID_API bool BecomeBackgroundThread();
 
 }  // namespace nereid
 

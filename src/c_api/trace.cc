@@ -86,31 +86,7 @@ const char* TRITONSERVER_InferenceTraceLevelString(TRITONSERVER_InferenceTraceLe
 
 const char* TRITONSERVER_InferenceTraceActivityString(
     TRITONSERVER_InferenceTraceActivity activity) {
-  switch (activity) {
-    case TRITONSERVER_TRACE_REQUEST_START:
-      return "REQUEST_START";
-    case TRITONSERVER_TRACE_QUEUE_START:
-      return "QUEUE_START";
-    case TRITONSERVER_TRACE_COMPUTE_START:
-      return "COMPUTE_START";
-    case TRITONSERVER_TRACE_COMPUTE_INPUT_END:
-      return "COMPUTE_INPUT_END";
-    case TRITONSERVER_TRACE_COMPUTE_OUTPUT_START:
-      return "COMPUTE_OUTPUT_START";
-    case TRITONSERVER_TRACE_COMPUTE_END:
-      return "COMPUTE_END";
-    case TRITONSERVER_TRACE_REQUEST_END:
-      return "REQUEST_END";
-    case TRITONSERVER_TRACE_TENSOR_QUEUE_INPUT:
-      return "TENSOR_QUEUE_INPUT";
-    case TRITONSERVER_TRACE_TENSOR_BACKEND_INPUT:
-      return "TENSOR_BACKEND_INPUT";
-    case TRITONSERVER_TRACE_TENSOR_BACKEND_OUTPUT:
-      return "TENSOR_BACKEND_OUTPUT";
-    case TRITONSERVER_TRACE_CUSTOM_ACTIVITY:
-      return "CUSTOM_ACTIVITY";
-  }
-  return "<unknown>";
+  return nereid::TraceActivityName(static_cast<TraceActivity>(activity));
 }
 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceNew(

@@ -23,6 +23,34 @@ uint32_t Modern(uint32_t level) {
 
 }  // namespace
 
+const char* TraceActivityName(TraceActivity activity) {
+  switch (activity) {
+    case TraceActivity::kRequestStart:
+      return "REQUEST_START";
+    case TraceActivity::kQueueStart:
+      return "QUEUE_START";
+    case TraceActivity::kComputeStart:
+      return "COMPUTE_START";
+    case TraceActivity::kComputeInputEnd:
+      return "COMPUTE_INPUT_END";
+    case TraceActivity::kComputeOutputStart:
+      return "COMPUTE_OUTPUT_START";
+    case TraceActivity::kComputeEnd:
+      return "COMPUTE_END";
+    case TraceActivity::kRequestEnd:
+      return "REQUEST_END";
+    case TraceActivity::kTensorQueueInput:
+      return "TENSOR_QUEUE_INPUT";
+    case TraceActivity::kTensorBackendInput:
+      return "TENSOR_BACKEND_INPUT";
+    case TraceActivity::kTensorBackendOutput:
+      return "TENSOR_BACKEND_OUTPUT";
+    case TraceActivity::kCustom:
+      return "CUSTOM_ACTIVITY";
+  }
+  return "<unknown>";
+}
+
 InferenceTrace::InferenceTrace(uint32_t level, uint64_t parent_id,
                                std::shared_ptr<TraceReceiver> receiver)
     : level_(Modern(level)),
@@ -63,7 +91,7 @@ absl::Status InferenceTrace::ReportCustom(uint64_t time_ns, absl::string_view na
       ReplaceContext(absl::StrCat(open, first ? "" : ",", member, "}"));
     }
   }
-  Report(TraceActivity::kCustom, time_ns);
+  if ((level_ & kTraceTimestamps) != 0) receiver_->OnCustom(this, name, time_ns);
   return absl::OkStatus();
 }
 

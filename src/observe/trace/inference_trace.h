@@ -42,6 +42,9 @@ enum class TraceActivity : int {
   kCustom = 10,
 };
 
+// "REQUEST_START" and so on, "<unknown>" for another value. Static.
+NEREID_API const char* TraceActivityName(TraceActivity activity);
+
 // Bits of a level; values equal TRITONSERVER_InferenceTraceLevel.
 inline constexpr uint32_t kTraceMin = 1;  // old names of kTraceTimestamps
 inline constexpr uint32_t kTraceMax = 2;
@@ -67,6 +70,10 @@ class TraceReceiver {
   virtual void OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) = 0;
   virtual void OnTensor(InferenceTrace* trace, TraceActivity activity,
                         const TraceTensor& tensor) = 0;
+  // An activity with a name of its own. By default an OnActivity of kCustom.
+  virtual void OnCustom(InferenceTrace* trace, absl::string_view /*name*/, uint64_t time_ns) {
+    OnActivity(trace, TraceActivity::kCustom, time_ns);
+  }
   // `trace` has no holder any more. Called once for each time that the trace was taken.
   virtual void OnRelease(std::unique_ptr<InferenceTrace> trace) = 0;
 };
@@ -97,8 +104,8 @@ class NEREID_API InferenceTrace {
   // Does nothing if the level does not include `activity`.
   void Report(TraceActivity activity, uint64_t time_ns);
   void ReportTensor(TraceActivity activity, const TraceTensor& tensor);
-  // Stores `name` under the time in the context, and reports kCustom. INVALID_ARGUMENT, without any
-  // effect, if the context is not a JSON object.
+  // Stores `name` under the time in the context, and reports it (OnCustom). INVALID_ARGUMENT,
+  // without any effect, if the context is not a JSON object.
   absl::Status ReportCustom(uint64_t time_ns, absl::string_view name) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Starts the trace of a request: sets the names and reports kRequestStart. The report happens
