@@ -1,0 +1,56 @@
+// FinishedTrace: all that was seen of one request, for whoever writes or sends it. A plain value.
+#ifndef NEREID_FRONTENDS_TRACING_FINISHED_TRACE_H_
+#define NEREID_FRONTENDS_TRACING_FINISHED_TRACE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/budget.h"
+#include "frontends/tracing/trace_parent.h"
+#include "frontends/tracing/trace_sampler.h"
+#include "model/data_type.h"
+
+namespace nereid {
+
+// Which request an id stands for: that of the client, a step of an ensemble, or one that a model
+// has issued.
+struct TracedNames {
+  uint64_t id = 0;
+  uint64_t parent_id = 0;  // 0: the client's own
+  std::string model_name;
+  int64_t model_version = 0;
+  std::string request_id;
+};
+
+struct TracedTime {
+  uint64_t id = 0;
+  std::string name;      // of the activity
+  uint64_t time_ns = 0;  // steady clock
+};
+
+struct TracedTensor {
+  uint64_t id = 0;
+  std::string activity;
+  std::string name;
+  DataType data_type = DataType::kInvalid;
+  std::vector<int64_t> shape;
+  std::string bytes;
+};
+
+using TracedEvent = std::variant<TracedNames, TracedTime, TracedTensor>;
+
+struct FinishedTrace {
+  uint64_t root_id = 0;  // of the client's request
+  std::vector<TracedEvent> events;
+  std::optional<TraceParent> parent;
+  std::shared_ptr<const TraceSampler> sampler;
+  BudgetUnits memory;  // pays for the events
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_TRACING_FINISHED_TRACE_H_

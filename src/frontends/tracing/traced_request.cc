@@ -1,0 +1,111 @@
+#include "frontends/tracing/traced_request.h"
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace nereid {
+namespace {
+
+// Of an event beside its texts and tensors.
+constexpr size_t kEventBytes = sizeof(TracedEvent);
+
+}  // namespace
+
+TracedRequest::TracedRequest(std::shared_ptr<const TraceSampler> sampler,
+                             std::optional<TraceParent> parent,
+                             std::shared_ptr<TraceCollector> collector)
+    : level_(sampler->level()),
+      collector_(std::move(collector)),
+      trace_(std::make_unique<FinishedTrace>()) {
+  trace_->sampler = std::move(sampler);
+  trace_->parent = std::move(parent);
+}
+
+TracedRequest::~TracedRequest() {
+  std::unique_ptr<FinishedTrace> finished;
+  {
+    MutexLock lock(&mu_);
+    finished = std::move(trace_);
+  }
+  collector_->Submit(std::move(finished));
+}
+
+TracePtr TracedRequest::Begin() {
+  auto trace = std::make_unique<InferenceTrace>(level_, /*parent_id=*/0, shared_from_this());
+  root_id_ = trace->id();
+  {
+    MutexLock lock(&mu_);
+    trace_->root_id = root_id_;
+  }
+  return HoldTrace(std::move(trace));
+}
+
+void TracedRequest::Note(const char* activity) {
+  NoteAt(activity, ToNanos(collector_->clock()->Now()));
+}
+
+void TracedRequest::NoteAt(const char* activity, uint64_t time_ns) {
+  if ((level_ & kTraceTimestamps) == 0 || time_ns == 0) return;
+  Add(nullptr, TracedTime{root_id_, activity, time_ns}, 0);
+}
+
+void TracedRequest::OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) {
+  Add(trace, TracedTime{trace->id(), TraceActivityName(activity), time_ns}, 0);
+}
+
+void TracedRequest::OnCustom(InferenceTrace* trace, absl::string_view name, uint64_t time_ns) {
+  Add(trace, TracedTime{trace->id(), std::string(name), time_ns}, name.size());
+}
+
+void TracedRequest::OnTensor(InferenceTrace* trace, TraceActivity activity,
+                             const TraceTensor& tensor) {
+  TracedTensor copy;
+  copy.id = trace->id();
+  copy.activity = TraceActivityName(activity);
+  copy.name = tensor.name;
+  copy.data_type = tensor.data_type;
+  copy.shape.assign(tensor.shape.begin(), tensor.shape.end());
+  const bool readable = tensor.place.type != MemoryType::kGpu && tensor.base != nullptr;
+  const size_t bytes = readable ? tensor.byte_size : 0;
+  {
+    // Before the bytes are copied.
+    MutexLock lock(&mu_);
+    if (!Pay(bytes)) return;
+  }
+  copy.bytes.assign(static_cast<const char*>(tensor.base), bytes);
+  Add(trace, std::move(copy), 0);
+}
+
+void TracedRequest::Add(const InferenceTrace* trace, TracedEvent event, size_t bytes) try {
+  MutexLock lock(&mu_);
+  if (trace != nullptr) AddNames(*trace);
+  if (Pay(kEventBytes + bytes)) trace_->events.push_back(std::move(event));
+} catch (const std::bad_alloc&) {
+  // The request goes on, its trace lacks an event.
+}
+
+void TracedRequest::AddNames(const InferenceTrace& trace) {
+  if (trace.model_name().empty()) return;  // it has not begun
+  if (std::find(named_.begin(), named_.end(), trace.id()) != named_.end()) return;
+  TracedNames names;
+  names.id = trace.id();
+  names.parent_id = trace.parent_id();
+  names.model_name = trace.model_name();
+  names.model_version = trace.model_version();
+  names.request_id = trace.request_id();
+  if (!Pay(kEventBytes + names.model_name.size() + names.request_id.size())) return;
+  named_.push_back(trace.id());
+  trace_->events.emplace_back(std::move(names));
+}
+
+bool TracedRequest::Pay(size_t bytes) {
+  if (trace_->events.size() >= kMostEvents) return false;
+  absl::StatusOr<BudgetUnits> units = collector_->memory()->Take(bytes);
+  if (!units.ok()) return false;
+  trace_->memory.Add(*std::move(units));
+  return true;
+}
+
+}  // namespace nereid

@@ -1,0 +1,132 @@
+#include "frontends/tracing/traced_request.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <string>
+
+#include "frontends/tracing/trace_text.h"
+
+namespace nereid {
+namespace {
+
+// Hands on the first trace.
+class FirstTrace final : public TraceOutput {
+ public:
+  explicit FirstTrace(std::promise<std::unique_ptr<FinishedTrace>> first)
+      : first_(std::move(first)) {}
+  void Add(std::unique_ptr<FinishedTrace> trace) override { first_.set_value(std::move(trace)); }
+  void Retire(std::shared_ptr<const TraceSampler>) override {}
+  void Finish() override {}
+
+ private:
+  std::promise<std::unique_ptr<FinishedTrace>> first_;
+};
+
+class TracedRequestTest : public ::testing::Test {
+ protected:
+  void Begin(uint32_t level, uint64_t bytes = 1 << 20) {
+    std::promise<std::unique_ptr<FinishedTrace>> first;
+    finished_ = first.get_future();
+    TraceCollector::Limits limits;
+    limits.bytes = bytes;
+    collector_ = std::make_shared<TraceCollector>(std::make_unique<FirstTrace>(std::move(first)),
+                                                  &clock_, limits);
+    TraceSettings settings;
+    settings.level = level;
+    request_ = std::make_shared<TracedRequest>(std::make_shared<TraceSampler>(settings),
+                                               std::nullopt, collector_);
+    core_ = request_->Begin();
+  }
+  // The events, one letter each: names, time, tensor.
+  std::string Kinds() {
+    std::string kinds;
+    for (const TracedEvent& event : trace_->events) kinds += "nte"[event.index()];
+    return kinds;
+  }
+  void Finish() {
+    request_.reset();
+    core_.reset();
+    trace_ = finished_.get();
+  }
+  static TraceTensor Tensor(const int32_t* value) {
+    static constexpr int64_t kShape[] = {1};
+    TraceTensor tensor;
+    tensor.name = "IN";
+    tensor.data_type = DataType::kInt32;
+    tensor.base = value;
+    tensor.byte_size = sizeof(*value);
+    tensor.shape = kShape;
+    return tensor;
+  }
+
+  FakeClock clock_;
+  std::shared_ptr<TraceCollector> collector_;
+  std::future<std::unique_ptr<FinishedTrace>> finished_;
+  TracedRequestPtr request_;
+  TracePtr core_;
+  std::unique_ptr<FinishedTrace> trace_;
+};
+
+TEST_F(TracedRequestTest, IsFinishedWhenNobodyHasItAnyMore) {
+  Begin(kTraceTimestamps);
+  request_->NoteAt(kHttpReceiveStart, 5);
+  request_->NoteAt(kHttpReceiveStart, 0);  // not seen
+  core_->Begin("m", 3, "id", 10);
+  TracePtr child = HoldTrace(core_->MakeChild());
+  child->Begin("inner", 1, "id", 20);
+  ASSERT_TRUE(child->ReportCustom(25, "mine").ok());
+  auto note = std::make_unique<SendEndNote>(request_, kHttpSendEnd);
+  request_.reset();
+  core_.reset();
+  child.reset();
+  EXPECT_EQ(finished_.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  note.reset();
+  trace_ = finished_.get();
+  EXPECT_EQ(Kinds(), "tntnttt");
+  std::string text;
+  AppendTraceText(*trace_, &text);
+  EXPECT_NE(text.find("\"mine\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"HTTP_SEND_END\",\"ns\":1000000000"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"parent_id\":" + std::to_string(trace_->root_id)), std::string::npos);
+}
+
+TEST_F(TracedRequestTest, TensorsAloneHaveNoTimes) {
+  Begin(kTraceTensors);
+  const int32_t value = 7;
+  request_->Note(kHttpReceiveEnd);
+  core_->Begin("m", 1, "", 10);
+  core_->ReportTensor(TraceActivity::kTensorQueueInput, Tensor(&value));
+  Finish();
+  EXPECT_EQ(Kinds(), "ne");
+  std::string text;
+  AppendElements(std::get<TracedTensor>(trace_->events[1]), &text);
+  EXPECT_EQ(text, "7");
+}
+
+TEST_F(TracedRequestTest, HoldsNoMoreThanItMay) {
+  Begin(kTraceTimestamps | kTraceTensors, /*bytes=*/1000);
+  core_->Begin("m", 1, "", 10);
+  const std::string large(4000, 'x');
+  TraceTensor tensor = Tensor(nullptr);
+  tensor.base = large.data();
+  tensor.byte_size = large.size();
+  core_->ReportTensor(TraceActivity::kTensorQueueInput, tensor);
+  for (int i = 0; i < 100; ++i) request_->Note(kResponseComplete);
+  EXPECT_LE(collector_->memory()->used(), 1000U);
+  Finish();
+  EXPECT_EQ(Kinds().find('e'), std::string::npos);
+  EXPECT_LT(trace_->events.size(), 100U);
+  trace_.reset();
+  EXPECT_EQ(collector_->memory()->used(), 0U);
+}
+
+TEST_F(TracedRequestTest, ManyEventsAreNotAllKept) {
+  Begin(kTraceTimestamps, 64 << 20);
+  for (size_t i = 0; i < 2 * TracedRequest::kMostEvents; ++i) request_->Note(kResponseComplete);
+  Finish();
+  EXPECT_EQ(trace_->events.size(), TracedRequest::kMostEvents);
+}
+
+}  // namespace
+}  // namespace nereid
