@@ -151,9 +151,9 @@ def test_shared_memory_region_that_nobody_registered(
 
 
 def test_calls_of_later_releases(stub: service_pb2_grpc.GRPCInferenceServiceStub) -> None:
-    assert refusal(stub.TraceSetting, service_pb2.TraceSettingRequest()) == (
+    assert refusal(stub.LogSettings, service_pb2.LogSettingsRequest()) == (
         "UNIMPLEMENTED",
-        "TraceSetting is not supported by this server yet",
+        "LogSettings is not supported by this server yet",
     )
 
 

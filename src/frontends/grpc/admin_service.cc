@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "config/json.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/reports_to_proto.h"
 #include "frontends/grpc/serving_status.h"
+#include "frontends/tracing/trace_service.h"
 #include "grpc_service.pb.h"
 #include "health.pb.h"
 
@@ -26,8 +28,7 @@ constexpr char kInferenceService[] = "/inference.GRPCInferenceService/";
 constexpr char kHealthCheck[] = "/grpc.health.v1.Health/Check";
 
 // Part of the protocol, but not of this release.
-constexpr std::array<absl::string_view, 2> kNotSupported = {
-    "TraceSetting",
+constexpr std::array<absl::string_view, 1> kNotSupported = {
     "LogSettings",
 };
 
@@ -191,6 +192,48 @@ absl::Status CudaUnregister(SharedMemoryRegistry* memory,
   return memory->CheckAllowed();
 }
 
+// What a method about traces works with. Owned by the table of methods.
+struct TraceAccess {
+  Server* server;
+  Tracing* tracing;
+};
+
+absl::StatusOr<TraceUpdate> ToTraceUpdate(const inference::TraceSettingRequest& request) {
+  TraceUpdate update;
+  const auto& settings = request.settings();
+  if (settings.contains(kTraceFileKey)) return TraceFileIsFixed();
+  for (const char* key : {kTraceLevelKey, kTraceRateKey, kTraceCountKey, kLogFrequencyKey}) {
+    const auto it = settings.find(key);
+    if (it == settings.end()) continue;
+    const auto& values = it->second.value();
+    if (values.empty()) {
+      ClearTraceSetting(key, &update);
+    } else if (it->first == kTraceLevelKey) {
+      const std::vector<absl::string_view> words(values.begin(), values.end());
+      RETURN_IF_ERROR(SetTraceLevel(words, &update));
+    } else if (values.size() > 1) {
+      return absl::InvalidArgumentError(absl::StrCat("expect only 1 value for '", key, "'"));
+    } else {
+      RETURN_IF_ERROR(SetTraceNumber(key, values.Get(0), &update));
+    }
+  }
+  return update;
+}
+
+absl::Status TraceSetting(const TraceAccess* access, const inference::TraceSettingRequest& request,
+                          inference::TraceSettingResponse* response) {
+  RETURN_IF_ERROR(CheckTraceModel(*access->server, request.model_name()));
+  ASSIGN_OR_RETURN(const TraceUpdate update, ToTraceUpdate(request));
+  ASSIGN_OR_RETURN(
+      const std::vector<TraceSettingText> settings,
+      UpdateTraceSettings(*access->server, access->tracing, request.model_name(), update));
+  for (const TraceSettingText& setting : settings) {
+    auto& values = (*response->mutable_settings())[setting.key];
+    for (const std::string& value : setting.values) values.add_value(value);
+  }
+  return absl::OkStatus();
+}
+
 // Wraps a typed method of `object` as one that works on serialised messages.
 template <typename Object, typename Request, typename Response>
 auto Bind(Object* object, absl::Status (*method)(Object*, const Request&, Response*)) {
@@ -223,7 +266,7 @@ auto BindControl(Server* server,
 
 }  // namespace
 
-AdminService::AdminService(Server* server, SharedMemoryRegistry* memory) {
+AdminService::AdminService(Server* server, SharedMemoryRegistry* memory, Tracing* tracing) {
   const auto add = [&](const char* rpc, auto* method, bool at_once) {
     methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{Bind(server, method), at_once});
   };
@@ -249,6 +292,12 @@ AdminService::AdminService(Server* server, SharedMemoryRegistry* memory) {
   add_memory("CudaSharedMemoryStatus", &CudaStatus);
   add_memory("CudaSharedMemoryRegister", &CudaRegister);
   add_memory("CudaSharedMemoryUnregister", &CudaUnregister);
+  methods_.emplace(absl::StrCat(kInferenceService, "TraceSetting"),
+                   Method{[access = TraceAccess{server, tracing}](absl::string_view request,
+                                                                  const Reply& reply) {
+                            Bind(&access, &TraceSetting)(request, reply);
+                          },
+                          /*at_once=*/true});
   methods_.emplace(kHealthCheck, Method{Bind(server, &HealthCheck), /*at_once=*/true});
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "frontends/shared_memory/shared_memory_registry.h"
+#include "frontends/tracing/tracing.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -26,8 +27,8 @@ class AdminService {
     bool at_once = false;
   };
 
-  // Both must outlive the service.
-  AdminService(Server* server, SharedMemoryRegistry* memory);
+  // All must outlive the service.
+  AdminService(Server* server, SharedMemoryRegistry* memory, Tracing* tracing);
 
   // The method called "/<package>.<service>/<rpc>", owned by the service. UNIMPLEMENTED, to be
   // answered without reading the request, if the server has no such method.

@@ -16,6 +16,7 @@
 #include "frontends/grpc/reflection.h"
 #include "frontends/grpc/serving_status.h"
 #include "frontends/grpc/stream_flow.h"
+#include "frontends/tracing/tracing.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -28,16 +29,18 @@ inline absl::Status ShuttingDownError() {
 
 struct GrpcEnvironment {
   GrpcEnvironment(Server* server_in, const GrpcServerOptions& options,
-                  const GrpcExecutors& executors_in, SharedMemoryRegistry* shared_memory_in)
+                  const GrpcExecutors& executors_in, SharedMemoryRegistry* shared_memory_in,
+                  Tracing* tracing_in)
       : server(server_in),
         shared_memory(shared_memory_in),
+        tracing(tracing_in),
         compression(options.response_compression),
         stream_limits{options.max_waiting_stream_bytes, options.max_response_pool_size,
                       options.stream_stall_timeout, options.max_connection_requests},
         stall_timeout(options.http2.stall_timeout),
         min_bytes_per_second(options.http2.min_bytes_per_second),
         allocators(server_in->in_flight_bytes()),
-        methods(server_in, shared_memory_in),
+        methods(server_in, shared_memory_in, tracing_in),
         serving(server_in),
         executors(executors_in),
         access(options.access),
@@ -48,6 +51,7 @@ struct GrpcEnvironment {
 
   Server* const server;
   SharedMemoryRegistry* const shared_memory;
+  Tracing* const tracing;
   const GrpcCompression compression;  // of inference responses
   const StreamLimits stream_limits;
   const Duration stall_timeout;         // of a client that sends or reads too slowly
@@ -60,6 +64,9 @@ struct GrpcEnvironment {
   const AccessControl access;
   const HeaderForwarding header_forwarding;
   Gate calls;  // inside are requests not answered yet
+
+  // Nanoseconds of the steady clock while requests are traced, otherwise 0.
+  uint64_t TimeForTraces() const { return tracing->on() ? ToNanos(server->clock()->Now()) : 0; }
 };
 
 }  // namespace nereid

@@ -120,8 +120,10 @@ transport::PortOptions ToPort(const GrpcServerOptions& options) {
 class GrpcServer::Impl {
  public:
   Impl(const GrpcServerOptions& options, Server* server, const GrpcExecutors& executors,
-       SharedMemoryRegistry* shared_memory, std::shared_ptr<http2::RequestAcceptor> rest)
-      : environment_(std::make_shared<GrpcEnvironment>(server, options, executors, shared_memory)),
+       SharedMemoryRegistry* shared_memory, std::shared_ptr<http2::RequestAcceptor> rest,
+       Tracing* tracing)
+      : environment_(
+            std::make_shared<GrpcEnvironment>(server, options, executors, shared_memory, tracing)),
         methods_(environment_, std::move(rest)) {}
   ~Impl() { Stop(std::chrono::steady_clock::now()); }
 
@@ -197,8 +199,10 @@ void GrpcServer::Impl::AwaitCalls(TimePoint deadline) {
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     const GrpcServerOptions& options, Server* server, const GrpcExecutors& executors,
-    SharedMemoryRegistry* shared_memory, std::shared_ptr<http2::RequestAcceptor> rest) {
-  auto impl = std::make_unique<Impl>(options, server, executors, shared_memory, std::move(rest));
+    SharedMemoryRegistry* shared_memory, std::shared_ptr<http2::RequestAcceptor> rest,
+    Tracing* tracing) {
+  auto impl =
+      std::make_unique<Impl>(options, server, executors, shared_memory, std::move(rest), tracing);
   RETURN_IF_ERROR(impl->Start(options));
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
 }

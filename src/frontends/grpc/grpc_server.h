@@ -15,6 +15,7 @@
 #include "base/spare_executor.h"
 #include "frontends/grpc/grpc_server_options.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
+#include "frontends/tracing/tracing.h"
 #include "frontends/transport/http2/request_acceptor.h"
 #include "server/server.h"
 
@@ -22,15 +23,15 @@ namespace nereid {
 
 class GrpcServer {
  public:
-  // Listens and starts the threads. `server` and `shared_memory` must outlive the result.
-  // `executors` must live until the result has stopped, and must end before `server` is destroyed.
-  // `rest`, which must live as long, gets the HTTP/2 requests of the port that are not meant for
-  // gRPC; null: they are refused. UNAVAILABLE if the port is taken or the address cannot be used,
-  // INVALID_ARGUMENT for bad options, NOT_FOUND if a file of `tls` cannot be read.
+  // Listens and starts the threads. `server`, `shared_memory` and `tracing` must outlive the
+  // result. `executors` must live until the result has stopped, and must end before `server` is
+  // destroyed. `rest`, which must live as long, gets the HTTP/2 requests of the port that are not
+  // meant for gRPC; null: they are refused. UNAVAILABLE if the port is taken or the address cannot
+  // be used, INVALID_ARGUMENT for bad options, NOT_FOUND if a file of `tls` cannot be read.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       const GrpcServerOptions& options, Server* server, const GrpcExecutors& executors,
       SharedMemoryRegistry* shared_memory = SharedMemoryRegistry::Closed(),
-      std::shared_ptr<http2::RequestAcceptor> rest = nullptr);
+      std::shared_ptr<http2::RequestAcceptor> rest = nullptr, Tracing* tracing = Tracing::Off());
   // Stops at once, as Stop with a deadline in the past.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;

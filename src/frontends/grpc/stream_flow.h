@@ -52,6 +52,7 @@ struct StreamMessage {
   // Charge the bytes to the server's limit, unless the response's units do.
   BudgetUnits units;
   std::unique_ptr<InferResponse> response;
+  std::shared_ptr<const void> kept;  // mostly null
 };
 
 class StreamFlow {

@@ -34,6 +34,7 @@ void StreamInfer::BeginRequestWith(std::shared_ptr<ReceivedBody> message,
   const auto self = std::static_pointer_cast<StreamInfer>(shared_from_this());
   StreamRequest::Begin(std::make_shared<StreamRequest>(self), std::move(message), refused);
   reading_ = flow_.MayRead();
+  waiting_since_ns_ = environment().TimeForTraces();
 }
 
 void StreamInfer::OnHalfClose() { Act(flow_.HalfClose()); }

@@ -57,6 +57,10 @@ class StreamInfer final : public GrpcCall {
   void Register(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
   void Unregister(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // Since when the stream waits for its next message, while requests are traced. Loop's thread.
+  uint64_t waiting_since_ns() const { return waiting_since_ns_; }
+  const http2::Stream& calls_stream() const { return *stream(); }
+
   // GrpcCall
   void OnDelivery() override ABSL_LOCKS_EXCLUDED(mu_);
   void OnSent() override;
@@ -68,6 +72,7 @@ class StreamInfer final : public GrpcCall {
     bool stalled = false;
   };
 
+  void OnBegin() override { waiting_since_ns_ = environment().TimeForTraces(); }
   void OnMessage(std::shared_ptr<ReceivedBody> message) override {
     BeginRequestWith(std::move(message), absl::OkStatus());
   }
@@ -92,6 +97,7 @@ class StreamInfer final : public GrpcCall {
   // Loop's thread only.
   bool reading_ = true;   // further requests may begin
   bool writing_ = false;  // the end of a write is owed to the flow
+  uint64_t waiting_since_ns_ = 0;
 
   Mutex mu_;
   Left left_ ABSL_GUARDED_BY(mu_);

@@ -84,8 +84,11 @@ absl::Status StreamRequest::MakeRequest() {
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
                    stream_->env().server->FindModel(names_.model, version));
   decoupled_ = model->config().decoupled;
-  RETURN_IF_ERROR(received_.Read(Draft(std::move(model), version), &buffers_, &formats_));
-  RETURN_IF_ERROR(stream_->ForwardMetadata(draft()));
+  InferRequest* const request = Draft(std::move(model), version);
+  traced_ = BeginGrpcTrace(stream_->env().tracing, stream_->calls_stream(),
+                           stream_->waiting_since_ns(), request);
+  RETURN_IF_ERROR(received_.Read(request, &buffers_, &formats_));
+  RETURN_IF_ERROR(stream_->ForwardMetadata(request));
   wants_empty_final_ = received_.wants_empty_final_response();
   return absl::OkStatus();
 }
@@ -132,6 +135,7 @@ void StreamRequest::OnReleased() {
 
 void StreamRequest::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
   if (is_final) stream_->Unregister(this);
+  if (traced_ != nullptr && response != nullptr) traced_->Note(kResponseComplete);
   if (decoupled_) {
     ReceiveOneOfMany(std::move(response), is_final);
   } else {
@@ -198,6 +202,7 @@ void StreamRequest::SendError(const absl::Status& error, bool is_final) {
 }
 
 void StreamRequest::Send(StreamFlow::MessagePtr message) {
+  message->kept = NoteSending(traced_);
   if (place_.has_value()) {
     stream_->SendInOrder(*place_, std::move(message));
   } else {

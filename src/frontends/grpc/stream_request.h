@@ -15,6 +15,7 @@
 #include "base/gate.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
+#include "frontends/grpc/grpc_trace.h"
 #include "frontends/grpc/received_message.h"
 #include "frontends/grpc/stream_flow.h"
 #include "frontends/grpc/stream_messages.h"
@@ -71,6 +72,7 @@ class StreamRequest final : public Flight, public std::enable_shared_from_this<S
   std::optional<StreamFlow::Order::Ticket> place_;  // set if the request is answered in order
   OnlyResponse response_;                           // for ReceiveOnly
   WaitingMessages waiting_;
+  TracedRequestPtr traced_;  // constant once issued
 };
 
 }  // namespace nereid

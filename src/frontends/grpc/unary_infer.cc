@@ -17,6 +17,7 @@ void UnaryInfer::OnMessage(std::shared_ptr<ReceivedBody> message) {
   if (const absl::Status begun = Begin(); !begun.ok()) {
     Drop();
     counted_ = Gate::Pass();
+    sent_ = NoteSending(traced_);
     SendStatus(begun);
   }
 }
@@ -55,8 +56,10 @@ absl::Status UnaryInfer::MakeRequest() {
     return absl::UnimplementedError(
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
-  RETURN_IF_ERROR(received_.Read(Draft(std::move(model), version), &buffers_, &formats_));
-  return ForwardMetadata(draft());
+  InferRequest* const request = Draft(std::move(model), version);
+  traced_ = BeginGrpcTrace(environment().tracing, *stream(), waiting_since_ns_, request);
+  RETURN_IF_ERROR(received_.Read(request, &buffers_, &formats_));
+  return ForwardMetadata(request);
 }
 
 void UnaryInfer::OnReleased() {
@@ -65,6 +68,7 @@ void UnaryInfer::OnReleased() {
 }
 
 void UnaryInfer::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
+  if (traced_ != nullptr) traced_->Note(kResponseComplete);
   if (!response_.Add(std::move(response), is_final)) return;
   answer_ = MakeAnswer();
   if (OnLoop()) {
@@ -91,6 +95,7 @@ void UnaryInfer::SendAnswer() {
     counted_ = Gate::Pass();
     return;
   }
+  sent_ = NoteSending(traced_);
   if (answer_.ok()) {
     SendMessage(*std::move(answer_));
     SendStatus(absl::OkStatus());

@@ -16,6 +16,7 @@
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/grpc/grpc_call.h"
+#include "frontends/grpc/grpc_trace.h"
 #include "frontends/grpc/out_message.h"
 #include "frontends/grpc/received_message.h"
 #include "infer/flight.h"
@@ -31,11 +32,13 @@ class UnaryInfer final : public GrpcCall, public Flight {
 
  private:
   // ---- GrpcCall
+  void OnBegin() override { waiting_since_ns_ = environment().TimeForTraces(); }
   void OnMessage(std::shared_ptr<ReceivedBody> message) override;
   void OnHalfClose() override;
   void OnCancelled() override { Cancel(); }
   void OnStreamClosed() override {
     if (answered_) counted_ = Gate::Pass();
+    sent_.reset();
   }
 
   // ---- Flight
@@ -58,6 +61,9 @@ class UnaryInfer final : public GrpcCall, public Flight {
   // Written by the thread that delivers the final response, before the call is handed to the loop.
   absl::StatusOr<OutMessage> answer_;
   bool answered_ = false;  // loop's thread: the answer was sent, or cannot be
+  uint64_t waiting_since_ns_ = 0;
+  TracedRequestPtr traced_;           // constant once issued
+  std::shared_ptr<const void> sent_;  // loop's thread: kept until the answer is sent
 };
 
 }  // namespace nereid

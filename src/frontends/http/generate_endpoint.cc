@@ -23,12 +23,12 @@ absl::Status CheckEncoding(const HttpRequest& request) {
 
 }  // namespace
 
-GenerateEndpoint::GenerateEndpoint(Server* server, const RequestLimits& limits,
-                                   uint64_t max_waiting_bytes, HeaderForwarding header_forwarding)
+GenerateEndpoint::GenerateEndpoint(Server* server, const HttpFrontendOptions& options)
     : server_(server),
-      limits_(limits),
-      max_waiting_bytes_(max_waiting_bytes),
-      header_forwarding_(std::move(header_forwarding)),
+      tracing_(options.tracing),
+      limits_(options.limits),
+      max_waiting_bytes_(options.max_waiting_bytes),
+      header_forwarding_(options.header_forwarding),
       allocator_(server->in_flight_bytes()) {}
 
 void GenerateEndpoint::Handle(const PathNames& names, const HttpRequest& request, bool streamed,
@@ -49,6 +49,7 @@ absl::StatusOr<std::shared_ptr<GenerateInference>> GenerateEndpoint::Read(
                                          1, other_requests, ShareUse::kAdmission));
   auto inference = std::make_shared<GenerateInference>(std::move(model), version);
   inference->set_slot(std::move(slot));
+  inference->Trace(tracing_, request);
   RETURN_IF_ERROR(inference->Read(request.body(), limits_, server_->in_flight_bytes()));
   RETURN_IF_ERROR(inference->Forward(header_forwarding_, request.headers()));
   return inference;

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "frontends/codec/request_limits.h"
-#include "frontends/header_forwarding/header_forwarding.h"
+#include "frontends/http/http_frontend_options.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
 #include "memory/output_allocator.h"
@@ -22,10 +21,8 @@ class GenerateInference;
 class GenerateEndpoint {
  public:
   // `server` must outlive the endpoint, and the endpoint must outlive every request, so it is
-  // destroyed after the server has stopped. `max_waiting_bytes`: bytes of one stream that may wait
-  // before the model's sending thread is blocked.
-  GenerateEndpoint(Server* server, const RequestLimits& limits, uint64_t max_waiting_bytes,
-                   HeaderForwarding header_forwarding);
+  // destroyed after the server has stopped.
+  GenerateEndpoint(Server* server, const HttpFrontendOptions& options);
 
   // Answers at once if the request cannot be issued, otherwise as its responses arrive: all of them
   // as events if `streamed`, else the single response. Runs on an I/O thread; never blocks.
@@ -38,6 +35,7 @@ class GenerateEndpoint {
                                                           uint64_t other_requests) const;
 
   Server* const server_;
+  Tracing* const tracing_;
   const RequestLimits limits_;
   const uint64_t max_waiting_bytes_;
   const HeaderForwarding header_forwarding_;

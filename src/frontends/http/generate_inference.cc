@@ -74,7 +74,9 @@ void GenerateInference::Issue(std::shared_ptr<GenerateInference> inference, Serv
   if (issued.ok()) return;
   // Everything that the request holds is returned before the client can see the answer.
   inference->Drop();
-  inference->TakeResponder()->Complete(StatusResponse(issued));
+  HttpResponse refusal = StatusResponse(issued);
+  inference->NoteSendingOf(&refusal);
+  inference->TakeResponder()->Complete(std::move(refusal));
 }
 
 std::optional<HttpResponder> GenerateInference::TakeResponder() {
@@ -91,9 +93,20 @@ void GenerateInference::OnReleased() {
 }
 
 void GenerateInference::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
+  if (traced_ != nullptr && response != nullptr) traced_->Note(kResponseComplete);
   if (events_ != nullptr) return ReceiveEvent(std::move(response), is_final);
   if (!response_.Add(std::move(response), is_final)) return;
-  TakeResponder()->CompleteWith([self = shared_from_this()] { return self->MakeResponse(); });
+  TakeResponder()->CompleteWith([self = shared_from_this()] {
+    HttpResponse answer = self->MakeResponse();
+    self->NoteSendingOf(&answer);
+    return answer;
+  });
+}
+
+void GenerateInference::NoteSendingOf(HttpResponse* response) const {
+  // A copy: other responses of the request may be noted at the same time.
+  TracedRequestPtr traced = traced_;
+  NoteSending(&traced, response);
 }
 
 HttpResponse GenerateInference::MakeResponse() {
@@ -146,6 +159,7 @@ void GenerateInference::StartStream(int http_status) {
   response.status = http_status;
   response.content_type = kEventStream;
   response.body_stream = events_;
+  NoteSendingOf(&response);
   responder->Complete(std::move(response));
 }
 

@@ -20,6 +20,7 @@
 #include "frontends/http/forwarded_headers.h"
 #include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
+#include "frontends/http/http_trace.h"
 #include "infer/flight.h"
 #include "infer/only_response.h"
 #include "server/server.h"
@@ -31,6 +32,11 @@ class GenerateInference final : public Flight,
  public:
   GenerateInference(std::shared_ptr<ServingModel> model, int64_t version) {
     Draft(std::move(model), version);
+  }
+
+  // Chooses whether `request` is traced. REQUIRES: not issued.
+  void Trace(Tracing* tracing, const HttpRequest& request) {
+    traced_ = BeginHttpTrace(tracing, request, draft());
   }
 
   // Reads `body` (null: there is none) into the core's request; `budget` pays for the memory needed
@@ -59,6 +65,7 @@ class GenerateInference final : public Flight,
 
   // None if it was taken already.
   std::optional<HttpResponder> TakeResponder() ABSL_LOCKS_EXCLUDED(mu_);
+  void NoteSendingOf(HttpResponse* response) const;
   // ---- generate
   HttpResponse MakeResponse();
   // ---- generate_stream
@@ -71,6 +78,7 @@ class GenerateInference final : public Flight,
   Budget* in_flight_bytes_ = nullptr;
   std::shared_ptr<HttpBodyStream> events_;  // null: generate
   OnlyResponse response_;                   // of generate
+  TracedRequestPtr traced_;                 // constant once issued
 
   Mutex mu_;
   std::optional<HttpResponder> responder_ ABSL_GUARDED_BY(mu_);  // until the answer begins

@@ -9,6 +9,7 @@
 #include "frontends/http/generate_endpoint.h"
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
+#include "frontends/tracing/tracing.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -17,6 +18,7 @@ struct HttpEndpoints {
   Server* const server;
   SpareExecutor* const admin;  // runs administration
   SharedMemoryRegistry* const shared_memory;
+  Tracing* const tracing;
   const std::string server_metadata;  // as JSON; does not change while the server runs
   const std::string openapi;          // the document, likewise
   InferEndpoint infer;

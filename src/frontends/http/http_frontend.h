@@ -10,13 +10,12 @@
 
 #include "base/spare_executor.h"
 #include "frontends/access/access_control.h"
-#include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/http/cors.h"
 #include "frontends/http/http_endpoints.h"
+#include "frontends/http/http_frontend_options.h"
 #include "frontends/http/http_server.h"
 #include "frontends/http/router.h"
 #include "frontends/http/routes.h"
-#include "frontends/shared_memory/shared_memory_registry.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -25,17 +24,6 @@ namespace nereid {
 struct HttpExecutors {
   SpareExecutor* admin = nullptr;        // administration
   SpareExecutor* compression = nullptr;  // (de)compression of large bodies and answers
-};
-
-struct HttpFrontendOptions {
-  RequestLimits limits;
-  // Bytes of one generated stream that may wait for its client.
-  uint64_t max_waiting_bytes = kMaxWaitingStreamBytes;
-  // Must outlive the frontend.
-  SharedMemoryRegistry* shared_memory = SharedMemoryRegistry::Closed();
-  AccessControl access;
-  CorsPolicy cors;
-  HeaderForwarding header_forwarding;
 };
 
 class HttpFrontend final : public HttpHandler {

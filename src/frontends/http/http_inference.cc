@@ -103,7 +103,9 @@ void HttpInference::Issue(std::shared_ptr<HttpInference> inference, Server* serv
 void HttpInference::Refuse(const absl::Status& error) {
   // Everything that the request holds is returned before the client can see the answer.
   Drop();
-  responder_->Complete(StatusResponse(error));
+  HttpResponse response = StatusResponse(error);
+  NoteSending(&traced_, &response);
+  responder_->Complete(std::move(response));
 }
 
 void HttpInference::OnReleased() {
@@ -113,6 +115,7 @@ void HttpInference::OnReleased() {
 }
 
 void HttpInference::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
+  if (traced_ != nullptr) traced_->Note(kResponseComplete);
   if (response_.Add(std::move(response), is_final)) Answer();
 }
 
@@ -152,10 +155,15 @@ bool HttpInference::TakesLongToCompress() const {
 }
 
 HttpResponse HttpInference::MakeResponse() {
-  absl::StatusOr<std::unique_ptr<InferResponse>> response = response_.Take();
-  if (!response.ok()) return StatusResponse(response.status());
-  auto written = WriteResponse(*std::move(response));
-  return written.ok() ? *std::move(written) : StatusResponse(written.status());
+  absl::StatusOr<HttpResponse> written = WriteOnlyResponse();
+  HttpResponse response = written.ok() ? *std::move(written) : StatusResponse(written.status());
+  NoteSending(&traced_, &response);
+  return response;
+}
+
+absl::StatusOr<HttpResponse> HttpInference::WriteOnlyResponse() {
+  ASSIGN_OR_RETURN(std::unique_ptr<InferResponse> response, response_.Take());
+  return WriteResponse(std::move(response));
 }
 
 absl::StatusOr<HttpResponse> HttpInference::WriteResponse(std::unique_ptr<InferResponse> response) {

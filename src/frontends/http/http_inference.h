@@ -23,6 +23,7 @@
 #include "frontends/codec/request_limits.h"
 #include "frontends/http/forwarded_headers.h"
 #include "frontends/http/http_message.h"
+#include "frontends/http/http_trace.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "infer/flight.h"
 #include "infer/only_response.h"
@@ -37,6 +38,11 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
                 SpareExecutor* compression)
       : compression_(compression), response_coding_(response_coding) {
     Draft(std::move(model), version);
+  }
+
+  // Chooses whether `request` is traced. REQUIRES: not issued.
+  void Trace(Tracing* tracing, const HttpRequest& request) {
+    traced_ = BeginHttpTrace(tracing, request, draft());
   }
 
   // Takes the duty to answer, and from now on notices when the client leaves. REQUIRES: called
@@ -75,6 +81,7 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
   void CompressAndAnswer();
   bool TakesLongToCompress() const;
   HttpResponse MakeResponse();
+  absl::StatusOr<HttpResponse> WriteOnlyResponse();
   absl::StatusOr<HttpResponse> WriteResponse(std::unique_ptr<InferResponse> response);
 
   SpareExecutor* const compression_;
@@ -85,6 +92,7 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
   OutputFormats formats_;
   std::optional<HttpResponder> responder_;
   OnlyResponse response_;
+  TracedRequestPtr traced_;  // until the answer is made
 };
 
 }  // namespace nereid

@@ -66,7 +66,10 @@ class HttpRequest {
   absl::string_view body_text() const {
     return body_ == nullptr ? absl::string_view() : body_->text();
   }
+  // When the head had arrived, in nanoseconds of the steady clock; 0: nobody wanted to know.
+  uint64_t received_ns() const { return received_ns_; }
   // For the code that assembles the request.
+  void set_received_ns(uint64_t time_ns) { received_ns_ = time_ns; }
   void set_body(std::shared_ptr<ReceivedBody> body) { body_ = std::move(body); }
 
  private:
@@ -75,6 +78,7 @@ class HttpRequest {
   absl::string_view path_;
   absl::InlinedVector<HttpHeader, 12> headers_;
   std::shared_ptr<ReceivedBody> body_;
+  uint64_t received_ns_ = 0;
 };
 
 // A piece of a response body in memory that `owner` keeps alive. Nothing is copied; `owner` is
@@ -101,6 +105,8 @@ struct HttpResponse {
   // until the body has ended; the response's receiver aborts the body if the client has gone.
   std::shared_ptr<HttpBodyStream> body_stream;
   BudgetUnits units;  // pay for the memory of `text`
+  // Released when all was sent, or can no longer be. Mostly null.
+  std::shared_ptr<const void> kept;
 };
 
 // {"error":"<message>"} as application/json.

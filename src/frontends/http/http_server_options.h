@@ -3,6 +3,7 @@
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_SERVER_OPTIONS_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_SERVER_OPTIONS_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -50,7 +51,14 @@ struct HttpServerOptions {
   // Frames that cost the client nothing (http2::FloodGuard); 0: any number.
   int http2_control_frames_per_second = 200;
 
+  // While this is true, requests tell when they came. Must outlive the server; null: never.
+  const std::atomic<bool>* note_times = nullptr;
+
   Clock* clock = Clock::Real();
+
+  bool notes_times() const {
+    return note_times != nullptr && note_times->load(std::memory_order_relaxed);
+  }
 };
 
 }  // namespace nereid

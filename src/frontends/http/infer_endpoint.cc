@@ -62,13 +62,13 @@ struct InferEndpoint::Compressed {
 };
 
 InferEndpoint::InferEndpoint(Server* server, SpareExecutor* compression,
-                             const RequestLimits& limits, const SharedMemoryRegistry* shared_memory,
-                             HeaderForwarding header_forwarding)
+                             const HttpFrontendOptions& options)
     : server_(server),
       compression_(compression),
-      limits_(limits),
-      shared_memory_(shared_memory),
-      header_forwarding_(std::move(header_forwarding)),
+      limits_(options.limits),
+      shared_memory_(options.shared_memory),
+      header_forwarding_(options.header_forwarding),
+      tracing_(options.tracing),
       allocators_(server->in_flight_bytes()) {}
 
 void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
@@ -90,6 +90,7 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
   auto inference = std::make_shared<HttpInference>(*std::move(model), *version,
                                                    AnswerCoding(*request), compression_);
   inference->set_slot(*std::move(slot));
+  inference->Trace(tracing_, *request);
   InlineTurn* const turn = responder.inline_turn();
   inference->Attach(std::move(responder));
   if (*coding == ContentCoding::kIdentity) {

@@ -10,11 +10,9 @@
 
 #include "base/spare_executor.h"
 #include "frontends/codec/placed_output_allocator.h"
-#include "frontends/codec/request_limits.h"
-#include "frontends/header_forwarding/header_forwarding.h"
+#include "frontends/http/http_frontend_options.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
-#include "frontends/shared_memory/shared_memory_registry.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -26,11 +24,10 @@ class HttpInference;
 
 class InferEndpoint {
  public:
-  // `server` must outlive the endpoint, and the endpoint must outlive every request: destroy it
-  // after the server has stopped and `compression` has ended. On `compression` large bodies are
-  // decompressed and read, and large answers compressed.
-  InferEndpoint(Server* server, SpareExecutor* compression, const RequestLimits& limits,
-                const SharedMemoryRegistry* shared_memory, HeaderForwarding header_forwarding);
+  // `server` must outlive the endpoint, and the endpoint must outlive every request:
+  // destroy it after the server has stopped and `compression` has ended. On `compression` large
+  // bodies are decompressed and read, and large answers compressed.
+  InferEndpoint(Server* server, SpareExecutor* compression, const HttpFrontendOptions& options);
 
   // Answers at once if the request cannot be issued, otherwise when its response arrives. Runs on
   // an I/O thread; never blocks.
@@ -59,6 +56,7 @@ class InferEndpoint {
   const RequestLimits limits_;
   const SharedMemoryRegistry* const shared_memory_;
   const HeaderForwarding header_forwarding_;
+  Tracing* const tracing_;
   const OutputAllocators allocators_;
 };
 

@@ -48,6 +48,7 @@ absl::Span<const HttpRoute> ModelRoutes();         // model_endpoints.cc
 absl::Span<const HttpRoute> RepositoryRoutes();    // repository_endpoints.cc
 absl::Span<const HttpRoute> ServerRoutes();        // server_endpoints.cc
 absl::Span<const HttpRoute> SharedMemoryRoutes();  // shared_memory_endpoints.cc
+absl::Span<const HttpRoute> TraceRoutes();         // trace_endpoints.cc
 absl::Span<const HttpRoute> UnsupportedRoutes();   // unsupported_endpoints.cc
 absl::Span<const HttpRoute> WelcomeRoutes();       // welcome_endpoints.cc
 

@@ -11,29 +11,12 @@ HttpResponse NotSupported(const char* feature) {
   return MakeErrorResponse(501, absl::StrCat(feature, " is not supported by this server yet"));
 }
 
-HttpResponse NoTracing(const HttpEndpoints& /*endpoints*/, const HttpCall& /*call*/) {
-  return NotSupported("the trace extension");
-}
-
 HttpResponse NoLogging(const HttpEndpoints& /*endpoints*/, const HttpCall& /*call*/) {
   return NotSupported("the logging extension");
 }
 
 constexpr HttpRoute kUnsupportedRoutes[] = {
-    {"/v2/trace/setting",
-     RouteMethods::kGetAndPost,
-     ApiGroup::kTrace,
-     &RespondNow<NoTracing>,
-     {"Trace settings", "TraceSettings", "TraceSettings", BodyForm::kJson, false, true}},
-    {"/v2/models/{model}/trace/setting",
-     RouteMethods::kGetAndPost,
-     ApiGroup::kTrace,
-     &RespondNow<NoTracing>,
-     {"Trace settings", "TraceSettings", "TraceSettings", BodyForm::kJson, false, true}},
-    {"/v2/logging",
-     RouteMethods::kGetAndPost,
-     ApiGroup::kLogging,
-     &RespondNow<NoLogging>,
+    {"/v2/logging", RouteMethods::kGetAndPost, ApiGroup::kLogging, &RespondNow<NoLogging>,
      {"Log settings", "LogSettings", "LogSettings", BodyForm::kJson, false, true}},
 };
 

@@ -76,6 +76,7 @@ Http2Exchange::Http2Exchange(std::shared_ptr<const Http2ExchangeSettings> settin
 
 void Http2Exchange::Begin() {
   request_ = ReadHead(*stream_);
+  if (options().notes_times()) request_->set_received_ns(ToNanos(options().clock->Now()));
   is_head_ = request_->method() == HttpMethod::kHead;
   const Expectation expectation = ExpectationOf(*request_);
   if (expectation.refusal.has_value()) return Refuse(*expectation.refusal);
@@ -150,6 +151,7 @@ void Http2Exchange::SendBody() {
   const auto text = std::make_shared<HttpResponse>();
   text->text = std::move(mutable_response()->text);
   text->units = std::move(mutable_response()->units);
+  kept_ = std::move(mutable_response()->kept);
   AppendPart(stream_.get(), text->text, text);
   for (const HttpChunk& chunk : response().chunks) {
     AppendPart(stream_.get(), absl::string_view(static_cast<const char*>(chunk.data), chunk.size),
@@ -187,6 +189,7 @@ void Http2Exchange::OnSent() {
 
 void Http2Exchange::OnClosed(bool complete) {
   state_ = State::kClosed;
+  kept_.reset();
   if (complete) FinishResponse();
   body_.Drop();
   Leave();

@@ -86,6 +86,7 @@ class Http2Exchange final : public http2::StreamUser,
   BodyReceiver body_;
   transport::Pace reading_pace_;
   http2::WindowPace writing_pace_;
+  std::shared_ptr<const void> kept_;  // of the response
 };
 
 class Http2Acceptor final : public http2::RequestAcceptor {

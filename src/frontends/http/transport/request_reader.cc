@@ -75,6 +75,7 @@ RequestReader::Progress RequestReader::ReadHead(transport::InputBuffer* input) {
   request_ =
       std::make_unique<HttpRequest>(absl::string_view(input->data(), parsed_), parser_->method(),
                                     parser_->target(), parser_->headers());
+  if (options_->notes_times()) request_->set_received_ns(ToNanos(options_->clock->Now()));
   input->Consume(parsed_);
   return BeginBody();
 }

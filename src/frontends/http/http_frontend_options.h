@@ -1,0 +1,31 @@
+// HttpFrontendOptions: what the REST frontend is told at its start. A plain value.
+#ifndef NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_OPTIONS_H_
+#define NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_OPTIONS_H_
+
+#include <cstdint>
+
+#include "frontends/access/access_control.h"
+#include "frontends/codec/request_limits.h"
+#include "frontends/header_forwarding/header_forwarding.h"
+#include "frontends/http/cors.h"
+#include "frontends/shared_memory/shared_memory_registry.h"
+#include "frontends/tracing/tracing.h"
+
+namespace nereid {
+
+struct HttpFrontendOptions {
+  RequestLimits limits;
+  // Bytes of one generated stream that may wait for its client; beyond, the model's thread that
+  // sends is held back.
+  uint64_t max_waiting_bytes = kMaxWaitingStreamBytes;
+  // These must outlive the frontend.
+  SharedMemoryRegistry* shared_memory = SharedMemoryRegistry::Closed();
+  Tracing* tracing = Tracing::Off();
+  AccessControl access;
+  CorsPolicy cors;
+  HeaderForwarding header_forwarding;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_OPTIONS_H_
