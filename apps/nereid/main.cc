@@ -76,6 +76,8 @@ std::vector<std::string> LastSteps() {
 // How much longer than the exit time-out closing the ports, and the whole shutdown, may take.
 constexpr Duration kPortsGrace = std::chrono::seconds(3);
 constexpr Duration kExitGrace = kPortsGrace + Server::kStopGrace + std::chrono::seconds(1);
+// And the writing of the last traces after it.
+constexpr Duration kTracesGrace = std::chrono::seconds(3);
 
 // Closes the ports. False if one of their threads hangs; the ports then stay as they are.
 bool ClosePorts(Services* services, TimePoint deadline) {
@@ -112,18 +114,27 @@ void BeLameDuck(const Settings& settings, Server* server) {
   std::this_thread::sleep_for(settings.lame_duck);
 }
 
+// Writes or sends the last traces.
+void EndTracing(const Clock& clock, Services* services) {
+  if (services->EndTracing(clock.Now() + kTracesGrace)) return;
+  LOG_ERROR << "the last traces are lost: they take too long to be written";
+}
+
 // Ends server and ports. Returns the exit status; does not return if something hangs.
 int Stop(const Settings& settings, Server* server, Services* services, ExitWatchdog* watchdog) {
   const Clock& clock = *server->clock();
   const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
-  watchdog->Arm(deadline + kExitGrace, [server] { return server->Unfinished(); });
+  const Duration grace = services->traces() ? kExitGrace + kTracesGrace : kExitGrace;
+  watchdog->Arm(deadline + grace, [server] { return server->Unfinished(); });
   // The ports stay open: probes see that the server is not ready, and live sequences continue.
   services->Announce();
   server->Drain(deadline);
   const bool closed = ClosePorts(services, deadline);
   const absl::Status stopped = server->StopBy(deadline);
   if (closed && stopped.ok()) {
-    if (!services->EndRest()) {
+    const bool rest_ended = services->EndRest();
+    EndTracing(clock, services);
+    if (!rest_ended) {
       // What hangs still uses the server, so nothing may be destroyed.
       LOG_WARNING << "a request for administration, or a compression, hangs: exiting without it";
       _exit(0);
@@ -133,6 +144,7 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
   }
   // Threads that do not return still use the server and the ports, so nothing may be destroyed.
   if (!stopped.ok()) LOG_ERROR << stopped.message();
+  EndTracing(clock, services);
   _exit(1);
 }
 

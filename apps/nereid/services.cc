@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "frontends/tracing/trace_files.h"
 
 namespace nereid {
 namespace {
@@ -20,6 +21,7 @@ constexpr char kGrpcFloodingClientsGauge[] = "nereid_grpc_flooding_clients";
 constexpr char kConnectionsGauge[] = "nereid_http_connections";
 constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
 constexpr char kConnectionRequestsLimitGauge[] = "nereid_connection_requests_limit";
+constexpr char kDroppedTracesGauge[] = "nereid_dropped_traces";
 constexpr char kSlowClientsGauge[] = "nereid_http_slow_clients";
 constexpr char kFloodingClientsGauge[] = "nereid_http_flooding_clients";
 
@@ -74,6 +76,7 @@ Services::~Services() {
 
 absl::Status Services::Start(const Settings& settings) {
   StartExecutors();
+  StartTracing(settings.trace);
   shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
   RETURN_IF_ERROR(LoadApiKeys(settings.api_key_file));
   if (settings.allow_http) MakeHttpFrontend(settings);
@@ -81,6 +84,24 @@ absl::Status Services::Start(const Settings& settings) {
   if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
   return absl::OkStatus();
+}
+
+void Services::StartTracing(const TraceOptions& options) {
+  std::shared_ptr<TraceCollector> collector;
+  if (!options.file.empty()) {
+    collector = std::make_shared<TraceCollector>(
+        std::make_unique<TraceFiles>(options.file, MakeLocalTraceStorage()), server_->clock(),
+        TraceCollector::Limits());
+  }
+  tracing_ = std::make_unique<Tracing>(options, std::move(collector));
+  server_->gauges()->Add(kDroppedTracesGauge,
+                         "Traces that were dropped so far because they came faster than they could "
+                         "be written or sent",
+                         [raw = tracing_.get()] { return static_cast<double>(raw->dropped()); });
+}
+
+bool Services::EndTracing(TimePoint deadline) {
+  return tracing_ == nullptr || tracing_->End(deadline);
 }
 
 void Services::StartExecutors() {
@@ -127,7 +148,7 @@ absl::Status Services::StartGrpc(const Settings& settings) {
     rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
       GrpcServer::Start(options, server_, GrpcExecutors{admin_.get(), compression_.get()},
-                        shared_memory_.get(), std::move(rest));
+                        shared_memory_.get(), std::move(rest), tracing_.get());
   if (!grpc.ok()) return Failed("GRPC", grpc.status());
   grpc_ = *std::move(grpc);
   server_->gauges()->Add(
@@ -164,6 +185,7 @@ void Services::MakeHttpFrontend(const Settings& settings) {
   options.limits = settings.http_limits;
   options.max_waiting_bytes = settings.max_waiting_stream_bytes;
   options.shared_memory = shared_memory_.get();
+  options.tracing = tracing_.get();
   options.access = AccessControl(settings.http_restricted, "", "API", api_keys_.get());
   options.header_forwarding = settings.http_forwarding;
   options.cors = CorsPolicy(settings.http_origins);
@@ -172,6 +194,7 @@ void Services::MakeHttpFrontend(const Settings& settings) {
   http_options_ = InferencePortOptions(server_, settings.http);
   http_options_.thread_count = ThreadCount(http_options_.thread_count, kMostHttpThreads);
   http_options_.stall_timeout = http_options_.header_timeout;
+  http_options_.note_times = tracing_->on_flag();
   http_options_.http2_streams = HttpStreams(settings.grpc);
   http_options_.http2_control_frames_per_second = settings.grpc.http2.control_frames_per_second;
 }
@@ -249,6 +272,7 @@ bool Services::EndRest() {
   server_->gauges()->Remove(kSlowClientsGauge);
   server_->gauges()->Remove(kFloodingClientsGauge);
   server_->gauges()->Remove(kConnectionRequestsLimitGauge);
+  server_->gauges()->Remove(kDroppedTracesGauge);
   for (const char* name : {kGrpcConnectionsGauge, kGrpcConnectionsLimitGauge, kGrpcSlowClientsGauge,
                            kGrpcFloodingClientsGauge}) {
     server_->gauges()->Remove(name);

@@ -14,6 +14,7 @@
 #include "frontends/http/http_server.h"
 #include "frontends/http/metrics_endpoint.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
+#include "frontends/tracing/tracing.h"
 #include "server/server.h"
 #include "settings.h"
 
@@ -39,9 +40,15 @@ class Services {
   // these two hangs: then the process has to end without destroying anything.
   [[nodiscard]] bool EndRest();
 
+  // Whether requests can be traced.
+  bool traces() const { return tracing_ != nullptr && tracing_->can_trace(); }
+  // Ends tracing: writes or sends what was traced. False if that takes beyond `deadline`.
+  [[nodiscard]] bool EndTracing(TimePoint deadline);
+
  private:
   void StartExecutors();
   absl::Status LoadApiKeys(const std::string& path);
+  void StartTracing(const TraceOptions& options);
   // Makes what serves REST on both ports.
   void MakeHttpFrontend(const Settings& settings);
   absl::Status StartGrpc(const Settings& settings);
@@ -53,6 +60,7 @@ class Services {
   Server* const server_;
   std::unique_ptr<SharedMemoryRegistry> shared_memory_;
   std::unique_ptr<ApiKeys> api_keys_;  // null: none are needed
+  std::unique_ptr<Tracing> tracing_;
   // They run what would take the I/O threads too long: administration and compression. The two are
   // separate, so that many large bodies do not delay a probe. Ended by EndRest, when all ports are
   // closed and before the server is destroyed.

@@ -18,6 +18,7 @@
 #include "frontends/grpc/grpc_server_options.h"
 #include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/http/http_server_options.h"
+#include "frontends/tracing/trace_options.h"
 #include "server/options.h"
 
 namespace nereid {
@@ -58,6 +59,8 @@ struct Settings {
   HeaderForwarding http_forwarding;
   HeaderForwarding grpc_forwarding;
   bool allow_client_shared_memory = false;
+  TraceOptions trace;
+  bool trace_off = false;                                      // --trace-level=off was given
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // per stream, HTTP or gRPC
   // Settings of the response cache: [cache][setting]; become server.cache_configs.
   std::map<std::string, std::map<std::string, std::string>> cache_settings;

@@ -72,12 +72,11 @@ ModelStatisticsReport Report(ManagedModel* model) {
 }  // namespace
 
 ServerMetadata Server::Metadata() const {
-  return {
-      options_.server_id,
-      options_.server_version.empty() ? kVersion : options_.server_version,
-      {"classification", "sequence", "model_repository", "model_repository(unload_dependents)",
-       "schedule_policy", "model_configuration", "system_shared_memory", "binary_tensor_data",
-       "parameters", "statistics"}};
+  return {options_.server_id,
+          options_.server_version.empty() ? kVersion : options_.server_version,
+          {"classification", "sequence", "model_repository", "model_repository(unload_dependents)",
+           "schedule_policy", "model_configuration", "system_shared_memory", "binary_tensor_data",
+           "parameters", "statistics", "trace"}};
 }
 
 absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,

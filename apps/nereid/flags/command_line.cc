@@ -72,8 +72,10 @@ absl::StatusOr<const Flag*> FindFlag(const std::vector<FlagGroup>& table, absl::
 absl::Status Apply(const Flag& flag, absl::string_view value) {
   const absl::Status status = flag.set(value);
   if (status.ok()) return status;
-  return absl::InvalidArgumentError(
-      absl::StrCat("Bad option: \"--", flag.name, "\".\n", status.message()));
+  // Some options name the part of theirs that is wrong.
+  constexpr char kBegin[] = "Bad option: \"--";
+  if (absl::StartsWith(status.message(), kBegin)) return status;
+  return absl::InvalidArgumentError(absl::StrCat(kBegin, flag.name, "\".\n", status.message()));
 }
 
 absl::Status CheckPorts(const Settings& s) {

@@ -127,8 +127,63 @@ TEST(CommandLineTest, UnknownOptionSuggestsTheNearest) {
 }
 
 TEST(CommandLineTest, OptionOfALaterVersionSaysSo) {
-  EXPECT_THAT(ErrorOf({"--trace-file=x"}),
-              HasSubstr("--trace-file is not supported by this version yet"));
+  EXPECT_THAT(ErrorOf({"--vertex-ai-port=1"}),
+              HasSubstr("--vertex-ai-port is not supported by this version yet"));
+}
+
+TEST(CommandLineTest, TraceConfig) {
+  Settings s;
+  ASSERT_TRUE(
+      Parse({"--trace-config=level=TIMESTAMPS", "--trace-config=level=tensors",
+             "--trace-config=rate=7", "--trace-config=count=9", "--trace-config=mode=triton",
+             "--trace-config=TRITON,file=/a,b=c", "--trace-config", "triton,log-frequency=3"},
+            &s)
+          .ok());
+  EXPECT_EQ(s.trace.settings.level, 12U);
+  EXPECT_EQ(s.trace.settings.rate, 7U);
+  EXPECT_EQ(s.trace.settings.count, 9);
+  EXPECT_EQ(s.trace.settings.log_frequency, 3U);
+  EXPECT_EQ(s.trace.file, "/a,b=c");
+  EXPECT_TRUE(s.deprecations.empty());
+}
+
+TEST(CommandLineTest, OldTraceOptionsWarnOnceEach) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--trace-file=f", "--trace-level=MIN", "--trace-level=TENSORS",
+                     "--trace-rate=2", "--trace-count=4", "--trace-log-frequency=3"},
+                    &s)
+                  .ok());
+  EXPECT_EQ(s.trace.file, "f");
+  EXPECT_EQ(s.trace.settings.level, 12U);
+  EXPECT_EQ(s.trace.settings.rate, 2U);
+  EXPECT_EQ(s.trace.settings.count, 4);
+  EXPECT_EQ(s.trace.settings.log_frequency, 3U);
+  ASSERT_EQ(s.deprecations.size(), 5U);
+  EXPECT_THAT(s.deprecations[1], HasSubstr("Warning: '--trace-level' has been deprecated"));
+
+  Settings off;
+  ASSERT_TRUE(Parse({"--trace-level=OFF", "--trace-level=MAX"}, &off).ok());
+  EXPECT_EQ(off.trace.settings.level, 0U);
+}
+
+TEST(CommandLineTest, TraceConfigRefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(ErrorOf({"--trace-config=,file=x"}),
+              HasSubstr("No trace mode specified. --trace-config option format is <trace "
+                        "mode>,<setting>=<value> or <setting>=<value>. Got ,file=x"));
+  EXPECT_THAT(ErrorOf({"--trace-config=triton,file"}),
+              HasSubstr("--trace-config option format is '<trace mode>,<setting>=<value>'. Got "
+                        "triton,file"));
+  EXPECT_THAT(ErrorOf({"--trace-config=foo,file=x"}),
+              HasSubstr("invalid value for trace mode option: foo."));
+  EXPECT_THAT(ErrorOf({"--trace-config=level=all"}),
+              HasSubstr("Bad option: \"--trace-config level\".\ninvalid value for trace level "
+                        "option: all"));
+  EXPECT_THAT(ErrorOf({"--trace-config=rate=x"}),
+              HasSubstr("Bad option: \"--trace-config rate\"."));
+  EXPECT_THAT(ErrorOf({"--trace-config=count=-2"}),
+              HasSubstr("Bad option: \"--trace-config count\"."));
+  EXPECT_THAT(ErrorOf({"--trace-config=color=red"}), HasSubstr("has no setting 'color'"));
+  EXPECT_THAT(ErrorOf({"--trace-config=file=x"}), HasSubstr("has no setting 'file'"));
 }
 
 TEST(CommandLineTest, NoOptionIsBothThereAndForLater) {

@@ -1,5 +1,7 @@
 #include "flags/flag_kinds.h"
 
+#include <algorithm>
+
 namespace nereid {
 
 Flag SwitchFlag(std::string name, std::function<void()> turn_on, std::string help) {
@@ -64,7 +66,9 @@ Flag Deprecated(std::vector<std::string>* deprecations, const std::string& inste
   flag.set = [deprecations, set = std::move(flag.set),
               line = absl::StrCat("Warning: '--", flag.name, "' has been deprecated! Please use '",
                                   instead, "' instead.")](absl::string_view value) {
-    deprecations->push_back(line);
+    if (std::find(deprecations->begin(), deprecations->end(), line) == deprecations->end()) {
+      deprecations->push_back(line);
+    }
     return set(value);
   };
   return flag;

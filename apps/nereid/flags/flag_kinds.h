@@ -87,7 +87,7 @@ Flag ChoiceFlag(std::string name, Value* target, std::vector<std::pair<std::stri
 Flag WithDefaultText(std::string text, Flag flag);
 // Uses this text for every refusal of a value.
 Flag WithError(std::string text, Flag flag);
-// Adds a line to `*deprecations` at each use; `instead` is the replacement to recommend.
+// Adds a line to `*deprecations` at the first use; `instead` is the replacement to recommend.
 Flag Deprecated(std::vector<std::string>* deprecations, const std::string& instead, Flag flag);
 
 }  // namespace nereid

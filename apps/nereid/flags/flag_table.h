@@ -27,6 +27,7 @@ FlagGroup BackendFlags(Settings* settings);
 FlagGroup CacheFlags(Settings* settings);
 FlagGroup InstanceFlags(Settings* settings);
 FlagGroup DeviceFlags(Settings* settings);
+FlagGroup TraceFlags(Settings* settings);
 
 // Options of the original server that this version lacks, without dashes.
 bool IsOptionOfLaterVersion(absl::string_view name);

@@ -13,13 +13,7 @@ constexpr std::array kLaterOptions = {"allow-sagemaker",
                                       "allow-vertex-ai",
                                       "vertex-ai-port",
                                       "vertex-ai-thread-count",
-                                      "vertex-ai-default-model",
-                                      "trace-config",
-                                      "trace-file",
-                                      "trace-level",
-                                      "trace-rate",
-                                      "trace-count",
-                                      "trace-log-frequency"};
+                                      "vertex-ai-default-model"};
 
 }  // namespace
 
