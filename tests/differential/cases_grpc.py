@@ -212,7 +212,25 @@ def bad_extensions() -> list[GrpcCase]:
         ),
         # The settings are a map, which the original writes in another order each time.
         GrpcCase("grpc-bad-trace-setting", "TraceSetting", pb.TraceSettingRequest(), golden=False),
+        *bad_trace_settings(),
         GrpcCase("grpc-bad-logging", "LogSettings", pb.LogSettingsRequest(), golden=False),
+    ]
+
+
+def bad_trace_settings() -> list[GrpcCase]:
+    def of(name: str, key: str, *values: str, golden: bool = True) -> GrpcCase:
+        request = pb.TraceSettingRequest()
+        request.settings[key].value.extend(values)
+        return GrpcCase(f"grpc-bad-trace-{name}", "TraceSetting", request, golden=golden)
+
+    return [
+        GrpcCase("grpc-bad-trace-model", "TraceSetting", pb.TraceSettingRequest(model_name="no")),
+        of("file", "trace_file", "x"),
+        of("level-mixed", "trace_level", "OFF", "TENSORS"),
+        of("level-unknown", "trace_level", "ALL", golden=False),
+        of("rate", "trace_rate", "x"),
+        of("rate-twice", "trace_rate", "1", "2"),
+        of("nowhere", "trace_level", "TIMESTAMPS"),
     ]
 
 

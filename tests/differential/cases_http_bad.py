@@ -73,13 +73,36 @@ def bad_extensions() -> list[HttpCase]:
         get("http-bad-shm-cuda-status", "/v2/cudasharedmemory/status"),
         get("http-bad-trace-setting", "/v2/trace/setting"),
         get("http-bad-trace-setting-model", "/v2/models/matrix/trace/setting"),
+        get("http-bad-trace-unknown", "/v2/models/nobody/trace/setting"),
         get("http-bad-logging", "/v2/logging"),
     ]
     unregister = [
         HttpCase(f"http-bad-shm-{kind}-unregister", "POST", path, b"")
         for kind, path in SHARED_MEMORY_UNREGISTER
     ]
-    return [*status, *unregister]
+    return [*status, *unregister, *bad_trace_settings()]
+
+
+def bad_trace_settings() -> list[HttpCase]:
+    bodies = {
+        "empty": b"",
+        "file": b'{"trace_file":"x"}',
+        "type-level": b'{"trace_level":"OFF"}',
+        "type-word": b'{"trace_level":[1]}',
+        "type-rate": b'{"trace_rate":5}',
+        "level-mixed": b'{"trace_level":["OFF","TENSORS"]}',
+        "level-unknown": b'{"trace_level":["ALL"]}',
+        "rate": b'{"trace_rate":"x"}',
+        "rate-large": b'{"trace_rate":"2147483648"}',
+        "count": b'{"trace_count":"-2"}',
+        "count-large": b'{"trace_count":"2147483648"}',
+        "frequency": b'{"log_frequency":"often"}',
+        "nowhere": b'{"trace_level":["TIMESTAMPS"]}',
+    }
+    return [
+        HttpCase(f"http-bad-trace-{name}", "POST", "/v2/trace/setting", body)
+        for name, body in bodies.items()
+    ]
 
 
 def bad_json() -> list[HttpCase]:

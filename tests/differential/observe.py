@@ -75,6 +75,9 @@ def summary(reply: HttpReply | GrpcReply) -> str:
     return f"{reply.code} {reply.details}".strip()
 
 
+_MAPS = {"parameters", "settings"}
+
+
 def observe(reply: HttpReply | GrpcReply) -> dict[str, str]:
     return _observe_http(reply) if isinstance(reply, HttpReply) else _observe_grpc(reply)
 
@@ -89,11 +92,11 @@ def _observe_grpc(reply: GrpcReply) -> dict[str, str]:
 def _without_volatile(value: Any) -> Any:
     """The value without members that vary, which protobuf's JSON form omits if they are 0.
 
-    Parameters are sorted, because they are a map, which has no order.
+    Parameters and settings are sorted, because they are maps, which have no order.
     """
     if isinstance(value, dict):
         return {
-            key: _without_volatile(dict(sorted(member.items())) if key == "parameters" else member)
+            key: _without_volatile(dict(sorted(member.items())) if key in _MAPS else member)
             for key, member in value.items()
             if key not in _VOLATILE_MEMBERS
         }

@@ -1,0 +1,165 @@
+"""Trace files of both servers, after the same requests with the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tritonclient.http
+
+from differential.original_server import prepare, start_original
+from support import raw_http, trace_files
+from support.ensembles import add_ensemble, step_text
+from support.infer import echo, echo_document
+from support.nereid import start_nereid
+from support.repository import ModelRepository, tensor_text
+from support.server_process import ServerProcess
+from support.stage import backend_directory
+
+# Only Nereid reports it (row `trace-backend-inputs`).
+OURS_ALONE = "TENSOR_BACKEND_INPUT"
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> ModelRepository:
+    repository = ModelRepository(tmp_path / "models")
+    repository.add_identity("echo")
+    add_ensemble(
+        repository,
+        "chain",
+        [tensor_text("IN", "FP32", (-1,))],
+        [tensor_text("OUT", "FP32", (-1,))],
+        [
+            step_text("echo", {"INPUT0": "IN"}, {"OUTPUT0": "between"}),
+            step_text("echo", {"INPUT0": "between"}, {"OUTPUT0": "OUT"}),
+        ],
+    )
+    return repository
+
+
+def run_both(
+    tmp_path: Path,
+    models: ModelRepository,
+    settings: list[str],
+    use: Callable[[ServerProcess], None],
+) -> list[Path]:
+    """The folders of the traces of the original and of Nereid."""
+    folders = []
+    for name in ("original", "nereid"):
+        folder = tmp_path / f"traces-{name}"
+        folder.mkdir()
+        folders.append(folder)
+        options = [f"--trace-config={setting}" for setting in settings]
+        options.append(f"--trace-config=triton,file={folder}/log")
+        logs = tmp_path / f"log-{name}"
+        if name == "original":
+            server = start_original(
+                prepare(tmp_path / "original"),
+                models.root,
+                logs,
+                backend_directory=backend_directory(),
+                options=options,
+            )
+        else:
+            server = start_nereid(models.root, logs, options)
+        try:
+            server.wait_for()
+            use(server)
+        finally:
+            server.stop()
+    return folders
+
+
+def chain(server: ServerProcess) -> None:
+    document = echo_document((1.0, 0.5), id="mine")
+    document["inputs"][0]["name"] = "IN"
+    assert raw_http.post_json(server.http_url, "/v2/models/chain/infer", document).status == 200
+
+
+def seen(path: Path) -> list[Any]:
+    """What both files have to say, without times and ids."""
+    traces = trace_files.read(path)
+    return sorted(
+        (
+            trace.model,
+            trace.version,
+            trace.request_id,
+            traces[trace.parent].model if trace.parent else "",
+            sorted((name, len(times)) for name, times in trace.times.items()),
+            sorted(str(tensor) for tensor in trace.tensors if tensor[0] != OURS_ALONE),
+        )
+        for trace in traces.values()
+    )
+
+
+def test_times_and_tensors(tmp_path: Path, models: ModelRepository) -> None:
+    def use(server: ServerProcess) -> None:
+        assert echo(server.http_url).status == 200
+        chain(server)
+
+    original, ours = run_both(
+        tmp_path, models, ["level=TIMESTAMPS", "level=TENSORS", "rate=1"], use
+    )
+    assert [path.name for path in original.iterdir()] == ["log"]
+    assert seen(original / "log") == seen(ours / "log")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["rate=6"],
+        ["rate=1", "triton,log-frequency=2"],
+        ["rate=1", "count=3"],
+        ["rate=1", "count=9"],
+        ["rate=2", "count=3", "triton,log-frequency=2"],
+    ],
+    ids=lambda settings: " ".join(settings),
+)
+def test_files(tmp_path: Path, models: ModelRepository, settings: list[str]) -> None:
+    def use(server: ServerProcess) -> None:
+        for _ in range(7):
+            assert echo(server.http_url).status == 200
+
+    original, ours = run_both(tmp_path, models, ["level=TIMESTAMPS", *settings], use)
+    assert trace_files.counts(original) == trace_files.counts(ours)
+
+
+def test_changes_of_settings(tmp_path: Path, models: ModelRepository) -> None:
+    answers: list[list[Any]] = []
+
+    def use(server: ServerProcess) -> None:
+        client = tritonclient.http.InferenceServerClient(server.http_url)
+        log: list[Any] = []
+        answers.append(log)
+
+        def change(model: str, settings: dict[str, Any]) -> None:
+            client.update_trace_settings(model_name=model, settings=settings)
+            for name in ("", "echo", "chain"):
+                shown = dict(client.get_trace_settings(name))
+                shown.pop("trace_file")
+                log.append((model, settings, name, shown))
+
+        def send(requests: int) -> None:
+            for _ in range(requests):
+                assert echo(server.http_url).status == 200
+
+        send(2)
+        change("echo", {"trace_rate": "1", "trace_count": "9"})
+        send(2)
+        change("echo", {"trace_rate": "2"})
+        send(2)
+        change("", {"log_frequency": "4", "trace_rate": "3"})
+        change("", {"trace_count": "20"})
+        change("echo", {"trace_count": None, "trace_level": ["TIMESTAMPS", "TENSORS"]})
+        send(4)
+        change("echo", {"trace_rate": None, "trace_level": None, "trace_count": None})
+        send(6)
+        change("", {"trace_rate": None, "trace_level": ["OFF"], "log_frequency": None})
+        send(1)
+        change("", {"trace_count": None, "trace_level": None})
+
+    folders = run_both(tmp_path, models, ["level=TIMESTAMPS", "rate=5", "count=30"], use)
+    assert answers[0] == answers[1]
+    assert trace_files.counts(folders[0]) == trace_files.counts(folders[1])
