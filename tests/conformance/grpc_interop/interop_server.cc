@@ -110,7 +110,7 @@ absl::Status Run(const sigset_t& ends) {
     SpareExecutor executor{SpareExecutorOptions()};
     TestService service(std::make_shared<GrpcEnvironment>(server->get(), GrpcServerOptions(),
                                                           GrpcExecutors{&executor, &executor},
-                                                          SharedMemoryRegistry::Closed()));
+                                                          SharedMemoryRegistry::Closed(), Tracing::Off()));
     served = Serve(&service, ends);
   }
   RETURN_IF_ERROR((*server)->Stop());
