@@ -24,7 +24,8 @@ TEST(GrpcCodeTest, CodesOfTheCore) {
 
 TEST(GrpcCodeTest, CodesOfTheTransport) {
   for (int code = 0; code < 17; ++code) {
-    const bool own = code == 4 || code == 8;  // DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED
+    // DEADLINE_EXCEEDED, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAUTHENTICATED
+    const bool own = code == 4 || code == 7 || code == 8 || code == 16;
     const auto of_transport = GrpcCodeOfTransport(static_cast<absl::StatusCode>(code));
     EXPECT_EQ(static_cast<int>(of_transport), own ? code : kOfCore[code]) << code;
   }
