@@ -82,6 +82,7 @@ Duration BackendInstance::Execute(Batch batch) {
   Clock* const clock = model_->serving_model()->clock();
   const TimePoint start = clock->Now();
   const Duration in_receivers = ResponseStream::TimeInReceivers();
+  busy_since_ns_.store(ToNanos(start), std::memory_order_relaxed);
   std::shared_ptr<LentBatch> lent;
   try {
     lent = Lend(&batch, &pointers_);
@@ -90,6 +91,7 @@ Duration BackendInstance::Execute(Batch batch) {
       request->RespondError(OutOfMemory(), FailureReason::kOther);
       request.reset();
     }
+    EndBusy(start, clock->Now());
     return Duration(0);
   }
   const LoadedBackend& backend = *model_->backend();
@@ -99,7 +101,16 @@ Duration BackendInstance::Execute(Batch batch) {
                                                        static_cast<uint32_t>(pointers_.size()));
       });
   if (!status.ok()) TakeBack(lent.get(), pointers_, status);
-  return clock->Now() - start - (ResponseStream::TimeInReceivers() - in_receivers);
+  const TimePoint end = clock->Now();
+  EndBusy(start, end);
+  return end - start - (ResponseStream::TimeInReceivers() - in_receivers);
+}
+
+void BackendInstance::EndBusy(TimePoint start, TimePoint end) {
+  // In this order, so that whoever adds both does not count the execution twice.
+  busy_since_ns_.store(0, std::memory_order_release);
+  model_->serving_model()->statistics().RecordBusy(statistics_shard(),
+                                                   ToNanos(end) - ToNanos(start));
 }
 
 void BackendInstance::TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,

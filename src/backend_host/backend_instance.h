@@ -37,6 +37,9 @@ class BackendInstance final : public Instance {
   TRITONSERVER_Message* host_policy() { return &host_policy_; }
   // The shard of the model's statistics into which this instance records.
   int statistics_shard() const { return index_ + 1; }
+  // Start of the execution under way, in nanoseconds of the steady clock; 0: there is none. Any
+  // thread.
+  uint64_t busy_since_ns() const { return busy_since_ns_.load(std::memory_order_acquire); }
 
   void ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<TRITONSERVER_BufferAttributes> memory() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -51,10 +54,14 @@ class BackendInstance final : public Instance {
   void TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,
                 const absl::Status& error);
 
+  // The execution that began at `start` has ended.
+  void EndBusy(TimePoint start, TimePoint end);
+
   BackendModel* const model_;
   const InstanceSpec spec_;
   const int index_;
   TRITONSERVER_Message host_policy_;
+  std::atomic<uint64_t> busy_since_ns_{0};
   std::vector<TRITONBACKEND_Request*> pointers_;  // reused from batch to batch
   // Fulfilled when the last batch held by the backend has been released.
   std::future<void> all_back_;

@@ -18,8 +18,10 @@ constexpr MetricFamily kOpenRequests = {
 // Bounds of the histogram of first responses, in milliseconds, unless the model has its own.
 constexpr double kFirstResponseMillis[] = {100, 500, 2000, 5000};
 
-LatencyOptions LatencyOptionsOf(const CompiledModel& config, const MetricsConfig& metrics) {
+LatencyOptions LatencyOptionsOf(const CompiledModel& config, const MetricsConfig& metrics,
+                                Duration target) {
   LatencyOptions options;
+  options.target_ns = static_cast<uint64_t>(target.count());
   options.histograms = metrics.latency_histograms;
   options.summaries = metrics.summary_latencies;
   options.quantiles = metrics.summary_quantiles;
@@ -35,12 +37,12 @@ LatencyOptions LatencyOptionsOf(const CompiledModel& config, const MetricsConfig
 }  // namespace
 
 ServingModel::ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels,
-                           Clock* clock, const MetricsConfig& metrics)
+                           Clock* clock, const MetricsConfig& metrics, Duration target)
     : config_(std::move(config)),
       statistics_(std::make_unique<ModelStatistics>(
           1 + static_cast<int>(config_->instances.size()),
           static_cast<uint32_t>(std::max<int64_t>(1, config_->max_batch_size)),
-          LatencyOptionsOf(*config_, metrics))),
+          LatencyOptionsOf(*config_, metrics, target))),
       counter_latencies_(metrics.counter_latencies),
       labels_(std::move(labels)),
       clock_(clock) {}

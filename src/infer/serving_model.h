@@ -71,9 +71,10 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual void OnCancel(InferRequest* request) = 0;
 
  protected:
-  // `metrics`: what is recorded for the metrics page.
+  // `metrics`: what is recorded for the metrics page. `target`: how long a request should take at
+  // most from the queue to the end of its execution; 0: there is no target.
   ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
-               const MetricsConfig& metrics = {});
+               const MetricsConfig& metrics = {}, Duration target = Duration(0));
 
   // REQUIRES: called before the first request.
   void set_reads_pieces(bool reads_pieces) { reads_pieces_ = reads_pieces; }

@@ -223,6 +223,19 @@ InstanceSet::Instances InstanceSet::instances() const {
   return instances_;
 }
 
+InstanceSet::Load InstanceSet::load(uint64_t now_ns) const {
+  Load load;
+  // Under the lock, because nothing else keeps the instances' backends from their end.
+  MutexLock lock(&mu_);
+  for (const auto& instance : instances_) {
+    if (instance->spec.passive) continue;
+    ++load.instances;
+    const uint64_t since = instance->backend->busy_since_ns();
+    if (since != 0 && now_ns > since) load.running_ns += now_ns - since;
+  }
+  return load;
+}
+
 std::string InstanceSet::ConfigJson() const {
   MutexLock lock(&mu_);
   return config_json_;

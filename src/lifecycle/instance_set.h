@@ -74,6 +74,12 @@ class InstanceSet {
   absl::Status CheckReady() ABSL_LOCKS_EXCLUDED(mu_);
   // Appends the memory that the instances reported.
   void AppendMemory(std::vector<TRITONSERVER_BufferAttributes>* all) ABSL_LOCKS_EXCLUDED(mu_);
+  struct Load {
+    size_t instances = 0;     // that take requests
+    uint64_t running_ns = 0;  // how long the executions under way have taken, together
+  };
+  // `now_ns`: of the steady clock.
+  Load load(uint64_t now_ns) const ABSL_LOCKS_EXCLUDED(mu_);
   // The configuration that the instances follow; empty: the one that the model was loaded with.
   std::string ConfigJson() const ABSL_LOCKS_EXCLUDED(mu_);
   size_t size() const ABSL_LOCKS_EXCLUDED(mu_) { return instances().size(); }

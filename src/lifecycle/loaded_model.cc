@@ -12,13 +12,31 @@
 #include "config/states.h"
 #include "lifecycle/model_fingerprint.h"
 #include "lifecycle/output_labels.h"
+#include "scheduling/adaptive/adaptive_target.h"
 
 namespace nereid {
+namespace {
+
+constexpr MetricFamily kInstances = {"nereid_instance_count", MetricKind::kGauge,
+                                     "Instances of the model version that take requests",
+                                     MetricSection::kExecutions};
+constexpr MetricFamily kBusySeconds = {
+    "nereid_instance_busy_seconds_total", MetricKind::kCounter,
+    "Time that the instances of the model version have spent on executions, in seconds",
+    MetricSection::kExecutions};
+constexpr MetricFamily kUtilization = {
+    "nereid_instance_utilization", MetricKind::kGauge,
+    "Share of their time that the instances of the model version have spent on executions since "
+    "the last reading [0.0 - 1.0]",
+    MetricSection::kExecutions};
+
+}  // namespace
 
 LoadedModel::LoadedModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
-                         OutputLabels labels, std::unique_ptr<BackendModel> model)
-    : ManagedModel(std::move(config), std::move(labels), context.clock, context.metrics),
-      model_(std::move(model)) {
+                         OutputLabels labels, std::unique_ptr<BackendModel> model, Duration target)
+    : ManagedModel(std::move(config), std::move(labels), context.clock, context.metrics, target),
+      model_(std::move(model)),
+      busy_share_(context.clock->Now(), context.metrics_interval) {
   model_->set_serving_model(this);
   set_reads_pieces(model_->backend()->attributes().reads_pieces);
 }
@@ -52,9 +70,11 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
   ASSIGN_OR_RETURN(CompiledModel compiled, model->config().Compile(version));
   RETURN_IF_ERROR(LoadInitialStates(*context.file_system, model_dir, &compiled));
   ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
+  // What is wrong with a target is reported when the scheduler is made.
+  const Duration target = AdaptiveTarget(compiled, {}).value_or(Duration(0));
   std::shared_ptr<LoadedModel> loaded(
       new LoadedModel(context, std::make_shared<const CompiledModel>(std::move(compiled)),
-                      std::move(labels), std::move(model)));
+                      std::move(labels), std::move(model), target));
   // If the load fails, the model is torn down here: the last reference may end on a thread of the
   // backend, which cannot wait for its own end.
   absl::Cleanup tear_down = [&] { loaded->TearDown(); };
@@ -131,6 +151,19 @@ int64_t LoadedModel::InFlight() {
 void LoadedModel::DescribeMetrics(MetricSink* sink) const {
   ManagedModel::DescribeMetrics(sink);
   scheduler_->DescribeMetrics(sink);
+  DescribeInstances(sink);
+}
+
+void LoadedModel::DescribeInstances(MetricSink* sink) const {
+  const TimePoint now = clock()->Now();
+  // First what has ended, so that an execution that ends meanwhile is not counted twice.
+  const uint64_t ended_ns = statistics().busy_ns();
+  const InstanceSet::Load load = instances_->load(ToNanos(now));
+  const BusyShare::Reading reading =
+      busy_share_.Read(now, ended_ns + load.running_ns, load.instances);
+  sink->Report(kInstances, load.instances);
+  sink->Report(kBusySeconds, reading.busy_seconds);
+  sink->Report(kUtilization, reading.share);
 }
 
 void LoadedModel::CloseAdmission() {

@@ -17,6 +17,7 @@
 #include "lifecycle/load_context.h"
 #include "lifecycle/managed_model.h"
 #include "lifecycle/readiness_checker.h"
+#include "observe/stats/busy_share.h"
 #include "scheduling/scheduler.h"
 
 namespace nereid {
@@ -60,8 +61,9 @@ class LoadedModel final : public ManagedModel {
 
  private:
   LoadedModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
-              OutputLabels labels, std::unique_ptr<BackendModel> model);
+              OutputLabels labels, std::unique_ptr<BackendModel> model, Duration target);
 
+  void DescribeInstances(MetricSink* sink) const;
   // Makes the scheduler that the configuration asks for, with the layers in front of it.
   absl::Status MakeScheduler(const LoadContext& context);
   // context.inline_limit, or zero if no I/O thread may execute this model's instances.
@@ -77,6 +79,7 @@ class LoadedModel final : public ManagedModel {
   std::atomic<bool> admission_open_{true};
   std::shared_ptr<Readiness> readiness_;  // null: the model is ready as long as it serves
   double load_seconds_ = 0;
+  mutable BusyShare busy_share_;  // changed by readings of the metrics only
 };
 
 }  // namespace nereid

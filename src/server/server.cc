@@ -150,6 +150,7 @@ absl::Status Server::Start() {
   context.hold_until_queued = options_.hold_until_queued;
   context.step_allocator = &parts_->step_allocator;
   context.hold_until_backlogged = options_.hold_until_backlogged;
+  context.metrics_interval = std::chrono::milliseconds(options_.metrics_interval_ms);
   context.metrics = options_.metrics ? options_.metrics_config : MetricsConfig::Off();
   RETURN_IF_ERROR(SetUpInstances(&context));
   context.server = this;

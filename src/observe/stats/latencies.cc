@@ -32,6 +32,7 @@ Latencies::Latencies(size_t shards, LatencyOptions options)
   if (options_.decoupled && !options_.first_response_ms.empty()) {
     first_ms_ = std::make_unique<ValueHistogram>(options_.first_response_ms);
   }
+  if (options_.target_ns > 0) target_ = std::make_unique<Target>();
   for (size_t i = 0; options_.summaries && i < kSummarized; ++i) {
     if (HasSummary(static_cast<Summarized>(i), options_)) {
       summaries_[i] = std::make_unique<SlidingQuantiles>();
@@ -45,6 +46,13 @@ void Latencies::SummarizeExecuted(uint64_t now_ns, const ExecutedTimes& times) {
   Summarize(Summarized::kComputeInput, now_ns, times.compute_input);
   Summarize(Summarized::kComputeInfer, now_ns, times.compute_infer);
   Summarize(Summarized::kComputeOutput, now_ns, times.compute_output);
+}
+
+void Latencies::CompareWithTarget(uint64_t now_ns, const ExecutedTimes& times) {
+  const uint64_t took =
+      times.queue + times.compute_input + times.compute_infer + times.compute_output;
+  target_->micros.Observe(now_ns, took / 1000);
+  if (took > options_.target_ns) target_->missed.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Latencies::OnCacheHit(size_t shard, uint64_t now_ns, uint64_t request, uint64_t queue,

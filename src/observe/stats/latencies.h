@@ -24,6 +24,7 @@ struct LatencyOptions {
   bool summaries = false;                 // quantiles of the last minute
   std::vector<double> quantiles;          // those of the summaries
   bool cached = false;                    // the model uses the response cache
+  uint64_t target_ns = 0;                 // from the queue to the end of the execution; 0: none
   bool decoupled = false;                 // first responses count, too
   std::vector<double> first_response_ms;  // bounds of their histogram in ms; empty: there is none
 };
@@ -63,6 +64,7 @@ class Latencies {
           .Observe(times.compute_input + times.compute_infer + times.compute_output);
     }
     if (options_.summaries) SummarizeExecuted(now_ns, times);
+    if (target_ != nullptr) CompareWithTarget(now_ns, times);
   }
   void OnCacheHit(size_t shard, uint64_t now_ns, uint64_t request, uint64_t queue,
                   uint64_t look_up);
@@ -85,6 +87,14 @@ class Latencies {
     std::atomic<uint64_t> ns{0};
   };
   const FirstResponses* first_responses() const { return first_response_.get(); }
+  // How requests compare with the target; null without one.
+  struct Target {
+    // A number that autoscalers use should follow the load sooner than a summary.
+    static constexpr uint64_t kSliceNs = 6'000'000'000;
+    SlidingQuantiles micros{kSliceNs};
+    std::atomic<uint64_t> missed{0};
+  };
+  const Target* target() const { return target_.get(); }
   const ValueHistogram* first_responses_ms() const { return first_ms_.get(); }
 
  private:
@@ -97,6 +107,7 @@ class Latencies {
   static DurationHistogram& Part(Parts* parts, TimedPart part) {
     return (*parts)[static_cast<size_t>(part)];
   }
+  void CompareWithTarget(uint64_t now_ns, const ExecutedTimes& times);
   void SummarizeExecuted(uint64_t now_ns, const ExecutedTimes& times);
   // Summaries are in microseconds.
   void Summarize(Summarized what, uint64_t now_ns, uint64_t ns) {
@@ -109,6 +120,7 @@ class Latencies {
   // All constant after construction.
   std::unique_ptr<Shard[]> histograms_;
   std::array<std::unique_ptr<SlidingQuantiles>, kSummarized> summaries_;
+  std::unique_ptr<Target> target_;
   std::unique_ptr<FirstResponses> first_response_;
   std::unique_ptr<ValueHistogram> first_ms_;
 };

@@ -119,6 +119,22 @@ TEST(LatenciesTest, AModelWithACacheHasSummariesOfTheCacheButNotOfRequests) {
   }
 }
 
+TEST(LatenciesTest, ATargetShowsPressureAndMisses) {
+  LatencyOptions options;
+  options.target_ns = 10 * kMilli;
+  ModelStatistics statistics(1, 1, options);
+  const auto line = [&](const std::string& name, const std::string& value) {
+    return HasSubstr("\n" + name + "{model=\"m\",version=\"1\"} " + value + "\n");
+  };
+  EXPECT_THAT(Page(statistics), line("nereid_target_pressure", "0"));
+  EXPECT_THAT(Page(statistics), line("nereid_target_missed_count", "0"));
+  statistics.RecordSuccess(0, 1, kTimes);  // 19 ms from the queue to the end of the execution
+  EXPECT_THAT(Page(statistics), line("nereid_target_missed_count", "1"));
+  const std::string page = Page(statistics);
+  const std::string sample = "nereid_target_pressure{model=\"m\",version=\"1\"} ";
+  EXPECT_NEAR(std::stod(page.substr(page.find(sample) + sample.size())), 1.9, 1.9 / 64);
+}
+
 TEST(LatenciesTest, FirstResponsesOfDecoupledModels) {
   LatencyOptions options;
   options.histograms = true;

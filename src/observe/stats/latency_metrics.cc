@@ -1,5 +1,6 @@
 // ReportLatencies of statistics_metrics.h.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <vector>
 
@@ -47,6 +48,16 @@ constexpr MetricFamily kFirstResponse = {
 constexpr MetricFamily kFirstResponseMillis = {
     "nv_inference_first_response_histogram_ms", MetricKind::kHistogram,
     "Duration from request to first response in milliseconds", MetricSection::kRequests};
+
+constexpr MetricFamily kPressure = {
+    "nereid_target_pressure", MetricKind::kGauge,
+    "99th percentile of the time from queue to end of execution over the last half minute, as a "
+    "multiple of the model's target; 0 without requests",
+    MetricSection::kBatching};
+constexpr MetricFamily kMissed = {
+    "nereid_target_missed_count", MetricKind::kCounter,
+    "Number of requests that took longer than the model's target from queue to end of execution",
+    MetricSection::kBatching};
 
 struct ShownSummary {
   MetricFamily family;
@@ -107,6 +118,15 @@ void ReportHistograms(const Latencies& latencies, const StatisticsSnapshot& stat
   }
 }
 
+void ReportTarget(const Latencies& latencies, uint64_t now_ns, MetricSink* sink) {
+  const Latencies::Target& target = *latencies.target();
+  const double micros = target.micros.Read(now_ns, {0.99})[0];
+  const double target_micros = static_cast<double>(latencies.options().target_ns) / 1000;
+  // Autoscalers cannot compute with NaN.
+  sink->Report(kPressure, std::isnan(micros) ? 0.0 : micros / target_micros);
+  sink->Report(kMissed, target.missed.load(std::memory_order_relaxed));
+}
+
 void ReportSummaries(const Latencies& latencies, const StatisticsSnapshot& statistics,
                      uint64_t now_ns, MetricSink* sink) {
   const std::vector<double>& quantiles = latencies.options().quantiles;
@@ -131,6 +151,7 @@ void ReportLatencies(const Latencies& latencies, const StatisticsSnapshot& stati
     sink->Report(kFirstResponseMillis,
                  HistogramNumbers{first->bounds(), counts, static_cast<double>(first->sum())});
   }
+  if (latencies.target() != nullptr) ReportTarget(latencies, now_ns, sink);
   ReportSummaries(latencies, statistics, now_ns, sink);
 }
 

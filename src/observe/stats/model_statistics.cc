@@ -59,6 +59,7 @@ struct alignas(64) ModelStatistics::Shard {
 
   std::atomic<uint64_t> inference_count{0};
   std::atomic<uint64_t> execution_count{0};
+  std::atomic<uint64_t> busy_ns{0};
   // The number of durations of each of the five kinds that a backend reports for a request. Counted
   // once: an addition to an atomic number is what recording costs.
   std::atomic<uint64_t> executed{0};
@@ -145,6 +146,16 @@ void ModelStatistics::RecordBatch(int shard, uint64_t batch_size, uint64_t exec_
   Add(input, &batch.compute_input);
   Add(infer, &batch.compute_infer);
   Add(output, &batch.compute_output);
+}
+
+void ModelStatistics::RecordBusy(int shard, uint64_t ns) {
+  shards_[static_cast<size_t>(shard)]->busy_ns.fetch_add(ns, std::memory_order_relaxed);
+}
+
+uint64_t ModelStatistics::busy_ns() const {
+  uint64_t sum = 0;
+  for (const auto& shard : shards_) sum += shard->busy_ns.load(std::memory_order_acquire);
+  return sum;
 }
 
 void ModelStatistics::RecordResponse(uint64_t index, ResponseOutcome outcome, uint64_t start,

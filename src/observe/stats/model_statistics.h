@@ -92,6 +92,8 @@ class NEREID_API ModelStatistics {
   // One execution of a batch of `batch_size` elements in total.
   void RecordBatch(int shard, uint64_t batch_size, uint64_t exec_start, uint64_t compute_start,
                    uint64_t compute_end, uint64_t exec_end, uint64_t wall_ms);
+  // An instance was busy for that long.
+  void RecordBusy(int shard, uint64_t ns);
   // One response; `output_start` is 0 if there was no output phase.
   void RecordResponse(uint64_t index, ResponseOutcome outcome, uint64_t start,
                       uint64_t output_start, uint64_t end) ABSL_LOCKS_EXCLUDED(mu_);
@@ -102,6 +104,8 @@ class NEREID_API ModelStatistics {
   void AddPending(int64_t delta) { pending_.fetch_add(delta, std::memory_order_relaxed); }
 
   StatisticsSnapshot Snapshot() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Time that the instances were busy, all together, without executions under way.
+  uint64_t busy_ns() const;
   const Latencies& latencies() const { return latencies_; }
 
  private:

@@ -91,6 +91,14 @@ TEST(ModelStatisticsTest, TimesThatGoBackwardsAreNoTimeAtAll) {
   }
 }
 
+TEST(ModelStatisticsTest, BusyTimesOfAllInstancesAddUp) {
+  ModelStatistics statistics(3, 4);
+  statistics.RecordBusy(1, 5);
+  statistics.RecordBusy(2, 6);
+  statistics.RecordBusy(2, 7);
+  EXPECT_EQ(statistics.busy_ns(), 18u);
+}
+
 TEST(ModelStatisticsTest, FailuresAreCountedByReason) {
   ModelStatistics statistics(2, 4);
   statistics.RecordFailure(0, FailureReason::kRejected, 5);

@@ -11,16 +11,12 @@ namespace {
 
 constexpr uint64_t kCountMask = 0xffff'ffff;
 
-// Slices are numbered from 1, because a cell that was never used has 0 there.
-uint32_t SliceOf(uint64_t now_ns) {
-  return static_cast<uint32_t>(now_ns / SlidingQuantiles::kSliceNs + 1);
-}
 uint32_t SliceOfCell(uint64_t cell) { return static_cast<uint32_t>(cell >> 32); }
 
 }  // namespace
 
-SlidingQuantiles::SlidingQuantiles()
-    : cells_(std::make_unique<std::atomic<uint64_t>[]>(kSlices * kBuckets)) {}
+SlidingQuantiles::SlidingQuantiles(uint64_t slice_ns)
+    : slice_ns_(slice_ns), cells_(std::make_unique<std::atomic<uint64_t>[]>(kSlices * kBuckets)) {}
 
 size_t SlidingQuantiles::BucketOf(uint64_t number) {
   number = std::min(number, (uint64_t{1} << kNumberBits) - 1);

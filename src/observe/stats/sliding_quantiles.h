@@ -1,5 +1,5 @@
-// SlidingQuantiles: quantiles of whole numbers that were observed within about the last minute.
-// Thread-safe; observing takes no lock and waits for nobody.
+// SlidingQuantiles: quantiles of whole numbers that were observed within about the last minute, or
+// half of it. Thread-safe; observing takes no lock and waits for nobody.
 //
 // Numbers are counted in buckets: one for each number below 32, above that 32 for each power of
 // two. A quantile is the middle of its bucket, so it differs from a number of the wanted rank by at
@@ -22,14 +22,14 @@ namespace nereid {
 
 class SlidingQuantiles {
  public:
-  // The slice that is being filled and those before it, of kSliceNs each: a number is seen for 48
-  // to 60 seconds.
+  // The slice that is being filled and those before it. With the usual length a number is seen for
+  // 48 to 60 seconds.
   static constexpr uint64_t kSlices = 5;
   static constexpr uint64_t kSliceNs = 12'000'000'000;
 
-  SlidingQuantiles();
+  explicit SlidingQuantiles(uint64_t slice_ns = kSliceNs);
 
-  // `now_ns`: of the steady clock. A number with a time before the last minute may be lost.
+  // `now_ns`: of the steady clock. A number whose time is no longer seen may be lost.
   void Observe(uint64_t now_ns, uint64_t number);
   // The numbers at `quantiles`, each 0 to 1; NaN if nothing was observed.
   std::vector<double> Read(uint64_t now_ns, absl::Span<const double> quantiles) const;
@@ -42,6 +42,10 @@ class SlidingQuantiles {
 
   static size_t BucketOf(uint64_t number);
   static double MiddleOf(size_t bucket);
+  // Slices are numbered from 1, because a cell that was never used has 0 there.
+  uint32_t SliceOf(uint64_t now_ns) const { return static_cast<uint32_t>(now_ns / slice_ns_ + 1); }
+
+  const uint64_t slice_ns_;
 
   // kSlices times kBuckets; the number of the slice in the upper half, the count in the lower.
   const std::unique_ptr<std::atomic<uint64_t>[]> cells_;

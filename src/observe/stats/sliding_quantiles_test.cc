@@ -66,6 +66,13 @@ TEST(SlidingQuantilesTest, NumbersAreForgottenAfterAMinute) {
   EXPECT_THAT(quantiles.Read(70 * kSecond, {0.5, 1}), ElementsAre(10, 20));
 }
 
+TEST(SlidingQuantilesTest, SlicesMayBeShorter) {
+  SlidingQuantiles quantiles(6 * kSecond);
+  quantiles.Observe(1 * kSecond, 10);
+  EXPECT_THAT(quantiles.Read(29 * kSecond, {0.5}), ElementsAre(10));
+  EXPECT_TRUE(std::isnan(quantiles.Read(31 * kSecond, {0.5})[0]));
+}
+
 TEST(SlidingQuantilesTest, ALateNumberReplacesNoNewerOne) {
   SlidingQuantiles quantiles;
   quantiles.Observe(61 * kSecond, 10);
