@@ -67,7 +67,7 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
     InferRequest* const request = owned.release();
     if (absl::Status moved = request->lifecycle().MoveTo(RequestState::kExecuting, "");
         !moved.ok()) {
-      LOG_ERROR << request->LogPrefix() << moved.message();
+      LOG_ERROR << request->About() << moved.message();
     }
     if (!request->is_filler()) ++counted;
     if (request->trace() != nullptr) TraceBackendInputs(request);

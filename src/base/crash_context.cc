@@ -56,6 +56,8 @@ CrashContext::CrashContext(const char* backend, const char* model, const char* f
 
 CrashContext::~CrashContext() { t_context = outer_; }
 
+const char* CrashContext::CurrentModel() { return t_context == nullptr ? "" : t_context->model_; }
+
 void InstallCrashReporter() {
   struct sigaction action = {};
   action.sa_handler = CrashReporter::Handle;

@@ -1,5 +1,5 @@
 // CrashContext: for as long as it lives, records on its thread which foreign code is running, so
-// that the crash message can name it. Costs three pointer stores.
+// that the crash message and the log can name it. Costs three pointer stores.
 #ifndef NEREID_BASE_CRASH_CONTEXT_H_
 #define NEREID_BASE_CRASH_CONTEXT_H_
 
@@ -14,6 +14,9 @@ class NEREID_API CrashContext {
   ~CrashContext();
   CrashContext(const CrashContext&) = delete;
   CrashContext& operator=(const CrashContext&) = delete;
+
+  // The model for which foreign code runs on this thread; "" if none does.
+  static const char* CurrentModel();
 
  private:
   const CrashContext* const outer_;

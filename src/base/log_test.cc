@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/crash_context.h"
+
 namespace nereid {
 namespace {
 
@@ -117,6 +119,29 @@ TEST_F(LogTest, TheConsoleComesBackWhenTheFileIsTakenAway) {
   EXPECT_THAT(Captured([] { LOG_INFO << "here"; }).first, HasSubstr("here"));
 }
 
+TEST_F(LogTest, AFileIsOpenedAgainUnderItsName) {
+  EXPECT_TRUE(Log::Reopen().ok()) << "without a file there is nothing to do";
+  LogSettings settings;
+  settings.file = File();
+  Configure(settings);
+  LOG_INFO << "old";
+  const std::string renamed = File() + ".1";
+  ASSERT_EQ(rename(File().c_str(), renamed.c_str()), 0);
+  ASSERT_TRUE(Log::Reopen().ok());
+  LOG_INFO << "new";
+  unlink(renamed.c_str());
+  EXPECT_THAT(FileText(), MatchesRegex("I.*\"new\"\n"));
+}
+
+TEST_F(LogTest, AChangeKeepsTheOtherSettings) {
+  LogSettings settings;
+  settings.verbose_level = 2;
+  Configure(settings);
+  ASSERT_TRUE(Log::Change([](LogSettings* changed) { changed->info = false; }).ok());
+  EXPECT_FALSE(Log::IsEnabled(LogLevel::kInfo));
+  EXPECT_TRUE(Log::IsVerboseEnabled(2));
+}
+
 // ---- What is written
 
 TEST_F(LogTest, LevelsAreSwitchedOneByOne) {
@@ -194,6 +219,56 @@ TEST_F(LogTest, TheIso8601Format) {
       Captured([] { Log::Write(LogLevel::kError, "file.cc", 7, "text"); }).second;
   EXPECT_THAT(line, MatchesRegex("[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:"
                                  "[0-6][0-9]Z E [0-9]+ file\\.cc:7\\] \"text\"\n"));
+}
+
+TEST_F(LogTest, LinesOfTextBeginWithTheRequest) {
+  const auto [out, err] = Captured([] {
+    LOG_INFO << LogAbout{"7", "m", ""} << "it " << 5;
+    LOG_INFO << LogAbout{} << "it";
+    LOG_INFO << LogAbout{"7", "m", ""} << "[request id: 7] says so itself";
+  });
+  EXPECT_THAT(out, HasSubstr("] \"[request id: 7] it 5\"\n"));
+  EXPECT_THAT(out, HasSubstr("] \"[request id: <id_unknown>] it\"\n"));
+  EXPECT_THAT(out, HasSubstr("] \"[request id: 7] says so itself\"\n"));
+}
+
+TEST_F(LogTest, TheJsonFormatHasOneObjectPerLine) {
+  LogSettings settings;
+  settings.format = LogFormat::kJson;
+  settings.escape_messages = false;  // is for text only
+  Configure(settings);
+  const auto [out, err] = Captured([] {
+    Log::Write(LogLevel::kInfo, "folder/file.cc", 12, "two\nlines");
+    Log::WriteBlock("| a |\n");
+    const LogAbout about{"id \"1\"", "m", "0af7"};
+    Log::Write(LogLevel::kError, "file.cc", 3, "wrong", &about);
+  });
+  const std::string time = "\\{\"time\":\"[0-9]+-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9]+\\.[0-9]+Z\",";
+  EXPECT_THAT(out, MatchesRegex(time +
+                                "\"level\":\"INFO\",\"file\":\"file\\.cc\",\"line\":12,"
+                                "\"message\":\"two\\\\nlines\"\\}\n" +
+                                time +
+                                "\"level\":\"INFO\",\"line\":0,\"message\":"
+                                "\"\\| a \\|\\\\n\"\\}\n"));
+  EXPECT_THAT(err, HasSubstr(R"("level":"ERROR","file":"file.cc","line":3,"message":"wrong",)"
+                             R"("request_id":"id \"1\"","model":"m","trace_id":"0af7"})"));
+}
+
+TEST_F(LogTest, JsonLinesNameTheModelWhoseCodeRuns) {
+  LogSettings settings;
+  settings.format = LogFormat::kJson;
+  Configure(settings);
+  const std::string line = Captured([] {
+                             const CrashContext context("b", "net", "Execute");
+                             LOG_INFO << "from a backend";
+                           }).first;
+  EXPECT_THAT(line, HasSubstr(R"("message":"from a backend","model":"net"})"));
+}
+
+TEST_F(LogTest, FormatsHaveNames) {
+  EXPECT_EQ(LogFormatName(LogFormat::kDefault), "default");
+  EXPECT_EQ(LogFormatName(LogFormat::kIso8601), "ISO8601");
+  EXPECT_EQ(LogFormatName(LogFormat::kJson), "json");
 }
 
 // ---- Injection

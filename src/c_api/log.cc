@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/mutex.h"
 #include "c_api/handles.h"
 #include "c_objects/error.h"
 
@@ -18,14 +17,9 @@ using nereid::ToCError;
 
 namespace {
 
-// Applies `change` to the settings, one change at a time, so that no change undoes another.
 template <typename Change>
 TRITONSERVER_Error* ChangeLog(const Change& change) {
-  static nereid::Mutex mu;
-  nereid::MutexLock lock(&mu);
-  LogSettings settings = Log::Settings();
-  change(&settings);
-  return ToCError(Log::Configure(settings));
+  return ToCError(Log::Change(change));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ void Flight::Cancel() {
 }
 
 void Flight::CancelInCore() {
-  LOG_VERBOSE(1) << request_->LogPrefix() << "the client cancels its request of model '"
+  LOG_VERBOSE(1) << request_->About() << "the client cancels its request of model '"
                  << request_->model()->config().name << "'";
   request_->Cancel().IgnoreError();  // fails for a request that was never issued
 }

@@ -18,6 +18,10 @@ void RequestReleaser::operator()(InferRequest* request) const {
 
 InferRequest::~InferRequest() = default;
 
+LogAbout InferRequest::About() const {
+  return {id_, model_->config().name, trace_ == nullptr ? "" : absl::StrCat(trace_->id())};
+}
+
 std::string InferRequest::LogPrefix() const {
   return absl::StrCat("[request id: ", id_.empty() ? "<id_unknown>" : id_, "] ");
 }
@@ -178,7 +182,7 @@ void InferRequest::RespondError(const absl::Status& error, FailureReason reason)
 
 void InferRequest::Reschedule() {
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kPending, ""); !moved.ok()) {
-    LOG_ERROR << LogPrefix() << moved.message();
+    LOG_ERROR << About() << moved.message();
   }
   model_->statistics().AddPending(1);
   lent_batch_.reset();
@@ -193,7 +197,7 @@ void InferRequest::Release(uint32_t flags) {
     model_->statistics().AddPending(-1);
   }
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, ""); !moved.ok()) {
-    LOG_ERROR << LogPrefix() << moved.message();
+    LOG_ERROR << About() << moved.message();
   }
   lent_batch_.reset();
   ClearOverrideInputs();

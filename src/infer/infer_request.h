@@ -21,6 +21,7 @@
 
 #include "base/budget.h"
 #include "base/export.h"
+#include "base/log.h"
 #include "infer/infer_input.h"
 #include "infer/request_lifecycle.h"
 #include "infer/request_ptr.h"
@@ -113,6 +114,8 @@ class NEREID_API InferRequest {
   InferenceTrace* trace() const { return trace_.get(); }
   // "[request id: <id>] ", the prefix of errors about this request.
   std::string LogPrefix() const;
+  // For lines of the log about this request.
+  LogAbout About() const;
 
   // ---- What a backend sees: the inputs above, then the inputs that the core added.
   size_t backend_input_count() const { return inputs_.size() + override_inputs_.size(); }

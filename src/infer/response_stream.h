@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/export.h"
+#include "base/log.h"
 #include "base/mutex.h"
 #include "infer/model_pass.h"
 #include "memory/output_allocator.h"
@@ -115,6 +116,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   void Cancel() { cancelled_.store(true, std::memory_order_release); }
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
   bool final_sent() const { return (sends_.load(std::memory_order_acquire) & kFinalSent) != 0; }
+  // For lines of the log about the request.
+  LogAbout About() const;
   const ModelPass& pass() const { return pass_; }
   const std::shared_ptr<ServingModel>& model() const { return pass_.model(); }
   // Running index of reported response statistics.

@@ -31,8 +31,11 @@ FlagGroup LogFlags(Settings* s) {
            BooleanFlag("log-warning", &l->warning, "Write messages of level WARNING (to stderr)."),
            BooleanFlag("log-error", &l->error, "Write messages of level ERROR (to stderr)."),
            ChoiceFlag("log-format", &l->format,
-                      {{"default", LogFormat::kDefault}, {"ISO8601", LogFormat::kIso8601}},
-                      LetterCase::kMatters, "Layout of a line: default or ISO8601."),
+                      {{"default", LogFormat::kDefault},
+                       {"ISO8601", LogFormat::kIso8601},
+                       {"json", LogFormat::kJson}},
+                      LetterCase::kMatters,
+                      "Layout of a line: default, ISO8601 or json (one object per line)."),
            StringFlag("log-file", &l->file,
                       "File that all messages are appended to, instead of the console.")}};
 }

@@ -142,7 +142,7 @@ void CachedScheduler::Answer(RequestPtr request, std::unique_ptr<InferResponse> 
   request->model()->statistics().RecordCacheHit(times);
   const std::shared_ptr<ResponseStream> stream = request->stream();
   const absl::Status sent = stream->Send(std::move(response), kResponseCompleteFinal);
-  if (!sent.ok()) LOG_ERROR << sent.message();
+  if (!sent.ok()) LOG_ERROR << stream->About() << sent.message();
 }
 
 void CachedScheduler::Keep(const InferResponse& response, const std::string& key,

@@ -124,8 +124,8 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
       sequence->generated_id = nameless;
       if (nameless) sequence->maker_flags = maker_flags;
     } else if (starts) {
-      LOG_WARNING << "model '" << config_->name << "': sequence " << sequence->id.ToString()
-                  << " begins anew before it has ended";
+      LOG_WARNING << request.About() << "model '" << config_->name << "': sequence "
+                  << sequence->id.ToString() << " begins anew before it has ended";
     }
     if (request.queue_start_ns() == 0) request.set_queue_start_ns(ToNanos(now));
     const bool cancelled = request.stream()->IsCancelled();
