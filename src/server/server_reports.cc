@@ -76,7 +76,7 @@ ServerMetadata Server::Metadata() const {
           options_.server_version.empty() ? kVersion : options_.server_version,
           {"classification", "sequence", "model_repository", "model_repository(unload_dependents)",
            "schedule_policy", "model_configuration", "system_shared_memory", "binary_tensor_data",
-           "parameters", "statistics", "trace"}};
+           "parameters", "statistics", "trace", "logging"}};
 }
 
 absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,

@@ -8,6 +8,7 @@ from differential import (
     cases_grpc,
     cases_http_bad,
     cases_http_good,
+    cases_log_settings,
     cases_readiness,
     cases_streams,
 )
@@ -19,6 +20,7 @@ GOOD_CASES = [
     *cases_control.good_cases(),
     *cases_ensembles.good_cases(),
     *cases_readiness.good_cases(),
+    *cases_log_settings.good_cases(),
 ]
 BAD_CASES = [
     *cases_http_bad.bad_cases(),
@@ -27,6 +29,7 @@ BAD_CASES = [
     *cases_control.bad_cases(),
     *cases_ensembles.bad_cases(),
     *cases_readiness.bad_cases(),
+    *cases_log_settings.bad_cases(),
 ]
 ALL_CASES = [*GOOD_CASES, *BAD_CASES]
 # The cases whose answers are kept as files. Computed floats are not, because processors differ.

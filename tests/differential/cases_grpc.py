@@ -213,7 +213,6 @@ def bad_extensions() -> list[GrpcCase]:
         # The settings are a map, which the original writes in another order each time.
         GrpcCase("grpc-bad-trace-setting", "TraceSetting", pb.TraceSettingRequest(), golden=False),
         *bad_trace_settings(),
-        GrpcCase("grpc-bad-logging", "LogSettings", pb.LogSettingsRequest(), golden=False),
     ]
 
 

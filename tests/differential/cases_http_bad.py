@@ -74,7 +74,6 @@ def bad_extensions() -> list[HttpCase]:
         get("http-bad-trace-setting", "/v2/trace/setting"),
         get("http-bad-trace-setting-model", "/v2/models/matrix/trace/setting"),
         get("http-bad-trace-unknown", "/v2/models/nobody/trace/setting"),
-        get("http-bad-logging", "/v2/logging"),
     ]
     unregister = [
         HttpCase(f"http-bad-shm-{kind}-unregister", "POST", path, b"")

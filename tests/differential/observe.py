@@ -28,6 +28,7 @@ _IGNORED_HEADERS = {
 _FLOAT = re.compile(r"-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?NaN|-?Infinity")
 _VOLATILE = re.compile(r'("(?:ns|last_inference)":)\s*\d+')
 _VOLATILE_MEMBERS = {"ns", "last_inference"}
+_MAPS = {"parameters", "settings"}
 
 
 @dataclass(frozen=True)

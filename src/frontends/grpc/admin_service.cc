@@ -2,15 +2,13 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/strip.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
 #include "config/json.h"
+#include "frontends/grpc/log_settings_rpc.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/reports_to_proto.h"
 #include "frontends/grpc/serving_status.h"
@@ -26,11 +24,6 @@ using grpc::health::v1::HealthCheckResponse;
 
 constexpr char kInferenceService[] = "/inference.GRPCInferenceService/";
 constexpr char kHealthCheck[] = "/grpc.health.v1.Health/Check";
-
-// Part of the protocol, but not of this release.
-constexpr std::array<absl::string_view, 1> kNotSupported = {
-    "LogSettings",
-};
 
 absl::Status ServerLive(Server* server, const inference::ServerLiveRequest&,
                         inference::ServerLiveResponse* response) {
@@ -284,6 +277,7 @@ AdminService::AdminService(Server* server, SharedMemoryRegistry* memory, Tracing
   add("ModelConfig", &GetModelConfig, /*at_once=*/false);
   add("ModelStatistics", &GetStatistics, /*at_once=*/false);
   add("RepositoryIndex", &GetIndex, /*at_once=*/false);
+  add("LogSettings", &UpdateLogSettings, /*at_once=*/false);
   add_control("RepositoryModelLoad", &LoadModel);
   add_control("RepositoryModelUnload", &UnloadModel);
   add_memory("SystemSharedMemoryStatus", &SystemStatus);
@@ -304,11 +298,6 @@ AdminService::AdminService(Server* server, SharedMemoryRegistry* memory, Tracing
 absl::StatusOr<const AdminService::Method*> AdminService::Find(absl::string_view full_name) const {
   const auto it = methods_.find(std::string_view(full_name.data(), full_name.size()));
   if (it != methods_.end()) return &it->second;
-  absl::string_view rpc = full_name;
-  if (absl::ConsumePrefix(&rpc, kInferenceService) &&
-      std::find(kNotSupported.begin(), kNotSupported.end(), rpc) != kNotSupported.end()) {
-    return absl::UnimplementedError(absl::StrCat(rpc, " is not supported by this server yet"));
-  }
   return absl::UnimplementedError(absl::StrCat("this server has no method '", full_name, "'"));
 }
 

@@ -154,10 +154,28 @@ TEST_F(GrpcAdminTest, ErrorsOfUnknownModels) {
 }
 
 TEST_F(GrpcAdminTest, MethodsOfLaterReleases) {
-  inference::LogSettingsResponse settings;
-  const grpc::Status status = Call(&Stub::LogSettings, inference::LogSettingsRequest(), &settings);
+  inference::TraceSettingResponse settings;
+  const grpc::Status status =
+      Call(&Stub::TraceSetting, inference::TraceSettingRequest(), &settings);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_EQ(status.error_message(), "LogSettings is not supported by this server yet");
+  EXPECT_EQ(status.error_message(), "TraceSetting is not supported by this server yet");
+}
+
+TEST_F(GrpcAdminTest, LogSettings) {
+  inference::LogSettingsRequest request;
+  inference::LogSettingsResponse response;
+  (*request.mutable_settings())["log_verbose_level"].set_uint32_param(1);
+  EXPECT_TRUE(Call(&Stub::LogSettings, request, &response).ok());
+  EXPECT_EQ(response.settings().at("log_verbose_level").uint32_param(), 1u);
+  EXPECT_TRUE(response.settings().at("log_info").bool_param());
+  EXPECT_EQ(response.settings().at("log_format").string_param(), "default");
+  EXPECT_EQ(response.settings().at("log_file").string_param(), "");
+  (*request.mutable_settings())["log_verbose_level"].set_uint32_param(0);
+  (*request.mutable_settings())["log_info"].set_string_param("yes");
+  const grpc::Status status = Call(&Stub::LogSettings, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(), "expect boolean for 'log_info'");
+  EXPECT_TRUE(Log::Configure(LogSettings()).ok());
 }
 
 TEST_F(GrpcAdminTest, AdministrationThatHangsHoldsUpNobodyElse) {

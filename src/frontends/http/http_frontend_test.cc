@@ -161,9 +161,19 @@ TEST_F(HttpFrontendTest, WrongPathsAndMethods) {
   EXPECT_EQ(wrong.body, R"({"error":"Method Not Allowed"})");
   EXPECT_EQ(wrong.Header("allow"), "POST");
   EXPECT_EQ(Post("/v2/health/live", "").Header("allow"), "GET, HEAD");
-  const auto response = Get("/v2/logging");
-  EXPECT_EQ(response.status, 501);
-  EXPECT_THAT(response.body, HasSubstr(" is not supported by this server yet"));
+}
+
+TEST_F(HttpFrontendTest, LogSettings) {
+  EXPECT_THAT(Get("/v2/logging").body,
+              HasSubstr(R"("log_verbose_level":0,"log_format":"default"})"));
+  const auto changed = Post("/v2/logging", R"({"log_warning":false})");
+  EXPECT_EQ(changed.status, 200);
+  EXPECT_THAT(changed.body, HasSubstr(R"("log_info":true,"log_warning":false,)"));
+  EXPECT_EQ(Get("/v2/logging").body, changed.body);
+  EXPECT_EQ(Post("/v2/logging", R"({"log_file":"x"})").status, 501);
+  EXPECT_EQ(Post("/v2/logging", R"({"log_format":"nice"})").status, 503);
+  EXPECT_EQ(Post("/v2/logging", "").status, 400);
+  EXPECT_TRUE(Log::Configure(LogSettings()).ok());
 }
 
 TEST_F(HttpFrontendTest, RepositoryIndex) {

@@ -32,7 +32,7 @@ std::vector<HttpRoute> AllRoutes() {
   std::vector<HttpRoute> all;
   for (const absl::Span<const HttpRoute> rows :
        {InferRoutes(), GenerateRoutes(), ServerRoutes(), ModelRoutes(), RepositoryRoutes(),
-        SharedMemoryRoutes(), TraceRoutes(), UnsupportedRoutes(), WelcomeRoutes()}) {
+        SharedMemoryRoutes(), LoggingRoutes(), TraceRoutes(), WelcomeRoutes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

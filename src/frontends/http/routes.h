@@ -44,12 +44,12 @@ bool IsMethodAllowed(RouteMethods methods, HttpMethod method);
 // The rows of each file.
 absl::Span<const HttpRoute> GenerateRoutes();      // generate_endpoint.cc
 absl::Span<const HttpRoute> InferRoutes();         // infer_endpoint.cc
+absl::Span<const HttpRoute> LoggingRoutes();       // logging_endpoint.cc
 absl::Span<const HttpRoute> ModelRoutes();         // model_endpoints.cc
 absl::Span<const HttpRoute> RepositoryRoutes();    // repository_endpoints.cc
 absl::Span<const HttpRoute> ServerRoutes();        // server_endpoints.cc
 absl::Span<const HttpRoute> SharedMemoryRoutes();  // shared_memory_endpoints.cc
 absl::Span<const HttpRoute> TraceRoutes();         // trace_endpoints.cc
-absl::Span<const HttpRoute> UnsupportedRoutes();   // unsupported_endpoints.cc
 absl::Span<const HttpRoute> WelcomeRoutes();       // welcome_endpoints.cc
 
 // All rows.

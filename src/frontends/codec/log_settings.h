@@ -1,0 +1,47 @@
+// The log settings as clients see and change them: one function per member of a request, so that
+// the protocols refuse a value with their own texts, and the JSON form. Thread-safe.
+#ifndef NEREID_FRONTENDS_CODEC_LOG_SETTINGS_H_
+#define NEREID_FRONTENDS_CODEC_LOG_SETTINGS_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+
+namespace nereid {
+
+inline constexpr char kLogFile[] = "log_file";
+inline constexpr char kLogVerboseLevel[] = "log_verbose_level";
+inline constexpr char kLogFormat[] = "log_format";
+
+// The settings that switch a level on and off.
+struct LogSwitch {
+  const char* name;
+  bool LogSettings::*value;
+};
+inline constexpr LogSwitch kLogSwitches[] = {{"log_info", &LogSettings::info},
+                                             {"log_warning", &LogSettings::warning},
+                                             {"log_error", &LogSettings::error}};
+
+// UNIMPLEMENTED: the file is chosen by who starts the server.
+absl::Status LogFileRefused();
+// The format of that name; none if there is none.
+std::optional<LogFormat> FindLogFormat(absl::string_view name);
+// Each changes the settings of the process at once.
+absl::Status SetLogSwitch(const LogSwitch& which, bool on);
+absl::Status SetLogVerboseLevel(uint64_t level);
+absl::Status SetLogFormat(LogFormat format);
+
+// Applies a request body, member by member. Members that are null or missing change nothing, and
+// those before a bad one have been applied. INVALID_ARGUMENT, UNIMPLEMENTED for the file,
+// UNAVAILABLE for an unknown format.
+absl::Status ApplyLogSettings(absl::string_view json);
+std::string LogSettingsToJson(const LogSettings& settings);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_CODEC_LOG_SETTINGS_H_
