@@ -289,9 +289,8 @@ AdminService::AdminService(Server* server, SharedMemoryRegistry* memory, Tracing
   methods_.emplace(absl::StrCat(kInferenceService, "TraceSetting"),
                    Method{[access = TraceAccess{server, tracing}](absl::string_view request,
                                                                   const Reply& reply) {
-                            Bind(&access, &TraceSetting)(request, reply);
-                          },
-                          /*at_once=*/true});
+                     Bind(&access, &TraceSetting)(request, reply);
+                   }});
   methods_.emplace(kHealthCheck, Method{Bind(server, &HealthCheck), /*at_once=*/true});
 }
 

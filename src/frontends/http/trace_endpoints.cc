@@ -24,11 +24,11 @@ HttpResponse TraceSettingResponse(const HttpEndpoints& endpoints, const HttpCall
 
 constexpr HttpRoute kTraceRoutes[] = {
     {"/v2/trace/setting", RouteMethods::kGetAndPost, ApiGroup::kTrace,
-     &RespondNow<TraceSettingResponse>,
+     &RespondLater<TraceSettingResponse>,
      {"Trace settings of all models", "TraceSettings", "TraceSettings", BodyForm::kJson, false,
       true}},
     {"/v2/models/{model}/trace/setting", RouteMethods::kGetAndPost, ApiGroup::kTrace,
-     &RespondNow<TraceSettingResponse>,
+     &RespondLater<TraceSettingResponse>,
      {"Trace settings of the model", "TraceSettings", "TraceSettings", BodyForm::kJson, false,
       true}},
 };
