@@ -63,6 +63,7 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
   pointers->reserve(batch->size());  // no further memory is needed from here on
   ModelStatistics& statistics = model_->serving_model()->statistics();
   int64_t counted = 0;
+  uint64_t traced_batch = 0;
   for (RequestPtr& owned : *batch) {
     InferRequest* const request = owned.release();
     if (absl::Status moved = request->lifecycle().MoveTo(RequestState::kExecuting, "");
@@ -70,7 +71,7 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
       LOG_ERROR << request->About() << moved.message();
     }
     if (!request->is_filler()) ++counted;
-    if (request->trace() != nullptr) TraceBackendInputs(request);
+    if (request->trace() != nullptr) TraceLent(request, batch->size(), &traced_batch);
     request->Lend(lent, static_cast<uint32_t>(pointers->size()));
     pointers->push_back(reinterpret_cast<TRITONBACKEND_Request*>(request));
   }

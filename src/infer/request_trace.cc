@@ -1,6 +1,7 @@
 #include "infer/request_trace.h"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <string>
 
@@ -48,8 +49,11 @@ void TraceIssued(InferRequest* request) {
   }
 }
 
-void TraceBackendInputs(InferRequest* request) noexcept try {
+void TraceLent(InferRequest* request, size_t batch_requests, uint64_t* batch_id) noexcept try {
+  static std::atomic<uint64_t> next_batch{1};
   InferenceTrace* const trace = request->trace();
+  if (*batch_id == 0) *batch_id = next_batch.fetch_add(1, std::memory_order_relaxed);
+  trace->ReportBatch({*batch_id, batch_requests});
   if (!trace->wants_tensors()) return;
   for (size_t i = 0; i < request->backend_input_count(); ++i) {
     const InferInput& input = request->backend_input(i);

@@ -13,9 +13,10 @@ namespace nereid {
 // REQUIRES: the request has a trace, and has begun its flight.
 void TraceIssued(InferRequest* request);
 
-// Traces all inputs that a backend is about to read, in the shapes that the backend sees.
-// REQUIRES: the request has a trace.
-void TraceBackendInputs(InferRequest* request) noexcept;
+// Traces that the request goes to its backend as one of `batch_requests`: the batch, whose id is
+// `*batch_id` (made if it is 0), and all inputs in the shapes that the backend sees. REQUIRES: the
+// request has a trace.
+void TraceLent(InferRequest* request, size_t batch_requests, uint64_t* batch_id) noexcept;
 
 // Traces the outputs of a response; an error has none.
 void TraceOutputs(InferenceTrace* trace, const InferResponse& response);

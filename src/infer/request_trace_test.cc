@@ -32,8 +32,10 @@ class Diary final : public TraceReceiver {
                      DataTypeName(tensor.data_type), "[", absl::StrJoin(tensor.shape, ","), "] ",
                      absl::string_view(static_cast<const char*>(tensor.base), tensor.byte_size)));
   }
+  void OnBatch(InferenceTrace*, const TraceBatch& told) override { batch = told; }
   void OnRelease(std::unique_ptr<InferenceTrace>) override { entries.push_back("release"); }
 
+  TraceBatch batch;
   std::vector<std::string> entries;
 
  private:
@@ -95,7 +97,11 @@ TEST_F(RequestTraceTest, TellsOfAFlightFromItsStartToItsEnd) {
   control.AppendBuffer({"u", 1, MemoryPlace{}});
   control.AppendBuffer({"v", 1, MemoryPlace{}});
   queued_->AddOverrideInput(std::move(control));
-  TraceBackendInputs(queued_.get());
+  uint64_t batch_id = 0;
+  TraceLent(queued_.get(), 3, &batch_id);
+  EXPECT_NE(batch_id, 0u);
+  EXPECT_EQ(diary_->batch.id, batch_id);
+  EXPECT_EQ(diary_->batch.requests, 3u);
   EXPECT_THAT(diary_->entries, ElementsAre("8 in INT8[2,1,2] abcd", "8 control INT8[2,1] uv"));
   diary_->entries.clear();
 
@@ -131,7 +137,9 @@ TEST_F(RequestTraceTest, PiecesOfADeviceAreToldWithoutBytes) {
   far.AppendBuffer({"u", 1, MemoryPlace{MemoryType::kGpu, 0}});
   far.AppendBuffer({"v", 1, MemoryPlace{MemoryType::kGpu, 0}});
   queued_->AddOverrideInput(std::move(far));
-  TraceBackendInputs(queued_.get());
+  uint64_t batch_id = 7;
+  TraceLent(queued_.get(), 1, &batch_id);
+  EXPECT_EQ(batch_id, 7u);
   EXPECT_EQ(diary_->entries.back(), "8 far INT8[2] ");
   queued_->RespondError(absl::InternalError("no"), FailureReason::kBackend);
   queued_.reset();

@@ -71,6 +71,10 @@ void InferenceTrace::ReportTensor(TraceActivity activity, const TraceTensor& ten
   if (wants_tensors()) receiver_->OnTensor(this, activity, tensor);
 }
 
+void InferenceTrace::ReportBatch(const TraceBatch& batch) {
+  if ((level_ & kTraceTimestamps) != 0) receiver_->OnBatch(this, batch);
+}
+
 absl::Status InferenceTrace::ReportCustom(uint64_t time_ns, absl::string_view name) {
   std::string member = absl::StrCat("\"", time_ns, "\":");
   AppendJsonString(name, &member);

@@ -61,6 +61,12 @@ struct TraceTensor {
   MemoryPlace place;
 };
 
+// The batch of requests with which a request goes to its backend.
+struct TraceBatch {
+  uint64_t id = 0;  // unique in the process, counted from 1
+  size_t requests = 0;
+};
+
 // Receives the events. Thread-safe; shared by a trace and its children. Calls may come from any
 // thread and concurrently, and must not block.
 class TraceReceiver {
@@ -74,6 +80,8 @@ class TraceReceiver {
   virtual void OnCustom(InferenceTrace* trace, absl::string_view /*name*/, uint64_t time_ns) {
     OnActivity(trace, TraceActivity::kCustom, time_ns);
   }
+  // The request of `trace` goes to its backend in this batch.
+  virtual void OnBatch(InferenceTrace* /*trace*/, const TraceBatch& /*batch*/) {}
   // `trace` has no holder any more. Called once for each time that the trace was taken.
   virtual void OnRelease(std::unique_ptr<InferenceTrace> trace) = 0;
 };
@@ -104,6 +112,7 @@ class NEREID_API InferenceTrace {
   // Does nothing if the level does not include `activity`.
   void Report(TraceActivity activity, uint64_t time_ns);
   void ReportTensor(TraceActivity activity, const TraceTensor& tensor);
+  void ReportBatch(const TraceBatch& batch);
   // Stores `name` under the time in the context, and reports it (OnCustom). INVALID_ARGUMENT,
   // without any effect, if the context is not a JSON object.
   absl::Status ReportCustom(uint64_t time_ns, absl::string_view name) ABSL_LOCKS_EXCLUDED(mu_);
