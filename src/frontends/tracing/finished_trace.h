@@ -39,9 +39,18 @@ struct TracedTensor {
   DataType data_type = DataType::kInvalid;
   std::vector<int64_t> shape;
   std::string bytes;
+  uint64_t time_ns = 0;  // steady clock
 };
 
-using TracedEvent = std::variant<TracedNames, TracedTime, TracedTensor>;
+// The batch in which a request goes to a backend.
+struct TracedBatch {
+  uint64_t id = 0;
+  uint64_t batch_id = 0;  // the same for all requests of the batch
+  uint64_t requests = 0;
+  uint64_t time_ns = 0;  // steady clock
+};
+
+using TracedEvent = std::variant<TracedNames, TracedTime, TracedTensor, TracedBatch>;
 
 struct FinishedTrace {
   uint64_t root_id = 0;  // of the client's request

@@ -101,19 +101,23 @@ void TraceCollector::Run() {
     }
     const std::optional<TimePoint> due = output_->due();
     if (due.has_value() && *due <= clock_->Now()) output_->OnDue();
-    WarnOfDropped();
+    CountDropped();
     if (busy && !Waits()) {
       output_->OnIdle();
       busy = false;
     }
   }
   output_->Finish();
+  CountDropped();
   MutexLock lock(&mu_);
   ended_ = true;
   changed_.NotifyAll();
 }
 
-void TraceCollector::WarnOfDropped() {
+void TraceCollector::CountDropped() {
+  const uint64_t lost = output_->TakeLost();
+  dropped_.fetch_add(lost, std::memory_order_relaxed);
+  warned_of_ += lost;
   const uint64_t dropped = this->dropped();
   if (dropped == warned_of_) return;
   const TimePoint now = clock_->Now();

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/budget.h"
 #include "base/clock.h"
@@ -36,6 +37,16 @@ class TraceOutput {
   virtual void OnDue() {}
   // Writes or sends what is left. Nothing follows.
   virtual void Finish() = 0;
+
+  // Traces that could not be written or sent, since the last call.
+  uint64_t TakeLost() { return std::exchange(lost_, 0); }
+
+ protected:
+  // Whoever calls it has told the log why.
+  void CountLost(uint64_t traces) { lost_ += traces; }
+
+ private:
+  uint64_t lost_ = 0;
 };
 
 class TraceCollector {
@@ -80,7 +91,7 @@ class TraceCollector {
   std::optional<Job> Next(bool* end) ABSL_LOCKS_EXCLUDED(mu_);
   // Whether there are jobs.
   bool Waits() ABSL_LOCKS_EXCLUDED(mu_);
-  void WarnOfDropped();
+  void CountDropped();
 
   Budget memory_;
   const std::unique_ptr<TraceOutput> output_;

@@ -19,10 +19,6 @@ void AppendJoined(absl::string_view text, std::string* out) {
   out->append(text.data(), text.size());
 }
 
-void LogFailure(const absl::Status& status) {
-  if (!status.ok()) LOG_ERROR << "traces are lost: " << status.message();
-}
-
 }  // namespace
 
 TraceFiles::Batch* TraceFiles::BatchOf(const std::shared_ptr<const TraceSampler>& sampler) {
@@ -73,7 +69,7 @@ void TraceFiles::Retire(std::shared_ptr<const TraceSampler> sampler) {
 
 void TraceFiles::WriteNumbered(Batch* batch) {
   const std::string path = absl::StrCat(path_, ".", next_number_++);
-  LogFailure(storage_->Write(path, absl::StrCat("[", batch->text, "]")));
+  NoteResult(storage_->Write(path, absl::StrCat("[", batch->text, "]")), batch->traces);
   batch->text.clear();
   batch->traces = 0;
 }
@@ -89,6 +85,7 @@ void TraceFiles::WriteRest(Batch* batch) {
 
 void TraceFiles::MoveToMain(Batch* batch) {
   AppendJoined(batch->text, &main_text_);
+  main_traces_ += batch->traces;
   batch->text.clear();
   batch->traces = 0;
 }
@@ -106,8 +103,14 @@ void TraceFiles::AppendToMain() {
     written = storage_->Rewrite(path_, main_size_ - 1, text);
     if (written.ok()) main_size_ += text.size() - 1;
   }
-  LogFailure(written);
+  NoteResult(written, std::exchange(main_traces_, 0));
   main_text_.clear();
+}
+
+void TraceFiles::NoteResult(const absl::Status& written, uint64_t traces) {
+  if (written.ok()) return;
+  LOG_ERROR << traces << " traces are lost: " << written.message();
+  CountLost(traces);
 }
 
 void TraceFiles::Finish() {

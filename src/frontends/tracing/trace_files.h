@@ -65,13 +65,15 @@ class TraceFiles final : public TraceOutput {
   void DropIfOver(Batch* batch);
   void MoveToMain(Batch* batch);
   void AppendToMain();
+  void NoteResult(const absl::Status& written, uint64_t traces);
 
   const std::string path_;
   const std::unique_ptr<TraceStorage> storage_;
   std::map<const TraceSampler*, Batch> batches_;
   uint64_t next_number_ = 0;
-  std::string main_text_;   // is still to be written to the file without a number
-  uint64_t main_size_ = 0;  // of that file
+  uint64_t main_traces_ = 0;  // in main_text_
+  std::string main_text_;     // is still to be written to the file without a number
+  uint64_t main_size_ = 0;    // of that file
 };
 
 }  // namespace nereid

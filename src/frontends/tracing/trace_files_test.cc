@@ -115,6 +115,8 @@ TEST_F(TraceFilesTest, AFailureLosesTracesAndNothingElse) {
   Add(sampler, 2);
   files_.OnIdle();
   EXPECT_THAT(storage_.files(), ElementsAre(Pair("log", "[" + Text(2) + "]")));
+  EXPECT_EQ(files_.TakeLost(), 1U);
+  EXPECT_EQ(files_.TakeLost(), 0U);
 }
 
 TEST(LocalTraceStorageTest, WritesAndRewrites) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "frontends/tracing/trace_settings.h"
 
@@ -21,6 +22,8 @@ struct OtlpOptions {
   // Milliseconds that a span waits for others of its batch.
   uint32_t schedule_delay_ms = 5000;
   uint32_t max_export_batch_size = 512;  // spans of one message
+  // Of the messages, "Name: value". They may hold secrets: never in a log.
+  std::vector<std::string> headers;
 };
 
 struct TraceOptions {

@@ -106,6 +106,8 @@ void AppendEvent(const TracedTime& time, JsonWriter* json) {
   json->EndArray();
 }
 
+void AppendEvent(const TracedBatch&, JsonWriter*) {}
+
 void AppendEvent(const TracedTensor& tensor, JsonWriter* json) {
   std::string data;
   AppendElements(tensor, &data);
@@ -177,7 +179,10 @@ void AppendElements(const TracedTensor& tensor, std::string* out) {
 void AppendTraceText(const FinishedTrace& trace, std::string* out) {
   std::vector<const TracedEvent*> events;
   events.reserve(trace.events.size());
-  for (const TracedEvent& event : trace.events) events.push_back(&event);
+  for (const TracedEvent& event : trace.events) {
+    // The format has no place for batches.
+    if (!std::holds_alternative<TracedBatch>(event)) events.push_back(&event);
+  }
   // Ids grow, so the client's request comes first.
   std::stable_sort(events.begin(), events.end(),
                    [](const auto* a, const auto* b) { return IdOf(*a) < IdOf(*b); });

@@ -67,6 +67,7 @@ void TracedRequest::OnTensor(InferenceTrace* trace, TraceActivity activity,
   copy.name = tensor.name;
   copy.data_type = tensor.data_type;
   copy.shape.assign(tensor.shape.begin(), tensor.shape.end());
+  copy.time_ns = ToNanos(collector_->clock()->Now());
   const bool readable = tensor.place.type != MemoryType::kGpu && tensor.base != nullptr;
   const size_t bytes = readable ? tensor.byte_size : 0;
   {
@@ -76,6 +77,11 @@ void TracedRequest::OnTensor(InferenceTrace* trace, TraceActivity activity,
   }
   copy.bytes.assign(static_cast<const char*>(tensor.base), bytes);
   Add(trace, std::move(copy), 0);
+}
+
+void TracedRequest::OnBatch(InferenceTrace* trace, const TraceBatch& batch) {
+  Add(trace,
+      TracedBatch{trace->id(), batch.id, batch.requests, ToNanos(collector_->clock()->Now())}, 0);
 }
 
 void TracedRequest::Add(const InferenceTrace* trace, TracedEvent event, size_t bytes) try {

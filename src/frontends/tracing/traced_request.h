@@ -54,6 +54,7 @@ class TracedRequest final : public TraceReceiver,
   void OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) override;
   void OnCustom(InferenceTrace* trace, absl::string_view name, uint64_t time_ns) override;
   void OnTensor(InferenceTrace* trace, TraceActivity activity, const TraceTensor& tensor) override;
+  void OnBatch(InferenceTrace* trace, const TraceBatch& batch) override;
   void OnRelease(std::unique_ptr<InferenceTrace> /*trace*/) override {}
 
  private:

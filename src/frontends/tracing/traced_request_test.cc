@@ -38,10 +38,10 @@ class TracedRequestTest : public ::testing::Test {
                                                std::nullopt, collector_);
     core_ = request_->Begin();
   }
-  // The events, one letter each: names, time, tensor.
+  // The events, one letter each: names, time, tensor, batch.
   std::string Kinds() {
     std::string kinds;
-    for (const TracedEvent& event : trace_->events) kinds += "nte"[event.index()];
+    for (const TracedEvent& event : trace_->events) kinds += "nteb"[event.index()];
     return kinds;
   }
   void Finish() {

@@ -56,13 +56,15 @@ Tracing* Tracing::Off() {
 TracedRequestPtr Tracing::SampleNow(absl::string_view model,
                                     const std::optional<TraceParent>& parent) {
   const Picture* const picture = picture_.Get();
-  SamplerPtr sampler = picture->global;
+  // Not copied for requests that are not traced: its count of references would go back and forth
+  // between processors.
+  const SamplerPtr* sampler = &picture->global;
   if (!picture->models.empty()) {
     const auto it = picture->models.find(model);
-    if (it != picture->models.end()) sampler = it->second;
+    if (it != picture->models.end()) sampler = &it->second;
   }
-  if (!sampler->Sample(parent.has_value() && parent->sampled)) return nullptr;
-  return std::make_shared<TracedRequest>(std::move(sampler), parent, collector_);
+  if (!(*sampler)->Sample(parent.has_value() && parent->sampled)) return nullptr;
+  return std::make_shared<TracedRequest>(*sampler, parent, collector_);
 }
 
 absl::Status Tracing::Check(const TraceSettings& settings) const {

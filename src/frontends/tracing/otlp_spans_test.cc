@@ -1,0 +1,59 @@
+#include "frontends/tracing/otlp_spans.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "frontends/tracing/protobuf_text.h"
+
+// The whole of a message is read by OpenTelemetry's own classes in tests/e2e/test_opentelemetry.py.
+namespace nereid {
+namespace {
+
+TEST(ProtobufTextTest, FieldsInBinaryForm) {
+  ProtobufText text;
+  text.Varint(1, 300);
+  text.Fixed64(2, 1);
+  text.Bytes(16, "ab");
+  EXPECT_EQ(text.text(), std::string("\x08\xac\x02\x11\x01\0\0\0\0\0\0\0\x82\x01\x02"
+                                     "ab",
+                                     17));
+  ProtobufText outer;
+  outer.Message(1, text);
+  EXPECT_EQ(outer.Take(), std::string("\x0a\x11") + text.text());
+}
+
+TEST(OtlpSpansTest, OneForEachModelAndItsComputation) {
+  FinishedTrace trace;
+  trace.root_id = 1;
+  trace.events.push_back(TracedTime{1, "HTTP_RECV_START", 10});
+  trace.events.push_back(TracedNames{1, 0, "outer", 1, "a"});
+  trace.events.push_back(TracedTime{1, "REQUEST_START", 20});
+  trace.events.push_back(TracedNames{2, 1, "inner", 3, ""});
+  trace.events.push_back(TracedTime{2, "REQUEST_START", 30});
+  trace.events.push_back(TracedBatch{2, 77, 4, 35});
+  trace.events.push_back(TracedTime{2, "COMPUTE_START", 40});
+  trace.events.push_back(TracedTime{2, "COMPUTE_END", 50});
+  uint64_t bits = 0;
+  const std::vector<std::string> spans = MakeSpans(trace, 1000, [&] { return bits++; });
+  ASSERT_EQ(spans.size(), 4U);
+  EXPECT_LE(spans.size(), CountSpans(trace));
+  const char* const names[] = {"outer", "compute", "inner", "InferRequest"};
+  for (size_t i = 0; i < spans.size(); ++i) {
+    EXPECT_NE(spans[i].find(names[i]), std::string::npos) << i;
+  }
+  EXPECT_NE(spans[1].find("nereid.batch.id"), std::string::npos);
+}
+
+TEST(OtlpSpansTest, IdsAreNeverAllZero) {
+  FinishedTrace trace;
+  trace.events.push_back(TracedTime{1, "HTTP_RECV_START", 10});
+  int calls = 0;
+  const std::vector<std::string> spans =
+      MakeSpans(trace, 0, [&]() -> uint64_t { return ++calls < 5 ? 0 : 1; });
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_GE(calls, 7);
+}
+
+}  // namespace
+}  // namespace nereid
