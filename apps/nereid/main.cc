@@ -22,6 +22,7 @@
 #include "check.h"
 #include "exit_watchdog.h"
 #include "flags/command_line.h"
+#include "flags/trace_environment.h"
 #include "run_model.h"
 #include "server/server.h"
 #include "services.h"
@@ -60,6 +61,8 @@ Settings DefaultSettings(const std::string& program) {
   settings.server.hold_until_queued = HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
   settings.server.hold_until_backlogged =
       HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));
+  settings.trace_environment = ReadTraceEnvironment(
+      [](const char* name) { return std::getenv(name); }, &settings.trace.otlp);
   const char* escape = std::getenv("TRITON_SERVER_ESCAPE_LOG_MESSAGES");
   if (escape != nullptr) {
     const std::string value = escape;
@@ -114,10 +117,11 @@ void BeLameDuck(const Settings& settings, Server* server) {
   std::this_thread::sleep_for(settings.lame_duck);
 }
 
-// Writes or sends the last traces.
-void EndTracing(const Clock& clock, Services* services) {
-  if (services->EndTracing(clock.Now() + kTracesGrace)) return;
+// Writes or sends the last traces. False if that hangs.
+bool EndTracing(const Clock& clock, Services* services) {
+  if (services->EndTracing(clock.Now() + kTracesGrace)) return true;
   LOG_ERROR << "the last traces are lost: they take too long to be written";
+  return false;
 }
 
 // Ends server and ports. Returns the exit status; does not return if something hangs.
@@ -133,18 +137,18 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
   const absl::Status stopped = server->StopBy(deadline);
   if (closed && stopped.ok()) {
     const bool rest_ended = services->EndRest();
-    EndTracing(clock, services);
+    const bool traces_ended = EndTracing(clock, services);
     if (!rest_ended) {
-      // What hangs still uses the server, so nothing may be destroyed.
       LOG_WARNING << "a request for administration, or a compression, hangs: exiting without it";
-      _exit(0);
     }
+    // What hangs still uses the server, so nothing may be destroyed.
+    if (!rest_ended || !traces_ended) _exit(0);
     watchdog->Report(LastSteps);
     return 0;
   }
   // Threads that do not return still use the server and the ports, so nothing may be destroyed.
   if (!stopped.ok()) LOG_ERROR << stopped.message();
-  EndTracing(clock, services);
+  (void)EndTracing(clock, services);
   _exit(1);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "frontends/tracing/otlp_exporter.h"
 #include "frontends/tracing/trace_files.h"
 
 namespace nereid {
@@ -76,7 +77,7 @@ Services::~Services() {
 
 absl::Status Services::Start(const Settings& settings) {
   StartExecutors();
-  StartTracing(settings.trace);
+  RETURN_IF_ERROR(StartTracing(settings.trace));
   shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
   RETURN_IF_ERROR(LoadApiKeys(settings.api_key_file));
   if (settings.allow_http) MakeHttpFrontend(settings);
@@ -86,18 +87,29 @@ absl::Status Services::Start(const Settings& settings) {
   return absl::OkStatus();
 }
 
-void Services::StartTracing(const TraceOptions& options) {
+absl::Status Services::StartTracing(const TraceOptions& options) {
+  std::unique_ptr<TraceOutput> output;
+  TraceCollector::Limits limits;
+  if (options.mode == TraceMode::kOpenTelemetry) {
+    ASSIGN_OR_RETURN(std::unique_ptr<HttpSender> sender,
+                     MakeCurlSender(options.otlp.url, options.otlp.headers));
+    output = std::make_unique<OtlpExporter>(options.otlp, std::move(sender), server_->clock());
+    limits.waiting = options.otlp.max_queue_size;
+  } else if (!options.file.empty()) {
+    output = std::make_unique<TraceFiles>(options.file, MakeLocalTraceStorage());
+  } else if (options.settings.level != 0) {
+    LOG_WARNING << "nothing is traced, because --trace-config=triton,file=PATH is missing";
+  }
   std::shared_ptr<TraceCollector> collector;
-  if (!options.file.empty()) {
-    collector = std::make_shared<TraceCollector>(
-        std::make_unique<TraceFiles>(options.file, MakeLocalTraceStorage()), server_->clock(),
-        TraceCollector::Limits());
+  if (output != nullptr) {
+    collector = std::make_shared<TraceCollector>(std::move(output), server_->clock(), limits);
   }
   tracing_ = std::make_unique<Tracing>(options, std::move(collector));
   server_->gauges()->Add(kDroppedTracesGauge,
                          "Traces that were dropped so far because they came faster than they could "
                          "be written or sent",
                          [raw = tracing_.get()] { return static_cast<double>(raw->dropped()); });
+  return absl::OkStatus();
 }
 
 bool Services::EndTracing(TimePoint deadline) {

@@ -48,7 +48,7 @@ class Services {
  private:
   void StartExecutors();
   absl::Status LoadApiKeys(const std::string& path);
-  void StartTracing(const TraceOptions& options);
+  absl::Status StartTracing(const TraceOptions& options);
   // Makes what serves REST on both ports.
   void MakeHttpFrontend(const Settings& settings);
   absl::Status StartGrpc(const Settings& settings);

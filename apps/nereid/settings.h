@@ -4,6 +4,8 @@
 #ifndef NEREID_APPS_NEREID_SETTINGS_H_
 #define NEREID_APPS_NEREID_SETTINGS_H_
 
+#include <absl/status/status.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -60,7 +62,8 @@ struct Settings {
   HeaderForwarding grpc_forwarding;
   bool allow_client_shared_memory = false;
   TraceOptions trace;
-  bool trace_off = false;                                      // --trace-level=off was given
+  absl::Status trace_environment;  // what is wrong with it; counts if traces are sent
+  bool trace_off = false;          // --trace-level=off was given
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // per stream, HTTP or gRPC
   // Settings of the response cache: [cache][setting]; become server.cache_configs.
   std::map<std::string, std::map<std::string, std::string>> cache_settings;

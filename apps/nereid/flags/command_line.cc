@@ -113,6 +113,9 @@ absl::Status CheckTogether(const Settings& s) {
     return absl::InvalidArgumentError(
         "Error: Use of '--load-model' requires setting '--model-control-mode=explicit' as well.");
   }
+  if (s.trace.mode == TraceMode::kOpenTelemetry && !s.trace_environment.ok()) {
+    return s.trace_environment;
+  }
   return CheckPorts(s);
 }
 

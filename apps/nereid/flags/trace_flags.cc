@@ -27,8 +27,18 @@ absl::Status SetNumber(absl::string_view value, int64_t low, Integer* target) {
 
 absl::Status SetMode(absl::string_view value, Settings* s) {
   ASSIGN_OR_RETURN(s->trace.mode, ParseTraceMode(value));
-  if (s->trace.mode == TraceMode::kTriton) return absl::OkStatus();
-  return absl::InvalidArgumentError("mode opentelemetry is not supported by this version yet");
+  return absl::OkStatus();
+}
+
+absl::Status AddResource(absl::string_view value, Settings* s) {
+  const size_t equals = value.find('=');
+  if (equals == absl::string_view::npos || equals == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a resource has the form <name>=<value>. Got ", value));
+  }
+  s->trace.otlp.resource[std::string(value.substr(0, equals))] =
+      std::string(value.substr(equals + 1));
+  return absl::OkStatus();
 }
 
 // One setting of --trace-config: what stands before the '=', and what takes the value.
@@ -57,6 +67,24 @@ constexpr std::array kTraceSettings = {
     TraceSettingRow{"triton", "log-frequency",
                     [](absl::string_view value, Settings* s) {
                       return SetNumber(value, 0, &s->trace.settings.log_frequency);
+                    }},
+    TraceSettingRow{"opentelemetry", "url",
+                    [](absl::string_view value, Settings* s) {
+                      s->trace.otlp.url = std::string(value);
+                      return absl::OkStatus();
+                    }},
+    TraceSettingRow{"opentelemetry", "resource", &AddResource},
+    TraceSettingRow{"opentelemetry", "bsp_max_queue_size",
+                    [](absl::string_view value, Settings* s) {
+                      return SetNumber(value, 1, &s->trace.otlp.max_queue_size);
+                    }},
+    TraceSettingRow{"opentelemetry", "bsp_schedule_delay",
+                    [](absl::string_view value, Settings* s) {
+                      return SetNumber(value, 0, &s->trace.otlp.schedule_delay_ms);
+                    }},
+    TraceSettingRow{"opentelemetry", "bsp_max_export_batch_size",
+                    [](absl::string_view value, Settings* s) {
+                      return SetNumber(value, 1, &s->trace.otlp.max_export_batch_size);
                     }},
 };
 
@@ -128,7 +156,10 @@ FlagGroup TraceFlags(Settings* s) {
         "several times: level=OFF, TIMESTAMPS or TENSORS (both together if given twice), "
         "rate=N traces one of N requests (1000), count=N so many of them (-1: any number), "
         "triton,file=PATH is where they go, triton,log-frequency=N makes a numbered file of "
-        "each N (0: one file).",
+        "each N (0: one file); mode=opentelemetry sends them to opentelemetry,url=URL "
+        "(http://localhost:4318/v1/traces), with opentelemetry,resource=NAME=VALUE and the "
+        "numbers opentelemetry,bsp_max_queue_size (2048), bsp_schedule_delay (5000 ms) and "
+        "bsp_max_export_batch_size (512).",
         [s](absl::string_view value) { return SetTraceConfig(value, s); }},
        Old(s, "trace-file", "<string>", "triton,file=", "triton,file=PATH"),
        OldLevel(Old(s, "trace-level", "<string>", "level=", "level=LEVEL"), s),
