@@ -14,6 +14,7 @@ from support import raw_http, trace_files
 from support.ensembles import add_ensemble, step_text
 from support.infer import echo, echo_document
 from support.nereid import start_nereid
+from support.otlp_collector import OtlpCollector, SentSpan
 from support.repository import ModelRepository, tensor_text
 from support.server_process import ServerProcess
 from support.stage import backend_directory
@@ -39,6 +40,21 @@ def models(tmp_path: Path) -> ModelRepository:
     return repository
 
 
+def start(
+    tmp_path: Path, models: ModelRepository, which: str, options: list[str]
+) -> ServerProcess:
+    logs = tmp_path / f"log-{which}"
+    if which == "nereid":
+        return start_nereid(models.root, logs, options)
+    return start_original(
+        prepare(tmp_path / "original"),
+        models.root,
+        logs,
+        backend_directory=backend_directory(),
+        options=options,
+    )
+
+
 def run_both(
     tmp_path: Path,
     models: ModelRepository,
@@ -53,17 +69,7 @@ def run_both(
         folders.append(folder)
         options = [f"--trace-config={setting}" for setting in settings]
         options.append(f"--trace-config=triton,file={folder}/log")
-        logs = tmp_path / f"log-{name}"
-        if name == "original":
-            server = start_original(
-                prepare(tmp_path / "original"),
-                models.root,
-                logs,
-                backend_directory=backend_directory(),
-                options=options,
-            )
-        else:
-            server = start_nereid(models.root, logs, options)
+        server = start(tmp_path, models, name, options)
         try:
             server.wait_for()
             use(server)
@@ -163,3 +169,53 @@ def test_changes_of_settings(tmp_path: Path, models: ModelRepository) -> None:
     folders = run_both(tmp_path, models, ["level=TIMESTAMPS", "rate=5", "count=30"], use)
     assert answers[0] == answers[1]
     assert trace_files.counts(folders[0]) == trace_files.counts(folders[1])
+
+
+def spans_seen(spans: list[SentSpan]) -> list[Any]:
+    """What both servers send, without ids and times, and without what only Nereid adds."""
+    names = {span.span.span_id: span.name for span in spans}
+    return sorted(
+        (
+            span.name,
+            names.get(span.span.parent_span_id, span.span.parent_span_id.hex()),
+            span.span.trace_state,
+            sorted(event for event in span.events if event != "TENSOR_BACKEND_INPUT"),
+            sorted(
+                (key, str(value))
+                for key, value in span.attributes.items()
+                if not key.startswith("nereid.") and "trace_" not in key
+            ),
+        )
+        for span in spans
+    )
+
+
+def test_spans(tmp_path: Path, models: ModelRepository) -> None:
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169242424-01"
+    seen_by = []
+    for which in ("original", "nereid"):
+        collector = OtlpCollector()
+        settings = [
+            "mode=opentelemetry",
+            "level=TIMESTAMPS",
+            "rate=1",
+            f"opentelemetry,url={collector.url}/v1/traces",
+        ]
+        server = start(tmp_path, models, which, [f"--trace-config={one}" for one in settings])
+        try:
+            server.wait_for()
+            chain(server)
+            answer = raw_http.post_json(
+                server.http_url,
+                "/v2/models/echo/infer",
+                echo_document(),
+                headers=[("traceparent", parent), ("tracestate", "a=b")],
+            )
+            assert answer.status == 200
+        finally:
+            server.stop()
+            spans = collector.spans()
+            collector.stop()
+        assert {span.resource["service.name"] for span in spans} == {"triton-inference-server"}
+        seen_by.append(spans_seen(spans))
+    assert seen_by[0] == seen_by[1]

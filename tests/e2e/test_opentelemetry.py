@@ -1,0 +1,293 @@
+"""Traces sent to a collector of OpenTelemetry, read by OpenTelemetry's own classes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import tritonclient.grpc
+
+from conftest import ServerFactory
+from support import raw_http
+from support.ensembles import add_ensemble, step_text
+from support.infer import echo, echo_document
+from support.metrics import metric
+from support.otlp_collector import OtlpCollector, SentSpan
+from support.poll import poll_until
+from support.repository import ModelRepository, tensor_text
+from support.server_process import ServerProcess
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+PARENT_ID = "b7ad6b7169242424"
+PARENT = f"00-{TRACE_ID}-{PARENT_ID}-01"
+SERVER_KIND, INTERNAL_KIND = 2, 1
+
+
+@pytest.fixture
+def collector() -> Iterator[OtlpCollector]:
+    started = OtlpCollector()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def models(model_repository: ModelRepository) -> ModelRepository:
+    model_repository.add_identity("echo")
+    add_ensemble(
+        model_repository,
+        "chain",
+        [tensor_text("IN", "FP32", (-1,))],
+        [tensor_text("OUT", "FP32", (-1,))],
+        [
+            step_text("echo", {"INPUT0": "IN"}, {"OUTPUT0": "between"}),
+            step_text("echo", {"INPUT0": "between"}, {"OUTPUT0": "OUT"}),
+        ],
+    )
+    return model_repository
+
+
+def start(
+    factory: ServerFactory, models: ModelRepository, url: str, *settings: str, **more: object
+) -> ServerProcess:
+    all_settings = (
+        "mode=opentelemetry",
+        "level=TIMESTAMPS",
+        *(() if any(one.startswith("rate=") for one in settings) else ("rate=1",)),
+        f"opentelemetry,url={url}/v1/traces",
+        "opentelemetry,bsp_schedule_delay=50",
+        *settings,
+    )
+    return factory(models, *(f"--trace-config={one}" for one in all_settings), **more)
+
+
+def children_of(spans: list[SentSpan], parent: SentSpan) -> list[SentSpan]:
+    return [one for one in spans if one.span.parent_span_id == parent.span.span_id]
+
+
+def only(spans: list[SentSpan], name: str) -> SentSpan:
+    (found,) = [one for one in spans if one.name == name]
+    return found
+
+
+def test_an_ensemble_has_a_span_for_each_step(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    server = start(
+        server_factory, models, collector.url, "opentelemetry,resource=zone=north"
+    )
+    before = time.time_ns()
+    document = echo_document((1.0, 2.0), id="mine")
+    document["inputs"][0]["name"] = "IN"
+    answer = raw_http.post_json(server.http_url, "/v2/models/chain/infer", document)
+    assert answer.status == 200, answer.body
+    spans = collector.await_spans(6)
+    assert len(spans) == 6
+    after = time.time_ns()
+
+    root = only(spans, "InferRequest")
+    assert root.span.parent_span_id == b""
+    assert root.span.kind == SERVER_KIND
+    assert set(root.events) == {
+        "HTTP_RECV_START",
+        "HTTP_RECV_END",
+        "INFER_RESPONSE_COMPLETE",
+        "HTTP_SEND_START",
+        "HTTP_SEND_END",
+    }
+    (chain,) = children_of(spans, root)
+    assert (chain.name, chain.span.kind) == ("chain", INTERNAL_KIND)
+    assert chain.attributes["triton.model_name"] == "chain"
+    assert chain.attributes["triton.model_version"] == 1
+    assert chain.attributes["triton.request_id"] == "mine"
+    assert chain.attributes["triton.trace_parent_id"] == 0
+    assert set(chain.events) == {"REQUEST_START", "QUEUE_START", "REQUEST_END"}
+    steps = children_of(spans, chain)
+    assert [step.name for step in steps] == ["echo", "echo"]
+    for step in steps:
+        assert step.attributes["triton.trace_parent_id"] == chain.attributes["triton.trace_id"]
+        (compute,) = children_of(spans, step)
+        assert compute.name == "compute"
+        assert set(compute.events) == {
+            "COMPUTE_START",
+            "COMPUTE_INPUT_END",
+            "COMPUTE_OUTPUT_START",
+            "COMPUTE_END",
+        }
+        assert compute.attributes["nereid.batch.requests"] == 1
+    assert len({span.span.trace_id for span in spans}) == 1
+    assert len({span.span.span_id for span in spans}) == 6
+    slack = 50_000_000
+    for one in spans:
+        assert before - slack <= one.span.start_time_unix_nano <= one.span.end_time_unix_nano
+        assert one.span.end_time_unix_nano <= after + slack
+        assert root.span.start_time_unix_nano <= one.span.start_time_unix_nano
+        for event in one.span.events:
+            assert one.span.start_time_unix_nano <= event.time_unix_nano
+            assert event.time_unix_nano <= one.span.end_time_unix_nano
+        assert one.resource["service.name"] == "triton-inference-server"
+        assert one.resource["zone"] == "north"
+    (message,) = collector.messages()
+    assert message.path == "/v1/traces"
+    assert message.headers["content-type"] == "application/x-protobuf"
+
+
+def test_the_callers_span_over_http(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    """With a rate of 0 only requests are traced whose callers are."""
+    server = start(server_factory, models, collector.url, "rate=0")
+    headers = [("traceparent", PARENT), ("tracestate", "vendor=1")]
+    unsampled = [("traceparent", PARENT[:-2] + "00")]
+    for sent in ([], unsampled, [("traceparent", "nonsense")], headers):
+        answer = raw_http.post_json(
+            server.http_url, "/v2/models/echo/infer", echo_document(), headers=sent
+        )
+        assert answer.status == 200, answer.body
+    spans = collector.await_spans(3)
+    server.stop()
+    assert len(collector.spans()) == 3
+    root = only(spans, "InferRequest")
+    assert root.span.trace_id.hex() == TRACE_ID
+    assert root.span.parent_span_id.hex() == PARENT_ID
+    assert {span.span.trace_state for span in spans} == {"vendor=1"}
+    assert {span.span.trace_id.hex() for span in spans} == {TRACE_ID}
+
+
+def test_the_callers_span_over_grpc(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    server = start(server_factory, models, collector.url, "rate=0")
+    client = tritonclient.grpc.InferenceServerClient(server.grpc_url)
+    tensor = tritonclient.grpc.InferInput("INPUT0", [2], "FP32")
+    tensor.set_data_from_numpy(np.array([1, 2], np.float32))
+    client.infer("echo", [tensor], headers={"traceparent": PARENT})
+    client.infer("echo", [tensor])
+    spans = collector.await_spans(3)
+    root = only(spans, "InferRequest")
+    assert root.span.parent_span_id.hex() == PARENT_ID
+    assert set(root.events) == {
+        "GRPC_WAITREAD_START",
+        "GRPC_WAITREAD_END",
+        "INFER_RESPONSE_COMPLETE",
+        "GRPC_SEND_START",
+        "GRPC_SEND_END",
+    }
+    server.stop()
+    assert len(collector.spans()) == 3
+
+
+def test_the_batch_a_request_travelled_in(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    models.add_identity(
+        "batched",
+        "FP32",
+        (2,),
+        max_batch_size=4,
+        extra="dynamic_batching { max_queue_delay_microseconds: 60000000 preferred_batch_size: 2 }",
+    )
+    server = start(server_factory, models, collector.url)
+    document = echo_document()
+    document["inputs"][0]["shape"] = [1, 2]
+    threads = [
+        threading.Thread(
+            target=raw_http.post_json,
+            args=(server.http_url, "/v2/models/batched/infer", document),
+        )
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    spans = collector.await_spans(6)
+    batches = [one.attributes for one in spans if one.name == "compute"]
+    assert [batch["nereid.batch.requests"] for batch in batches] == [2, 2]
+    assert len({batch["nereid.batch.id"] for batch in batches}) == 1
+
+
+def test_settings(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    server = start(
+        server_factory,
+        models,
+        collector.url,
+        "opentelemetry,resource=zone=north",
+        env={"OTEL_BSP_MAX_QUEUE_SIZE": "100", "OTEL_BSP_SCHEDULE_DELAY": "1"},
+    )
+    assert raw_http.get(server.http_url, "/v2/trace/setting").json() == {
+        "trace_level": ["TIMESTAMPS"],
+        "trace_rate": "1",
+        "trace_count": "-1",
+        "trace_mode": "opentelemetry",
+        "url": f"{collector.url}/v1/traces",
+        "resource": "zone=north",
+        "bsp_max_export_batch_size": "512",
+        "bsp_schedule_delay": "50",
+        "bsp_max_queue_size": "100",
+    }
+
+
+def test_portions(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    server = start(
+        server_factory,
+        models,
+        collector.url,
+        "opentelemetry,bsp_max_export_batch_size=4",
+        "opentelemetry,bsp_schedule_delay=60000",
+    )
+    for _ in range(3):
+        assert echo(server.http_url).status == 200
+    poll_until("two full messages", lambda: len(collector.spans()) == 8)
+    server.stop()
+    assert [len(message.spans) for message in collector.messages()] == [4, 4, 1]
+
+
+def test_a_collector_that_is_down(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    collector.status = 503
+    server = start(
+        server_factory,
+        models,
+        collector.url,
+        "opentelemetry,bsp_max_queue_size=30",
+        env={"OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20secret"},
+    )
+    for _ in range(40):
+        assert echo(server.http_url).status == 200
+    poll_until("an attempt", lambda: len(collector.messages()) > 0)
+    poll_until(
+        "dropped traces", lambda: metric(server.metrics_url, "nereid_dropped_traces") > 0
+    )
+    collector.status = 200
+    poll_until(
+        "the log's word", lambda: "traces are sent to" in server.log_text()
+    )
+    assert collector.messages()[0].headers["authorization"] == "Bearer secret"
+    assert "secret" not in server.log_text()
+
+
+def test_addresses_that_cannot_be(server_factory: ServerFactory, models: ModelRepository) -> None:
+    server = server_factory(
+        models,
+        "--trace-config=mode=opentelemetry",
+        "--trace-config=opentelemetry,url=ftp://nobody",
+        wait_for=None,
+    )
+    assert server.wait_exit() == 1
+    assert "begins with http:// or https://" in server.log_text()
+    bad = server_factory(
+        models,
+        "--trace-config=mode=opentelemetry",
+        env={"OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "x"},
+        wait_for=None,
+    )
+    assert bad.wait_exit() == 1
+    assert 'Bad option: "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"' in bad.log_text()
