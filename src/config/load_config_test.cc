@@ -100,7 +100,7 @@ TEST_F(LoadConfigTest, FiveMistakesAreFiveProblems) {
                 "backend: 'b' max_batch_size: -1 "
                 "dynamic_batching { preferred_batch_size: [ 0 ] } "
                 "input { name: 'I' dims: [ 0 ] } "
-                "output { name: 'O' data_type: TYPE_FP32 dims: 1 is_shape_tensor: true }");
+                "metric_tags { key: 'my-team' value: 'v' }");
   EXPECT_EQ(
       Load().status().message(),
       "the configuration of model 'm' has 5 problems:\n"
@@ -108,12 +108,12 @@ TEST_F(LoadConfigTest, FiveMistakesAreFiveProblems) {
       "for models without a batch dimension)\n"
       "  2. dynamic batching preferred size must be positive for m "
       "(dynamic_batching.preferred_batch_size[0]: got 0)\n"
-      "  3. model input 'I' must specify 'data_type' for m (input[0].data_type: for instance "
+      "  3. metric tag 'my-team' is no name for a label (metric_tags: letters, digits and "
+      "underscores, and no underscore at its beginning)\n"
+      "  4. model input 'I' must specify 'data_type' for m (input[0].data_type: for instance "
       "TYPE_FP32)\n"
-      "  4. model input 'I' dimension must be integer >= 1, or -1 to indicate a variable-size "
-      "dimension for m (input[0].dims[0]: got 0)\n"
-      "  5. 'output[0].is_shape_tensor' is not supported yet by this server for m "
-      "(output[0].is_shape_tensor: remove it)");
+      "  5. model input 'I' dimension must be integer >= 1, or -1 to indicate a variable-size "
+      "dimension for m (input[0].dims[0]: got 0)");
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ TEST(ParsedConfigTest, SomeoneMustProvideTheConfiguration) {
 TEST(ParsedConfigTest, CompileReportsAllProblems) {
   ParsedConfig config = Parsed(
       "name: 'm' backend: 'b' max_batch_size: 4 dynamic_batching { preferred_batch_size: 5 "
-      "preserve_ordering: true } instance_group { profile: '0' } input { name: 'I' dims: 0 }");
+      "preserve_ordering: true } metric_tags { key: 'my-team' } input { name: 'I' dims: 0 }");
   ASSERT_EQ(config.NormalizeInstanceGroups({}), absl::OkStatus());
   const absl::Status status = config.Compile(1).status();
   EXPECT_TRUE(absl::IsInvalidArgument(status));

@@ -268,15 +268,18 @@ TEST_F(LoadedModelTest, AModelReportsTheseMetricsInThisOrder) {
                      "'nereid.target_p99_us' value: { string_value: '5000' } }");
   EXPECT_THAT(
       Families(Metrics(*model)),
-      ElementsAre(
-          "nv_inference_request_success", "nv_inference_request_failure", "nv_inference_count",
-          "nv_inference_exec_count", "nv_inference_pending_request_count",
-          "nv_inference_request_duration_us", "nv_inference_queue_duration_us",
-          "nv_inference_compute_input_duration_us", "nv_inference_compute_infer_duration_us",
-          "nv_inference_compute_output_duration_us", "nereid_request_duration_seconds",
-          "nereid_queue_duration_seconds", "nereid_compute_duration_seconds",
-          "nereid_inline_execution_count", "nereid_model_requests", "nv_model_load_duration_secs",
-          "nereid_adaptive_batch_delay_us", "nereid_adaptive_batch_size"));
+      ElementsAre("nv_inference_request_success", "nv_inference_request_failure",
+                  "nv_inference_count", "nv_inference_exec_count",
+                  "nv_inference_pending_request_count", "nv_inference_request_duration_us",
+                  "nv_inference_queue_duration_us", "nv_inference_compute_input_duration_us",
+                  "nv_inference_compute_infer_duration_us",
+                  "nv_inference_compute_output_duration_us", "nereid_request_duration_seconds",
+                  "nereid_queue_duration_seconds", "nereid_compute_duration_seconds",
+                  "nereid_inline_execution_count", "nereid_instance_count",
+                  "nereid_instance_busy_seconds_total", "nereid_instance_utilization",
+                  "nereid_model_requests", "nv_model_load_duration_secs", "nereid_target_pressure",
+                  "nereid_target_missed_count", "nereid_adaptive_batch_delay_us",
+                  "nereid_adaptive_batch_size"));
   Close(model);
 }
 

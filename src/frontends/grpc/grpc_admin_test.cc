@@ -153,14 +153,6 @@ TEST_F(GrpcAdminTest, ErrorsOfUnknownModels) {
   EXPECT_EQ(status.error_message(), "Request for unknown model: 'nobody' is not found");
 }
 
-TEST_F(GrpcAdminTest, MethodsOfLaterReleases) {
-  inference::TraceSettingResponse settings;
-  const grpc::Status status =
-      Call(&Stub::TraceSetting, inference::TraceSettingRequest(), &settings);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_EQ(status.error_message(), "TraceSetting is not supported by this server yet");
-}
-
 TEST_F(GrpcAdminTest, LogSettings) {
   inference::LogSettingsRequest request;
   inference::LogSettingsResponse response;
