@@ -6,7 +6,7 @@
 #     --vad    also what examples/vad needs: the model file of silero-vad, espeak-ng
 #     --lint   also the clang tools of `make lint` and `make fuzz`
 #     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
-#     --conformance   also what `make conformance` needs: Go, Node.js, and the clients that they build
+#     --conformance   also what `make conformance` needs: Go, Node.js, and the clients that they build, a browser
 #     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. The
 #              backend is then built and staged until `--framework=none`.
 #     --framework-tests   also the Python sides of PyTorch and TensorFlow, which make models for tests
@@ -33,7 +33,7 @@ for argument in "$@"; do
     --test) sections+=(apt-vad) with_original=true with_vad=true with_pythons=true ;;
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
-    --conformance) with_conformance=true ;;
+    --conformance) sections+=(apt-conformance) with_conformance=true ;;
     --framework-tests) with_framework_tests=true ;;
     --framework=*) frameworks+=("${argument#*=}") ;;
     *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --conformance, --framework=NAME, --framework-tests)" ;;
@@ -165,6 +165,7 @@ install_conformance() {
   local destination=build/deps/conformance stamp
   install_aside "Go and Node.js" conformance/toolchain "$(section pip-conformance)"
   install_aside "schemathesis and the clients of KServe" conformance/python "$(section pip-conformance-python)"
+  install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
   stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/js/package*.json \
     proto/{grpc_service,model_config}.proto "$destination/toolchain/nereid.stamp" | sha256sum | cut -d' ' -f1)
   [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$stamp" ]] || return 0

@@ -42,7 +42,8 @@ std::string Escaped(absl::string_view text) {
 
 std::string ModelRow(const IndexEntry& entry) {
   const std::string version = entry.version < 0 ? "" : absl::StrCat(entry.version);
-  const absl::string_view state = entry.state.empty() ? "not loaded" : entry.state;
+  const absl::string_view state =
+      entry.state.empty() ? "not loaded" : absl::string_view(entry.state);
   return absl::StrCat("<tr><td>", Escaped(entry.name), "</td><td>", version, "</td><td>", state,
                       "</td><td>", Escaped(entry.reason), "</td></tr>");
 }

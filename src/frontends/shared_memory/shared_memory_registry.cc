@@ -42,7 +42,7 @@ absl::Status CheckSum(absl::string_view name, uint64_t offset, uint64_t byte_siz
 }
 
 absl::Status TakenError(absl::string_view name) {
-  return absl::InvalidArgumentError(
+  return absl::AlreadyExistsError(
       absl::StrCat("shared memory region '", name, "' already in manager"));
 }
 

@@ -87,7 +87,7 @@ TEST_F(SharedMemoryRegistryTest, RegionsThatCannotBe) {
 TEST_F(SharedMemoryRegistryTest, ANameIsTakenOnce) {
   ASSERT_TRUE(Register("r", 0, 10).ok());
   const absl::Status again = Register("r", 0, 10);
-  EXPECT_EQ(again.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(again.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(again.message(), "shared memory region 'r' already in manager");
   ASSERT_TRUE(registry_.Unregister("r").ok());
   EXPECT_TRUE(Register("r", 0, 10).ok());
