@@ -183,7 +183,16 @@ int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watc
     (void)Stop(settings, server->get(), &services, watchdog);
     return 1;
   }
+  // A log that is renamed is opened again.
+  const bool has_files = !settings.log.file.empty() || !settings.access_log.file.empty();
+  if (has_files) {
+    signals->OnHangup([&services] {
+      if (const absl::Status opened = Log::Reopen(); !opened.ok()) LOG_ERROR << opened.message();
+      services.ReopenAccessLog();
+    });
+  }
   const int signal = signals->Wait();
+  if (has_files) signals->OnHangup(nullptr);
   LOG_INFO << "signal " << signal << " received: stopping";
   BeLameDuck(settings, server->get());
   return Stop(settings, server->get(), &services, watchdog);

@@ -15,6 +15,7 @@
 namespace nereid {
 namespace {
 
+constexpr char kAccessLogDroppedGauge[] = "nereid_access_log_dropped";
 constexpr char kGrpcConnectionsGauge[] = "nereid_grpc_connections";
 constexpr char kGrpcConnectionsLimitGauge[] = "nereid_grpc_connections_limit";
 constexpr char kGrpcSlowClientsGauge[] = "nereid_grpc_slow_clients";
@@ -76,6 +77,7 @@ Services::~Services() {
 }
 
 absl::Status Services::Start(const Settings& settings) {
+  RETURN_IF_ERROR(OpenAccessLog(settings.access_log));
   StartExecutors();
   RETURN_IF_ERROR(StartTracing(settings.trace));
   shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
@@ -114,6 +116,20 @@ absl::Status Services::StartTracing(const TraceOptions& options) {
 
 bool Services::EndTracing(TimePoint deadline) {
   return tracing_ == nullptr || tracing_->End(deadline);
+}
+
+absl::Status Services::OpenAccessLog(const AccessLog::Options& options) {
+  if (options.file.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(access_log_, AccessLog::Open(options, server_->clock()));
+  server_->gauges()->Add(
+      kAccessLogDroppedGauge,
+      "Lines of the access log that were dropped so far because they came too fast to be written",
+      [log = access_log_.get()] { return static_cast<double>(log->dropped()); });
+  return absl::OkStatus();
+}
+
+void Services::ReopenAccessLog() {
+  if (access_log_ != nullptr) access_log_->Reopen();
 }
 
 void Services::StartExecutors() {
@@ -159,7 +175,7 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   if (http_frontend_ != nullptr && rest_is_safe)
     rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
-      GrpcServer::Start(options, server_, GrpcExecutors{admin_.get(), compression_.get()},
+      GrpcServer::Start(options, server_, GrpcExecutors{admin_.get(), compression_.get(), access_log_.get()},
                         shared_memory_.get(), std::move(rest), tracing_.get());
   if (!grpc.ok()) return Failed("GRPC", grpc.status());
   grpc_ = *std::move(grpc);
@@ -202,7 +218,7 @@ void Services::MakeHttpFrontend(const Settings& settings) {
   options.header_forwarding = settings.http_forwarding;
   options.cors = CorsPolicy(settings.http_origins);
   http_frontend_ = std::make_unique<HttpFrontend>(
-      server_, HttpExecutors{admin_.get(), compression_.get()}, options);
+      server_, HttpExecutors{admin_.get(), compression_.get(), access_log_.get()}, options);
   http_options_ = InferencePortOptions(server_, settings.http);
   http_options_.thread_count = ThreadCount(http_options_.thread_count, kMostHttpThreads);
   http_options_.stall_timeout = http_options_.header_timeout;
@@ -279,6 +295,7 @@ void Services::ClosePorts(TimePoint deadline) {
 }
 
 bool Services::EndRest() {
+  server_->gauges()->Remove(kAccessLogDroppedGauge);
   server_->gauges()->Remove(kConnectionsGauge);
   server_->gauges()->Remove(kConnectionsLimitGauge);
   server_->gauges()->Remove(kSlowClientsGauge);

@@ -15,6 +15,7 @@
 #include "frontends/http/metrics_endpoint.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "frontends/tracing/tracing.h"
+#include "observe/access/access_log.h"
 #include "server/server.h"
 #include "settings.h"
 
@@ -29,6 +30,8 @@ class Services {
   // Opens the ports that `settings` ask for and logs their addresses. An error names the port that
   // could not be opened; the destructor closes those opened before it.
   absl::Status Start(const Settings& settings);
+  // Opens the access log again by its name. Any thread, after Start.
+  void ReopenAccessLog();
   // The server is about to end: tells the clients of HTTP/2 to use other connections. Does not
   // block.
   void Announce();
@@ -46,6 +49,7 @@ class Services {
   [[nodiscard]] bool EndTracing(TimePoint deadline);
 
  private:
+  absl::Status OpenAccessLog(const AccessLog::Options& options);
   void StartExecutors();
   absl::Status LoadApiKeys(const std::string& path);
   absl::Status StartTracing(const TraceOptions& options);
@@ -58,6 +62,7 @@ class Services {
   absl::Status StartMetrics(const Settings& settings);
 
   Server* const server_;
+  std::unique_ptr<AccessLog> access_log_;  // null: there is none
   std::unique_ptr<SharedMemoryRegistry> shared_memory_;
   std::unique_ptr<ApiKeys> api_keys_;  // null: none are needed
   std::unique_ptr<Tracing> tracing_;

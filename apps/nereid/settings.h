@@ -21,6 +21,7 @@
 #include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/http/http_server_options.h"
 #include "frontends/tracing/trace_options.h"
+#include "observe/access/access_log.h"
 #include "server/options.h"
 
 namespace nereid {
@@ -48,6 +49,7 @@ struct Settings {
   ServerOptions server;
   LogSettings log;
   Duration lame_duck{0};  // how long the server says that it is not ready before it ends
+  AccessLog::Options access_log;  // without a file there is none
   bool allow_http = true;
   HttpServerOptions http;
   RequestLimits http_limits;

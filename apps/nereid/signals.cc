@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 
@@ -71,6 +72,14 @@ void ShutdownSignals::Serving() {
   serving_.store(true);
 }
 
+void ShutdownSignals::OnHangup(std::function<void()> reopen) {
+  {
+    MutexLock lock(&hangup_mu_);
+    reopen_ = std::move(reopen);
+  }
+  CatchBy(SIGHUP, &HandleShutdown);
+}
+
 int ShutdownSignals::Wait() {
   // Not the wait of std::atomic: ThreadSanitizer does not know it, and would keep the handler from
   // running on this thread, to which the system prefers to deliver signals.
@@ -94,6 +103,12 @@ void ShutdownSignals::Receive() {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     const int number = byte;
+    if (number == SIGHUP) {
+      // Under the lock, so that the function is no longer running when OnHangup returns.
+      MutexLock lock(&hangup_mu_);
+      if (reopen_) reopen_();
+      continue;
+    }
     if (!serving_.load()) {
       LOG_WARNING << "signal " << number << " received while starting: exiting";
       _exit(128 + number);

@@ -1,4 +1,5 @@
-// ShutdownSignals: turns SIGINT and SIGTERM into an event that can be waited for. One per process,
+// ShutdownSignals: turns SIGINT and SIGTERM into an event that can be waited for, and SIGHUP into a
+// call. One per process,
 // created by the main thread, and never destroyed before the process ends.
 //
 // The signals are caught and not blocked, because backends start processes, which inherit blocked
@@ -7,6 +8,7 @@
 #define NEREID_APPS_NEREID_SIGNALS_H_
 
 #include <atomic>
+#include <functional>
 
 #include "base/mutex.h"
 
@@ -24,6 +26,10 @@ class ShutdownSignals {
   // supervisors repeat it. Installs the handlers again, in case a backend replaced them while it
   // was loaded.
   void Serving();
+  // Calls `reopen` on the thread of the signals for each SIGHUP; null: no more, also none under way
+  // when this returns. Before the first call SIGHUP ends the process, as it ends other programs
+  // whose terminal has gone.
+  void OnHangup(std::function<void()> reopen) ABSL_LOCKS_EXCLUDED(hangup_mu_);
   // Blocks until a signal arrived; returns its number.
   int Wait();
 
@@ -35,6 +41,8 @@ class ShutdownSignals {
 
   int pipe_ = -1;  // the read end; the handler writes to the other end
   std::atomic<bool> serving_{false};
+  Mutex hangup_mu_;
+  std::function<void()> reopen_ ABSL_GUARDED_BY(hangup_mu_);
   Mutex mu_;
   CondVar changed_;
   int received_ ABSL_GUARDED_BY(mu_) = 0;  // the first one; 0: none yet

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from conftest import ServerFactory
 from support import raw_http
 from support.infer import echo
 from support.nereid import start_nereid
+from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.streaming import add_testing
@@ -112,3 +115,18 @@ def test_a_json_log_has_an_object_per_line(
     about = [line for line in lines if line.get("request_id") == 'the "id"']
     assert about, "no line is about the request"
     assert {line["model"] for line in about} == {"twice"}
+
+
+def test_a_log_file_is_opened_again(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    model_repository.add_identity("echo")
+    file = tmp_path / "server.log"
+    server = server_factory(model_repository, f"--log-file={file}", wait_for=None)
+    poll_until("it serves", lambda: file.exists() and "Started Metrics" in file.read_text())
+    file.rename(tmp_path / "server.log.1")
+    server.send_signal(signal.SIGHUP)
+    poll_until("a new file", file.exists)
+    server.stop()
+    assert "signal 15 received" in file.read_text()
+    assert "signal 15 received" not in (tmp_path / "server.log.1").read_text()

@@ -37,7 +37,12 @@ FlagGroup LogFlags(Settings* s) {
                       LetterCase::kMatters,
                       "Layout of a line: default, ISO8601 or json (one object per line)."),
            StringFlag("log-file", &l->file,
-                      "File that all messages are appended to, instead of the console.")}};
+                      "File that all messages are appended to, instead of the console."),
+           StringFlag("access-log", &s->access_log.file,
+                      "File that a line is appended to for each request; '-' is the standard "
+                      "output."),
+           IntegerFlag("access-log-sample", &s->access_log.sample, {1, kMaxInt},
+                       "Of so many requests, one gets a line in the access log.")}};
 }
 
 }  // namespace nereid

@@ -125,7 +125,23 @@ void GrpcCall::Refuse(http2::Stream* stream, const absl::Status& error) {
   SendEnd(stream, /*head_sent=*/false, GrpcCodeOfTransport(error.code()), error.message(), {});
 }
 
+void GrpcCall::BeginAccess(AccessLog* log) {
+  if (!log->Takes()) return;
+  access_ = std::make_unique<AccessEntry>();
+  access_->protocol = "gRPC";
+  access_->peer = connection().address();
+  access_->path = std::string(header(":path").substr(0, AccessLog::kLongestText));
+  access_->start = loop()->Now();
+}
+
+void GrpcCall::EndAccess(GrpcCode code) {
+  access_->status = GrpcCodeName(code);
+  access_->bytes_in = received_;
+  environment().executors.access_log->Write(*std::exchange(access_, nullptr));
+}
+
 bool GrpcCall::ReadHead() {
+  if (AccessLog* const log = environment().executors.access_log) BeginAccess(log);
   const auto refuse = [this](const absl::Status& error) {
     SendStatus(GrpcCodeOfTransport(error.code()), error.message());
     return false;
@@ -266,6 +282,7 @@ void GrpcCall::OnTimer() {
 void GrpcCall::OnClosed(bool) {
   loop()->StopTimer(this);
   DropLargeMessage();
+  if (access_ != nullptr) EndAccess(GrpcCode::kCancelled);
   if (!std::exchange(ended_, true)) OnCancelled();
   OnStreamClosed();
 }
@@ -337,6 +354,7 @@ void GrpcCall::SendHead() {
 
 void GrpcCall::SendMessage(const OutMessage& message) {
   if (ended_) return;
+  if (access_ != nullptr) access_->bytes_out += message.size();
   SendHead();
   message.AppendTo(stream());
   stream()->Flush();
@@ -344,6 +362,7 @@ void GrpcCall::SendMessage(const OutMessage& message) {
 
 void GrpcCall::SendMessage(OutMessage&& message) {
   if (ended_) return;
+  if (access_ != nullptr) access_->bytes_out += message.size();
   SendHead();
   message.MoveTo(stream());
   stream()->Flush();
@@ -351,6 +370,7 @@ void GrpcCall::SendMessage(OutMessage&& message) {
 
 void GrpcCall::SendStatus(GrpcCode code, absl::string_view message) {
   if (std::exchange(ended_, true)) return;
+  if (access_ != nullptr) EndAccess(code);
   DropLargeMessage();
   if (metadata_ == nullptr) return SendEnd(stream(), head_sent_, code, message, {});
   // In one frame with the status it would all be trailers to the client.

@@ -30,6 +30,7 @@
 #include "frontends/transport/loop_connection.h"
 #include "frontends/transport/pace.h"
 #include "frontends/transport/timer_queue.h"
+#include "observe/access/access_log.h"
 
 namespace nereid {
 
@@ -118,6 +119,8 @@ class GrpcCall : public http2::StreamUser,
   absl::Status ForwardMetadata(InferRequest* request) const;
   // Any thread. How answers of the call are compressed, if the server compresses them.
   MessageCoding answer_coding() const { return answer_coding_; }
+  // What the access log will say of the call; null: it says nothing.
+  AccessEntry* access() { return access_.get(); }
   void CompressAnswersFor(GrpcCompression level) {
     answer_coding_ = ChooseMessageCoding(level, header("grpc-accept-encoding"));
   }
@@ -144,6 +147,8 @@ class GrpcCall : public http2::StreamUser,
   };
   Metadata* metadata();
 
+  void BeginAccess(AccessLog* log);
+  void EndAccess(GrpcCode code);
   void SendHead();
   // Whether the next message may be read now.
   bool MayReadNow() { return !ended_ && large_message_ == nullptr && MayRead(); }
@@ -164,7 +169,8 @@ class GrpcCall : public http2::StreamUser,
   MessageReader reader_;
   MessageCoding coding_ = MessageCoding::kIdentity;  // of the client's messages
   MessageCoding answer_coding_ = MessageCoding::kIdentity;
-  std::unique_ptr<Metadata> metadata_;  // null, as for most calls: none
+  std::unique_ptr<Metadata> metadata_;   // null, as for most calls: none
+  std::unique_ptr<AccessEntry> access_;  // null, as for most calls: not logged, or written already
   bool message_was_compressed_ = false;
   const Messages messages_;
   bool has_message_ = false;  // one has arrived

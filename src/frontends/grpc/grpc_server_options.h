@@ -43,10 +43,13 @@ struct GrpcHttp2Options {
   Duration handshake_timeout = std::chrono::seconds(60);  // until the client has begun to speak
 };
 
+class AccessLog;
+
 // Executors for work that takes too long for an event loop.
 struct GrpcExecutors {
   SpareExecutor* admin = nullptr;        // administration
   SpareExecutor* compression = nullptr;  // decompression of large messages
+  AccessLog* access_log = nullptr;       // writes lines about calls; null: nobody does
 };
 
 struct GrpcServerOptions {

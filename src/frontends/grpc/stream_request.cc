@@ -161,7 +161,8 @@ void StreamRequest::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is
   absl::StatusOr<std::unique_ptr<InferResponse>> only = response_.Take();
   if (only.ok()) return SendResponse(*std::move(only), /*is_final=*/true);
   if (response_.count() != 1) {
-    LOG_ERROR << "model '" << names_.model << "': " << only.status().message();
+    LOG_ERROR << LogAbout{names_.id, names_.model, ""} << "model '" << names_.model
+              << "': " << only.status().message();
   }
   SendError(only.status(), /*is_final=*/true);
 }

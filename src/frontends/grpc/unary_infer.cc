@@ -56,6 +56,10 @@ absl::Status UnaryInfer::MakeRequest() {
     return absl::UnimplementedError(
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
+  if (access() != nullptr) {
+    access()->model = model->config().name;
+    access()->request_id = std::string(received_.id());
+  }
   InferRequest* const request = Draft(std::move(model), version);
   traced_ = BeginGrpcTrace(environment().tracing, *stream(), waiting_since_ns_, request);
   RETURN_IF_ERROR(received_.Read(request, &buffers_, &formats_));

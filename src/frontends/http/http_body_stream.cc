@@ -20,19 +20,40 @@ void HttpBodyStream::Append(Piece piece) {
     MutexLock lock(&mu_);
     if (aborted_) return;
     waiting_bytes_ += piece.text.size();
+    bytes_ += piece.text.size();
     pieces_.push_back(std::move(piece));
     reader = ReaderToWake();
   }
   if (reader != nullptr) reader->OnBodyPieces();
 }
 
+void HttpBodyStream::SetAtEnd(AtEnd at_end) {
+  uint64_t bytes = 0;
+  bool complete = false;
+  {
+    MutexLock lock(&mu_);
+    if (!ended_ && !aborted_) {
+      at_end_ = std::move(at_end);
+      return;
+    }
+    bytes = bytes_;
+    complete = ended_;
+  }
+  CallAtEnd(std::move(at_end), bytes, complete);
+}
+
 void HttpBodyStream::End() {
   std::shared_ptr<Reader> reader;
+  AtEnd at_end;
+  uint64_t bytes = 0;
   {
     MutexLock lock(&mu_);
     ended_ = true;
     reader = ReaderToWake();
+    std::swap(at_end, at_end_);
+    bytes = bytes_;
   }
+  CallAtEnd(std::move(at_end), bytes, /*complete=*/true);
   if (reader != nullptr) reader->OnBodyPieces();
 }
 
@@ -76,13 +97,20 @@ void HttpBodyStream::Abort() {
   // Destroyed after the lock is released.
   std::shared_ptr<Reader> reader;
   std::deque<Piece> dropped;
-  MutexLock lock(&mu_);
-  aborted_ = true;
-  pieces_.swap(dropped);
-  waiting_bytes_ = taken_bytes_ = 0;
-  reader_.swap(reader);
-  reader_waits_ = false;
-  if (held_back_ > 0) room_.NotifyAll();
+  AtEnd at_end;
+  uint64_t bytes = 0;
+  {
+    MutexLock lock(&mu_);
+    aborted_ = true;
+    pieces_.swap(dropped);
+    waiting_bytes_ = taken_bytes_ = 0;
+    reader_.swap(reader);
+    reader_waits_ = false;
+    std::swap(at_end, at_end_);
+    bytes = bytes_;
+    if (held_back_ > 0) room_.NotifyAll();
+  }
+  CallAtEnd(std::move(at_end), bytes, /*complete=*/false);
 }
 
 std::shared_ptr<HttpBodyStream::Reader> HttpBodyStream::ReaderToWake() {

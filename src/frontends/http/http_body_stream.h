@@ -6,6 +6,8 @@
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_BODY_STREAM_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_BODY_STREAM_H_
 
+#include <absl/functional/any_invocable.h>
+
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -39,6 +41,12 @@ class HttpBodyStream {
   HttpBodyStream(const HttpBodyStream&) = delete;
   HttpBodyStream& operator=(const HttpBodyStream&) = delete;
 
+  // `at_end` is called once: when nothing more follows, or when the reader has gone before that;
+  // now if that has happened already. `bytes`: of all pieces. Must not block. REQUIRES: called at
+  // most once.
+  using AtEnd = absl::AnyInvocable<void(uint64_t bytes, bool complete)>;
+  void SetAtEnd(AtEnd at_end) ABSL_LOCKS_EXCLUDED(mu_);
+
   // ---- Producers.
   // The next piece, sent as soon as the client takes it. Dropped if the reader has gone.
   void Append(Piece piece) ABSL_LOCKS_EXCLUDED(mu_);
@@ -62,8 +70,15 @@ class HttpBodyStream {
   // The reader to be notified; null if it is not waiting.
   std::shared_ptr<Reader> ReaderToWake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  // Calls `at_end` if there is one.
+  static void CallAtEnd(AtEnd at_end, uint64_t bytes, bool complete) {
+    if (at_end) at_end(bytes, complete);
+  }
+
   const uint64_t max_waiting_bytes_;
   mutable Mutex mu_;
+  AtEnd at_end_ ABSL_GUARDED_BY(mu_);
+  uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of all pieces so far
   CondVar room_;
   int held_back_ ABSL_GUARDED_BY(mu_) = 0;
   std::shared_ptr<Reader> reader_ ABSL_GUARDED_BY(mu_);

@@ -1,8 +1,10 @@
 #include "frontends/http/http_frontend.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "frontends/http/logged_responder.h"
 #include "frontends/http/openapi.h"
 #include "frontends/http/status_map.h"
 #include "infer/request_cost.h"
@@ -20,7 +22,8 @@ HttpResponse MethodNotAllowed(const HttpRoute& route) {
 
 HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
                            const HttpFrontendOptions& options)
-    : access_(options.access),
+    : access_log_(executors.access_log),
+      access_(options.access),
       cors_(options.cors),
       endpoints_{server,
                  executors.admin,
@@ -36,6 +39,11 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
 void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   cors_.Mark(*request, &responder);
   const std::optional<RouteMatch> match = router_.Match(request->path());
+  if (access_log_ != nullptr && access_log_->Takes()) {
+    std::string model = match.has_value() ? match->names.model.Decoded() : "";
+    responder = LogAnswer(access_log_, *endpoints_.server->clock(), *request, std::move(model),
+                          std::move(responder));
+  }
   if (!match.has_value()) return responder.Complete(MakeErrorResponse(404, "Not Found"));
   const HttpRoute& route = routes_[match->pattern];
   if (request->method() == HttpMethod::kOptions) {

@@ -16,6 +16,7 @@
 #include "frontends/http/http_server.h"
 #include "frontends/http/router.h"
 #include "frontends/http/routes.h"
+#include "observe/access/access_log.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -24,6 +25,7 @@ namespace nereid {
 struct HttpExecutors {
   SpareExecutor* admin = nullptr;        // administration
   SpareExecutor* compression = nullptr;  // (de)compression of large bodies and answers
+  AccessLog* access_log = nullptr;       // writes lines about requests; null: nobody does
 };
 
 class HttpFrontend final : public HttpHandler {
@@ -39,6 +41,7 @@ class HttpFrontend final : public HttpHandler {
   // Nothing if the client may use the route.
   std::optional<HttpResponse> Refuse(const HttpRoute& route, const HttpRequest& request) const;
 
+  AccessLog* const access_log_;  // null: there is none
   const AccessControl access_;
   const CorsPolicy cors_;
   HttpEndpoints endpoints_;

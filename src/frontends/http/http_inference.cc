@@ -81,7 +81,9 @@ absl::Status HttpInference::Read(std::shared_ptr<ReceivedBody> body,
   view.data = body_ == nullptr ? kNoBody : body_->data();
   view.size = body_ == nullptr ? 0 : body_->size();
   view.header_length = header_length;
-  return ReadV2Request(view, limits, draft(), &buffers_, &formats_);
+  absl::Status read = ReadV2Request(view, limits, draft(), &buffers_, &formats_);
+  if (responder_.has_value()) responder_->NoteRequestId(draft()->id());
+  return read;
 }
 
 void HttpInference::Attach(HttpResponder responder) {

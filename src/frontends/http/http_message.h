@@ -114,6 +114,12 @@ HttpResponse MakeErrorResponse(int status, absl::string_view message);
 
 class InlineTurn;
 
+// Where a request comes from.
+struct HttpOrigin {
+  std::string peer;           // address and port of the client
+  const char* protocol = "";  // "HTTP/1.1" or "HTTP/2"
+};
+
 // Where a response goes: a connection, or a test. Thread rules as for HttpResponder.
 class HttpResponseSink {
  public:
@@ -125,6 +131,8 @@ class HttpResponseSink {
   virtual void AddHeader(absl::string_view name, std::string value) = 0;
   virtual InlineTurn* inline_turn() { return nullptr; }
   virtual uint64_t other_requests() const { return 0; }
+  virtual HttpOrigin origin() const { return {}; }
+  virtual void NoteRequestId(absl::string_view /*id*/) {}
 };
 
 // The duty to answer one request, exactly once. Move-only. If it is destroyed unanswered the
@@ -163,6 +171,11 @@ class HttpResponder {
   // Requests that the client has open on the same connection besides this one. REQUIRES: as for
   // SetOnCancel.
   uint64_t other_requests() const { return sink_->other_requests(); }
+  // REQUIRES: as for SetOnCancel.
+  HttpOrigin origin() const { return sink_->origin(); }
+  // Tells the access log which id the request has. REQUIRES: not completed yet, and no other thread
+  // may complete it meanwhile.
+  void NoteRequestId(absl::string_view id) { sink_->NoteRequestId(id); }
 
  private:
   void Abandon();

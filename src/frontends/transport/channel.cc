@@ -101,4 +101,13 @@ void Channel::Close() {
   socket_.close(ignored);
 }
 
+std::string Channel::peer() const {
+  boost::system::error_code error;
+  const auto endpoint = socket_.remote_endpoint(error);
+  if (error) return "";
+  const std::string address = endpoint.address().to_string();
+  return endpoint.address().is_v6() ? absl::StrCat("[", address, "]:", endpoint.port())
+                                    : absl::StrCat(address, ":", endpoint.port());
+}
+
 }  // namespace nereid::transport

@@ -74,6 +74,9 @@ class Channel {
   void Close();
 
   Socket& socket() { return socket_; }
+  // Address and port of the client, as "1.2.3.4:5" or "[::1]:5"; empty if it has gone. A system
+  // call.
+  std::string peer() const;
   // Why Read or Write has failed, for the log.
   std::string error_text() const { return tls_ == nullptr ? error_text_ : tls_->error_text(); }
 

@@ -1,5 +1,8 @@
 #include "frontends/grpc/wire/grpc_code.h"
 
+#include <array>
+#include <cstddef>
+
 namespace nereid {
 
 GrpcCode GrpcCodeOfCore(absl::StatusCode code) {
@@ -38,6 +41,27 @@ GrpcCode GrpcCodeOfTransport(absl::StatusCode code) {
     default:
       return GrpcCodeOfCore(code);
   }
+}
+
+const char* GrpcCodeName(GrpcCode code) {
+  static constexpr std::array<const char*, 17> kNames = {"OK",
+                                                         "CANCELLED",
+                                                         "UNKNOWN",
+                                                         "INVALID_ARGUMENT",
+                                                         "DEADLINE_EXCEEDED",
+                                                         "NOT_FOUND",
+                                                         "ALREADY_EXISTS",
+                                                         "PERMISSION_DENIED",
+                                                         "RESOURCE_EXHAUSTED",
+                                                         "FAILED_PRECONDITION",
+                                                         "ABORTED",
+                                                         "OUT_OF_RANGE",
+                                                         "UNIMPLEMENTED",
+                                                         "INTERNAL",
+                                                         "UNAVAILABLE",
+                                                         "DATA_LOSS",
+                                                         "UNAUTHENTICATED"};
+  return kNames[static_cast<size_t>(code)];
 }
 
 }  // namespace nereid

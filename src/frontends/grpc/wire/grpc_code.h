@@ -28,6 +28,9 @@ enum class GrpcCode : int {
   kUnauthenticated = 16,
 };
 
+// "OK", "INVALID_ARGUMENT" and so on. The text lives as long as the program.
+const char* GrpcCodeName(GrpcCode code);
+
 // For a status of the core: the same code. Codes that the core's C API does not have become
 // UNKNOWN.
 GrpcCode GrpcCodeOfCore(absl::StatusCode code);

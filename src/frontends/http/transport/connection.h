@@ -47,6 +47,8 @@ class Connection final : public transport::LoopConnection, public ResponseReceiv
   Connection(std::shared_ptr<ConnectionSettings> settings, std::shared_ptr<IoLoop> loop,
              Channel channel, BudgetUnits slot);
 
+  // HttpResponseSink
+  HttpOrigin origin() const override { return {channel_.peer(), "HTTP/1.1"}; }
   // LoopConnection
   void Start() override;
   void Sweep(TimePoint now) override;

@@ -52,6 +52,7 @@ class Http2Exchange final : public http2::StreamUser,
 
   // HttpResponseSink
   uint64_t other_requests() const override { return peer_->open_streams() - 1; }
+  HttpOrigin origin() const override { return {peer_->address(), "HTTP/2"}; }
 
  private:
   enum class State {

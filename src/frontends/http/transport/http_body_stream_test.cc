@@ -41,6 +41,43 @@ TEST_F(HttpBodyStreamTest, PiecesComeOutInOrderAndThenTheEnd) {
   EXPECT_EQ(Taken(), "c|end");
 }
 
+// What SetAtEnd's function was told: "<bytes>", with "cut" behind it if the reader had gone.
+std::string* RecordEnd(HttpBodyStream* body, std::string* told) {
+  body->SetAtEnd([told](uint64_t bytes, bool complete) {
+    *told += std::to_string(bytes) + (complete ? "" : " cut");
+  });
+  return told;
+}
+
+TEST_F(HttpBodyStreamTest, TheEndIsToldOnce) {
+  std::string told;
+  body_.Append({"abc", nullptr});
+  RecordEnd(&body_, &told);
+  body_.Append({"de", nullptr});
+  EXPECT_EQ(told, "");
+  body_.End();
+  EXPECT_EQ(told, "5");
+  body_.Abort();
+  EXPECT_EQ(told, "5");
+}
+
+TEST_F(HttpBodyStreamTest, AReaderThatGoesIsAnEnd) {
+  std::string told;
+  RecordEnd(&body_, &told);
+  body_.Append({"abc", nullptr});
+  body_.Abort();
+  body_.Append({"dropped", nullptr});
+  body_.End();
+  EXPECT_EQ(told, "3 cut");
+}
+
+TEST_F(HttpBodyStreamTest, AnEndThatWasBeforeIsToldAtOnce) {
+  std::string told;
+  body_.Append({"abc", nullptr});
+  body_.End();
+  EXPECT_EQ(*RecordEnd(&body_, &told), "3");
+}
+
 TEST_F(HttpBodyStreamTest, TheReaderIsWokenOnceAfterItFoundNothing) {
   body_.Append({"a", nullptr});
   EXPECT_EQ(reader_->wakes, 0) << "it has not looked yet";

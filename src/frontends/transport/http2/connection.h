@@ -65,6 +65,8 @@ class Connection final : public transport::LoopConnection, public Peer, private 
     settings_->slow_clients.fetch_add(1, std::memory_order_relaxed);
   }
 
+  std::string address() const override { return channel_.peer(); }
+
   const std::shared_ptr<transport::IoLoop>& loop() const { return loop_; }
   bool announced() const { return session_->announced(); }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 namespace nereid::http2 {
 
@@ -20,6 +21,8 @@ class Peer {
   virtual size_t open_streams() const = 0;
   // A request was given up because the client sent or read too slowly.
   virtual void CountSlowClient() = 0;
+  // Address and port of the client; empty if it is not known.
+  virtual std::string address() const { return ""; }
 };
 
 // Decides what becomes of each request. Called on the loops' threads.
