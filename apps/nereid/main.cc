@@ -165,8 +165,15 @@ absl::Status StartServices(const Settings& settings, Services* services) try {
   return CaughtStatus();
 }
 
+// The log may have been renamed.
+void ReopenLog() {
+  if (const absl::Status opened = Log::Reopen(); !opened.ok()) LOG_ERROR << opened.message();
+}
+
 // Returns the exit status.
 int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watchdog) {
+  const bool has_files = !settings.log.file.empty() || !settings.access_log.file.empty();
+  if (has_files) signals->OnHangup(&ReopenLog);
   absl::StatusOr<Server::Owner> server = CreateServer(settings.server);
   if (!server.ok()) {
     const bool invalid = server.status().code() == absl::StatusCode::kInvalidArgument;
@@ -183,16 +190,14 @@ int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watc
     (void)Stop(settings, server->get(), &services, watchdog);
     return 1;
   }
-  // A log that is renamed is opened again.
-  const bool has_files = !settings.log.file.empty() || !settings.access_log.file.empty();
   if (has_files) {
     signals->OnHangup([&services] {
-      if (const absl::Status opened = Log::Reopen(); !opened.ok()) LOG_ERROR << opened.message();
+      ReopenLog();
       services.ReopenAccessLog();
     });
   }
   const int signal = signals->Wait();
-  if (has_files) signals->OnHangup(nullptr);
+  if (has_files) signals->OnHangup(&ReopenLog);
   LOG_INFO << "signal " << signal << " received: stopping";
   BeLameDuck(settings, server->get());
   return Stop(settings, server->get(), &services, watchdog);

@@ -64,6 +64,21 @@ TEST(CommandLineTest, BooleansInAllSpellings) {
               HasSubstr("Bad option: \"--allow-http\".\ninvalid value for bool option: maybe"));
 }
 
+TEST(CommandLineTest, Logs) {
+  Settings none, s;
+  ASSERT_TRUE(Parse({}, &none).ok());
+  EXPECT_EQ(none.access_log.file, "");
+  EXPECT_EQ(none.access_log.sample, 1u);
+  ASSERT_TRUE(Parse({"--log-format=json", "--access-log=-", "--access-log-sample=100"}, &s).ok());
+  EXPECT_EQ(s.log.format, LogFormat::kJson);
+  EXPECT_EQ(s.access_log.file, "-");
+  EXPECT_EQ(s.access_log.sample, 100u);
+  EXPECT_THAT(
+      ErrorOf({"--log-format=JSON"}),
+      HasSubstr("invalid argument for --log-format: 'JSON' (use default, ISO8601 or json)"));
+  EXPECT_THAT(ErrorOf({"--access-log-sample=0"}), HasSubstr("out of bound. Got 0"));
+}
+
 TEST(CommandLineTest, NumbersAreChecked) {
   EXPECT_THAT(ErrorOf({"--http-port=http"}), HasSubstr("Invalid option value. Got http"));
   EXPECT_THAT(ErrorOf({"--http-port=70000"}), HasSubstr("out of bound. Got 70000"));
