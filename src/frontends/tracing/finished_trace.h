@@ -24,6 +24,7 @@ struct TracedNames {
   std::string model_name;
   int64_t model_version = 0;
   std::string request_id;
+  SpanId span_id{};  // all zero: none was given
 };
 
 struct TracedTime {
@@ -56,6 +57,7 @@ struct FinishedTrace {
   uint64_t root_id = 0;  // of the client's request
   std::vector<TracedEvent> events;
   std::optional<TraceParent> parent;
+  SpanTraceId span_trace_id{};  // of the spans that are made of it; all zero: none was given
   std::shared_ptr<const TraceSampler> sampler;
   BudgetUnits memory;  // pays for the events
 };

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <random>
 #include <utility>
 
 #include "base/log.h"
 #include "base/version.h"
 #include "frontends/tracing/otlp_spans.h"
+#include "frontends/tracing/span_ids.h"
 
 namespace nereid {
 namespace {
@@ -27,16 +27,6 @@ std::map<std::string, std::string> WithDefaults(std::map<std::string, std::strin
   return resource;
 }
 
-// Ids need no secrecy, only to differ from those of all other processes.
-uint64_t Random() {
-  static thread_local std::mt19937_64 generator = [] {
-    std::random_device device;
-    std::seed_seq seed{device(), device(), device(), device(), device(), device()};
-    return std::mt19937_64(seed);
-  }();
-  return generator();
-}
-
 }  // namespace
 
 OtlpExporter::OtlpExporter(const OtlpOptions& options, std::unique_ptr<HttpSender> sender,
@@ -49,11 +39,10 @@ OtlpExporter::OtlpExporter(const OtlpOptions& options, std::unique_ptr<HttpSende
 size_t OtlpExporter::WeightOf(const FinishedTrace& trace) const { return CountSpans(trace); }
 
 void OtlpExporter::Add(std::unique_ptr<FinishedTrace> trace) {
-  std::vector<std::string> spans = MakeSpans(*trace, WallOffset(), &Random);
-  if (spans_.size() + spans.size() > options_.max_queue_size && failed_ > 0) {
-    CountLost(1);
-    return;
-  }
+  std::vector<std::string> spans = MakeSpans(*trace, WallOffset(), &RandomBits);
+  const auto fits = [&] { return spans_.size() + spans.size() <= options_.max_queue_size; };
+  if (!fits() && failed_ == 0) Send(/*all=*/true, kTimeout);
+  if (!fits()) return CountLost(1);
   const bool first = spans_.empty();
   for (std::string& span : spans) spans_.push_back({std::move(span), &span == &spans.back()});
   if (failed_ > 0) return;

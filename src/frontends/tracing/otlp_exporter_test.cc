@@ -126,6 +126,13 @@ TEST_F(OtlpExporterTest, AMessageIsGivenUpInTheEnd) {
   EXPECT_EQ(exporter_->TakeLost(), 2U);
 }
 
+TEST_F(OtlpExporterTest, AFullQueueIsSentAtOnce) {
+  Start(/*queue=*/4, /*batch=*/100);
+  Add(5);
+  EXPECT_THAT(Sent(), ElementsAre(4));
+  EXPECT_EQ(exporter_->TakeLost(), 0U);
+}
+
 TEST_F(OtlpExporterTest, TheQueueIsBounded) {
   Start(/*queue=*/4, /*batch=*/2);
   collector_.answer = absl::UnavailableError("down");

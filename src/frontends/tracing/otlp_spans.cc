@@ -5,12 +5,12 @@
 #include <absl/strings/string_view.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
 #include "base/version.h"
 #include "frontends/tracing/protobuf_text.h"
+#include "frontends/tracing/span_ids.h"
 
 namespace nereid {
 namespace {
@@ -74,19 +74,6 @@ absl::string_view View(const SpanTraceId& id) {
   return {reinterpret_cast<const char*>(id.data()), id.size()};
 }
 
-// Fills `id` with bits that are not all zero.
-template <size_t n>
-void FillRandom(absl::FunctionRef<uint64_t()> random, std::array<uint8_t, n>* id) {
-  do {
-    for (size_t i = 0; i < n; i += sizeof(uint64_t)) {
-      const uint64_t bits = random();
-      for (size_t j = 0; j < sizeof(bits); ++j) {
-        (*id)[i + j] = static_cast<uint8_t>(bits >> (8 * j));
-      }
-    }
-  } while (std::all_of(id->begin(), id->end(), [](uint8_t byte) { return byte == 0; }));
-}
-
 // A span under construction.
 struct Span {
   std::string name;
@@ -123,12 +110,12 @@ class SpanMaker {
       : trace_(trace), wall_offset_ns_(wall_offset_ns), random_(random) {}
 
   std::vector<std::string> Make() {
+    trace_id_ = trace_.span_trace_id;
     if (trace_.parent.has_value()) {
       trace_id_ = trace_.parent->trace_id;
       root_.parent = trace_.parent->span_id;
-    } else {
-      FillRandom(random_, &trace_id_);
     }
+    if (IsZero(trace_id_)) FillRandom(random_, &trace_id_);
     root_.name = kRootName;
     root_.kind = SpanKind::kServer;
     FillRandom(random_, &root_.id);
@@ -153,7 +140,8 @@ class SpanMaker {
     spans.trace_id = names.id;
     spans.parent_trace_id = names.parent_id;
     spans.model.name = names.model_name;
-    FillRandom(random_, &spans.model.id);
+    spans.model.id = names.span_id;
+    if (IsZero(spans.model.id)) FillRandom(random_, &spans.model.id);
     ProtobufText* const fields = &spans.model.fields;
     fields->Message(kSpanAttribute, Attribute("triton.model_name", names.model_name));
     fields->Message(kSpanAttribute,

@@ -5,6 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "base/json_writer.h"
+#include "frontends/tracing/span_ids.h"
+
 namespace nereid {
 namespace {
 
@@ -14,12 +17,18 @@ constexpr size_t kEventBytes = sizeof(TracedEvent);
 }  // namespace
 
 TracedRequest::TracedRequest(std::shared_ptr<const TraceSampler> sampler,
-                             std::optional<TraceParent> parent,
+                             std::optional<TraceParent> parent, bool with_spans,
                              std::shared_ptr<TraceCollector> collector)
     : level_(sampler->level()),
+      with_spans_(with_spans),
       collector_(std::move(collector)),
       trace_(std::make_unique<FinishedTrace>()) {
   trace_->sampler = std::move(sampler);
+  if (with_spans && parent.has_value()) {
+    trace_->span_trace_id = parent->trace_id;
+  } else if (with_spans) {
+    FillRandom(&RandomBits, &trace_->span_trace_id);
+  }
   trace_->parent = std::move(parent);
 }
 
@@ -84,26 +93,50 @@ void TracedRequest::OnBatch(InferenceTrace* trace, const TraceBatch& batch) {
       TracedBatch{trace->id(), batch.id, batch.requests, ToNanos(collector_->clock()->Now())}, 0);
 }
 
-void TracedRequest::Add(const InferenceTrace* trace, TracedEvent event, size_t bytes) try {
-  MutexLock lock(&mu_);
-  if (trace != nullptr) AddNames(*trace);
-  if (Pay(kEventBytes + bytes)) trace_->events.push_back(std::move(event));
+void TracedRequest::Add(InferenceTrace* trace, TracedEvent event, size_t bytes) try {
+  std::string context;
+  {
+    MutexLock lock(&mu_);
+    if (trace != nullptr) context = AddNames(*trace);
+    if (Pay(kEventBytes + bytes)) trace_->events.push_back(std::move(event));
+  }
+  if (!context.empty()) trace->SetContext(context);
 } catch (const std::bad_alloc&) {
   // The request goes on, its trace lacks an event.
 }
 
-void TracedRequest::AddNames(const InferenceTrace& trace) {
-  if (trace.model_name().empty()) return;  // it has not begun
-  if (std::find(named_.begin(), named_.end(), trace.id()) != named_.end()) return;
+std::string TracedRequest::AddNames(const InferenceTrace& trace) {
+  if (trace.model_name().empty()) return "";  // it has not begun
+  if (std::find(named_.begin(), named_.end(), trace.id()) != named_.end()) return "";
   TracedNames names;
   names.id = trace.id();
   names.parent_id = trace.parent_id();
   names.model_name = trace.model_name();
   names.model_version = trace.model_version();
   names.request_id = trace.request_id();
-  if (!Pay(kEventBytes + names.model_name.size() + names.request_id.size())) return;
+  if (!Pay(kEventBytes + names.model_name.size() + names.request_id.size())) return "";
+  std::string context;
+  if (with_spans_) {
+    FillRandom(&RandomBits, &names.span_id);
+    context = SpanContext(names.span_id);
+  }
   named_.push_back(trace.id());
   trace_->events.emplace_back(std::move(names));
+  return context;
+}
+
+std::string TracedRequest::SpanContext(const SpanId& span_id) const {
+  std::string context;
+  JsonWriter json(&context);
+  json.BeginObject();
+  json.Key(kTraceParentHeader);
+  json.String(FormatTraceParent(trace_->span_trace_id, span_id));
+  if (trace_->parent.has_value() && !trace_->parent->state.empty()) {
+    json.Key(kTraceStateHeader);
+    json.String(trace_->parent->state);
+  }
+  json.EndObject();
+  return context;
 }
 
 bool TracedRequest::Pay(size_t bytes) {

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -39,8 +41,10 @@ class TracedRequest final : public TraceReceiver,
   // More events of one request are not kept.
   static constexpr size_t kMostEvents = 4096;
 
+  // `parent`: of the caller's span. `with_spans`: models are told which spans they belong to, in
+  // the contexts of their traces.
   TracedRequest(std::shared_ptr<const TraceSampler> sampler, std::optional<TraceParent> parent,
-                std::shared_ptr<TraceCollector> collector);
+                bool with_spans, std::shared_ptr<TraceCollector> collector);
   ~TracedRequest() override;
 
   // The trace for the core. REQUIRES: called once, before anything is noted.
@@ -60,12 +64,16 @@ class TracedRequest final : public TraceReceiver,
  private:
   // Adds the event, and before it the names of `trace` if they are new; null: an event of the
   // frontend. Drops it for lack of memory.
-  void Add(const InferenceTrace* trace, TracedEvent event, size_t bytes) ABSL_LOCKS_EXCLUDED(mu_);
-  void AddNames(const InferenceTrace& trace) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Add(InferenceTrace* trace, TracedEvent event, size_t bytes) ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns the context that the trace gets; empty: none.
+  std::string AddNames(const InferenceTrace& trace) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What a model is told about its span: JSON with `traceparent` and `tracestate`.
+  std::string SpanContext(const SpanId& span_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether there is room for one more event of that many bytes, which are then paid.
   bool Pay(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const uint32_t level_;
+  const bool with_spans_;
   const std::shared_ptr<TraceCollector> collector_;
   uint64_t root_id_ = 0;  // set by Begin
 

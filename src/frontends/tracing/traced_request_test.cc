@@ -34,8 +34,8 @@ class TracedRequestTest : public ::testing::Test {
                                                   &clock_, limits);
     TraceSettings settings;
     settings.level = level;
-    request_ = std::make_shared<TracedRequest>(std::make_shared<TraceSampler>(settings),
-                                               std::nullopt, collector_);
+    request_ = std::make_shared<TracedRequest>(std::make_shared<TraceSampler>(settings), parent_,
+                                               with_spans_, collector_);
     core_ = request_->Begin();
   }
   // The events, one letter each: names, time, tensor, batch.
@@ -60,6 +60,8 @@ class TracedRequestTest : public ::testing::Test {
     return tensor;
   }
 
+  std::optional<TraceParent> parent_;
+  bool with_spans_ = false;
   FakeClock clock_;
   std::shared_ptr<TraceCollector> collector_;
   std::future<std::unique_ptr<FinishedTrace>> finished_;
@@ -89,6 +91,19 @@ TEST_F(TracedRequestTest, IsFinishedWhenNobodyHasItAnyMore) {
   EXPECT_NE(text.find("\"mine\""), std::string::npos) << text;
   EXPECT_NE(text.find("\"HTTP_SEND_END\",\"ns\":1000000000"), std::string::npos) << text;
   EXPECT_NE(text.find("\"parent_id\":" + std::to_string(trace_->root_id)), std::string::npos);
+}
+
+TEST_F(TracedRequestTest, ModelsAreToldTheirSpans) {
+  with_spans_ = true;
+  parent_ = ParseTraceParent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=\"1\"");
+  Begin(kTraceTimestamps);
+  core_->Begin("m", 1, "", 10);
+  const std::string context = core_->Context();
+  Finish();
+  const auto& names = std::get<TracedNames>(trace_->events[0]);
+  EXPECT_EQ(context, "{\"traceparent\":\"" + FormatTraceParent(parent_->trace_id, names.span_id) +
+                         "\",\"tracestate\":\"a=\\\"1\\\"\"}");
+  EXPECT_EQ(trace_->span_trace_id, parent_->trace_id);
 }
 
 TEST_F(TracedRequestTest, TensorsAloneHaveNoTimes) {

@@ -64,7 +64,7 @@ TracedRequestPtr Tracing::SampleNow(absl::string_view model,
     if (it != picture->models.end()) sampler = &it->second;
   }
   if (!(*sampler)->Sample(parent.has_value() && parent->sampled)) return nullptr;
-  return std::make_shared<TracedRequest>(*sampler, parent, collector_);
+  return std::make_shared<TracedRequest>(*sampler, parent, takes_parents(), collector_);
 }
 
 absl::Status Tracing::Check(const TraceSettings& settings) const {
