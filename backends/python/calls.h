@@ -31,6 +31,7 @@ class Calls {
   void set_instance(OpenRequests* requests, WaitGraph::Node* node) {
     requests_ = requests;
     children_.set_node(node);
+    children_.set_parents(requests);
   }
 
  private:

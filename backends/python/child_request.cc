@@ -84,7 +84,7 @@ ChildRequest::Spec ChildRequest::Spec::Read(ValueReader* reader) {
   for (size_t i = 0; i < outputs && reader->ok(); ++i) spec.outputs.push_back(reader->Text());
   const size_t inputs = reader->List();
   for (size_t i = 0; i < inputs && reader->ok(); ++i) spec.inputs.push_back(reader->ReadTensor());
-  reader->Uint();  // the trace is not passed on; see docs/models/python.md
+  spec.trace = reader->Uint();
   spec.decoupled = reader->Bool();
   spec.blocks_execute = reader->Bool();
   return spec;
@@ -104,14 +104,18 @@ void ChildRequest::Free(const Response& response) {
 }
 
 Error ChildRequest::Send(const Spec& spec, TRITONSERVER_Server* server,
-                         TRITONSERVER_ResponseAllocator* allocator) {
+                         TRITONSERVER_ResponseAllocator* allocator,
+                         TRITONSERVER_InferenceTrace* trace) {
   Error error = Build(spec, server, allocator);
+  if (!error.ok() && trace != nullptr) {
+    NB_LOG_IF_ERROR(TRITONSERVER_InferenceTraceDelete(trace), "failed to delete a trace");
+  }
   if (error.ok()) {
     {
       const std::lock_guard lock(mu_);
       ++pins_;
     }
-    error = Error(TRITONSERVER_ServerInferAsync(server, request_, nullptr));
+    error = Error(TRITONSERVER_ServerInferAsync(server, request_, trace));
     if (error.ok()) {
       const std::lock_guard lock(mu_);
       --pins_;

@@ -33,6 +33,7 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
     std::string parameters;  // a JSON object; empty if there are none
     std::vector<std::string> outputs;
     std::vector<nereid_python::Tensor> inputs;
+    uint64_t trace = 0;  // number of the open request whose trace it belongs to; 0: none
     bool decoupled = false;
     bool blocks_execute = false;
 
@@ -51,9 +52,9 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
   ChildRequest(const ChildRequest&) = delete;
   ChildRequest& operator=(const ChildRequest&) = delete;
 
-  // After success the callbacks follow; after an error none does.
+  // After success the callbacks follow; after an error none does. Takes `trace`, which may be null.
   Error Send(const Spec& spec, TRITONSERVER_Server* server,
-             TRITONSERVER_ResponseAllocator* allocator);
+             TRITONSERVER_ResponseAllocator* allocator, TRITONSERVER_InferenceTrace* trace);
   void Cancel();
   // Answers with the next response as soon as it arrives.
   void Next(uint32_t slot);

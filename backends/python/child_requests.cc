@@ -77,7 +77,9 @@ void ChildRequests::Infer(ValueReader* arguments, uint32_t slot) {
       children_[number] = child;
       if (spec.decoupled) streams_[number] = child;
     }
-    error = child->Send(spec, server_, allocator_);
+    TRITONSERVER_InferenceTrace* trace = nullptr;
+    if (spec.trace != 0 && parents_ != nullptr) trace = parents_->SpawnChildTrace(spec.trace);
+    error = child->Send(spec, server_, allocator_, trace);
     if (!error.ok()) {
       CloseStream(number);
       Forget(number);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backends/python/ipc/value.h"
+#include "backends/python/open_requests.h"
 #include "backends/python/transport.h"
 #include "backends/python/wait_graph.h"
 #include "backends/sdk/error.h"
@@ -41,6 +42,8 @@ class ChildRequests {
   bool Idle();
   // The instance that waits for the answers.
   void set_node(WaitGraph::Node* node) { node_ = node; }
+  // The requests of the instance, on whose behalf the process sends others.
+  void set_parents(OpenRequests* parents) { parents_ = parents; }
 
  private:
   friend class ChildRequest;
@@ -56,6 +59,7 @@ class ChildRequests {
   const std::shared_ptr<Transport> transport_;
   TRITONSERVER_ResponseAllocator* allocator_ = nullptr;
   WaitGraph::Node* node_ = nullptr;
+  OpenRequests* parents_ = nullptr;
   std::map<std::string, std::vector<std::string>> targets_;  // cached; listening thread only
 
   std::mutex mu_;

@@ -14,9 +14,25 @@ OpenRequests::Factory OpenRequests::MakeFactory(TRITONBACKEND_Request* request) 
 }
 
 uint64_t OpenRequests::Open(TRITONBACKEND_Request* request) {
+  TRITONSERVER_InferenceTrace* trace = nullptr;
+  NB_LOG_IF_ERROR(TRITONBACKEND_RequestTrace(request, &trace), "no trace");
   const std::lock_guard lock(mu_);
   entries_[next_].request = request;
+  entries_[next_].trace = trace;
   return next_++;
+}
+
+TRITONSERVER_InferenceTrace* OpenRequests::SpawnChildTrace(uint64_t number) {
+  const std::lock_guard lock(mu_);
+  const auto found = entries_.find(number);
+  if (found == entries_.end()) return nullptr;
+  const Entry& entry = found->second;
+  if (entry.trace == nullptr || (entry.request == nullptr && entry.factory == nullptr)) {
+    return nullptr;
+  }
+  TRITONSERVER_InferenceTrace* child = nullptr;
+  NB_LOG_IF_ERROR(TRITONSERVER_InferenceTraceSpawnChildTrace(entry.trace, &child), "no trace");
+  return child;
 }
 
 bool OpenRequests::Take(uint64_t number) {

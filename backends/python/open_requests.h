@@ -31,6 +31,9 @@ class OpenRequests {
   uint64_t Open(TRITONBACKEND_Request* request);
   // The caller will answer this request, which is being executed. False if it is answered already.
   bool Take(uint64_t number);
+  // A trace for a request that the model sends on behalf of this one; the caller owns it. Null if
+  // this request is not traced, or has ended.
+  TRITONSERVER_InferenceTrace* SpawnChildTrace(uint64_t number);
   // The batch has ended. Requests that the model has not answered stay open, and Send answers them.
   void EndExecution(uint64_t number);
 
@@ -52,6 +55,8 @@ class OpenRequests {
   struct Entry {
     TRITONBACKEND_Request* request = nullptr;  // while it is executed
     Factory factory;                           // created when needed
+    // Lives as long as `request` or `factory`; null: not traced.
+    TRITONSERVER_InferenceTrace* trace = nullptr;
     bool dropped = false;
   };
 

@@ -160,6 +160,24 @@ Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t coun
                                   " for inference input '", input, "', expecting ", count));
 }
 
+// The number of the request stands for its trace: the process may give it back when it sends
+// requests itself. Then the context of the trace.
+Error WriteTrace(TRITONBACKEND_Request* request, uint64_t number, ValueWriter* writer) {
+  TRITONSERVER_InferenceTrace* trace = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestTrace(request, &trace));
+  const char* context = "";
+  if (trace != nullptr) {
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceTraceContext(trace, &context));
+  }
+  writer->Uint(trace == nullptr ? 0 : number);
+  if (*context == '\0') {
+    writer->None();
+  } else {
+    writer->Text(context);
+  }
+  return Error();
+}
+
 Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* transport,
                    ValueWriter* message, std::vector<uint64_t>* blocks) {
   const char* id = "";
@@ -180,8 +198,7 @@ Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* t
   writer.Text(parameters);
   NB_RETURN_IF_ERROR(WriteOutputNames(request, &writer));
   NB_RETURN_IF_ERROR(WriteInputs(inputs, transport, &writer, blocks));
-  writer.Uint(0);  // trace
-  writer.None();   // its context
+  NB_RETURN_IF_ERROR(WriteTrace(request, number, &writer));
   writer.Uint(0);  // priority, which backends are not told
   message->Append(writer);
   return Error();

@@ -1,4 +1,4 @@
-"""The trace that a request belongs to. BLS requests accept it, but the server ignores it there."""
+"""The trace that a request belongs to. A BLS request that gets it is traced as a part of it."""
 
 from __future__ import annotations
 
