@@ -203,7 +203,7 @@ def test_curl(url: str) -> None:
         ("POST", INFER, b"{}", {"Content-Encoding": "br"}),
         ("POST", INFER, b"{}", {"Content-Encoding": "gzip"}),
         ("POST", INFER, b"{}", {"Expect": "wonders"}),
-        ("GET", "/v2/trace/setting", b"", {}),
+        ("POST", "/v2/trace/setting", b"{", {}),
     ],
 )
 def test_the_same_errors_as_http1(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -50,7 +52,12 @@ def models(model_repository: ModelRepository) -> ModelRepository:
 
 
 def start(
-    factory: ServerFactory, models: ModelRepository, url: str, *settings: str, **more: object
+    factory: ServerFactory,
+    models: ModelRepository,
+    url: str,
+    *settings: str,
+    options: Sequence[str] = (),
+    **more: object,
 ) -> ServerProcess:
     all_settings = (
         "mode=opentelemetry",
@@ -60,7 +67,8 @@ def start(
         "opentelemetry,bsp_schedule_delay=50",
         *settings,
     )
-    return factory(models, *(f"--trace-config={one}" for one in all_settings), **more)
+    traces = (f"--trace-config={one}" for one in all_settings)
+    return factory(models, *traces, *options, **more)
 
 
 def children_of(spans: list[SentSpan], parent: SentSpan) -> list[SentSpan]:
@@ -207,6 +215,68 @@ def test_the_batch_a_request_travelled_in(
     batches = [one.attributes for one in spans if one.name == "compute"]
     assert [batch["nereid.batch.requests"] for batch in batches] == [2, 2]
     assert len({batch["nereid.batch.id"] for batch in batches}) == 1
+
+
+CALLER = """
+import json
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        responses = []
+        for request in requests:
+            call = pb_utils.InferenceRequest(
+                model_name="echo",
+                requested_output_names=["OUTPUT0"],
+                inputs=[pb_utils.Tensor("INPUT0", np.ones(2, np.float32))],
+                trace=request.trace(),
+            )
+            assert not call.exec().has_error()
+            untraced = pb_utils.InferenceRequest(
+                model_name="echo",
+                requested_output_names=["OUTPUT0"],
+                inputs=[pb_utils.Tensor("INPUT0", np.ones(2, np.float32))],
+            )
+            assert not untraced.exec().has_error()
+            context = request.trace().get_context() or "none"
+            text = np.array([context.encode()], np.object_)
+            responses.append(pb_utils.InferenceResponse([pb_utils.Tensor("OUTPUT0", text)]))
+        return responses
+"""
+
+
+def test_requests_of_python_models(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    folder = models.add_identity("caller", "STRING", backend="python")
+    (folder / "1" / "model.py").write_text(CALLER, encoding="utf-8")
+    python = f"--backend-config=python,python={sys.executable}"
+    server = start(server_factory, models, collector.url, "rate=0", options=[python])
+    document = {
+        "inputs": [{"name": "INPUT0", "shape": [1], "datatype": "BYTES", "data": ["x"]}],
+    }
+    path = "/v2/models/caller/infer"
+    untraced = raw_http.post_json(server.http_url, path, document).json()
+    assert untraced["outputs"][0]["data"] == ["none"]
+    headers = [("traceparent", PARENT), ("tracestate", "vendor=1")]
+    answer = raw_http.post_json(server.http_url, path, document, headers=headers).json()
+    spans = collector.await_spans(5)
+    server.stop()
+    assert len(collector.spans()) == 5
+    root = only(spans, "InferRequest")
+    caller = only(children_of(spans, root), "caller")
+    below = children_of(spans, caller)
+    assert sorted(one.name for one in below) == ["compute", "echo"]
+    assert only(children_of(spans, only(below, "echo")), "compute").events
+    # What the model is told leads to its own span.
+    context = json.loads(answer["outputs"][0]["data"][0])
+    assert context == {
+        "traceparent": f"00-{TRACE_ID}-{caller.span.span_id.hex()}-01",
+        "tracestate": "vendor=1",
+    }
 
 
 def test_settings(

@@ -48,6 +48,7 @@ def counts(folder: Path) -> dict[str, int]:
     return {
         path.name: sum(1 for trace in read(path).values() if trace.parent == 0)
         for path in sorted(folder.iterdir())
+        if path.suffix != ".part"  # is being written
     }
 
 
