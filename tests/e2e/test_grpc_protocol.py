@@ -150,13 +150,6 @@ def test_shared_memory_region_that_nobody_registered(
     )
 
 
-def test_calls_of_later_releases(stub: service_pb2_grpc.GRPCInferenceServiceStub) -> None:
-    assert refusal(stub.LogSettings, service_pb2.LogSettingsRequest()) == (
-        "UNIMPLEMENTED",
-        "LogSettings is not supported by this server yet",
-    )
-
-
 def test_repository_name(stub: service_pb2_grpc.GRPCInferenceServiceStub) -> None:
     request = service_pb2.RepositoryIndexRequest(repository_name="mine")
     assert refusal(stub.RepositoryIndex, request) == (

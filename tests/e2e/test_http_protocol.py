@@ -170,7 +170,7 @@ def test_wrong_method(identity_server: ServerProcess, method: str, path: str) ->
     assert answer.error() == "Method Not Allowed"
 
 
-@pytest.mark.parametrize("path", ["/", "/v3", "/v2/", "/v2/models", "/v2/models/echo/", "/%00"])
+@pytest.mark.parametrize("path", ["//", "/v3", "/v2/", "/v2/models", "/v2/models/echo/", "/%00"])
 def test_unknown_route(identity_server: ServerProcess, path: str) -> None:
     answer = raw_http.get(identity_server.http_url, path)
     assert answer.status == 404

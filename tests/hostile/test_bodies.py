@@ -68,7 +68,7 @@ def test_two_that_take_all_they_get_keep_nobody_out(
     limit = 32 * MIB
     model_repository.add_identity("echo")
     server = server_factory(
-        model_repository, f"--max-in-flight-bytes={limit}", "--http-header-timeout-secs=5"
+        model_repository, f"--max-in-flight-bytes={limit}", "--http-header-timeout-secs=10"
     )
     assert_well_served(server)
     at_rest = resident(server)

@@ -24,7 +24,7 @@ MANY = 100_000
 FEW = 10_000
 MIB = 1 << 20
 # Ten times as many elements cost ten times as much, but with a search per element a hundred times.
-MOST_GROWTH = 35
+MOST_GROWTH = 60
 
 Refusal = tuple[str, str]  # code and text
 Send = Callable[[ServerProcess, int], Refusal]
