@@ -11,25 +11,6 @@ namespace {
 // batches (max_batch_size is any int32); memory for all those sizes is not allocated in advance.
 constexpr uint32_t kMaxShardedBatchSize = 1024;
 
-// A duration counter that many threads add to.
-struct AtomicDuration {
-  std::atomic<uint64_t> count{0};
-  std::atomic<uint64_t> ns{0};
-
-  void Add(uint64_t duration_ns) {
-    count.fetch_add(1, std::memory_order_relaxed);
-    ns.fetch_add(duration_ns, std::memory_order_relaxed);
-  }
-  void AddTo(StatDuration* total) const {
-    total->count += count.load(std::memory_order_relaxed);
-    total->ns += ns.load(std::memory_order_relaxed);
-  }
-};
-
-struct AtomicBatch {
-  AtomicDuration compute_input, compute_infer, compute_output;
-};
-
 // Backends may report wrong timestamps: a negative duration counts as zero.
 uint64_t Between(uint64_t start, uint64_t end) { return end > start ? end - start : 0; }
 
@@ -55,6 +36,25 @@ void Add(uint64_t count, const std::atomic<uint64_t>& ns, StatDuration* total) {
 
 // A shard usually has a single writer, so each shard has its own cache lines.
 struct alignas(64) ModelStatistics::Shard {
+  // A duration counter that many threads add to.
+  struct AtomicDuration {
+    std::atomic<uint64_t> count{0};
+    std::atomic<uint64_t> ns{0};
+
+    void Add(uint64_t duration_ns) {
+      count.fetch_add(1, std::memory_order_relaxed);
+      ns.fetch_add(duration_ns, std::memory_order_relaxed);
+    }
+    void AddTo(StatDuration* total) const {
+      total->count += count.load(std::memory_order_relaxed);
+      total->ns += ns.load(std::memory_order_relaxed);
+    }
+  };
+
+  struct AtomicBatch {
+    AtomicDuration compute_input, compute_infer, compute_output;
+  };
+
   explicit Shard(uint64_t max_batch_size) : batches(max_batch_size + 1) {}
 
   std::atomic<uint64_t> inference_count{0};
@@ -132,7 +132,7 @@ void ModelStatistics::RecordBatch(int shard, uint64_t batch_size, uint64_t exec_
   const uint64_t output = Between(compute_end, exec_end);
   const uint64_t size = std::max<uint64_t>(1, batch_size);
   if (size <= max_batch_size_) {
-    AtomicBatch& batch = s.batches[size];
+    Shard::AtomicBatch& batch = s.batches[size];
     batch.compute_input.Add(input);
     batch.compute_infer.Add(infer);
     batch.compute_output.Add(output);
@@ -207,7 +207,7 @@ StatisticsSnapshot ModelStatistics::Snapshot() const {
       snapshot.failures[i] += shard->failures[i].load(std::memory_order_relaxed);
     }
     for (size_t size = 1; size < shard->batches.size(); ++size) {
-      const AtomicBatch& batch = shard->batches[size];
+      const Shard::AtomicBatch& batch = shard->batches[size];
       if (batch.compute_infer.count.load(std::memory_order_relaxed) == 0) continue;
       BatchStatistics& total = snapshot.batches[size];
       batch.compute_input.AddTo(&total.compute_input);
