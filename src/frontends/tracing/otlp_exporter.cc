@@ -44,7 +44,9 @@ void OtlpExporter::Add(std::unique_ptr<FinishedTrace> trace) {
   if (!fits() && failed_ == 0) Send(/*all=*/true, kTimeout);
   if (!fits()) return CountLost(1);
   const bool first = spans_.empty();
-  for (std::string& span : spans) spans_.push_back({std::move(span), &span == &spans.back()});
+  for (size_t i = 0; i < spans.size(); ++i) {
+    spans_.push_back({std::move(spans[i]), /*is_last=*/i + 1 == spans.size()});
+  }
   if (failed_ > 0) return;
   if (first) due_ = clock_->Now() + std::chrono::milliseconds(options_.schedule_delay_ms);
   Send(/*all=*/false, kTimeout);
