@@ -3,9 +3,9 @@
 #
 #   tools/build_conformance.sh DIR      DIR/toolchain holds Go and Node.js, as tools/setup.sh put them there
 #
-# Afterwards DIR holds bin/{h2spec,grpcurl,interop_client,inference_client}, js/node_modules, and cache/,
-# which makes the next build fast and may be removed. Versions: tests/conformance/go/go.mod and go.sum,
-# tests/conformance/js/package-lock.json. Nothing is written outside of DIR.
+# Afterwards DIR holds bin/{h2spec,grpcurl,interop_client,inference_client,otel_collector}, js/node_modules, and
+# cache/, which makes the next build fast and may be removed. Versions: go.mod and go.sum in tests/conformance/go and
+# .../collector, tests/conformance/js/package-lock.json. Nothing is written outside of DIR.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -34,6 +34,10 @@ options=(module=nereid/conformance Mgrpc_service.proto=$package Mmodel_config.pr
 PATH=$destination/bin:$PATH protoc -I "$root/proto" --go_out=. --go-grpc_out=. "${options[@]/#/--go_opt=}" \
   "${options[@]/#/--go-grpc_opt=}" grpc_service.proto model_config.proto
 go_build inference_client .
+
+# A module of its own: what it requires has nothing to do with the others.
+cd "$root/tests/conformance/collector"
+go_build otel_collector .
 
 cp "$root"/tests/conformance/js/{package.json,package-lock.json} "$destination/js"
 cd "$destination/js"

@@ -166,10 +166,10 @@ install_conformance() {
   install_aside "Go and Node.js" conformance/toolchain "$(section pip-conformance)"
   install_aside "schemathesis and the clients of KServe" conformance/python "$(section pip-conformance-python)"
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
-  stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/js/package*.json \
+  stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/collector/* tests/conformance/js/package*.json \
     proto/{grpc_service,model_config}.proto "$destination/toolchain/nereid.stamp" | sha256sum | cut -d' ' -f1)
   [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$stamp" ]] || return 0
-  say "building the clients of the conformance tests in $destination (two minutes the first time)"
+  say "building the clients of the conformance tests in $destination (some minutes the first time)"
   rm -f "$destination/nereid.stamp"
   mkdir -p build/logs
   if ! tools/build_conformance.sh "$destination" >build/logs/conformance-setup.log 2>&1 </dev/null; then
