@@ -27,7 +27,7 @@ help:
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
 	@echo "make python-ends   processes of Python models and servers killed 200 times at random"
 	@echo "make frameworks-test   the backends openvino, pytorch and tensorflow (3 GB to install)"
-	@echo "make conformance   HTTP/2 and gRPC against h2spec and clients in Go and JavaScript (1.2 GB to install)"
+	@echo "make conformance   HTTP/2 and gRPC against h2spec, a collector of traces, a browser, clients of others (2 GB to install)"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
 	@echo "make fuzz    ten minutes of each fuzz target             (ARGS='--seconds 60 TARGET')"
@@ -95,7 +95,7 @@ frameworks-test:
 	@tools/frameworks_test.sh $(ARGS)
 
 conformance:
-	@tools/setup.sh --conformance && tools/stage.sh && tools/build.sh release grpc_interop_server && \
+	@tools/setup.sh --conformance --collector && tools/stage.sh && tools/build.sh release grpc_interop_server && \
 	  exec .venv/bin/python -m pytest -q tests/conformance $(ARGS)
 
 lint:

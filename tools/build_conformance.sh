@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Builds the programs of others that tests/conformance runs against the server, and a client in Go.
 #
-#   tools/build_conformance.sh DIR      DIR/toolchain holds Go and Node.js, as tools/setup.sh put them there
+#   tools/build_conformance.sh DIR [collector]
 #
-# Afterwards DIR holds bin/{h2spec,grpcurl,interop_client,inference_client,otel_collector}, js/node_modules, and
-# cache/, which makes the next build fast and may be removed. Versions: go.mod and go.sum in tests/conformance/go and
-# .../collector, tests/conformance/js/package-lock.json. Nothing is written outside of DIR.
+# DIR/toolchain holds Go and Node.js, as tools/setup.sh put them there. Afterwards DIR holds
+# bin/{h2spec,grpcurl,interop_client,inference_client}, js/node_modules, and cache/, which makes the next build fast and
+# may be removed. With `collector` it builds only bin/otel_collector, which takes longer than all others. Versions: go.mod
+# and go.sum in tests/conformance/go and .../collector, tests/conformance/js/package-lock.json. Nothing is written
+# outside of DIR.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 mkdir -p "$1"
 destination=$(cd "$1" && pwd)
-rm -rf "$destination"/{bin,go,js}
-mkdir -p "$destination"/{bin,go,js}
 
 # What a user has set for Go, such as another source of modules, holds; but not another toolchain.
 unset GOROOT GOOS GOARCH GOBIN
@@ -21,6 +21,16 @@ export GOFLAGS="-mod=readonly -modcacherw -buildvcs=false -trimpath"
 export GOPATH=$destination/cache/go GOMODCACHE=$destination/cache/go/mod GOCACHE=$destination/cache/go/build
 go_build() { "$destination/toolchain/go/bin/go" build -ldflags="-s -w" -o "$destination/bin/$1" "$2"; }
 
+if [[ ${2:-} == collector ]]; then
+  # A module of its own: what it requires has nothing to do with the others.
+  mkdir -p "$destination/bin"
+  cd tests/conformance/collector
+  go_build otel_collector .
+  exit
+fi
+
+rm -rf "$destination"/{go,js}
+mkdir -p "$destination"/{bin,go,js}
 # The module is copied, because the code that protoc generates becomes a package of it.
 cp tests/conformance/go/{go.mod,go.sum,main.go} "$destination/go"
 cd "$destination/go"
@@ -34,10 +44,6 @@ options=(module=nereid/conformance Mgrpc_service.proto=$package Mmodel_config.pr
 PATH=$destination/bin:$PATH protoc -I "$root/proto" --go_out=. --go-grpc_out=. "${options[@]/#/--go_opt=}" \
   "${options[@]/#/--go-grpc_opt=}" grpc_service.proto model_config.proto
 go_build inference_client .
-
-# A module of its own: what it requires has nothing to do with the others.
-cd "$root/tests/conformance/collector"
-go_build otel_collector .
 
 cp "$root"/tests/conformance/js/{package.json,package-lock.json} "$destination/js"
 cd "$destination/js"

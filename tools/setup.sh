@@ -7,6 +7,7 @@
 #     --lint   also the clang tools of `make lint` and `make fuzz`
 #     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
 #     --conformance   also what `make conformance` needs: Go, Node.js, and the clients that they build, a browser
+#     --collector   with --conformance: also the OpenTelemetry Collector, which takes some minutes to build
 #     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. The
 #              backend is then built and staged until `--framework=none`.
 #     --framework-tests   also the Python sides of PyTorch and TensorFlow, which make models for tests
@@ -23,7 +24,7 @@ fail() { echo "setup: $*" >&2; exit 1; }
 sections=(apt)
 with_original=false
 with_bench=false
-with_conformance=false
+with_conformance=false with_collector=false
 with_vad=false with_pythons=false
 with_framework_tests=false
 frameworks=()
@@ -34,9 +35,10 @@ for argument in "$@"; do
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
     --conformance) sections+=(apt-conformance) with_conformance=true ;;
+    --collector) with_collector=true ;;
     --framework-tests) with_framework_tests=true ;;
     --framework=*) frameworks+=("${argument#*=}") ;;
-    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --conformance, --framework=NAME, --framework-tests)" ;;
+    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --conformance, --collector, --framework=NAME, --framework-tests)" ;;
   esac
 done
 
@@ -166,10 +168,10 @@ install_conformance() {
   install_aside "Go and Node.js" conformance/toolchain "$(section pip-conformance)"
   install_aside "schemathesis and the clients of KServe" conformance/python "$(section pip-conformance-python)"
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
-  stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/collector/* tests/conformance/js/package*.json \
+  stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/js/package*.json \
     proto/{grpc_service,model_config}.proto "$destination/toolchain/nereid.stamp" | sha256sum | cut -d' ' -f1)
   [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$stamp" ]] || return 0
-  say "building the clients of the conformance tests in $destination (some minutes the first time)"
+  say "building the clients of the conformance tests in $destination (two minutes the first time)"
   rm -f "$destination/nereid.stamp"
   mkdir -p build/logs
   if ! tools/build_conformance.sh "$destination" >build/logs/conformance-setup.log 2>&1 </dev/null; then
@@ -177,6 +179,19 @@ install_conformance() {
     fail "could not build them (log: build/logs/conformance-setup.log). Are the Go module proxy and the npm registry reachable?"
   fi
   echo "$stamp" >"$destination/nereid.stamp"
+}
+
+install_collector() {
+  local destination=build/deps/conformance stamp
+  stamp=$(cat tools/build_conformance.sh tests/conformance/collector/* | sha256sum | cut -d' ' -f1)
+  [[ $(cat "$destination/collector.stamp" 2>/dev/null) != "$stamp" ]] || return 0
+  say "building the OpenTelemetry Collector in $destination (some minutes the first time)"
+  mkdir -p build/logs
+  if ! tools/build_conformance.sh "$destination" collector >build/logs/collector-setup.log 2>&1 </dev/null; then
+    tail -n 15 build/logs/collector-setup.log >&2
+    fail "could not build it (log: build/logs/collector-setup.log). Is the Go module proxy reachable?"
+  fi
+  echo "$stamp" >"$destination/collector.stamp"
 }
 
 # Writes the file that CMake reads, one name per line, but only if its content changes.
@@ -216,6 +231,9 @@ if $with_bench; then
 fi
 if $with_conformance; then
   install_conformance
+fi
+if $with_collector; then
+  install_collector
 fi
 if $with_framework_tests; then
   install_aside "PyTorch's Python side" pytorch-python/site "$(section pip-pytorch-python)"

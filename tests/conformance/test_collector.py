@@ -29,7 +29,7 @@ FIELD = re.compile(r"^ {4}(Trace ID|Parent ID|ID|Name|Kind) +: (.*)$", re.MULTIL
 
 if not COLLECTOR.exists():
     pytest.skip(
-        "the collector is not installed: tools/setup.sh --conformance", allow_module_level=True
+        "the collector is not installed: tools/setup.sh --conformance --collector", allow_module_level=True
     )
 
 
