@@ -8,7 +8,7 @@ CTest programs, pytest cases, and every other check as one (a build that fails, 
 the ABI, a fuzzer). Environment:
 
     CI=true          also the steps that build the code again: the sanitizers, the clang build
-                     (-Wthread-safety -Werror), and half a minute of each fuzzer; and the programs
+                     (-Wthread-safety -Werror), and 20 seconds of each fuzzer; and the programs
                      of others (tests/conformance), which otherwise run where they are installed
     FUZZ_SECONDS=N   fuzz each target for N seconds, also without CI=true; 0: none
 """
@@ -217,7 +217,7 @@ def choose_steps(
             "frameworks": lambda: python_tests("frameworks", FRAMEWORK_TESTS, *selection),
         }
     in_ci = os.environ.get("CI") == "true"
-    fuzz_seconds = int(os.environ.get("FUZZ_SECONDS") or (30 if in_ci else 0))
+    fuzz_seconds = int(os.environ.get("FUZZ_SECONDS") or (20 if in_ci else 0))
     steps: dict[str, Callable[[], Outcome]] = {
         "includes": include_rules,
         "boundary": c_boundary,
