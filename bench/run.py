@@ -33,6 +33,7 @@ from racetrack import (  # noqa: E402
     perf_analyzer,
     python_models,
     python_page,
+    shared_memory,
     table,
     tls,
 )
@@ -111,6 +112,9 @@ class Track:
             "nereid": tuple(nereid_options),
             "original": (),
         }
+        if group.shared:
+            for name, options in shared_memory.OPTIONS.items():
+                self.options[name] += options
         if group.tls:
             for name, options in tls.options(*make_certificate(work)).items():
                 self.options[name] += options
@@ -126,6 +130,8 @@ class Track:
         if row.tls and contestant.name == "original":
             row = replace(row, protocol="grpc")  # it has no TLS on its HTTP port
         files = write_files(self.work / "requests", self.repository, row)
+        if files.segments is not None:
+            files.segments.register(contestant.http)
         address = contestant.address(row.protocol)
         return load(self.tools, row, files, address, contestant.pid, placement)
 

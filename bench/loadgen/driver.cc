@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <string>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -59,13 +60,25 @@ absl::Status OneRoundTrip(Transport* transport, int slot) {
   return absl::FailedPreconditionError("the server answered with an error");
 }
 
+absl::Status CheckInFile(Transport* transport, int slot, const Reference& reference,
+                         const AnswerFile& file) {
+  RETURN_IF_ERROR(file.Clear());
+  RETURN_IF_ERROR(OneRoundTrip(transport, slot));
+  ASSIGN_OR_RETURN(const std::string bytes, file.Read());
+  return reference.Check(bytes, AnswerForm::kBinary);
+}
+
 }  // namespace
 
 absl::Status CheckAnswers(Transport* transport, const Reference& reference, AnswerForm form,
-                          int rounds) {
+                          int rounds, const AnswerFile& file) {
   transport->KeepAnswers(true);
   for (int round = 0; round < rounds; ++round) {
     for (int slot = 0; slot < transport->slots(); ++slot) {
+      if (file.used()) {
+        RETURN_IF_ERROR(CheckInFile(transport, slot, reference, file));
+        continue;
+      }
       RETURN_IF_ERROR(OneRoundTrip(transport, slot));
       RETURN_IF_ERROR(reference.Check(transport->answer(slot), form));
     }

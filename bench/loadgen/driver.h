@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bench/loadgen/answer.h"
+#include "bench/loadgen/answer_file.h"
 #include "bench/loadgen/histogram.h"
 #include "bench/loadgen/transport.h"
 
@@ -29,9 +30,9 @@ struct Measured {
 };
 
 // Sends `rounds` requests on each slot, one slot after the other, and compares every answer.
-// DATA_LOSS for a wrong one.
+// DATA_LOSS for a wrong one. `file`: where the tensors are, if not in the answers.
 absl::Status CheckAnswers(Transport* transport, const Reference& reference, AnswerForm form,
-                          int rounds);
+                          int rounds, const AnswerFile& file = AnswerFile());
 
 // A closed loop over all slots for `length`. Requests in flight at the end do not count.
 absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration length);

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,7 @@ class FakeTransport final : public Transport {
   int slots() const override { return slots_; }
   absl::Status Send(int slot) override {
     ++sent;
+    if (on_send) on_send();
     waiting_.push_back(slot);
     return absl::OkStatus();
   }
@@ -44,6 +48,7 @@ class FakeTransport final : public Transport {
     return absl::string_view(reinterpret_cast<const char*>(&value), sizeof value);
   }
 
+  std::function<void()> on_send;
   bool ok = true;
   bool keeps = false;
   float value = kValue;
@@ -81,6 +86,26 @@ TEST(CheckAnswersTest, StopsAtAnError) {
   FakeTransport transport(1);
   transport.ok = false;
   EXPECT_FALSE(CheckAnswers(&transport, OneValue(), AnswerForm::kBinary, 1).ok());
+}
+
+TEST(CheckAnswersTest, LooksIntoTheFile) {
+  const std::string path = testing::TempDir() + "driver_test.answer";
+  // Every request writes the value, as a server does.
+  FakeTransport transport(2);
+  std::ofstream(path, std::ios::binary) << std::string(sizeof kValue, '\0');
+  transport.on_send = [&] {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(&kValue), sizeof kValue);
+  };
+  const AnswerFile file(path, sizeof kValue);
+  EXPECT_TRUE(CheckAnswers(&transport, OneValue(), AnswerForm::kBinary, 2, file).ok());
+  EXPECT_EQ(transport.sent, 4);
+  transport.on_send = nullptr;
+  EXPECT_EQ(CheckAnswers(&transport, OneValue(), AnswerForm::kBinary, 1, file).code(),
+            absl::StatusCode::kDataLoss);
+  std::filesystem::remove(path);
+  EXPECT_EQ(CheckAnswers(&transport, OneValue(), AnswerForm::kBinary, 1, file).code(),
+            absl::StatusCode::kNotFound);
 }
 
 TEST(ClosedLoopTest, CountsWhatCompletes) {

@@ -125,7 +125,8 @@ absl::Status Run(const Options& options) {
   ASSIGN_OR_RETURN(const std::string expected, ReadFile(options.expect_file));
   ASSIGN_OR_RETURN(const Reference reference, Reference::Parse(expected));
   ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Connect(options));
-  RETURN_IF_ERROR(CheckAnswers(transport.get(), reference, options.expect_form, options.checks));
+  RETURN_IF_ERROR(CheckAnswers(transport.get(), reference, options.expect_form, options.checks,
+                               AnswerFile(options.answer_file, expected.size())));
   RETURN_IF_ERROR(Load(options, transport.get(), options.warmup_seconds).status());
   for (int i = 0; i < options.repeat; ++i) {
     ASSIGN_OR_RETURN(const std::string report, MeasureOnce(options, transport.get()));

@@ -22,6 +22,7 @@ const char kUsage[] =
   --header-length=N     HTTP: bytes of JSON in front of binary tensors (default: all is JSON)
   --expect=FILE         the right answer: little-endian FP32 values
   --expect-form=binary|json
+  --answer-file=FILE    where the server writes the tensors of its answers: shared memory
   --concurrency=N       requests in flight at most (1)
   --channels=N          gRPC: TCP connections (1)
   --responses=N         gRPC: ModelStreamInfer, one stream a slot, N responses a request; 0: ModelInfer (0)
@@ -70,6 +71,7 @@ std::map<std::string, Setter> Setters(Options* o) {
       {"body", text(&o->body_file)},
       {"header-length", integer(&o->header_length, 0)},
       {"expect", text(&o->expect_file)},
+      {"answer-file", text(&o->answer_file)},
       {"expect-form",
        [o](const std::string& value) {
          o->expect_form = value == "json" ? AnswerForm::kJson : AnswerForm::kBinary;

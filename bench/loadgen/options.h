@@ -20,6 +20,7 @@ struct Options {
   int64_t header_length = -1;  // HTTP: bytes of JSON before the binary part
   std::string expect_file;     // FP32 values of the one output
   AnswerForm expect_form = AnswerForm::kBinary;
+  std::string answer_file;  // holds the tensors of the answers; empty: the answers do
   int concurrency = 1;      // slots: connections, or calls in flight
   bool tls = false;         // TLS, without verifying the server's certificate
   int channels = 1;         // gRPC: TCP connections

@@ -69,6 +69,8 @@ def loadgen_command(
         f"--warmup={tools.warmup}",
         *more,
     ]
+    if files.segments is not None:
+        command.append(f"--answer-file={files.segments.answer_file}")
     if files.header_length is not None:
         command.append(f"--header-length={files.header_length}")
     return command

@@ -17,6 +17,7 @@ import onnxruntime
 from tritonclient.grpc import service_pb2
 
 from racetrack import networks
+from racetrack.shared_memory import Segments
 from support.ensembles import add_ensemble, step_text
 from support.repository import ModelRepository, parameters_text, tensor_text
 from support.sequences import state_text
@@ -42,6 +43,7 @@ class Model:
     # its input.
     onnx_file: str | None = None
     batched: bool = False  # the server joins requests into batches
+    datatype: str = "FP32"  # BYTES: each element is the four bytes of a float
 
 
 IDENTITY_SMALL = Model("identity_small", "identity, 16 floats", "INPUT0", "OUTPUT0", (SMALL,))
@@ -94,6 +96,16 @@ SEQUENCE_MODELS = tuple(
     for strategy in ("direct", "oldest")
 )
 
+# Models of the group "tensors".
+MEBI = 1 << 20
+TENSORS_4 = Model("identity_4_mb", "identity, 4 MiB", "INPUT0", "OUTPUT0", (MEBI,))
+TENSORS_64 = Model("identity_64_mb", "identity, 64 MiB", "INPUT0", "OUTPUT0", (16 * MEBI,))
+TENSORS_JSON = Model("identity_100k", "identity, 100,000 floats", "INPUT0", "OUTPUT0", (100_000,))
+TENSORS_BYTES = Model(
+    "identity_bytes", "identity, 10,000 strings", "INPUT0", "OUTPUT0", (10_000,), datatype="BYTES"
+)
+TENSOR_MODELS = (TENSORS_4, TENSORS_64, TENSORS_JSON, TENSORS_BYTES)
+
 # The model of the group "streams": it sends one response per element of a request.
 REPEAT = Model("repeat", "repeat", "IN", "OUT", (1,))
 
@@ -137,6 +149,7 @@ class Row:
     batch: int = 1  # rows per request, for models that batch
     seconds: float = 0  # shortest duration of a measurement, for models that answer slowly
     tls: bool = False
+    shared: bool = False  # the tensors are in shared memory
 
     @property
     def title(self) -> str:
@@ -144,7 +157,7 @@ class Row:
         pace = f", {self.rate:,}/s (open loop)" if self.rate else ""
         many = f", {self.responses:,} response{'s'[:self.responses > 1]}" if self.responses else ""
         rows = f", {self.batch} rows" if self.batch > 1 else ""
-        over = " over TLS" if self.tls else ""
+        over = " over TLS" if self.tls else " in shared memory" if self.shared else ""
         return f"{self.model.title}{suffix}{pace}{many}{rows}{over}"
 
     @property
@@ -152,7 +165,7 @@ class Row:
         at = f"/at-{self.rate}" if self.rate else ""
         many = f"/responses-{self.responses}" if self.responses else ""
         rows = f"/rows-{self.batch}" if self.batch > 1 else ""
-        over = "/tls" if self.tls else ""
+        over = "/tls" if self.tls else "/shared" if self.shared else ""
         return f"{self.model.name}/{self.protocol}/{self.form}/{self.concurrency}{at}{many}{rows}{over}"
 
 
@@ -207,6 +220,17 @@ TLS_ROWS = (
         for concurrency in (1, 16, 64)
     ),
     *(Row(IDENTITY_LARGE, protocol, "binary", 4, tls=True) for protocol in BOTH),
+)
+
+TENSOR_ROWS = (
+    *(
+        Row(model, protocol, "binary", concurrency, shared=True)
+        for model, concurrencies in ((TENSORS_4, (1, 4)), (TENSORS_64, (1,)))
+        for protocol in BOTH
+        for concurrency in concurrencies
+    ),
+    *_rows(TENSORS_JSON, ("http",), (1, 4), "json"),
+    *_rows(TENSORS_BYTES, BOTH, (1, 16)),
 )
 
 ENSEMBLE_ROWS = tuple(
@@ -270,6 +294,16 @@ def write_ensembles_repository(root: Path) -> Path:
     return root
 
 
+def write_tensors_repository(root: Path) -> Path:
+    """Writes all models of the group "tensors" below `root`."""
+    models = ModelRepository(root)
+    models.add_identity("identity_small", "FP32", (SMALL,))
+    for model in TENSOR_MODELS:
+        data_type = "STRING" if model.datatype == "BYTES" else model.datatype
+        models.add_identity(model.name, data_type, model.shape)
+    return root
+
+
 def _add_identity_chain(models: ModelRepository) -> None:
     steps = []
     for member, source, target in (("first", "INPUT0", "between"), ("second", "between", "OUTPUT0")):
@@ -323,6 +357,11 @@ class Group:
         """Whether the servers of this group serve over TLS."""
         return any(row.tls for row in self.rows)
 
+    @property
+    def shared(self) -> bool:
+        """Whether clients of this group use shared memory."""
+        return any(row.shared for row in self.rows)
+
 
 GROUPS = {
     "race": Group(ROWS, write_repository),
@@ -331,6 +370,7 @@ GROUPS = {
     "sequences": Group(SEQUENCE_ROWS, write_sequences_repository),
     "ensembles": Group(ENSEMBLE_ROWS, write_ensembles_repository),
     "tls": Group(TLS_ROWS, write_bare_repository),
+    "tensors": Group(TENSOR_ROWS, write_tensors_repository),
 }
 
 
@@ -396,6 +436,8 @@ class Files:
     # its value.
     echo_head: Path | None
     tensor_bytes: int
+    # Of a row with shared memory: the segments, of which the second gets the answers.
+    segments: Segments | None = None
 
 
 def write_files(folder: Path, repository: Path, row: Row) -> Files:
@@ -403,24 +445,29 @@ def write_files(folder: Path, repository: Path, row: Row) -> Files:
     them."""
     folder.mkdir(parents=True, exist_ok=True)
     variant = f"-responses{row.responses}" if row.responses else f"-rows{row.batch}"
-    stem = f"{row.model.name}-{row.protocol}-{row.form}{variant}"
+    stem = f"{row.model.name}-{row.protocol}-{row.form}{variant}{'-shared' if row.shared else ''}"
     values = _input_values(row)
     expect = folder / f"{row.model.name}{variant}.expect"
-    expect.write_bytes(_expected(row.model, repository, values).tobytes())
+    expect.write_bytes(tensor_bytes(row.model, _expected(row.model, repository, values)))
+    segments = Segments.of(row.model) if row.shared else None
     body = folder / f"{stem}.body"
     header_length = None
-    if row.responses:
+    if segments is not None:
+        segments.write(tensor_bytes(row.model, values))
+        body.write_bytes(shared_body(row, values, segments))
+    elif row.responses:
         body.write_bytes(repeat_body(row.model, values))
     elif row.protocol == "grpc":
         body.write_bytes(grpc_body(row.model, values))
     else:
         header_length = write_http_body(body, row, values)
     head = None
-    echoes = row.model.onnx_file is None and row.form == "binary"
-    if echoes and not row.sequence_length and not row.tls:  # the echo servers have no TLS
+    echoes = row.model.onnx_file is None and row.form == "binary" and row.model.datatype == "FP32"
+    # The echo servers have neither TLS nor shared memory.
+    if echoes and not row.sequence_length and not row.tls and not row.shared:
         head = folder / f"{stem}.head"
         head.write_bytes(_echo_head(row, values))
-    return Files(body, expect, header_length, head, values.nbytes)
+    return Files(body, expect, header_length, head, values.nbytes, segments)
 
 
 def input_shape(row: Row) -> tuple[int, ...]:
@@ -450,9 +497,22 @@ def _expected(model: Model, repository: Path, values: np.ndarray) -> np.ndarray:
     return session.run([model.output_name], {model.input_name: values})[0]
 
 
+def tensor_bytes(model: Model, values: np.ndarray) -> bytes:
+    """The tensor as the protocols have it."""
+    if model.datatype != "BYTES":
+        return values.tobytes()
+    floats = values.ravel().view(np.uint32)
+    return np.stack([np.full_like(floats, 4), floats], axis=1).tobytes()
+
+
 def write_http_body(path: Path, row: Row, values: np.ndarray) -> int | None:
     """Writes an HTTP body. Returns the length of its JSON part; None if the whole body is JSON."""
-    tensor = {"name": row.model.input_name, "shape": list(values.shape), "datatype": "FP32"}
+    data = tensor_bytes(row.model, values)
+    tensor: dict[str, object] = {
+        "name": row.model.input_name,
+        "shape": list(values.shape),
+        "datatype": row.model.datatype,
+    }
     output: dict[str, object] = {"name": row.model.output_name}
     if row.form == "json":
         document = {
@@ -461,19 +521,50 @@ def write_http_body(path: Path, row: Row, values: np.ndarray) -> int | None:
         }
         path.write_text(json.dumps(document), encoding="ascii")
         return None
-    tensor["parameters"] = {"binary_data_size": values.nbytes}
+    tensor["parameters"] = {"binary_data_size": len(data)}
     output["parameters"] = {"binary_data": True}
     head = json.dumps({"inputs": [tensor], "outputs": [output]}).encode()
-    path.write_bytes(head + values.tobytes())
+    path.write_bytes(head + data)
     return len(head)
 
 
 def grpc_body(model: Model, values: np.ndarray) -> bytes:
     request = service_pb2.ModelInferRequest(model_name=model.name)
-    request.inputs.add(name=model.input_name, datatype="FP32", shape=values.shape)
+    request.inputs.add(name=model.input_name, datatype=model.datatype, shape=values.shape)
     request.outputs.add(name=model.output_name)
-    request.raw_input_contents.append(values.tobytes())
+    request.raw_input_contents.append(tensor_bytes(model, values))
     return request.SerializeToString()
+
+
+def shared_body(row: Row, values: np.ndarray, segments: Segments) -> bytes:
+    """A request whose tensors are in regions that have the names of the segments."""
+    size = values.nbytes
+    if row.protocol == "grpc":
+        request = service_pb2.ModelInferRequest(model_name=row.model.name)
+        tensor = request.inputs.add(
+            name=row.model.input_name, datatype=row.model.datatype, shape=values.shape
+        )
+        output = request.outputs.add(name=row.model.output_name)
+        for place, region in ((tensor, segments.input), (output, segments.output)):
+            place.parameters["shared_memory_region"].string_param = region
+            place.parameters["shared_memory_byte_size"].int64_param = size
+        return request.SerializeToString()
+
+    def in_region(region: str) -> dict[str, object]:
+        return {"shared_memory_region": region, "shared_memory_byte_size": size}
+
+    document = {
+        "inputs": [
+            {
+                "name": row.model.input_name,
+                "shape": list(values.shape),
+                "datatype": row.model.datatype,
+                "parameters": in_region(segments.input),
+            }
+        ],
+        "outputs": [{"name": row.model.output_name, "parameters": in_region(segments.output)}],
+    }
+    return json.dumps(document).encode()
 
 
 def repeat_body(model: Model, values: np.ndarray) -> bytes:
