@@ -1,8 +1,11 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#define CURL_DISABLE_TYPECHECK  // or else some functions are macros
 #include <curl/curl.h>
+#include <dlfcn.h>
 
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 #include "frontends/tracing/http_sender.h"
@@ -14,11 +17,60 @@ constexpr long kConnectSeconds = 3;
 
 size_t Discard(char*, size_t size, size_t count, void*) { return size * count; }
 
+// libcurl, loaded when traces are sent and never before: it brings some thirty libraries, which
+// would cost every server start-up time and memory. Stays loaded.
+struct Curl {
+  decltype(&::curl_global_init) global_init;
+  decltype(&::curl_easy_init) easy_init;
+  decltype(&::curl_easy_cleanup) easy_cleanup;
+  decltype(&::curl_easy_setopt) easy_setopt;
+  decltype(&::curl_easy_getinfo) easy_getinfo;
+  decltype(&::curl_easy_perform) easy_perform;
+  decltype(&::curl_easy_strerror) easy_strerror;
+  decltype(&::curl_slist_append) slist_append;
+  decltype(&::curl_slist_free_all) slist_free_all;
+};
+
+absl::StatusOr<Curl> LoadCurl() {
+  constexpr char kLibrary[] = "libcurl.so.4";
+  void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("sending traces needs libcurl (Debian package libcurl4): ", dlerror()));
+  }
+  Curl curl;
+  const auto find = [library](const char* name, auto* function) {
+    *function = reinterpret_cast<std::decay_t<decltype(*function)>>(dlsym(library, name));
+    return *function != nullptr;
+  };
+  const bool complete = find("curl_global_init", &curl.global_init) &&
+                        find("curl_easy_init", &curl.easy_init) &&
+                        find("curl_easy_cleanup", &curl.easy_cleanup) &&
+                        find("curl_easy_setopt", &curl.easy_setopt) &&
+                        find("curl_easy_getinfo", &curl.easy_getinfo) &&
+                        find("curl_easy_perform", &curl.easy_perform) &&
+                        find("curl_easy_strerror", &curl.easy_strerror) &&
+                        find("curl_slist_append", &curl.slist_append) &&
+                        find("curl_slist_free_all", &curl.slist_free_all);
+  if (!complete) return absl::InternalError(absl::StrCat(kLibrary, " lacks functions"));
+  if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    return absl::InternalError("libcurl cannot be used");
+  }
+  return curl;
+}
+
+// The same for all callers.
+const absl::StatusOr<Curl>& Library() {
+  static const absl::StatusOr<Curl> library = LoadCurl();
+  return library;
+}
+
+// REQUIRES: the library is loaded, without which there is nothing to free.
 struct FreeHandle {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  void operator()(CURL* handle) const { Library()->easy_cleanup(handle); }
 };
 struct FreeList {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const { Library()->slist_free_all(list); }
 };
 
 // Errors that say that nothing is wrong with the message.
@@ -28,26 +80,27 @@ bool MayPass(long http_status) {
 
 class CurlSender final : public HttpSender {
  public:
-  CurlSender(std::unique_ptr<CURL, FreeHandle> handle,
+  CurlSender(const Curl& library, std::unique_ptr<CURL, FreeHandle> handle,
              std::unique_ptr<curl_slist, FreeList> headers)
-      : handle_(std::move(handle)), headers_(std::move(headers)) {}
+      : library_(library), handle_(std::move(handle)), headers_(std::move(headers)) {}
 
   absl::Status Post(absl::string_view body, Duration timeout) override {
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
     CURL* const curl = handle_.get();
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(milliseconds.count()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-    const CURLcode code = curl_easy_perform(curl);
-    if (code != CURLE_OK) return absl::UnavailableError(curl_easy_strerror(code));
+    library_.easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(milliseconds.count()));
+    library_.easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
+    library_.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    const CURLcode code = library_.easy_perform(curl);
+    if (code != CURLE_OK) return absl::UnavailableError(library_.easy_strerror(code));
     long status = 0;
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    library_.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (status >= 200 && status < 300) return absl::OkStatus();
     const std::string text = absl::StrCat("the answer is HTTP ", status);
     return MayPass(status) ? absl::UnavailableError(text) : absl::InternalError(text);
   }
 
  private:
+  const Curl library_;
   const std::unique_ptr<CURL, FreeHandle> handle_;
   const std::unique_ptr<curl_slist, FreeList> headers_;
 };
@@ -60,12 +113,13 @@ absl::StatusOr<std::unique_ptr<HttpSender>> MakeCurlSender(
     return absl::InvalidArgumentError(
         absl::StrCat("the URL of a collector begins with http:// or https://: '", url, "'"));
   }
-  static const CURLcode global = curl_global_init(CURL_GLOBAL_DEFAULT);
-  std::unique_ptr<CURL, FreeHandle> handle(global == CURLE_OK ? curl_easy_init() : nullptr);
+  const absl::StatusOr<Curl>& library = Library();
+  if (!library.ok()) return library.status();
+  std::unique_ptr<CURL, FreeHandle> handle(library->easy_init());
   if (handle == nullptr) return absl::InternalError("libcurl cannot be used");
   std::unique_ptr<curl_slist, FreeList> list;
-  const auto add = [&list](const char* header) {
-    curl_slist* const longer = curl_slist_append(list.get(), header);
+  const auto add = [&](const char* header) {
+    curl_slist* const longer = library->slist_append(list.get(), header);
     if (longer == nullptr) return;
     (void)list.release();
     list.reset(longer);
@@ -74,15 +128,15 @@ absl::StatusOr<std::unique_ptr<HttpSender>> MakeCurlSender(
   add("Expect:");  // no pause before large messages
   for (const std::string& header : headers) add(header.c_str());
   CURL* const curl = handle.get();
-  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
-  curl_easy_setopt(curl, CURLOPT_POST, 1L);
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list.get());
-  curl_easy_setopt(curl, CURLOPT_USERAGENT, "nereid/" NEREID_VERSION);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Discard);
-  return std::make_unique<CurlSender>(std::move(handle), std::move(list));
+  library->easy_setopt(curl, CURLOPT_URL, url.c_str());
+  library->easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  library->easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  library->easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
+  library->easy_setopt(curl, CURLOPT_POST, 1L);
+  library->easy_setopt(curl, CURLOPT_HTTPHEADER, list.get());
+  library->easy_setopt(curl, CURLOPT_USERAGENT, "nereid/" NEREID_VERSION);
+  library->easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Discard);
+  return std::make_unique<CurlSender>(*library, std::move(handle), std::move(list));
 }
 
 }  // namespace nereid

@@ -23,7 +23,7 @@ class HttpSender {
 };
 
 // Posts protobuf messages to `url` by libcurl. `headers`: further ones, "Name: value".
-// INVALID_ARGUMENT for a URL that is not of http or https.
+// INVALID_ARGUMENT for a URL that is not of http or https, NOT_FOUND if there is no libcurl.
 absl::StatusOr<std::unique_ptr<HttpSender>> MakeCurlSender(const std::string& url,
                                                            const std::vector<std::string>& headers);
 
