@@ -21,6 +21,7 @@
 #include "base/version.h"
 #include "check.h"
 #include "exit_watchdog.h"
+#include "flags/cloud_environment.h"
 #include "flags/command_line.h"
 #include "flags/trace_environment.h"
 #include "run_model.h"
@@ -61,8 +62,9 @@ Settings DefaultSettings(const std::string& program) {
   settings.server.hold_until_queued = HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
   settings.server.hold_until_backlogged =
       HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));
-  settings.trace_environment = ReadTraceEnvironment(
-      [](const char* name) { return std::getenv(name); }, &settings.trace.otlp);
+  const Environment environment = [](const char* name) { return std::getenv(name); };
+  settings.trace_environment = ReadTraceEnvironment(environment, &settings.trace.otlp);
+  settings.cloud_environment = ReadCloudEnvironment(environment, &settings);
   const char* escape = std::getenv("TRITON_SERVER_ESCAPE_LOG_MESSAGES");
   if (escape != nullptr) {
     const std::string value = escape;

@@ -60,7 +60,9 @@ uint32_t HttpStreams(const GrpcServerOptions& grpc) {
 }
 
 absl::Status Failed(const char* service, const absl::Status& status) {
-  const char* code = status.code() == absl::StatusCode::kUnavailable ? "Unavailable" : "Internal";
+  const char* code = "Internal";
+  if (status.code() == absl::StatusCode::kUnavailable) code = "Unavailable";
+  if (status.code() == absl::StatusCode::kInvalidArgument) code = "Invalid argument";
   return absl::Status(status.code(), absl::StrCat("failed to start ", service, " service: ", code,
                                                   " - ", status.message()));
 }
@@ -82,9 +84,10 @@ absl::Status Services::Start(const Settings& settings) {
   RETURN_IF_ERROR(StartTracing(settings.trace));
   shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
   RETURN_IF_ERROR(LoadApiKeys(settings.api_key_file));
-  if (settings.allow_http) MakeHttpFrontend(settings);
+  if (settings.allow_http || settings.vertex_ai.listen.allow) MakeHttpFrontend(settings);
   if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
   if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
+  RETURN_IF_ERROR(StartCloudPorts(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
   return absl::OkStatus();
 }
@@ -172,7 +175,7 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   std::shared_ptr<http2::RequestAcceptor> rest;
   // What is restricted for gRPC must not be open as REST on the same port.
   const bool rest_is_safe = settings.grpc_restricted.empty();
-  if (http_frontend_ != nullptr && rest_is_safe)
+  if (settings.allow_http && rest_is_safe)
     rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
       GrpcServer::Start(options, server_, GrpcExecutors{admin_.get(), compression_.get(), access_log_.get()},
@@ -256,6 +259,16 @@ void Services::AddHttpGauges() {
       [raw] { return static_cast<double>(raw->flooding_clients()); });
 }
 
+absl::Status Services::StartCloudPorts(const Settings& settings) {
+  VertexAiSettings vertex_ai = settings.vertex_ai;
+  if (!vertex_ai.listen.allow) return absl::OkStatus();
+  vertex_ai.listen.thread_count = ThreadCount(vertex_ai.listen.thread_count, kMostHttpThreads);
+  cloud_ports_ =
+      std::make_unique<CloudPorts>(server_, http_frontend_.get(), admin_.get(), http_options_);
+  const absl::Status started = cloud_ports_->StartVertexAi(vertex_ai);
+  return started.ok() ? started : Failed("Vertex AI", started);
+}
+
 absl::Status Services::StartMetrics(const Settings& s) {
   metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_, admin_.get());
   HttpServerOptions options = s.metrics;
@@ -274,6 +287,7 @@ absl::Status Services::StartMetrics(const Settings& s) {
 void Services::Announce() {
   if (grpc_ != nullptr) grpc_->Announce();
   if (http_ != nullptr) http_->Announce();
+  if (cloud_ports_ != nullptr) cloud_ports_->Announce();
 }
 
 void Services::ClosePorts(TimePoint deadline) {
@@ -287,6 +301,7 @@ void Services::ClosePorts(TimePoint deadline) {
     LOG_WARNING << "no thread to close the gRPC port: " << e.what();
   }
   if (http_ != nullptr) http_->Stop(deadline);
+  if (cloud_ports_ != nullptr) cloud_ports_->Stop(deadline);
   if (grpc_closer.joinable()) {
     grpc_closer.join();
   } else if (grpc_ != nullptr) {

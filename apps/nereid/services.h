@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/spare_executor.h"
+#include "cloud_ports.h"
 #include "frontends/access/api_keys.h"
 #include "frontends/grpc/grpc_server.h"
 #include "frontends/http/http_frontend.h"
@@ -53,12 +54,13 @@ class Services {
   void StartExecutors();
   absl::Status LoadApiKeys(const std::string& path);
   absl::Status StartTracing(const TraceOptions& options);
-  // Makes what serves REST on both ports.
+  // Makes what serves REST on all ports.
   void MakeHttpFrontend(const Settings& settings);
   absl::Status StartGrpc(const Settings& settings);
   void AddGrpcGauges();
   absl::Status StartHttp(const Settings& settings);
   void AddHttpGauges();
+  absl::Status StartCloudPorts(const Settings& settings);
   absl::Status StartMetrics(const Settings& settings);
 
   Server* const server_;
@@ -75,6 +77,7 @@ class Services {
   HttpServerOptions http_options_;
   std::unique_ptr<GrpcServer> grpc_;
   std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<CloudPorts> cloud_ports_;  // null: none
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<HttpServer> metrics_;
 };

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cloud_settings.h"
 #include "frontends/access/restricted_apis.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/grpc/grpc_server_options.h"
@@ -66,6 +67,8 @@ struct Settings {
   TraceOptions trace;
   absl::Status trace_environment;  // what is wrong with it; counts if traces are sent
   bool trace_off = false;          // --trace-level=off was given
+  VertexAiSettings vertex_ai;
+  absl::Status cloud_environment;  // what is wrong with it; counts if such a port is opened
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // per stream, HTTP or gRPC
   // Settings of the response cache: [cache][setting]; become server.cache_configs.
   std::map<std::string, std::map<std::string, std::string>> cache_settings;

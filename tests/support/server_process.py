@@ -23,6 +23,7 @@ STOP_SECONDS = 45.0
 _STARTED = {
     "http": re.compile(r"Started HTTPService at \S*?:(\d+)"),
     "grpc": re.compile(r"Started GRPCInferenceService at \S*?:(\d+)"),
+    "vertex_ai": re.compile(r"Started Vertex AI HTTPService at \S*?:(\d+)"),
     "metrics": re.compile(r"Started Metrics Service at \S*?:(\d+)"),
 }
 
@@ -69,7 +70,7 @@ class ServerProcess:
     # -- ports ---------------------------------------------------------------------------------
 
     def port(self, service: str) -> int:
-        """The port the server printed for `service` ('http', 'grpc', 'metrics')."""
+        """The port the server printed for `service` ('http', 'grpc', 'metrics', ...)."""
 
         def printed() -> int | None:
             match = _STARTED[service].search(self.log_text())

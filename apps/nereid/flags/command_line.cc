@@ -85,9 +85,11 @@ absl::Status CheckPorts(const Settings& s) {
     std::string address;
     int port;
   };
-  const Service services[] = {{"HTTP", s.allow_http, s.http.address, s.http.port},
-                              {"GRPC", s.allow_grpc, s.grpc.address, s.grpc.port},
-                              {"metrics", s.server.metrics, s.metrics_address(), s.metrics.port}};
+  const Service services[] = {
+      {"HTTP", s.allow_http, s.http.address, s.http.port},
+      {"GRPC", s.allow_grpc, s.grpc.address, s.grpc.port},
+      {"metrics", s.server.metrics, s.metrics_address(), s.metrics.port},
+      {"Vertex AI", s.vertex_ai.listen.allow, s.vertex_ai.listen.address, s.vertex_ai.listen.port}};
   for (size_t i = 0; i < std::size(services); ++i) {
     for (size_t j = i + 1; j < std::size(services); ++j) {
       const Service& a = services[i];
@@ -116,7 +118,15 @@ absl::Status CheckTogether(const Settings& s) {
   if (s.trace.mode == TraceMode::kOpenTelemetry && !s.trace_environment.ok()) {
     return s.trace_environment;
   }
+  if (s.vertex_ai.listen.allow) RETURN_IF_ERROR(s.cloud_environment);
   return CheckPorts(s);
+}
+
+// Vertex AI names the repository of its containers.
+void TakePlatformRepository(Settings* s) {
+  const VertexAiSettings& vertex = s->vertex_ai;
+  if (!vertex.listen.allow || vertex.storage_uri.empty()) return;
+  if (s->server.model_repositories.empty()) s->server.model_repositories.insert(vertex.storage_uri);
 }
 
 // Combines the cache options.
@@ -173,6 +183,7 @@ absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* se
     }
   }
   RETURN_IF_ERROR(SetCacheConfigs(settings));
+  TakePlatformRepository(settings);
   return CheckTogether(*settings);
 }
 

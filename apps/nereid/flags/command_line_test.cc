@@ -142,8 +142,8 @@ TEST(CommandLineTest, UnknownOptionSuggestsTheNearest) {
 }
 
 TEST(CommandLineTest, OptionOfALaterVersionSaysSo) {
-  EXPECT_THAT(ErrorOf({"--vertex-ai-port=1"}),
-              HasSubstr("--vertex-ai-port is not supported by this version yet"));
+  EXPECT_THAT(ErrorOf({"--sagemaker-port=1"}),
+              HasSubstr("--sagemaker-port is not supported by this version yet"));
 }
 
 TEST(CommandLineTest, TraceConfig) {
@@ -347,6 +347,9 @@ TEST(CommandLineTest, SamePortTwice) {
               HasSubstr("The server cannot listen to HTTP requests and GRPC requests at the same "
                         "address and port 0.0.0.0:8001"));
   EXPECT_THAT(ErrorOf({"--metrics-port=8000"}), HasSubstr("HTTP requests and metrics requests"));
+  EXPECT_THAT(ErrorOf({"--allow-vertex-ai=true", "--vertex-ai-port=8002"}),
+              HasSubstr("The server cannot listen to metrics requests and Vertex AI requests at "
+                        "the same address and port 0.0.0.0:8002"));
   Settings off, elsewhere, any;
   EXPECT_TRUE(Parse({"--http-port=8001", "--allow-grpc=false"}, &off).ok());
   EXPECT_TRUE(Parse({"--http-port=8001", "--grpc-address=127.0.0.1"}, &elsewhere).ok());

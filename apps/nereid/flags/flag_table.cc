@@ -6,8 +6,8 @@ std::vector<FlagGroup> MakeFlagTable(Settings* settings) {
   return {ServerFlags(settings),   LogFlags(settings),     RepositoryFlags(settings),
           HttpFlags(settings),     GrpcFlags(settings),    AccessFlags(settings),
           MetricsFlags(settings),  BackendFlags(settings), CacheFlags(settings),
-          InstanceFlags(settings), DeviceFlags(settings),
-          TraceFlags(settings)};
+          InstanceFlags(settings), DeviceFlags(settings),  TraceFlags(settings),
+          VertexAiFlags(settings)};
 }
 
 }  // namespace nereid

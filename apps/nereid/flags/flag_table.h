@@ -28,6 +28,7 @@ FlagGroup CacheFlags(Settings* settings);
 FlagGroup InstanceFlags(Settings* settings);
 FlagGroup DeviceFlags(Settings* settings);
 FlagGroup TraceFlags(Settings* settings);
+FlagGroup VertexAiFlags(Settings* settings);  // cloud_flags.cc
 
 // Options of the original server that this version lacks, without dashes.
 bool IsOptionOfLaterVersion(absl::string_view name);

@@ -6,14 +6,8 @@
 namespace nereid {
 namespace {
 
-constexpr std::array kLaterOptions = {"allow-sagemaker",
-                                      "sagemaker-port",
-                                      "sagemaker-safe-port-range",
-                                      "sagemaker-thread-count",
-                                      "allow-vertex-ai",
-                                      "vertex-ai-port",
-                                      "vertex-ai-thread-count",
-                                      "vertex-ai-default-model"};
+constexpr std::array kLaterOptions = {"allow-sagemaker", "sagemaker-port",
+                                      "sagemaker-safe-port-range", "sagemaker-thread-count"};
 
 }  // namespace
 

@@ -49,17 +49,16 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
   if (request->method() == HttpMethod::kOptions) {
     return responder.Complete(cors_.Options(*request, AllowedMethods(route.methods)));
   }
-  if (auto refusal = Refuse(route, *request)) return responder.Complete(*std::move(refusal));
+  if (auto refusal = Refuse(route.group, *request)) return responder.Complete(*std::move(refusal));
   if (!IsMethodAllowed(route.methods, request->method())) {
     return responder.Complete(MethodNotAllowed(route));
   }
   route.handle(&endpoints_, {match->names, std::move(request)}, std::move(responder));
 }
 
-std::optional<HttpResponse> HttpFrontend::Refuse(const HttpRoute& route,
-                                                 const HttpRequest& request) const {
+std::optional<HttpResponse> HttpFrontend::Refuse(ApiGroup group, const HttpRequest& request) const {
   const std::optional<AccessRefusal> refusal = access_.Check(
-      route.group, [&](absl::string_view name) { return request.FindHeader(name).value_or(""); });
+      group, [&](absl::string_view name) { return request.FindHeader(name).value_or(""); });
   if (!refusal.has_value()) return std::nullopt;
   if (refusal->reason != AccessRefusal::Reason::kNoKey) {
     return MakeErrorResponse(403, refusal->message);

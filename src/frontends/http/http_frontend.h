@@ -37,10 +37,10 @@ class HttpFrontend final : public HttpHandler {
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
- private:
-  // Nothing if the client may use the route.
-  std::optional<HttpResponse> Refuse(const HttpRoute& route, const HttpRequest& request) const;
+  // Nothing if the client may use routes of the group. Handle asks by itself.
+  std::optional<HttpResponse> Refuse(ApiGroup group, const HttpRequest& request) const;
 
+ private:
   AccessLog* const access_log_;  // null: there is none
   const AccessControl access_;
   const CorsPolicy cors_;

@@ -43,6 +43,7 @@ struct HttpServerOptions {
   // Name of the header whose number says which byte of the body goes on a 64-byte boundary. Empty:
   // the first byte.
   std::string body_split_header;
+  std::string body_split_prefix;  // what stands before the number
 
   transport::TlsOptions tls;
 

@@ -4,6 +4,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <cstring>
@@ -24,9 +25,10 @@ constexpr uint64_t kLargestStep = 1 << 20;
 size_t AlignedOffset(const HttpRequest& request, const HttpServerOptions& options) {
   if (options.body_split_header.empty()) return 0;
   uint64_t offset = 0;
-  const auto text = request.FindHeader(options.body_split_header);
+  auto text = request.FindHeader(options.body_split_header);
+  if (!text.has_value() || !absl::ConsumePrefix(&*text, options.body_split_prefix)) return 0;
   // If the value is not a number, the body is only not aligned. The handler refuses it later.
-  if (!text.has_value() || !absl::SimpleAtoi(*text, &offset)) return 0;
+  if (!absl::SimpleAtoi(*text, &offset)) return 0;
   return offset % ReceivedBody::kAlignment;
 }
 

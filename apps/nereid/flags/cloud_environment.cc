@@ -1,0 +1,45 @@
+#include "flags/cloud_environment.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <string>
+
+#include "flags/flag_values.h"
+
+namespace nereid {
+namespace {
+
+std::string Variable(const Environment& environment, const char* name) {
+  const char* const value = environment(name);
+  return value == nullptr ? "" : value;
+}
+
+absl::Status ReadPort(const Environment& environment, const char* name, uint16_t* port) {
+  const std::string text = Variable(environment, name);
+  if (text.empty()) return absl::OkStatus();
+  int64_t number = 0;
+  const absl::Status parsed = ParseInteger(text, 0, 65535, &number);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Bad option: \"", name, "\".\n", parsed.message()));
+  }
+  *port = static_cast<uint16_t>(number);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadCloudEnvironment(const Environment& environment, Settings* settings) {
+  VertexAiSettings* const vertex = &settings->vertex_ai;
+  if (Variable(environment, "AIP_MODE") == "PREDICTION") {
+    vertex->listen.allow = true;
+    settings->allow_http = false;
+    settings->allow_grpc = false;
+  }
+  vertex->predict_route = Variable(environment, "AIP_PREDICT_ROUTE");
+  vertex->health_route = Variable(environment, "AIP_HEALTH_ROUTE");
+  vertex->storage_uri = Variable(environment, "AIP_STORAGE_URI");
+  return ReadPort(environment, "AIP_HTTP_PORT", &vertex->listen.port);
+}
+
+}  // namespace nereid
