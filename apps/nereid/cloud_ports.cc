@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "frontends/http/cloud/binary_mime.h"
+#include "frontends/http/cloud/sagemaker_frontend.h"
 #include "frontends/http/cloud/vertex_ai_frontend.h"
 #include "settings.h"
 
@@ -28,8 +29,22 @@ CloudPorts::CloudPorts(Server* server, HttpFrontend* rest, SpareExecutor* admin,
                        HttpServerOptions options)
     : server_(server),
       rest_(rest),
+      admin_(admin),
       metrics_(server, admin),
       options_(PlainOptions(std::move(options))) {}
+
+absl::Status CloudPorts::StartSagemaker(const SagemakerSettings& settings) {
+  SagemakerOptions options;
+  options.default_model = settings.default_model;
+  // Endpoints of many models have none: they begin without a model.
+  if (options.default_model.empty()) {
+    options.default_model = FindDefaultModel(*server_, "").value_or("");
+  }
+  options.inference = settings.inference;
+  options.ping_live = settings.ping_live;
+  return Open(settings.listen, std::make_unique<SagemakerFrontend>(server_, rest_, admin_, options),
+              kSagemakerMime, "Sagemaker HTTPService");
+}
 
 absl::Status CloudPorts::StartVertexAi(const VertexAiSettings& settings) {
   for (const auto& [name, route] : {std::pair("AIP_PREDICT_ROUTE", settings.predict_route),

@@ -23,7 +23,8 @@ class CloudPorts {
   // the HTTP port, whose limits hold here, too.
   CloudPorts(Server* server, HttpFrontend* rest, SpareExecutor* admin, HttpServerOptions options);
 
-  // Opens the port and logs its address.
+  // Each opens the port and logs its address.
+  absl::Status StartSagemaker(const SagemakerSettings& settings);
   absl::Status StartVertexAi(const VertexAiSettings& settings);
 
   // As those of HttpServer, for all ports.
@@ -38,6 +39,7 @@ class CloudPorts {
 
   Server* const server_;
   HttpFrontend* const rest_;
+  SpareExecutor* const admin_;
   MetricsEndpoint metrics_;
   const HttpServerOptions options_;
   std::vector<std::unique_ptr<HttpHandler>> handlers_;

@@ -4,6 +4,7 @@
 #define NEREID_APPS_NEREID_CLOUD_SETTINGS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace nereid {
@@ -21,6 +22,19 @@ struct VertexAiSettings {
   std::string predict_route;  // AIP_PREDICT_ROUTE
   std::string health_route;   // AIP_HEALTH_ROUTE
   std::string storage_uri;    // AIP_STORAGE_URI: the repository if the command line names none
+};
+
+struct SagemakerSettings {
+  CloudPortSettings listen;
+  // Ports of the other services must be among these.
+  struct PortRange {
+    uint16_t low;
+    uint16_t high;
+  };
+  std::optional<PortRange> safe_ports;
+  std::string default_model;        // SAGEMAKER_TRITON_DEFAULT_MODEL_NAME; empty: the only one
+  std::string inference = "infer";  // SAGEMAKER_TRITON_INFERENCE_TYPE
+  bool ping_live = false;           // SAGEMAKER_TRITON_PING_MODE
 };
 
 }  // namespace nereid

@@ -64,7 +64,7 @@ Settings DefaultSettings(const std::string& program) {
       HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));
   const Environment environment = [](const char* name) { return std::getenv(name); };
   settings.trace_environment = ReadTraceEnvironment(environment, &settings.trace.otlp);
-  settings.cloud_environment = ReadCloudEnvironment(environment, &settings);
+  ReadCloudEnvironment(environment, &settings);
   const char* escape = std::getenv("TRITON_SERVER_ESCAPE_LOG_MESSAGES");
   if (escape != nullptr) {
     const std::string value = escape;

@@ -84,7 +84,9 @@ absl::Status Services::Start(const Settings& settings) {
   RETURN_IF_ERROR(StartTracing(settings.trace));
   shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
   RETURN_IF_ERROR(LoadApiKeys(settings.api_key_file));
-  if (settings.allow_http || settings.vertex_ai.listen.allow) MakeHttpFrontend(settings);
+  if (settings.allow_http || settings.sagemaker.listen.allow || settings.vertex_ai.listen.allow) {
+    MakeHttpFrontend(settings);
+  }
   if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
   if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
   RETURN_IF_ERROR(StartCloudPorts(settings));
@@ -260,13 +262,23 @@ void Services::AddHttpGauges() {
 }
 
 absl::Status Services::StartCloudPorts(const Settings& settings) {
+  SagemakerSettings sagemaker = settings.sagemaker;
   VertexAiSettings vertex_ai = settings.vertex_ai;
-  if (!vertex_ai.listen.allow) return absl::OkStatus();
-  vertex_ai.listen.thread_count = ThreadCount(vertex_ai.listen.thread_count, kMostHttpThreads);
+  if (!sagemaker.listen.allow && !vertex_ai.listen.allow) return absl::OkStatus();
+  for (CloudPortSettings* listen : {&sagemaker.listen, &vertex_ai.listen}) {
+    listen->thread_count = ThreadCount(listen->thread_count, kMostHttpThreads);
+  }
   cloud_ports_ =
       std::make_unique<CloudPorts>(server_, http_frontend_.get(), admin_.get(), http_options_);
-  const absl::Status started = cloud_ports_->StartVertexAi(vertex_ai);
-  return started.ok() ? started : Failed("Vertex AI", started);
+  if (sagemaker.listen.allow) {
+    const absl::Status started = cloud_ports_->StartSagemaker(sagemaker);
+    if (!started.ok()) return Failed("Sagemaker", started);
+  }
+  if (vertex_ai.listen.allow) {
+    const absl::Status started = cloud_ports_->StartVertexAi(vertex_ai);
+    if (!started.ok()) return Failed("Vertex AI", started);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Services::StartMetrics(const Settings& s) {

@@ -67,8 +67,10 @@ struct Settings {
   TraceOptions trace;
   absl::Status trace_environment;  // what is wrong with it; counts if traces are sent
   bool trace_off = false;          // --trace-level=off was given
+  SagemakerSettings sagemaker;
+  absl::Status sagemaker_environment;  // what is wrong with it; counts if the port is opened
   VertexAiSettings vertex_ai;
-  absl::Status cloud_environment;  // what is wrong with it; counts if such a port is opened
+  absl::Status vertex_ai_environment;                          // likewise
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // per stream, HTTP or gRPC
   // Settings of the response cache: [cache][setting]; become server.cache_configs.
   std::map<std::string, std::map<std::string, std::string>> cache_settings;

@@ -23,6 +23,7 @@ STOP_SECONDS = 45.0
 _STARTED = {
     "http": re.compile(r"Started HTTPService at \S*?:(\d+)"),
     "grpc": re.compile(r"Started GRPCInferenceService at \S*?:(\d+)"),
+    "sagemaker": re.compile(r"Started Sagemaker HTTPService at \S*?:(\d+)"),
     "vertex_ai": re.compile(r"Started Vertex AI HTTPService at \S*?:(\d+)"),
     "metrics": re.compile(r"Started Metrics Service at \S*?:(\d+)"),
 }

@@ -3,16 +3,14 @@
 #ifndef NEREID_APPS_NEREID_FLAGS_CLOUD_ENVIRONMENT_H_
 #define NEREID_APPS_NEREID_FLAGS_CLOUD_ENVIRONMENT_H_
 
-#include <absl/status/status.h>
-
 #include "flags/trace_environment.h"
 #include "settings.h"
 
 namespace nereid {
 
-// Reads AIP_* (Vertex AI) into `settings`. INVALID_ARGUMENT names a variable that has no possible
-// value; the others are read all the same.
-absl::Status ReadCloudEnvironment(const Environment& environment, Settings* settings);
+// Reads AIP_* (Vertex AI) and SAGEMAKER_TRITON_* into `settings`, and what is wrong with them into
+// its vertex_ai_environment and sagemaker_environment.
+void ReadCloudEnvironment(const Environment& environment, Settings* settings);
 
 }  // namespace nereid
 

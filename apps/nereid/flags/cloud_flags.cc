@@ -1,5 +1,8 @@
 #include <absl/strings/str_cat.h>
 
+#include <optional>
+
+#include "base/status_macros.h"
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
 
@@ -11,7 +14,37 @@ Flag ThreadsFlag(const char* name, int* target) {
                          IntegerFlag(name, target, {1, 1024}, "I/O threads."));
 }
 
+absl::Status ReadPortRange(absl::string_view value,
+                           std::optional<SagemakerSettings::PortRange>* range) {
+  const size_t dash = value.find('-');
+  if (dash == absl::string_view::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Cannot parse pair option due to incorrect number of inputs.--<pair option> "
+                     "argument requires format <first>-<second>. Found: ",
+                     value));
+  }
+  int64_t low = 0;
+  int64_t high = 0;
+  RETURN_IF_ERROR(ParseInteger(value.substr(0, dash), 0, 65535, &low));
+  RETURN_IF_ERROR(ParseInteger(value.substr(dash + 1), low, 65535, &high));
+  *range = {static_cast<uint16_t>(low), static_cast<uint16_t>(high)};
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+FlagGroup SagemakerFlags(Settings* s) {
+  SagemakerSettings* const m = &s->sagemaker;
+  return {"SageMaker",
+          {BooleanFlag("allow-sagemaker", &m->listen.allow,
+                       "Serve containers' requests of SageMaker: /ping, /invocations and /models."),
+           IntegerFlag("sagemaker-port", &m->listen.port, {0, 65535},
+                       "Port to listen on; 0 picks a free one and prints it."),
+           {"sagemaker-safe-port-range", "<integer>-<integer>", "",
+            "Ports that the other services may use, if SageMaker is served.",
+            [m](absl::string_view value) { return ReadPortRange(value, &m->safe_ports); }},
+           ThreadsFlag("sagemaker-thread-count", &m->listen.thread_count)}};
+}
 
 FlagGroup VertexAiFlags(Settings* s) {
   VertexAiSettings* const v = &s->vertex_ai;

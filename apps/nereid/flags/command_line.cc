@@ -3,6 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
+#include <absl/types/span.h>
 
 #include <algorithm>
 
@@ -51,10 +52,6 @@ absl::StatusOr<const Flag*> FindFlag(const std::vector<FlagGroup>& table, absl::
       if (absl::StartsWith(flag.name, name)) candidates.push_back(&flag);
     }
   }
-  if (IsOptionOfLaterVersion(name)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("option --", name, " is not supported by this version yet"));
-  }
   if (candidates.size() == 1) return candidates[0];
   if (candidates.size() > 1) {
     std::string names;
@@ -78,18 +75,39 @@ absl::Status Apply(const Flag& flag, absl::string_view value) {
   return absl::InvalidArgumentError(absl::StrCat(kBegin, flag.name, "\".\n", status.message()));
 }
 
+// A service that listens.
+struct Service {
+  const char* name;
+  const CloudPortSettings* platform;  // null: no platform's
+  bool enabled;
+  std::string address;
+  int port;
+};
+
+// SageMaker says which ports the other services may use.
+absl::Status CheckSafePorts(const SagemakerSettings& sagemaker,
+                            absl::Span<const Service> services) {
+  if (!sagemaker.listen.allow || !sagemaker.safe_ports.has_value()) return absl::OkStatus();
+  const auto& [low, high] = *sagemaker.safe_ports;
+  for (const Service& service : services) {
+    if (!service.enabled || service.platform == &sagemaker.listen) continue;
+    if (service.port >= low && service.port <= high) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("The server cannot listen to ", service.name, " requests at port ",
+                     service.port, ", allowed port range is [", low, ", ", high, "]\n"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPorts(const Settings& s) {
-  struct Service {
-    const char* name;
-    bool enabled;
-    std::string address;
-    int port;
-  };
+  const CloudPortSettings& sagemaker = s.sagemaker.listen;
+  const CloudPortSettings& vertex_ai = s.vertex_ai.listen;
   const Service services[] = {
-      {"HTTP", s.allow_http, s.http.address, s.http.port},
-      {"GRPC", s.allow_grpc, s.grpc.address, s.grpc.port},
-      {"metrics", s.server.metrics, s.metrics_address(), s.metrics.port},
-      {"Vertex AI", s.vertex_ai.listen.allow, s.vertex_ai.listen.address, s.vertex_ai.listen.port}};
+      {"HTTP", nullptr, s.allow_http, s.http.address, s.http.port},
+      {"GRPC", nullptr, s.allow_grpc, s.grpc.address, s.grpc.port},
+      {"metrics", nullptr, s.server.metrics, s.metrics_address(), s.metrics.port},
+      {"SageMaker", &sagemaker, sagemaker.allow, sagemaker.address, sagemaker.port},
+      {"Vertex AI", &vertex_ai, vertex_ai.allow, vertex_ai.address, vertex_ai.port}};
   for (size_t i = 0; i < std::size(services); ++i) {
     for (size_t j = i + 1; j < std::size(services); ++j) {
       const Service& a = services[i];
@@ -102,7 +120,7 @@ absl::Status CheckPorts(const Settings& s) {
                        " requests at the same address and port ", a.address, ":", a.port, "\n"));
     }
   }
-  return absl::OkStatus();
+  return CheckSafePorts(s.sagemaker, services);
 }
 
 absl::Status CheckTogether(const Settings& s) {
@@ -118,7 +136,8 @@ absl::Status CheckTogether(const Settings& s) {
   if (s.trace.mode == TraceMode::kOpenTelemetry && !s.trace_environment.ok()) {
     return s.trace_environment;
   }
-  if (s.vertex_ai.listen.allow) RETURN_IF_ERROR(s.cloud_environment);
+  if (s.sagemaker.listen.allow) RETURN_IF_ERROR(s.sagemaker_environment);
+  if (s.vertex_ai.listen.allow) RETURN_IF_ERROR(s.vertex_ai_environment);
   return CheckPorts(s);
 }
 

@@ -141,11 +141,6 @@ TEST(CommandLineTest, UnknownOptionSuggestsTheNearest) {
   EXPECT_THAT(ErrorOf({"positional"}), HasSubstr("Unexpected argument: positional"));
 }
 
-TEST(CommandLineTest, OptionOfALaterVersionSaysSo) {
-  EXPECT_THAT(ErrorOf({"--sagemaker-port=1"}),
-              HasSubstr("--sagemaker-port is not supported by this version yet"));
-}
-
 TEST(CommandLineTest, TraceConfig) {
   Settings s;
   ASSERT_TRUE(
@@ -201,13 +196,12 @@ TEST(CommandLineTest, TraceConfigRefusesWhatItDoesNotKnow) {
   EXPECT_THAT(ErrorOf({"--trace-config=file=x"}), HasSubstr("has no setting 'file'"));
 }
 
-TEST(CommandLineTest, NoOptionIsBothThereAndForLater) {
+TEST(CommandLineTest, NoOptionStandsTwice) {
   Settings s;
   std::set<std::string> names;
   for (const FlagGroup& group : MakeFlagTable(&s)) {
     for (const Flag& flag : group.flags) {
       EXPECT_TRUE(names.insert(flag.name).second) << flag.name << " stands twice";
-      EXPECT_FALSE(IsOptionOfLaterVersion(flag.name)) << flag.name;
       EXPECT_FALSE(flag.help.empty()) << flag.name;
     }
   }
@@ -350,6 +344,9 @@ TEST(CommandLineTest, SamePortTwice) {
   EXPECT_THAT(ErrorOf({"--allow-vertex-ai=true", "--vertex-ai-port=8002"}),
               HasSubstr("The server cannot listen to metrics requests and Vertex AI requests at "
                         "the same address and port 0.0.0.0:8002"));
+  EXPECT_THAT(ErrorOf({"--allow-sagemaker=true", "--allow-vertex-ai=true"}),
+              HasSubstr("SageMaker requests and Vertex AI requests at the same address and port "
+                        "0.0.0.0:8080"));
   Settings off, elsewhere, any;
   EXPECT_TRUE(Parse({"--http-port=8001", "--allow-grpc=false"}, &off).ok());
   EXPECT_TRUE(Parse({"--http-port=8001", "--grpc-address=127.0.0.1"}, &elsewhere).ok());
@@ -421,6 +418,25 @@ TEST(CommandLineTest, RepositoryIsNeededUnlessHelpIsAsked) {
               HasSubstr("--model-repository must be specified"));
   EXPECT_TRUE(ParseCommandLine({"--help"}, &help).ok());
   EXPECT_TRUE(help.help);
+}
+
+TEST(CommandLineTest, SafePortsOfSagemaker) {
+  EXPECT_THAT(ErrorOf({"--allow-sagemaker=1", "--sagemaker-safe-port-range=9000-9100"}),
+              HasSubstr("The server cannot listen to HTTP requests at port 8000, allowed port "
+                        "range is [9000, 9100]"));
+  Settings off, inside, http_only;
+  EXPECT_TRUE(Parse({"--sagemaker-safe-port-range=9000-9100"}, &off).ok());
+  EXPECT_TRUE(
+      Parse({"--allow-sagemaker=1", "--sagemaker-safe-port-range=8000-8002"}, &inside).ok());
+  EXPECT_TRUE(Parse({"--allow-sagemaker=1", "--sagemaker-safe-port-range=8000-8000",
+                     "--allow-grpc=0", "--allow-metrics=0"},
+                    &http_only)
+                  .ok());
+  for (const char* range : {"", "1", "1-", "-2", "2-1", "1-70000", "a-b"}) {
+    EXPECT_THAT(ErrorOf({std::string("--sagemaker-safe-port-range=") + range}),
+                HasSubstr("Bad option: \"--sagemaker-safe-port-range\""))
+        << range;
+  }
 }
 
 TEST(CommandLineTest, HelpNamesEveryOption) {

@@ -3,8 +3,6 @@
 #ifndef NEREID_APPS_NEREID_FLAGS_FLAG_TABLE_H_
 #define NEREID_APPS_NEREID_FLAGS_FLAG_TABLE_H_
 
-#include <absl/strings/string_view.h>
-
 #include <vector>
 
 #include "flags/flag.h"
@@ -28,10 +26,8 @@ FlagGroup CacheFlags(Settings* settings);
 FlagGroup InstanceFlags(Settings* settings);
 FlagGroup DeviceFlags(Settings* settings);
 FlagGroup TraceFlags(Settings* settings);
-FlagGroup VertexAiFlags(Settings* settings);  // cloud_flags.cc
-
-// Options of the original server that this version lacks, without dashes.
-bool IsOptionOfLaterVersion(absl::string_view name);
+FlagGroup SagemakerFlags(Settings* settings);  // cloud_flags.cc
+FlagGroup VertexAiFlags(Settings* settings);   // cloud_flags.cc
 
 }  // namespace nereid
 

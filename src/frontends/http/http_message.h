@@ -26,7 +26,7 @@
 
 namespace nereid {
 
-enum class HttpMethod : uint8_t { kGet, kHead, kPost, kOptions, kOther };
+enum class HttpMethod : uint8_t { kGet, kHead, kPost, kDelete, kOptions, kOther };
 
 struct HttpHeader {
   absl::string_view name;

@@ -21,6 +21,7 @@ bool IsMethodAllowed(RouteMethods methods, HttpMethod method) {
       return methods != RouteMethods::kPost;
     case HttpMethod::kPost:
       return methods != RouteMethods::kGet;
+    case HttpMethod::kDelete:   // on the port of a cloud platform only
     case HttpMethod::kOptions:  // answered for all routes alike
     case HttpMethod::kOther:
       return false;

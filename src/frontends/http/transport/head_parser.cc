@@ -43,6 +43,9 @@ void HeadParser::on_request_impl(beast_http::verb method, StringView method_text
     case beast_http::verb::post:
       method_ = HttpMethod::kPost;
       break;
+    case beast_http::verb::delete_:
+      method_ = HttpMethod::kDelete;
+      break;
     case beast_http::verb::options:
       method_ = HttpMethod::kOptions;
       break;

@@ -24,6 +24,7 @@ HttpMethod MethodOf(absl::string_view method) {
   if (method == "GET") return HttpMethod::kGet;
   if (method == "HEAD") return HttpMethod::kHead;
   if (method == "POST") return HttpMethod::kPost;
+  if (method == "DELETE") return HttpMethod::kDelete;
   return method == "OPTIONS" ? HttpMethod::kOptions : HttpMethod::kOther;
 }
 

@@ -1,0 +1,30 @@
+#include "frontends/codec/sagemaker_request.h"
+
+#include <absl/strings/str_cat.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace nereid {
+namespace {
+
+TEST(SagemakerRequestTest, NameAndUrl) {
+  const auto load = ReadSagemakerLoad(R"({"url":"/opt/m","model_name":"a","more":[]})");
+  ASSERT_TRUE(load.ok()) << load.status();
+  EXPECT_EQ(load->name, "a");
+  EXPECT_EQ(load->url, "/opt/m");
+}
+
+TEST(SagemakerRequestTest, AnythingElseIsRefused) {
+  for (const std::string body :
+       {"", "[]", "{", R"({"url":"x"})", R"({"model_name":"x"})", R"({"model_name":1,"url":"x"})",
+        R"({"model_name":"","url":"x"})", R"({"model_name":"x","url":""})"}) {
+    EXPECT_EQ(ReadSagemakerLoad(body).status().code(), absl::StatusCode::kInvalidArgument) << body;
+  }
+  EXPECT_FALSE(
+      ReadSagemakerLoad(absl::StrCat(R"({"url":"x","model_name":")", std::string(1025, 'n'), "\"}"))
+          .ok());
+}
+
+}  // namespace
+}  // namespace nereid
