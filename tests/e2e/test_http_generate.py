@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -249,3 +252,59 @@ def test_stop_lets_a_stream_finish(
         server.process.terminate()
         read_until(client, b'"OUT":2,')
         server.wait_exit(20)
+
+
+# A language model's cache, as its backend would publish it.
+CACHE_MODEL = """
+import triton_python_backend_utils as pb_utils
+
+
+class TritonPythonModel:
+    def initialize(self, args):
+        self.family = pb_utils.MetricFamily(
+            name="nv_trt_llm_kv_cache_block_metrics",
+            description="Blocks",
+            kind=pb_utils.MetricFamily.GAUGE,
+        )
+        self.metrics = []
+        for kind, value in (("used", 3), ("max", 4), ("tokens_per", 64), ("free", 1)):
+            labels = {"model": "cache", "version": "1", "kv_cache_block_type": kind}
+            self.metrics.append(self.family.Metric(labels=labels))
+            self.metrics[-1].set(value)
+
+    def execute(self, requests):
+        return [
+            pb_utils.InferenceResponse(
+                [pb_utils.Tensor("OUTPUT0", tensor.as_numpy())]
+            )
+            for request in requests
+            for tensor in request.inputs()
+        ]
+"""
+
+
+def test_answers_tell_how_full_the_cache_is(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    folder = model_repository.add_identity("cache", "INT32", (1,), backend="python")
+    (folder / "1" / "model.py").write_text(CACHE_MODEL)
+    # The Python that runs the tests has numpy.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    url = server_factory(model_repository, env={"PATH": path}).http_url
+
+    def load(route: str, *formats: str) -> str | None:
+        headers = [("endpoint-load-metrics-format", one) for one in formats]
+        answer = raw_http.post_json(url, f"/v2/models/cache/{route}", {"INPUT0": 1}, headers)
+        assert answer.status == 200
+        return answer.header("endpoint-load-metrics")
+
+    for route in ("generate", "generate_stream"):
+        assert load(route, "text") == (
+            "TEXT named_metrics.kv_cache_utilization=0.750000, named_metrics.max_token_capacity=256"
+        )
+        format_, _, document = str(load(route, "json")).partition(" ")
+        assert format_ == "JSON"
+        numbers = {"kv_cache_utilization": 0.75, "max_token_capacity": 256}
+        assert json.loads(document) == {"named_metrics": numbers}
+        assert load(route) is None
+        assert load(route, "xml") is None

@@ -50,6 +50,7 @@ absl::StatusOr<std::shared_ptr<GenerateInference>> GenerateEndpoint::Read(
   auto inference = std::make_shared<GenerateInference>(std::move(model), version);
   inference->set_slot(std::move(slot));
   inference->Trace(tracing_, request);
+  inference->set_load_metrics(LoadMetricsFormatOf(request));
   RETURN_IF_ERROR(inference->Read(request.body(), limits_, server_->in_flight_bytes()));
   RETURN_IF_ERROR(inference->Forward(header_forwarding_, request.headers()));
   return inference;

@@ -13,9 +13,12 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/transport/testing/loopback_client.h"
+#include "observe/metrics/custom_metrics.h"
 
 namespace nereid {
 namespace {
@@ -263,6 +266,27 @@ TEST_F(GenerateEndpointTest, ASlowReaderHoldsTheModelBack) {
   EXPECT_LT(most, 8'000'000u);
   for (int i = 0; i < 100; ++i) ASSERT_GT(client.ReadChunk().size(), text.size()) << i;
   EXPECT_EQ(client.ReadChunk(), "");
+}
+
+TEST_F(GenerateEndpointTest, AnswersTellTheLoadIfAskedTo) {
+  const std::string body = R"({"INPUT0":"x"})";
+  const std::string asked = "Endpoint-Load-Metrics-Format: text\r\n";
+  EXPECT_EQ(Post("echo/generate", body, asked).Header("endpoint-load-metrics"), "");
+  const auto family = *CustomMetrics::Global()->Family(
+      MetricKind::kGauge, "nv_trt_llm_kv_cache_block_metrics", "Blocks");
+  std::vector<std::shared_ptr<CustomMetric>> metrics;
+  for (const auto& [type, value] : {std::pair("used", 1.0), {"max", 4.0}, {"tokens_per", 64.0}}) {
+    metrics.push_back(*family->Metric({{"model", "m"}, {"kv_cache_block_type", type}}, {}));
+    ASSERT_TRUE(metrics.back()->Set(value).ok());
+  }
+  const std::string expected =
+      "TEXT named_metrics.kv_cache_utilization=0.250000, named_metrics.max_token_capacity=256";
+  EXPECT_EQ(Post("echo/generate", body, asked).Header("endpoint-load-metrics"), expected);
+  EXPECT_EQ(Post("echo/generate_stream", body, asked).Header("endpoint-load-metrics"), expected);
+  EXPECT_EQ(Post("echo/generate", body).Header("endpoint-load-metrics"), "");
+  EXPECT_EQ(Post("echo/generate", body, "endpoint-load-metrics-format: xml\r\n")
+                .Header("endpoint-load-metrics"),
+            "");
 }
 
 }  // namespace

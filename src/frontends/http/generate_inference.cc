@@ -99,6 +99,7 @@ void GenerateInference::OnResponse(std::unique_ptr<InferResponse> response, bool
   if (!response_.Add(std::move(response), is_final)) return;
   TakeResponder()->CompleteWith([self = shared_from_this()] {
     HttpResponse answer = self->MakeResponse();
+    AddLoadMetrics(self->load_metrics_, &answer);
     self->NoteSendingOf(&answer);
     return answer;
   });
@@ -160,6 +161,7 @@ void GenerateInference::StartStream(int http_status) {
   response.status = http_status;
   response.content_type = kEventStream;
   response.body_stream = events_;
+  AddLoadMetrics(load_metrics_, &response);
   NoteSendingOf(&response);
   responder->Complete(std::move(response));
 }

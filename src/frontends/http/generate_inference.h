@@ -21,6 +21,7 @@
 #include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/http_trace.h"
+#include "frontends/http/load_metrics.h"
 #include "infer/flight.h"
 #include "infer/only_response.h"
 #include "server/server.h"
@@ -48,6 +49,9 @@ class GenerateInference final : public Flight,
   absl::Status Forward(const HeaderForwarding& forwarding, absl::Span<const HttpHeader> headers) {
     return ForwardHeaders(forwarding, headers, draft());
   }
+
+  // How the answer shall tell the server's load. REQUIRES: not issued.
+  void set_load_metrics(LoadMetricsFormat format) { load_metrics_ = format; }
 
   // Hands the request of `inference` to `server`; the answer goes to `responder` on every path:
   // each response as an event of `events` or, if that is null, the single response as a whole.
@@ -79,6 +83,7 @@ class GenerateInference final : public Flight,
   std::shared_ptr<HttpBodyStream> events_;  // null: generate
   OnlyResponse response_;                   // of generate
   TracedRequestPtr traced_;                 // constant once issued
+  LoadMetricsFormat load_metrics_ = LoadMetricsFormat::kNone;
 
   Mutex mu_;
   std::optional<HttpResponder> responder_ ABSL_GUARDED_BY(mu_);  // until the answer begins

@@ -121,13 +121,25 @@ absl::StatusOr<std::shared_ptr<CustomMetric>> CustomFamily::Metric(const MetricL
         absl::StrCat("the bucket bounds of metric '", name_, "' do not ascend"));
   }
   MutexLock lock(&mu_);
-  std::weak_ptr<CustomMetric>& entry = metrics_[*text];
-  std::shared_ptr<CustomMetric> metric = entry.lock();
+  Entry& entry = metrics_[*text];
+  std::shared_ptr<CustomMetric> metric = entry.metric.lock();
   if (metric == nullptr) {
     metric = std::make_shared<CustomMetric>(kind_, std::move(buckets));
-    entry = metric;
+    entry = {labels, metric};
   }
   return metric;
+}
+
+std::vector<CustomValue> CustomFamily::Values() {
+  std::vector<CustomValue> values;
+  MutexLock lock(&mu_);
+  for (const auto& [text, entry] : metrics_) {
+    const std::shared_ptr<CustomMetric> metric = entry.metric.lock();
+    if (metric == nullptr) continue;
+    const absl::StatusOr<double> value = metric->Value();
+    if (value.ok()) values.push_back({entry.labels, *value});
+  }
+  return values;
 }
 
 void CustomFamily::AppendTo(std::string* out) {
@@ -135,7 +147,7 @@ void CustomFamily::AppendTo(std::string* out) {
   {
     MutexLock lock(&mu_);
     for (auto it = metrics_.begin(); it != metrics_.end();) {
-      if (const std::shared_ptr<CustomMetric> metric = it->second.lock()) {
+      if (const std::shared_ptr<CustomMetric> metric = it->second.metric.lock()) {
         metric->AppendTo(name_, it->first, &samples);
         ++it;
       } else {
@@ -188,6 +200,16 @@ std::string CustomMetrics::Text() {
   std::string text;
   for (const std::shared_ptr<CustomFamily>& family : families) family->AppendTo(&text);
   return text;
+}
+
+std::vector<CustomValue> CustomMetrics::Values(const std::string& family) {
+  std::shared_ptr<CustomFamily> found;
+  {
+    MutexLock lock(&mu_);
+    const auto it = families_.find(family);
+    if (it != families_.end()) found = it->second.lock();
+  }
+  return found == nullptr ? std::vector<CustomValue>() : found->Values();
 }
 
 }  // namespace nereid

@@ -24,6 +24,12 @@ namespace nereid {
 // By label name.
 using MetricLabels = std::map<std::string, std::string>;
 
+// One metric's value.
+struct CustomValue {
+  MetricLabels labels;
+  double value = 0;
+};
+
 // One metric of a family. UNIMPLEMENTED for operations that its kind does not support.
 class NEREID_API CustomMetric {
  public:
@@ -64,14 +70,21 @@ class NEREID_API CustomFamily {
       ABSL_LOCKS_EXCLUDED(mu_);
   // Appends nothing for a family without metrics.
   void AppendTo(std::string* out) ABSL_LOCKS_EXCLUDED(mu_);
+  // None for a histogram.
+  std::vector<CustomValue> Values() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  struct Entry {
+    MetricLabels labels;
+    std::weak_ptr<CustomMetric> metric;
+  };
+
   const MetricKind kind_;
   const std::string name_;
   const std::string help_;
   Mutex mu_;
   // Key: the labels as written in the output.
-  std::map<std::string, std::weak_ptr<CustomMetric>> metrics_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Entry> metrics_ ABSL_GUARDED_BY(mu_);
 };
 
 class NEREID_API CustomMetrics {
@@ -86,6 +99,8 @@ class NEREID_API CustomMetrics {
       ABSL_LOCKS_EXCLUDED(mu_);
   // All families in the Prometheus text format, ordered by name.
   std::string Text() ABSL_LOCKS_EXCLUDED(mu_);
+  // The metrics of one family; none if there is no such family.
+  std::vector<CustomValue> Values(const std::string& family) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   Mutex mu_;

@@ -119,5 +119,24 @@ TEST(CustomMetricsTest, ManyThreads) {
   EXPECT_EQ(*keep->Value(), 4000);
 }
 
+TEST(CustomMetricsTest, ValuesOfAFamily) {
+  CustomMetrics metrics;
+  EXPECT_TRUE(metrics.Values("g").empty());
+  auto gauge = *metrics.Family(MetricKind::kGauge, "g", "");
+  const auto one = Make(gauge, {{"a", "1"}, {"b", "2"}});
+  auto gone = Make(gauge, {{"a", "2"}});
+  ASSERT_TRUE(one->Set(0.5).ok());
+  gone.reset();
+  const std::vector<CustomValue> values = metrics.Values("g");
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_EQ(values[0].labels, (MetricLabels{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(values[0].value, 0.5);
+  const auto histogram = *metrics.Family(MetricKind::kHistogram, "h", "");
+  const auto spread = Make(histogram, {}, {1});
+  EXPECT_TRUE(metrics.Values("h").empty());
+  gauge.reset();
+  EXPECT_TRUE(metrics.Values("g").empty());
+}
+
 }  // namespace
 }  // namespace nereid
