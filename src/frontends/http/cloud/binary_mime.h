@@ -1,6 +1,6 @@
 // The form in which clients of cloud platforms send binary tensors: these platforms drop headers
 // that they do not know, so the length of the JSON part is not in Inference-Header-Content-Length
-// but in the content type. Pure functions, thread-safe.
+// but in the content type; in answers, too, on SageMaker. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_CLOUD_BINARY_MIME_H_
 #define NEREID_FRONTENDS_HTTP_CLOUD_BINARY_MIME_H_
 

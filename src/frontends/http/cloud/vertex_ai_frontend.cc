@@ -76,8 +76,6 @@ HttpResponse PostOnly() {
   return response;
 }
 
-void UseVertexAiMime(HttpResponse* response) { UseMime(kVertexAiMime, response); }
-
 }  // namespace
 
 VertexAiFrontend::VertexAiFrontend(HttpFrontend* rest, HttpHandler* metrics, VertexAiRoutes routes,
@@ -95,7 +93,7 @@ void VertexAiFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponde
                       InForm(&KeepStatusOnly, std::move(responder)));
   }
   if (request->path() == routes_.predict) {
-    return Predict(std::move(request), InForm(&UseVertexAiMime, std::move(responder)));
+    return Predict(std::move(request), std::move(responder));
   }
   responder.Complete(EmptyResponse(400));
 }

@@ -117,8 +117,8 @@ TEST_F(VertexAiFrontendTest, BinaryTensorsAreToldByTheContentType) {
       Send("POST", "/predict", absl::StrCat("Content-Type: ", kVertexAiMime, json.size(), "\r\n"),
            json + "abcd");
   EXPECT_EQ(answer.status, 200) << answer.body;
-  EXPECT_EQ(answer.Header("content-type"), absl::StrCat(kVertexAiMime, answer.body.size() - 4));
-  EXPECT_EQ(answer.Header("inference-header-content-length"), "");
+  EXPECT_EQ(answer.Header("content-type"), "application/octet-stream");
+  EXPECT_EQ(answer.Header("inference-header-content-length"), absl::StrCat(answer.body.size() - 4));
   EXPECT_EQ(answer.body.substr(answer.body.size() - 4), "abcd");
   const auto too_long = Send(
       "POST", "/predict", absl::StrCat("Content-Type: ", kVertexAiMime, "9999\r\n"), json + "abcd");
