@@ -121,7 +121,10 @@ def redirect(path: str) -> list[tuple[str, str]]:
     return [("X-Vertex-Ai-Triton-Redirect", path)]
 
 
-VERTEX = {
+# Method, path, body and headers.
+Case = tuple[str, str, bytes | None, list[tuple[str, str]]]
+
+VERTEX: dict[str, Case] = {
     "predict": ("POST", "/predict", JSON, []),
     "predict-binary": (
         "POST",
@@ -148,7 +151,7 @@ VERTEX = {
     "get-redirect": ("GET", "/predict", None, redirect("v2")),
     "shared-memory": ("POST", "/predict", b"", redirect("v2/systemsharedmemory/status")),
 }
-SAGEMAKER = {
+SAGEMAKER: dict[str, Case] = {
     "invocations": ("POST", "/invocations", JSON, []),
     "invocations-binary": (
         "POST",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ import tritonclient.http
 
 from conftest import ServerFactory
 from support import raw_http
+from support.metrics import metric
 from support.nereid import FREE_PORTS
+from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.stage import server_binary
@@ -153,6 +157,34 @@ def test_a_bad_length_is_refused(server_factory: ServerFactory, models: ModelRep
         assert text in answer.error()
     raw = json.dumps({"inputs": []}).encode()
     assert raw_http.post(url, PREDICT, raw, [("Content-Type", "a " + MIME + "1")]).status == 400
+
+
+def test_a_prediction_in_flight_is_answered_at_the_end(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity("slow", "FP32", (-1,), parameters={"execute_delay_ms": "800"})
+    server = start(server_factory, model_repository)
+    url = vertex_url(server)
+    results: list[float] = []
+    body, _ = body_of(7.0, binary=False)
+
+    def predict() -> None:
+        results.append(result_of(raw_http.post(url, PREDICT, body)))
+
+    predictions = [threading.Thread(target=predict) for _ in range(2)]
+    for prediction in predictions:
+        prediction.start()
+    # One runs, and one waits for it.
+    poll_until(
+        "a request in the queue",
+        lambda: metric(server.metrics_url, "nv_inference_pending_request_count") == 1.0,
+    )
+    server.send_signal(signal.SIGTERM)
+    poll_until("not ready", lambda: raw_http.get(url, HEALTH).status == 503, 5.0)
+    for prediction in predictions:
+        prediction.join(timeout=10.0)
+    assert results == [7.0, 7.0]
+    assert server.wait_exit() == 0
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,24 @@ TEST(RequestReaderTest, ReceivesBodyIntoItsFinalAlignedPlace) {
   EXPECT_EQ(body->text().substr(98, 4), "xxyy");
 }
 
+TEST(RequestReaderTest, TheSplitMayStandBehindAPrefix) {
+  HttpServerOptions options;
+  options.body_split_header = "Content-Type";
+  options.body_split_prefix = "binary;size=";
+  for (const auto& [type, split] : {std::pair("binary;size=5", 5), {"text/plain", 0}}) {
+    RequestReader reader(&options);
+    transport::InputBuffer input;
+    Append(&input, absl::StrCat("POST / HTTP/1.1\r\nContent-Type: ", type,
+                                "\r\nContent-Length: 7\r\n\r\nhellojj"));
+    ASSERT_EQ(reader.Consume(&input), Progress::kComplete);
+    const auto request = reader.TakeRequest();
+    EXPECT_EQ(request->body_text(), "hellojj");
+    EXPECT_EQ(
+        reinterpret_cast<uintptr_t>(request->body()->data() + split) % ReceivedBody::kAlignment, 0u)
+        << type;
+  }
+}
+
 TEST(RequestReaderTest, ReadsChunkedBodyAligned) {
   HttpServerOptions options;
   options.body_split_header = "Split";
