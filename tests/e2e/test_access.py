@@ -130,8 +130,8 @@ def test_a_restricted_stream_ends_with_the_refusal(
     tensor = tritonclient.grpc.InferInput("INPUT0", [1], "FP32")
     tensor.set_data_from_numpy(np.ones(1, dtype=np.float32))
     with tritonclient.grpc.InferenceServerClient(server.grpc_url) as client:
+        # The refusal comes before any request.
         client.start_stream(callback=lambda result, error: answers.append(error or result))
-        client.async_stream_infer("echo", [tensor])
         poll_until("an answer", lambda: answers)
         client.stop_stream()
         assert "This protocol is restricted" in str(answers[0])
