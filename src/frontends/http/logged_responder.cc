@@ -20,6 +20,8 @@ const char* MethodName(HttpMethod method) {
       return "HEAD";
     case HttpMethod::kPost:
       return "POST";
+    case HttpMethod::kDelete:
+      return "DELETE";
     case HttpMethod::kOptions:
       return "OPTIONS";
     case HttpMethod::kOther:
