@@ -6,7 +6,8 @@
 #     --vad    also what examples/vad needs: the model file of silero-vad, espeak-ng
 #     --lint   also the clang tools of `make lint` and `make fuzz`
 #     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
-#     --conformance   also what `make conformance` needs: Go, Node.js, and the clients that they build, a browser
+#     --conformance   also what `make conformance` needs: Go, Node.js, and the clients that they build, a browser,
+#              nvidia-pytriton
 #     --collector   with --conformance: also the OpenTelemetry Collector, which takes some minutes to build
 #     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. The
 #              backend is then built and staged until `--framework=none`.
@@ -168,6 +169,9 @@ install_conformance() {
   install_aside "Go and Node.js" conformance/toolchain "$(section pip-conformance)"
   install_aside "schemathesis and the clients of KServe" conformance/python "$(section pip-conformance-python)"
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
+  install_aside "the original server" original "$(section pip-differential)"
+  install_aside "numpy for its Python models" original-numpy "$(section pip-differential-numpy)"
+  install_aside "what nvidia-pytriton needs" pytriton "$(section pip-pytriton)"
   stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/js/package*.json \
     proto/{grpc_service,model_config}.proto "$destination/toolchain/nereid.stamp" | sha256sum | cut -d' ' -f1)
   [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$stamp" ]] || return 0
