@@ -179,7 +179,7 @@ def ask_settings(http: str, grpc: str) -> None:
     assert list(settings["trace_level"].value) == ["OFF"]
     statistics = http_client.get_inference_statistics("greet", headers=http_key)
     (greet,) = statistics["model_stats"]
-    assert greet["inference_stats"]["cache_hit"]["count"] >= 2, greet
+    assert greet["inference_stats"]["cache_hit"]["count"] > 0, greet
     for client in (http_client, grpc_client):
         for call in (client.get_log_settings, client.get_trace_settings):
             try:
