@@ -19,7 +19,7 @@ void RequestReleaser::operator()(InferRequest* request) const {
 InferRequest::~InferRequest() = default;
 
 LogAbout InferRequest::About() const {
-  return {id_, model_->config().name, trace_ == nullptr ? "" : absl::StrCat(trace_->id())};
+  return {id_, model_->config().name, trace_ == nullptr ? "" : trace_->LogId()};
 }
 
 std::string InferRequest::LogPrefix() const {

@@ -37,7 +37,7 @@ ResponseStream::~ResponseStream() {
 }
 
 LogAbout ResponseStream::About() const {
-  return {request_id_, model()->config().name, trace_ == nullptr ? "" : absl::StrCat(trace_->id())};
+  return {request_id_, model()->config().name, trace_ == nullptr ? "" : trace_->LogId()};
 }
 
 std::unique_ptr<InferResponse> ResponseStream::ErrorOfBackend() noexcept try {

@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -116,6 +117,21 @@ const char* InferenceTrace::Context() {
   MutexLock lock(&mu_);
   context_lent_ = true;
   return contexts_.back().c_str();
+}
+
+std::string InferenceTrace::LogId() {
+  constexpr absl::string_view kBegin = "\"traceparent\":\"00-";
+  constexpr size_t kDigits = 32;
+  MutexLock lock(&mu_);
+  const absl::string_view context = contexts_.back();
+  const size_t begin = context.find(kBegin);
+  if (begin == absl::string_view::npos) return absl::StrCat(id_);
+  const absl::string_view digits = context.substr(begin + kBegin.size(), kDigits);
+  const bool whole =
+      digits.size() == kDigits && std::all_of(digits.begin(), digits.end(), [](char c) {
+        return absl::ascii_isxdigit(static_cast<unsigned char>(c));
+      });
+  return whole ? std::string(digits) : absl::StrCat(id_);
 }
 
 void InferenceTrace::ReplaceContext(std::string context) {

@@ -127,6 +127,9 @@ class NEREID_API InferenceTrace {
   void SetContext(absl::string_view context) ABSL_LOCKS_EXCLUDED(mu_);
   // "" if there is none. Valid as long as the trace lives, even after the context has changed.
   const char* Context() ABSL_LOCKS_EXCLUDED(mu_);
+  // What a log calls the trace: the trace id of the `traceparent` in the context (W3C Trace
+  // Context), by which other programs know it too, or otherwise the number id().
+  std::string LogId() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   friend TracePtr HoldTrace(std::unique_ptr<InferenceTrace> trace);

@@ -1,5 +1,6 @@
 #include "observe/trace/inference_trace.h"
 
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,6 +151,20 @@ TEST_F(InferenceTraceTest, CustomActivitiesAreNamedInTheContext) {
     EXPECT_STREQ(trace->Context(), no_object);
   }
   EXPECT_THAT(diary_->entries, ElementsAre());
+}
+
+TEST_F(InferenceTraceTest, ALogKnowsItByTheIdThatOtherProgramsKnow) {
+  const auto trace = Make(0);
+  const std::string number = absl::StrCat(trace->id());
+  EXPECT_EQ(trace->LogId(), number);
+  const std::string id = "0af7651916cd43dd8448eb211c80319c";
+  trace->SetContext("{\"traceparent\":\"00-" + id + "-b7ad6b7169203331-01\"}");
+  EXPECT_EQ(trace->LogId(), id);
+  for (const char* other : {"{}", "{\"traceparent\":\"00-0af7\"}", "{\"traceparent\":\"00-",
+                            "{\"traceparent\":\"00-no hexadecimal digits are found here\"}"}) {
+    trace->SetContext(other);
+    EXPECT_EQ(trace->LogId(), number) << other;
+  }
 }
 
 TEST_F(InferenceTraceTest, ALentContextStays) {
