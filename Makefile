@@ -7,7 +7,7 @@ MODELS ?= examples/models
 ARGS ?=
 BACKENDS ?=
 
-.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-frameworks bench-load bench-costs soak ends python-ends frameworks-test conformance lint format fuzz faults clean
+.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-frameworks   each backend beside its framework alone (3 GB to install)"
 	@echo "make bench-load   500 small models: how long they load, how the server answers meanwhile"
 	@echo "make bench-costs   allocations, locks and system calls per request, ours and the libraries'"
+	@echo "make bench-features   processor time per request with and without histograms, traces, access log"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
 	@echo "make python-ends   processes of Python models and servers killed 200 times at random"
@@ -74,6 +75,10 @@ bench-frameworks:
 
 bench-load:
 	@tools/setup.sh --bench && tools/stage.sh && .venv/bin/python bench/loading.py $(ARGS)
+
+bench-features:
+	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
+	  .venv/bin/python bench/feature_costs.py $(ARGS)
 
 bench-costs:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
