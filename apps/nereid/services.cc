@@ -179,9 +179,9 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   const bool rest_is_safe = settings.grpc_restricted.empty();
   if (settings.allow_http && rest_is_safe)
     rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
-  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc =
-      GrpcServer::Start(options, server_, GrpcExecutors{admin_.get(), compression_.get(), access_log_.get()},
-                        shared_memory_.get(), std::move(rest), tracing_.get());
+  absl::StatusOr<std::unique_ptr<GrpcServer>> grpc = GrpcServer::Start(
+      options, server_, GrpcExecutors{admin_.get(), compression_.get(), access_log_.get()},
+      shared_memory_.get(), std::move(rest), tracing_.get());
   if (!grpc.ok()) return Failed("GRPC", grpc.status());
   grpc_ = *std::move(grpc);
   server_->gauges()->Add(

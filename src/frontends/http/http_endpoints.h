@@ -20,7 +20,6 @@ struct HttpEndpoints {
   SharedMemoryRegistry* const shared_memory;
   Tracing* const tracing;
   const std::string server_metadata;  // as JSON; does not change while the server runs
-  const std::string openapi;          // the document, likewise
   InferEndpoint infer;
   GenerateEndpoint generate;
 };

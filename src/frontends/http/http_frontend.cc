@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "frontends/http/logged_responder.h"
-#include "frontends/http/openapi.h"
 #include "frontends/http/status_map.h"
 #include "infer/request_cost.h"
 
@@ -30,7 +29,6 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
                  options.shared_memory,
                  options.tracing,
                  ToJson(server->Metadata()),
-                 OpenApiDocument(AllRoutes(), server->Metadata().version),
                  InferEndpoint(server, executors.compression, options),
                  GenerateEndpoint(server, options)},
       routes_(AllRoutes()),

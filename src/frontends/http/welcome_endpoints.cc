@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "frontends/http/openapi.h"
 #include "frontends/http/response_handlers.h"
 #include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
@@ -110,8 +111,9 @@ HttpResponse WelcomeResponse(const HttpEndpoints& endpoints, const HttpCall& cal
   return response;
 }
 
+// Made anew each time: few ever ask for it, and it is some 30 KB.
 HttpResponse OpenApiResponse(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
-  return JsonResponse(endpoints.openapi);
+  return JsonResponse(OpenApiDocument(AllRoutes(), endpoints.server->Metadata().version));
 }
 
 constexpr HttpRoute kWelcomeRoutes[] = {
@@ -123,7 +125,7 @@ constexpr HttpRoute kWelcomeRoutes[] = {
     {"/v2/openapi.json",
      RouteMethods::kGet,
      ApiGroup::kMetadata,
-     &RespondNow<OpenApiResponse>,
+     &RespondLater<OpenApiResponse>,
      {"This document", "Document"}},
 };
 
