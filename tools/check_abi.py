@@ -18,10 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SYMBOLS = ROOT / "abi" / "symbols.txt"
-HEADERS = ROOT / "include" / "triton" / "core"
+HEADERS = ROOT / "include"
 SONAME = "libtritonserver.so"
 # The names of the C interfaces. All other exported names are for the project's own executable.
-PUBLIC = re.compile(r"TRITON(SERVER|BACKEND|CACHE|REPOAGENT)_\w+")
+PUBLIC = re.compile(r"(TRITON(SERVER|BACKEND|CACHE|REPOAGENT)|NEREID)_\w+")
 # The other names have this symbol version (abi/export.map). The C interfaces have none, as in the
 # library that existing plug-ins were linked against.
 PRIVATE_VERSION = "NEREID_PRIVATE_1"
@@ -54,9 +54,9 @@ def soname(library: Path) -> str | None:
 
 def declared() -> set[str]:
     """The functions that the public headers declare."""
-    text = "\n".join(path.read_text() for path in sorted(HEADERS.glob("*.h")))
+    text = "\n".join(path.read_text() for path in sorted(HEADERS.rglob("*.h")))
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
-    return {match[1] for match in re.finditer(r"\b(TRITON[A-Z]+_\w+)\s*\(", text)}
+    return {match[1] for match in re.finditer(r"\b((?:TRITON[A-Z]+|NEREID)_\w+)\s*\(", text)}
 
 
 def compare(symbols: dict[str, str], recorded: set[str], in_headers: set[str]) -> list[str]:

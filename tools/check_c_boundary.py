@@ -40,7 +40,7 @@ NOTHROW = {
 }
 
 DEFINITION = re.compile(
-    r"^(?P<type>[\w* ]+?)[* ](?P<name>TRITON(?:SERVER|BACKEND|CACHE|REPOAGENT)_\w+)"
+    r"^(?P<type>[\w* ]+?)[* ](?P<name>(?:TRITON(?:SERVER|BACKEND|CACHE|REPOAGENT)|NEREID)_\w+)"
     r"\([^;{}]*\)(?P<guard> try)? \{(?:[^\n]*|\n.*?\n)\}"
     r"(?P<handler> catch \(\.\.\.\) \{\n  (?P<result>[^\n]*)\n\})?$",
     re.DOTALL | re.MULTILINE,

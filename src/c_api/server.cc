@@ -1,4 +1,5 @@
 // TRITONSERVER_Server*: a server's life, health, reports and models, and issuing requests.
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <cstdlib>
@@ -12,6 +13,8 @@
 #include "c_api/parameter.h"
 #include "c_api/server_options.h"
 #include "c_objects/error.h"
+#include "infer/inline_turn.h"
+#include "nereid/server.h"
 
 using nereid::CaughtError;
 using nereid::ReturnMessage;
@@ -49,6 +52,20 @@ TRITONSERVER_Error* ReturnFlag(TRITONSERVER_Server* server, const char* model_na
   if (!model.ok()) return ToCError(model.status());
   *flags = property((*model)->config()) ? yes : no;
   return nullptr;
+}
+
+// Whether this thread is inside NEREID_ServerInferInline. A call from within, of a callback or a
+// backend, must not lend the thread again: it could wait for what only the outer call can finish.
+thread_local bool lends_this_thread = false;
+
+// Issues a request. `turn` may execute it on this thread; null: none may.
+TRITONSERVER_Error* Issue(TRITONSERVER_Server* server, TRITONSERVER_InferenceRequest* handle,
+                          TRITONSERVER_InferenceTrace* trace, nereid::InlineTurn* turn) {
+  std::unique_ptr<nereid::InferenceTrace> taken(Unwrap(trace));
+  nereid::InferRequest* const request = Unwrap(handle);
+  // Every flight sets the turn, so that a request never keeps that of its last flight.
+  if (!request->in_flight()) request->set_inline_turn(turn);
+  return ToCError(Unwrap(server)->Infer(request, HoldTrace(std::move(taken))));
 }
 
 nereid::LoadParameter ToLoadParameter(const TRITONSERVER_Parameter& parameter) {
@@ -276,8 +293,22 @@ TRITONSERVER_Error* TRITONSERVER_ServerPollModelRepository(TRITONSERVER_Server* 
 TRITONSERVER_Error* TRITONSERVER_ServerInferAsync(TRITONSERVER_Server* server,
                                                   TRITONSERVER_InferenceRequest* inference_request,
                                                   TRITONSERVER_InferenceTrace* trace) try {
-  std::unique_ptr<nereid::InferenceTrace> taken(Unwrap(trace));
-  return ToCError(Unwrap(server)->Infer(Unwrap(inference_request), HoldTrace(std::move(taken))));
+  return Issue(server, inference_request, trace, nullptr);
+} catch (...) {
+  return CaughtError();
+}
+
+TRITONSERVER_Error* NEREID_ServerInferInline(TRITONSERVER_Server* server,
+                                             TRITONSERVER_InferenceRequest* inference_request,
+                                             TRITONSERVER_InferenceTrace* trace) try {
+  if (lends_this_thread) return Issue(server, inference_request, trace, nullptr);
+  lends_this_thread = true;
+  nereid::InlineTurn turn;
+  const absl::Cleanup end = [&turn] {
+    turn.End();
+    lends_this_thread = false;
+  };
+  return Issue(server, inference_request, trace, &turn);
 } catch (...) {
   return CaughtError();
 }

@@ -4,6 +4,11 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "base/installation.h"
 #include "c_api/handles.h"
 #include "c_objects/error.h"
 #include "execution/host_policy.h"
@@ -14,14 +19,26 @@ using nereid::ModelControlMode;
 using nereid::Text;
 using nereid::ToCError;
 
+namespace {
+
+// The installation that this library belongs to; otherwise where the original has its own.
+std::string DefaultFolder(const std::string& kind) {
+  const std::filesystem::path folder = nereid::InstalledFolder(nereid::OwnLibrary(), kind);
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return folder.string();
+  return "/opt/tritonserver/" + kind;
+}
+
+}  // namespace
+
 TRITONSERVER_ServerOptions::TRITONSERVER_ServerOptions() {
   options.server_id = "triton";
   options.control_mode = ModelControlMode::kPoll;
   options.repository_poll_secs = 0;  // the application polls
   options.auto_complete_config = false;
-  options.backend_directory = "/opt/tritonserver/backends";
-  options.cache_directory = "/opt/tritonserver/caches";
-  options.repoagent_directory = "/opt/tritonserver/repoagents";
+  options.backend_directory = DefaultFolder("backends");
+  options.cache_directory = DefaultFolder("caches");
+  options.repoagent_directory = DefaultFolder("repoagents");
 }
 
 extern "C" {

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cassert>
+#include <utility>
 
 namespace nereid {
 namespace {
@@ -20,14 +21,15 @@ long Preemptions() {
 InlineTurn::~InlineTurn() { assert(deferred_.empty()); }
 
 void InlineTurn::End() {
-  ending = this;
+  // A model that this thread executes in an outer turn may issue requests in turns of its own.
+  InlineTurn* const outer = std::exchange(ending, this);
   // Loans may cause further requests, whose loans are deferred too and run in the next round.
   while (!deferred_.empty()) {
     running_.swap(deferred_);
     for (Loan* loan : running_) loan->RunInline(this);
     running_.clear();
   }
-  ending = nullptr;
+  ending = outer;
   spent_ = Duration(0);
 }
 

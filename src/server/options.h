@@ -13,6 +13,8 @@
 
 namespace nereid {
 
+struct BackendEntryPoints;
+
 enum class ModelControlMode { kNone, kPoll, kExplicit };
 
 // settings[backend][setting] = value; backend "" holds for all backends.
@@ -32,6 +34,9 @@ struct ServerOptions {
   std::string server_version;  // default: this program's version
   std::set<std::string> model_repositories;
   bool model_namespacing = false;  // repositories may have models of the same name
+  // Name of the model whose folder stands in for a repository (repository/single_model.h). Empty:
+  // that of its configuration, or of its folder.
+  std::string single_model_name;
   ModelControlMode control_mode = ModelControlMode::kNone;
   // kPoll: how often the repositories are looked at. 0: only when PollRepository is called.
   uint32_t repository_poll_secs = 15;
@@ -51,6 +56,9 @@ struct ServerOptions {
   // in their backlog: TRITONSERVER_BACKLOG_DELAY_SCHEDULER.
   uint32_t hold_until_backlogged = 0;
   std::string backend_directory;  // default: ../backends beside the library
+  // Sees the functions of each backend before they are called, and may replace them: for programs
+  // that check backends. Null: nobody does.
+  void (*watch_backend)(BackendEntryPoints* entry_points) = nullptr;
   BackendSettings backend_settings;
   std::string repoagent_directory;  // default: ../repoagents beside the library
   std::string cache_directory;      // default: ../caches beside the library

@@ -122,6 +122,7 @@ absl::Status Server::Start() {
   backends.directory = options_.backend_directory;
   backends.settings = options_.backend_settings;
   backends.auto_complete_config = options_.auto_complete_config;
+  backends.watch = options_.watch_backend;
   parts_->backends = std::make_unique<BackendRegistry>(std::move(backends));
 
   RETURN_IF_ERROR(LoadCache());
@@ -131,6 +132,7 @@ absl::Status Server::Start() {
   ModelManagerOptions manager;
   manager.repositories = options_.model_repositories;
   manager.namespacing = options_.model_namespacing;
+  manager.single_model_name = options_.single_model_name;
   manager.settle_time = kSettleTime;
   manager.repoagent_directory = options_.repoagent_directory;
   manager.model_config_name = options_.model_config_name;

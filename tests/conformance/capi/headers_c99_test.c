@@ -6,6 +6,7 @@
 #include "triton/core/tritonbackend.h"
 #include "triton/core/tritonserver.h"
 #include "triton/core/tritonbackend.h"
+#include "nereid/server.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 // programs. Nothing is executed; the file compiles or it does not.
 #include "triton/core/tritonserver.h"
 
+#include "nereid/server.h"
 #include "tests/conformance/capi/same_type.h"
 
 // Callbacks.
@@ -342,6 +343,7 @@ NEREID_SAME(TRITONSERVER_ServerMetrics,
 NEREID_SAME(TRITONSERVER_ServerInferAsync,
     TRITONSERVER_Error*(TRITONSERVER_Server*, TRITONSERVER_InferenceRequest*,
         TRITONSERVER_InferenceTrace*));
+NEREID_SAME(NEREID_ServerInferInline, decltype(TRITONSERVER_ServerInferAsync));
 NEREID_SAME(TRITONSERVER_MetricFamilyNew,
     TRITONSERVER_Error*(TRITONSERVER_MetricFamily**, TRITONSERVER_MetricKind, const char*,
         const char*));

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "nereid/server.h"
+
 namespace nereid_test {
 namespace {
 
@@ -86,7 +88,8 @@ bool ProbeFlight::Issue(const StormRequest& asked, Probe* probe, bool cancel) {
     const std::lock_guard<std::mutex> lock(mu_);
     in_flight_ = true;
   }
-  if (!(*probe)([&] { return TRITONSERVER_ServerInferAsync(server_, request_, nullptr); })) {
+  const auto infer = cancel ? TRITONSERVER_ServerInferAsync : NEREID_ServerInferInline;
+  if (!(*probe)([&] { return infer(server_, request_, nullptr); })) {
     const std::lock_guard<std::mutex> lock(mu_);
     in_flight_ = false;
     EXPECT_FALSE(released_ || final_) << asked_.model << ": refused, and came back by a callback";

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "nereid/server.h"
 #include "tests/conformance/capi/faults/faults.h"
 
 namespace nereid_test {
@@ -177,11 +178,12 @@ bool StormCall::Issue() {
     // The callback that deletes it may run before the call below has returned.
     if (deletion_ == Deletion::kByCallback) request_ = nullptr;
   }
-  ++ledger_->issued;
+  const bool lends = ++ledger_->issued % 2 == 0;
   TRITONSERVER_Error* error;
   {
     const faults::Window window;
-    error = TRITONSERVER_ServerInferAsync(server_, request, nullptr);
+    error = (lends ? NEREID_ServerInferInline : TRITONSERVER_ServerInferAsync)(
+        server_, request, nullptr);
   }
   refused_ = error != nullptr;
   if (!refused_) return true;
