@@ -75,10 +75,10 @@ BatchDecision AdaptivePolicy::Decide(const BatchPolicy& rules, const QueueView& 
   if (cursor->closed) {
     decision.why = cursor->closed_why;
   } else if (cursor->units >= plan().max_units) {
-    decision.why = BatchDecision::Why::kFull;
+    decision.why = BatchReason::kFull;
   } else if (now >= due) {
     const bool delays = plan().delay > Duration(0);
-    decision.why = delays ? BatchDecision::Why::kDelayExpired : BatchDecision::Why::kNoDelay;
+    decision.why = delays ? BatchReason::kDelayOver : BatchReason::kIdleInstance;
   } else {
     decision.wake_at = due;
     return decision;
@@ -88,6 +88,9 @@ BatchDecision AdaptivePolicy::Decide(const BatchPolicy& rules, const QueueView& 
   decision.take = 1;
   while (decision.take < cursor->examined && units + queue.units(decision.take) <= limit) {
     units += queue.units(decision.take++);
+  }
+  if (decision.take < cursor->examined && limit < plan().max_units) {
+    decision.why = BatchReason::kTarget;
   }
   return decision;
 }

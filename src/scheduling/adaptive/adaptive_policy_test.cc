@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
-using Why = BatchDecision::Why;
+using Why = BatchReason;
 
 constexpr TimePoint kStart = TimePoint(std::chrono::seconds(100));
 constexpr Duration kTarget = milliseconds(10);
@@ -65,7 +65,7 @@ TEST_F(AdaptivePolicyTest, UntilSomethingIsKnownNothingWaits) {
   EXPECT_EQ(policy_.plan().max_units, 8u);
   const BatchDecision decision = DecideAfter(Duration(0), FakeQueue({{}, {}}));
   EXPECT_EQ(decision.take, 2u);
-  EXPECT_EQ(decision.why, Why::kNoDelay);
+  EXPECT_EQ(decision.why, Why::kIdleInstance);
 }
 
 TEST_F(AdaptivePolicyTest, WhereNothingIsWonByWaitingNothingWaits) {
@@ -88,7 +88,7 @@ TEST_F(AdaptivePolicyTest, ABurstIsWaitedForWhereItsFirstRequestWouldMakeTheOthe
   EXPECT_EQ(waits.wake_at, kStart + delay);
   const BatchDecision runs = DecideAfter(delay, queue);
   EXPECT_EQ(runs.take, 3u);
-  EXPECT_EQ(runs.why, Why::kDelayExpired);
+  EXPECT_EQ(runs.why, Why::kDelayOver);
 }
 
 TEST_F(AdaptivePolicyTest, WhoeverWaitsIsNotMadeToWaitByWhatMayNotJoin) {

@@ -35,28 +35,40 @@ void BatchPolicy::Examine(const QueueView& queue, BatchCursor* cursor) const {
       // If the largest preferred size is exceeded and no preferred size was reached before, the
       // requests before this one are the batch.
       if (cursor->units + units > max_preferred_ && cursor->marked == 0) {
-        cursor->marked = cursor->examined;
+        Mark(cursor, cursor->units + units > max_units_);
       }
       if (cursor->units + units > max_units_) {
         cursor->closed = true;
-        cursor->closed_why = BatchDecision::Why::kFull;
+        cursor->closed_why = BatchReason::kFull;
         return;
       }
       if (!queue.Compatible(0, candidate)) {
         cursor->closed = true;
-        cursor->closed_why = BatchDecision::Why::kShapeChange;
+        cursor->closed_why = BatchReason::kShapeChange;
         return;
       }
     }
     cursor->units += units;
     cursor->oldest = std::min(cursor->oldest, queue.queued_at(candidate));
     ++cursor->examined;
-    if (IsPreferred(cursor->units)) cursor->marked = cursor->examined;
+    if (IsPreferred(cursor->units)) Mark(cursor, cursor->units == max_units_);
   }
+}
+
+void BatchPolicy::Mark(BatchCursor* cursor, bool full) const {
+  cursor->marked = cursor->examined;
+  cursor->marked_why = full ? BatchReason::kFull : BatchReason::kPreferredSize;
 }
 
 BatchDecision BatchPolicy::Decide(const QueueView& queue, TimePoint now,
                                   BatchCursor* cursor) const {
+  BatchDecision decision = DecideForBatch(queue, now, cursor);
+  if (max_units_ == 0) decision.why = BatchReason::kNotBatched;
+  return decision;
+}
+
+BatchDecision BatchPolicy::DecideForBatch(const QueueView& queue, TimePoint now,
+                                          BatchCursor* cursor) const {
   BatchDecision decision;
   if (queue.size() == 0) return decision;
   Examine(queue, cursor);
@@ -66,16 +78,19 @@ BatchDecision BatchPolicy::Decide(const QueueView& queue, TimePoint now,
 
   if (cursor->marked > 0 && !exceeded) {
     decision.take = cursor->marked;
-    decision.why = BatchDecision::Why::kPreferred;
+    decision.why = cursor->marked_why;
   } else if (cursor->closed) {
     decision.take = cursor->examined;
     decision.why = cursor->closed_why;
+  } else if (exceeded) {
+    decision.take = cursor->examined;
+    decision.why = cursor->units >= max_units_ ? BatchReason::kFull : BatchReason::kDelayOver;
   } else if (cursor->units >= max_preferred_) {
     decision.take = cursor->examined;
-    decision.why = BatchDecision::Why::kFull;
-  } else if (exceeded || !delays) {
+    decision.why = cursor->units >= max_units_ ? BatchReason::kFull : BatchReason::kPreferredSize;
+  } else if (!delays) {
     decision.take = cursor->examined;
-    decision.why = exceeded ? BatchDecision::Why::kDelayExpired : BatchDecision::Why::kNoDelay;
+    decision.why = BatchReason::kIdleInstance;
   } else {
     decision.wake_at = deadline;
   }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "config/compiled_model.h"
+#include "scheduling/batch_reason.h"
 
 namespace nereid {
 
@@ -28,10 +29,9 @@ class QueueView {
 };
 
 struct BatchDecision {
-  enum class Why : uint8_t { kFull, kPreferred, kDelayExpired, kNoDelay, kShapeChange, kWaiting };
   size_t take = 0;                   // requests to take from the head now; 0 = none yet
   std::optional<TimePoint> wake_at;  // when to ask again if nothing arrives; none: on arrival
-  Why why = Why::kWaiting;
+  BatchReason why = BatchReason::kIdleInstance;  // of a batch that is taken now
 };
 
 // How far the queue has been examined, from its head, so that an arrival costs O(1) and not
@@ -40,9 +40,10 @@ struct BatchCursor {
   size_t examined = 0;                  // requests accepted into the pending batch so far
   TimePoint oldest = TimePoint::max();  // arrival of the oldest of them
   uint64_t units = 0;                   // their units
-  size_t marked = 0;    // requests up to the largest preferred size reached; 0: none
+  size_t marked = 0;  // requests up to the largest preferred size reached; 0: none
+  BatchReason marked_why = BatchReason::kPreferredSize;
   bool closed = false;  // the next request cannot join: send now
-  BatchDecision::Why closed_why = BatchDecision::Why::kFull;
+  BatchReason closed_why = BatchReason::kFull;
 };
 
 class BatchPolicy {
@@ -63,6 +64,9 @@ class BatchPolicy {
 
  private:
   bool IsPreferred(uint64_t units) const;
+  void Mark(BatchCursor* cursor, bool full) const;
+  // The decision without the case of a model that does not batch.
+  BatchDecision DecideForBatch(const QueueView& queue, TimePoint now, BatchCursor* cursor) const;
 
   const uint64_t max_units_;
   const std::vector<int32_t> preferred_;  // ascending

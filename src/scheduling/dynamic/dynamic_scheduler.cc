@@ -187,7 +187,9 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
         if (!dropped.empty()) break;
         std::optional<TimePoint> wake_at;
         if (step == Step::kAwait || step == Step::kLook) {
-          due = CountDue(&wake_at) > 0 || nudges_ != nudges;
+          const BatchDecision decision = Decide();
+          wake_at = decision.wake_at;
+          due = decision.take > 0 || nudges_ != nudges;
         } else {
           batch = TryTake(&wake_at);
         }
@@ -211,17 +213,24 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
   }
 }
 
-size_t DynamicScheduler::CountDue(std::optional<TimePoint>* wake_at) {
-  if (strategy_.asking() || shut_down_ || Holding()) return 0;
-  const BatchDecision decision = queue_.Decide(clock_->Now());
-  if (decision.take == 0) *wake_at = decision.wake_at;
-  return decision.take;
+BatchDecision DynamicScheduler::Decide() {
+  if (strategy_.asking() || shut_down_ || Holding()) return {};
+  BatchDecision decision = queue_.Decide(clock_->Now());
+  // With a strategy, a request that may not join is one that the strategy has left out.
+  if (strategy_.has_strategy() && decision.why == BatchReason::kShapeChange) {
+    decision.why = BatchReason::kStrategy;
+  }
+  return decision;
 }
 
-std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at) {
-  const size_t count = CountDue(wake_at);
-  if (count == 0) return std::nullopt;
-  return queue_.Take(count);
+std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at,
+                                               BatchReason idle) {
+  const BatchDecision decision = Decide();
+  *wake_at = decision.wake_at;
+  if (decision.take == 0) return std::nullopt;
+  std::optional<Batch> batch = queue_.Take(decision.take);
+  reasons_.Add(decision.why == BatchReason::kIdleInstance ? idle : decision.why);
+  return batch;
 }
 
 void DynamicScheduler::BeginExecution(const BatchExecutor* self, const Batch& batch) {
@@ -238,6 +247,12 @@ void DynamicScheduler::EndExecution(const BatchExecutor* self, Duration took) {
 
 void DynamicScheduler::DescribeMetrics(MetricSink* sink) const {
   Scheduler::DescribeMetrics(sink);
+  BatchReasonCounts reasons;
+  {
+    MutexLock lock(&mu_);
+    reasons = reasons_;
+  }
+  reasons.DescribeMetrics(sink);
   if (const std::optional<BatchPlan> plan = adaptive_plan()) nereid::DescribeMetrics(*plan, sink);
 }
 
@@ -265,7 +280,7 @@ void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) 
     while (go_on) {
       AnswerDropped();
       std::optional<TimePoint> wake_at;
-      std::optional<Batch> batch = TryTake(&wake_at);
+      std::optional<Batch> batch = TryTake(&wake_at, BatchReason::kEndOfTurn);
       if (!batch.has_value()) break;
       mu_.Unlock();
       // Nothing may throw without the mutex: the code after the handler below needs the mutex.

@@ -23,6 +23,7 @@
 #include "base/timer.h"
 #include "infer/inline_turn.h"
 #include "scheduling/adaptive/execution_meter.h"
+#include "scheduling/batch_reason.h"
 #include "scheduling/deadline_alarm.h"
 #include "scheduling/dynamic/batch_former.h"
 #include "scheduling/dynamic/batch_strategy.h"
@@ -112,10 +113,12 @@ class DynamicScheduler final : public Scheduler,
   void BeginExecution(const BatchExecutor* self, const Batch& batch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndExecution(const BatchExecutor* self, Duration took) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // How many requests are due as a batch now; if none, in `wake_at`, when to ask again.
-  size_t CountDue(std::optional<TimePoint>* wake_at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // A batch if one is due now, otherwise none and, in `wake_at`, when to ask again.
-  std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at)
+  // The batch that is due now, with its reason; if none is, when to ask again.
+  BatchDecision Decide() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A batch if one is due now, otherwise none and, in `wake_at`, when to ask again. `idle` is the
+  // reason where nothing was to be waited for.
+  std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at,
+                               BatchReason idle = BatchReason::kIdleInstance)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Asks the strategy about requests that it has not seen. Releases the mutex meanwhile.
   void AskStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -160,6 +163,7 @@ class DynamicScheduler final : public Scheduler,
   uint64_t nudges_ ABSL_GUARDED_BY(mu_) = 0;
   InlinePolicy inline_ ABSL_GUARDED_BY(mu_);
   ExecutionMeter meter_ ABSL_GUARDED_BY(mu_);  // for a target
+  BatchReasonCounts reasons_ ABSL_GUARDED_BY(mu_);
   std::atomic<uint64_t> inline_executions_{0};
   bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "scheduling/dynamic/compatibility.h"
@@ -40,8 +41,8 @@ void DirectStrategy::Withdraw(LiveSequence* sequence) {
   --ready_;
 }
 
-size_t DirectStrategy::Due(TimePoint now, std::optional<TimePoint>* wake_at) {
-  if (ready_ == 0) return 0;
+BatchDecision DirectStrategy::Due(TimePoint now) {
+  if (ready_ == 0) return {};
   size_t places = 0;
   TimePoint oldest = TimePoint::max();
   for (size_t slot = 0; slot < slots_.size(); ++slot) {
@@ -49,11 +50,10 @@ size_t DirectStrategy::Due(TimePoint now, std::optional<TimePoint>* wake_at) {
     places = slot + 1;
     oldest = std::min(oldest, slots_[slot]->queue.front().queued_at);
   }
-  if (ready_ >= wanted_) return places;
+  if (ready_ >= wanted_) return {places, std::nullopt, BatchReason::kSequenceSlots};
   const TimePoint deadline = Later(oldest, config_->sequence.max_queue_delay);
-  if (now >= deadline) return places;
-  *wake_at = deadline;
-  return 0;
+  if (now >= deadline) return {places, std::nullopt, BatchReason::kDelayOver};
+  return {0, deadline};
 }
 
 std::vector<SequencePick> DirectStrategy::Take(size_t places) {

@@ -20,7 +20,7 @@ class DirectStrategy final : public SequenceStrategy {
   void Withdraw(LiveSequence* sequence) override;
   // The batch reaches from slot 0 to the last one that has a request. It waits for the share of
   // slots that the configuration asks for, but no request longer than the delay.
-  size_t Due(TimePoint now, std::optional<TimePoint>* wake_at) override;
+  BatchDecision Due(TimePoint now) override;
   // A place whose slot has no request, or one that cannot be in a batch with the first, is a gap.
   std::vector<SequencePick> Take(size_t places) override;
 

@@ -28,11 +28,8 @@ void OldestStrategy::Withdraw(LiveSequence* sequence) {
   sequence->queue.front() = {std::move(request), TimePoint()};
 }
 
-size_t OldestStrategy::Due(TimePoint now, std::optional<TimePoint>* wake_at) {
-  if (former_.empty()) return 0;
-  const BatchDecision decision = former_.Decide(now);
-  if (decision.take == 0) *wake_at = decision.wake_at;
-  return decision.take;
+BatchDecision OldestStrategy::Due(TimePoint now) {
+  return former_.empty() ? BatchDecision() : former_.Decide(now);
 }
 
 std::vector<SequencePick> OldestStrategy::Take(size_t places) {

@@ -23,7 +23,7 @@ class OldestStrategy final : public SequenceStrategy {
   // With `preserve_ordering` the responses leave in the order in which requests were offered first.
   void Offer(LiveSequence* sequence, TimePoint now) override;
   void Withdraw(LiveSequence* sequence) override;
-  size_t Due(TimePoint now, std::optional<TimePoint>* wake_at) override;
+  BatchDecision Due(TimePoint now) override;
   std::vector<SequencePick> Take(size_t places) override;
 
  private:

@@ -162,6 +162,16 @@ std::optional<size_t> SequenceScheduler::sequences_in_slots() const {
   return slots_.in_use();
 }
 
+void SequenceScheduler::DescribeMetrics(MetricSink* sink) const {
+  Scheduler::DescribeMetrics(sink);
+  BatchReasonCounts reasons;
+  {
+    MutexLock lock(&mu_);
+    reasons = reasons_;
+  }
+  reasons.DescribeMetrics(sink);
+}
+
 size_t SequenceScheduler::backlogged_sequences() const {
   MutexLock lock(&mu_);
   return backlog_.sequences();
@@ -492,11 +502,13 @@ std::optional<Batch> SequenceScheduler::Source::TryPull() {
 std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
                                                      std::optional<TimePoint>* wake_at, bool* due) {
   if (Holding()) return {};
-  const size_t places = lane->strategy->Due(clock_->Now(), wake_at);
-  if (places == 0) return {};
+  const BatchDecision decision = lane->strategy->Due(clock_->Now());
+  *wake_at = decision.wake_at;
+  if (decision.take == 0) return {};
   *due = true;
   if (step == Step::kAwait || step == Step::kLook) return {};
-  std::vector<SequencePick> picks = lane->strategy->Take(places);
+  std::vector<SequencePick> picks = lane->strategy->Take(decision.take);
+  reasons_.Add(decision.why);
   for (const SequencePick& pick : picks) {
     if (pick.sequence != nullptr) pick.sequence->in_flight = pick.sequence->started = true;
   }

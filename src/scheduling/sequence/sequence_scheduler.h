@@ -23,6 +23,7 @@
 #include "base/mutex.h"
 #include "base/timer.h"
 #include "infer/release_watcher.h"
+#include "scheduling/batch_reason.h"
 #include "scheduling/deadline_alarm.h"
 #include "scheduling/scheduler.h"
 #include "scheduling/sequence/backlog.h"
@@ -83,6 +84,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   // Sequences that have a slot, and those in the backlog.
   size_t live_sequences() const ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<size_t> sequences_in_slots() const override ABSL_LOCKS_EXCLUDED(mu_);
+  void DescribeMetrics(MetricSink* sink) const override ABSL_LOCKS_EXCLUDED(mu_);
   size_t backlogged_sequences() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -203,6 +205,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   // Left by a thread that must not answer requests. The next instance that looks for work answers
   // them.
   Aftermath left_ ABSL_GUARDED_BY(mu_);
+  BatchReasonCounts reasons_ ABSL_GUARDED_BY(mu_);
   DeadlineAlarm alarm_ ABSL_GUARDED_BY(mu_);
   TimePoint look_again_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // max: nothing was missed
   bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;

@@ -4,11 +4,11 @@
 #define NEREID_SCHEDULING_SEQUENCE_SEQUENCE_STRATEGY_H_
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "infer/request_ptr.h"
+#include "scheduling/dynamic/batch_policy.h"
 #include "scheduling/sequence/live_sequence.h"
 
 namespace nereid {
@@ -30,9 +30,9 @@ class SequenceStrategy {
   // Undoes Offer: a request that was taken over is back in the queue. REQUIRES: `sequence` is
   // offered.
   virtual void Withdraw(LiveSequence* sequence) = 0;
-  // The number of places of the batch that is due at `now`. If no batch is due: 0 and, in
-  // `wake_at`, when to ask again if nothing is offered meanwhile (none: only after an offer).
-  virtual size_t Due(TimePoint now, std::optional<TimePoint>* wake_at) = 0;
+  // The batch that is due at `now`; `take` is the number of its places. If none is due, when to ask
+  // again if nothing is offered meanwhile (none: only after an offer).
+  virtual BatchDecision Due(TimePoint now) = 0;
   // Takes the batch of `places` places that Due has announced. Its sequences are not offered any
   // more. If this throws, nothing has changed.
   virtual std::vector<SequencePick> Take(size_t places) = 0;
