@@ -99,43 +99,30 @@ ApiGroupSet ApiKeySet::OpenedBy(absl::string_view key) const {
   return groups;
 }
 
-absl::StatusOr<std::unique_ptr<ApiKeys>> ApiKeys::Create(std::string path, Clock* clock) {
-  std::unique_ptr<ApiKeys> created(new ApiKeys(std::move(path), clock));
-  const FileStamp stamp = FileStamp::Of(created->path_);
+absl::StatusOr<std::unique_ptr<ApiKeys>> ApiKeys::Create(const std::string& path, Clock* clock) {
+  std::unique_ptr<ApiKeys> created(new ApiKeys(path, clock));
   ASSIGN_OR_RETURN(auto keys, created->Load());
   MutexLock lock(&created->mu_);
   created->keys_ = std::move(keys);
-  created->loaded_ = stamp;
-  created->next_look_ = clock->Now() + kLookEvery;
   return created;
 }
 
 std::shared_ptr<const ApiKeySet> ApiKeys::Current() {
-  FileStamp before;
-  {
-    MutexLock lock(&mu_);
-    const TimePoint now = clock_->Now();
-    if (now < next_look_) return keys_;
-    next_look_ = now + kLookEvery;
-    before = loaded_;
-  }
-  // Taken before the file is read: a change after that is seen by the next look.
-  const FileStamp stamp = FileStamp::Of(path_);
-  absl::StatusOr<std::shared_ptr<const ApiKeySet>> loaded = nullptr;
-  if (!(stamp == before)) {
-    loaded = Load();
-    if (loaded.ok()) {
-      LOG_INFO << "loaded the API keys in '" << path_ << "' again: " << (*loaded)->size()
-               << " keys";
-    } else {
-      LOG_WARNING << "the file of API keys has changed, but the keys loaded before stay in use: "
-                  << loaded.status().message();
-    }
-  }
+  if (file_.Changed()) Reload();
   MutexLock lock(&mu_);
-  loaded_ = stamp;
-  if (loaded.ok() && *loaded != nullptr) keys_ = *std::move(loaded);
   return keys_;
+}
+
+void ApiKeys::Reload() {
+  absl::StatusOr<std::shared_ptr<const ApiKeySet>> loaded = Load();
+  if (!loaded.ok()) {
+    LOG_WARNING << "the file of API keys has changed, but the keys loaded before stay in use: "
+                << loaded.status().message();
+    return;
+  }
+  LOG_INFO << "loaded the API keys in '" << path_ << "' again: " << (*loaded)->size() << " keys";
+  MutexLock lock(&mu_);
+  keys_.swap(*loaded);
 }
 
 absl::StatusOr<std::shared_ptr<const ApiKeySet>> ApiKeys::Load() const {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/file_stamp.h"
 #include "base/mutex.h"
+#include "base/watched_files.h"
 #include "frontends/access/api_group.h"
 #include "frontends/access/secret.h"
 
@@ -56,30 +56,28 @@ class ApiKeySet {
 
 class ApiKeys {
  public:
-  // How long a change of the file may stay unnoticed.
-  static constexpr Duration kLookEvery = std::chrono::seconds(1);
   static constexpr size_t kMostFileBytes = 4 << 20;
 
   // NOT_FOUND if the file cannot be read, INVALID_ARGUMENT for its content. REQUIRES: `clock` lives
   // as long as the keys.
-  static absl::StatusOr<std::unique_ptr<ApiKeys>> Create(std::string path, Clock* clock);
+  static absl::StatusOr<std::unique_ptr<ApiKeys>> Create(const std::string& path, Clock* clock);
 
-  // The keys of now. Looks at the file at most once every kLookEvery and reads it if it has
-  // changed; if it cannot be used, logs so, once for each change, and keeps the old keys.
+  // The keys of now. Reads the file if it has changed, which is noticed within
+  // WatchedFiles::kLookEvery; if it cannot be used, logs so, once for each change, and keeps the
+  // old keys.
   std::shared_ptr<const ApiKeySet> Current() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  ApiKeys(std::string path, Clock* clock) : path_(std::move(path)), clock_(clock) {}
+  ApiKeys(const std::string& path, Clock* clock) : path_(path), file_({path}, clock) {}
 
+  void Reload() ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<std::shared_ptr<const ApiKeySet>> Load() const;
 
   const std::string path_;
-  Clock* const clock_;
+  WatchedFiles file_;
 
   Mutex mu_;
   std::shared_ptr<const ApiKeySet> keys_ ABSL_GUARDED_BY(mu_);
-  FileStamp loaded_ ABSL_GUARDED_BY(mu_);  // of the content that was loaded or found bad last
-  TimePoint next_look_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace nereid

@@ -89,7 +89,7 @@ TEST_F(ApiKeysTest, AFileThatChangesIsReadAgain) {
   const std::unique_ptr<ApiKeys> keys = Create();
   Write(absl::StrCat("all ", kSecond));
   EXPECT_NE(keys->Current()->OpenedBy(kFirst), 0);  // not yet looked at
-  clock_.Advance(ApiKeys::kLookEvery);
+  clock_.Advance(WatchedFiles::kLookEvery);
   EXPECT_EQ(keys->Current()->OpenedBy(kFirst), 0);
   EXPECT_EQ(keys->Current()->OpenedBy(kSecond), kAllApiGroups);
 }
@@ -98,13 +98,13 @@ TEST_F(ApiKeysTest, AFileThatBecomesBadOrGoesLeavesTheOldKeys) {
   Write(absl::StrCat("all ", kFirst));
   const std::unique_ptr<ApiKeys> keys = Create();
   Write("nonsense");
-  clock_.Advance(ApiKeys::kLookEvery);
+  clock_.Advance(WatchedFiles::kLookEvery);
   EXPECT_NE(keys->Current()->OpenedBy(kFirst), 0);
   fs::remove(path_);
-  clock_.Advance(ApiKeys::kLookEvery);
+  clock_.Advance(WatchedFiles::kLookEvery);
   EXPECT_NE(keys->Current()->OpenedBy(kFirst), 0);
   Write(absl::StrCat("all ", kSecond));
-  clock_.Advance(ApiKeys::kLookEvery);
+  clock_.Advance(WatchedFiles::kLookEvery);
   EXPECT_EQ(keys->Current()->OpenedBy(kFirst), 0);
 }
 

@@ -173,12 +173,9 @@ absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Create(const TlsFiles& f
     wire += protocol;
   }
   std::shared_ptr<TlsContext> created(new TlsContext(files, std::move(wire), clock));
-  const Stamps stamps = created->Look();
   ASSIGN_OR_RETURN(ContextPtr context, created->Load());
   MutexLock lock(&created->mu_);
   created->context_ = std::move(context);
-  created->loaded_ = stamps;
-  created->next_look_ = clock->Now() + kLookEvery;
   return created;
 }
 
@@ -247,33 +244,17 @@ SSL* TlsContext::New() {
   return ssl;
 }
 
-TlsContext::Stamps TlsContext::Look() const {
-  return {FileStamp::Of(files_.certificate), FileStamp::Of(files_.key), FileStamp::Of(files_.root)};
-}
-
 void TlsContext::ReloadIfChanged() {
-  Stamps before;
-  {
-    MutexLock lock(&mu_);
-    const TimePoint now = clock_->Now();
-    if (now < next_look_) return;
-    next_look_ = now + kLookEvery;
-    before = loaded_;
-  }
-  // Taken before the files are read: a change after that is seen by the next look.
-  const Stamps stamps = Look();
-  if (stamps == before) return;
+  if (!watched_.Changed()) return;
   absl::StatusOr<ContextPtr> context = Load();
-  if (context.ok()) {
-    LOG_INFO << "loaded the TLS certificate in '" << files_.certificate
-             << "' again: it has changed";
-  } else {
+  if (!context.ok()) {
     LOG_WARNING << "the TLS files have changed, but those loaded before stay in use: "
                 << context.status().message();
+    return;
   }
+  LOG_INFO << "loaded the TLS certificate in '" << files_.certificate << "' again: it has changed";
   MutexLock lock(&mu_);
-  loaded_ = stamps;
-  if (context.ok()) context_.swap(*context);
+  context_.swap(*context);
 }
 
 }  // namespace nereid::transport

@@ -7,24 +7,20 @@
 #include <absl/status/statusor.h>
 #include <openssl/types.h>
 
-#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/file_stamp.h"
 #include "base/mutex.h"
+#include "base/watched_files.h"
 #include "frontends/transport/tls_options.h"
 
 namespace nereid::transport {
 
 class TlsContext {
  public:
-  // How long a change of the files may stay unnoticed.
-  static constexpr Duration kLookEvery = std::chrono::seconds(1);
-
   // `alpn` are the application protocols, the preferred one first. A client that names protocols,
   // but none of these, is refused; one that names none is accepted. If `alpn` is empty, all clients
   // are accepted.
@@ -44,9 +40,9 @@ class TlsContext {
   // the files that were loaded last. Null without memory.
   SSL* New() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Loads the files again if they have changed, for connections made from then on. Looks at most
-  // once every kLookEvery. If the new files cannot be used, logs a warning, once for each change,
-  // and keeps the old ones. Reads files, so it may block for a moment.
+  // Loads the files again if they have changed, for connections made from then on; a change is
+  // noticed within WatchedFiles::kLookEvery. If the new files cannot be used, logs a warning, once
+  // for each change, and keeps the old ones. Reads files, so it may block for a moment.
   void ReloadIfChanged() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -55,12 +51,11 @@ class TlsContext {
   };
   using ContextPtr = std::unique_ptr<SSL_CTX, FreeContext>;
 
-  using Stamps = std::array<FileStamp, 3>;
-
   TlsContext(const TlsFiles& files, std::string alpn, Clock* clock)
-      : files_(files), alpn_(std::move(alpn)), clock_(clock) {}
+      : files_(files),
+        alpn_(std::move(alpn)),
+        watched_({files.certificate, files.key, files.root}, clock) {}
 
-  Stamps Look() const;
   absl::StatusOr<ContextPtr> Load() const;
   // Picks one of alpn_; called by OpenSSL with the context as `self`.
   static int SelectAlpn(SSL* ssl, const unsigned char** selected, unsigned char* selected_size,
@@ -68,12 +63,10 @@ class TlsContext {
 
   const TlsFiles files_;
   const std::string alpn_;  // as on the wire: each protocol behind a byte with its length
-  Clock* const clock_;
+  WatchedFiles watched_;
 
   Mutex mu_;
   ContextPtr context_ ABSL_GUARDED_BY(mu_);
-  Stamps loaded_ ABSL_GUARDED_BY(mu_);  // of the files that were loaded or found bad last
-  TimePoint next_look_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace nereid::transport

@@ -56,7 +56,7 @@ class TlsContextTest : public testing::Test {
   }
 
   void LookAgain(TlsContext* context) {
-    clock_.Advance(TlsContext::kLookEvery);
+    clock_.Advance(WatchedFiles::kLookEvery);
     context->ReloadIfChanged();
   }
 
@@ -159,7 +159,7 @@ TEST_F(TlsContextTest, NewConnectionsSeeAChangedCertificateAndOldOnesGoOn) {
   ASSERT_TRUE(old.Handshake());
 
   Place(authority_->Issue("second"));
-  clock_.Advance(TlsContext::kLookEvery - milliseconds(1));
+  clock_.Advance(WatchedFiles::kLookEvery - milliseconds(1));
   context->ReloadIfChanged();
   EXPECT_EQ(NameShown(context), "first") << "it does not look that often";
   clock_.Advance(milliseconds(1));
