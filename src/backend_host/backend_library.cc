@@ -68,7 +68,8 @@ LoadedBackend::LoadedBackend(std::string name, BackendLocation location, std::st
 
 absl::StatusOr<std::shared_ptr<LoadedBackend>> LoadedBackend::Load(const std::string& name,
                                                                    const BackendLocation& location,
-                                                                   const std::string& config_json) {
+                                                                   const std::string& config_json,
+                                                                   Watch watch) {
   absl::StatusOr<std::unique_ptr<SharedLibrary>> library =
       OpenLibrary(location.library, location.model_owned);
   if (!library.ok()) {
@@ -78,6 +79,7 @@ absl::StatusOr<std::shared_ptr<LoadedBackend>> LoadedBackend::Load(const std::st
   std::shared_ptr<LoadedBackend> backend(
       new LoadedBackend(name, location, config_json, *std::move(library)));
   RETURN_IF_ERROR(backend->FindEntryPoints());
+  if (watch != nullptr) watch(&backend->entry_points_);
   RETURN_IF_ERROR(backend->Initialize());
   LOG_VERBOSE(1) << "loaded backend '" << name << "' from " << backend->code();
   return backend;

@@ -60,9 +60,13 @@ class LoadedBackend {
  public:
   // Loads the library and initialises the backend. If the library belongs to a model, a copy is
   // loaded, so that overwriting the file does not change running code. Errors name the backend.
+  // `watch` (may be null) is called before the first function of the backend, and may put functions
+  // of its own in place of those found.
+  using Watch = void (*)(BackendEntryPoints* entry_points);
   static absl::StatusOr<std::shared_ptr<LoadedBackend>> Load(const std::string& name,
                                                              const BackendLocation& location,
-                                                             const std::string& config_json);
+                                                             const std::string& config_json,
+                                                             Watch watch = nullptr);
   ~LoadedBackend();
 
   const std::string& name() const { return name_; }

@@ -68,7 +68,7 @@ absl::StatusOr<std::shared_ptr<LoadedBackend>> BackendRegistry::Get(const Parsed
     }
     slot->loaded.NotifyAll();
   });
-  ASSIGN_OR_RETURN(backend, LoadedBackend::Load(name, location, ConfigJson(name)));
+  ASSIGN_OR_RETURN(backend, LoadedBackend::Load(name, location, ConfigJson(name), options_.watch));
   // A copy, because `end_loading` still reads the original.
   return std::shared_ptr<LoadedBackend>(backend);
 }

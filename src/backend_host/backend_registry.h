@@ -22,6 +22,7 @@ class BackendRegistry {
     std::string directory;  // DIRECTORY/NAME/libtriton_NAME.so, or DIRECTORY/NAME/model.py
     std::map<std::string, std::map<std::string, std::string>> settings;
     bool auto_complete_config = true;
+    LoadedBackend::Watch watch = nullptr;  // for every backend that is loaded
   };
   explicit BackendRegistry(Options options);
 

@@ -7,12 +7,15 @@
 #include <memory>
 #include <string>
 
+#include "base/export.h"
+
 namespace nereid {
 
-class SharedLibrary {
+class NEREID_API SharedLibrary {
  public:
   // Opens `path` with all symbols resolved at once and kept local. INTERNAL with the dynamic
-  // linker's message, which names the missing symbol or library.
+  // linker's message, which names the missing symbol or library, and what is wrong if that message
+  // misleads: a library for another processor is said not to exist.
   static absl::StatusOr<std::unique_ptr<SharedLibrary>> Open(const std::string& path);
 
   ~SharedLibrary();

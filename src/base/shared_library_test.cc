@@ -1,8 +1,15 @@
 #include "base/shared_library.h"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace nereid {
@@ -43,6 +50,26 @@ TEST(SharedLibraryTest, AMissingSymbolIsNamed) {
   const absl::Status status = SharedLibrary::Open(NEREID_TEST_INCOMPLETE_PLUGIN).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()), HasSubstr("nereid_function_that_nobody_defines"));
+}
+
+TEST(SharedLibraryTest, ALibraryForAnotherProcessorIsCalledSo) {
+  const std::string path = ::testing::TempDir() + "/foreign.so";
+  std::ifstream own(NEREID_TEST_PLUGIN, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(own)), {});
+  const uint16_t machine = EM_S390;
+  std::memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof(machine));
+  std::ofstream(path, std::ios::binary) << bytes;
+  const absl::Status status = SharedLibrary::Open(path).status();
+  std::filesystem::remove(path);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("; the file is built for the ELF machine 22, and this program for "));
+}
+
+TEST(SharedLibraryTest, WhoNeedsAMissingLibraryIsNamed) {
+  const absl::Status status = SharedLibrary::Open(NEREID_TEST_DEPENDENT_PLUGIN).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("libnereid_nowhere.so: cannot open"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("; " NEREID_TEST_DEPENDENT_PLUGIN " needs this library"));
 }
 
 }  // namespace

@@ -247,7 +247,10 @@ ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& sou
   reasons.Note(*config, "");
   if (config->name().empty()) {
     config->set_name(source.expected_name);
-    reasons.Note(*config, "name of the directory");
+    reasons.Note(*config, source.rename ? "given for this folder" : "name of the directory");
+  } else if (source.rename && config->name() != source.expected_name) {
+    config->set_name(source.expected_name);
+    reasons.Note(*config, "given for this folder");
   }
   const absl::Status completed =
       AutocompleteBackend(fs, source.model_dir, source.expected_name, config.get());

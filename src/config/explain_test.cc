@@ -66,6 +66,17 @@ TEST_F(ExplainTest, SaysWhereEveryValueComesFrom) {
   EXPECT_THAT(explained.notes, Contains(HasSubstr("completed by the backend")));
 }
 
+TEST_F(ExplainTest, AFolderMayBeGivenAnotherName) {
+  source_.rename = true;
+  const EffectiveField given{"name", "\"m\"", "given for this folder"};
+  for (const char* text : {"", "name: \"other\"\n"}) {
+    const ExplainedConfig explained = Explain(text);
+    EXPECT_THAT(explained.problems, IsEmpty()) << text;
+    EXPECT_THAT(explained.fields, Contains(given)) << text;
+  }
+  EXPECT_THAT(Explain("name: \"m\"\n").fields, Contains(EffectiveField{"name", "\"m\"", ""}));
+}
+
 TEST_F(ExplainTest, AMissingFileStandsForNothing) {
   const ExplainedConfig explained = ExplainModelConfig(fs_, source_);
   EXPECT_FALSE(explained.file_exists);

@@ -16,9 +16,11 @@
 #include <string>
 #include <utility>
 
+#include "base/export.h"
+
 namespace nereid {
 
-class TempDirectory {
+class NEREID_API TempDirectory {
  public:
   // The purpose of a directory, which is part of its name.
   static constexpr absl::string_view kModelFiles = "model";

@@ -70,14 +70,8 @@ absl::StatusOr<ModelFiles> LoadReader::Scan(const ModelId& id, const std::string
 
 std::shared_ptr<const PreparedModel> LoadReader::Read(const ModelId& id, ModelFiles files,
                                                       const LoadOverride& override) const {
-  const RepositoryLayout layout = repositories_.Layout();
-  bool mapped = false;
-  for (const auto& [repository, names] : layout.names) {
-    for (const auto& [directory, name] : names) {
-      mapped |= name == id.name && JoinPath(repository, directory) == files.directory;
-    }
-  }
-  return reader_.Read(id, std::move(files), mapped, override);
+  const bool renamed = IsRenamed(repositories_.Layout(), id.name, files.directory);
+  return reader_.Read(id, std::move(files), renamed, override);
 }
 
 void LoadReader::ReadMembers(const PreparedModel& model, LoadWork* work) const {

@@ -25,7 +25,8 @@ ModelManager::ModelManager(ModelManagerOptions options, LoadContext context)
         context.resolver = &resolver_;
         return context;
       }()),
-      repositories_(context_.file_system, options_.repositories, options_.namespacing),
+      repositories_(context_.file_system, options_.repositories, options_.namespacing,
+                    options_.single_model_name),
       reader_({context_.file_system, options_.model_config_name, options_.auto_complete_config,
                &agents_},
               &repositories_, &catalogue_),

@@ -36,6 +36,7 @@ namespace nereid {
 struct ModelManagerOptions {
   std::set<std::string> repositories;
   bool namespacing = false;
+  std::string single_model_name;  // of repositories that are one model's folder; empty: their own
   std::string model_config_name;
   std::string repoagent_directory;
   bool auto_complete_config = true;

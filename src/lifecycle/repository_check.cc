@@ -253,6 +253,7 @@ absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs
       ConfigSource source;
       source.model_dir = directory;
       source.expected_name = id.name;
+      source.rename = IsRenamed(options.layout, id.name, directory);
       source.auto_complete = options.auto_complete_config;
       source.model_config_name = options.model_config_name;
       ExplainedConfig explained = ExplainModelConfig(fs, source);

@@ -6,13 +6,34 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "lifecycle/load_reader.h"
+#include "repository/single_model.h"
+
 namespace nereid {
+namespace {
+
+std::shared_ptr<const RepositoryLayout> FirstLayout(const FileSystem& fs,
+                                                    std::set<std::string> paths, bool namespacing,
+                                                    const std::string& single_model_name) {
+  RepositoryLayout layout;
+  layout.repositories = std::move(paths);
+  layout.namespacing = namespacing;
+  FindSingleModels(fs, single_model_name, &layout);
+  for (const auto& [directory, name] : layout.single_models) {
+    LOG_INFO << "'" << directory << "' is the folder of one model, which is served as '" << name
+             << "'";
+  }
+  return std::make_shared<const RepositoryLayout>(std::move(layout));
+}
+
+}  // namespace
 
 RepositoryList::RepositoryList(const FileSystem* file_system, std::set<std::string> paths,
-                               bool namespacing)
+                               bool namespacing, const std::string& single_model_name)
     : file_system_(file_system),
-      layout_(std::make_shared<const RepositoryLayout>(
-          RepositoryLayout{std::move(paths), namespacing, {}})) {}
+      layout_(FirstLayout(*file_system, std::move(paths), namespacing, single_model_name)) {}
 
 absl::Status RepositoryList::Check() const {
   const RepositoryLayout layout = Layout();
@@ -25,6 +46,9 @@ absl::Status RepositoryList::Check() const {
       return absl::InvalidArgumentError(absl::StrCat("repository path is not a valid directory: '",
                                                      path, "': ", entries.status().message()));
     }
+  }
+  for (const auto& [path, name] : layout.single_models) {
+    RETURN_IF_ERROR(LoadReader::CheckName(name));
   }
   return absl::OkStatus();
 }
@@ -79,6 +103,7 @@ absl::Status RepositoryList::Unregister(const std::string& path) {
         absl::StrCat("failed to unregister '", path, "', repository not found"));
   }
   layout.names.erase(path);
+  layout.single_models.erase(path);
   (void)layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
   return absl::OkStatus();
 }

@@ -19,8 +19,10 @@ namespace nereid {
 
 class RepositoryList {
  public:
-  // `file_system` outlives this.
-  RepositoryList(const FileSystem* file_system, std::set<std::string> paths, bool namespacing);
+  // `file_system` outlives this. A path may lead to the folder of one model, which is then called
+  // `single_model_name`, if that is not empty.
+  RepositoryList(const FileSystem* file_system, std::set<std::string> paths, bool namespacing,
+                 const std::string& single_model_name = "");
 
   RepositoryLayout Layout() const { return *layout_.Get(); }
   // INVALID_ARGUMENT unless there is a repository, and every one is a readable directory.

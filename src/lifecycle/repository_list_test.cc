@@ -47,6 +47,17 @@ TEST(RepositoryListTest, WithNamespacesTheyBelongToTheirRepository) {
   EXPECT_THAT(list.Models(), ElementsAre(ModelId{"/x", "m"}, ModelId{"/y", "m"}));
 }
 
+TEST(RepositoryListTest, TheFolderOfOneModelStandsInForARepository) {
+  FakeFileSystem files;
+  files.MakeDirectory("/mnt/models/1");
+  files.MakeDirectory("/other/b/1");
+  const RepositoryList list(&files, {"/mnt/models", "/other"}, false, "a");
+  EXPECT_TRUE(list.Check().ok());
+  EXPECT_THAT(list.Models(), ElementsAre(ModelId{"", "a"}, ModelId{"", "b"}));
+  EXPECT_EQ(RepositoryList(&files, {"/mnt/models"}, false, "a/b").Check().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(RepositoryListTest, OfTwoNamesForModelsOneIsRefused) {
   FakeFileSystem files;
   files.MakeDirectory("/more");

@@ -63,21 +63,42 @@ ModelId IdOf(const RepositoryLayout& layout, const std::string& repository,
   return {layout.namespacing ? repository : "", name};
 }
 
+// The directories in which the model called `name` may be, if `repository` has it.
+std::set<std::string> PlacesOf(const RepositoryLayout& layout, const std::string& repository,
+                               const std::string& name) {
+  const auto single = layout.single_models.find(repository);
+  if (single != layout.single_models.end()) {
+    return single->second == name ? std::set<std::string>{repository} : std::set<std::string>{};
+  }
+  std::set<std::string> places;
+  if (NameOf(layout, repository, name) == name) places.insert(JoinPath(repository, name));
+  if (const auto names = layout.names.find(repository); names != layout.names.end()) {
+    for (const auto& [directory, mapped] : names->second) {
+      if (mapped == name) places.insert(JoinPath(repository, directory));
+    }
+  }
+  return places;
+}
+
 }  // namespace
+
+bool IsRenamed(const RepositoryLayout& layout, const std::string& name,
+               const std::string& directory) {
+  const auto single = layout.single_models.find(directory);
+  if (single != layout.single_models.end() && single->second == name) return true;
+  for (const auto& [repository, names] : layout.names) {
+    for (const auto& [folder, mapped] : names) {
+      if (mapped == name && JoinPath(repository, folder) == directory) return true;
+    }
+  }
+  return false;
+}
 
 ModelDirectories FindModelDirectories(const FileSystem& fs, const RepositoryLayout& layout,
                                       const std::string& name) {
   ModelDirectories found;
   for (const std::string& repository : layout.repositories) {
-    std::set<std::string> directories;
-    if (NameOf(layout, repository, name) == name) directories.insert(name);
-    if (const auto names = layout.names.find(repository); names != layout.names.end()) {
-      for (const auto& [directory, mapped] : names->second) {
-        if (mapped == name) directories.insert(directory);
-      }
-    }
-    for (const std::string& directory : directories) {
-      const std::string path = JoinPath(repository, directory);
+    for (const std::string& path : PlacesOf(layout, repository, name)) {
       const auto stat = fs.Stat(path);
       if (!stat.ok() || !stat->is_directory) continue;
       found[IdOf(layout, repository, name)].push_back(path);
@@ -91,6 +112,11 @@ absl::StatusOr<ModelDirectories> ListModelDirectories(const FileSystem& fs,
   ModelDirectories found;
   for (const std::string& repository : layout.repositories) {
     ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.ListDirectory(repository));
+    const auto single = layout.single_models.find(repository);
+    if (single != layout.single_models.end()) {
+      found[IdOf(layout, repository, single->second)].push_back(repository);
+      continue;
+    }
     for (const DirEntry& entry : entries) {
       if (!entry.is_directory || absl::StartsWith(entry.name, ".")) continue;
       const std::string name = NameOf(layout, repository, entry.name);

@@ -33,6 +33,8 @@ struct RepositoryLayout {
   bool namespacing = false;
   // Models whose name differs from their directory's: [repository][directory] = name.
   std::map<std::string, std::map<std::string, std::string>> names;
+  // Repositories that are the folder of one model (single_model.h): [repository] = its name.
+  std::map<std::string, std::string> single_models;
 };
 
 struct RepositorySnapshot {
@@ -44,6 +46,11 @@ struct RepositorySnapshot {
 
 // Reason of a model that is in `ambiguous`.
 inline constexpr char kAmbiguousReason[] = "model appears in two or more repositories";
+
+// Whether the model called `name` in `directory` is called so by the layout, whatever the directory
+// and its configuration say. Pure.
+NEREID_API bool IsRenamed(const RepositoryLayout& layout, const std::string& name,
+                          const std::string& directory);
 
 // Directories of models, by model id. An id with more than one directory is ambiguous.
 using ModelDirectories = std::map<ModelId, std::vector<std::string>>;
