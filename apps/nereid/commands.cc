@@ -1,0 +1,54 @@
+#include "commands.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <cstdlib>
+
+#include "backend_check/command.h"
+#include "check.h"
+#include "print_documents.h"
+#include "probe/probe_command.h"
+#include "run_model.h"
+
+namespace nereid {
+namespace {
+
+int RunProbe(const std::vector<std::string>& args, Settings, std::ostream& out, std::ostream& err) {
+  const char* url = std::getenv(kProbeUrlVariable);
+  return ProbeCommand(args, url == nullptr ? "" : url, out, err);
+}
+
+}  // namespace
+
+absl::Span<const Command> Commands() {
+  static constexpr Command kCommands[] = {
+      {"check", "check model repositories without loading a model", kCheckUsage, &CheckCommand},
+      {"run-model", "load one model and try it, without opening a port", kRunModelUsage,
+       &RunModelCommand},
+      {"probe", "ask a running server whether it is ready", kProbeUsage, &RunProbe},
+      {"backend-check", "exercise a backend and tell what is wrong with it", kBackendCheckUsage,
+       &BackendCheckCommand},
+      {"completion", "print the completions of a shell", kCompletionUsage, &CompletionCommand},
+      {"man", "print a manual page", kManUsage, &ManCommand},
+  };
+  return kCommands;
+}
+
+const Command* FindCommand(absl::string_view name) {
+  for (const Command& command : Commands()) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+std::string CommandsHelp(const std::string& program) {
+  std::string text = "\nCommands, each with a --help of its own:\n";
+  for (const Command& command : Commands()) {
+    absl::StrAppend(&text,
+                    absl::StrFormat("  %s %-13s %s\n", program, command.name, command.summary));
+  }
+  return text;
+}
+
+}  // namespace nereid
