@@ -35,9 +35,10 @@ Flag ForwardingFlag(const char* name, absl::string_view what, HeaderForwarding* 
 
 FlagGroup AccessFlags(Settings* s) {
   return {"Access",
-          {StringFlag("api-key-file", &s->api_key_file,
-                      "File of keys and the groups of the API that each opens, for HTTP and gRPC; "
-                      "it is read again when it changes. Without one no key is asked for.")}};
+          {OfFile(StringFlag(
+              "api-key-file", &s->api_key_file,
+              "File of keys and the groups of the API that each opens, for HTTP and gRPC; "
+              "it is read again when it changes. Without one no key is asked for."))}};
 }
 
 }  // namespace nereid

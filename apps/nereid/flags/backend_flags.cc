@@ -39,9 +39,9 @@ FlagGroup BackendFlags(Settings* s) {
   ServerOptions* const o = &s->server;
   return {
       "Backends",
-      {WithDefaultText("../backends beside the executable",
-                       StringFlag("backend-directory", &o->backend_directory,
-                                  "Folder of backends: <name>/libtriton_<name>.so.")),
+      {WithDefaultText("../lib/nereid/backends or ../backends beside the executable",
+                       OfFolder(StringFlag("backend-directory", &o->backend_directory,
+                                           "Folder of backends: <name>/libtriton_<name>.so."))),
        {"backend-config", "<string>", "",
         "<backend>,<setting>=<value>, or <setting>=<value> for all backends; for instance "
         "default-max-batch-size=8. May be given several times.",

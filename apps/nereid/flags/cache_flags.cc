@@ -40,15 +40,16 @@ Flag ResponseCacheByteSize(Settings* s) {
 }  // namespace
 
 FlagGroup CacheFlags(Settings* s) {
-  return {"Response cache",
-          {{"cache-config", "<string>", "",
-            "<cache>,<setting>=<value>: use that response cache, with this setting; for instance "
-            "local,size=104857600. May be given several times.",
-            [s](absl::string_view value) { return AddCacheConfig(value, s); }},
-           WithDefaultText("../caches beside the executable",
-                           StringFlag("cache-directory", &s->server.cache_directory,
-                                      "Folder of caches: <name>/libtritoncache_<name>.so.")),
-           ResponseCacheByteSize(s)}};
+  return {
+      "Response cache",
+      {{"cache-config", "<string>", "",
+        "<cache>,<setting>=<value>: use that response cache, with this setting; for instance "
+        "local,size=104857600. May be given several times.",
+        [s](absl::string_view value) { return AddCacheConfig(value, s); }},
+       WithDefaultText("../lib/nereid/caches or ../caches beside the executable",
+                       OfFolder(StringFlag("cache-directory", &s->server.cache_directory,
+                                           "Folder of caches: <name>/libtritoncache_<name>.so."))),
+       ResponseCacheByteSize(s)}};
 }
 
 }  // namespace nereid

@@ -14,6 +14,8 @@
 namespace nereid {
 namespace {
 
+constexpr int kNoPort = -1;
+
 // Edits (insert, delete, replace) that turn `a` into `b`.
 size_t EditDistance(absl::string_view a, absl::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -124,7 +126,7 @@ absl::Status CheckPorts(const Settings& s) {
 }
 
 absl::Status CheckTogether(const Settings& s) {
-  if (s.help || s.help_markdown) return absl::OkStatus();
+  if (s.help || s.help_markdown || s.version) return absl::OkStatus();
   if (s.server.model_repositories.empty()) {
     return absl::InvalidArgumentError(
         "--model-repository must be specified: the folder that holds the models to serve");
@@ -175,10 +177,8 @@ absl::Status SetCacheConfigs(Settings* s) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings) {
-  const std::vector<FlagGroup> table = MakeFlagTable(settings);
+// Applies each option of `args`.
+absl::Status ApplyAll(const std::vector<FlagGroup>& table, const std::vector<std::string>& args) {
   for (size_t i = 0; i < args.size(); ++i) {
     absl::string_view arg = args[i];
     if (!absl::StartsWith(arg, "--") || arg.size() == 2) {
@@ -201,9 +201,29 @@ absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* se
           absl::StrCat("option --", flag->name, " needs a value: ", flag->argument));
     }
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings) {
+  RETURN_IF_ERROR(ApplyAll(MakeFlagTable(settings), args));
   RETURN_IF_ERROR(SetCacheConfigs(settings));
   TakePlatformRepository(settings);
   return CheckTogether(*settings);
+}
+
+absl::Status ParseFrontendOptions(const std::vector<std::string>& options, Settings* settings) {
+  // A port is opened if it is asked for.
+  settings->http.port = settings->grpc.port = settings->metrics.port = kNoPort;
+  RETURN_IF_ERROR(ApplyAll(MakeFrontendTable(settings), options));
+  settings->allow_http = settings->allow_http && settings->http.port != kNoPort;
+  settings->allow_grpc = settings->allow_grpc && settings->grpc.port != kNoPort;
+  settings->server.metrics = settings->metrics.port != kNoPort;
+  if (settings->trace.mode == TraceMode::kOpenTelemetry) {
+    RETURN_IF_ERROR(settings->trace_environment);
+  }
+  return CheckPorts(*settings);
 }
 
 std::string HelpText(const std::string& program) {

@@ -17,6 +17,10 @@ namespace nereid {
 // option and, if it does not exist, the nearest one that does.
 absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings);
 
+// The same for the options of ports alone (MakeFrontendTable), for a server that exists. Only ports
+// that are asked for are allowed by `settings` afterwards.
+absl::Status ParseFrontendOptions(const std::vector<std::string>& options, Settings* settings);
+
 // The texts of --help and of docs/operate/options.md.
 std::string HelpText(const std::string& program);
 std::string HelpMarkdown();

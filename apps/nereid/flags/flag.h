@@ -18,11 +18,16 @@ using FlagSetter = std::function<absl::Status(absl::string_view value)>;
 // Made by a function of flag_kinds.h or, if none fits, with its own setter.
 struct Flag {
   std::string name;      // without the dashes
-  std::string argument;  // "<integer>"; empty: the option takes none
+  std::string argument;  // "<integer>"; empty: the option takes none; see kFileArgument
   std::string default_text;
   std::string help;
   FlagSetter set;
+  std::vector<std::string> choices = {};  // the only values, if these are few
 };
+
+// Arguments for which shells offer names of files and of folders.
+inline constexpr char kFileArgument[] = "<file>";
+inline constexpr char kFolderArgument[] = "<folder>";
 
 struct FlagGroup {
   std::string title;

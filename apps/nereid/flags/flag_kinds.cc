@@ -13,8 +13,12 @@ Flag SwitchFlag(std::string name, std::function<void()> turn_on, std::string hel
 }
 
 Flag BooleanFlag(std::string name, bool* target, std::string help) {
-  return {std::move(name), "<boolean>", *target ? "true" : "false", std::move(help),
-          [target](absl::string_view value) { return ParseBool(value, target); }};
+  return {std::move(name),
+          "<boolean>",
+          *target ? "true" : "false",
+          std::move(help),
+          [target](absl::string_view value) { return ParseBool(value, target); },
+          {"true", "false"}};
 }
 
 Flag StringFlag(std::string name, std::string* target, std::string help) {
@@ -48,6 +52,16 @@ Flag SecondsFlag(std::string name, Duration* target, IntegerRange range, std::st
             if (status.ok()) *target = std::chrono::seconds(number);
             return status;
           }};
+}
+
+Flag OfFile(Flag flag) {
+  flag.argument = kFileArgument;
+  return flag;
+}
+
+Flag OfFolder(Flag flag) {
+  flag.argument = kFolderArgument;
+  return flag;
 }
 
 Flag WithDefaultText(std::string text, Flag flag) {

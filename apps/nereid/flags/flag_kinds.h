@@ -61,10 +61,12 @@ Flag ChoiceFlag(std::string name, Value* target, std::vector<std::pair<std::stri
                 LetterCase letter_case, std::string help) {
   std::string default_text;
   std::string use;
+  std::vector<std::string> texts;
   for (size_t i = 0; i < choices.size(); ++i) {
     const char* before = i == 0 ? "" : i + 1 < choices.size() ? ", " : " or ";
     absl::StrAppend(&use, before, choices[i].first);
     if (choices[i].second == *target) default_text = choices[i].first;
+    texts.push_back(choices[i].first);
   }
   const auto set = [name, target, letter_case, use,
                     choices = std::move(choices)](absl::string_view value) {
@@ -78,10 +80,14 @@ Flag ChoiceFlag(std::string name, Value* target, std::vector<std::pair<std::stri
     return absl::InvalidArgumentError(
         absl::StrCat("invalid argument for --", name, ": '", value, "' (use ", use, ")"));
   };
-  return {name, "<string>", std::move(default_text), std::move(help), set};
+  return {name, "<string>", std::move(default_text), std::move(help), set, std::move(texts)};
 }
 
 // ---- Changes to a row.
+
+// Its value is the name of a file, or of a folder.
+Flag OfFile(Flag flag);
+Flag OfFolder(Flag flag);
 
 // Describes a default that is not a fixed value.
 Flag WithDefaultText(std::string text, Flag flag);

@@ -13,6 +13,9 @@ namespace nereid {
 // All options; their setters write into `settings`, which must outlive the table.
 std::vector<FlagGroup> MakeFlagTable(Settings* settings);
 
+// Those of them that are about ports, and not about the server behind them. frontend_flags.cc
+std::vector<FlagGroup> MakeFrontendTable(Settings* settings);
+
 // The groups of the table, in order.
 FlagGroup ServerFlags(Settings* settings);
 FlagGroup LogFlags(Settings* settings);

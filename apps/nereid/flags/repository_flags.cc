@@ -24,9 +24,10 @@ FlagGroup RepositoryFlags(Settings* s) {
   ServerOptions* const o = &s->server;
   return {
       "Model repository",
-      {StringSetFlag("model-repository", &o->model_repositories,
-                     "Folder of models to serve. Needed; may be given several times."),
-       StringSetFlag("model-store", &o->model_repositories, "The same as --model-repository."),
+      {OfFolder(StringSetFlag("model-repository", &o->model_repositories,
+                              "Folder of models to serve. Needed; may be given several times.")),
+       OfFolder(
+           StringSetFlag("model-store", &o->model_repositories, "The same as --model-repository.")),
        BooleanFlag("exit-on-error", &o->exit_on_error,
                    "Exit when a model fails to load at the start."),
        SwitchFlag(
@@ -52,15 +53,20 @@ FlagGroup RepositoryFlags(Settings* s) {
        StringSetFlag("load-model", &o->startup_models,
                      "Model to load at the start with --model-control-mode=explicit; '*' alone: "
                      "all. May be given several times."),
+       NonEmptyFlag("single-model-name", &o->single_model_name,
+                    "--single-model-name can not be empty",
+                    "Name of the model if --model-repository is the folder of one model: it holds "
+                    "config.pbtxt or versions, and no model's folder. Without it MODEL_NAME of "
+                    "the environment, the name in config.pbtxt, or that of the folder."),
        NonEmptyFlag("model-config-name", &o->model_config_name,
                     "Error: empty argument for --model-config-name",
                     "Use configs/<name>.pbtxt of a model instead of its config.pbtxt, where it "
                     "exists."),
-       WithDefaultText("../repoagents beside the executable",
-                       NonEmptyFlag("repoagent-directory", &o->repoagent_directory,
-                                    "--repoagent-directory can not be empty",
-                                    "Folder of repository agents: "
-                                    "<name>/libtritonrepoagent_<name>.so.")),
+       WithDefaultText("../lib/nereid/repoagents or ../repoagents beside the executable",
+                       OfFolder(NonEmptyFlag("repoagent-directory", &o->repoagent_directory,
+                                             "--repoagent-directory can not be empty",
+                                             "Folder of repository agents: "
+                                             "<name>/libtritonrepoagent_<name>.so."))),
        IntegerFlag("model-load-thread-count", &o->model_load_threads, {1, 1024},
                    "Models loaded at a time."),
        IntegerFlag("model-load-retry-count", &o->model_load_retries, {0, kMaxInt},

@@ -26,6 +26,8 @@ FlagGroup ServerFlags(Settings* s) {
        SwitchFlag(
            "help-markdown", [s] { s->help_markdown = true; },
            "Print the options as a Markdown page and exit."),
+       SwitchFlag(
+           "version", [s] { s->version = true; }, "Print the version of this server and exit."),
        StringFlag("id", &o->server_id, "Name of the server in its metadata."),
        {"exit-timeout-secs", "<integer>", absl::StrCat(o->exit_timeout_secs),
         "Seconds that SIGTERM or SIGINT leaves to requests in flight before the server exits all "

@@ -29,11 +29,12 @@ std::vector<Flag> TlsFlags(const std::string& port, const std::string& protocol,
   return {BooleanFlag(absl::StrCat(port, "-use-ssl"), &tls->enabled,
                       absl::StrCat("Serve ", protocol, " over TLS.")),
           MutualTls(absl::StrCat(port, "-use-ssl-mutual"), tls),
-          StringFlag(absl::StrCat(port, "-server-cert"), &tls->certificate,
-                     "File of the PEM server certificate."),
-          StringFlag(absl::StrCat(port, "-server-key"), &tls->key, "File of the PEM server key."),
-          StringFlag(absl::StrCat(port, "-root-cert"), &tls->root,
-                     "File of the PEM root certificate.")};
+          OfFile(StringFlag(absl::StrCat(port, "-server-cert"), &tls->certificate,
+                            "File of the PEM server certificate.")),
+          OfFile(StringFlag(absl::StrCat(port, "-server-key"), &tls->key,
+                            "File of the PEM server key.")),
+          OfFile(StringFlag(absl::StrCat(port, "-root-cert"), &tls->root,
+                            "File of the PEM root certificate."))};
 }
 
 }  // namespace nereid

@@ -161,7 +161,7 @@ FlagGroup TraceFlags(Settings* s) {
         "numbers opentelemetry,bsp_max_queue_size (2048), bsp_schedule_delay (5000 ms) and "
         "bsp_max_export_batch_size (512).",
         [s](absl::string_view value) { return SetTraceConfig(value, s); }},
-       Old(s, "trace-file", "<string>", "triton,file=", "triton,file=PATH"),
+       Old(s, "trace-file", kFileArgument, "triton,file=", "triton,file=PATH"),
        OldLevel(Old(s, "trace-level", "<string>", "level=", "level=LEVEL"), s),
        Old(s, "trace-rate", "<integer>", "rate=", "rate=N"),
        Old(s, "trace-count", "<integer>", "count=", "count=N"),

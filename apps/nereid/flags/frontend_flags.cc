@@ -1,0 +1,33 @@
+#include <absl/algorithm/container.h>
+#include <absl/strings/string_view.h>
+
+#include <utility>
+
+#include "flags/flag_table.h"
+
+namespace nereid {
+namespace {
+
+// Options about ports in groups whose other options are about the server.
+constexpr absl::string_view kOthers[] = {
+    "access-log",   "access-log-sample",       "allow-client-shm", "max-waiting-stream-bytes",
+    "metrics-port", "max-connection-requests", "metrics-address",
+};
+
+FlagGroup Others(FlagGroup group) {
+  FlagGroup others{group.title, {}};
+  for (Flag& flag : group.flags) {
+    if (absl::c_linear_search(kOthers, flag.name)) others.flags.push_back(std::move(flag));
+  }
+  return others;
+}
+
+}  // namespace
+
+std::vector<FlagGroup> MakeFrontendTable(Settings* settings) {
+  return {HttpFlags(settings),           GrpcFlags(settings),           AccessFlags(settings),
+          TraceFlags(settings),          Others(ServerFlags(settings)), Others(LogFlags(settings)),
+          Others(MetricsFlags(settings))};
+}
+
+}  // namespace nereid
