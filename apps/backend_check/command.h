@@ -1,0 +1,23 @@
+// `nereid backend-check LIB`: exercises a backend, each trial in a process of its own.
+#ifndef NEREID_APPS_BACKEND_CHECK_COMMAND_H_
+#define NEREID_APPS_BACKEND_CHECK_COMMAND_H_
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "settings.h"
+
+namespace nereid {
+
+extern const char kBackendCheckUsage[];
+
+// `args`: the arguments after "backend-check"; `settings`: those of a server of this installation.
+// Writes the report to `out`, and errors in the arguments to `err`. Exit status: 0: no findings; 1:
+// findings; 2: the check could not be made.
+int BackendCheckCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
+                        std::ostream& err);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_BACKEND_CHECK_COMMAND_H_
