@@ -6,13 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "settings.h"
+
 namespace nereid {
 
-// `args`: the arguments after "check"; `backend_directory`: that of this installation. Writes the
-// report to `out`, and errors in the arguments to `err`. Exit status: 0: no problems; 1: problems;
-// 2: the check could not be made.
-int CheckCommand(const std::vector<std::string>& args, const std::string& backend_directory,
-                 std::ostream& out, std::ostream& err);
+extern const char kCheckUsage[];
+
+// `args`: the arguments after "check"; `settings`: those of a server of this installation. Writes
+// the report to `out`, and errors in the arguments to `err`. Exit status: 0: no problems; 1:
+// problems; 2: the check could not be made.
+int CheckCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
+                 std::ostream& err);
 
 }  // namespace nereid
 

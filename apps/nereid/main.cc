@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -17,15 +18,16 @@
 
 #include "base/caught.h"
 #include "base/crash_context.h"
+#include "base/installation.h"
 #include "base/log.h"
 #include "base/version.h"
-#include "check.h"
+#include "commands.h"
 #include "exit_watchdog.h"
 #include "flags/cloud_environment.h"
 #include "flags/command_line.h"
 #include "flags/trace_environment.h"
-#include "run_model.h"
 #include "server/server.h"
+#include "service_manager.h"
 #include "services.h"
 #include "settings.h"
 #include "signals.h"
@@ -37,15 +39,12 @@ namespace {
 constexpr char kOriginalProgram[] = "tritonserver";
 constexpr char kOriginalId[] = "triton";
 constexpr char kOriginalVersion[] = "2.73.0";
-constexpr char kCheckCommand[] = "check";
-constexpr char kRunModelCommand[] = "run-model";
 
-// ../<name> beside the executable.
-std::string DefaultDirectory(const char* name) {
+// The folder of all `kind`s of the installation that this program belongs to.
+std::string DefaultDirectory(const std::string& kind) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return name;
-  return (program.parent_path().parent_path() / name).string();
+  return error ? kind : InstalledFolder(program, kind).string();
 }
 
 Settings DefaultSettings(const std::string& program) {
@@ -62,6 +61,9 @@ Settings DefaultSettings(const std::string& program) {
   settings.server.hold_until_queued = HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
   settings.server.hold_until_backlogged =
       HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));
+  if (const char* name = std::getenv("MODEL_NAME"); name != nullptr) {
+    settings.server.single_model_name = name;
+  }
   const Environment environment = [](const char* name) { return std::getenv(name); };
   settings.trace_environment = ReadTraceEnvironment(environment, &settings.trace.otlp);
   ReadCloudEnvironment(environment, &settings);
@@ -126,12 +128,20 @@ bool EndTracing(const Clock& clock, Services* services) {
   return false;
 }
 
+// How much longer than the exit time-out the whole shutdown may take.
+Duration StopGrace(const Services& services) {
+  return services.traces() ? kExitGrace + kTracesGrace : kExitGrace;
+}
+
+Duration ExitTimeout(const Settings& settings) {
+  return std::chrono::seconds(settings.server.exit_timeout_secs);
+}
+
 // Ends server and ports. Returns the exit status; does not return if something hangs.
 int Stop(const Settings& settings, Server* server, Services* services, ExitWatchdog* watchdog) {
   const Clock& clock = *server->clock();
-  const TimePoint deadline = clock.Now() + std::chrono::seconds(settings.server.exit_timeout_secs);
-  const Duration grace = services->traces() ? kExitGrace + kTracesGrace : kExitGrace;
-  watchdog->Arm(deadline + grace, [server] { return server->Unfinished(); });
+  const TimePoint deadline = clock.Now() + ExitTimeout(settings);
+  watchdog->Arm(deadline + StopGrace(*services), [server] { return server->Unfinished(); });
   // The ports stay open: probes see that the server is not ready, and live sequences continue.
   services->Announce();
   server->Drain(deadline);
@@ -173,9 +183,11 @@ void ReopenLog() {
 }
 
 // Returns the exit status.
-int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watchdog) {
+int Serve(const Settings& settings, const ServiceManager& manager, ShutdownSignals* signals,
+          ExitWatchdog* watchdog) {
   const bool has_files = !settings.log.file.empty() || !settings.access_log.file.empty();
   if (has_files) signals->OnHangup(&ReopenLog);
+  manager.Loading();
   absl::StatusOr<Server::Owner> server = CreateServer(settings.server);
   if (!server.ok()) {
     const bool invalid = server.status().code() == absl::StatusCode::kInvalidArgument;
@@ -198,9 +210,11 @@ int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watc
       services.ReopenAccessLog();
     });
   }
+  manager.Ready();
   const int signal = signals->Wait();
   if (has_files) signals->OnHangup(&ReopenLog);
   LOG_INFO << "signal " << signal << " received: stopping";
+  manager.Stopping(settings.lame_duck + ExitTimeout(settings) + StopGrace(services));
   BeLameDuck(settings, server->get());
   return Stop(settings, server->get(), &services, watchdog);
 }
@@ -212,17 +226,30 @@ int Serve(const Settings& settings, ShutdownSignals* signals, ExitWatchdog* watc
   _exit(exit_code);
 }
 
+// What the service manager has set; children of this process must not speak in its name.
+std::string TakeNotifySocket() {
+  const char* const name = std::getenv("NOTIFY_SOCKET");
+  std::string socket = name == nullptr ? "" : name;
+  unsetenv("NOTIFY_SOCKET");
+  return socket;
+}
+
+// Returns the exit status.
+int RunCommand(const Command& command, const std::vector<std::string>& args, Settings settings) {
+  if (std::find(args.begin(), args.end(), "--help") != args.end()) {
+    std::cout << command.usage;
+    return 0;
+  }
+  return command.run(args, std::move(settings), std::cout, std::cerr);
+}
+
 int Main(int argc, char** argv) {
+  const ServiceManager manager(TakeNotifySocket());
   const std::string program = std::filesystem::path(argv[0]).filename().string();
   Settings settings = DefaultSettings(program);
   const std::vector<std::string> args(argv + 1, argv + argc);
-  if (!args.empty() && args[0] == kCheckCommand) {
-    return CheckCommand({args.begin() + 1, args.end()}, settings.server.backend_directory,
-                        std::cout, std::cerr);
-  }
-  if (!args.empty() && args[0] == kRunModelCommand) {
-    EndNow(
-        RunModelCommand({args.begin() + 1, args.end()}, std::move(settings), std::cout, std::cerr));
+  if (const Command* command = args.empty() ? nullptr : FindCommand(args[0])) {
+    EndNow(RunCommand(*command, {args.begin() + 1, args.end()}, std::move(settings)));
   }
   if (const absl::Status parsed = ParseCommandLine(args, &settings); !parsed.ok()) {
     std::cerr << program << ": " << parsed.message() << "\n"
@@ -231,11 +258,15 @@ int Main(int argc, char** argv) {
     return 1;
   }
   if (settings.help) {
-    std::cout << HelpText(program);
+    std::cout << HelpText(program) << CommandsHelp(program);
     return 0;
   }
   if (settings.help_markdown) {
     std::cout << HelpMarkdown();
+    return 0;
+  }
+  if (settings.version) {
+    std::cout << "nereid " << kVersion << "\n";
     return 0;
   }
   for (const std::string& deprecation : settings.deprecations) std::cerr << deprecation << "\n";
@@ -250,7 +281,7 @@ int Main(int argc, char** argv) {
     LOG_WARNING << "options without effect, because this build has no GPU support: "
                 << absl::StrJoin(settings.without_effect, " ");
   }
-  const int exit_code = Serve(settings, &signals, &watchdog);
+  const int exit_code = Serve(settings, manager, &signals, &watchdog);
   // The threads of `signals` and `watchdog` still run, so neither object may be destroyed.
   EndNow(exit_code);
 }

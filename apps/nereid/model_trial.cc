@@ -2,13 +2,12 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <cstring>
 #include <ostream>
 #include <utility>
 
 #include "base/status_macros.h"
-#include "frontends/codec/v2_request_reader.h"
 #include "printed_tensor.h"
+#include "trial_request.h"
 
 namespace nereid {
 namespace {
@@ -37,23 +36,13 @@ void ModelTrial::OnResponse(InferResponse* response, uint32_t flags, const Respo
 absl::Status ModelTrial::FillSample(const std::string& model, InferRequest* request,
                                     RequestBuffers* buffers) {
   ASSIGN_OR_RETURN(const ModelMetadata metadata, server_->GetModelMetadata(model, kLatestVersion));
-  for (const TensorMetadata& tensor : metadata.inputs) {
-    int64_t elements = 1;
-    Shape shape = tensor.shape;
-    for (int64_t& dim : shape) {
-      if (dim < 0) dim = 1;
-      elements *= dim;
-    }
-    ASSIGN_OR_RETURN(InferInput * input, request->AddInput(tensor.name, tensor.data_type, shape));
-    const std::string bytes = SampleTensor(tensor.data_type, elements);
-    InputBuffer buffer;
-    buffer.byte_size = bytes.size();
-    char* const place = buffers->Allocate(bytes.size());
-    if (place == nullptr) return buffers->WhyNothing("a sample");
-    std::memcpy(place, bytes.data(), bytes.size());
-    buffer.base = place;
-    input->AppendBuffer(buffer);
-    out_ << "  " << PrintTensor(tensor.name, tensor.data_type, shape, bytes) << "\n";
+  RETURN_IF_ERROR(AddSampleInputs(metadata, request, buffers));
+  for (const InferInput& input : request->inputs()) {
+    const InputBuffer whole = input.buffers().empty() ? InputBuffer() : input.buffers()[0];
+    out_ << "  "
+         << PrintTensor(input.name(), input.data_type(), input.sent_shape(),
+                        {static_cast<const char*>(whole.base), whole.byte_size})
+         << "\n";
   }
   return absl::OkStatus();
 }
@@ -63,16 +52,7 @@ absl::Status ModelTrial::Fill(const Plan& plan, int index, InferRequest* request
   if (plan.json.empty()) {
     RETURN_IF_ERROR(FillSample(plan.model, request, buffers));
   } else {
-    // The reader may read up to kBodyPadding bytes beyond the end.
-    const std::string padded = plan.json + std::string(kBodyPadding, '\0');
-    char* const place = buffers->Allocate(padded.size());
-    if (place == nullptr) return buffers->WhyNothing("a request");
-    std::memcpy(place, padded.data(), padded.size());
-    V2RequestBody body;
-    body.data = place;
-    body.size = plan.json.size();
-    OutputFormats formats;
-    RETURN_IF_ERROR(ReadV2Request(body, RequestLimits(), request, buffers, &formats));
+    RETURN_IF_ERROR(FillFromJson(plan.json, request, buffers));
   }
   if (plan.sequence && !request->correlation_id().present()) {
     request->set_correlation_id(CorrelationId(kSequence));

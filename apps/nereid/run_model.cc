@@ -19,11 +19,8 @@
 #include "server/server.h"
 
 namespace nereid {
-namespace {
 
-namespace fs = std::filesystem;
-
-constexpr char kUsage[] =
+const char kRunModelUsage[] =
     "Usage: nereid run-model [options] DIR\n"
     "\n"
     "Loads the model in the folder DIR (with config.pbtxt and version folders, as in a model\n"
@@ -43,6 +40,10 @@ constexpr char kUsage[] =
     "Exit status: 0: every response is good; 1: the model does not load, or a response is an\n"
     "error; 2: wrong options.\n";
 
+namespace {
+
+namespace fs = std::filesystem;
+
 constexpr int kFailed = 1;
 constexpr int kCannot = 2;
 constexpr int kMostRequests = 1'000'000;
@@ -51,7 +52,6 @@ struct Options {
   std::string directory;
   std::string input;
   int count = 1;
-  bool help = false;
   std::vector<std::string> server;  // options of the server
 };
 
@@ -59,9 +59,7 @@ absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& args) {
   Options options;
   for (const std::string& arg : args) {
     absl::string_view value = arg;
-    if (arg == "--help") {
-      options.help = true;
-    } else if (arg == "--verbose") {
+    if (arg == "--verbose") {
       options.server.push_back("--log-verbose=1");
     } else if (absl::ConsumePrefix(&value, "--input=")) {
       options.input = std::string(value);
@@ -83,7 +81,7 @@ absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& args) {
       options.directory = arg;
     }
   }
-  if (options.directory.empty() && !options.help) {
+  if (options.directory.empty()) {
     return absl::InvalidArgumentError("no DIR is given");
   }
   return options;
@@ -171,12 +169,8 @@ int RunModelCommand(const std::vector<std::string>& args, Settings settings, std
                     std::ostream& err) {
   const absl::StatusOr<Options> options = ParseOptions(args);
   if (!options.ok()) {
-    err << "nereid run-model: " << options.status().message() << "\n" << kUsage;
+    err << "nereid run-model: " << options.status().message() << "\n" << kRunModelUsage;
     return kCannot;
-  }
-  if (options->help) {
-    out << kUsage;
-    return 0;
   }
   absl::StatusOr<std::string> json = ReadInput(options->input);
   const absl::StatusOr<std::string> name =

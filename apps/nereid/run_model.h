@@ -10,10 +10,12 @@
 
 namespace nereid {
 
+extern const char kRunModelUsage[];
+
 // `args`: the arguments after "run-model"; `settings`: those of a server of this installation.
-// Writes the model's answers to standard output, help to `out` and errors to `err`; the log goes to
-// standard error. Exit status: 0: all requests were answered; 1: the model does not load, or an
-// answer is an error; 2: wrong arguments.
+// Writes the model's answers to standard output, after what is in `out`, and errors to `err`; the
+// log goes to standard error. Exit status: 0: all requests were answered; 1: the model does not
+// load, or an answer is an error; 2: wrong arguments.
 int RunModelCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
                     std::ostream& err);
 

@@ -4,6 +4,7 @@
 
 #include <absl/status/status.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "base/clock.h"
@@ -31,6 +32,10 @@ class Services {
   // Opens the ports that `settings` ask for and logs their addresses. An error names the port that
   // could not be opened; the destructor closes those opened before it.
   absl::Status Start(const Settings& settings);
+  // The number of an open port; 0: it is not open.
+  uint16_t http_port() const { return http_ == nullptr ? 0 : http_->port(); }
+  uint16_t grpc_port() const { return grpc_ == nullptr ? 0 : grpc_->port(); }
+  uint16_t metrics_port() const { return metrics_ == nullptr ? 0 : metrics_->port(); }
   // Opens the access log again by its name. Any thread, after Start.
   void ReopenAccessLog();
   // The server is about to end: tells the clients of HTTP/2 to use other connections. Does not

@@ -47,6 +47,7 @@ struct Settings {
 
   bool help = false;
   bool help_markdown = false;
+  bool version = false;
   ServerOptions server;
   LogSettings log;
   Duration lame_duck{0};  // how long the server says that it is not ready before it ends
