@@ -14,22 +14,20 @@ using nereid_backend::OnnxModel;
 
 namespace {
 
-// The backends' folders are next to each other.
-nereid_backend::Result<std::string> FolderOfBackend(TRITONBACKEND_Backend* backend,
-                                                    const std::string& other) {
+nereid_backend::Result<std::string> FolderOf(TRITONBACKEND_Backend* backend) {
   TRITONBACKEND_ArtifactType type;
   const char* location = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_BackendArtifacts(backend, &type, &location));
-  return nereid_backend::StrCat(location, "/../", other);
+  return std::string(location);
 }
 
 Error StartBackend(TRITONBACKEND_Backend* backend) {
   NB_RETURN_IF_ERROR(nereid_backend::RequireApi(10));
   NB_ASSIGN_OR_RETURN(const nereid_backend::Json settings,
                       nereid_backend::ReadBackendSettings(backend));
-  NB_ASSIGN_OR_RETURN(const std::string openvino, FolderOfBackend(backend, "openvino"));
+  NB_ASSIGN_OR_RETURN(const std::string folder, FolderOf(backend));
   NB_ASSIGN_OR_RETURN(std::unique_ptr<Environment> environment,
-                      Environment::Create(settings, openvino));
+                      Environment::Create(settings, folder));
   return nereid_backend::InitializeBackend(backend, std::move(environment));
 }
 

@@ -1,6 +1,7 @@
 #include "backends/onnxruntime/environment.h"
 
 #include "backends/onnxruntime/ort_error.h"
+#include "backends/onnxruntime/runtime_library.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/model_config.h"
 
@@ -48,17 +49,18 @@ Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
 }
 
 Result<std::unique_ptr<Environment>> Environment::Create(const Json& json,
-                                                         std::string accelerator_folder) {
-  const OrtApi* api = OrtGetApiBase()->GetApi(ORT_API_VERSION);
+                                                         const std::string& folder) {
+  NB_ASSIGN_OR_RETURN(const OrtApiBase* const runtime, LoadRuntime(folder));
+  const OrtApi* api = runtime->GetApi(ORT_API_VERSION);
   if (api == nullptr) {
-    return Error::Unsupported(StrCat("ONNX Runtime ", OrtGetApiBase()->GetVersionString(),
+    return Error::Unsupported(StrCat("ONNX Runtime ", runtime->GetVersionString(),
                                      " is too old: this backend needs its API version ",
                                      ORT_API_VERSION));
   }
   Ort::InitApi(api);
   NB_ASSIGN_OR_RETURN(const BackendSettings settings, BackendSettings::FromJson(json));
   std::unique_ptr<Environment> environment(
-      new Environment(settings, ReadCpuBudget(), std::move(accelerator_folder)));
+      new Environment(settings, ReadCpuBudget(), folder + "/../openvino"));
   const OrtLoggingLevel level = TRITONSERVER_LogIsEnabled(TRITONSERVER_LOG_VERBOSE)
                                     ? ORT_LOGGING_LEVEL_INFO
                                     : ORT_LOGGING_LEVEL_WARNING;
@@ -74,8 +76,8 @@ Result<std::unique_ptr<Environment>> Environment::Create(const Json& json,
     environment->env_ = Ort::Env(threads, &LogFromRuntime, nullptr, level, "nereid");
     return Error();
   }));
-  NB_LOG_INFO("ONNX Runtime ", OrtGetApiBase()->GetVersionString(), ": ",
-              environment->budget().Describe(), "; ",
+  NB_LOG_INFO("ONNX Runtime ", runtime->GetVersionString(), ": ", environment->budget().Describe(),
+              "; ",
               settings.global_pool
                   ? StrCat("one pool for all models, ", environment->shared_intra_threads(),
                            " threads a run, spinning ", settings.spinning ? "on" : "off")

@@ -30,11 +30,11 @@ struct BackendSettings {
 
 class Environment {
  public:
-  // Loads the runtime's function table and makes the environment. UNSUPPORTED if the library found
-  // is older than the headers used to build this backend. `accelerator_folder`: the folder of the
-  // backend openvino, if it is installed.
+  // Loads the runtime and makes the environment. `folder`: that of this backend; the folder of the
+  // backend openvino, if it is installed, is next to it. NOT_FOUND if there is no runtime,
+  // UNSUPPORTED if it is older than the headers used to build this backend.
   static Result<std::unique_ptr<Environment>> Create(const Json& settings,
-                                                     std::string accelerator_folder = "");
+                                                     const std::string& folder);
 
   const Ort::Env& ort() const { return env_; }
   const BackendSettings& settings() const { return settings_; }

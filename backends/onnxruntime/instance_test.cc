@@ -35,7 +35,7 @@ std::string FromHex(std::string_view hex) {
 class InstanceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    Result<std::unique_ptr<Environment>> environment = Environment::Create(Json());
+    Result<std::unique_ptr<Environment>> environment = Environment::Create(Json(), "");
     ASSERT_TRUE(environment.ok());
     environment_ = std::move(*environment);
     backend_.state = environment_.get();

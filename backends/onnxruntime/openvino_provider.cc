@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "backends/onnxruntime/runtime_library.h"
+
 namespace nereid_backend {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr uint32_t kApiVersion = 22;  // the first with plug-ins
 constexpr const char* kLibrary = "libonnxruntime_providers_openvino_plugin.so";
 constexpr std::string_view kName = "OpenVINOExecutionProvider";
 
-const OrtApi* Api() { return OrtGetApiBase()->GetApi(kApiVersion); }
+const OrtApi* Api() { return Runtime()->GetApi(kApiVersion); }
 
 Error Check(OrtStatus* status) {
   if (status == nullptr) return Error();

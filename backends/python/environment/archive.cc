@@ -1,12 +1,12 @@
 #include "backends/python/environment/archive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <sys/stat.h>
 
 #include <memory>
 #include <string_view>
 #include <vector>
+
+#include "backends/python/environment/archive_library.h"
 
 namespace nereid_backend {
 namespace {
@@ -14,14 +14,8 @@ namespace {
 constexpr size_t kBlockBytes = 256 << 10;
 constexpr int kRights = 0777;  // no set-user-ID
 
-struct ReadDeleter {
-  void operator()(archive* a) const { archive_read_free(a); }
-};
-struct WriteDeleter {
-  void operator()(archive* a) const { archive_write_free(a); }
-};
-using Reader = std::unique_ptr<archive, ReadDeleter>;
-using Writer = std::unique_ptr<archive, WriteDeleter>;
+// Ends with archive_read_free or archive_write_free.
+using Handle = std::unique_ptr<archive, int (*)(archive*)>;
 
 std::vector<std::string_view> Parts(std::string_view path) {
   std::vector<std::string_view> parts;
@@ -59,46 +53,50 @@ bool IsInterpreter(std::string_view path) {
 
 class Unpacker {
  public:
-  Unpacker(const std::string& path, const std::string& folder,
+  Unpacker(const ArchiveLibrary& library, const std::string& path, const std::string& folder,
            const std::function<void(int64_t)>& progress)
-      : path_(path), folder_(folder), progress_(progress) {}
+      : library_(library),
+        path_(path),
+        folder_(folder),
+        progress_(progress),
+        reader_(library.archive_read_new(), library.archive_read_free),
+        writer_(library.archive_write_disk_new(), library.archive_write_free) {}
 
   Error Run() {
     NB_RETURN_IF_ERROR(Open());
     archive_entry* entry = nullptr;
     while (true) {
-      const int result = archive_read_next_header(reader_.get(), &entry);
+      const int result = library_.archive_read_next_header(reader_.get(), &entry);
       if (result == ARCHIVE_EOF) break;
       if (result < ARCHIVE_WARN) return Broken(reader_.get());
       NB_RETURN_IF_ERROR(Take(entry));
-      progress_(archive_filter_bytes(reader_.get(), -1));
+      progress_(library_.archive_filter_bytes(reader_.get(), -1));
     }
-    if (archive_write_close(writer_.get()) != ARCHIVE_OK) return Failed(writer_.get());
+    if (library_.archive_write_close(writer_.get()) != ARCHIVE_OK) return Failed(writer_.get());
     return Error();
   }
 
  private:
   Error Open() {
-    reader_.reset(archive_read_new());
-    writer_.reset(archive_write_disk_new());
     if (reader_ == nullptr || writer_ == nullptr) return Error::Internal("no memory to unpack");
-    archive_read_support_format_tar(reader_.get());
-    archive_read_support_format_zip(reader_.get());
-    archive_read_support_filter_gzip(reader_.get());
-    archive_read_support_filter_bzip2(reader_.get());
-    archive_read_support_filter_xz(reader_.get());
-    archive_read_support_filter_zstd(reader_.get());
-    archive_write_disk_set_options(writer_.get(), ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME |
-                                                      ARCHIVE_EXTRACT_SECURE_SYMLINKS |
-                                                      ARCHIVE_EXTRACT_SECURE_NODOTDOT);
-    if (archive_read_open_filename(reader_.get(), path_.c_str(), kBlockBytes) != ARCHIVE_OK) {
+    library_.archive_read_support_format_tar(reader_.get());
+    library_.archive_read_support_format_zip(reader_.get());
+    library_.archive_read_support_filter_gzip(reader_.get());
+    library_.archive_read_support_filter_bzip2(reader_.get());
+    library_.archive_read_support_filter_xz(reader_.get());
+    library_.archive_read_support_filter_zstd(reader_.get());
+    library_.archive_write_disk_set_options(
+        writer_.get(), ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME |
+                           ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT);
+    if (library_.archive_read_open_filename(reader_.get(), path_.c_str(), kBlockBytes) !=
+        ARCHIVE_OK) {
       return Broken(reader_.get());
     }
     return Error();
   }
 
   Error Take(archive_entry* entry) {
-    const char* const name = archive_entry_pathname(entry);
+    const char* const name = library_.archive_entry_pathname(entry);
     if (name == nullptr)
       return Error::InvalidArg(StrCat("'", path_, "' holds a file without name"));
     const std::string path = name;
@@ -106,25 +104,27 @@ class Unpacker {
     if (path.empty() || path[0] == '/' || HasDotDot(path)) return LeadsOut(path);
     if (parts.empty()) return Error();  // the top itself
     NB_RETURN_IF_ERROR(CheckKind(entry, path));
-    if (const char* target = archive_entry_symlink(entry); target != nullptr) {
+    if (const char* target = library_.archive_entry_symlink(entry); target != nullptr) {
       const bool inside = StaysBelow(target, static_cast<int>(parts.size()) - 1);
       if (!inside && !IsInterpreter(path)) return LeadsOut(path);
     }
-    if (const char* target = archive_entry_hardlink(entry); target != nullptr) {
+    if (const char* target = library_.archive_entry_hardlink(entry); target != nullptr) {
       if (!StaysBelow(target, 0) || HasDotDot(target)) return LeadsOut(path);
-      archive_entry_set_hardlink(entry, StrCat(folder_, "/", std::string(target)).c_str());
+      library_.archive_entry_set_hardlink(entry, StrCat(folder_, "/", std::string(target)).c_str());
     }
-    archive_entry_set_pathname(entry, StrCat(folder_, "/", path).c_str());
-    archive_entry_set_perm(entry, archive_entry_perm(entry) & kRights);
-    if (archive_write_header(writer_.get(), entry) < ARCHIVE_WARN) return Failed(writer_.get());
+    library_.archive_entry_set_pathname(entry, StrCat(folder_, "/", path).c_str());
+    library_.archive_entry_set_perm(entry, library_.archive_entry_perm(entry) & kRights);
+    if (library_.archive_write_header(writer_.get(), entry) < ARCHIVE_WARN)
+      return Failed(writer_.get());
     NB_RETURN_IF_ERROR(CopyData());
-    if (archive_write_finish_entry(writer_.get()) < ARCHIVE_WARN) return Failed(writer_.get());
+    if (library_.archive_write_finish_entry(writer_.get()) < ARCHIVE_WARN)
+      return Failed(writer_.get());
     return Error();
   }
 
   Error CheckKind(archive_entry* entry, const std::string& path) const {
-    if (archive_entry_hardlink(entry) != nullptr) return Error();
-    const auto kind = archive_entry_filetype(entry);
+    if (library_.archive_entry_hardlink(entry) != nullptr) return Error();
+    const auto kind = library_.archive_entry_filetype(entry);
     if (kind == AE_IFREG || kind == AE_IFDIR || kind == AE_IFLNK) return Error();
     return Error::InvalidArg(StrCat("'", path_, "' holds '", path,
                                     "', which is neither a file nor a folder nor a link"));
@@ -135,13 +135,13 @@ class Unpacker {
       const void* data = nullptr;
       size_t size = 0;
       la_int64_t offset = 0;
-      const int result = archive_read_data_block(reader_.get(), &data, &size, &offset);
+      const int result = library_.archive_read_data_block(reader_.get(), &data, &size, &offset);
       if (result == ARCHIVE_EOF) return Error();
       if (result < ARCHIVE_WARN) return Broken(reader_.get());
-      if (archive_write_data_block(writer_.get(), data, size, offset) < ARCHIVE_WARN) {
+      if (library_.archive_write_data_block(writer_.get(), data, size, offset) < ARCHIVE_WARN) {
         return Failed(writer_.get());
       }
-      progress_(archive_filter_bytes(reader_.get(), -1));
+      progress_(library_.archive_filter_bytes(reader_.get(), -1));
     }
   }
 
@@ -149,8 +149,8 @@ class Unpacker {
     return Error::InvalidArg(StrCat("'", path_, "' holds '", path,
                                     "', which leads out of the folder that it is unpacked into"));
   }
-  static std::string TextOf(archive* a) {
-    const char* const text = archive_error_string(a);
+  std::string TextOf(archive* a) const {
+    const char* const text = library_.archive_error_string(a);
     return text == nullptr ? "no reason given" : text;
   }
   Error Broken(archive* a) const {
@@ -163,18 +163,20 @@ class Unpacker {
         StrCat("'", path_, "' can not be unpacked into '", folder_, "': ", TextOf(a)));
   }
 
+  const ArchiveLibrary& library_;
   const std::string& path_;
   const std::string& folder_;
   const std::function<void(int64_t)>& progress_;
-  Reader reader_;
-  Writer writer_;
+  const Handle reader_;
+  const Handle writer_;
 };
 
 }  // namespace
 
 Error Unpack(const std::string& archive, const std::string& folder,
              const std::function<void(int64_t bytes)>& progress) {
-  return Unpacker(archive, folder, progress).Run();
+  NB_ASSIGN_OR_RETURN(const ArchiveLibrary* const library, LoadArchiveLibrary());
+  return Unpacker(*library, archive, folder, progress).Run();
 }
 
 }  // namespace nereid_backend
