@@ -1,0 +1,50 @@
+// numpy's array interface: the structure behind `__array_struct__`, which numpy's documentation
+// specifies for every version, and the few functions of numpy that are called by name. No header of
+// numpy is needed.
+#ifndef NEREID_BACKENDS_SDK_PYTHON_NUMPY_INTERFACE_H_
+#define NEREID_BACKENDS_SDK_PYTHON_NUMPY_INTERFACE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/sdk/python/python_api.h"
+
+namespace nereid_python {
+
+struct ArrayInterface {
+  int two;  // always 2
+  int dimensions;
+  char kind;
+  int element_size;
+  int flags;
+  Py_ssize_t* shape;
+  Py_ssize_t* strides;
+  void* data;
+  PyObject* description;
+};
+
+enum ArrayFlags : int {
+  kArrayCContiguous = 0x1,
+  kArrayAligned = 0x100,
+  kArrayNotSwapped = 0x200,
+  kArrayWriteable = 0x400,
+};
+
+// The capsule with the description of `array`; none, with an exception, if it is not an array.
+Ref ArrayCapsule(PyObject* array);
+// The content of the capsule, valid as long as the capsule. Null with an exception.
+const ArrayInterface* ArrayOf(const Ref& capsule);
+// Whether the elements are contiguous in C order; dimensions of size 1 do not count.
+bool IsContiguous(const ArrayInterface& array);
+
+// numpy.asarray, numpy.ascontiguousarray; none with an exception.
+Ref AsArray(PyObject* object);
+Ref AsContiguousArray(PyObject* array);
+// An array of objects, all of them None.
+Ref EmptyObjectArray(const std::vector<int64_t>& shape);
+// An array over foreign memory, which `provider` (with `__array_struct__`) keeps alive.
+Ref ViewOf(PyObject* provider);
+
+}  // namespace nereid_python
+
+#endif  // NEREID_BACKENDS_SDK_PYTHON_NUMPY_INTERFACE_H_
