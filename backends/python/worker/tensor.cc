@@ -4,6 +4,7 @@
 
 #include "backends/python/worker/tensor_dlpack.h"
 #include "backends/python/worker/tensor_numpy.h"
+#include "backends/sdk/python/dlpack.h"
 
 namespace nereid_python::worker {
 namespace {
@@ -109,7 +110,7 @@ PyObject* Dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   return DlpackOfTensor(self, Inside(self));
 }
 
-PyObject* DlpackDevice(PyObject*, PyObject*) { return Py_BuildValue("(ii)", kDlpackCpu, 0); }
+PyObject* DlpackDevice(PyObject*, PyObject*) { return Py_BuildValue("(ii)", kDlCpu, 0); }
 
 template <typename Function>
 PyCFunction AsMethod(Function* function) {
@@ -153,22 +154,6 @@ PyObject* NewTensor(Tensor tensor) {
 Tensor* TensorOf(PyObject* object) {
   const bool is = Py_TYPE(object) == tensor_type || PyType_IsSubtype(Py_TYPE(object), tensor_type);
   return is ? &Inside(object) : nullptr;
-}
-
-bool ElementCount(const std::vector<int64_t>& shape, uint64_t* count) {
-  constexpr uint64_t kMost = uint64_t{1} << 60;
-  uint64_t product = 1;
-  bool empty = false;
-  for (const int64_t dim : shape) {
-    if (dim < 0) return false;
-    if (dim == 0) {
-      empty = true;
-    } else if (__builtin_mul_overflow(product, static_cast<uint64_t>(dim), &product)) {
-      return false;
-    }
-  }
-  *count = empty ? 0 : product;
-  return product <= kMost;
 }
 
 }  // namespace nereid_python::worker

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/python/worker/data_types.h"
 #include "backends/python/worker/python_api.h"
+#include "backends/sdk/python/data_types.h"
 
 namespace nereid_python::worker {
 
@@ -31,9 +31,6 @@ PyObject* NewTensor(Tensor tensor);
 // The Tensor of an object of that type, or of a class derived from it; null if it is another
 // object. Raises no exception.
 Tensor* TensorOf(PyObject* object);
-
-// Number of elements of a shape; false if memory could not hold that many bytes.
-bool ElementCount(const std::vector<int64_t>& shape, uint64_t* count);
 
 }  // namespace nereid_python::worker
 

@@ -4,88 +4,20 @@
 #include <memory>
 #include <string>
 
+#include "backends/sdk/python/dlpack.h"
+
 namespace nereid_python::worker {
 namespace {
 
-// The structures of DLPack, as its documentation defines them.
-struct DlDevice {
-  int32_t type;
-  int32_t id;
-};
-struct DlDataType {
-  uint8_t code;
-  uint8_t bits;
-  uint16_t lanes;
-};
-struct DlTensor {
-  void* data;
-  DlDevice device;
-  int32_t dimensions;
-  DlDataType type;
-  int64_t* shape;
-  int64_t* strides;  // in elements; null: C order
-  uint64_t byte_offset;
-};
-struct DlManagedTensor {
-  DlTensor tensor;
-  void* manager;
-  void (*deleter)(DlManagedTensor* self);
-};
-
-enum DlCode : uint8_t { kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
-enum DlDeviceType : int32_t { kCpu = kDlpackCpu, kCudaHost = 3 };
-
-constexpr char kFresh[] = "dltensor";
-constexpr char kTaken[] = "used_dltensor";
-
-DlDataType ToDlpack(DataType type) {
-  const auto bits = static_cast<uint8_t>(ElementSize(type) * 8);
-  switch (type) {
-    case DataType::kBool:
-      return {kBool, bits, 1};
-    case DataType::kUint8:
-    case DataType::kUint16:
-    case DataType::kUint32:
-    case DataType::kUint64:
-      return {kUint, bits, 1};
-    case DataType::kInt8:
-    case DataType::kInt16:
-    case DataType::kInt32:
-    case DataType::kInt64:
-      return {kInt, bits, 1};
-    case DataType::kBf16:
-      return {kBfloat, bits, 1};
-    default:
-      return {kFloat, bits, 1};
-  }
-}
-
 // kInvalid, with an exception, for types that no tensor can have.
 DataType FromDlpack(const DlDataType& given) {
-  if (given.code == kBfloat && given.bits != 16) {
+  if (given.code == kDlBfloat && given.bits != 16) {
     RaiseModelError("Expected BF16 tensor to have 16 bits, but had: " + std::to_string(given.bits));
     return DataType::kInvalid;
   }
-  for (uint8_t number = 1; number < kDataTypes; ++number) {
-    const DataType type{number};
-    if (type == DataType::kBytes) continue;
-    const DlDataType known = ToDlpack(type);
-    if (known.code == given.code && known.bits == given.bits && given.lanes == 1) return type;
-  }
-  RaiseModelError("Dtype is invalid.");
-  return DataType::kInvalid;
-}
-
-bool IsContiguous(const DlTensor& tensor) {
-  if (tensor.strides == nullptr) return true;
-  int64_t expected = 1;
-  bool contiguous = true;
-  for (int32_t i = tensor.dimensions; i-- > 0;) {
-    if (tensor.shape[i] == 0) return true;
-    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) contiguous = false;
-    expected *= tensor.shape[i];
-  }
-  return contiguous;
+  const DataType type = FromDlDataType(given);
+  if (type == DataType::kInvalid) RaiseModelError("Dtype is invalid.");
+  return type;
 }
 
 // `object` itself if it is a capsule, otherwise the capsule that it provides.
@@ -107,7 +39,7 @@ Ref CapsuleFrom(PyObject* object) {
 }
 
 bool Check(const DlTensor& given, Tensor* tensor) {
-  if (given.device.type != kCpu && given.device.type != kCudaHost) {
+  if (given.device.type != kDlCpu && given.device.type != kDlCudaHost) {
     RaiseModelError("DLDevice type " + std::to_string(given.device.type) +
                     " is not support by Python backend.");
     return false;
@@ -147,8 +79,8 @@ void DeleteExport(DlManagedTensor* managed) {
 }
 
 void DeleteCapsule(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, kFresh)) return;  // was taken, so its reader calls the deleter
-  DeleteExport(static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule, kFresh)));
+  if (!PyCapsule_IsValid(capsule, kDlFresh)) return;  // was taken, so its reader calls the deleter
+  DeleteExport(static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule, kDlFresh)));
 }
 
 }  // namespace
@@ -156,9 +88,9 @@ void DeleteCapsule(PyObject* capsule) {
 bool TensorFromDlpack(PyObject* object, Tensor* tensor) {
   const Ref capsule = CapsuleFrom(object);
   if (!capsule) return false;
-  auto* managed = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.get(), kFresh));
+  auto* managed = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.get(), kDlFresh));
   if (managed == nullptr || !Check(managed->tensor, tensor)) return false;
-  if (PyCapsule_SetName(capsule.get(), kTaken) != 0) return false;
+  if (PyCapsule_SetName(capsule.get(), kDlTaken) != 0) return false;
   tensor->keeper = Keeper(managed, [](void* taken) {
     auto* done = static_cast<DlManagedTensor*>(taken);
     if (done->deleter != nullptr) done->deleter(done);
@@ -174,16 +106,16 @@ PyObject* DlpackOfTensor(PyObject* self, const Tensor& tensor) {
   exported->shape = tensor.shape;
   exported->managed = {
       .tensor = {.data = tensor.data,
-                 .device = {.type = kCpu, .id = 0},
+                 .device = {.type = kDlCpu, .id = 0},
                  .dimensions = static_cast<int32_t>(tensor.shape.size()),
-                 .type = ToDlpack(tensor.type),
+                 .type = ToDlDataType(tensor.type),
                  .shape = exported->shape.data(),
                  .strides = nullptr,
                  .byte_offset = 0},
       .manager = exported.get(),
       .deleter = DeleteExport,
   };
-  PyObject* capsule = PyCapsule_New(&exported->managed, kFresh, DeleteCapsule);
+  PyObject* capsule = PyCapsule_New(&exported->managed, kDlFresh, DeleteCapsule);
   if (capsule == nullptr) return nullptr;
   Py_INCREF(self);
   exported->owner = self;

@@ -8,8 +8,6 @@
 
 namespace nereid_python::worker {
 
-constexpr int kDlpackCpu = 1;
-
 // Fills in everything but the name from a capsule, or from an object that provides one through
 // `__dlpack__`. False with an exception.
 bool TensorFromDlpack(PyObject* object, Tensor* tensor);

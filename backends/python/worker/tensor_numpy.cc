@@ -4,8 +4,8 @@
 #include <string>
 #include <type_traits>
 
-#include "backends/python/worker/numpy_interface.h"
-#include "backends/python/worker/tensor_strings.h"
+#include "backends/sdk/python/numpy_interface.h"
+#include "backends/sdk/python/strings.h"
 
 namespace nereid_python::worker {
 namespace {
@@ -161,7 +161,9 @@ PyObject* ArrayOfTensor(Tensor* tensor) {
           "from_dlpack() instead.");
     }
     if (tensor->type == DataType::kBytes) {
-      tensor->array = DecodeStrings(*tensor);
+      const char* why = nullptr;
+      tensor->array = DecodeStrings(tensor->shape, {tensor->data, tensor->size}, &why);
+      if (why != nullptr) return RaiseModelError(why);
     } else {
       const Ref source(NewArraySource(
           {tensor->type, tensor->shape, AddressForNumpy(tensor->data), tensor->keeper}));
