@@ -1,0 +1,8 @@
+"""Functions of Python programs as models: `nereid.function`, `nereid.serve`."""
+
+from .errors import RequestError, ServingError
+from .function import function
+from .serving import ServedFunctions, serve
+from .tensor_spec import TensorSpec
+
+__all__ = ["RequestError", "ServedFunctions", "ServingError", "TensorSpec", "function", "serve"]

@@ -1,0 +1,41 @@
+"""The Python package of the working tree with the staged server, and one server of functions for all tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from support.stage import PROJECT_ROOT, stage_root
+
+sys.path.insert(0, str(PROJECT_ROOT / "python"))
+os.environ["NEREID_HOME"] = str(stage_root())
+
+import nereid  # noqa: E402
+
+from functions import served  # noqa: E402
+
+FREE_PORTS = {"host": "127.0.0.1", "http_port": 0, "grpc_port": 0, "metrics_port": 0}
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[nereid.ServedFunctions]:
+    """All functions of served.py."""
+    functions = [
+        served.double,
+        served.rows,
+        served.greet,
+        served.count,
+        served.count_slowly,
+        served.meet,
+        served.refuse,
+        served.fail,
+        served.declare_wrongly,
+        served.Scale,
+        nereid.function(served.Scale(3.0), name="scale_by_three"),
+        served.moments,
+    ]
+    with nereid.serve(*functions, **FREE_PORTS, blocking=False) as started:
+        yield started
