@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs the wheel on a fresh Debian 12 that has python3-venv and no compiler, without a network, and serves
+# a model and a function there. Needs root, and build/packages from `make wheel`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+root=$(mktemp -d)
+trap 'rm -rf --one-file-system "$root"' EXIT
+tar -xf "$(tools/minimal_root.sh --include=python3-venv | tail -n 1)" -C "$root"
+mkdir "$root/wheels"
+# Debian 12 has Python 3.11, whichever runs here.
+.venv/bin/python -m pip --disable-pip-version-check -q download --only-binary=:all: --python-version=3.11 \
+  --dest "$root/wheels" build/packages/nereid_server-*.whl
+cp -r examples/models "$root/models"
+cp tests/python_wheel/function.py "$root/function.py"
+cat >"$root/try.sh" <<'SCRIPT'
+set -eu
+ip link set lo up 2>/dev/null || python3 -c 'import fcntl, socket, struct
+with socket.socket() as s: fcntl.ioctl(s, 0x8914, struct.pack("16sh", b"lo", 0x1 | 0x40))'
+! command -v cc
+python3 -m venv /environment
+/environment/bin/pip --disable-pip-version-check -q install --no-index --find-links=/wheels nereid-server
+cd /tmp
+/environment/bin/nereid --version
+/environment/bin/nereid run-model /models/digits
+[ "$(/environment/bin/python /function.py)" = "[2.0, 4.0]" ]
+before=$(find /environment -name '*nereid*' | wc -l)
+/environment/bin/pip --disable-pip-version-check -q uninstall --yes nereid-server
+[ "$before" -gt 3 ] && [ -z "$(find /environment -name '*nereid*')" ]
+SCRIPT
+unshare --mount --pid --net --fork bash -c '
+  mount --bind "$0" "$0" && mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$0" /bin/sh /try.sh' "$root"
+echo "wheel: installed, tried and removed on a fresh Debian 12"

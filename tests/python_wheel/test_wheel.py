@@ -1,0 +1,104 @@
+"""The wheel, installed: the program, the models, the functions, and what goes wrong."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import tritonclient.grpc
+import tritonclient.http
+
+from support.nereid import FREE_PORTS
+from support.server_process import ServerProcess
+from support.stage import EXAMPLE_MODELS
+from python_wheel.conftest import Environment, make_environment
+
+MOST_MEGABYTES = 12
+
+FUNCTION = Path(__file__).with_name("function.py")
+
+
+def test_its_content(wheel: Path) -> None:
+    assert wheel.name == "nereid_server-0.1.0-cp39-abi3-manylinux_2_35_x86_64.whl"
+    assert wheel.stat().st_size < MOST_MEGABYTES * 1e6
+    names = zipfile.ZipFile(wheel).namelist()
+    for wanted in (
+        "nereid/__init__.py",
+        "nereid/_native.abi3.so",
+        "nereid/_native.pyi",
+        "nereid/py.typed",
+        "nereid/_server/bin/nereid",
+        "nereid/_server/lib/libtritonserver.so",
+        "nereid/_server/include/triton/core/tritonserver.h",
+        "nereid/_server/backends/onnxruntime/libtriton_onnxruntime.so",
+        "nereid/_server/backends/python/libtriton_python.so",
+        "nereid_server-0.1.0.dist-info/licenses/LICENSE",
+        "nereid_server-0.1.0.dist-info/licenses/libprotobuf32.txt",
+    ):
+        assert wanted in names
+    assert not [name for name in names if "testing" in name or "libonnxruntime" in name or "__pycache__" in name]
+
+
+def test_the_program(environment: Environment) -> None:
+    assert environment.run("nereid", "--version").stdout == "nereid 0.1.0\n"
+    assert environment.run("python", "-m", "nereid", "check", str(EXAMPLE_MODELS)).returncode == 0
+
+
+def test_onnx_models(environment: Environment, tmp_path: Path) -> None:
+    command = [environment.folder / "bin" / "nereid", f"--model-repository={EXAMPLE_MODELS}", *FREE_PORTS]
+    server = ServerProcess(command, tmp_path, environment.variables())
+    try:
+        server.wait_for()
+        image = np.zeros((1, 64), np.float32)
+        for protocol, url in ((tritonclient.http, server.http_url), (tritonclient.grpc, server.grpc_url)):
+            with protocol.InferenceServerClient(url) as client:
+                tensor = protocol.InferInput("image", [1, 64], "FP32")
+                tensor.set_data_from_numpy(image)
+                assert client.infer("digits", [tensor]).as_numpy("probabilities").shape == (1, 10)
+    finally:
+        server.stop()
+
+
+def test_functions(environment: Environment) -> None:
+    assert environment.run("python", str(FUNCTION)).stdout == "[2.0, 4.0]\n"
+
+
+def test_in_the_process(environment: Environment) -> None:
+    program = (
+        "import nereid, numpy as np\n"
+        f"with nereid.Server(models={str(EXAMPLE_MODELS)!r}) as server:\n"
+        "    answer = server.model('digits').infer({'image': np.zeros((1, 64), np.float32)})\n"
+        "    print(np.asarray(answer['probabilities']).shape)\n"
+    )
+    assert environment.run("python", "-c", program).stdout == "(1, 10)\n"
+
+
+def test_without_onnx_runtime(environment: Environment) -> None:
+    environment.pip("uninstall", "--yes", "onnxruntime")
+    done = environment.run("nereid", "run-model", str(EXAMPLE_MODELS / "digits"), check=False)
+    assert done.returncode == 1
+    assert "no ONNX Runtime in '" in done.stderr
+    assert "`pip install onnxruntime` brings it to a Python environment" in done.stderr
+
+
+def test_another_processor(wheel: Path, tmp_path: Path) -> None:
+    """pip's own sentence."""
+    other = tmp_path / wheel.name.replace("x86_64", "s390x")
+    shutil.copyfile(wheel, other)
+    environment = make_environment(sys.executable, tmp_path / "environment")
+    done = environment.pip("install", "--no-deps", str(other), check=False)
+    assert done.returncode == 1
+    assert f"ERROR: {other.name} is not a supported wheel on this platform." in done.stderr
+
+
+def test_python_that_is_too_old(wheel: Path, tmp_path: Path) -> None:
+    """pip's own sentence."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--no-deps"]
+    command += ["--only-binary=:all:", "--python-version=3.8", f"--dest={tmp_path}", str(wheel)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert f"{wheel.name} is not a supported wheel on this platform." in done.stderr
