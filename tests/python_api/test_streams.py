@@ -1,0 +1,110 @@
+"""Many responses to one request, and asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+
+import nereid
+import numpy as np
+import pytest
+
+
+def ints(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def test_a_stream_gives_all_responses(server: nereid.Server) -> None:
+    responses = list(server.model("decoupled").stream({"INPUT0": ints(5)}))
+    assert [response["OUTPUT0"].tolist() for response in responses] == [[5]] * 5
+    assert list(server.model("silent").stream({"INPUT0": ints(5)})) == []
+    assert len(list(server.model("identity_int32").stream({"INPUT0": ints(1)}))) == 1
+
+
+def test_a_stream_raises_errors(server: nereid.Server) -> None:
+    stream = server.model("fails_some").stream({"INPUT0": ints(-1)})
+    with pytest.raises(nereid.InvalidArgumentError):
+        next(stream)
+    assert list(stream) == []
+
+
+def test_a_stream_can_be_cancelled(server: nereid.Server) -> None:
+    stream = server.model("wait_for_cancel").stream({"INPUT0": ints(1)})
+    stream.cancel()
+    with pytest.raises(nereid.CancelledError):
+        next(stream)
+    with server.model("wait_for_cancel").stream({"INPUT0": ints(1)}) as closed:
+        pass
+    assert list(closed) == []
+
+
+def test_a_dropped_stream_is_cancelled(server: nereid.Server) -> None:
+    model = server.model("wait_for_cancel")
+    for _ in range(3):  # each would hold the only instance for 20 seconds
+        model.stream({"INPUT0": ints(1)})
+    stream = model.stream({"INPUT0": ints(1)}, timeout=10)
+    stream.cancel()
+    with pytest.raises(nereid.CancelledError):
+        next(stream)
+
+
+@pytest.mark.asyncio
+async def test_async_infer(server: nereid.Server) -> None:
+    model = server.model("batched")
+    values = [np.full((1, 2), number, np.float32) for number in range(100)]
+    responses = await asyncio.gather(*(model.async_infer({"INPUT0": value}) for value in values))
+    for value, response in zip(values, responses):
+        assert (response["OUTPUT0"] == value).all()
+    with pytest.raises(nereid.InvalidArgumentError):
+        await server.model("fails_some").async_infer({"INPUT0": ints(-1)})
+    with pytest.raises(nereid.InvalidArgumentError, match="answered with 2 responses.*async_stream"):
+        await server.model("decoupled").async_infer({"INPUT0": ints(2)})
+
+
+@pytest.mark.asyncio
+async def test_the_loop_goes_on(server: nereid.Server) -> None:
+    waiting = asyncio.ensure_future(server.model("slow").async_infer({"INPUT0": ints(1)}))
+    turns = 0
+    while not waiting.done():
+        turns += 1
+        await asyncio.sleep(0)
+    assert turns > 100
+    assert (await waiting)["OUTPUT0"].tolist() == [1]
+
+
+@pytest.mark.asyncio
+async def test_a_cancelled_task_cancels_its_request(server: nereid.Server) -> None:
+    model = server.model("wait_for_cancel")
+    task = asyncio.ensure_future(model.async_infer({"INPUT0": ints(1)}))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    # The instance is free again.
+    stream = model.async_stream({"INPUT0": ints(1)})
+    stream.cancel()
+    with pytest.raises(nereid.CancelledError):
+        await stream.__anext__()
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(model.async_infer({"INPUT0": ints(1)}), 0.01)
+
+
+@pytest.mark.asyncio
+async def test_async_streams(server: nereid.Server) -> None:
+    values = [
+        response["OUTPUT0"].tolist()
+        async for response in server.model("decoupled").async_stream({"INPUT0": ints(4)})
+    ]
+    assert values == [[4]] * 4
+    async with server.model("wait_for_cancel").async_stream({"INPUT0": ints(1)}) as stream:
+        pass
+    assert [response async for response in stream] == []
+
+
+def test_each_loop_has_its_own_waker(server: nereid.Server) -> None:
+    async def ask() -> list:
+        return (await server.model("identity_int32").async_infer({"INPUT0": ints(3)}))[
+            "OUTPUT0"
+        ].tolist()
+
+    for _ in range(3):
+        assert asyncio.run(ask()) == [3]
