@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Makes the Debian packages of what `make stage` has built, in build/packages. Builds first if
+# something is not up to date; packages only if something has changed since.
+#
+#   [DEB_COMPRESSION=gzip] tools/make_deb.sh     gzip: made faster, a third larger than xz
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tools/setup.sh
+tools/build.sh release staged documents
+made=build/packages/deb.stamp
+newer() { find "$1" -type f -newer $made \( "${@:2}" \) -print -quit; }
+if [[ -f $made && -z $(newer packaging -true)$(newer include -true)$(newer backends -name '*.py' -o -name '*.h')$(
+  newer build/release -name '*.so*' -o -name '*.a' -o -name nereid -o -name '*.gz' -o -name CPackConfig.cmake) ]]; then
+  exit 0
+fi
+mkdir -p build/packages build/logs
+rm -f build/packages/*.deb build/release/packages/*.deb "$made"
+if ! (cd build/release && cpack -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE="${DEB_COMPRESSION:-xz}") >build/logs/deb.log 2>&1; then
+  tail -n 20 build/logs/deb.log >&2
+  echo "deb: CPack failed (log: build/logs/deb.log)" >&2
+  exit 1
+fi
+mv build/release/packages/*.deb build/packages/
+rm -rf build/release/packages/_CPack_Packages
+touch "$made"
+ls build/packages/*.deb
