@@ -245,8 +245,12 @@ def write_repository(root: Path) -> Path:
     models.add_identity("identity_large", "FP32", (LARGE,))
     for name in ("digits", "digits_batched"):
         shutil.copytree(EXAMPLE_MODELS / name, root / name, dirs_exist_ok=True)
-    _add_network(models, "mlp", networks.mlp(), _mlp_config())
+    add_mlp(models)
     return root
+
+
+def add_mlp(models: ModelRepository) -> None:
+    _add_network(models, "mlp", networks.mlp(), _mlp_config())
 
 
 def write_scheduling_repository(root: Path) -> Path:
