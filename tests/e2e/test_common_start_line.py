@@ -28,7 +28,9 @@ OPTION = re.compile(r"^\| `--([a-z0-9-]+)(?:=|`)", re.MULTILINE)
 # What the original does not have.
 OURS = {
     "help-markdown",
+    "version",
     "lame-duck-secs",
+    "single-model-name",
     "max-in-flight-bytes",
     "max-in-flight-requests",
     "max-model-requests",

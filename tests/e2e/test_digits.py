@@ -26,14 +26,13 @@ import tritonclient.http.aio
 from sklearn.datasets import load_digits
 
 from support.server_process import ServerProcess
-from support.stage import PROJECT_ROOT, stage_root
+from support.stage import PROJECT_ROOT
 
 EXAMPLES = PROJECT_ROOT / "examples"
 MODEL_FILE = EXAMPLES / "models" / "digits" / "1" / "model.onnx"
 TRAIN = EXAMPLES / "digits" / "train.py"
 PYTHON_CLIENT = EXAMPLES / "clients" / "python" / "digits_client.py"
 CURL_CLIENT = EXAMPLES / "clients" / "curl" / "digits.sh"
-C_CLIENT = EXAMPLES / "clients" / "c"
 
 IMAGE_COUNT = 1797
 # The number of requests that an asyncio client sends at a time; enough to form batches.
@@ -361,23 +360,6 @@ def test_curl_client_says_when_no_server_is_there() -> None:
     done = run_program("sh", CURL_CLIENT, NOBODY)
     assert done.returncode == 2
     assert f"no server answers at http://{NOBODY}" in done.stderr
-
-
-def test_c_program_asks_a_server_of_its_own(tmp_path: Path) -> None:
-    build = tmp_path / "build"
-    configured = run_program(
-        "cmake", "-S", C_CLIENT, "-B", build, f"-DNEREID_ROOT={stage_root()}"
-    )
-    assert configured.returncode == 0, configured.stderr
-    built = run_program("cmake", "--build", build)
-    assert built.returncode == 0, built.stdout + built.stderr
-    assert "warning:" not in built.stdout + built.stderr
-    done = run_program(build / "in_process")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "in-process: this is a 3 (probability 99.7%)" in done.stdout
-    missing = run_program(build / "in_process", tmp_path / "nowhere")
-    assert missing.returncode == 1
-    assert "error: starting the server" in missing.stderr
 
 
 # -- the model files ---------------------------------------------------------------------------

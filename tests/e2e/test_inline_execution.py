@@ -62,7 +62,19 @@ def test_a_short_model_is_executed_by_the_io_thread(
         else:
             ask(tritonclient.grpc, server.grpc_url, model, shape, REQUESTS)
         inline = executed_inline(server, model)
+        reasons = {
+            reason: metric(server.metrics_url, "nereid_batch_count", model=model, reason=reason)
+            for reason in ("end_of_turn", "idle_instance", "not_batched")
+        }
     assert 0 < inline <= REQUESTS - MEASURED
+    if model == "batched":
+        assert reasons == {
+            "end_of_turn": inline,
+            "idle_instance": REQUESTS - inline,
+            "not_batched": 0,
+        }
+    else:
+        assert reasons == {"end_of_turn": 0, "idle_instance": 0, "not_batched": REQUESTS}
 
 
 @pytest.mark.parametrize("model", ["off", "slow"])

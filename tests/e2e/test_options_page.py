@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 from support.stage import PROJECT_ROOT, server_binary
@@ -16,6 +17,13 @@ def test_options_page_is_up_to_date() -> None:
     assert PAGE.read_text() == text, "run: nereid --help-markdown > docs/operate/options.md"
 
 
+def test_version() -> None:
+    done = subprocess.run(
+        [server_binary(), "--version"], capture_output=True, text=True, check=True
+    )
+    assert re.fullmatch(r"nereid \d+\.\d+\.\d+\n", done.stdout)
+
+
 def test_help_exits_with_zero_and_lists_the_ports() -> None:
     done = subprocess.run(
         [server_binary("tritonserver"), "--help"], capture_output=True, text=True, check=False
@@ -24,3 +32,4 @@ def test_help_exits_with_zero_and_lists_the_ports() -> None:
     assert done.stdout.startswith("Usage: tritonserver ")
     for option in ("--http-port", "--grpc-port", "--metrics-port"):
         assert option in done.stdout
+    assert re.search(r"^  tritonserver check +check model repositories", done.stdout, re.MULTILINE)

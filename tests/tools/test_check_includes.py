@@ -72,7 +72,7 @@ def run_checker(tree: Path) -> tuple[int, list[str]]:
         ("backends/identity/backend.cc", '"backends/sdk/gather.h"'),
         ("backends/identity/state.cc", '"backends/identity/identity.h"'),
         ("backends/onnxruntime/run.cc", "<onnxruntime/onnxruntime_c_api.h>"),
-        ("examples/clients/c/in_process.c", '"triton/core/tritonserver.h"'),
+        ("examples/embedding/c/infer.c", '"triton/core/tritonserver.h"'),
         ("apps/nereid/main.cc", '"frontends/grpc/grpc_server.h"'),
     ],
 )
@@ -96,7 +96,7 @@ def test_allowed(tree: Path, file: str, include: str) -> None:
         ("backends/identity/a.cc", '"src/base/log.h"', "sees only the public headers and the SDK"),
         ("backends/testing/a.cc", '"backends/identity/identity.h"', "sees only the public headers"),
         ("backends/sdk/a.cc", '"backends/identity/identity.h"', "part of every backend"),
-        ("examples/clients/c/a.c", '"base/log.h"', "sees what a user sees"),
+        ("examples/embedding/c/a.c", '"base/log.h"', "sees what a user sees"),
         ("include/triton/core/a.h", '"base/log.h"', "stand alone"),
         ("src/server/a.cc", "<grpcpp/grpcpp.h>", "gRPC belongs to src/frontends/grpc and bench/limits only"),
         ("src/server/a.cc", '"grpc_service.grpc.pb.h"', "gRPC belongs to"),
