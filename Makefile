@@ -6,8 +6,10 @@ METRICS_PORT ?= 8002
 MODELS ?= examples/models
 ARGS ?=
 BACKENDS ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
 
-.PHONY: help run vad speech-lab test setup stage bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean
+.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process image image-check footprint kubernetes-check boot-check ray-check
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -17,18 +19,30 @@ help:
 	@echo "make test    all tests; ends with 'N passed, N failed'   (ARGS='--only release python')"
 	@echo "make stage   build/stage: what an installation looks like"
 	@echo "             (BACKENDS='openvino pytorch tensorflow' adds these backends and their runtimes)"
+	@echo "make install   the server, its library and what developers need (PREFIX=/usr/local, DESTDIR=)"
+	@echo "make deb     Debian packages in build/packages"
+	@echo "make boot-check   these on a fresh Debian whose systemd runs in namespaces; needs root"
+	@echo "make wheel   the Python wheel nereid-server in build/packages"
+	@echo "make wheel-check   makes it and installs it into clean environments of two versions of Python"
 	@echo "make setup   install what is missing, no more"
 	@echo "make bench   the race against the original server       (ARGS='--quick', see bench/README.md)"
 	@echo "make bench-adaptive   adaptive batching against fixed delays"
 	@echo "make bench-frameworks   each backend beside its framework alone (3 GB to install)"
 	@echo "make bench-load   500 small models: how long they load, how the server answers meanwhile"
+	@echo "make bench-light   against LitServe and MLServer on the same network"
 	@echo "make bench-costs   allocations, locks and system calls per request, ours and the libraries'"
+	@echo "make bench-in-process   latency of requests inside the process, from C and Python"
 	@echo "make bench-features   processor time per request with and without histograms, traces, access log"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
 	@echo "make python-ends   processes of Python models and servers killed 200 times at random"
 	@echo "make frameworks-test   the backends openvino, pytorch and tensorflow (3 GB to install)"
 	@echo "make conformance   HTTP/2 and gRPC against h2spec, a collector of traces, a browser, clients of others (2 GB to install)"
+	@echo "make image   container images and lists of their contents in build/packages, without a registry"
+	@echo "make image-check   makes them, unpacks them and runs the server inside"
+	@echo "make footprint   size, start time and memory beside the original's"
+	@echo "make kubernetes-check   the Helm chart and KServe's runtimes against the real helm and API server (ten minutes to build)"
+	@echo "make ray-check   examples/ray_serve on a local Ray cluster of two nodes, under load (400 MB to install)"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
 	@echo "make fuzz    ten minutes of each fuzz target             (ARGS='--seconds 60 TARGET')"
@@ -60,6 +74,23 @@ setup:
 stage:
 	@tools/stage.sh $(BACKENDS)
 
+install:
+	@DESTDIR="$(DESTDIR)" tools/install.sh "$(PREFIX)"
+
+deb:
+	@tools/make_deb.sh
+
+wheel:
+	@tools/make_wheel.sh
+
+wheel-check:
+	@tools/setup.sh --test --packages && tools/make_wheel.sh && .venv/bin/python tools/run_tests.py --only wheel && \
+	  tests/python_wheel/fresh_root.sh
+
+boot-check:
+	@tools/setup.sh --packages && tools/make_deb.sh && \
+	  NEREID_BOOT=1 .venv/bin/python -m pytest -q tests/installation/test_boot.py $(ARGS)
+
 bench:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench && \
 	  PYTHONPATH=build/deps/bench .venv/bin/python bench/run.py $(ARGS)
@@ -80,9 +111,17 @@ bench-features:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
 	  .venv/bin/python bench/feature_costs.py $(ARGS)
 
+bench-light:
+	@tools/setup.sh --bench --light && tools/make_wheel.sh && tools/build.sh bench bench_tools && \
+	  .venv/bin/python bench/light_frameworks.py $(ARGS)
+
 bench-costs:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
 	  .venv/bin/python bench/request_costs.py $(ARGS)
+
+bench-in-process:
+	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench in_process_calls && \
+	  .venv/bin/python bench/in_process.py $(ARGS)
 
 soak:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench bench_tools && \
@@ -102,6 +141,22 @@ frameworks-test:
 conformance:
 	@tools/setup.sh --conformance --collector && tools/stage.sh && tools/build.sh release grpc_interop_server && \
 	  exec .venv/bin/python -m pytest -q tests/conformance $(ARGS)
+
+image:
+	@tools/setup.sh --image && tools/stage.sh && .venv/bin/python tools/image/make_image.py $(ARGS)
+
+image-check: image
+	@NEREID_IMAGES=build/packages .venv/bin/python -m pytest -q tests/image
+
+footprint:
+	@tools/setup.sh --bench && tools/stage.sh && .venv/bin/python bench/footprint.py $(ARGS)
+
+kubernetes-check:
+	@tools/setup.sh --kubernetes && exec .venv/bin/python -m pytest -q tests/kubernetes $(ARGS)
+
+ray-check:
+	@tools/setup.sh --ray && tools/stage.sh && \
+	  PYTHONPATH=$(CURDIR)/build/deps/ray:$(CURDIR)/build/stage/python:$(CURDIR)/examples/ray_serve exec .venv/bin/python -m pytest -q -s -W ignore tests/ray_serve $(ARGS)
 
 lint:
 	@tools/lint.sh

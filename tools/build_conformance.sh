@@ -14,12 +14,8 @@ root=$PWD
 mkdir -p "$1"
 destination=$(cd "$1" && pwd)
 
-# What a user has set for Go, such as another source of modules, holds; but not another toolchain.
-unset GOROOT GOOS GOARCH GOBIN
-export GOTOOLCHAIN=local CGO_ENABLED=0
-export GOFLAGS="-mod=readonly -modcacherw -buildvcs=false -trimpath"
-export GOPATH=$destination/cache/go GOMODCACHE=$destination/cache/go/mod GOCACHE=$destination/cache/go/build
-go_build() { "$destination/toolchain/go/bin/go" build -ldflags="-s -w" -o "$destination/bin/$1" "$2"; }
+go=$destination/toolchain/go/bin/go
+source tools/go_environment.sh
 
 if [[ ${2:-} == collector ]]; then
   # A module of its own: what it requires has nothing to do with the others.

@@ -8,8 +8,10 @@ CTest programs, pytest cases, and every other check as one (a build that fails, 
 the ABI, a fuzzer). Environment:
 
     CI=true          also the steps that build the code again: the sanitizers, the clang build
-                     (-Wthread-safety -Werror), and 20 seconds of each fuzzer; and the programs
-                     of others (tests/conformance), which otherwise run where they are installed
+                     (-Wthread-safety -Werror), and 20 seconds of each fuzzer; the programs
+                     of others (tests/conformance), which otherwise run where they are installed;
+                     and the packages (tests/installation) and the Python wheel
+                     (tests/python_wheel), otherwise where they have been made
     FUZZ_SECONDS=N   fuzz each target for N seconds, also without CI=true; 0: none
 """
 
@@ -35,7 +37,14 @@ LOG_LINES_SHOWN = 80
 FUZZERS_AT_A_TIME = 2
 FRAMEWORK_TESTS = "tests/frameworks"  # these skip backends that are not staged
 CONFORMANCE_TESTS = "tests/conformance"
+PACKAGING_TESTS = "tests/installation"
+WHEEL_TESTS = "tests/python_wheel"
+PACKAGES = (PACKAGING_TESTS, WHEEL_TESTS)
+WHEELS = ROOT / "build/packages"
+# `make kubernetes-check` and `make ray-check`: what they need takes long to install.
+OWN_TARGETS = ("tests/kubernetes", "tests/ray_serve")
 CONFORMANCE_INSTALLED = ROOT / "build/deps/conformance/nereid.stamp"
+PACKAGES_MADE = ROOT / "build/packages/deb.stamp"
 
 
 @dataclass
@@ -185,6 +194,22 @@ def conformance(selection: list[str]) -> Outcome:
     return python_tests("conformance", CONFORMANCE_TESTS, *selection)
 
 
+def packaging(selection: list[str]) -> Outcome:
+    """Installations and packages, on roots of their own."""
+    if not run(["tools/setup.sh", "--packages"], 1200, "setup-packages"):
+        return Outcome.of(False, "packaging: set-up")
+    if not run(["tools/make_deb.sh"], 3600, "make-deb", DEB_COMPRESSION="gzip"):
+        return Outcome.of(False, "packaging: make deb")
+    return python_tests("packaging", PACKAGING_TESTS, *selection)
+
+
+def wheel(selection: list[str]) -> Outcome:
+    """The Python wheel: made, and installed into clean environments."""
+    if not run(["tools/make_wheel.sh"], 3600, "make-wheel"):
+        return Outcome.of(False, "wheel: making it")
+    return python_tests("wheel", WHEEL_TESTS, *selection)
+
+
 def clang_build() -> Outcome:
     return Outcome.of(build("clang-unity"), "clang -Wthread-safety -Werror")
 
@@ -226,11 +251,18 @@ def choose_steps(
         "stage": stage,
         "abi": abi,
         "python": lambda: python_tests(
-            "python", "tests", f"--ignore={CONFORMANCE_TESTS}", *selection
+            "python",
+            "tests",
+            *(f"--ignore={folder}" for folder in (CONFORMANCE_TESTS, *PACKAGES, *OWN_TARGETS)),
+            *selection,
         ),
     }
+    if in_ci or PACKAGES_MADE.exists():
+        steps["packaging"] = lambda: packaging(selection)
     if in_ci or CONFORMANCE_INSTALLED.exists():
         steps["conformance"] = lambda: conformance(selection)
+    if in_ci or list(WHEELS.glob("nereid_server-*.whl")):
+        steps["wheel"] = lambda: wheel(selection)
     if in_ci:
         steps["asan"] = lambda: unit_tests("asan")
         steps["tsan"] = lambda: unit_tests("tsan")

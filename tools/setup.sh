@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # Installs what is needed to build, test and run Nereid, unless it is installed already.
 #
-#   tools/setup.sh [--test] [--lint] [--bench] [--vad] [--framework=NAME]...
+#   tools/setup.sh [--test] [--lint] [--packages] [--image] [--bench] [--vad] [--framework=NAME]...
 #     --test   also the original server, which tests/differential compares with, and --vad
 #     --vad    also what examples/vad needs: the model file of silero-vad, espeak-ng
 #     --lint   also the clang tools of `make lint` and `make fuzz`
+#     --packages   also what tests of packages need: roots of their own, lintian, shells
+#     --image  also what `make image` needs: mmdebstrap, umoci
 #     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
 #     --conformance   also what `make conformance` needs: Go, Node.js, and the clients that they build, a browser,
 #              nvidia-pytriton
 #     --collector   with --conformance: also the OpenTelemetry Collector, which takes some minutes to build
+#     --light  also LitServe and MLServer, which `make bench-light` races against
+#     --wheel  also what `make wheel` needs: scikit-build-core, auditwheel
+#     --kubernetes   also what `make kubernetes-check` needs: etcd, helm and kube-apiserver, which take long to build
+#     --ray    also what `make ray-check` needs: Ray Serve
 #     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. The
 #              backend is then built and staged until `--framework=none`.
 #     --framework-tests   also the Python sides of PyTorch and TensorFlow, which make models for tests
@@ -27,19 +33,26 @@ with_original=false
 with_bench=false
 with_conformance=false with_collector=false
 with_vad=false with_pythons=false
-with_framework_tests=false
+with_framework_tests=false with_wheel=false with_light=false
+with_kubernetes=false with_ray=false
 frameworks=()
 for argument in "$@"; do
   case $argument in
     --lint) sections+=(apt-lint) ;;
+    --packages) sections+=(apt-packages) ;;
+    --image) sections+=(apt-image) ;;
     --test) sections+=(apt-vad) with_original=true with_vad=true with_pythons=true ;;
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
     --conformance) sections+=(apt-conformance) with_conformance=true ;;
     --collector) with_collector=true ;;
+    --ray) with_ray=true ;;
+    --kubernetes) sections+=(apt-kubernetes) with_kubernetes=true ;;
     --framework-tests) with_framework_tests=true ;;
+    --wheel) with_wheel=true ;;
+    --light) with_light=true ;;
     --framework=*) frameworks+=("${argument#*=}") ;;
-    *) fail "unknown argument '$argument' (known: --test, --lint, --bench, --vad, --conformance, --collector, --framework=NAME, --framework-tests)" ;;
+    *) fail "unknown argument '$argument' (known: --test, --lint, --packages, --bench, --vad, --conformance, --collector, --light, --wheel, --framework=NAME, --framework-tests, --image, --kubernetes, --ray)" ;;
   esac
 done
 
@@ -163,16 +176,19 @@ install_onnxruntime() {
   echo "$stamp" >build/deps/onnxruntime.stamp
 }
 
-# Programs of others: Go and Node.js are Python packages; what they build is pinned in tests/conformance.
+# Both are Python packages.
+install_go_and_node() { install_aside "Go and Node.js" conformance/toolchain "$(section pip-conformance)"; }
+
+# Programs of others; what Go and Node.js build is pinned in tests/conformance.
 install_conformance() {
   local destination=build/deps/conformance stamp
-  install_aside "Go and Node.js" conformance/toolchain "$(section pip-conformance)"
+  install_go_and_node
   install_aside "schemathesis and the clients of KServe" conformance/python "$(section pip-conformance-python)"
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
   install_aside "the original server" original "$(section pip-differential)"
   install_aside "numpy for its Python models" original-numpy "$(section pip-differential-numpy)"
   install_aside "what nvidia-pytriton needs" pytriton "$(section pip-pytriton)"
-  stamp=$(cat tools/build_conformance.sh tests/conformance/go/* tests/conformance/js/package*.json \
+  stamp=$(cat tools/{build_conformance,go_environment}.sh tests/conformance/go/* tests/conformance/js/package*.json \
     proto/{grpc_service,model_config}.proto "$destination/toolchain/nereid.stamp" | sha256sum | cut -d' ' -f1)
   [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$stamp" ]] || return 0
   say "building the clients of the conformance tests in $destination (two minutes the first time)"
@@ -187,7 +203,7 @@ install_conformance() {
 
 install_collector() {
   local destination=build/deps/conformance stamp
-  stamp=$(cat tools/build_conformance.sh tests/conformance/collector/* | sha256sum | cut -d' ' -f1)
+  stamp=$(cat tools/{build_conformance,go_environment}.sh tests/conformance/collector/* | sha256sum | cut -d' ' -f1)
   [[ $(cat "$destination/collector.stamp" 2>/dev/null) != "$stamp" ]] || return 0
   say "building the OpenTelemetry Collector in $destination (some minutes the first time)"
   mkdir -p build/logs
@@ -196,6 +212,23 @@ install_collector() {
     fail "could not build it (log: build/logs/collector-setup.log). Is the Go module proxy reachable?"
   fi
   echo "$stamp" >"$destination/collector.stamp"
+}
+
+install_kubernetes() {
+  local destination=build/deps/kubernetes stamp
+  install_go_and_node
+  install_aside "PyYAML" kubernetes/python "$(section pip-kubernetes)"
+  stamp=$(cat tools/{build_kubernetes,go_environment}.sh tests/kubernetes/*/go.{mod,sum} \
+    build/deps/conformance/toolchain/nereid.stamp | sha256sum | cut -d' ' -f1)
+  [[ $(cat "$destination/nereid.stamp" 2>/dev/null) != "$stamp" ]] || return 0
+  say "building helm and kube-apiserver in $destination (ten minutes, and 4 GB meanwhile)"
+  rm -f "$destination/nereid.stamp"
+  mkdir -p build/logs
+  if ! tools/build_kubernetes.sh "$destination" >build/logs/kubernetes-setup.log 2>&1 </dev/null; then
+    tail -n 15 build/logs/kubernetes-setup.log >&2
+    fail "could not build them (log: build/logs/kubernetes-setup.log). Is the Go module proxy reachable?"
+  fi
+  echo "$stamp" >"$destination/nereid.stamp"
 }
 
 # Writes the file that CMake reads, one name per line, but only if its content changes.
@@ -229,6 +262,13 @@ fi
 if $with_vad; then
   install_aside "the speech detector" vad "$(section pip-vad)"
 fi
+if $with_wheel; then
+  install_aside "what builds wheels" wheel "$(section pip-wheel)"
+fi
+if $with_light; then
+  install_aside LitServe litserve "$(section pip-litserve)"
+  install_aside MLServer mlserver "$(section pip-mlserver)"
+fi
 if $with_bench; then
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
   install_aside matplotlib bench "$(section pip-bench)"
@@ -238,6 +278,12 @@ if $with_conformance; then
 fi
 if $with_collector; then
   install_collector
+fi
+if $with_kubernetes; then
+  install_kubernetes
+fi
+if $with_ray; then
+  install_aside "Ray Serve" ray "$(section pip-ray)"
 fi
 if $with_framework_tests; then
   install_aside "PyTorch's Python side" pytorch-python/site "$(section pip-pytorch-python)"

@@ -17,7 +17,8 @@ fi
 
 # Removes files of an earlier stage that this one does not have.
 comm -13 <(sort build/release/install_manifest.txt) \
-  <(cd build/stage && find "$PWD/bin" "$PWD/lib" "$PWD/backends" "$PWD/caches" "$PWD/repoagents" "$PWD/include" ! -type d | sort) |
+  <(cd build/stage && find "$PWD/bin" "$PWD/lib" "$PWD/backends" "$PWD/caches" "$PWD/repoagents" "$PWD/include" "$PWD/python" \
+    ! -type d ! -name "*.pyc" | sort) |
   while IFS= read -r stale; do
     echo "stage: removing $stale"
     rm -f -- "$stale"

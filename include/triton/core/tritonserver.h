@@ -911,8 +911,8 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetRe
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCacheConfig(
     struct TRITONSERVER_ServerOptions* options, const char* cache_name, const char* config_json);
 
-/// Sets the directory that holds one directory for each cache library. Default
-/// "/opt/tritonserver/caches".
+/// Sets the directory that holds one directory for each cache library. Default: that of the
+/// installation that the library belongs to, or "/opt/tritonserver/caches" if it has none.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCacheDirectory(
     struct TRITONSERVER_ServerOptions* options, const char* cache_dir);
 
@@ -1001,13 +1001,13 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCp
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMetricsInterval(
     struct TRITONSERVER_ServerOptions* options, uint64_t metrics_interval_ms);
 
-/// Sets the directory that holds one directory for each backend. Default
-/// "/opt/tritonserver/backends".
+/// Sets the directory that holds one directory for each backend. Default: that of the installation
+/// that the library belongs to, or "/opt/tritonserver/backends" if it has none.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBackendDirectory(
     struct TRITONSERVER_ServerOptions* options, const char* backend_dir);
 
-/// Sets the directory that holds one directory for each repository agent. Default
-/// "/opt/tritonserver/repoagents".
+/// Sets the directory that holds one directory for each repository agent. Default: that of the
+/// installation that the library belongs to, or "/opt/tritonserver/repoagents" if it has none.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetRepoAgentDirectory(
     struct TRITONSERVER_ServerOptions* options, const char* repoagent_dir);
 
