@@ -142,7 +142,9 @@ const std::map<std::string, StormModel>& StormModels() {
        {IdentityConfig("dynamic_batching { priority_levels: 3 default_priority_level: 2\n"
                        "  max_queue_delay_microseconds: 300\n  default_queue_policy " +
                        short_queue +
-                       "\n  priority_queue_policy { key: 3 value { max_queue_size: 2 } } }\n" +
+                       "\n  priority_queue_policy { key: 1 value { max_queue_size: 6\n"
+                       "    allow_timeout_override: true } }\n"
+                       "  priority_queue_policy { key: 3 value { max_queue_size: 2 } } }\n" +
                        Uneven()),
         EchoOfAnyUrgency}},
       {"late",
