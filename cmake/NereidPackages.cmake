@@ -87,6 +87,9 @@ nereid_backend_package(python "python3 (>= 3.9), python3-numpy" "models in Pytho
 nereid_backend_package(pytorch "" "TorchScript models and AOTInductor packages")
 nereid_backend_package(tensorflow "" "TensorFlow models")
 
+# Unpacks the environments of models (EXECUTION_ENV_PATH), and is loaded only then.
+set(CPACK_DEBIAN_BACKEND-PYTHON_PACKAGE_RECOMMENDS libarchive13)
+
 # What complete.cmake needs to know.
 set(CPACK_NEREID_SOURCE ${CMAKE_SOURCE_DIR})
 set(CPACK_NEREID_VERSION ${version})

@@ -52,7 +52,7 @@ for argument in "$@"; do
     --wheel) with_wheel=true ;;
     --light) with_light=true ;;
     --framework=*) frameworks+=("${argument#*=}") ;;
-    *) fail "unknown argument '$argument' (known: --test, --lint, --packages, --bench, --vad, --conformance, --collector, --light, --wheel, --framework=NAME, --framework-tests, --image, --kubernetes, --ray)" ;;
+    *) fail "unknown argument '$argument' (known: --test, --vad, --lint, --packages, --image, --bench, --conformance, --collector, --light, --wheel, --kubernetes, --ray, --framework=NAME, --framework-tests)" ;;
   esac
 done
 

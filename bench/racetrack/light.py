@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from differential.original_server import free_ports
+from differential.original_server import free_ports, prepare
 from racetrack.machine import Placement, on_cores
 from support.poll import poll_until
 from support.server_process import LOOPBACK, ServerProcess
-from support.stage import PROJECT_ROOT, stage_root
+from support.stage import PROJECT_ROOT, backend_directory, stage_root
 
 PROGRAMS = PROJECT_ROOT / "bench" / "light"
 DEPENDENCIES = PROJECT_ROOT / "build" / "deps"
@@ -109,9 +109,21 @@ def _answers(process: ServerProcess, port: int, path: str, body: bytes) -> bool:
 # --- Commands.
 
 
+def _options(network: Path, port: int) -> Sequence[str]:
+    address = [f"--http-address={LOOPBACK}", f"--http-port={port}", "--allow-grpc=false", "--allow-metrics=false"]
+    return [f"--model-repository={network.parents[2]}", *address]
+
+
 def _nereid(network: Path, port: int, work: Path) -> Sequence[str | Path]:
-    options = [f"--http-address={LOOPBACK}", f"--http-port={port}", "--allow-grpc=false", "--allow-metrics=false"]
-    return [stage_root() / "bin" / "nereid", f"--model-repository={network.parents[2]}", *options]
+    return [stage_root() / "bin" / "nereid", *_options(network, port)]
+
+
+def _original(network: Path, port: int, work: Path) -> Sequence[str | Path]:
+    """With our ONNX backend, because its wheel has none."""
+    layout = prepare(work / "original")
+    libraries = os.pathsep.join(filter(None, [layout.library_path, os.environ.get("LD_LIBRARY_PATH")]))
+    options = [*_options(network, port), f"--backend-directory={backend_directory()}"]
+    return ["env", f"LD_LIBRARY_PATH={libraries}", layout.binary, *options]
 
 
 def _nereid_function(network: Path, port: int, work: Path) -> Sequence[str | Path]:
@@ -148,6 +160,7 @@ MAX_BATCH = 64
 ENTRANTS = (
     Entrant("nereid", "Nereid, ONNX model", _nereid),
     Entrant("function", "Nereid, Python function", _nereid_function, NEREID_PACKAGE),
+    Entrant("original", "the original, 2.51", _original),
     Entrant("litserve", "LitServe", _litserve(1), _LITSERVE, "/predict", plain_body=True),
     Entrant("litserve-batching", "LitServe, batching", _litserve(MAX_BATCH), _LITSERVE, "/predict", plain_body=True),
     Entrant("mlserver", "MLServer", _mlserver(), _MLSERVER),
