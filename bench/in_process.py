@@ -30,7 +30,7 @@ from racetrack.table import markdown_table  # noqa: E402
 
 from differential import original_server  # noqa: E402
 from support.repository import ModelRepository  # noqa: E402
-from support.stage import PROJECT_ROOT, backend_directory, stage_root  # noqa: E402
+from support.stage import PROJECT_ROOT, backend_directory, python_package, stage_root  # noqa: E402
 
 MODEL = "identity"
 VALUES = 16
@@ -60,7 +60,7 @@ def ways(tools: Path, folder: Path) -> list[Way]:
     original = original_server.prepare(folder)
     ours = {"LD_LIBRARY_PATH": str(stage_root() / "lib")}
     theirs = {"LD_LIBRARY_PATH": original.library_path}
-    python = {"PYTHONPATH": str(stage_root() / "python")}
+    python = {"PYTHONPATH": str(python_package())}
     return [
         Way("C, blocking", [program], "blocking", ours),
         Way("C, asynchronous", [program], "asynchronous", ours),

@@ -21,7 +21,7 @@ from differential.original_server import free_ports, prepare
 from racetrack.machine import Placement, on_cores
 from support.poll import poll_until
 from support.server_process import LOOPBACK, ServerProcess
-from support.stage import PROJECT_ROOT, backend_directory, stage_root
+from support.stage import PROJECT_ROOT, backend_directory, python_package, stage_root
 
 PROGRAMS = PROJECT_ROOT / "bench" / "light"
 DEPENDENCIES = PROJECT_ROOT / "build" / "deps"
@@ -66,8 +66,6 @@ class Entrant:
         work.mkdir(parents=True)
         body.write_text(json.dumps(self._request(values)))
         environment = {"PYTHONPATH": os.pathsep.join(map(str, self.python_path))}
-        if self.python_path == NEREID_PACKAGE:
-            environment["NEREID_HOME"] = str(stage_root())
         begun = time.perf_counter()
         with on_cores(placement.server):
             process = ServerProcess(self.command(network, port, work), work / "log", environment)
@@ -153,13 +151,12 @@ def _mlserver(**batching: float) -> Callable[[Path, int, Path], Sequence[str | P
     return command
 
 
-NEREID_PACKAGE = (PROJECT_ROOT / "python",)
 _LITSERVE = (DEPENDENCIES / "litserve",)
 _MLSERVER = (DEPENDENCIES / "mlserver", PROGRAMS)
 MAX_BATCH = 64
 ENTRANTS = (
     Entrant("nereid", "Nereid, ONNX model", _nereid),
-    Entrant("function", "Nereid, Python function", _nereid_function, NEREID_PACKAGE),
+    Entrant("function", "Nereid, Python function", _nereid_function, (python_package(),)),
     Entrant("original", "the original, 2.51", _original),
     Entrant("litserve", "LitServe", _litserve(1), _LITSERVE, "/predict", plain_body=True),
     Entrant("litserve-batching", "LitServe, batching", _litserve(MAX_BATCH), _LITSERVE, "/predict", plain_body=True),

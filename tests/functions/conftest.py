@@ -1,17 +1,15 @@
-"""The Python package of the working tree with the staged server, and one server of functions for all tests."""
+"""The staged Python package, and one server of functions for all tests."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 
 import pytest
 
-from support.stage import PROJECT_ROOT, stage_root
+from support.stage import python_package
 
-sys.path.insert(0, str(PROJECT_ROOT / "python"))
-os.environ["NEREID_HOME"] = str(stage_root())
+sys.path.insert(0, str(python_package()))
 
 import nereid  # noqa: E402
 

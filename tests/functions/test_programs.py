@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from support.poll import poll_until
-from support.stage import PROJECT_ROOT
+from support.stage import PROJECT_ROOT, python_package
 
 PAGE = PROJECT_ROOT / "docs" / "models" / "functions.md"
 SERVING = re.compile(r"nereid: serving '(\w+)': http://127\.0\.0\.1:(\d+)/v2/models/\w+/(\w+)")
@@ -29,7 +29,7 @@ class Program:
     """A Python program that serves functions, in a folder of its own."""
 
     def __init__(self, folder: Path, arguments: Sequence[str], stdin: str | None = None) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(PROJECT_ROOT / "python"), "TMPDIR": str(folder)}
+        environment = {**os.environ, "PYTHONPATH": str(python_package()), "TMPDIR": str(folder)}
         self.process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=folder,
@@ -175,7 +175,7 @@ def test_a_setup_that_fails(run, tmp_path: Path) -> None:
 
 
 def test_without_a_server(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT_ROOT / "python"), "NEREID_HOME": str(tmp_path)}
+    environment = {**os.environ, "PYTHONPATH": str(python_package()), "NEREID_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "nereid", "--help"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 1

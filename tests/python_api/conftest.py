@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 from support.repository import ModelRepository, tensor_text
-from support.stage import stage_root
+from support.stage import python_package
 
-PACKAGE_FOLDER = stage_root() / "python"
+PACKAGE_FOLDER = python_package()
 sys.path.insert(0, str(PACKAGE_FOLDER))
 
 import nereid  # noqa: E402

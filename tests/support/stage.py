@@ -26,6 +26,11 @@ def server_binary(name: str = "nereid") -> Path:
     return binary
 
 
+def python_package() -> Path:
+    """For sys.path: the staged Python package `nereid`."""
+    return stage_root() / "python"
+
+
 def backend_directory() -> Path:
     """The staged backends: NAME/libtriton_NAME.so."""
     return stage_root() / "backends"

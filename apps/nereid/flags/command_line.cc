@@ -6,6 +6,7 @@
 #include <absl/types/span.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/json_writer.h"
 #include "base/status_macros.h"
@@ -13,8 +14,6 @@
 
 namespace nereid {
 namespace {
-
-constexpr int kNoPort = -1;
 
 // Edits (insert, delete, replace) that turn `a` into `b`.
 size_t EditDistance(absl::string_view a, absl::string_view b) {
@@ -177,8 +176,10 @@ absl::Status SetCacheConfigs(Settings* s) {
   return absl::OkStatus();
 }
 
-// Applies each option of `args`.
-absl::Status ApplyAll(const std::vector<FlagGroup>& table, const std::vector<std::string>& args) {
+// Applies each option of `args`; the result is the set of their names.
+absl::StatusOr<std::set<std::string>> ApplyAll(const std::vector<FlagGroup>& table,
+                                               const std::vector<std::string>& args) {
+  std::set<std::string> names;
   for (size_t i = 0; i < args.size(); ++i) {
     absl::string_view arg = args[i];
     if (!absl::StartsWith(arg, "--") || arg.size() == 2) {
@@ -187,6 +188,7 @@ absl::Status ApplyAll(const std::vector<FlagGroup>& table, const std::vector<std
     arg.remove_prefix(2);
     const size_t equals = arg.find('=');
     ASSIGN_OR_RETURN(const Flag* const flag, FindFlag(table, arg.substr(0, equals)));
+    names.emplace(flag->name);
     if (flag->argument.empty()) {
       if (equals != absl::string_view::npos) {
         return absl::InvalidArgumentError(absl::StrCat("option --", flag->name, " takes no value"));
@@ -201,25 +203,24 @@ absl::Status ApplyAll(const std::vector<FlagGroup>& table, const std::vector<std
           absl::StrCat("option --", flag->name, " needs a value: ", flag->argument));
     }
   }
-  return absl::OkStatus();
+  return names;
 }
 
 }  // namespace
 
 absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings) {
-  RETURN_IF_ERROR(ApplyAll(MakeFlagTable(settings), args));
+  RETURN_IF_ERROR(ApplyAll(MakeFlagTable(settings), args).status());
   RETURN_IF_ERROR(SetCacheConfigs(settings));
   TakePlatformRepository(settings);
   return CheckTogether(*settings);
 }
 
 absl::Status ParseFrontendOptions(const std::vector<std::string>& options, Settings* settings) {
-  // A port is opened if it is asked for.
-  settings->http.port = settings->grpc.port = settings->metrics.port = kNoPort;
-  RETURN_IF_ERROR(ApplyAll(MakeFrontendTable(settings), options));
-  settings->allow_http = settings->allow_http && settings->http.port != kNoPort;
-  settings->allow_grpc = settings->allow_grpc && settings->grpc.port != kNoPort;
-  settings->server.metrics = settings->metrics.port != kNoPort;
+  ASSIGN_OR_RETURN(const std::set<std::string> names,
+                   ApplyAll(MakeFrontendTable(settings), options));
+  settings->allow_http = settings->allow_http && names.count("http-port") > 0;
+  settings->allow_grpc = settings->allow_grpc && names.count("grpc-port") > 0;
+  settings->server.metrics = names.count("metrics-port") > 0;
   if (settings->trace.mode == TraceMode::kOpenTelemetry) {
     RETURN_IF_ERROR(settings->trace_environment);
   }

@@ -26,6 +26,20 @@ std::string ErrorOf(std::vector<std::string> args) {
   return std::string(status.message());
 }
 
+TEST(CommandLineTest, FrontendsOpenOnlyThePortsThatAreAskedFor) {
+  Settings none, http, all, off;
+  ASSERT_TRUE(ParseFrontendOptions({"--http-address=127.0.0.1"}, &none).ok());
+  EXPECT_FALSE(none.allow_http || none.allow_grpc || none.server.metrics);
+  ASSERT_TRUE(ParseFrontendOptions({"--http-port", "65535"}, &http).ok());
+  EXPECT_TRUE(http.allow_http);
+  EXPECT_FALSE(http.allow_grpc || http.server.metrics);
+  ASSERT_TRUE(
+      ParseFrontendOptions({"--http-port=0", "--grpc-port=0", "--metrics-port=0"}, &all).ok());
+  EXPECT_TRUE(all.allow_http && all.allow_grpc && all.server.metrics);
+  ASSERT_TRUE(ParseFrontendOptions({"--http-port=0", "--allow-http=false"}, &off).ok());
+  EXPECT_FALSE(off.allow_http);
+}
+
 TEST(CommandLineTest, DefaultsAreThoseOfTheOriginal) {
   Settings s;
   ASSERT_TRUE(Parse({}, &s).ok());
