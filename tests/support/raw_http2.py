@@ -27,6 +27,7 @@ NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 7, 8
 
 UNARY = "/inference.GRPCInferenceService/ModelInfer"
 STREAM = "/inference.GRPCInferenceService/ModelStreamInfer"
+GATHERED_BYTES = 16_384
 
 
 @dataclass(frozen=True)
@@ -166,10 +167,16 @@ class Http2Connection:
         self.socket.sendall(data)
 
     def send_until_closed(self, pieces: Iterable[bytes]) -> None:
-        """Sends all of it, or as much as the server takes before it closes the connection."""
+        """Sends all of it, or as much as the server takes before it closes the connection. Sends
+        many small pieces at once: what is sent slowly is no flood."""
         try:
+            gathered = bytearray()
             for piece in pieces:
-                self.send(piece)
+                gathered += piece
+                if len(gathered) >= GATHERED_BYTES:
+                    self.send(bytes(gathered))
+                    gathered.clear()
+            self.send(bytes(gathered))
         except (BrokenPipeError, ConnectionResetError):
             pass
 

@@ -15,10 +15,12 @@
 namespace nereid::http2 {
 namespace {
 
-// Whether the library resets a stream with this code because the client has broken it.
+// Whether the library resets a stream with this code because the client has broken it, or has
+// opened more than it may (the only streams that are refused in this way).
 bool IsBlame(uint32_t code) {
   return code == NGHTTP2_PROTOCOL_ERROR || code == NGHTTP2_FLOW_CONTROL_ERROR ||
-         code == NGHTTP2_STREAM_CLOSED || code == NGHTTP2_FRAME_SIZE_ERROR;
+         code == NGHTTP2_STREAM_CLOSED || code == NGHTTP2_FRAME_SIZE_ERROR ||
+         code == NGHTTP2_REFUSED_STREAM;
 }
 
 }  // namespace

@@ -437,6 +437,21 @@ TEST_F(SessionLimitsTest, StreamsThatTheClientBreaksAreCounted) {
   EXPECT_EQ(server_->control_frames - before, 10);
 }
 
+// Each costs the server the head of a request.
+TEST_F(SessionLimitsTest, RequestsBeyondTheLimitOfOpenOnesAreCounted) {
+  Start({.max_streams = 3});
+  ASSERT_TRUE(server_->session->Receive(RawStart()).ok());
+  server_->Output();
+  const int before = server_->control_frames;
+  for (uint32_t id = 1; id < 20; id += 2) {
+    const std::string request = RawFrame(NGHTTP2_HEADERS, kEndHeaders, id, RawRequestHead());
+    ASSERT_TRUE(server_->session->Receive(request).ok());
+    server_->Output();
+  }
+  EXPECT_EQ(server_->users.size(), 3u);
+  EXPECT_EQ(server_->control_frames - before, 7);
+}
+
 TEST_F(SessionLimitsTest, UsefulFramesAreNotCounted) {
   const std::string request = RawFrame(NGHTTP2_HEADERS, kEndHeaders, 1, RawRequestHead());
   const std::string data = RawFrame(NGHTTP2_DATA, 0, 1, "x");
