@@ -37,6 +37,8 @@ LOG_LINES_SHOWN = 80
 FUZZERS_AT_A_TIME = 2
 FRAMEWORK_TESTS = "tests/frameworks"  # these skip backends that are not staged
 CONFORMANCE_TESTS = "tests/conformance"
+# Files of tests that run at a time, for each core: most tests wait for servers.
+FILES_PER_CORE = 2
 PACKAGING_TESTS = "tests/installation"
 WHEEL_TESTS = "tests/python_wheel"
 PACKAGES = (PACKAGING_TESTS, WHEEL_TESTS)
@@ -188,9 +190,11 @@ def python_tests(what: str, folder: str, *arguments: str) -> Outcome:
 
 
 def conformance(selection: list[str]) -> Outcome:
-    """Programs of others against the gRPC port; the interop server is part of the release build."""
+    """Programs of others against the ports, and their gRPC clients against a server of ours."""
     if not run(["tools/setup.sh", "--conformance"], 1200, "setup-conformance"):
         return Outcome.of(False, "conformance: set-up")
+    if not build("release", "grpc_interop_server"):
+        return Outcome.of(False, "conformance: build")
     return python_tests("conformance", CONFORMANCE_TESTS, *selection)
 
 
@@ -253,6 +257,8 @@ def choose_steps(
         "python": lambda: python_tests(
             "python",
             "tests",
+            f"--numprocesses={FILES_PER_CORE * (os.cpu_count() or 1)}",
+            "--dist=loadfile",
             *(f"--ignore={folder}" for folder in (CONFORMANCE_TESTS, *PACKAGES, *OWN_TARGETS)),
             *selection,
         ),

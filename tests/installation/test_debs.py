@@ -29,7 +29,7 @@ FREE_PORTS = "--http-port=0 --grpc-port=0 --metrics-port=0"
 # Bytes unpacked. The library of ONNX Runtime alone is 28 MiB.
 MOST_MEBIBYTES = {
     "libtritonserver": 6,
-    "nereid": 6,
+    "nereid": 7,
     "nereid-backend-identity": 1,
     "nereid-backend-onnxruntime": 32,
     "nereid-backend-python": 3,
