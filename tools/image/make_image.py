@@ -87,10 +87,11 @@ def debian_layer() -> Layer:
 
 
 def installed() -> Path:
-    """The server as it is installed, less what is for compilers."""
+    """The server as it is installed, less what is for compilers and for programs that embed it."""
     prefix = WORK / "installed"
     run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "nereid", "--strip")
     shutil.rmtree(prefix / "include")
+    (prefix / "lib/libnereid_frontends.so").unlink()
     for folder in sorted(prefix.rglob("*"), reverse=True):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
