@@ -1,0 +1,87 @@
+#include "observe/record/flight_recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+FlightRecord Flight(const std::string& id, uint16_t instance, uint64_t sent) {
+  FlightRecord record;
+  record.id.Set(id);
+  record.instance = instance;
+  record.request_start = 1;
+  record.sent = sent;
+  return record;
+}
+
+std::vector<std::string> Ids(const std::vector<FlightRecord>& records) {
+  std::vector<std::string> ids;
+  for (const FlightRecord& record : records) ids.emplace_back(record.id.text());
+  return ids;
+}
+
+TEST(FlightRecorderTest, AllInstancesTogetherNewestFirst) {
+  FlightRecorder recorder(3, 4);
+  recorder.Record(Flight("a", 1, 10));
+  recorder.Record(Flight("b", 2, 12));
+  recorder.Record(Flight("c", 1, 11));
+  recorder.Record(Flight("d", 0, 9));
+  EXPECT_THAT(Ids(recorder.Flights(0, 100)), ElementsAre("b", "c", "a", "d"));
+  EXPECT_THAT(Ids(recorder.Flights(10, 100)), ElementsAre("b", "c"));
+  EXPECT_THAT(Ids(recorder.Flights(0, 2)), ElementsAre("b", "c"));
+}
+
+TEST(FlightRecorderTest, ABusyInstanceForgetsOnlyItsOwn) {
+  FlightRecorder recorder(3, 4);
+  recorder.Record(Flight("idle", 2, 1));
+  for (uint64_t i = 0; i < 10; ++i) recorder.Record(Flight(std::to_string(i), 1, 10 + i));
+  EXPECT_THAT(Ids(recorder.Flights(0, 100)), ElementsAre("9", "8", "7", "6", "idle"));
+}
+
+TEST(FlightRecorderTest, ById) {
+  FlightRecorder recorder(2, 8);
+  const std::string longer(60, 'x');
+  recorder.Record(Flight("a", 0, 1));
+  recorder.Record(Flight(longer, 1, 2));
+  recorder.Record(Flight("a", 1, 3));
+  EXPECT_EQ(recorder.FlightsOf("a").size(), 2u);
+  EXPECT_EQ(recorder.FlightsOf("a")[0].sent, 3u);
+  ASSERT_EQ(recorder.FlightsOf(longer).size(), 1u);
+  EXPECT_TRUE(recorder.FlightsOf(longer)[0].id.cut());
+  EXPECT_EQ(recorder.FlightsOf(longer)[0].id.text(), longer.substr(0, 38));
+  EXPECT_THAT(recorder.FlightsOf(longer.substr(0, 38)), IsEmpty());
+  EXPECT_THAT(recorder.FlightsOf("b"), IsEmpty());
+}
+
+TEST(FlightRecorderTest, BatchesAreNumberedByInstance) {
+  FlightRecorder recorder(3, 4);
+  EXPECT_EQ(recorder.NextBatch(1), 1u);
+  EXPECT_EQ(recorder.NextBatch(1), 2u);
+  EXPECT_EQ(recorder.NextBatch(2), 1u);
+  BatchRecord batch;
+  batch.instance = 1;
+  batch.number = 2;
+  batch.exec_end = 5;
+  recorder.Record(batch);
+  EXPECT_THAT(recorder.Batches(5, 10), IsEmpty());
+  ASSERT_EQ(recorder.Batches(4, 10).size(), 1u);
+  EXPECT_EQ(recorder.Batches(4, 10)[0].number, 2u);
+}
+
+TEST(FlightRecorderTest, SwitchedOff) {
+  FlightRecorder recorder(3, 0);
+  EXPECT_FALSE(recorder.enabled());
+  recorder.Record(Flight("a", 1, 10));
+  EXPECT_EQ(recorder.NextBatch(1), 0u);
+  EXPECT_THAT(recorder.Flights(0, 100), IsEmpty());
+}
+
+}  // namespace
+}  // namespace nereid

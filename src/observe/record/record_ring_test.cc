@@ -1,0 +1,74 @@
+#include "observe/record/record_ring.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Four {
+  uint64_t a, b, c, d;
+};
+
+std::vector<uint64_t> Read(const RecordRing<Four>& ring) {
+  std::vector<uint64_t> numbers;
+  ring.Read([&](const Four& four) { numbers.push_back(four.a); });
+  return numbers;
+}
+
+TEST(RecordRingTest, TheNewestComeFirstAndReplaceTheOldest) {
+  RecordRing<Four> ring(3);
+  EXPECT_EQ(ring.capacity(), 4u);
+  EXPECT_THAT(Read(ring), IsEmpty());
+  for (uint64_t i = 1; i <= 2; ++i) ring.Write({i, i, i, i});
+  EXPECT_THAT(Read(ring), ElementsAre(2, 1));
+  for (uint64_t i = 3; i <= 9; ++i) ring.Write({i, i, i, i});
+  EXPECT_THAT(Read(ring), ElementsAre(9, 8, 7, 6));
+}
+
+TEST(RecordRingTest, WithoutRoomNothingIsKept) {
+  RecordRing<Four> ring(0);
+  ring.Write({1, 1, 1, 1});
+  EXPECT_THAT(Read(ring), IsEmpty());
+}
+
+// Writers that go round a small ring while readers copy it: no record is ever mixed from two.
+TEST(RecordRingTest, NoRecordIsTorn) {
+  constexpr uint64_t kRounds = 50'000;
+  RecordRing<Four> ring(4);
+  std::atomic<int> writing{2};
+  std::vector<std::thread> threads;
+  for (uint64_t writer = 0; writer < 2; ++writer) {
+    threads.emplace_back([&, writer] {
+      for (uint64_t i = 1; i <= kRounds; ++i) {
+        const uint64_t number = 2 * i + writer;
+        ring.Write({number, ~number, number * 3, number ^ 0x5555});
+      }
+      --writing;
+    });
+  }
+  for (int reader = 0; reader < 2; ++reader) {
+    threads.emplace_back([&] {
+      while (writing > 0) {
+        ring.Read([&](const Four& four) {
+          ASSERT_EQ(four.b, ~four.a);
+          ASSERT_EQ(four.c, four.a * 3);
+          ASSERT_EQ(four.d, four.a ^ 0x5555);
+        });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (uint64_t i = 1; i <= 4; ++i) ring.Write({i, i, i, i});
+  EXPECT_THAT(Read(ring), ElementsAre(4, 3, 2, 1)) << "no slot stays locked";
+}
+
+}  // namespace
+}  // namespace nereid
