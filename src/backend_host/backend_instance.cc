@@ -8,6 +8,7 @@
 #include "base/caught.h"
 #include "base/log.h"
 #include "infer/request_trace.h"
+#include "scheduling/batch_record.h"
 
 namespace nereid {
 namespace {
@@ -84,6 +85,8 @@ Duration BackendInstance::Execute(Batch batch) {
   const TimePoint start = clock->Now();
   const Duration in_receivers = ResponseStream::TimeInReceivers();
   busy_since_ns_.store(ToNanos(start), std::memory_order_relaxed);
+  BatchRecord record = BeginRecord(batch, static_cast<uint16_t>(statistics_shard()), ToNanos(start),
+                                   &model_->serving_model()->recorder());
   std::shared_ptr<LentBatch> lent;
   try {
     lent = Lend(&batch, &pointers_);
@@ -92,7 +95,8 @@ Duration BackendInstance::Execute(Batch batch) {
       request->RespondError(OutOfMemory(), FailureReason::kOther);
       request.reset();
     }
-    EndBusy(start, clock->Now());
+    record.failed = true;
+    EndBusy(start, clock->Now(), record);
     return Duration(0);
   }
   const LoadedBackend& backend = *model_->backend();
@@ -103,11 +107,16 @@ Duration BackendInstance::Execute(Batch batch) {
       });
   if (!status.ok()) TakeBack(lent.get(), pointers_, status);
   const TimePoint end = clock->Now();
-  EndBusy(start, end);
+  record.failed = !status.ok();
+  EndBusy(start, end, record);
   return end - start - (ResponseStream::TimeInReceivers() - in_receivers);
 }
 
-void BackendInstance::EndBusy(TimePoint start, TimePoint end) {
+void BackendInstance::EndBusy(TimePoint start, TimePoint end, BatchRecord record) {
+  if (record.number != 0) {
+    record.exec_end = ToNanos(end);
+    model_->serving_model()->recorder().Record(record);
+  }
   // In this order, so that whoever adds both does not count the execution twice.
   busy_since_ns_.store(0, std::memory_order_release);
   model_->serving_model()->statistics().RecordBusy(statistics_shard(),

@@ -15,6 +15,7 @@
 #include "execution/instance.h"
 #include "infer/infer_request.h"
 #include "infer/lent_batch.h"
+#include "observe/record/flight_record.h"
 
 namespace nereid {
 
@@ -55,7 +56,7 @@ class BackendInstance final : public Instance {
                 const absl::Status& error);
 
   // The execution that began at `start` has ended.
-  void EndBusy(TimePoint start, TimePoint end);
+  void EndBusy(TimePoint start, TimePoint end, BatchRecord record);
 
   BackendModel* const model_;
   const InstanceSpec spec_;

@@ -12,13 +12,17 @@ Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
     absl::Cleanup give_back = [this] { seat_->Release(/*used=*/false); };
     std::optional<Batch> batch = inner_->TryPull();
     holding_ = batch.has_value() && !batch->empty();
-    if (holding_) std::move(give_back).Cancel();
+    if (holding_) {
+      batch->origin.staged_ns = staged_ns_;
+      std::move(give_back).Cancel();
+    }
     if (batch.has_value()) return *std::move(batch);
   }
   return {};
 }
 
 bool RateLimitedSource::AwaitTurn() {
+  staged_ns_ = 0;
   if (holding_) {
     const bool more = !closed() && inner_->HasDue();  // the seat keeps all if this throws
     holding_ = false;
@@ -34,6 +38,7 @@ bool RateLimitedSource::AwaitTurn() {
 }
 
 bool RateLimitedSource::AwaitResources() {
+  staged_ns_ = ToNanos(clock_->Now());
   inner_->PassOn();
   return seat_->Await();
 }

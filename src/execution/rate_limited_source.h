@@ -20,9 +20,9 @@ namespace nereid {
 
 class RateLimitedSource final : public BatchSource {
  public:
-  // `inner` outlives this.
-  RateLimitedSource(StagedSource* inner, std::unique_ptr<RateLimiter::Seat> seat)
-      : inner_(inner), seat_(std::move(seat)) {}
+  // `inner` and `clock` outlive this.
+  RateLimitedSource(StagedSource* inner, std::unique_ptr<RateLimiter::Seat> seat, Clock* clock)
+      : inner_(inner), seat_(std::move(seat)), clock_(clock) {}
 
   // Never lends `self`. Gives back the resources of the last batch.
   Batch Pull(BatchExecutor* self, std::optional<Duration> took) override;
@@ -42,7 +42,9 @@ class RateLimitedSource final : public BatchSource {
 
   StagedSource* const inner_;
   const std::unique_ptr<RateLimiter::Seat> seat_;
-  bool holding_ = false;  // for the batch that is being executed
+  Clock* const clock_;
+  uint64_t staged_ns_ = 0;  // when the wait for the resources held began; 0: there was none
+  bool holding_ = false;    // for the batch that is being executed
   std::atomic<bool> closed_{false};
 };
 

@@ -1,5 +1,6 @@
 #include "execution/rate_limited_source.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "scheduling/testing/recorded.h"
 #include "scheduling/testing/scheduler_fixture.h"
 
 namespace nereid {
@@ -33,7 +35,7 @@ class RateLimitedSourceTest : public SchedulerFixture {
 
   RateLimitedSource* Source(std::vector<ResourceNeed> resources) {
     sources_.push_back(std::make_unique<RateLimitedSource>(
-        scheduler_.get(), *limiter_.Register(Needs(std::move(resources)))));
+        scheduler_.get(), *limiter_.Register(Needs(std::move(resources))), &clock_));
     return sources_.back().get();
   }
   // Starts an instance that needs `resources`, and returns once the instance waits for work.
@@ -76,6 +78,24 @@ TEST_F(RateLimitedSourceTest, ABatchGrowsWhileItsInstanceWaits) {
   other->Release(true);
   EXPECT_EQ(instance.Next().requests.size(), 3u);
   last.WaitDone();
+}
+
+TEST_F(RateLimitedSourceTest, TheWaitForResourcesIsToldFromTheQueue) {
+  Use(Model().Batching({}, std::chrono::microseconds(50)));
+  const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
+  ASSERT_TRUE(other->Stage());
+  Instance({{"R", false, 1}});
+  TestRequest& request = Enqueue();
+  AwaitLeader();
+  clock_.Advance(std::chrono::microseconds(50));
+  AwaitStaged();
+  clock_.Advance(std::chrono::microseconds(300));
+  other->Release(true);
+  request.WaitDone();
+  while (model_->recorder().Batches(0, 1).empty()) std::this_thread::yield();
+  EXPECT_EQ(RecordedMicros(*model_, "0", Phase::kQueue), 50);
+  EXPECT_EQ(RecordedMicros(*model_, "0", Phase::kRateLimit), 300);
+  EXPECT_THAT(RecordedBatches(*model_), ::testing::ElementsAre("delay_over:1"));
 }
 
 TEST_F(RateLimitedSourceTest, WhatIsCancelledMeanwhileLeavesTheGrantUnused) {
@@ -158,8 +178,8 @@ std::string OrderOfTwo(uint32_t priority, int batches) {
   InstanceSpec less = Needs({{"R", false, 1}});
   less.rate_priority = priority;
   BusyModel models[] = {BusyModel(batches, &clock), BusyModel(batches, &clock)};
-  RateLimitedSource sources[] = {{&models[0], *limiter.Register(Needs({{"R", false, 1}}))},
-                                 {&models[1], *limiter.Register(less)}};
+  RateLimitedSource sources[] = {{&models[0], *limiter.Register(Needs({{"R", false, 1}})), &clock},
+                                 {&models[1], *limiter.Register(less), &clock}};
   std::string order;  // written only by the thread that holds the resource
   std::vector<std::thread> threads;
   for (const char name : {'a', 'b'}) {

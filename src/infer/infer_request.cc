@@ -11,6 +11,22 @@
 #include "infer/response.h"
 
 namespace nereid {
+namespace {
+
+FlightOutcome OutcomeOf(FailureReason reason) {
+  switch (reason) {
+    case FailureReason::kRejected:
+      return FlightOutcome::kTimedOut;
+    case FailureReason::kCanceled:
+      return FlightOutcome::kCancelled;
+    case FailureReason::kBackend:
+    case FailureReason::kOther:
+      return FlightOutcome::kError;
+  }
+  return FlightOutcome::kError;
+}
+
+}  // namespace
 
 void RequestReleaser::operator()(InferRequest* request) const {
   request->Release(kRequestReleaseAll);
@@ -158,12 +174,29 @@ void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
   if (!is_filler_ && model_->statistics().latencies().counts_first_responses()) {
     stream_->CountFirstResponse(now_ns);
   }
+  if (!is_filler_ && model_->recorder().enabled()) stream_->BeginRecord(now_ns);
   stream_handle_ = stream_;
   issued_ = true;
   in_flight_.store(true, std::memory_order_relaxed);
 }
 
+void InferRequest::CompleteRecord() {
+  FlightRecord* const flight = stream_->flight();
+  if (flight == nullptr) return;
+  if (flight->queue_start == 0) flight->queue_start = queue_start_ns_;
+  flight->parent = ensemble_;
+  flight->step = step_;
+  flight->priority = priority_;
+  flight->batch_size = batch_size_;
+  if (correlation_id_.is_string()) {
+    flight->sequence_text.Set(correlation_id_.string_value());
+  } else {
+    flight->sequence = correlation_id_.uint_value();
+  }
+}
+
 void InferRequest::AbortFlight() {
+  CompleteRecord();
   ClearOverrideInputs();
   sequence_states_ = nullptr;
   stream_->Abandon();
@@ -177,6 +210,7 @@ void InferRequest::RespondError(const absl::Status& error, FailureReason reason)
     model_->statistics().RecordFailure(ModelStatistics::kModelShard, reason,
                                        ToNanos(model_->clock()->Now()) - request_start_ns_);
   }
+  stream_->NoteOutcome(OutcomeOf(reason));
   stream_->SendFinalError(error);
 }
 
@@ -186,6 +220,7 @@ void InferRequest::Reschedule() {
   }
   model_->statistics().AddPending(1);
   lent_batch_.reset();
+  CompleteRecord();  // the record begins with the first of several turns in the queue
   if (trace_ != nullptr) {
     trace_->Report(TraceActivity::kQueueStart, ToNanos(model_->clock()->Now()));
   }
@@ -203,6 +238,7 @@ void InferRequest::Release(uint32_t flags) {
   ClearOverrideInputs();
   sequence_states_ = nullptr;
   if (release_watcher_ != nullptr) std::exchange(release_watcher_, nullptr)->OnRelease(this);
+  CompleteRecord();
   units_.Return();
   if (trace_ != nullptr) {
     trace_->Report(TraceActivity::kRequestEnd, ToNanos(model_->clock()->Now()));

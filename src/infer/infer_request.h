@@ -190,6 +190,12 @@ class NEREID_API InferRequest {
     compute_times_ = times;
   }
   bool passes_closed_admission() const { return passes_closed_admission_; }
+  // Makes this request step `step` of the ensemble's request with this number in the records
+  // (FlightRecorder::NextEnsemble).
+  void set_step_of(uint64_t ensemble, uint16_t step) {
+    ensemble_ = ensemble;
+    step_ = step;
+  }
   ComputeTimes* compute_times() const { return compute_times_; }
   // Whether the request comes from no client: it fills a place of a batch, or tells the model that
   // a sequence has ended. Nothing about fillers is counted. Constant once issued.
@@ -241,6 +247,8 @@ class NEREID_API InferRequest {
   friend class RequestValidator;
   friend class SequenceStates;  // own_states_
 
+  // Completes the record of the flight, if there is one.
+  void CompleteRecord();
   absl::Status RepeatedName(absl::string_view kind, absl::string_view name) const;
 
   std::shared_ptr<ServingModel> model_;  // may be rebound while idle
@@ -270,6 +278,8 @@ class NEREID_API InferRequest {
   bool passes_closed_admission_ = false;
   bool is_filler_ = false;
   ComputeTimes* compute_times_ = nullptr;
+  uint64_t ensemble_ = 0;  // 0: a step of none
+  uint16_t step_ = 0;
 
   // Set by Issue.
   uint32_t batch_size_ = 0;

@@ -36,7 +36,10 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
     // The scheduler has the request and will answer it, so the call does not fail.
     LOG_ERROR << "model '" << model->config().name << "': an exception after a request was queued";
   }
-  if (!enqueued.ok()) return enqueued;
+  if (!enqueued.ok()) {
+    request->stream()->NoteRefusal(ToNanos(model->clock()->Now()));
+    return enqueued;
+  }
   std::move(take_back).Cancel();
   std::move(abort).Cancel();
   return enqueued;

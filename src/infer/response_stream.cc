@@ -29,6 +29,7 @@ ResponseStream::~ResponseStream() {
   if ((sends_.fetch_or(kFinalSent) & kFinalSent) == 0) {
     Deliver(ErrorOfBackend(), kResponseCompleteFinal);
   }
+  if (flight_.has_value()) WriteRecord();
   // This may deliver responses of other streams that wait for the end of this one.
   relay_.reset();
   // Released while `pass_` keeps the model, so that whoever has waited for the server's end has all
@@ -131,6 +132,27 @@ void ResponseStream::LookAt(const InferResponse* response, uint32_t flags) noexc
   // The client gets the response even if the trace or the tap misses it.
 }
 
+void ResponseStream::NoteOutcome(FlightOutcome outcome) {
+  if (!final_sent()) SetOutcome(outcome);
+}
+
+void ResponseStream::SetOutcome(FlightOutcome outcome) {
+  FlightOutcome none = FlightOutcome::kOk;
+  outcome_.compare_exchange_strong(none, outcome, std::memory_order_relaxed);
+}
+
+void ResponseStream::NoteRefusal(uint64_t now_ns) {
+  if (!flight_.has_value()) return;
+  NoteOutcome(FlightOutcome::kRefused);
+  flight_->answered = flight_->sent = now_ns;
+}
+
+void ResponseStream::WriteRecord() {
+  if (flight_->sent == 0) return;  // the request was never issued
+  flight_->outcome = outcome_.load(std::memory_order_relaxed);
+  model()->recorder().Record(*flight_);
+}
+
 void ResponseStream::RecordFirstResponse(TimePoint now) {
   const uint64_t start = first_response_from_.exchange(0, std::memory_order_relaxed);
   if (start == 0) return;
@@ -141,6 +163,11 @@ void ResponseStream::RecordFirstResponse(TimePoint now) {
 void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
   LookAt(response.get(), flags);
   const bool has_response = response != nullptr;
+  const bool is_final = (flags & kResponseCompleteFinal) != 0;
+  if (has_response && !response->status().ok()) {
+    SetOutcome(absl::IsCancelled(response->status()) ? FlightOutcome::kCancelled
+                                                     : FlightOutcome::kError);
+  }
   // The receiver must not keep the stream alive, so the response's reference is dropped. That is
   // safe, because the caller of Send holds its own reference.
   if (response != nullptr) response->TakeStream().reset();
@@ -155,8 +182,13 @@ void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t f
   } else {
     target_.fn(response.release(), flags, target_);
   }
+  const TimePoint end = clock->Now();
   // Includes responses that the receiver sent meanwhile, so their time is not added again.
-  time_in_receivers = before + (clock->Now() - start);
+  time_in_receivers = before + (end - start);
+  if (is_final && flight_.has_value()) {
+    flight_->answered = ToNanos(start);
+    flight_->sent = ToNanos(end);
+  }
 }
 
 Duration ResponseStream::TimeInReceivers() { return time_in_receivers; }

@@ -22,6 +22,7 @@
 #include "base/mutex.h"
 #include "infer/model_pass.h"
 #include "memory/output_allocator.h"
+#include "observe/record/flight_record.h"
 #include "observe/trace/inference_trace.h"
 
 namespace nereid {
@@ -87,6 +88,23 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   }
   void SetTap(std::unique_ptr<ResponseTap> tap) { tap_ = std::move(tap); }
 
+  // ---- The record of the flight (observe/record), written when the stream ends.
+  // Begins the record; without this call there is none. REQUIRES: as CountFirstResponse.
+  void BeginRecord(uint64_t start_ns) {
+    flight_.emplace();
+    flight_->request_start = start_ns;
+    flight_->id.Set(request_id_);
+  }
+  // What the request's owner of the moment notes in the record, up to `compute_end`; null: there is
+  // none.
+  FlightRecord* flight() { return flight_.has_value() ? &*flight_ : nullptr; }
+  // There shall be no record after all.
+  void DropRecord() { flight_.reset(); }
+  // How the request ends. The first note counts. Does nothing once a final response was sent.
+  void NoteOutcome(FlightOutcome outcome);
+  // The request was refused at `now_ns`, and Abandon follows.
+  void NoteRefusal(uint64_t now_ns);
+
   // A response to be filled and sent. Tells the allocator that a new response starts.
   std::unique_ptr<InferResponse> NewResponse();
 
@@ -144,6 +162,9 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   void Deliver(std::unique_ptr<InferResponse> response, uint32_t flags);
   // Records the time until `now` unless it was recorded before.
   void RecordFirstResponse(TimePoint now);
+  void SetOutcome(FlightOutcome outcome);
+  // Puts the record into the recorder of the model.
+  void WriteRecord();
   // One delivery of a response that was not final has ended.
   void EndDelivery() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -160,6 +181,10 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   std::atomic<uint64_t> statistics_index_{0};
   // Start of the request until its first response was delivered; 0: it is not counted, or was.
   std::atomic<uint64_t> first_response_from_{0};
+  // None: not recorded. Each member has one writer: the owner of the request or, from `answered`
+  // on, the thread that delivers the final response.
+  std::optional<FlightRecord> flight_;
+  std::atomic<FlightOutcome> outcome_{FlightOutcome::kOk};
   Mutex mu_;
   std::optional<HeldResponse> held_final_ ABSL_GUARDED_BY(mu_);  // waits for those deliveries
 };

@@ -37,12 +37,14 @@ LatencyOptions LatencyOptionsOf(const CompiledModel& config, const MetricsConfig
 }  // namespace
 
 ServingModel::ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels,
-                           Clock* clock, const MetricsConfig& metrics, Duration target)
+                           Clock* clock, const MetricsConfig& metrics, Duration target,
+                           size_t recorded)
     : config_(std::move(config)),
       statistics_(std::make_unique<ModelStatistics>(
           1 + static_cast<int>(config_->instances.size()),
           static_cast<uint32_t>(std::max<int64_t>(1, config_->max_batch_size)),
           LatencyOptionsOf(*config_, metrics, target))),
+      recorder_(1 + config_->instances.size(), recorded),
       counter_latencies_(metrics.counter_latencies),
       labels_(std::move(labels)),
       clock_(clock) {}

@@ -21,6 +21,7 @@
 #include "model/correlation_id.h"
 #include "observe/metrics/metric_sink.h"
 #include "observe/metrics/metrics_config.h"
+#include "observe/record/flight_recorder.h"
 #include "observe/stats/model_statistics.h"
 
 namespace nereid {
@@ -35,6 +36,9 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   const CompiledModel& config() const { return *config_; }
   ModelStatistics& statistics() { return *statistics_; }
   const ModelStatistics& statistics() const { return *statistics_; }
+  // The last requests and executions.
+  FlightRecorder& recorder() { return recorder_; }
+  const FlightRecorder& recorder() const { return recorder_; }
   Gate& lifetime() { return lifetime_; }
   Clock* clock() const { return clock_; }
   // Whether the backend accepts an input in several pieces; otherwise each input is one piece.
@@ -72,9 +76,11 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
 
  protected:
   // `metrics`: what is recorded for the metrics page. `target`: how long a request should take at
-  // most from the queue to the end of its execution; 0: there is no target.
+  // most from the queue to the end of its execution; 0: there is no target. `recorded`: the
+  // `events` of the recorder.
   ServingModel(std::shared_ptr<const CompiledModel> config, OutputLabels labels, Clock* clock,
-               const MetricsConfig& metrics = {}, Duration target = Duration(0));
+               const MetricsConfig& metrics = {}, Duration target = Duration(0),
+               size_t recorded = 0);
 
   // REQUIRES: called before the first request.
   void set_reads_pieces(bool reads_pieces) { reads_pieces_ = reads_pieces; }
@@ -83,6 +89,7 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
  private:
   const std::shared_ptr<const CompiledModel> config_;
   const std::unique_ptr<ModelStatistics> statistics_;
+  FlightRecorder recorder_;
   const bool counter_latencies_;  // shown on the metrics page
   const OutputLabels labels_;
   std::string fingerprint_;  // constant once others see this

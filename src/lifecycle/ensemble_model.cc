@@ -152,7 +152,8 @@ absl::StatusOr<std::shared_ptr<EnsembleModel>> EnsembleModel::Load(const LoadCon
 EnsembleModel::EnsembleModel(const LoadContext& context,
                              std::shared_ptr<const CompiledModel> compiled, OutputLabels labels,
                              std::string fingerprint, StepGraph graph)
-    : ManagedModel(std::move(compiled), std::move(labels), context.clock, context.metrics),
+    : ManagedModel(std::move(compiled), std::move(labels), context.clock, context.metrics,
+                   Duration(0), context.recorded_events),
       resolver_(context.resolver) {
   // Inputs in pieces that go to several models are joined once for the ensemble, not by each model.
   set_reads_pieces(!graph.shares_inputs());

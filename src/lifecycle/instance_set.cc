@@ -58,7 +58,7 @@ absl::StatusOr<BatchSource*> InstanceSet::MakeSource(const LoadContext& context,
   if (context.rate_limiter == nullptr) return source;
   ASSIGN_OR_RETURN(std::unique_ptr<RateLimiter::Seat> seat,
                    context.rate_limiter->Register(instance->spec));
-  instance->limited = std::make_unique<RateLimitedSource>(source, std::move(seat));
+  instance->limited = std::make_unique<RateLimitedSource>(source, std::move(seat), context.clock);
   return instance->limited.get();
 }
 

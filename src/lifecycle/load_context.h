@@ -40,6 +40,7 @@ struct LoadContext {
   void* server = nullptr;                 // TRITONSERVER_Server*, for the backends
   ReadinessChecker* readiness = nullptr;  // null: models count as ready without being asked
   MetricsConfig metrics;                  // what models record for the metrics page
+  size_t recorded_events = 0;             // requests that each instance remembers; 0: none
   Duration metrics_interval{0};           // how long a reading of the instances' use is kept
 };
 

@@ -34,7 +34,8 @@ constexpr MetricFamily kUtilization = {
 
 LoadedModel::LoadedModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
                          OutputLabels labels, std::unique_ptr<BackendModel> model, Duration target)
-    : ManagedModel(std::move(config), std::move(labels), context.clock, context.metrics, target),
+    : ManagedModel(std::move(config), std::move(labels), context.clock, context.metrics, target,
+                   context.recorded_events),
       model_(std::move(model)),
       busy_share_(context.clock->Now(), context.metrics_interval) {
   model_->set_serving_model(this);

@@ -14,11 +14,25 @@
 #include "infer/request_ptr.h"
 #include "model/correlation_id.h"
 #include "observe/metrics/metric_sink.h"
+#include "scheduling/batch_reason.h"
 
 namespace nereid {
 
+// How a batch came to an instance.
+struct BatchOrigin {
+  BatchReason why = BatchReason::kNotBatched;
+  uint64_t pulled_ns = 0;  // when it left the queue, of the steady clock; 0: it was in no queue
+  uint64_t staged_ns = 0;  // since when it had waited for resources; 0: it had not
+  bool by_caller = false;  // executed by a thread that has the instance on loan
+};
+
 // Requests that run together, oldest first. Empty: no further batch will come, stop pulling.
-using Batch = std::vector<RequestPtr>;
+class Batch : public std::vector<RequestPtr> {
+ public:
+  using std::vector<RequestPtr>::vector;
+
+  BatchOrigin origin;
+};
 
 // An instance as schedulers see it: executes one batch at a time. Called by the thread that holds
 // it: its own thread, or one that has it on loan while its own thread waits inside Pull.

@@ -75,6 +75,9 @@ struct ServerOptions {
   bool cpu_metrics = true;
   MetricsConfig metrics_config;  // which latencies of models become metrics
   uint64_t metrics_interval_ms = 2000;
+  // Requests and executions of each instance that are remembered (observe/record); 0: none, which
+  // is the default for programs that use the C API, since only the frontends can show them.
+  uint64_t recorder_events = 0;
   uint64_t max_in_flight_bytes = 4ull << 30;  // input and output bytes of requests; 0: no limit
   // Requests that all clients of the frontends together may have open at a time; 0: no limit.
   uint64_t max_in_flight_requests = 64 << 10;

@@ -153,6 +153,7 @@ absl::Status Server::Start() {
   context.step_allocator = &parts_->step_allocator;
   context.hold_until_backlogged = options_.hold_until_backlogged;
   context.metrics_interval = std::chrono::milliseconds(options_.metrics_interval_ms);
+  context.recorded_events = options_.recorder_events;
   context.metrics = options_.metrics ? options_.metrics_config : MetricsConfig::Off();
   RETURN_IF_ERROR(SetUpInstances(&context));
   context.server = this;

@@ -6,6 +6,7 @@
 #include "backend_host/api/handles.h"
 #include "c_objects/error.h"
 #include "infer/compute_times.h"
+#include "observe/record/flight_record.h"
 #include "observe/stats/model_statistics.h"
 
 using nereid::BackendInstance;
@@ -64,6 +65,13 @@ void TraceExecution(nereid::InferenceTrace* trace, uint64_t exec_start, uint64_t
   }
 }
 
+// A request that its model reschedules reports several times: from the first start to the last end.
+void NoteExecution(nereid::FlightRecord* flight, uint64_t compute_start, uint64_t compute_end) {
+  if (flight == nullptr) return;
+  if (flight->compute_start == 0) flight->compute_start = compute_start;
+  flight->compute_end = compute_end;
+}
+
 ResponseOutcome OutcomeOf(const ResponseReport& report) {
   if (report.error == nullptr) {
     return report.output_start > 0 ? ResponseOutcome::kSuccess : ResponseOutcome::kEmpty;
@@ -87,6 +95,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
   if (r.trace() != nullptr) {
     TraceExecution(r.trace(), exec_start_ns, compute_start_ns, compute_end_ns, exec_end_ns);
   }
+  NoteExecution(r.stream()->flight(), compute_start_ns, compute_end_ns);
   ModelStatistics& statistics = StatisticsOf(handle);
   const uint64_t now = nereid::ToNanos(handle->model()->serving_model()->clock()->Now());
   if (!success) {

@@ -48,15 +48,16 @@ class FakeModel final : public ServingModel {
   // The backend takes inputs in pieces. REQUIRES: no request has come yet.
   void MayReadPieces() { set_reads_pieces(true); }
 
-  // `clock` outlives the model.
+  // `clock` outlives the model. `recorded`: events of the recorder.
   explicit FakeModel(CompiledModel config, Clock* clock = Clock::Real(), OutputLabels labels = {},
-                     const MetricsConfig& metrics = {})
+                     const MetricsConfig& metrics = {}, size_t recorded = 0)
       : ServingModel(std::make_shared<const CompiledModel>(std::move(config)), std::move(labels),
-                     clock, metrics) {}
+                     clock, metrics, Duration(0), recorded) {}
 
-  static std::shared_ptr<FakeModel> Make(const ModelBuilder& builder,
-                                         Clock* clock = Clock::Real()) {
-    return std::make_shared<FakeModel>(builder.Build(), clock);
+  static std::shared_ptr<FakeModel> Make(const ModelBuilder& builder, Clock* clock = Clock::Real(),
+                                         size_t recorded = 0) {
+    return std::make_shared<FakeModel>(builder.Build(), clock, OutputLabels(), MetricsConfig(),
+                                       recorded);
   }
 
   // ---- The script. Set before other threads see the model.

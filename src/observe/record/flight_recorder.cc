@@ -74,15 +74,4 @@ std::vector<BatchRecord> FlightRecorder::Batches(uint64_t since, size_t most) co
   return records;
 }
 
-std::vector<FlightRecord> FlightRecorder::FlightsOf(absl::string_view id) const {
-  std::vector<FlightRecord> records;
-  for (const auto& shard : shards_) {
-    shard->flights.Read([&](const FlightRecord& record) {
-      if (record.id.Matches(id)) records.push_back(record);
-    });
-  }
-  KeepNewest(records.size(), &records);
-  return records;
-}
-
 }  // namespace nereid

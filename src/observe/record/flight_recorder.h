@@ -5,8 +5,6 @@
 #ifndef NEREID_OBSERVE_RECORD_FLIGHT_RECORDER_H_
 #define NEREID_OBSERVE_RECORD_FLIGHT_RECORDER_H_
 
-#include <absl/strings/string_view.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,8 +40,6 @@ class NEREID_API FlightRecorder {
   // The newest `most` records, newest first, of those that ended after `since`.
   std::vector<FlightRecord> Flights(uint64_t since, size_t most) const;
   std::vector<BatchRecord> Batches(uint64_t since, size_t most) const;
-  // The records of requests with this id; of those with a long id that begins so.
-  std::vector<FlightRecord> FlightsOf(absl::string_view id) const;
 
  private:
   struct Shard;

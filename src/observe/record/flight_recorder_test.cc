@@ -45,19 +45,20 @@ TEST(FlightRecorderTest, ABusyInstanceForgetsOnlyItsOwn) {
   EXPECT_THAT(Ids(recorder.Flights(0, 100)), ElementsAre("9", "8", "7", "6", "idle"));
 }
 
-TEST(FlightRecorderTest, ById) {
-  FlightRecorder recorder(2, 8);
+TEST(FlightRecordTest, LongIdsAreCut) {
   const std::string longer(60, 'x');
-  recorder.Record(Flight("a", 0, 1));
-  recorder.Record(Flight(longer, 1, 2));
-  recorder.Record(Flight("a", 1, 3));
-  EXPECT_EQ(recorder.FlightsOf("a").size(), 2u);
-  EXPECT_EQ(recorder.FlightsOf("a")[0].sent, 3u);
-  ASSERT_EQ(recorder.FlightsOf(longer).size(), 1u);
-  EXPECT_TRUE(recorder.FlightsOf(longer)[0].id.cut());
-  EXPECT_EQ(recorder.FlightsOf(longer)[0].id.text(), longer.substr(0, 38));
-  EXPECT_THAT(recorder.FlightsOf(longer.substr(0, 38)), IsEmpty());
-  EXPECT_THAT(recorder.FlightsOf("b"), IsEmpty());
+  const FlightRecord cut = Flight(longer, 0, 1);
+  EXPECT_TRUE(cut.id.cut());
+  EXPECT_EQ(cut.id.text(), longer.substr(0, 38));
+  EXPECT_TRUE(cut.id.Matches(longer));
+  EXPECT_FALSE(cut.id.Matches(longer.substr(0, 38)));
+  EXPECT_FALSE(cut.id.Matches(std::string(60, 'y')));
+  const FlightRecord whole = Flight(longer.substr(0, 38), 0, 1);
+  EXPECT_FALSE(whole.id.cut());
+  EXPECT_TRUE(whole.id.Matches(longer.substr(0, 38)));
+  EXPECT_FALSE(whole.id.Matches(longer));
+  EXPECT_TRUE(Flight("", 0, 1).id.Matches(""));
+  EXPECT_FALSE(Flight("", 0, 1).id.Matches("a"));
 }
 
 TEST(FlightRecorderTest, BatchesAreNumberedByInstance) {

@@ -112,6 +112,7 @@ CachedScheduler::Found CachedScheduler::LookUp(RequestPtr* request) {
   const TimePoint asked = clock_->Now();
   std::string key = keys_.Of(r);
   std::unique_ptr<InferResponse> response;
+  FlightRecord* const flight = r.stream()->flight();
   const absl::Status found = cache_->Lookup(key, [&](absl::string_view bytes) {
     response = r.stream()->NewResponse();
     return UnpackResponse(bytes, response.get());
@@ -121,11 +122,13 @@ CachedScheduler::Found CachedScheduler::LookUp(RequestPtr* request) {
     return Found::kHit;
   }
   response.reset();
+  const TimePoint looked_up = clock_->Now();
+  if (flight != nullptr) flight->looked_up = ToNanos(looked_up);
   if (!absl::IsNotFound(found)) {
     LogFailure("Failed to look up", found);
     return Found::kNothing;
   }
-  r.stream()->SetTap(std::make_unique<Tap>(this, std::move(key), clock_->Now() - asked));
+  r.stream()->SetTap(std::make_unique<Tap>(this, std::move(key), looked_up - asked));
   return Found::kMiss;
 }
 
@@ -141,6 +144,8 @@ void CachedScheduler::Answer(RequestPtr request, std::unique_ptr<InferResponse> 
   // Recorded before the answer is sent, so that a client that has its answer finds it counted.
   request->model()->statistics().RecordCacheHit(times);
   const std::shared_ptr<ResponseStream> stream = request->stream();
+  if (FlightRecord* const flight = stream->flight(); flight != nullptr) flight->looked_up = now;
+  stream->NoteOutcome(FlightOutcome::kCacheHit);
   const absl::Status sent = stream->Send(std::move(response), kResponseCompleteFinal);
   if (!sent.ok()) LOG_ERROR << stream->About() << sent.message();
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kTimedOut[] = "Request timeout expired";
 
-void AnswerAll(Batch requests, const absl::Status& error, FailureReason reason) {
+void AnswerAll(std::vector<RequestPtr> requests, const absl::Status& error, FailureReason reason) {
   for (RequestPtr& request : requests) {
     request->RespondError(error, reason);
     request.reset();

@@ -4,7 +4,9 @@
 #ifndef NEREID_SCHEDULING_DYNAMIC_DROPPED_REQUESTS_H_
 #define NEREID_SCHEDULING_DYNAMIC_DROPPED_REQUESTS_H_
 
-#include "scheduling/scheduler.h"
+#include <vector>
+
+#include "infer/request_ptr.h"
 
 namespace nereid {
 
@@ -20,8 +22,8 @@ struct DroppedRequests {
   // Answers and releases them. REQUIRES: no mutex of a scheduler is held.
   void Answer() noexcept;
 
-  Batch cancelled;
-  Batch expired;
+  std::vector<RequestPtr> cancelled;
+  std::vector<RequestPtr> expired;
 };
 
 }  // namespace nereid

@@ -187,7 +187,7 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
         if (!dropped.empty()) break;
         std::optional<TimePoint> wake_at;
         if (step == Step::kAwait || step == Step::kLook) {
-          const BatchDecision decision = Decide();
+          const BatchDecision decision = Decide(clock_->Now());
           wake_at = decision.wake_at;
           due = decision.take > 0 || nudges_ != nudges;
         } else {
@@ -213,9 +213,9 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
   }
 }
 
-BatchDecision DynamicScheduler::Decide() {
+BatchDecision DynamicScheduler::Decide(TimePoint now) {
   if (strategy_.asking() || shut_down_ || Holding()) return {};
-  BatchDecision decision = queue_.Decide(clock_->Now());
+  BatchDecision decision = queue_.Decide(now);
   // With a strategy, a request that may not join is one that the strategy has left out.
   if (strategy_.has_strategy() && decision.why == BatchReason::kShapeChange) {
     decision.why = BatchReason::kStrategy;
@@ -225,11 +225,14 @@ BatchDecision DynamicScheduler::Decide() {
 
 std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at,
                                                BatchReason idle) {
-  const BatchDecision decision = Decide();
+  const TimePoint now = clock_->Now();
+  const BatchDecision decision = Decide(now);
   *wake_at = decision.wake_at;
   if (decision.take == 0) return std::nullopt;
   std::optional<Batch> batch = queue_.Take(decision.take);
-  reasons_.Add(decision.why == BatchReason::kIdleInstance ? idle : decision.why);
+  batch->origin.why = decision.why == BatchReason::kIdleInstance ? idle : decision.why;
+  batch->origin.pulled_ns = ToNanos(now);
+  reasons_.Add(batch->origin.why);
   return batch;
 }
 
@@ -282,6 +285,7 @@ void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) 
       std::optional<TimePoint> wake_at;
       std::optional<Batch> batch = TryTake(&wake_at, BatchReason::kEndOfTurn);
       if (!batch.has_value()) break;
+      batch->origin.by_caller = true;
       mu_.Unlock();
       // Nothing may throw without the mutex: the code after the handler below needs the mutex.
       const Duration took = [&]() noexcept {

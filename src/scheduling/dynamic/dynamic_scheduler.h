@@ -113,8 +113,8 @@ class DynamicScheduler final : public Scheduler,
   void BeginExecution(const BatchExecutor* self, const Batch& batch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndExecution(const BatchExecutor* self, Duration took) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The batch that is due now, with its reason; if none is, when to ask again.
-  BatchDecision Decide() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The batch that is due at `now`, with its reason; if none is, when to ask again.
+  BatchDecision Decide(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A batch if one is due now, otherwise none and, in `wake_at`, when to ask again. `idle` is the
   // reason where nothing was to be waited for.
   std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at,

@@ -127,6 +127,8 @@ bool EnsembleRun::HasSequence(const CorrelationId& id) const {
 
 void EnsembleRun::Begin(RequestPtr request) noexcept {
   request_ = std::move(request);
+  FlightRecord* const flight = request_->stream()->flight();
+  if (flight != nullptr) flight->ensemble = FlightRecorder::NextEnsemble();
   Work work;
   {
     MutexLock lock(&mu_);
@@ -276,6 +278,9 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
     }
   }
   child.MakePart(&times_);
+  if (const FlightRecord* const flight = request_->stream()->flight(); flight != nullptr) {
+    child.set_step_of(flight->ensemble, static_cast<uint16_t>(step_run.step));
+  }
   child.set_release_target({&EnsembleRun::OnRelease, call.get(), nullptr});
   child.set_response_target(
       {&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator, nullptr});

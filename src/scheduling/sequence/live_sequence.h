@@ -45,6 +45,7 @@ struct LiveSequence : SlotOf<LiveSequence> {
   std::unique_ptr<SequenceStates> states;
 
   std::optional<SlotLease> lease;  // none: in the backlog
+  uint64_t left_backlog_ns = 0;    // when it got the lease, of the steady clock; 0: had it at once
   std::list<QueuedRequest> queue;  // oldest first
   // The empty list element of the request that is in flight, or that OldestStrategy has taken over.
   // It lets the request come back to `queue` without taking memory.

@@ -277,6 +277,7 @@ void SequenceScheduler::End(LiveSequence* sequence, TimePoint now, Aftermath* af
     if (!lease.has_value()) return;
     LiveSequence* const next = sequences_.find(*backlog_.PopFront())->second.get();
     next->lease = lease;
+    next->left_backlog_ns = ToNanos(now);
     Offer(next, now);
   }
 }
@@ -500,17 +501,24 @@ std::optional<Batch> SequenceScheduler::Source::TryPull() {
 }
 
 std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
-                                                     std::optional<TimePoint>* wake_at, bool* due) {
+                                                     std::optional<TimePoint>* wake_at, bool* due,
+                                                     BatchOrigin* origin) {
   if (Holding()) return {};
-  const BatchDecision decision = lane->strategy->Due(clock_->Now());
+  const TimePoint now = clock_->Now();
+  const BatchDecision decision = lane->strategy->Due(now);
   *wake_at = decision.wake_at;
   if (decision.take == 0) return {};
   *due = true;
   if (step == Step::kAwait || step == Step::kLook) return {};
   std::vector<SequencePick> picks = lane->strategy->Take(decision.take);
   reasons_.Add(decision.why);
+  origin->why = decision.why;
+  origin->pulled_ns = ToNanos(now);
   for (const SequencePick& pick : picks) {
-    if (pick.sequence != nullptr) pick.sequence->in_flight = pick.sequence->started = true;
+    if (pick.sequence == nullptr) continue;
+    pick.sequence->in_flight = pick.sequence->started = true;
+    FlightRecord* const flight = pick.request->stream()->flight();
+    if (flight != nullptr) flight->slot = pick.sequence->left_backlog_ns;
   }
   return picks;
 }
@@ -521,13 +529,14 @@ std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step) {
     std::vector<SequencePick> picks;
     Aftermath aftermath;
     bool due = false;
+    BatchOrigin origin;
     {
       MutexLock lock(&mu_);
       while (true) {
         if (shut_down_) return Batch();
         aftermath = std::exchange(left_, {});
         std::optional<TimePoint> wake_at;
-        picks = TakeDue(lane, step, &wake_at, &due);
+        picks = TakeDue(lane, step, &wake_at, &due, &origin);
         if (due || !aftermath.empty()) break;
         if (step == Step::kLook) return Batch();
         if (step == Step::kTry) return std::nullopt;
@@ -538,6 +547,7 @@ std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step) {
     if (!due) continue;
     if (step == Step::kAwait || step == Step::kLook) return std::nullopt;
     Batch batch = Prepare(std::move(picks));
+    batch.origin = origin;
     if (!batch.empty()) return batch;
   }
 }

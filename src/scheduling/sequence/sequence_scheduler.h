@@ -130,10 +130,11 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   // Pull, AwaitDue, HasDue or TryPull of an instance. None: due (kAwait, kLook), or not (kTry). An
   // empty batch: shut down, or not due (kLook).
   std::optional<Batch> Next(uint32_t instance, Step step) ABSL_LOCKS_EXCLUDED(mu_);
-  // Takes the batch that is due at `now`; otherwise none and, in `wake_at`, when to ask again.
-  // kAwait: takes nothing, says in `due` whether there is one.
+  // Takes the batch that is due now, and says in `origin` how it came about; otherwise none and, in
+  // `wake_at`, when to ask again. kAwait: takes nothing, says in `due` whether there is one.
   std::vector<SequencePick> TakeDue(Lane* lane, Step step, std::optional<TimePoint>* wake_at,
-                                    bool* due) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+                                    bool* due, BatchOrigin* origin)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Makes a batch: fills gaps, attaches controls and states. Empty if that failed; then all
   // requests are answered.
   Batch Prepare(std::vector<SequencePick> picks) ABSL_LOCKS_EXCLUDED(mu_);

@@ -4,6 +4,8 @@
 #define NEREID_SCHEDULING_TESTING_PULLER_H_
 
 #include <deque>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -11,19 +13,28 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "infer/infer_request.h"
+#include "scheduling/batch_record.h"
 #include "scheduling/scheduler.h"
 
 namespace nereid {
 
 // Answers every request of `batch` with one empty final response and releases it, as an instance
-// does whose backend succeeds.
-inline void FinishBatch(Batch batch) {
+// does whose backend succeeds and reports no times. `started`: when it began; none: now.
+inline void FinishBatch(Batch batch, std::optional<TimePoint> started = std::nullopt) {
+  if (batch.empty()) return;
+  const std::shared_ptr<ServingModel> model = batch.front()->model();  // has the recorder
+  const uint16_t shard = model->config().instances.empty() ? 0 : 1;
+  BatchRecord record = BeginRecord(batch, shard, ToNanos(started.value_or(model->clock()->Now())),
+                                   &model->recorder());
   for (RequestPtr& request : batch) {
     request->lifecycle().MoveTo(RequestState::kExecuting, "").IgnoreError();
     if (!request->is_filler()) request->model()->statistics().AddPending(-1);
     request->stream()->Send(nullptr, kResponseCompleteFinal).IgnoreError();
     request.reset();
   }
+  if (record.number == 0) return;
+  record.exec_end = ToNanos(model->clock()->Now());
+  model->recorder().Record(record);
 }
 
 class Puller {

@@ -20,6 +20,7 @@
 namespace nereid {
 
 inline constexpr std::chrono::microseconds kDelay{1000};
+inline constexpr size_t kRecorded = 64;  // events of the model's recorder
 inline constexpr char kStopping[] =
     "Server is stopping, scheduler for model has stopped accepting new inference requests";
 
@@ -41,7 +42,7 @@ class SchedulerFixture : public ::testing::Test {
 
   void Use(const ModelBuilder& builder, std::unique_ptr<BatchStrategy> strategy = nullptr,
            Duration inline_limit = Duration(0), const DynamicSchedulerOptions& options = {}) {
-    model_ = FakeModel::Make(builder, &clock_);
+    model_ = FakeModel::Make(builder, &clock_, kRecorded);
     scheduler_ = std::make_unique<DynamicScheduler>(&model_->config(), std::move(strategy), &clock_,
                                                     inline_limit, options);
     model_->on_cancel = [this](InferRequest* request) { scheduler_->OnCancel(request); };

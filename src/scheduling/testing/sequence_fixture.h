@@ -80,7 +80,8 @@ class SequenceFixture : public ::testing::Test {
 
   void Use(CompiledModel model, size_t hold_until_queued = 0, size_t hold_until_backlogged = 0) {
     const auto instances = static_cast<uint32_t>(model.instances.size());
-    model_ = std::make_shared<FakeModel>(std::move(model), &clock_);
+    model_ = std::make_shared<FakeModel>(std::move(model), &clock_, OutputLabels(), MetricsConfig(),
+                                         /*recorded=*/64);
     scheduler_ = std::make_unique<SequenceScheduler>(
         &model_->config(), instances, &clock_,
         SequenceSchedulerOptions{&timer_, hold_until_queued, hold_until_backlogged});
@@ -124,6 +125,7 @@ class SequenceFixture : public ::testing::Test {
     PulledBatch pulled;
     std::optional<Batch> batch = scheduler_->source(i)->TryPull();
     if (!batch.has_value()) return pulled;
+    running_[i].origin = batch->origin;
     for (RequestPtr& request : *batch) {
       pulled.names.push_back(request->is_filler() ? "-" : request->id());
       pulled.start.push_back(Control<int32_t>(*request, "START"));
