@@ -220,6 +220,12 @@ void Services::MakeHttpFrontend(const Settings& settings) {
   options.shared_memory = shared_memory_.get();
   options.tracing = tracing_.get();
   options.access = AccessControl(settings.http_restricted, "", "API", api_keys_.get());
+  if (!settings.allow_nereid_api) {
+    options.access.CloseUnlessGuarded(
+        ApiGroup::kNereid,
+        "start the server with --allow-nereid-api=true, or with "
+        "--http-restricted-api=nereid:<key>=<value> for clients that know the value");
+  }
   options.header_forwarding = settings.http_forwarding;
   options.cors = CorsPolicy(settings.http_origins);
   http_frontend_ = std::make_unique<HttpFrontend>(

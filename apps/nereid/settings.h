@@ -43,6 +43,7 @@ struct Settings {
     grpc.max_connection_requests = 4096;
     metrics.address.clear();  // same as HTTP
     metrics.port = 8002;
+    server.recorder_events = 2048;
   }
 
   bool help = false;
@@ -50,7 +51,7 @@ struct Settings {
   bool version = false;
   ServerOptions server;
   LogSettings log;
-  Duration lame_duck{0};  // how long the server says that it is not ready before it ends
+  Duration lame_duck{0};          // how long the server says that it is not ready before it ends
   AccessLog::Options access_log;  // without a file there is none
   bool allow_http = true;
   HttpServerOptions http;
@@ -61,7 +62,8 @@ struct Settings {
   std::set<std::string> http_origins;  // of pages in browsers that may use the API
   RestrictedApis http_restricted;
   RestrictedApis grpc_restricted;
-  std::string api_key_file;  // empty: none
+  std::string api_key_file;       // empty: none
+  bool allow_nereid_api = false;  // /v2/nereid is open although nobody needs a key for it
   HeaderForwarding http_forwarding;
   HeaderForwarding grpc_forwarding;
   bool allow_client_shared_memory = false;

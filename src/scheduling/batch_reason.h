@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/export.h"
 #include "observe/metrics/metric_sink.h"
 
 namespace nereid {
@@ -27,7 +28,7 @@ enum class BatchReason : uint8_t {
 inline constexpr size_t kBatchReasons = 10;
 
 // For the label `reason` of the metric.
-const char* NameOf(BatchReason reason);
+NEREID_API const char* NameOf(BatchReason reason);
 
 // Thread-compatible: guarded by the scheduler's mutex.
 class BatchReasonCounts {

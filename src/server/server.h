@@ -22,6 +22,7 @@
 #include "observe/metrics/gauges.h"
 #include "repository/load_override.h"
 #include "server/options.h"
+#include "server/recordings.h"
 #include "server/reports.h"
 
 namespace nereid {
@@ -116,6 +117,19 @@ class NEREID_API Server {
   // Numbers that frontends add to the metrics text.
   Gauges* gauges() { return &gauges_; }
 
+  // ---- Reports for /v2/nereid, as JSON (recordings.h).
+  // All models with state and reason; those that serve also with queue and counts.
+  absl::StatusOr<std::string> ModelsJson() const;
+  // The last requests and executions of a version. Errors of FindModel.
+  absl::StatusOr<std::string> RecordedTimeline(absl::string_view name, int64_t version,
+                                               const RecordWindow& window) const;
+  // What is remembered of requests with this id.
+  absl::StatusOr<std::string> RecordedRequests(absl::string_view id) const;
+  // The records of a version, or of all models for an empty name, as trace events. Errors of
+  // FindModel.
+  absl::StatusOr<std::string> RecordedTrace(absl::string_view name, int64_t version,
+                                            const RecordWindow& window) const;
+
   // ---- Model control (kExplicit only; otherwise UNAVAILABLE).
   // Blocks until the model is loaded. The old version serves meanwhile.
   absl::Status LoadModel(absl::string_view name, const std::vector<LoadParameter>& parameters = {});
@@ -181,6 +195,8 @@ class NEREID_API Server {
   absl::StatusOr<ModelPass> EnterVersion(std::shared_ptr<ServingModel> model,
                                          uint64_t open_of_client, bool join) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;
+  // The versions that serve or drain.
+  std::vector<std::shared_ptr<const ServingModel>> RecordingModels() const;
   // Writes the loaded backends, and all models with state and reason, to the log.
   void LogTables() const;
   std::string FailedModelsText(const std::vector<std::string>& names) const;

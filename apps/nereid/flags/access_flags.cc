@@ -11,14 +11,14 @@
 namespace nereid {
 
 Flag RestrictedFlag(const char* name, const char* thing, absl::string_view header,
-                    RestrictedApis* target) {
-  return {
-      name, "<groups>:<key>=<value>", "",
-      absl::StrCat("Groups of the API, separated by commas, that are open only to requests with ",
-                   header, " of this value: ", ApiGroupNames(), ". May be given several times."),
-      [option = absl::StrCat("--", name), thing, target](absl::string_view value) {
-        return target->Add(value, {option.c_str(), thing});
-      }};
+                    ApiGroupSet groups, RestrictedApis* target) {
+  return {name, "<groups>:<key>=<value>", "",
+          absl::StrCat(
+              "Groups of the API, separated by commas, that are open only to requests with ",
+              header, " of this value: ", ApiGroupNames(groups), ". May be given several times."),
+          [option = absl::StrCat("--", name), thing, groups, target](absl::string_view value) {
+            return target->Add(value, {option.c_str(), thing, groups});
+          }};
 }
 
 Flag ForwardingFlag(const char* name, absl::string_view what, HeaderForwarding* target) {
@@ -36,9 +36,13 @@ Flag ForwardingFlag(const char* name, absl::string_view what, HeaderForwarding* 
 FlagGroup AccessFlags(Settings* s) {
   return {"Access",
           {OfFile(StringFlag(
-              "api-key-file", &s->api_key_file,
-              "File of keys and the groups of the API that each opens, for HTTP and gRPC; "
-              "it is read again when it changes. Without one no key is asked for."))}};
+               "api-key-file", &s->api_key_file,
+               "File of keys and the groups of the API that each opens, for HTTP and gRPC; "
+               "it is read again when it changes. Without one no key is asked for.")),
+           BooleanFlag("allow-nereid-api", &s->allow_nereid_api,
+                       "Open /v2/nereid, where the server shows its last requests and batches, to "
+                       "everybody. Otherwise it is open only with --http-restricted-api=nereid:... "
+                       "or --api-key-file, to clients that know the key.")}};
 }
 
 }  // namespace nereid

@@ -11,9 +11,10 @@
 namespace nereid {
 
 // --http-restricted-api or --grpc-restricted-protocol. `thing` is what its messages call a group,
-// `header` how the help names the header. Names live as long as the program.
+// `header` how the help names the header, `groups` those that it can restrict. Names live as long
+// as the program.
 Flag RestrictedFlag(const char* name, const char* thing, absl::string_view header,
-                    RestrictedApis* target);
+                    ApiGroupSet groups, RestrictedApis* target);
 // --http-header-forward-pattern or --grpc-header-forward-pattern.
 Flag ForwardingFlag(const char* name, absl::string_view what, HeaderForwarding* target);
 

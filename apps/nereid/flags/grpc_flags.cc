@@ -95,7 +95,8 @@ FlagGroup GrpcFlags(Settings* s) {
                    "slowly. Beyond, the model's thread that sends them is held back."),
        CompressionLevel(&g->response_compression),
        RestrictedFlag("grpc-restricted-protocol", "protocol",
-                      "the metadata triton-grpc-protocol-<key>", &s->grpc_restricted),
+                      "the metadata triton-grpc-protocol-<key>", kGrpcApiGroups,
+                      &s->grpc_restricted),
        ForwardingFlag("grpc-header-forward-pattern", "metadata of gRPC calls",
                       &s->grpc_forwarding)}};
   for (Flag& flag : TlsFlags("grpc", "gRPC", &g->tls)) group.flags.push_back(std::move(flag));

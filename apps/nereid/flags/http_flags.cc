@@ -35,7 +35,8 @@ FlagGroup HttpFlags(Settings* s) {
        StringSetFlag("http-allow-origin", &s->http_origins,
                      "Origin of pages that may use the API from a browser (CORS), for instance "
                      "https://app.example.com, or * for all."),
-       RestrictedFlag("http-restricted-api", "api", "the header <key>", &s->http_restricted),
+       RestrictedFlag("http-restricted-api", "api", "the header <key>", kAllApiGroups,
+                      &s->http_restricted),
        ForwardingFlag("http-header-forward-pattern", "headers of HTTP requests",
                       &s->http_forwarding),
        SecondsFlag(

@@ -2,6 +2,7 @@
 
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "observe/record/flight_recorder.h"
 
 namespace nereid {
 namespace {
@@ -29,6 +30,10 @@ FlagGroup MetricsFlags(Settings* s) {
                        "Port to listen on; 0 picks a free one and prints it."),
            IntegerFlag("metrics-interval-ms", &s->server.metrics_interval_ms, {1, kMaxInt},
                        "Milliseconds that a reading of the machine's use is kept."),
+           IntegerFlag("recorder-events", &s->server.recorder_events,
+                       {0, static_cast<int64_t>(FlightRecorder::kMostEvents)},
+                       "Requests, and as many executions, that each instance of a model remembers "
+                       "for /v2/nereid; about 270 bytes each. 0: none."),
            {"metrics-config", "<string>", "",
             "<setting>=<value>: which latencies of models become metrics. counter_latencies "
             "(true), summary_latencies (false), histogram_latencies (false) and latency_histograms "

@@ -32,11 +32,21 @@ AccessControl::AccessControl(const RestrictedApis& restricted, const std::string
   }
 }
 
+void AccessControl::CloseUnlessGuarded(ApiGroup group, std::string how) {
+  const auto index = static_cast<size_t>(group);
+  if (restricted_[index].has_value() || keys_ != nullptr) return;
+  off_[index] = absl::StrCat("the API group '", ApiGroupName(group), "' is switched off: ", how);
+  active_ = true;
+}
+
 std::optional<AccessRefusal> AccessControl::CheckActive(ApiGroup group, HeaderFinder find) const {
   if (const auto& header = restricted_[static_cast<size_t>(group)]; header.has_value()) {
     if (!(header->value == Secret(find(header->name)))) {
       return AccessRefusal{AccessRefusal::Reason::kRestricted, header->refusal};
     }
+  }
+  if (const std::string& off = off_[static_cast<size_t>(group)]; !off.empty()) {
+    return AccessRefusal{AccessRefusal::Reason::kOff, off};
   }
   return keys_ == nullptr ? std::nullopt : CheckKey(group, find);
 }

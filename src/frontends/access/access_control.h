@@ -23,6 +23,7 @@ struct AccessRefusal {
     kRestricted,  // the header that the group needs is missing or wrong
     kNoKey,       // no key, or an unknown one
     kNotOpened,   // a key that does not open the group
+    kOff,         // the server does not offer the group
   };
   Reason reason;
   std::string message;
@@ -40,6 +41,9 @@ class AccessControl {
   AccessControl(const RestrictedApis& restricted, const std::string& key_prefix,
                 absl::string_view thing, ApiKeys* keys);
 
+  // Closes `group` to everybody, unless a header or a file of keys says who may use it. `how`: the
+  // sentence that says how the group is opened. REQUIRES: nobody checks yet.
+  void CloseUnlessGuarded(ApiGroup group, std::string how);
   // Nothing if the request is allowed. Reads the file of keys at times.
   std::optional<AccessRefusal> Check(ApiGroup group, HeaderFinder find) const {
     if (!active_) return std::nullopt;
@@ -57,6 +61,7 @@ class AccessControl {
   std::optional<AccessRefusal> CheckKey(ApiGroup group, HeaderFinder find) const;
 
   std::array<std::optional<Header>, kApiGroups> restricted_;
+  std::array<std::string, kApiGroups> off_;  // not empty: why the group is closed
   ApiKeys* keys_ = nullptr;
   bool active_ = false;
 };

@@ -81,6 +81,26 @@ TEST_F(ApiKeyAccessTest, AKeyOpensItsGroups) {
   EXPECT_EQ(other->message, "the key of the request does not open the API group 'metadata'");
 }
 
+TEST(AccessControlTest, AGroupThatIsOff) {
+  AccessControl access;
+  access.CloseUnlessGuarded(ApiGroup::kNereid, "ask the operator");
+  const auto refusal = Check(access, ApiGroup::kNereid);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->reason, Reason::kOff);
+  EXPECT_EQ(refusal->message, "the API group 'nereid' is switched off: ask the operator");
+  EXPECT_FALSE(Check(access, ApiGroup::kStatistics).has_value());
+}
+
+TEST_F(ApiKeyAccessTest, AGroupThatIsGuardedIsNotSwitchedOff) {
+  AccessControl by_header(Restricted("nereid:admin-key=open"), "", "API", nullptr);
+  by_header.CloseUnlessGuarded(ApiGroup::kNereid, "ask the operator");
+  EXPECT_EQ(Check(by_header, ApiGroup::kNereid)->reason, Reason::kRestricted);
+  EXPECT_FALSE(Check(by_header, ApiGroup::kNereid, {{"admin-key", "open"}}).has_value());
+  AccessControl by_key({}, "", "API", keys_.get());
+  by_key.CloseUnlessGuarded(ApiGroup::kNereid, "ask the operator");
+  EXPECT_EQ(Check(by_key, ApiGroup::kNereid)->reason, Reason::kNoKey);
+}
+
 TEST_F(ApiKeyAccessTest, WithoutAKnownKeyAGroupIsClosed) {
   const AccessControl access({}, "", "API", keys_.get());
   for (const std::string& value :

@@ -3,6 +3,7 @@
 #include <absl/strings/str_join.h>
 
 #include <array>
+#include <vector>
 
 namespace nereid {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 // In the order of ApiGroup.
 constexpr std::array<absl::string_view, kApiGroups> kNames = {
     "health",           "metadata",   "inference", "shared-memory", "model-config",
-    "model-repository", "statistics", "trace",     "logging"};
+    "model-repository", "statistics", "trace",     "logging",       "nereid"};
 
 }  // namespace
 
@@ -23,6 +24,12 @@ std::optional<ApiGroup> ParseApiGroup(absl::string_view name) {
   return std::nullopt;
 }
 
-std::string ApiGroupNames() { return absl::StrJoin(kNames, ", "); }
+std::string ApiGroupNames(ApiGroupSet groups) {
+  std::vector<absl::string_view> names;
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if ((groups & SetOf(static_cast<ApiGroup>(i))) != 0) names.push_back(kNames[i]);
+  }
+  return absl::StrJoin(names, ", ");
+}
 
 }  // namespace nereid

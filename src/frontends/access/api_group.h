@@ -23,8 +23,9 @@ enum class ApiGroup : uint8_t {
   kStatistics,
   kTrace,
   kLogging,
+  kNereid,
 };
-inline constexpr size_t kApiGroups = 9;
+inline constexpr size_t kApiGroups = 10;
 
 // A set of groups.
 using ApiGroupSet = uint16_t;
@@ -33,12 +34,15 @@ constexpr ApiGroupSet SetOf(ApiGroup group) {
   return static_cast<ApiGroupSet>(1u << static_cast<unsigned>(group));
 }
 
+// Those that methods of gRPC belong to.
+inline constexpr ApiGroupSet kGrpcApiGroups = kAllApiGroups & ~SetOf(ApiGroup::kNereid);
+
 // "model-config"; lives as long as the program.
 absl::string_view ApiGroupName(ApiGroup group);
 // Nothing if no group has that name.
 std::optional<ApiGroup> ParseApiGroup(absl::string_view name);
-// "health, metadata, ...": all names, for messages.
-std::string ApiGroupNames();
+// "health, metadata, ...": the names of `groups`, for messages.
+std::string ApiGroupNames(ApiGroupSet groups = kAllApiGroups);
 
 }  // namespace nereid
 

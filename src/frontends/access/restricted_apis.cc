@@ -22,9 +22,10 @@ absl::Status RestrictedApis::Add(absl::string_view text, const OptionNames& name
   const Header required = {std::string(key), Secret(value)};
   for (const absl::string_view name : absl::StrSplit(groups, ',')) {
     const std::optional<ApiGroup> group = ParseApiGroup(name);
-    if (!group.has_value()) {
+    if (!group.has_value() || (names.groups & SetOf(*group)) == 0) {
       return absl::InvalidArgumentError(absl::StrCat("unknown restricted ", names.thing, " '", name,
-                                                     "' \n(known: ", ApiGroupNames(), ")"));
+                                                     "' \n(known: ", ApiGroupNames(names.groups),
+                                                     ")"));
     }
     std::optional<Header>& place = headers_[static_cast<size_t>(*group)];
     if (place.has_value()) {

@@ -24,8 +24,9 @@ class RestrictedApis {
   };
   // How messages name the option, and what it restricts.
   struct OptionNames {
-    const char* option;  // "--http-restricted-api"
-    const char* thing;   // "api"
+    const char* option;                  // "--http-restricted-api"
+    const char* thing;                   // "api"
+    ApiGroupSet groups = kAllApiGroups;  // that it can restrict
   };
 
   // Adds "<groups>:<key>=<value>", the groups separated by commas. INVALID_ARGUMENT for another

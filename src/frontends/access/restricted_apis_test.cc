@@ -36,6 +36,16 @@ TEST(RestrictedApisTest, GroupsNeedTheirHeader) {
   EXPECT_EQ(apis.Find(ApiGroup::kInference)->key, "other");
 }
 
+TEST(RestrictedApisTest, AGroupOfTheOtherProtocolIsRefused) {
+  RestrictedApis apis;
+  const absl::Status status =
+      apis.Add("nereid:key=value", {"--grpc-restricted-protocol", "protocol", kGrpcApiGroups});
+  EXPECT_EQ(status.message(),
+            "unknown restricted protocol 'nereid' \n(known: health, metadata, inference, "
+            "shared-memory, model-config, model-repository, statistics, trace, logging)");
+  EXPECT_TRUE(apis.Add("nereid:key=value", kNames).ok());
+}
+
 TEST(RestrictedApisTest, AnotherFormIsRefused) {
   for (const char* text : {"", "health", "health:", "health:key", "health:=value",
                            "health:key=", ":key=value", "key=value"}) {

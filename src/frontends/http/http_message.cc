@@ -19,6 +19,12 @@ absl::string_view PathOf(absl::string_view target) {
   return target.substr(0, target.find_first_of("?#"));
 }
 
+absl::string_view QueryOf(absl::string_view target) {
+  target = target.substr(0, target.find('#'));
+  const size_t mark = target.find('?');
+  return mark == absl::string_view::npos ? absl::string_view() : target.substr(mark + 1);
+}
+
 }  // namespace
 
 HttpRequest::HttpRequest(absl::string_view head, HttpMethod method, Range target,
@@ -26,6 +32,7 @@ HttpRequest::HttpRequest(absl::string_view head, HttpMethod method, Range target
     : head_(head), method_(method) {
   const absl::string_view text = head_.view();
   path_ = PathOf(text.substr(target.offset, target.size));
+  query_ = QueryOf(text.substr(target.offset, target.size));
   headers_.reserve(headers.size());
   for (const HeaderRange& range : headers) {
     headers_.push_back({text.substr(range.name.offset, range.name.size),

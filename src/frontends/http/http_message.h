@@ -57,6 +57,8 @@ class HttpRequest {
   HttpMethod method() const { return method_; }
   // The target as sent (still percent-encoded) without query, scheme and authority.
   absl::string_view path() const { return path_; }
+  // What stands behind the '?' of the target, as sent; empty if nothing does.
+  absl::string_view query() const { return query_; }
   absl::Span<const HttpHeader> headers() const { return headers_; }
   // Value of the first header with that name (ignoring case), without surrounding blanks.
   std::optional<absl::string_view> FindHeader(absl::string_view name) const;
@@ -76,6 +78,7 @@ class HttpRequest {
   const InlineText<512> head_;  // most heads need no further memory
   const HttpMethod method_;
   absl::string_view path_;
+  absl::string_view query_;
   absl::InlinedVector<HttpHeader, 12> headers_;
   std::shared_ptr<ReceivedBody> body_;
   uint64_t received_ns_ = 0;

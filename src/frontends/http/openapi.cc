@@ -145,6 +145,10 @@ void WriteOperation(const char* method, const std::string& path, const HttpRoute
   w->BeginArray();
   w->String(ApiGroupName(route.group));
   w->EndArray();
+  if (route.doc.query != nullptr) {
+    w->Key("parameters");
+    w->Raw(route.doc.query);
+  }
   if (absl::string_view(method) == "post" && route.doc.request != nullptr) {
     WriteRequest(route.doc, w);
   }

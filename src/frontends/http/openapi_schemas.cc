@@ -209,6 +209,81 @@ const char kOpenApiSchemas[] = R"json({
     "log_verbose_level": {"type": ["integer", "null"], "minimum": 0},
     "log_format": {"type": ["string", "null"]}}
 },
+"RecordedExecution": {
+  "type": "object", "description": "One execution of a batch. Times are of the server's steady clock.",
+  "required": ["instance", "number", "reason", "requests", "units", "fillers", "thread", "failed",
+               "left_queue_ns", "start_ns", "end_ns", "members"],
+  "additionalProperties": false,
+  "properties": {
+    "instance": {"type": "string"},
+    "number": {"type": "integer", "minimum": 1, "description": "Counts the executions of the instance."},
+    "reason": {"enum": ["full", "preferred_size", "delay_over", "idle_instance", "shape_change",
+                        "target", "strategy", "end_of_turn", "sequence_slots", "not_batched"]},
+    "requests": {"type": "integer", "minimum": 0}, "units": {"type": "integer", "minimum": 0},
+    "fillers": {"type": "integer", "minimum": 0},
+    "thread": {"enum": ["instance", "caller"]}, "failed": {"type": "boolean"},
+    "staged_ns": {"type": "integer", "description": "Since then it waited for the rate limiter."},
+    "left_queue_ns": {"type": "integer"}, "start_ns": {"type": "integer"},
+    "end_ns": {"type": "integer"},
+    "members": {"type": "array", "items": {"type": "string"}, "description": "Ids, as far as remembered."}}
+},
+"RecordedRequest": {
+  "type": "object",
+  "required": ["id", "model", "version", "outcome", "start_ns", "latency_ns", "phases_ns", "batch_size"],
+  "additionalProperties": false,
+  "properties": {
+    "id": {"type": "string", "description": "The first 38 bytes, with three dots if there are more."},
+    "model": {"type": "string"}, "version": {"type": "string"},
+    "outcome": {"enum": ["ok", "error", "cancelled", "timed_out", "refused", "cache_hit"]},
+    "start_ns": {"type": "integer"}, "latency_ns": {"type": "integer", "minimum": 0},
+    "phases_ns": {
+      "type": "object", "description": "Those that took time; they add up to the latency.",
+      "propertyNames": {"enum": ["admission", "cache", "sequence_slot", "queue", "rate_limit",
+                                 "dispatch", "compute_input", "compute_infer", "steps",
+                                 "compute_output", "sending"]},
+      "additionalProperties": {"type": "integer", "minimum": 1}},
+    "batch_size": {"type": "integer", "minimum": 0}, "priority": {"type": "integer"},
+    "sequence": {"type": "string"}, "instance": {"type": "string"},
+    "batch": {"type": "integer", "minimum": 1}, "ensemble": {"type": "integer"},
+    "step_of": {"type": "integer"}, "step": {"type": "integer"},
+    "execution": {"$ref": "#/components/schemas/RecordedExecution"},
+    "steps": {"type": "array", "items": {"$ref": "#/components/schemas/RecordedRequest"}}}
+},
+"Timeline": {
+  "type": "object", "additionalProperties": false,
+  "required": ["now_ns", "now_unix_ms", "model", "version", "recording", "instances", "executions",
+               "requests"],
+  "properties": {
+    "now_ns": {"type": "integer"}, "now_unix_ms": {"type": "integer"},
+    "model": {"type": "string"}, "version": {"type": "string"}, "recording": {"type": "boolean"},
+    "instances": {"type": "array", "items": {"type": "string"}},
+    "executions": {"type": "array", "items": {"$ref": "#/components/schemas/RecordedExecution"}},
+    "requests": {"type": "array", "items": {"$ref": "#/components/schemas/RecordedRequest"}}}
+},
+"RecordedRequests": {
+  "type": "object", "additionalProperties": false, "required": ["now_ns", "now_unix_ms", "requests"],
+  "properties": {
+    "now_ns": {"type": "integer"}, "now_unix_ms": {"type": "integer"},
+    "requests": {"type": "array", "items": {"$ref": "#/components/schemas/RecordedRequest"}}}
+},
+"ModelOverview": {
+  "type": "object", "additionalProperties": false, "required": ["now_ns", "now_unix_ms", "models"],
+  "properties": {
+    "now_ns": {"type": "integer"}, "now_unix_ms": {"type": "integer"},
+    "models": {"type": "array", "items": {
+      "type": "object", "required": ["name", "state", "reason"], "additionalProperties": false,
+      "properties": {
+        "name": {"type": "string"}, "version": {"type": "string"}, "state": {"type": "string"},
+        "reason": {"type": "string"}, "recording": {"type": "boolean"},
+        "queued": {"type": "integer"}, "succeeded": {"type": "integer"},
+        "failed": {"type": "integer"}, "executions": {"type": "integer"},
+        "instances": {"type": "array", "items": {"type": "string"}}}}}}
+},
+"TraceEvents": {
+  "type": "object", "description": "The trace-event format of Chrome; Perfetto opens it.",
+  "required": ["traceEvents"],
+  "properties": {"traceEvents": {"type": "array", "items": {"type": "object"}}}
+},
 "Document": {"type": "object", "description": "A document of OpenAPI 3.1."},
 "Welcome": {
   "type": "object", "required": ["name", "version", "documents", "models"],

@@ -22,6 +22,8 @@ struct RouteDoc {
   BodyForm form = BodyForm::kJson;
   bool body_optional = false;
   bool may_be_unsupported = false;  // 501 is possible
+  // The parameters of the query as a JSON array of OpenAPI's parameters; null: there are none.
+  const char* query = nullptr;
 };
 
 }  // namespace nereid

@@ -18,7 +18,8 @@ struct Name {
 constexpr Name kNames[] = {{"model", &PathNames::model},
                            {"version", &PathNames::version},
                            {"region", &PathNames::region},
-                           {"repository", &PathNames::repository}};
+                           {"repository", &PathNames::repository},
+                           {"request", &PathNames::request}};
 
 // The member of PathNames for the name `text`; null if there is none.
 PathSegment PathNames::*FindName(absl::string_view text) {

@@ -45,6 +45,7 @@ struct PathNames {
   PathSegment version;     // decimal digits
   PathSegment region;      // of shared memory
   PathSegment repository;  // of models
+  PathSegment request;     // an id
 };
 
 struct RouteMatch {

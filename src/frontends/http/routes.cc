@@ -33,7 +33,7 @@ std::vector<HttpRoute> AllRoutes() {
   std::vector<HttpRoute> all;
   for (const absl::Span<const HttpRoute> rows :
        {InferRoutes(), GenerateRoutes(), ServerRoutes(), ModelRoutes(), RepositoryRoutes(),
-        SharedMemoryRoutes(), LoggingRoutes(), TraceRoutes(), WelcomeRoutes()}) {
+        SharedMemoryRoutes(), LoggingRoutes(), TraceRoutes(), WelcomeRoutes(), NereidRoutes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

@@ -59,6 +59,11 @@ constexpr Expected kExpected[] = {
     {"/v2/repository/models/m/load", "POST", "model-repository"},
     {"/v2/repository/n/models/m/unload", "POST", "model-repository"},
     {"/v2/repository/models/m/unload", "POST", "model-repository"},
+    {"/v2/nereid/models", "GET, HEAD", "nereid"},
+    {"/v2/nereid/models/m/versions/1/timeline", "GET, HEAD", "nereid"},
+    {"/v2/nereid/models/m/timeline", "GET, HEAD", "nereid"},
+    {"/v2/nereid/requests/r", "GET, HEAD", "nereid"},
+    {"/v2/nereid/trace", "GET, HEAD", "nereid"},
 };
 
 TEST(RoutesTest, AreThoseOfTheProtocol) {
@@ -90,7 +95,8 @@ TEST(RoutesTest, EachPatternLeadsToItsOwnRow) {
                                                                      {"{model}", "m"},
                                                                      {"{version}", "7"},
                                                                      {"{region}", "r"},
-                                                                     {"{repository}", "n"}});
+                                                                     {"{repository}", "n"},
+                                                                     {"{request}", "q"}});
     const std::optional<RouteMatch> match = router.Match(path);
     ASSERT_TRUE(match.has_value()) << routes[i].pattern;
     EXPECT_EQ(routes[match->pattern].pattern, routes[i].pattern);
@@ -101,6 +107,7 @@ TEST(RoutesTest, EachPatternLeadsToItsOwnRow) {
     EXPECT_EQ(match->names.version.encoded, has("{version}") ? "7" : "") << path;
     EXPECT_EQ(match->names.region.encoded, has("{region}") ? "r" : "") << path;
     EXPECT_EQ(match->names.repository.encoded, has("{repository}") ? "n" : "") << path;
+    EXPECT_EQ(match->names.request.encoded, has("{request}") ? "q" : "") << path;
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/export.h"
 #include "observe/record/flight_record.h"
 
 namespace nereid {
@@ -30,7 +31,7 @@ enum class Phase : uint8_t {
 };
 inline constexpr size_t kPhases = 11;
 // "admission", "sequence_slot", ...; lives as long as the program.
-const char* NameOf(Phase phase);
+NEREID_API const char* NameOf(Phase phase);
 
 struct Phases {
   std::array<uint64_t, kPhases> ns{};  // by Phase

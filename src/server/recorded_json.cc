@@ -1,0 +1,100 @@
+#include "server/recorded_json.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "observe/record/phases.h"
+#include "scheduling/batch_reason.h"
+
+namespace nereid {
+namespace {
+
+template <size_t kBytes>
+std::string Shown(const TextPrefix<kBytes>& prefix) {
+  return absl::StrCat(prefix.text(), prefix.cut() ? "..." : "");
+}
+
+void WriteSequence(const FlightRecord& flight, JsonWriter* w) {
+  if (!flight.sequence_text.text().empty()) {
+    w->Key("sequence");
+    w->String(Shown(flight.sequence_text));
+  } else if (flight.sequence != 0) {
+    w->Key("sequence");
+    w->String(absl::StrCat(flight.sequence));
+  }
+}
+
+void WriteNumber(const char* key, uint64_t number, JsonWriter* w) {
+  w->Key(key);
+  w->Uint(number);
+}
+
+}  // namespace
+
+std::string InstanceName(const ServingModel& model, size_t shard) {
+  const auto& instances = model.config().instances;
+  return shard == 0 || shard > instances.size() ? "" : instances[shard - 1].name;
+}
+
+std::string ShownId(const FlightRecord& flight) { return Shown(flight.id); }
+
+void WriteFlightMembers(const ServingModel& model, const FlightRecord& flight, JsonWriter* w) {
+  w->Key("id");
+  w->String(ShownId(flight));
+  w->Key("model");
+  w->String(model.config().name);
+  w->Key("version");
+  w->String(absl::StrCat(model.config().version));
+  w->Key("outcome");
+  w->String(NameOf(flight.outcome));
+  WriteNumber("start_ns", flight.request_start, w);
+  WriteNumber("latency_ns", LatencyOf(flight), w);
+  w->Key("phases_ns");
+  w->BeginObject();
+  const Phases phases = PhasesOf(flight);
+  for (size_t i = 0; i < kPhases; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    if (phases[phase] > 0) WriteNumber(NameOf(phase), phases[phase], w);
+  }
+  w->EndObject();
+  WriteNumber("batch_size", flight.batch_size, w);
+  if (flight.priority != 0) WriteNumber("priority", flight.priority, w);
+  WriteSequence(flight, w);
+  if (flight.batch != 0) {
+    w->Key("instance");
+    w->String(InstanceName(model, flight.instance));
+    WriteNumber("batch", flight.batch, w);
+  }
+  if (flight.ensemble != 0) WriteNumber("ensemble", flight.ensemble, w);
+  if (flight.parent != 0) {
+    WriteNumber("step_of", flight.parent, w);
+    WriteNumber("step", flight.step, w);
+  }
+}
+
+void WriteBatch(const ServingModel& model, const BatchRecord& batch,
+                const std::vector<FlightRecord>& members, JsonWriter* w) {
+  w->BeginObject();
+  w->Key("instance");
+  w->String(InstanceName(model, batch.instance));
+  WriteNumber("number", batch.number, w);
+  w->Key("reason");
+  w->String(NameOf(static_cast<BatchReason>(batch.reason)));
+  WriteNumber("requests", batch.requests, w);
+  WriteNumber("units", batch.units, w);
+  WriteNumber("fillers", batch.fillers, w);
+  w->Key("thread");
+  w->String(batch.by_caller ? "caller" : "instance");
+  w->Key("failed");
+  w->Bool(batch.failed);
+  if (batch.staged != 0) WriteNumber("staged_ns", batch.staged, w);
+  WriteNumber("left_queue_ns", batch.pulled, w);
+  WriteNumber("start_ns", batch.exec_start, w);
+  WriteNumber("end_ns", batch.exec_end, w);
+  w->Key("members");
+  w->BeginArray();
+  for (const FlightRecord& flight : members) w->String(ShownId(flight));
+  w->EndArray();
+  w->EndObject();
+}
+
+}  // namespace nereid

@@ -1,0 +1,143 @@
+#include "server/recordings.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "config/compiled_model.h"
+#include "observe/record/phases.h"
+#include "scheduling/batch_reason.h"
+
+namespace nereid {
+namespace {
+
+// A model that only records.
+class RecordingModel final : public ServingModel {
+ public:
+  RecordingModel(const std::string& name, int instances)
+      : ServingModel(Config(name, instances), {}, Clock::Real(), {}, Duration(0), 16) {}
+
+  absl::Status Enqueue(RequestPtr*) override { return absl::UnavailableError("only a test"); }
+  bool AdmissionOpen() const override { return true; }
+  absl::Status CheckReady() override { return absl::OkStatus(); }
+  void OnCancel(InferRequest*) override {}
+
+ private:
+  static std::shared_ptr<const CompiledModel> Config(const std::string& name, int instances) {
+    auto config = std::make_shared<CompiledModel>();
+    config->name = name;
+    config->version = 3;
+    config->instances.resize(static_cast<size_t>(instances));
+    for (int i = 0; i < instances; ++i) {
+      config->instances[static_cast<size_t>(i)].name = name + "_" + std::to_string(i);
+    }
+    return config;
+  }
+};
+
+FlightRecord Flight(const std::string& id, uint64_t start, uint64_t batch) {
+  FlightRecord flight;
+  flight.id.Set(id);
+  flight.request_start = start;
+  flight.queue_start = start + 1;
+  flight.pulled = start + 5;
+  flight.exec_start = start + 5;
+  flight.answered = start + 20;
+  flight.sent = start + 22;
+  flight.batch_size = 1;
+  flight.batch = batch;
+  flight.instance = batch == 0 ? 0 : 1;
+  return flight;
+}
+
+class RecordingsTest : public ::testing::Test {
+ protected:
+  // Requests a and b in one execution of `model`.
+  static void RecordTwo(RecordingModel* model) {
+    BatchRecord batch;
+    batch.number = model->recorder().NextBatch(1);
+    batch.instance = 1;
+    batch.reason = static_cast<uint8_t>(BatchReason::kDelayOver);
+    batch.requests = batch.units = 2;
+    batch.pulled = batch.exec_start = 105;
+    batch.exec_end = 121;
+    model->recorder().Record(batch);
+    model->recorder().Record(Flight("a", 100, 1));
+    model->recorder().Record(Flight("b", 99, 1));
+  }
+
+  const std::shared_ptr<RecordingModel> model_ = std::make_shared<RecordingModel>("m", 1);
+  const std::shared_ptr<RecordingModel> other_ = std::make_shared<RecordingModel>("e", 0);
+};
+
+constexpr char kExecution[] =
+    R"({"instance":"m_0","number":1,"reason":"delay_over","requests":2,"units":2,"fillers":0,)"
+    R"("thread":"instance","failed":false,"left_queue_ns":105,"start_ns":105,"end_ns":121,)"
+    R"("members":["a","b"]})";
+constexpr char kA[] =
+    R"("id":"a","model":"m","version":"3","outcome":"ok","start_ns":100,"latency_ns":22,)"
+    R"("phases_ns":{"admission":1,"queue":4,"compute_infer":15,"sending":2},"batch_size":1,)"
+    R"("instance":"m_0","batch":1)";
+
+TEST_F(RecordingsTest, Timeline) {
+  RecordTwo(model_.get());
+  const std::string json = TimelineJson(*model_, {}, {200, 7});
+  EXPECT_EQ(json.find(R"({"now_ns":200,"now_unix_ms":7,"model":"m","version":"3","recording":true,)"
+                      R"("instances":["m_0"],"executions":[)" +
+                      std::string(kExecution) + R"(],"requests":[{)" + kA + "},{"),
+            0u)
+      << json;
+  EXPECT_EQ(TimelineJson(*model_, {122, 10}, {200, 7}),
+            R"({"now_ns":200,"now_unix_ms":7,"model":"m","version":"3","recording":true,)"
+            R"("instances":["m_0"],"executions":[],"requests":[]})");
+}
+
+TEST_F(RecordingsTest, ARequestWithItsExecution) {
+  RecordTwo(model_.get());
+  EXPECT_EQ(RequestsJson({model_, other_}, "a", {200, 7}),
+            R"({"now_ns":200,"now_unix_ms":7,"requests":[{)" + std::string(kA) +
+                R"(,"execution":)" + kExecution + "}]}");
+  EXPECT_EQ(RequestsJson({model_, other_}, "c", {200, 7}),
+            R"({"now_ns":200,"now_unix_ms":7,"requests":[]})");
+}
+
+TEST_F(RecordingsTest, AnEnsembleWithItsSteps) {
+  FlightRecord whole = Flight("w", 90, 0);
+  whole.pulled = whole.exec_start = 0;
+  whole.ensemble = 5;
+  other_->recorder().Record(whole);
+  FlightRecord step = Flight("w", 95, 0);
+  step.parent = 5;
+  step.step = 1;
+  model_->recorder().Record(step);
+  const std::string json = RequestsJson({model_, other_}, "w", {200, 7});
+  EXPECT_NE(json.find(R"("phases_ns":{"admission":1,"steps":19,"sending":2})"), std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("ensemble":5,"steps":[{"id":"w","model":"m")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("step_of":5,"step":1)"), std::string::npos) << json;
+}
+
+TEST_F(RecordingsTest, TraceEvents) {
+  RecordTwo(model_.get());
+  const std::string json = TraceEventsJson({other_, model_}, {});
+  for (
+      const char* const part :
+      {R"({"name":"process_name","cat":"__metadata","ph":"M","ts":0.0,"pid":2,"tid":0,"args":{"name":"m 3"}})",
+       R"({"name":"thread_name","cat":"__metadata","ph":"M","ts":0.0,"pid":2,"tid":1,"args":{"name":"m_0"}})",
+       R"x({"name":"2 (delay_over)","cat":"execution","ph":"X","ts":0.105,"pid":2,"tid":1,"dur":0.016,)x",
+       R"({"name":"a","cat":"request","ph":"b","ts":0.1,"pid":2,"tid":0,"id":"2.1","args":{)",
+       R"({"name":"queue","cat":"request","ph":"b","ts":0.101,"pid":2,"tid":0,"id":"2.1"})",
+       R"({"name":"queue","cat":"request","ph":"e","ts":0.105,"pid":2,"tid":0,"id":"2.1"})"}) {
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+  }
+}
+
+TEST_F(RecordingsTest, TheTraceIsBounded) {
+  RecordTwo(model_.get());
+  const std::string json = TraceEventsJson({model_}, {0, 1});
+  EXPECT_EQ(json.find(R"("id":"1.2")"), std::string::npos) << json;
+}
+
+}  // namespace
+}  // namespace nereid
