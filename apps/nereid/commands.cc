@@ -3,10 +3,13 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "backend_check/command.h"
 #include "check.h"
+#include "explain/explain_command.h"
 #include "print_documents.h"
 #include "probe/probe_command.h"
 #include "run_model.h"
@@ -19,6 +22,14 @@ int RunProbe(const std::vector<std::string>& args, Settings, std::ostream& out, 
   return ProbeCommand(args, url == nullptr ? "" : url, out, err);
 }
 
+// Colours where standard output is a terminal, unless the user does not want them (no-color.org).
+int RunExplain(const std::vector<std::string>& args, Settings, std::ostream& out,
+               std::ostream& err) {
+  const char* const no_colour = std::getenv("NO_COLOR");
+  const bool wanted = no_colour == nullptr || *no_colour == '\0';
+  return ExplainCommand(args, wanted && isatty(STDOUT_FILENO) != 0, out, err);
+}
+
 }  // namespace
 
 absl::Span<const Command> Commands() {
@@ -27,6 +38,8 @@ absl::Span<const Command> Commands() {
       {"run-model", "load one model and try it, without opening a port", kRunModelUsage,
        &RunModelCommand},
       {"probe", "ask a running server whether it is ready", kProbeUsage, &RunProbe},
+      {"explain", "say where the time of a request went, or why batches are as they are",
+       kExplainUsage, &RunExplain},
       {"backend-check", "exercise a backend and tell what is wrong with it", kBackendCheckUsage,
        &BackendCheckCommand},
       {"completion", "print the completions of a shell", kCompletionUsage, &CompletionCommand},
