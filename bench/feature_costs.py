@@ -32,8 +32,9 @@ from support.stage import PROJECT_ROOT  # noqa: E402
 
 CONCURRENCY = 64
 NOTHING = "nothing"
-# Without this, histograms are on.
+# Without these, histograms and recorder are on.
 NO_HISTOGRAMS = "--metrics-config=latency_histograms=false"
+NO_RECORDER = "--recorder-events=0"
 
 
 def features(work: Path) -> Mapping[str, Sequence[str]]:
@@ -42,11 +43,14 @@ def features(work: Path) -> Mapping[str, Sequence[str]]:
         f"--trace-config={setting}"
         for setting in ("level=TIMESTAMPS", "rate=1000", f"triton,file={work / 'traces'}")
     ]
+    without = [NO_HISTOGRAMS, NO_RECORDER]
     return {
-        NOTHING: [NO_HISTOGRAMS],
-        "histograms (the default)": [],
-        "traces, 1 of 1,000": [NO_HISTOGRAMS, *traces],
-        "access log": [NO_HISTOGRAMS, f"--access-log={work / 'access.log'}"],
+        NOTHING: without,
+        "histograms": [NO_RECORDER],
+        "recorder": [NO_HISTOGRAMS],
+        "histograms and recorder (the default)": [],
+        "traces, 1 of 1,000": [*without, *traces],
+        "access log": [*without, f"--access-log={work / 'access.log'}"],
     }
 
 

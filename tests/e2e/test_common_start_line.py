@@ -59,6 +59,8 @@ OURS = {
     "http2-stall-timeout-secs",
     "http2-min-rate-bytes-per-sec",
     "api-key-file",
+    "allow-nereid-api",
+    "recorder-events",
 }
 # `disable-auto-complete-config` takes no value, and is a line of its own below.
 NOT_IN_THE_LINE = {"help", "disable-auto-complete-config", *start_line.OF_TLS}
