@@ -17,7 +17,7 @@ void BM_RecordFlight(benchmark::State& state) {
     ++record.sent;
     recorder.Record(record);
   }
-  if (recorder.Flights(0, 10).size() != 10) state.SkipWithError("nothing was recorded");
+  if (recorder.Flights(0, 1).empty()) state.SkipWithError("nothing was recorded");
 }
 BENCHMARK(BM_RecordFlight)->Threads(1)->Threads(2);
 
