@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/timer.h"
 #include "infer/issue.h"
@@ -125,6 +127,25 @@ TEST_F(RecordedWaitsTest, ARefusedRequest) {
             absl::StatusCode::kUnavailable);
   EXPECT_EQ(Flight("1").outcome, FlightOutcome::kRefused);
   EXPECT_EQ(LatencyOf(Flight("1")), 5'000u);
+}
+
+TEST_F(RecordedWaitsTest, ErrorsOfTheBackend) {
+  Use(Model());
+  for (int i = 0; i < 3; ++i) Enqueue();
+  Batch refused = *scheduler_->TryPull();
+  refused[0]->RespondError(absl::InternalError("no"), FailureReason::kBackend);
+  refused.clear();
+  Batch answered = *scheduler_->TryPull();
+  std::unique_ptr<InferResponse> response = answered[0]->stream()->NewResponse();
+  response->set_status(absl::InternalError("no"));
+  ASSERT_TRUE(answered[0]->stream()->Send(std::move(response), kResponseCompleteFinal).ok());
+  answered.clear();
+  Batch forgotten = *scheduler_->TryPull();
+  forgotten.clear();
+  for (const char* const id : {"0", "1", "2"}) {
+    EXPECT_EQ(Flight(id).outcome, FlightOutcome::kError) << id;
+    EXPECT_GT(Flight(id).sent, 0u) << id;
+  }
 }
 
 TEST_F(RecordedWaitsTest, ALongIdIsCut) {
