@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "bench/limits/echo_options.h"
-#include "bench/loadgen/grpc_message.h"
-#include "bench/loadgen/output_queue.h"
+#include "apps/loadgen/grpc_message.h"
+#include "apps/loadgen/output_queue.h"
 
 namespace nereid::bench {
 

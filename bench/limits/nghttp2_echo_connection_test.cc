@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/loadgen/grpc_connection.h"
-#include "bench/loadgen/grpc_transport.h"
+#include "apps/loadgen/grpc_connection.h"
+#include "apps/loadgen/grpc_transport.h"
 
 namespace nereid::bench {
 namespace {

@@ -10,12 +10,13 @@
 #include <optional>
 #include <string>
 
+#include "apps/loadgen/cpu_time.h"
+#include "apps/loadgen/driver.h"
+#include "apps/loadgen/grpc_transport.h"
+#include "apps/loadgen/http_transport.h"
 #include "base/json_writer.h"
 #include "base/status_macros.h"
-#include "bench/loadgen/cpu_time.h"
-#include "bench/loadgen/driver.h"
-#include "bench/loadgen/grpc_transport.h"
-#include "bench/loadgen/http_transport.h"
+#include "bench/loadgen/answer_check.h"
 #include "bench/loadgen/options.h"
 
 namespace nereid::bench {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "apps/loadgen/arrivals.h"
 #include "bench/loadgen/answer.h"
-#include "bench/loadgen/arrivals.h"
 
 namespace nereid::bench {
 

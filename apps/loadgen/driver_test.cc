@@ -1,0 +1,57 @@
+#include "apps/loadgen/driver.h"
+
+#include <gtest/gtest.h>
+
+#include "apps/loadgen/arrivals.h"
+#include "apps/loadgen/testing/fake_transport.h"
+
+namespace nereid::bench {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(ClosedLoopTest, CountsWhatCompletes) {
+  FakeTransport transport(4);
+  const auto measured = RunClosed(&transport, milliseconds(5));
+  ASSERT_TRUE(measured.ok());
+  EXPECT_EQ(measured->latency.count() + 4, static_cast<uint64_t>(transport.sent));
+  EXPECT_EQ(measured->errors, 0u);
+  EXPECT_DOUBLE_EQ(measured->seconds, 0.005);
+}
+
+TEST(ClosedLoopTest, CountsErrors) {
+  FakeTransport transport(1);
+  transport.ok = false;
+  const auto measured = RunClosed(&transport, milliseconds(2));
+  ASSERT_TRUE(measured.ok());
+  EXPECT_EQ(measured->latency.count(), 0u);
+  EXPECT_GT(measured->errors, 0u);
+}
+
+TEST(OpenLoopTest, SendsWhatFallsDueAndNoMore) {
+  FakeTransport transport(2);
+  const auto measured =
+      RunOpen(&transport, DueTimes(Arrivals::kUniform, 10'000, 0.02, 1), std::chrono::seconds(1));
+  ASSERT_TRUE(measured.ok());
+  EXPECT_EQ(transport.sent, 200);
+  EXPECT_EQ(measured->latency.count(), 200u);
+  EXPECT_EQ(measured->in_time, 200u);
+}
+
+// A pause of 20 ms at 1,000 requests per second makes 20 requests late. A load generator that
+// measures from the time of sending would report only one.
+TEST(OpenLoopTest, AStallIsChargedToAllThatFellDueMeanwhile) {
+  FakeTransport transport(1);
+  transport.pause_at = 10;
+  transport.pause = milliseconds(20);
+  const auto measured =
+      RunOpen(&transport, DueTimes(Arrivals::kUniform, 1'000, 0.04, 1), milliseconds(10));
+  ASSERT_TRUE(measured.ok());
+  EXPECT_EQ(measured->latency.count(), 40u);
+  EXPECT_GE(measured->latency.max(), 20'000'000);
+  EXPECT_GE(measured->latency.Percentile(0.75), 5'000'000);
+  EXPECT_LE(measured->in_time, 31u);
+}
+
+}  // namespace
+}  // namespace nereid::bench

@@ -1,0 +1,23 @@
+// GrpcHeaders: the HPACK blocks of a client whose requests all have the same headers, written as
+// gRPC's own clients do: in full the first time, and as table indices afterwards. nghttp2 would
+// send the path in full each time, which would cost the server time. Immutable.
+#ifndef NEREID_APPS_LOADGEN_GRPC_HEADERS_H_
+#define NEREID_APPS_LOADGEN_GRPC_HEADERS_H_
+
+#include <absl/strings/string_view.h>
+
+#include <string>
+
+namespace nereid::bench {
+
+struct GrpcHeaders {
+  std::string first;  // the block of the first request on a connection
+  std::string later;  // the block of all later requests
+
+  // For the method `path` on the server `authority`. REQUIRES: each shorter than 127 bytes.
+  static GrpcHeaders Make(absl::string_view authority, absl::string_view path);
+};
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_APPS_LOADGEN_GRPC_HEADERS_H_

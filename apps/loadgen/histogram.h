@@ -1,0 +1,38 @@
+// Histogram: counts of latencies in nanoseconds, in buckets less than 1 % wide, so that a run of
+// any length takes the same memory. Thread-compatible.
+#ifndef NEREID_APPS_LOADGEN_HISTOGRAM_H_
+#define NEREID_APPS_LOADGEN_HISTOGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nereid::bench {
+
+class Histogram {
+ public:
+  Histogram();
+
+  // Negative values count as 0.
+  void Add(int64_t nanoseconds);
+
+  uint64_t count() const { return count_; }
+  int64_t max() const { return max_; }
+  double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+  // The smallest value that at least `fraction` (0..1) of the values do not exceed, rounded up to
+  // the end of its bucket, but never past max(). 0 when there are no values.
+  int64_t Percentile(double fraction) const;
+
+ private:
+  static size_t BucketOf(uint64_t value);
+  static uint64_t EndOf(size_t bucket);
+
+  std::vector<uint64_t> buckets_;
+  uint64_t count_ = 0;
+  int64_t max_ = 0;
+  double sum_ = 0;
+};
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_APPS_LOADGEN_HISTOGRAM_H_

@@ -1,0 +1,55 @@
+#include "apps/loadgen/histogram.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace nereid::bench {
+namespace {
+
+TEST(HistogramTest, IsEmptyAtFirst) {
+  const Histogram histogram;
+  EXPECT_EQ(histogram.count(), 0u);
+  EXPECT_EQ(histogram.Percentile(0.5), 0);
+  EXPECT_EQ(histogram.mean(), 0);
+}
+
+TEST(HistogramTest, SmallValuesAreExact) {
+  Histogram histogram;
+  for (int i = 1; i <= 100; ++i) histogram.Add(i);
+  EXPECT_EQ(histogram.Percentile(0.5), 50);
+  EXPECT_EQ(histogram.Percentile(0.99), 99);
+  EXPECT_EQ(histogram.Percentile(1), 100);
+  EXPECT_EQ(histogram.Percentile(0), 1);
+  EXPECT_DOUBLE_EQ(histogram.mean(), 50.5);
+}
+
+TEST(HistogramTest, EveryMagnitudeIsWithinOnePercent) {
+  for (double value = 1; value < 9e18; value *= 1.37) {
+    Histogram histogram;
+    const auto exact = static_cast<int64_t>(value);
+    histogram.Add(exact);
+    histogram.Add(std::numeric_limits<int64_t>::max());
+    const auto found = static_cast<double>(histogram.Percentile(0.5));
+    EXPECT_GE(found, static_cast<double>(exact));
+    EXPECT_LE(found, static_cast<double>(exact) * 1.01);
+  }
+}
+
+TEST(HistogramTest, NeverReportsMoreThanTheLargest) {
+  Histogram histogram;
+  histogram.Add(1'000'003);
+  EXPECT_EQ(histogram.Percentile(0.99), 1'000'003);
+  EXPECT_EQ(histogram.max(), 1'000'003);
+}
+
+TEST(HistogramTest, NegativeCountsAsZero) {
+  Histogram histogram;
+  histogram.Add(-5);
+  EXPECT_EQ(histogram.count(), 1u);
+  EXPECT_EQ(histogram.max(), 0);
+}
+
+}  // namespace
+}  // namespace nereid::bench

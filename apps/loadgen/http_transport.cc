@@ -1,0 +1,191 @@
+#include "apps/loadgen/http_transport.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "apps/loadgen/sockets.h"
+#include "base/status_macros.h"
+
+namespace nereid::bench {
+namespace {
+
+constexpr size_t kScratchBytes = 512 << 10;
+constexpr size_t kMaxHeadBytes = 64 << 10;
+
+std::string RenderRequest(const std::string& address, const HttpRequestText& request) {
+  std::string text = absl::StrCat("POST ", request.path, " HTTP/1.1\r\nHost: ", address,
+                                  "\r\nContent-Length: ", request.body.size(), "\r\n");
+  if (request.header_length >= 0) {
+    absl::StrAppend(&text, "Content-Type: application/octet-stream\r\n",
+                    "Inference-Header-Content-Length: ", request.header_length, "\r\n");
+  } else {
+    absl::StrAppend(&text, "Content-Type: application/json\r\n");
+  }
+  absl::StrAppend(&text, "\r\n", request.body);
+  return text;
+}
+
+absl::StatusOr<RequestScript> MakeScript(const std::string& address, const HttpRequestText& request,
+                                         int connections) {
+  if (request.sequence_length == 0) return RequestScript(RenderRequest(address, request));
+  RETURN_IF_ERROR(HttpBodyOfStep(request.body, {}).status());
+  return RequestScript(connections, request.sequence_length, [&](const SequenceStep& step) {
+    HttpRequestText of_step = request;
+    of_step.body = *HttpBodyOfStep(request.body, step);
+    if (request.header_length >= 0) {
+      of_step.header_length += static_cast<int64_t>(of_step.body.size() - request.body.size());
+    }
+    return RenderRequest(address, of_step);
+  });
+}
+
+// The value of the header `name` (in any case) in a head; `missing` if it is absent.
+absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view name,
+                                      uint64_t missing) {
+  for (size_t at = head.find("\r\n"); at != absl::string_view::npos; at = head.find("\r\n", at)) {
+    at += 2;
+    absl::string_view line = head.substr(at, head.find("\r\n", at) - at);
+    if (line.size() <= name.size() || line[name.size()] != ':' ||
+        !absl::StartsWithIgnoreCase(line, name)) {
+      continue;
+    }
+    uint64_t value = 0;
+    if (absl::SimpleAtoi(line.substr(name.size() + 1), &value)) return value;
+    return absl::DataLossError(absl::StrCat("the answer says ", line));
+  }
+  return missing;
+}
+
+}  // namespace
+
+HttpTransport::HttpTransport(RequestScript script)
+    : script_(std::move(script)), scratch_(new char[kScratchBytes]) {}
+
+HttpTransport::~HttpTransport() {
+  if (epoll_ >= 0) close(epoll_);
+}
+
+absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Connect(const std::string& address,
+                                                                  const HttpRequestText& request,
+                                                                  int connections,
+                                                                  const ClientTls* tls) {
+  ASSIGN_OR_RETURN(RequestScript script, MakeScript(address, request, connections));
+  std::unique_ptr<HttpTransport> transport(new HttpTransport(std::move(script)));
+  RETURN_IF_ERROR(transport->Open(address, connections, tls));
+  return transport;
+}
+
+absl::Status HttpTransport::Open(const std::string& address, int connections,
+                                 const ClientTls* tls) {
+  ASSIGN_OR_RETURN(epoll_, MakeEpoll());
+  connections_.resize(static_cast<size_t>(connections));
+  for (int slot = 0; slot < connections; ++slot) {
+    Connection& connection = connections_[static_cast<size_t>(slot)];
+    ASSIGN_OR_RETURN(connection.socket, ClientSocket::Connect(address, tls));
+    RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection.socket.fd(), EPOLLIN, slot));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HttpTransport::Send(int slot) {
+  Connection& connection = connections_[static_cast<size_t>(slot)];
+  connection.request = script_.Next(slot);
+  connection.sent = 0;
+  connection.have_head = false;
+  connection.head.clear();
+  connection.body.clear();
+  return Write(slot);
+}
+
+absl::Status HttpTransport::Write(int slot) {
+  Connection& connection = connections_[static_cast<size_t>(slot)];
+  const absl::string_view request = connection.request;
+  while (connection.sent < request.size()) {
+    const iovec rest{const_cast<char*>(request.data()) + connection.sent,
+                     request.size() - connection.sent};
+    ASSIGN_OR_RETURN(const size_t written, connection.socket.Write({&rest, 1}));
+    if (written == 0) break;
+    connection.sent += written;
+  }
+  const bool writing = connection.sent < request.size();
+  if (writing == connection.writing) return absl::OkStatus();
+  connection.writing = writing;
+  return Watch(epoll_, EPOLL_CTL_MOD, connection.socket.fd(),
+               writing ? EPOLLIN | EPOLLOUT : EPOLLIN, slot);
+}
+
+absl::Status HttpTransport::Poll(BenchTime until, std::vector<Completion>* done) {
+  std::array<epoll_event, 64> events;
+  ASSIGN_OR_RETURN(const int count, WaitForEvents(epoll_, until, absl::MakeSpan(events)));
+  for (int i = 0; i < count; ++i) {
+    const int slot = static_cast<int>(events[static_cast<size_t>(i)].data.u32);
+    const uint32_t what = events[static_cast<size_t>(i)].events;
+    if ((what & EPOLLOUT) != 0) RETURN_IF_ERROR(Write(slot));
+    if ((what & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) continue;
+    Connection& connection = connections_[static_cast<size_t>(slot)];
+    bool complete = false;
+    RETURN_IF_ERROR(Read(&connection, &complete));
+    if (complete) done->push_back({slot, connection.ok});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HttpTransport::Read(Connection* connection, bool* complete) {
+  ASSIGN_OR_RETURN(const size_t got, connection->socket.Read({scratch_.get(), kScratchBytes}));
+  if (got == 0) return absl::OkStatus();
+  absl::string_view arrived(scratch_.get(), got);
+  if (!connection->have_head) RETURN_IF_ERROR(TakeHead(connection, &arrived));
+  if (!connection->have_head) return absl::OkStatus();
+  if (arrived.size() > connection->body_left) {
+    return absl::DataLossError("more bytes than the answer has");
+  }
+  if (keep_) connection->body.append(arrived.data(), arrived.size());
+  connection->body_left -= arrived.size();
+  *complete = connection->body_left == 0;
+  return absl::OkStatus();
+}
+
+absl::Status HttpTransport::TakeHead(Connection* connection, absl::string_view* arrived) {
+  static constexpr absl::string_view kEnd = "\r\n\r\n";
+  // The head usually arrives in one piece and need not be copied.
+  absl::string_view text = *arrived;
+  const size_t before = connection->head.size();
+  if (before > 0) {
+    connection->head.append(arrived->data(), arrived->size());
+    text = connection->head;
+  }
+  const size_t end = text.find(kEnd);
+  if (end == absl::string_view::npos) {
+    if (before == 0) connection->head.assign(arrived->data(), arrived->size());
+    if (connection->head.size() > kMaxHeadBytes) return absl::DataLossError("an endless head");
+    arrived->remove_prefix(arrived->size());
+    return absl::OkStatus();
+  }
+  const absl::string_view head = text.substr(0, end);
+  if (!absl::StartsWith(head, "HTTP/1.1 ")) return absl::DataLossError("no HTTP/1.1 answer");
+  connection->ok = absl::StartsWith(head.substr(9), "200");
+  static constexpr uint64_t kNone = ~uint64_t{0};
+  ASSIGN_OR_RETURN(connection->body_left, NumberHeader(head, "Content-Length", kNone));
+  if (connection->body_left == kNone) return absl::DataLossError("no Content-Length");
+  ASSIGN_OR_RETURN(connection->header_length,
+                   NumberHeader(head, "Inference-Header-Content-Length", 0));
+  connection->have_head = true;
+  arrived->remove_prefix(end + kEnd.size() - before);
+  return absl::OkStatus();
+}
+
+absl::string_view HttpTransport::answer(int slot) const {
+  const Connection& connection = connections_[static_cast<size_t>(slot)];
+  return absl::string_view(connection.body)
+      .substr(std::min(connection.header_length, connection.body.size()));
+}
+
+}  // namespace nereid::bench
