@@ -1,7 +1,6 @@
 #include "apps/loadgen/arrivals.h"
 
 #include <cmath>
-#include <random>
 
 namespace nereid::bench {
 namespace {
@@ -32,24 +31,32 @@ std::optional<Arrivals> ParseArrivals(absl::string_view name) {
   return std::nullopt;
 }
 
-std::vector<nanoseconds> DueTimes(Arrivals arrivals, double rate, double seconds, uint64_t seed) {
-  std::vector<nanoseconds> due;
-  if (arrivals == Arrivals::kUniform) {
-    const auto total = static_cast<uint64_t>(seconds * rate);
-    due.reserve(total);
-    for (uint64_t i = 0; i < total; ++i) due.push_back(Seconds(static_cast<double>(i) / rate));
-    return due;
+ArrivalTimes::ArrivalTimes(Arrivals arrivals, double rate, double seconds, uint64_t seed)
+    : arrivals_(arrivals), rate_(rate), seconds_(seconds), end_(Seconds(seconds)), random_(seed) {}
+
+ArrivalTimes::ArrivalTimes(std::vector<nanoseconds> times)
+    : end_(times.empty() ? nanoseconds(0) : times.back()), listed_(true), list_(std::move(times)) {}
+
+std::optional<nanoseconds> ArrivalTimes::Next() {
+  if (listed_) {
+    if (next_ == list_.size()) return std::nullopt;
+    return list_[next_++];
   }
-  // A Poisson process at the highest rate, of which each arrival is kept with the probability that
-  // gives the current rate. The standard library's distributions are not used, because they differ
-  // between implementations; its engines do not.
-  std::mt19937_64 random(seed);
-  const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53; };
-  double at = 0;
-  while ((at -= std::log(uniform()) / (kMostRate * rate)) < seconds) {
-    if (uniform() * kMostRate < RateAt(arrivals, at, seconds)) due.push_back(Seconds(at));
-  }
-  return due;
+  if (arrivals_ != Arrivals::kUniform) return NextRandom();
+  if (next_ >= static_cast<uint64_t>(seconds_ * rate_)) return std::nullopt;
+  return Seconds(static_cast<double>(next_++) / rate_);
 }
+
+// A Poisson process at the highest rate, of which each arrival is kept with the probability that
+// gives the current rate. The standard library's distributions are not used, because they differ
+// between implementations; its engines do not.
+std::optional<nanoseconds> ArrivalTimes::NextRandom() {
+  while ((at_ -= std::log(Uniform()) / (kMostRate * rate_)) < seconds_) {
+    if (Uniform() * kMostRate < RateAt(arrivals_, at_, seconds_)) return Seconds(at_);
+  }
+  return std::nullopt;
+}
+
+double ArrivalTimes::Uniform() { return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53; }
 
 }  // namespace nereid::bench

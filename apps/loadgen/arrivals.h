@@ -1,12 +1,15 @@
-// The times at which the requests of an open loop fall due. Pure functions.
+// The times at which the requests of an open loop fall due.
 #ifndef NEREID_APPS_LOADGEN_ARRIVALS_H_
 #define NEREID_APPS_LOADGEN_ARRIVALS_H_
 
 #include <absl/strings/string_view.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <random>
+#include <utility>
 #include <vector>
 
 namespace nereid::bench {
@@ -19,10 +22,34 @@ enum class Arrivals { kUniform, kPoisson, kBursty, kStep };
 // None for a name other than "uniform", "poisson", "bursty", "step".
 std::optional<Arrivals> ParseArrivals(absl::string_view name);
 
-// Times from the start of the run, ascending, at `rate` per second for `seconds`. The same seed
-// gives the same times, on every machine.
-std::vector<std::chrono::nanoseconds> DueTimes(Arrivals arrivals, double rate, double seconds,
-                                               uint64_t seed);
+// The times of one run, one after the other, so that a long run needs no memory.
+// Thread-compatible.
+class ArrivalTimes {
+ public:
+  // At `rate` per second for `seconds`. The same seed gives the same times, on every machine.
+  ArrivalTimes(Arrivals arrivals, double rate, double seconds, uint64_t seed);
+  // Those of a list, ascending.
+  explicit ArrivalTimes(std::vector<std::chrono::nanoseconds> times);
+
+  // The next time from the start of the run; none after the last.
+  std::optional<std::chrono::nanoseconds> Next();
+  // No time is later.
+  std::chrono::nanoseconds end() const { return end_; }
+
+ private:
+  std::optional<std::chrono::nanoseconds> NextRandom();
+  double Uniform();  // in (0, 1)
+
+  Arrivals arrivals_ = Arrivals::kUniform;
+  double rate_ = 0;
+  double seconds_ = 0;
+  std::chrono::nanoseconds end_{0};
+  std::mt19937_64 random_;
+  double at_ = 0;    // seconds: the last random time
+  size_t next_ = 0;  // of uniform times and of the list
+  bool listed_ = false;
+  std::vector<std::chrono::nanoseconds> list_;
+};
 
 }  // namespace nereid::bench
 

@@ -3,12 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace nereid::bench {
 namespace {
 
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
+
+std::vector<nanoseconds> DueTimes(Arrivals arrivals, double rate, double seconds, uint64_t seed) {
+  ArrivalTimes times(arrivals, rate, seconds, seed);
+  std::vector<nanoseconds> due;
+  while (const auto next = times.Next()) due.push_back(*next);
+  return due;
+}
 
 size_t Between(const std::vector<nanoseconds>& due, microseconds from, microseconds to) {
   return static_cast<size_t>(std::lower_bound(due.begin(), due.end(), to) -
@@ -52,6 +60,15 @@ TEST(ArrivalsTest, BurstsAndStepsAreWhereTheyShouldBe) {
               300);
   EXPECT_NEAR(static_cast<double>(Between(step, microseconds(1'000'000), microseconds(2'000'000))),
               15'000, 500);
+}
+
+TEST(ArrivalsTest, AListIsTakenAsItIs) {
+  ArrivalTimes times({nanoseconds(1), nanoseconds(1), nanoseconds(7)});
+  EXPECT_EQ(times.end(), nanoseconds(7));
+  EXPECT_EQ(times.Next(), nanoseconds(1));
+  EXPECT_EQ(times.Next(), nanoseconds(1));
+  EXPECT_EQ(times.Next(), nanoseconds(7));
+  EXPECT_EQ(times.Next(), std::nullopt);
 }
 
 }  // namespace

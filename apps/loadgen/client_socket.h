@@ -38,7 +38,7 @@ class ClientSocket {
   ClientSocket& operator=(ClientSocket&& other) noexcept;
   ~ClientSocket();
 
-  // Connects to the IPv4 address "a.b.c.d:port", and waits for TLS unless `tls` is null.
+  // Connects to "a.b.c.d:port" or "[IPv6]:port", and waits for TLS unless `tls` is null.
   // INVALID_ARGUMENT for another address, UNAVAILABLE if nobody listens or TLS fails.
   static absl::StatusOr<ClientSocket> Connect(const std::string& address, const ClientTls* tls);
 

@@ -2,7 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <string>
+#include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -15,6 +17,8 @@ using std::chrono::nanoseconds;
 
 // The time limit for answers that are still missing at the end.
 constexpr std::chrono::seconds kDrain{10};
+// How often the observer is asked while nothing happens.
+constexpr std::chrono::milliseconds kTick{20};
 
 int64_t NanosecondsBetween(BenchTime from, BenchTime to) {
   return std::chrono::duration_cast<nanoseconds>(to - from).count();
@@ -24,34 +28,148 @@ double SecondsBetween(BenchTime from, BenchTime to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-void Record(const Transport::Completion& completion, BenchTime begun, BenchTime now,
-            Measured* measured) {
-  if (completion.ok) {
-    measured->latency.Add(NanosecondsBetween(begun, now));
-  } else {
-    ++measured->errors;
-  }
-}
-
-absl::Status Drain(Transport* transport, int in_flight) {
+// Waits for what is in flight and brings sequences to their end. `idle`: slots without a request.
+// Returns the number of requests of the run, of which `in_flight` are left, that had no answer.
+absl::StatusOr<uint64_t> Drain(Transport* transport, uint64_t in_flight,
+                               const std::vector<int>& idle) {
   const BenchTime deadline = BenchClock::now() + kDrain;
+  uint64_t ending = 0;  // requests that end sequences
+  const auto end_sequence = [&](int slot) {
+    if (!transport->EndSequence(slot)) return absl::OkStatus();
+    ++ending;
+    return transport->Send(slot);
+  };
+  for (const int slot : idle) RETURN_IF_ERROR(end_sequence(slot));
   Completions done;
-  while (in_flight > 0) {
-    if (BenchClock::now() > deadline) {
-      return absl::DeadlineExceededError(
-          absl::StrCat(in_flight, " requests had no answer after the end of the run"));
-    }
+  while (in_flight + ending > 0 && BenchClock::now() < deadline) {
     done.clear();
     RETURN_IF_ERROR(transport->Poll(deadline, &done));
-    in_flight -= static_cast<int>(done.size());
+    for (const Transport::Completion& completion : done) {
+      // Which of the two it was does not matter as long as the sum is right at the end.
+      --(in_flight > 0 ? in_flight : ending);
+      RETURN_IF_ERROR(end_sequence(completion.slot));
+    }
   }
-  return absl::OkStatus();
+  return in_flight;
 }
+
+// One run of an open loop.
+class OpenLoop {
+ public:
+  OpenLoop(Transport* transport, ArrivalTimes due, LoadObserver* observer)
+      : transport_(transport),
+        observer_(observer),
+        due_(std::move(due)),
+        start_(BenchClock::now()),
+        give_up_(start_ + due_.end() + kDrain),
+        requests_(static_cast<size_t>(transport->slots())) {
+    for (int slot = transport->slots(); slot-- > 0;) idle_.push_back(slot);
+    TakeNext();
+  }
+
+  absl::StatusOr<uint64_t> Run() {
+    Completions done;
+    RunState state = RunState::kGoOn;
+    BenchTime now = start_;
+    while ((next_.has_value() || in_flight_ > 0) && now < give_up_) {
+      state = std::max(state, observer_->OnTime(now));
+      if (state == RunState::kLeave) return 0;
+      if (state == RunState::kFinish) Finish(now);
+      RETURN_IF_ERROR(SendWhatIsDue(now));
+      done.clear();
+      RETURN_IF_ERROR(transport_->Poll(Until(now), &done));
+      now = BenchClock::now();
+      for (const Transport::Completion& completion : done) Take(completion, now);
+    }
+    // What no slot was free for.
+    uint64_t missing = in_flight_;
+    for (; next_.has_value(); TakeNext()) ++missing;
+    RETURN_IF_ERROR(Drain(transport_, 0, idle_).status());
+    return missing;
+  }
+
+ private:
+  struct Request {
+    BenchTime due;
+    BenchTime sent;
+  };
+
+  void TakeNext() {
+    const std::optional<nanoseconds> next = due_.Next();
+    next_ = next.has_value() ? std::optional<BenchTime>(start_ + *next) : std::nullopt;
+    DropWhatIsTooLate();
+  }
+
+  // What falls due later than `now` is not sent any more.
+  void Finish(BenchTime now) {
+    if (last_due_.has_value()) return;
+    last_due_ = now;
+    give_up_ = std::min(give_up_, now + kDrain);
+    DropWhatIsTooLate();
+  }
+
+  void DropWhatIsTooLate() {
+    if (last_due_.has_value() && next_.has_value() && *next_ > *last_due_) next_ = std::nullopt;
+  }
+
+  absl::Status SendWhatIsDue(BenchTime now) {
+    for (; next_.has_value() && !idle_.empty() && *next_ <= now; TakeNext()) {
+      const int slot = idle_.back();
+      idle_.pop_back();
+      requests_[static_cast<size_t>(slot)] = {*next_, now};
+      ++in_flight_;
+      RETURN_IF_ERROR(transport_->Send(slot));
+    }
+    return absl::OkStatus();
+  }
+
+  BenchTime Until(BenchTime now) const {
+    const BenchTime tick = now + kTick;
+    return next_.has_value() && !idle_.empty() ? std::min(*next_, tick) : tick;
+  }
+
+  void Take(const Transport::Completion& completion, BenchTime now) {
+    const Request& request = requests_[static_cast<size_t>(completion.slot)];
+    --in_flight_;
+    idle_.push_back(completion.slot);
+    observer_->OnAnswer({completion, request.due, request.sent, now});
+  }
+
+  Transport* const transport_;
+  LoadObserver* const observer_;
+  ArrivalTimes due_;
+  const BenchTime start_;
+  BenchTime give_up_;
+  std::vector<Request> requests_;  // the last of each slot
+  std::vector<int> idle_;
+  uint64_t in_flight_ = 0;
+  std::optional<BenchTime> next_;      // when the next request falls due
+  std::optional<BenchTime> last_due_;  // set by Finish
+};
+
+// Fills a Measured.
+class Recorder final : public LoadObserver {
+ public:
+  Recorder(Measured* measured, nanoseconds within) : measured_(measured), within_(within) {}
+
+  void OnAnswer(const Answer& answer) override {
+    if (!answer.completion.ok) {
+      ++measured_->errors;
+      return;
+    }
+    measured_->latency.Add(NanosecondsBetween(answer.begun, answer.now));
+    if (answer.now - answer.begun <= within_) ++measured_->in_time;
+  }
+
+ private:
+  Measured* const measured_;
+  const nanoseconds within_;
+};
 
 }  // namespace
 
-absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration length) {
-  Measured measured;
+absl::StatusOr<uint64_t> DriveClosed(Transport* transport, BenchClock::duration length,
+                                     LoadObserver* observer) {
   const BenchTime start = BenchClock::now();
   const BenchTime end = start + length;
   std::vector<BenchTime> begun(static_cast<size_t>(transport->slots()));
@@ -59,65 +177,54 @@ absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration le
     begun[static_cast<size_t>(slot)] = BenchClock::now();
     RETURN_IF_ERROR(transport->Send(slot));
   }
-  int in_flight = transport->slots();
+  std::vector<int> idle;
   Completions done;
-  for (BenchTime now = start; now < end;) {
+  bool over = false;
+  for (BenchTime now = start; !over;) {
+    const RunState state = observer->OnTime(now);
+    if (state == RunState::kLeave) return 0;
+    over = state == RunState::kFinish;
     done.clear();
-    RETURN_IF_ERROR(transport->Poll(end, &done));
+    RETURN_IF_ERROR(transport->Poll(std::min(end, now + kTick), &done));
     now = BenchClock::now();
     for (const Transport::Completion& completion : done) {
       now = BenchClock::now();
-      BenchTime& began = begun[static_cast<size_t>(completion.slot)];
-      if (now < end) {
-        Record(completion, began, now, &measured);
-        began = now;
-        RETURN_IF_ERROR(transport->Send(completion.slot));
-      } else {
-        --in_flight;
+      over = over || now >= end;
+      if (over) {
+        idle.push_back(completion.slot);
+        continue;
       }
+      BenchTime& began = begun[static_cast<size_t>(completion.slot)];
+      observer->OnAnswer({completion, began, began, now});
+      began = now;
+      RETURN_IF_ERROR(transport->Send(completion.slot));
     }
+    over = over || now >= end;
   }
-  measured.seconds = SecondsBetween(start, end);
-  RETURN_IF_ERROR(Drain(transport, in_flight));
-  return measured;
+  return Drain(transport, begun.size() - idle.size(), idle);
 }
 
-absl::StatusOr<Measured> RunOpen(Transport* transport, const std::vector<nanoseconds>& due,
-                                 nanoseconds within) {
-  Measured measured;
-  if (due.empty()) return measured;
-  const size_t total = due.size();
-  const BenchTime start = BenchClock::now();
-  const BenchTime give_up = start + due.back() + kDrain;
+absl::StatusOr<uint64_t> DriveOpen(Transport* transport, ArrivalTimes due, LoadObserver* observer) {
+  return OpenLoop(transport, std::move(due), observer).Run();
+}
 
-  std::vector<BenchTime> begun(static_cast<size_t>(transport->slots()));
-  std::vector<int> idle;
-  for (int slot = transport->slots(); slot-- > 0;) idle.push_back(slot);
-  Completions done;
-  size_t sent = 0;
-  size_t answered = 0;
-  BenchTime now = start;
-  while (answered < total && now < give_up) {
-    for (; sent < total && !idle.empty() && start + due[sent] <= now; ++sent) {
-      const int slot = idle.back();
-      idle.pop_back();
-      begun[static_cast<size_t>(slot)] = start + due[sent];
-      RETURN_IF_ERROR(transport->Send(slot));
-    }
-    done.clear();
-    const bool may_send = sent < total && !idle.empty();
-    RETURN_IF_ERROR(transport->Poll(may_send ? start + due[sent] : give_up, &done));
-    now = BenchClock::now();
-    for (const Transport::Completion& completion : done) {
-      const BenchTime began = begun[static_cast<size_t>(completion.slot)];
-      Record(completion, began, now, &measured);
-      if (completion.ok && now - began <= within) ++measured.in_time;
-      idle.push_back(completion.slot);
-    }
-    answered += done.size();
-  }
-  measured.errors += total - answered;
-  measured.seconds = SecondsBetween(start, now);
+absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration length) {
+  Measured measured;
+  Recorder recorder(&measured, nanoseconds(0));
+  ASSIGN_OR_RETURN(const uint64_t missing, DriveClosed(transport, length, &recorder));
+  measured.seconds = std::chrono::duration<double>(length).count();
+  if (missing == 0) return measured;
+  return absl::DeadlineExceededError(
+      absl::StrCat(missing, " requests had no answer after the end of the run"));
+}
+
+absl::StatusOr<Measured> RunOpen(Transport* transport, ArrivalTimes due, nanoseconds within) {
+  Measured measured;
+  Recorder recorder(&measured, within);
+  const BenchTime start = BenchClock::now();
+  ASSIGN_OR_RETURN(const uint64_t missing, DriveOpen(transport, std::move(due), &recorder));
+  measured.errors += missing;
+  measured.seconds = SecondsBetween(start, BenchClock::now());
   return measured;
 }
 

@@ -1,5 +1,5 @@
-// The driver: decides when to send which request, and measures how long each takes. Used by one
-// thread.
+// The driver: decides when to send which request, and tells an observer how long each takes. Used
+// by one thread.
 //
 // Closed loop: every slot sends again as soon as its answer has arrived. Open loop: requests fall
 // due at given times, whatever the server does. The latency of each request counts from the time it
@@ -13,13 +13,47 @@
 
 #include <chrono>
 #include <cstdint>
-#include <vector>
 
+#include "apps/loadgen/arrivals.h"
 #include "apps/loadgen/histogram.h"
 #include "apps/loadgen/transport.h"
 
 namespace nereid::bench {
 
+// What the driver does next.
+enum class RunState {
+  kGoOn,
+  kFinish,  // sends nothing more, and waits for the answers of an open loop
+  kLeave,   // returns without waiting
+};
+
+// Is told what happens in a run, by the driver's thread.
+class LoadObserver {
+ public:
+  struct Answer {
+    Transport::Completion completion;
+    BenchTime begun;  // open loop: when the request was due
+    BenchTime sent;
+    BenchTime now;
+  };
+
+  virtual ~LoadObserver() = default;
+  virtual void OnAnswer(const Answer& answer) = 0;
+  // Called before each wait, which is at most a few hundredths of a second.
+  virtual RunState OnTime(BenchTime /*now*/) { return RunState::kGoOn; }
+};
+
+// A closed loop over all slots for `length`. Requests in flight at the end do not count; they are
+// waited for, sequences are brought to their end. Returns how many had no answer even after a time
+// that is long enough for any server. An error if there is no connection.
+absl::StatusOr<uint64_t> DriveClosed(Transport* transport, BenchClock::duration length,
+                                     LoadObserver* observer);
+
+// An open loop over requests that fall due at `due` from now on. All that fell due count; sequences
+// are brought to their end after the others. Returns how many had no answer, likewise.
+absl::StatusOr<uint64_t> DriveOpen(Transport* transport, ArrivalTimes due, LoadObserver* observer);
+
+// What the race track wants to know of a run.
 struct Measured {
   Histogram latency;     // of the requests that succeeded
   uint64_t errors = 0;   // failed answers; open loop: also missing answers
@@ -27,13 +61,11 @@ struct Measured {
   double seconds = 0;
 };
 
-// A closed loop over all slots for `length`. Requests in flight at the end do not count.
+// As DriveClosed; DEADLINE_EXCEEDED if an answer is missing.
 absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration length);
 
-// An open loop over requests that fall due at `due`, ascending, from now on. Every one of them
-// counts; those that succeed `within` that time are in time.
-absl::StatusOr<Measured> RunOpen(Transport* transport,
-                                 const std::vector<std::chrono::nanoseconds>& due,
+// As DriveOpen; successes `within` that time are in time.
+absl::StatusOr<Measured> RunOpen(Transport* transport, ArrivalTimes due,
                                  std::chrono::nanoseconds within);
 
 }  // namespace nereid::bench

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <vector>
+
 #include "apps/loadgen/arrivals.h"
 #include "apps/loadgen/testing/fake_transport.h"
 
@@ -30,8 +33,8 @@ TEST(ClosedLoopTest, CountsErrors) {
 
 TEST(OpenLoopTest, SendsWhatFallsDueAndNoMore) {
   FakeTransport transport(2);
-  const auto measured =
-      RunOpen(&transport, DueTimes(Arrivals::kUniform, 10'000, 0.02, 1), std::chrono::seconds(1));
+  const auto measured = RunOpen(&transport, ArrivalTimes(Arrivals::kUniform, 10'000, 0.02, 1),
+                                std::chrono::seconds(1));
   ASSERT_TRUE(measured.ok());
   EXPECT_EQ(transport.sent, 200);
   EXPECT_EQ(measured->latency.count(), 200u);
@@ -45,12 +48,58 @@ TEST(OpenLoopTest, AStallIsChargedToAllThatFellDueMeanwhile) {
   transport.pause_at = 10;
   transport.pause = milliseconds(20);
   const auto measured =
-      RunOpen(&transport, DueTimes(Arrivals::kUniform, 1'000, 0.04, 1), milliseconds(10));
+      RunOpen(&transport, ArrivalTimes(Arrivals::kUniform, 1'000, 0.04, 1), milliseconds(10));
   ASSERT_TRUE(measured.ok());
   EXPECT_EQ(measured->latency.count(), 40u);
   EXPECT_GE(measured->latency.max(), 20'000'000);
   EXPECT_GE(measured->latency.Percentile(0.75), 5'000'000);
   EXPECT_LE(measured->in_time, 31u);
+}
+
+// Ends the run at its second question.
+class Impatient final : public LoadObserver {
+ public:
+  explicit Impatient(RunState then) : then_(then) {}
+  void OnAnswer(const Answer&) override { ++answers; }
+  RunState OnTime(BenchTime) override { return asked_++ == 0 ? RunState::kGoOn : then_; }
+  int answers = 0;
+
+ private:
+  const RunState then_;
+  int asked_ = 0;
+};
+
+TEST(ClosedLoopTest, AnObserverEndsIt) {
+  FakeTransport transport(2);
+  Impatient observer(RunState::kFinish);
+  EXPECT_EQ(DriveClosed(&transport, std::chrono::hours(1), &observer).value(), 0u);
+  EXPECT_EQ(observer.answers, 2);
+  EXPECT_EQ(transport.sent, 4);
+}
+
+TEST(OpenLoopTest, AnObserverEndsIt) {
+  FakeTransport transport(2);
+  Impatient observer(RunState::kFinish);
+  // All of one moment fall due at once; the rest will never be sent.
+  std::vector<std::chrono::nanoseconds> due(2);
+  due.push_back(std::chrono::hours(1));
+  EXPECT_EQ(DriveOpen(&transport, ArrivalTimes(due), &observer).value(), 0u);
+  EXPECT_EQ(observer.answers, 2);
+}
+
+TEST(OpenLoopTest, AnObserverLeavesAtOnce) {
+  FakeTransport transport(1);
+  Impatient observer(RunState::kLeave);
+  EXPECT_TRUE(DriveOpen(&transport, ArrivalTimes(Arrivals::kUniform, 1, 3600, 1), &observer).ok());
+  EXPECT_EQ(transport.sent, 1);
+}
+
+TEST(SequenceTest, ARunEndsWhatItHasBegun) {
+  FakeTransport transport(3);
+  transport.open_sequences = {0, 2};
+  Impatient observer(RunState::kFinish);
+  EXPECT_TRUE(DriveClosed(&transport, std::chrono::hours(1), &observer).ok());
+  EXPECT_TRUE(transport.open_sequences.empty());
 }
 
 }  // namespace

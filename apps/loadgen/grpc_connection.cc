@@ -1,5 +1,6 @@
 #include "apps/loadgen/grpc_connection.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -30,12 +31,54 @@ GrpcCall* CallOf(nghttp2_session* session, int32_t stream) {
   return static_cast<GrpcCall*>(nghttp2_session_get_stream_user_data(session, stream));
 }
 
+// A value of grpc-message without its %XX.
+std::string Decoded(absl::string_view message) {
+  std::string text;
+  for (size_t i = 0; i < message.size(); ++i) {
+    int code = 0;
+    if (message[i] == '%' && i + 2 < message.size() &&
+        absl::SimpleHexAtoi(message.substr(i + 1, 2), &code)) {
+      text.push_back(static_cast<char>(code));
+      i += 2;
+    } else {
+      text.push_back(message[i]);
+    }
+  }
+  return text;
+}
+
+// "NOT_FOUND" for "5".
+std::string StatusName(const std::string& number) {
+  int code = 0;
+  if (!absl::SimpleAtoi(number, &code)) return number;
+  return absl::StatusCodeToString(static_cast<absl::StatusCode>(code));
+}
+
 }  // namespace
 
 bool GrpcCall::Succeeded(const GrpcMethod& method) const {
   if (!http_ok || !grpc_ok || reset || received.compressed() || !received.complete()) return false;
-  if (method.responses == 0) return received.whole() == 1;
-  return received.whole() == method.responses && received.stream_errors() == 0 && !surplus;
+  if (!method.streams()) return received.whole() == 1;
+  if (received.stream_errors() > 0 || surplus) return false;
+  return method.until_final ? received.final() : received.whole() == method.responses;
+}
+
+std::string GrpcCall::Failure() const {
+  if (!lost.empty()) return lost;
+  if (!received.error().empty()) return received.error();
+  if (!grpc_status.empty()) return absl::StrCat(StatusName(grpc_status), ": ", Decoded(message));
+  if (!http_status.empty()) return absl::StrCat("HTTP ", http_status, " and no gRPC");
+  if (received.compressed()) return "a compressed answer, which nobody asked for";
+  if (surplus) return "more responses than the request should have";
+  if (reset) return "the server ended the call";
+  return absl::StrCat("an answer of ", received.whole(), " messages");
+}
+
+void GrpcCall::Reset(const GrpcMethod& method) {
+  answer.clear();
+  received.Reset(method.streams(), method.until_final);
+  first = BenchTime();
+  for (std::string* text : {&http_status, &grpc_status, &message, &lost}) text->clear();
 }
 
 // Functions that nghttp2 calls. The last parameter of each is the GrpcConnection.
@@ -44,10 +87,17 @@ struct GrpcConnection::Callbacks {
                       size_t name_size, const uint8_t* value, size_t value_size, uint8_t, void*) {
     const absl::string_view header = AsText(name, name_size);
     const bool http = header == ":status";
-    if (!http && header != "grpc-status") return 0;
+    if (!http && header != "grpc-status" && header != "grpc-message") return 0;
     GrpcCall* call = CallOf(session, frame->hd.stream_id);
     if (call == nullptr) return 0;
-    (http ? call->http_ok : call->grpc_ok) = AsText(value, value_size) == (http ? "200" : "0");
+    const absl::string_view text = AsText(value, std::min(value_size, kMostErrorBytes));
+    if (header == "grpc-message") {
+      call->message = std::string(text);
+      return 0;
+    }
+    const bool ok = text == (http ? "200" : "0");
+    (http ? call->http_ok : call->grpc_ok) = ok;
+    if (!ok) (http ? call->http_status : call->grpc_status) = std::string(text);
     return 0;
   }
 
@@ -60,8 +110,9 @@ struct GrpcConnection::Callbacks {
     if (call->keep) call->answer.append(text.data(), text.size());
     call->received.Add(text);
     auto* connection = static_cast<GrpcConnection*>(self);
-    if (connection->streams() && call->received.whole() >= connection->method_.responses) {
-      connection->Complete(call);
+    if (connection->streams() && call->received.whole() > 0) {
+      if (call->first == BenchTime()) call->first = BenchClock::now();
+      if (connection->Answered(*call)) connection->Complete(call);
     }
     return 0;
   }
@@ -132,24 +183,27 @@ struct GrpcConnection::Callbacks {
   }
 };
 
-GrpcConnection::GrpcConnection(const std::string& address, const GrpcMethod& method)
-    : address_(address),
-      method_(method),
-      headers_(GrpcHeaders::Make(address, method.path)),
+GrpcConnection::GrpcConnection(const Endpoint& endpoint, const GrpcMethod& method)
+    : method_(method),
+      headers_(GrpcHeaders::Make(endpoint, method.path)),
       input_(new char[kInputBytes]) {}
 
 GrpcConnection::~GrpcConnection() { nghttp2_session_del(session_); }
 
-absl::StatusOr<std::unique_ptr<GrpcConnection>> GrpcConnection::Connect(const std::string& address,
-                                                                        const GrpcMethod& method,
-                                                                        const ClientTls* tls) {
-  std::unique_ptr<GrpcConnection> connection(new GrpcConnection(address, method));
-  RETURN_IF_ERROR(connection->Open(tls));
+absl::StatusOr<std::unique_ptr<GrpcConnection>> GrpcConnection::Connect(const Endpoint& endpoint,
+                                                                        const GrpcMethod& method) {
+  std::unique_ptr<GrpcConnection> connection(new GrpcConnection(endpoint, method));
+  RETURN_IF_ERROR(connection->Open(endpoint));
   return connection;
 }
 
-absl::Status GrpcConnection::Open(const ClientTls* tls) {
-  ASSIGN_OR_RETURN(socket_, ClientSocket::Connect(address_, tls));
+bool GrpcConnection::Answered(const GrpcCall& call) const {
+  if (!method_.until_final) return call.received.whole() >= method_.responses;
+  return call.received.final() || call.received.stream_errors() > 0;
+}
+
+absl::Status GrpcConnection::Open(const Endpoint& endpoint) {
+  ASSIGN_OR_RETURN(socket_, ClientSocket::Connect(endpoint.address, endpoint.tls));
   nghttp2_session_callbacks* callbacks = Callbacks::Make();
   const int made = nghttp2_session_client_new(&session_, callbacks, this);
   nghttp2_session_callbacks_del(callbacks);
@@ -168,8 +222,7 @@ absl::Status GrpcConnection::Open(const ClientTls* tls) {
 
 absl::Status GrpcConnection::Start(GrpcCall* call, absl::string_view request) {
   call->request = request;
-  call->answer.clear();
-  call->received = GrpcMessageCounter();
+  call->Reset(method_);
   call->sent = 0;
   call->waiting = true;
   if (call->stream != 0) {
@@ -178,6 +231,7 @@ absl::Status GrpcConnection::Start(GrpcCall* call, absl::string_view request) {
   }
   call->http_ok = call->reset = false;
   call->grpc_ok = streams();
+  call->surplus = false;
   nghttp2_data_provider data{};
   data.source.ptr = call;
   data.read_callback = Callbacks::NextData;

@@ -15,18 +15,24 @@
 #include <vector>
 
 #include "apps/loadgen/client_socket.h"
+#include "apps/loadgen/endpoint.h"
 #include "apps/loadgen/grpc_headers.h"
 #include "apps/loadgen/grpc_message.h"
 #include "apps/loadgen/output_queue.h"
+#include "apps/loadgen/transport.h"
 
 namespace nereid::bench {
 
 // Which method is called, and how its calls end.
 struct GrpcMethod {
-  absl::string_view path;
-  // 0: unary. Otherwise a call is a stream that stays open: each Start sends one request on it, and
-  // is done when this many messages have arrived.
+  absl::string_view path;  // of static storage
+  // Both empty: unary. Otherwise a call is a stream that stays open: each Start sends one request
+  // on it, and is done when this many messages have arrived,
   uint64_t responses = 0;
+  // or with a message that brings an error or says that it is the last one of the request.
+  bool until_final = false;
+
+  bool streams() const { return responses > 0 || until_final; }
 };
 
 // One request at a time. The owner reads it when it is done; until then it must not move.
@@ -39,6 +45,11 @@ struct GrpcCall {
   bool grpc_ok = false;  // grpc-status 0; for a stream: no other status so far
   bool reset = false;    // ended with an error; for a stream: ended at all
   GrpcMessageCounter received;
+  BenchTime first{};        // streams: when the first message had arrived
+  std::string http_status;  // if it was not 200
+  std::string grpc_status;  // if it was not 0
+  std::string message;      // grpc-message; as sent
+  std::string lost;         // why the connection was lost, if that ended the call
 
   absl::string_view request;  // message with its prefix; not owned
   uint64_t sent = 0;          // bytes of it
@@ -48,15 +59,17 @@ struct GrpcCall {
 
   // True if the answer is a success: the expected number of whole, uncompressed messages.
   bool Succeeded(const GrpcMethod& method) const;
+  // Why it is none.
+  std::string Failure() const;
+  // Begins the state of an answer anew.
+  void Reset(const GrpcMethod& method);
 };
 
 class GrpcConnection {
  public:
-  // Connects to the IPv4 address "a.b.c.d:port", plainly if `tls` is null. UNAVAILABLE if nobody
-  // listens.
-  static absl::StatusOr<std::unique_ptr<GrpcConnection>> Connect(const std::string& address,
-                                                                 const GrpcMethod& method,
-                                                                 const ClientTls* tls);
+  // UNAVAILABLE if nobody listens.
+  static absl::StatusOr<std::unique_ptr<GrpcConnection>> Connect(const Endpoint& endpoint,
+                                                                 const GrpcMethod& method);
   ~GrpcConnection();
   GrpcConnection(const GrpcConnection&) = delete;
   GrpcConnection& operator=(const GrpcConnection&) = delete;
@@ -79,14 +92,15 @@ class GrpcConnection {
  private:
   struct Callbacks;  // what nghttp2 calls
 
-  GrpcConnection(const std::string& address, const GrpcMethod& method);
-  absl::Status Open(const ClientTls* tls);
-  bool streams() const { return method_.responses > 0; }
+  GrpcConnection(const Endpoint& endpoint, const GrpcMethod& method);
+  absl::Status Open(const Endpoint& endpoint);
+  bool streams() const { return method_.streams(); }
+  // Whether nothing more of the answer to the call's request is to come.
+  bool Answered(const GrpcCall& call) const;
   void Complete(GrpcCall* call);
   // Queues a frame made by nghttp2; adds the headers to the head of a request.
   absl::Status QueueFrame(absl::string_view frame);
 
-  const std::string address_;
   const GrpcMethod method_;
   const GrpcHeaders headers_;
   bool headers_sent_ = false;

@@ -8,14 +8,18 @@
 
 #include <string>
 
+#include "apps/loadgen/endpoint.h"
+
 namespace nereid::bench {
 
 struct GrpcHeaders {
   std::string first;  // the block of the first request on a connection
   std::string later;  // the block of all later requests
 
-  // For the method `path` on the server `authority`. REQUIRES: each shorter than 127 bytes.
-  static GrpcHeaders Make(absl::string_view authority, absl::string_view path);
+  // For the method `path` on a server. The endpoint's own headers are sent in full each time,
+  // marked as those that no proxy may keep in a table, because they may be keys. REQUIRES: less
+  // than 12 KiB together.
+  static GrpcHeaders Make(const Endpoint& endpoint, absl::string_view path);
 };
 
 }  // namespace nereid::bench

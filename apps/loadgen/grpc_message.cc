@@ -4,56 +4,61 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "apps/loadgen/proto_fields.h"
 #include "base/status_macros.h"
 
 namespace nereid::bench {
 namespace {
 
-constexpr uint64_t kRawOutputContents = 6;
+// Fields of ModelInferResponse.
+constexpr uint32_t kParameters = 4;
+constexpr uint32_t kRawOutputContents = 6;
+// Fields of an entry of its parameters, and of the parameter.
+constexpr uint32_t kKey = 1;
+constexpr uint32_t kValue = 2;
+constexpr uint32_t kBoolParameter = 1;
 // Fields of ModelStreamInferResponse.
 constexpr char kErrorMessageTag = 1 << 3 | 2;
-constexpr uint64_t kInferResponse = 2;
+constexpr uint32_t kInferResponse = 2;
+constexpr char kInferResponseTag = kInferResponse << 3 | 2;
 
 absl::Status Broken() { return absl::DataLossError("an answer of another type"); }
 
-// Removes a varint from the front of `bytes` and returns it.
-absl::StatusOr<uint64_t> TakeVarint(absl::string_view* bytes) {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 64 && !bytes->empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes->front());
-    bytes->remove_prefix(1);
-    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-  return Broken();
-}
-
-absl::StatusOr<absl::string_view> Take(uint64_t size, absl::string_view* bytes) {
+absl::StatusOr<absl::string_view> TakeBytes(size_t size, absl::string_view* bytes) {
   if (size > bytes->size()) return Broken();
   const absl::string_view taken = bytes->substr(0, size);
   bytes->remove_prefix(size);
   return taken;
 }
 
-// Removes the value of a field; returns it, or nothing for a varint, which no caller needs.
-absl::StatusOr<absl::string_view> TakeValue(uint64_t wire_type, absl::string_view* bytes) {
-  switch (wire_type) {
-    case 0:
-      RETURN_IF_ERROR(TakeVarint(bytes).status());
-      return absl::string_view();
-    case 1:
-      return Take(8, bytes);
-    case 2: {
-      ASSIGN_OR_RETURN(const uint64_t size, TakeVarint(bytes));
-      return Take(size, bytes);
-    }
-    case 5:
-      return Take(4, bytes);
-    default:
-      return Broken();
+// The value of the field `number` in `message`, which may be cut off behind it; nothing if it is
+// not there.
+std::optional<absl::string_view> Find(uint32_t number, absl::string_view message) {
+  while (!message.empty()) {
+    // The length of the last field may reach past the end of what was kept.
+    const absl::StatusOr<ProtoField> field = TakeField(&message);
+    if (!field.ok()) return std::nullopt;
+    if (field->number == number && field->type == ProtoField::kBytes) return field->bytes;
   }
+  return std::nullopt;
+}
+
+// Whether a ModelInferResponse, possibly cut off, says that it is the last one of its request.
+bool IsFinal(absl::string_view response) {
+  while (!response.empty()) {
+    const absl::StatusOr<ProtoField> entry = TakeField(&response);
+    if (!entry.ok()) return false;
+    if (entry->number != kParameters || Find(kKey, entry->bytes) != "triton_final_response") {
+      continue;
+    }
+    absl::string_view value = Find(kValue, entry->bytes).value_or("");
+    const absl::StatusOr<ProtoField> flag = TakeField(&value);
+    return flag.ok() && flag->number == kBoolParameter && flag->varint != 0;
+  }
+  return false;
 }
 
 }  // namespace
@@ -76,6 +81,34 @@ absl::StatusOr<uint64_t> GrpcMessageLength(absl::string_view prefix) {
   return length;
 }
 
+StreamMessage ReadStreamMessage(absl::string_view head) {
+  StreamMessage message;
+  // Not by TakeField, because the field is longer than what was kept of it.
+  const absl::StatusOr<uint64_t> tag = TakeVarint(&head);
+  const absl::StatusOr<uint64_t> size = TakeVarint(&head);
+  if (!tag.ok() || !size.ok()) return message;
+  if (*tag == kErrorMessageTag) {
+    message.failed = true;
+    message.error = head.substr(0, *size);
+    head.remove_prefix(message.error.size());
+    const std::optional<absl::string_view> response = Find(kInferResponse, head);
+    message.final = response.has_value() && IsFinal(*response);
+  } else if (*tag == kInferResponseTag) {
+    message.final = IsFinal(head.substr(0, *size));
+  }
+  return message;
+}
+
+void GrpcMessageCounter::Reset(bool streamed, bool watch_final) {
+  streamed_ = streamed;
+  watch_final_ = watch_final;
+  final_ = compressed_ = at_first_byte_ = keep_head_ = false;
+  whole_ = stream_errors_ = left_ = 0;
+  prefix_bytes_ = 0;
+  head_.clear();
+  error_.clear();
+}
+
 void GrpcMessageCounter::Add(absl::string_view bytes) {
   while (!bytes.empty()) {
     if (prefix_bytes_ < kGrpcPrefixBytes) {
@@ -85,13 +118,17 @@ void GrpcMessageCounter::Add(absl::string_view bytes) {
       continue;
     }
     // Protobuf writes fields in the order of their numbers, so an error message comes first.
-    if (std::exchange(at_first_byte_, false) && bytes.front() == kErrorMessageTag) ++stream_errors_;
+    if (std::exchange(at_first_byte_, false)) {
+      keep_head_ = streamed_ && (watch_final_ || bytes.front() == kErrorMessageTag);
+      head_.clear();
+    }
     const size_t taken = std::min<uint64_t>(left_, bytes.size());
+    if (keep_head_ && head_.size() < kHeadBytes) {
+      head_.append(bytes.data(), std::min(taken, kHeadBytes - head_.size()));
+    }
     bytes.remove_prefix(taken);
     left_ -= taken;
-    if (left_ > 0) continue;
-    ++whole_;
-    prefix_bytes_ = 0;
+    if (left_ == 0) EndOfMessage();
   }
 }
 
@@ -100,21 +137,28 @@ void GrpcMessageCounter::EndOfPrefix() {
   compressed_ = compressed_ || !length.ok();
   left_ = length.value_or(0);
   at_first_byte_ = left_ > 0;
-  if (left_ > 0) return;
+  keep_head_ = false;
+  if (left_ == 0) EndOfMessage();
+}
+
+void GrpcMessageCounter::EndOfMessage() {
   ++whole_;
   prefix_bytes_ = 0;
+  if (!std::exchange(keep_head_, false)) return;
+  const StreamMessage message = ReadStreamMessage(head_);
+  final_ = final_ || message.final;
+  if (message.failed && stream_errors_++ == 0) error_ = std::string(message.error);
 }
 
 absl::StatusOr<std::string> JoinedRawOutputs(absl::string_view stream) {
   std::string joined;
   while (!stream.empty()) {
-    ASSIGN_OR_RETURN(const absl::string_view prefix, Take(kGrpcPrefixBytes, &stream));
+    ASSIGN_OR_RETURN(const absl::string_view prefix, TakeBytes(kGrpcPrefixBytes, &stream));
     ASSIGN_OR_RETURN(const uint64_t length, GrpcMessageLength(prefix));
-    ASSIGN_OR_RETURN(absl::string_view message, Take(length, &stream));
-    ASSIGN_OR_RETURN(const uint64_t tag, TakeVarint(&message));
-    if (tag != (kInferResponse << 3 | 2)) return Broken();
-    ASSIGN_OR_RETURN(const absl::string_view response, TakeValue(tag & 7, &message));
-    ASSIGN_OR_RETURN(const absl::string_view output, SoleRawOutput(response));
+    ASSIGN_OR_RETURN(absl::string_view message, TakeBytes(length, &stream));
+    ASSIGN_OR_RETURN(const ProtoField response, TakeField(&message));
+    if (response.number != kInferResponse || response.type != ProtoField::kBytes) return Broken();
+    ASSIGN_OR_RETURN(const absl::string_view output, SoleRawOutput(response.bytes));
     joined.append(output.data(), output.size());
   }
   return joined;
@@ -124,11 +168,10 @@ absl::StatusOr<absl::string_view> SoleRawOutput(absl::string_view response) {
   absl::string_view found;
   int count = 0;
   while (!response.empty()) {
-    ASSIGN_OR_RETURN(const uint64_t tag, TakeVarint(&response));
-    ASSIGN_OR_RETURN(const absl::string_view value, TakeValue(tag & 7, &response));
-    if (tag >> 3 != kRawOutputContents) continue;
-    if ((tag & 7) != 2) return Broken();
-    found = value;
+    ASSIGN_OR_RETURN(const ProtoField field, TakeField(&response));
+    if (field.number != kRawOutputContents) continue;
+    if (field.type != ProtoField::kBytes) return Broken();
+    found = field.bytes;
     ++count;
   }
   if (count == 1) return found;

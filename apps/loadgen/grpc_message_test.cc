@@ -70,6 +70,7 @@ TEST(GrpcMessageCounterTest, CountsInPiecesOfAnySize) {
       WithGrpcPrefix("\x12\x02ok") + WithGrpcPrefix("") + WithGrpcPrefix("\x0a\x02no");
   for (size_t size = 1; size <= bytes.size(); ++size) {
     GrpcMessageCounter counter;
+    counter.Reset(true, false);
     for (size_t at = 0; at < bytes.size(); at += size) {
       EXPECT_EQ(counter.complete(), at == 0 || at == 9 || at == 14) << at;
       counter.Add(absl::string_view(bytes).substr(at, size));
@@ -77,11 +78,55 @@ TEST(GrpcMessageCounterTest, CountsInPiecesOfAnySize) {
     EXPECT_EQ(counter.whole(), 3u);
     EXPECT_TRUE(counter.complete());
     EXPECT_EQ(counter.stream_errors(), 1u);
+    EXPECT_EQ(counter.error(), "no");
     EXPECT_FALSE(counter.compressed());
   }
   GrpcMessageCounter counter;
   counter.Add("\1\0\0\0\0"s);
   EXPECT_TRUE(counter.compressed());
+}
+
+// A ModelStreamInferResponse whose parameters say whether it is the last one; then a long tensor.
+std::string WithFlag(bool final) {
+  const std::string entry = "\x0a\x15triton_final_response\x12\x02\x08"s + (final ? '\1' : '\0');
+  const std::string parameter = "\x22"s + static_cast<char>(entry.size()) + entry;
+  const std::string response = kFields + parameter + "\x32\xb8\x17"s + std::string(3000, 'x');
+  const std::string size{static_cast<char>((response.size() & 0x7f) | 0x80),
+                         static_cast<char>(response.size() >> 7)};
+  return "\x12" + size + response;
+}
+
+TEST(StreamMessageTest, SaysWhetherItIsTheLastOne) {
+  EXPECT_TRUE(ReadStreamMessage(WithFlag(true)).final);
+  EXPECT_FALSE(ReadStreamMessage(WithFlag(false)).final);
+  EXPECT_TRUE(ReadStreamMessage(WithFlag(true).substr(0, 100)).final) << "cut off";
+  EXPECT_FALSE(ReadStreamMessage(WithFlag(true).substr(0, 40)).final) << "cut off too early";
+  EXPECT_FALSE(ReadStreamMessage("").final);
+  EXPECT_FALSE(ReadStreamMessage("\x12").final);
+}
+
+TEST(StreamMessageTest, BringsAnErrorAndTheEnd) {
+  const std::string bytes = "\x0a\x02no" + WithFlag(true);
+  const StreamMessage message = ReadStreamMessage(bytes);
+  EXPECT_TRUE(message.failed);
+  EXPECT_EQ(message.error, "no");
+  EXPECT_TRUE(message.final);
+  EXPECT_EQ(ReadStreamMessage("\x0a\x7fno").error, "no") << "cut off";
+}
+
+TEST(GrpcMessageCounterTest, WatchesForTheLastResponse) {
+  const std::string bytes = WithGrpcPrefix(WithFlag(false)) + WithGrpcPrefix(WithFlag(true));
+  for (const size_t size : {size_t{1}, size_t{7}, bytes.size()}) {
+    GrpcMessageCounter counter;
+    counter.Reset(true, true);
+    for (size_t at = 0; at < bytes.size(); at += size) {
+      EXPECT_FALSE(counter.final());
+      counter.Add(absl::string_view(bytes).substr(at, size));
+    }
+    EXPECT_TRUE(counter.final());
+    counter.Reset(true, true);
+    EXPECT_FALSE(counter.final());
+  }
 }
 
 // A ModelStreamInferResponse with these raw outputs, and its prefix.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/loadgen/endpoint.h"
 #include "apps/loadgen/grpc_connection.h"
 #include "apps/loadgen/request_script.h"
 #include "apps/loadgen/transport.h"
@@ -19,37 +20,46 @@ namespace nereid::bench {
 class GrpcTransport final : public Transport {
  public:
   // `script` gives messages with their prefixes; `calls` may be in flight at a time, in turn on
-  // `channels` TCP connections. With `responses` each slot has a stream (ModelStreamInfer), and a
-  // request is done when so many responses have come. `tls` is null for plain connections and need
-  // not live on. UNAVAILABLE if nobody listens at `address`.
-  static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
-                                                            RequestScript script, int calls,
-                                                            int channels, int responses = 0,
-                                                            const ClientTls* tls = nullptr);
-  // Of a serialized inference.ModelInferRequest; with `sequence_length` each slot sends sequences.
-  static RequestScript Script(const std::string& message, int slots, int sequence_length = 0);
+  // `channels` TCP connections. UNAVAILABLE if nobody listens.
+  static absl::StatusOr<std::unique_ptr<Transport>> Connect(Endpoint endpoint, RequestScript script,
+                                                            int calls, int channels,
+                                                            const GrpcMethod& method);
+  // ModelInfer, or with `responses` ModelStreamInfer, one stream for each slot, where a request is
+  // done when so many responses have come.
+  static GrpcMethod Method(int responses = 0);
+  // ModelStreamInfer, where a request is done with the response that says so.
+  static GrpcMethod StreamUntilFinal();
+  // Sequences of `length` requests on each of `slots`, made of a serialized
+  // inference.ModelInferRequest, with ids from `first_id` on.
+  static RequestScript Sequences(const std::string& message, int slots, int length,
+                                 uint64_t first_id = RequestScript::kFirstId);
   ~GrpcTransport() override;
 
   int slots() const override { return static_cast<int>(calls_.size()); }
   absl::Status Send(int slot) override;
   absl::Status Poll(BenchTime until, std::vector<Completion>* done) override;
+  std::string error(int slot) const override { return calls_[static_cast<size_t>(slot)].Failure(); }
+  bool EndSequence(int slot) override { return script_.EndSequence(slot); }
   void KeepAnswers(bool keep) override;
   absl::string_view answer(int slot) const override;
 
  private:
   struct Channel {
-    std::unique_ptr<GrpcConnection> connection;
-    bool writing = false;  // waits until the socket accepts more
+    std::unique_ptr<GrpcConnection> connection;  // null: lost
+    bool writing = false;                        // waits until the socket accepts more
   };
 
-  GrpcTransport(RequestScript script, int calls, int responses);
-  absl::Status Open(const std::string& address, int channels, const ClientTls* tls);
+  GrpcTransport(Endpoint endpoint, RequestScript script, int calls, const GrpcMethod& method);
+  absl::Status Open(int channel);
+  // Ends the connection, and all calls on it without success.
+  void Lose(int channel, const absl::Status& why, std::vector<Completion>* done);
   absl::Status Flush(int channel);
   absl::Status Read(int channel, std::vector<Completion>* done);
 
   // Takes the tensor of an answer that was kept.
   absl::Status TakeTensor(size_t slot);
 
+  const Endpoint endpoint_;
   RequestScript script_;
   const GrpcMethod method_;
   int epoll_ = -1;

@@ -174,14 +174,24 @@ class GrpcTransportTest : public ::testing::Test {
   void TearDown() override { close(listener_); }
 
   void Connect(const std::string& request, int calls, int channels = 1, int responses = 0) {
-    auto transport = GrpcTransport::Connect(address_, GrpcTransport::Script(request, calls), calls,
-                                            channels, responses);
+    Open(request, calls, channels, GrpcTransport::Method(responses));
+  }
+  void Open(const std::string& request, int calls, int channels, const GrpcMethod& method) {
+    auto transport = GrpcTransport::Connect(Server(), RequestScript(WithGrpcPrefix(request)), calls,
+                                            channels, method);
     ASSERT_TRUE(transport.ok()) << transport.status();
     transport_ = *std::move(transport);
     for (int fd = accept(listener_, nullptr, nullptr); fd >= 0;
          fd = accept(listener_, nullptr, nullptr)) {
       servers_.push_back(std::make_unique<FakeServer>(fd, &behaviour_));
     }
+  }
+
+  Endpoint Server() const {
+    Endpoint endpoint;
+    endpoint.address = address_;
+    endpoint.headers = headers_;
+    return endpoint;
   }
 
   // Sends on all slots and returns how each of them ended.
@@ -213,6 +223,7 @@ class GrpcTransportTest : public ::testing::Test {
 
   int listener_ = -1;
   std::string address_;
+  std::vector<std::pair<std::string, std::string>> headers_;
   Behaviour behaviour_;
   std::unique_ptr<Transport> transport_;
   std::vector<std::unique_ptr<FakeServer>> servers_;
@@ -312,6 +323,7 @@ TEST_F(GrpcTransportTest, AStreamThatEndsIsAFailure) {
 TEST_F(GrpcTransportTest, AStatusOtherThanOkIsAFailure) {
   behaviour_.grpc_status = "14";
   EXPECT_FALSE(OneCallSucceeds());
+  EXPECT_EQ(transport_->error(0), "UNAVAILABLE: ");
 }
 
 TEST_F(GrpcTransportTest, MissingTrailersAreAFailure) {
@@ -321,7 +333,9 @@ TEST_F(GrpcTransportTest, MissingTrailersAreAFailure) {
 
 TEST_F(GrpcTransportTest, AnotherHttpStatusIsAFailure) {
   behaviour_.status = "503";
+  behaviour_.grpc_status = "";
   EXPECT_FALSE(OneCallSucceeds());
+  EXPECT_EQ(transport_->error(0), "HTTP 503 and no gRPC");
 }
 
 TEST_F(GrpcTransportTest, HalfAMessageIsAFailure) {
@@ -334,24 +348,58 @@ TEST_F(GrpcTransportTest, ACompressedMessageIsAFailure) {
   EXPECT_FALSE(OneCallSucceeds());
 }
 
-TEST_F(GrpcTransportTest, ALostConnectionEndsTheRun) {
+TEST_F(GrpcTransportTest, ALostConnectionFailsItsRequestsAndIsReplaced) {
   Connect(
       "\x32\x01"
       "a",
-      1);
+      2);
   servers_.clear();
   std::vector<Transport::Completion> done;
   ASSERT_TRUE(transport_->Send(0).ok());
-  absl::Status status;
   const BenchTime deadline = BenchClock::now() + std::chrono::seconds(20);
-  while (status.ok() && BenchClock::now() < deadline) status = transport_->Poll(deadline, &done);
-  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  while (done.empty() && BenchClock::now() < deadline) {
+    ASSERT_TRUE(transport_->Poll(deadline, &done).ok());
+  }
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_FALSE(done[0].ok);
+  EXPECT_NE(transport_->error(0), "");
+  ASSERT_TRUE(transport_->Send(1).ok());
+  EXPECT_GE(accept(listener_, nullptr, nullptr), 0);
+  close(std::exchange(listener_, -1));
+  done.clear();
+  transport_ = nullptr;
 }
 
 TEST_F(GrpcTransportTest, NobodyListens) {
   close(std::exchange(listener_, -1));
-  EXPECT_EQ(GrpcTransport::Connect(address_, GrpcTransport::Script("", 1), 1, 1).status().code(),
+  EXPECT_EQ(GrpcTransport::Connect(Server(), RequestScript(""), 1, 1, GrpcTransport::Method())
+                .status()
+                .code(),
             absl::StatusCode::kUnavailable);
+}
+
+// A key may be longer than the lengths that fit into one byte.
+TEST_F(GrpcTransportTest, HeadersOfTheUser) {
+  headers_ = {{"authorization", "Bearer " + std::string(300, 'k')}, {"x", ""}};
+  ASSERT_TRUE(OneCallSucceeds());
+  RoundTrip();
+  for (const auto& [name, value] : headers_) EXPECT_EQ(servers_[0]->last_headers.at(name), value);
+}
+
+TEST_F(GrpcTransportTest, AStreamUntilItsLastResponse) {
+  const std::string parameter = "\x22\x1b\x0a\x15triton_final_response\x12\x02\x08\x01";
+  behaviour_ = {WithGrpcPrefix(kStreamed) + WithGrpcPrefix("\x12\x1d" + parameter), "200", "", 1};
+  Open("request", 1, 1, GrpcTransport::StreamUntilFinal());
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(RoundTrip(), (std::map<int, bool>{{0, true}}));
+  }
+}
+
+TEST_F(GrpcTransportTest, AStreamsErrorEndsTheRequest) {
+  behaviour_ = {WithGrpcPrefix(kStreamedError), "200", "", 1};
+  Open("request", 1, 1, GrpcTransport::StreamUntilFinal());
+  EXPECT_EQ(RoundTrip(), (std::map<int, bool>{{0, false}}));
+  EXPECT_EQ(transport_->error(0), "no");
 }
 
 }  // namespace

@@ -20,33 +20,6 @@ namespace {
 constexpr size_t kScratchBytes = 512 << 10;
 constexpr size_t kMaxHeadBytes = 64 << 10;
 
-std::string RenderRequest(const std::string& address, const HttpRequestText& request) {
-  std::string text = absl::StrCat("POST ", request.path, " HTTP/1.1\r\nHost: ", address,
-                                  "\r\nContent-Length: ", request.body.size(), "\r\n");
-  if (request.header_length >= 0) {
-    absl::StrAppend(&text, "Content-Type: application/octet-stream\r\n",
-                    "Inference-Header-Content-Length: ", request.header_length, "\r\n");
-  } else {
-    absl::StrAppend(&text, "Content-Type: application/json\r\n");
-  }
-  absl::StrAppend(&text, "\r\n", request.body);
-  return text;
-}
-
-absl::StatusOr<RequestScript> MakeScript(const std::string& address, const HttpRequestText& request,
-                                         int connections) {
-  if (request.sequence_length == 0) return RequestScript(RenderRequest(address, request));
-  RETURN_IF_ERROR(HttpBodyOfStep(request.body, {}).status());
-  return RequestScript(connections, request.sequence_length, [&](const SequenceStep& step) {
-    HttpRequestText of_step = request;
-    of_step.body = *HttpBodyOfStep(request.body, step);
-    if (request.header_length >= 0) {
-      of_step.header_length += static_cast<int64_t>(of_step.body.size() - request.body.size());
-    }
-    return RenderRequest(address, of_step);
-  });
-}
-
 // The value of the header `name` (in any case) in a head; `missing` if it is absent.
 absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view name,
                                       uint64_t missing) {
@@ -66,43 +39,91 @@ absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view 
 
 }  // namespace
 
-HttpTransport::HttpTransport(RequestScript script)
-    : script_(std::move(script)), scratch_(new char[kScratchBytes]) {}
+HttpTransport::HttpTransport(Endpoint endpoint, RequestScript script)
+    : endpoint_(std::move(endpoint)),
+      script_(std::move(script)),
+      scratch_(new char[kScratchBytes]) {}
 
 HttpTransport::~HttpTransport() {
   if (epoll_ >= 0) close(epoll_);
 }
 
-absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Connect(const std::string& address,
-                                                                  const HttpRequestText& request,
-                                                                  int connections,
-                                                                  const ClientTls* tls) {
-  ASSIGN_OR_RETURN(RequestScript script, MakeScript(address, request, connections));
-  std::unique_ptr<HttpTransport> transport(new HttpTransport(std::move(script)));
-  RETURN_IF_ERROR(transport->Open(address, connections, tls));
+std::string HttpTransport::Render(const Endpoint& endpoint, const HttpRequestText& request) {
+  std::string text =
+      absl::StrCat(request.method, " ", request.path, " HTTP/1.1\r\nHost: ", endpoint.Authority(),
+                   "\r\nContent-Length: ", request.body.size(), "\r\n");
+  if (request.header_length >= 0) {
+    absl::StrAppend(&text, "Content-Type: application/octet-stream\r\n",
+                    "Inference-Header-Content-Length: ", request.header_length, "\r\n");
+  } else {
+    absl::StrAppend(&text, "Content-Type: application/json\r\n");
+  }
+  for (const auto& [name, value] : endpoint.headers) {
+    absl::StrAppend(&text, name, ": ", value, "\r\n");
+  }
+  absl::StrAppend(&text, "\r\n", request.body);
+  return text;
+}
+
+absl::StatusOr<RequestScript> HttpTransport::Sequences(const Endpoint& endpoint,
+                                                       const HttpRequestText& request, int slots,
+                                                       int length, uint64_t first_id) {
+  RETURN_IF_ERROR(HttpBodyOfStep(request.body, {}).status());
+  const auto render = [&](const SequenceStep& step) {
+    SequenceText of_body = *HttpBodyOfStep(request.body, step);
+    HttpRequestText of_step = request;
+    of_step.body = std::move(of_body.bytes);
+    if (request.header_length >= 0) {
+      of_step.header_length += static_cast<int64_t>(of_step.body.size() - request.body.size());
+    }
+    SequenceText text{Render(endpoint, of_step)};
+    text.id_at = text.bytes.size() - of_step.body.size() + of_body.id_at;
+    return text;
+  };
+  return RequestScript(slots, length, RequestScript::IdForm::kDecimal, render, first_id);
+}
+
+absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Connect(Endpoint endpoint,
+                                                                  RequestScript script,
+                                                                  int connections) {
+  std::unique_ptr<HttpTransport> transport(
+      new HttpTransport(std::move(endpoint), std::move(script)));
+  ASSIGN_OR_RETURN(transport->epoll_, MakeEpoll());
+  transport->connections_.resize(static_cast<size_t>(connections));
+  for (int slot = 0; slot < connections; ++slot) RETURN_IF_ERROR(transport->Open(slot));
   return transport;
 }
 
-absl::Status HttpTransport::Open(const std::string& address, int connections,
-                                 const ClientTls* tls) {
-  ASSIGN_OR_RETURN(epoll_, MakeEpoll());
-  connections_.resize(static_cast<size_t>(connections));
-  for (int slot = 0; slot < connections; ++slot) {
-    Connection& connection = connections_[static_cast<size_t>(slot)];
-    ASSIGN_OR_RETURN(connection.socket, ClientSocket::Connect(address, tls));
-    RETURN_IF_ERROR(Watch(epoll_, EPOLL_CTL_ADD, connection.socket.fd(), EPOLLIN, slot));
-  }
-  return absl::OkStatus();
+absl::Status HttpTransport::Open(int slot) {
+  Connection& connection = connections_[static_cast<size_t>(slot)];
+  ASSIGN_OR_RETURN(connection.socket, ClientSocket::Connect(endpoint_.address, endpoint_.tls));
+  connection.open = true;
+  connection.writing = false;
+  return Watch(epoll_, EPOLL_CTL_ADD, connection.socket.fd(), EPOLLIN, slot);
+}
+
+void HttpTransport::Lose(int slot, const absl::Status& why, std::vector<Completion>* done) {
+  Connection& connection = connections_[static_cast<size_t>(slot)];
+  connection.socket = ClientSocket();  // a closed descriptor leaves epoll by itself
+  connection.open = false;
+  if (!std::exchange(connection.waiting, false)) return;
+  connection.lost = std::string(why.message());
+  done->push_back({slot, false});
 }
 
 absl::Status HttpTransport::Send(int slot) {
   Connection& connection = connections_[static_cast<size_t>(slot)];
+  if (!connection.open) RETURN_IF_ERROR(Open(slot));
   connection.request = script_.Next(slot);
   connection.sent = 0;
   connection.have_head = false;
   connection.head.clear();
   connection.body.clear();
-  return Write(slot);
+  connection.lost.clear();
+  connection.waiting = true;
+  // What fails here is found again, and counted, when the socket is read.
+  Write(slot).IgnoreError();
+  return absl::OkStatus();
 }
 
 absl::Status HttpTransport::Write(int slot) {
@@ -128,12 +149,20 @@ absl::Status HttpTransport::Poll(BenchTime until, std::vector<Completion>* done)
   for (int i = 0; i < count; ++i) {
     const int slot = static_cast<int>(events[static_cast<size_t>(i)].data.u32);
     const uint32_t what = events[static_cast<size_t>(i)].events;
-    if ((what & EPOLLOUT) != 0) RETURN_IF_ERROR(Write(slot));
-    if ((what & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) continue;
     Connection& connection = connections_[static_cast<size_t>(slot)];
+    // A server that refuses a long request answers before it closes: so the answer is read first.
     bool complete = false;
-    RETURN_IF_ERROR(Read(&connection, &complete));
-    if (complete) done->push_back({slot, connection.ok});
+    absl::Status status;
+    if ((what & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) status = Read(&connection, &complete);
+    if (status.ok() && !complete && (what & EPOLLOUT) != 0) status = Write(slot);
+    if (!status.ok()) {
+      Lose(slot, status, done);
+    } else if (complete) {
+      connection.waiting = false;
+      done->push_back({slot, connection.ok});
+      // The rest of a request that the server did not want.
+      if (connection.sent < connection.request.size()) Lose(slot, status, done);
+    }
   }
   return absl::OkStatus();
 }
@@ -141,16 +170,32 @@ absl::Status HttpTransport::Poll(BenchTime until, std::vector<Completion>* done)
 absl::Status HttpTransport::Read(Connection* connection, bool* complete) {
   ASSIGN_OR_RETURN(const size_t got, connection->socket.Read({scratch_.get(), kScratchBytes}));
   if (got == 0) return absl::OkStatus();
+  if (!connection->waiting) return absl::DataLossError("an answer that nobody asked for");
   absl::string_view arrived(scratch_.get(), got);
   if (!connection->have_head) RETURN_IF_ERROR(TakeHead(connection, &arrived));
   if (!connection->have_head) return absl::OkStatus();
   if (arrived.size() > connection->body_left) {
     return absl::DataLossError("more bytes than the answer has");
   }
-  if (keep_) connection->body.append(arrived.data(), arrived.size());
-  connection->body_left -= arrived.size();
+  TakeBody(connection, arrived);
   *complete = connection->body_left == 0;
   return absl::OkStatus();
+}
+
+void HttpTransport::TakeBody(Connection* connection, absl::string_view arrived) {
+  connection->body_left -= arrived.size();
+  if (connection->ok && !keep_) return;
+  const size_t most = connection->ok
+                          ? arrived.size()
+                          : kMostErrorBytes - std::min(kMostErrorBytes, connection->body.size());
+  arrived = arrived.substr(0, most);
+  connection->body.append(arrived.data(), arrived.size());
+}
+
+std::string HttpTransport::error(int slot) const {
+  const Connection& connection = connections_[static_cast<size_t>(slot)];
+  if (!connection.lost.empty()) return connection.lost;
+  return absl::StrCat(connection.status_line, connection.body.empty() ? "" : ": ", connection.body);
 }
 
 absl::Status HttpTransport::TakeHead(Connection* connection, absl::string_view* arrived) {
@@ -172,9 +217,14 @@ absl::Status HttpTransport::TakeHead(Connection* connection, absl::string_view* 
   const absl::string_view head = text.substr(0, end);
   if (!absl::StartsWith(head, "HTTP/1.1 ")) return absl::DataLossError("no HTTP/1.1 answer");
   connection->ok = absl::StartsWith(head.substr(9), "200");
+  if (!connection->ok) {
+    connection->status_line =
+        absl::StrCat("HTTP ", head.substr(9, std::min(head.find("\r\n"), kMostErrorBytes) - 9));
+  }
   static constexpr uint64_t kNone = ~uint64_t{0};
   ASSIGN_OR_RETURN(connection->body_left, NumberHeader(head, "Content-Length", kNone));
-  if (connection->body_left == kNone) return absl::DataLossError("no Content-Length");
+  if (connection->body_left == kNone)
+    return absl::DataLossError("an answer without Content-Length, which this client needs");
   ASSIGN_OR_RETURN(connection->header_length,
                    NumberHeader(head, "Inference-Header-Content-Length", 0));
   connection->have_head = true;

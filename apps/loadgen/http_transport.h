@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/loadgen/client_socket.h"
+#include "apps/loadgen/endpoint.h"
 #include "apps/loadgen/request_script.h"
 #include "apps/loadgen/transport.h"
 
@@ -21,30 +22,37 @@ struct HttpRequestText {
   std::string body;
   // Value of Inference-Header-Content-Length; negative: no such header, the body is JSON.
   int64_t header_length = -1;
-  // Requests of a sequence on each connection; 0: no sequences.
-  int sequence_length = 0;
+  std::string method = "POST";
 };
 
 class HttpTransport final : public Transport {
  public:
-  // Connects to the IPv4 address "a.b.c.d:port"; `tls` is null for plain connections and need not
-  // live on. UNAVAILABLE if that fails, INVALID_ARGUMENT if the body must be part of a sequence but
-  // cannot be.
-  static absl::StatusOr<std::unique_ptr<Transport>> Connect(const std::string& address,
-                                                            const HttpRequestText& request,
-                                                            int connections,
-                                                            const ClientTls* tls = nullptr);
+  // Connects `connections` times. UNAVAILABLE if that fails.
+  static absl::StatusOr<std::unique_ptr<Transport>> Connect(Endpoint endpoint, RequestScript script,
+                                                            int connections);
+  // `request` as it goes over the wire.
+  static std::string Render(const Endpoint& endpoint, const HttpRequestText& request);
+  // Sequences of `length` requests on each of `slots` connections, with ids from `first_id` on.
+  // INVALID_ARGUMENT if the body is no JSON object.
+  static absl::StatusOr<RequestScript> Sequences(const Endpoint& endpoint,
+                                                 const HttpRequestText& request, int slots,
+                                                 int length,
+                                                 uint64_t first_id = RequestScript::kFirstId);
   ~HttpTransport() override;
 
   int slots() const override { return static_cast<int>(connections_.size()); }
   absl::Status Send(int slot) override;
   absl::Status Poll(BenchTime until, std::vector<Completion>* done) override;
+  std::string error(int slot) const override;
+  bool EndSequence(int slot) override { return script_.EndSequence(slot); }
   void KeepAnswers(bool keep) override { keep_ = keep; }
   absl::string_view answer(int slot) const override;
 
  private:
   struct Connection {
     ClientSocket socket;
+    bool open = false;
+    bool waiting = false;       // for an answer
     absl::string_view request;  // the request in progress
     size_t sent = 0;            // bytes of the request written
     bool writing = false;       // waits until the socket accepts more
@@ -53,16 +61,22 @@ class HttpTransport final : public Transport {
     uint64_t body_left = 0;    // bytes of its body still to come
     size_t header_length = 0;  // length of the JSON before the binary part
     std::string head;          // the part that has arrived
-    std::string body;          // if answers are kept
+    std::string status_line;   // of an answer without success
+    std::string body;          // if answers are kept; of a failure its beginning
+    std::string lost;          // why the connection was lost, if that ended the request
   };
 
-  explicit HttpTransport(RequestScript script);
-  absl::Status Open(const std::string& address, int connections, const ClientTls* tls);
+  HttpTransport(Endpoint endpoint, RequestScript script);
+  absl::Status Open(int slot);
+  // Ends the connection, and the request on it without success.
+  void Lose(int slot, const absl::Status& why, std::vector<Completion>* done);
   absl::Status Write(int slot);
   // Reads once; sets `complete` when the answer is whole.
   absl::Status Read(Connection* connection, bool* complete);
   absl::Status TakeHead(Connection* connection, absl::string_view* arrived);
+  void TakeBody(Connection* connection, absl::string_view arrived);
 
+  const Endpoint endpoint_;
   RequestScript script_;
   int epoll_ = -1;
   bool keep_ = false;

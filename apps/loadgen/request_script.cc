@@ -33,43 +33,74 @@ void AppendParameter(absl::string_view name, char tag, uint64_t value, std::stri
   AppendBytes(kRequestParameters, entry, message);
 }
 
+// All ids are equally long, so that one takes the place of another.
+void WriteId(RequestScript::IdForm form, uint64_t id, SequenceText* text) {
+  const std::string bytes = form == RequestScript::IdForm::kDecimal ? absl::StrCat(id) : Varint(id);
+  text->bytes.replace(text->id_at, bytes.size(), bytes);
+}
+
 }  // namespace
 
-RequestScript::RequestScript(int slots, int length, const Render& render)
-    : length_(length), positions_(static_cast<size_t>(slots)) {
+RequestScript::RequestScript(const std::vector<std::string>& requests) {
+  for (const std::string& request : requests) texts_.push_back({request, 0});
+}
+
+RequestScript::RequestScript(int slots, int length, IdForm form, const Render& render,
+                             uint64_t first_id)
+    : length_(length), form_(form), next_id_(first_id), slots_(static_cast<size_t>(slots)) {
   for (int slot = 0; slot < slots; ++slot) {
-    const auto id = static_cast<uint64_t>(slot) + 1;
-    texts_.push_back(render({id, true, false}));
-    texts_.push_back(render({id, false, false}));
-    texts_.push_back(render({id, false, true}));
+    texts_.push_back(render({kFirstId, true, length == 1}));
+    texts_.push_back(render({kFirstId, false, false}));
+    texts_.push_back(render({kFirstId, false, true}));
   }
 }
 
 absl::string_view RequestScript::Next(int slot) {
-  if (length_ == 0) return texts_[0];
+  if (length_ == 0) {
+    const absl::string_view text = texts_[turn_].bytes;
+    turn_ = turn_ + 1 < texts_.size() ? turn_ + 1 : 0;
+    return text;
+  }
   const auto index = static_cast<size_t>(slot);
-  const int position = positions_[index];
-  positions_[index] = (position + 1) % length_;
-  const size_t which = position == 0 ? 0 : position == length_ - 1 ? 2 : 1;
-  return texts_[index * kTextsOfSlot + which];
+  Slot& state = slots_[index];
+  if (state.position == 0) {
+    state.id = next_id_;
+    next_id_ = next_id_ < kLastId ? next_id_ + 1 : kFirstId;
+  }
+  const size_t which = state.position == 0 ? 0 : state.position == length_ - 1 ? 2 : 1;
+  state.position = (state.position + 1) % length_;
+  SequenceText& text = texts_[index * kTextsOfSlot + which];
+  WriteId(form_, state.id, &text);
+  return text.bytes;
 }
 
-absl::StatusOr<std::string> HttpBodyOfStep(absl::string_view body, const SequenceStep& step) {
+bool RequestScript::EndSequence(int slot) {
+  if (length_ == 0) return false;
+  Slot& state = slots_[static_cast<size_t>(slot)];
+  if (state.position == 0) return false;
+  state.position = length_ - 1;
+  return true;
+}
+
+absl::StatusOr<SequenceText> HttpBodyOfStep(absl::string_view body, const SequenceStep& step) {
+  static constexpr absl::string_view kBeforeId = R"({"parameters":{"sequence_id":)";
   if (body.empty() || body.front() != '{') {
     return absl::InvalidArgumentError("the body is no JSON object");
   }
-  return absl::StrCat(R"({"parameters":{"sequence_id":)", step.id, R"(,"sequence_start":)",
-                      step.start ? "true" : "false", R"(,"sequence_end":)",
-                      step.end ? "true" : "false", "},", body.substr(1));
+  return SequenceText{
+      absl::StrCat(kBeforeId, step.id, R"(,"sequence_start":)", step.start ? "true" : "false",
+                   R"(,"sequence_end":)", step.end ? "true" : "false", "},", body.substr(1)),
+      kBeforeId.size()};
 }
 
-std::string GrpcMessageOfStep(absl::string_view message, const SequenceStep& step) {
+SequenceText GrpcMessageOfStep(absl::string_view message, const SequenceStep& step) {
   // The order does not matter: protobuf collects the entries of a map from the whole message.
-  std::string bytes(message);
-  AppendParameter("sequence_id", kIntParameter, step.id, &bytes);
-  AppendParameter("sequence_start", kBoolParameter, step.start ? 1 : 0, &bytes);
-  AppendParameter("sequence_end", kBoolParameter, step.end ? 1 : 0, &bytes);
-  return bytes;
+  SequenceText text{std::string(message)};
+  AppendParameter("sequence_id", kIntParameter, step.id, &text.bytes);
+  text.id_at = text.bytes.size() - Varint(step.id).size();
+  AppendParameter("sequence_start", kBoolParameter, step.start ? 1 : 0, &text.bytes);
+  AppendParameter("sequence_end", kBoolParameter, step.end ? 1 : 0, &text.bytes);
+  return text;
 }
 
 }  // namespace nereid::bench

@@ -1,8 +1,7 @@
 #include "apps/loadgen/sockets.h"
 
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
-#include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -11,26 +10,42 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace nereid::bench {
+namespace {
+
+constexpr time_t kPatienceSeconds = 10;
+
+}  // namespace
 
 absl::Status SystemError(absl::string_view what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
 }
 
 absl::StatusOr<int> ConnectTcp(const std::string& address) {
-  const size_t colon = address.rfind(':');
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  int port = 0;
-  if (colon == std::string::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) ||
-      inet_pton(AF_INET, address.substr(0, colon).c_str(), &to.sin_addr) != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("no IPv4 address and port: ", address));
+  const size_t colon = std::min(address.rfind(':'), address.size());
+  std::string host = address.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
   }
-  to.sin_port = htons(static_cast<uint16_t>(port));
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (colon == address.size() ||
+      getaddrinfo(host.c_str(), address.c_str() + colon + 1, &hints, &found) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("no IP address and port: ", address));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> to(found, &freeaddrinfo);
+  const int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return SystemError("socket");
-  if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
+  // For the connection and the handshake of TLS; whatever comes after never waits.
+  const timeval patience{kPatienceSeconds, 0};
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (connect(fd, to->ai_addr, to->ai_addrlen) != 0) {
+    if (errno == EINPROGRESS) errno = ETIMEDOUT;
     const absl::Status error = SystemError(absl::StrCat("connect to ", address));
     close(fd);
     return error;

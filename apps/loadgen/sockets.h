@@ -20,8 +20,9 @@ namespace nereid::bench {
 // UNAVAILABLE with `what` and the text of errno.
 absl::Status SystemError(absl::string_view what);
 
-// A TCP connection to the IPv4 address "a.b.c.d:port" that sends at once (TCP_NODELAY); the caller
-// closes it. INVALID_ARGUMENT for another address, UNAVAILABLE if nobody listens.
+// A TCP connection to "a.b.c.d:port" or "[IPv6]:port" that sends at once (TCP_NODELAY); the caller
+// closes it. Waits for at most ten seconds. INVALID_ARGUMENT for another address, UNAVAILABLE if
+// nobody listens.
 absl::StatusOr<int> ConnectTcp(const std::string& address);
 
 // Sends a beginning of `pieces` to a socket and returns its length, 0 if the socket takes nothing

@@ -49,9 +49,15 @@ class EchoConnectionTest : public ::testing::Test {
     echo_ = std::make_unique<EchoConnection>(fd, &options_);
   }
 
+  Endpoint Server() const {
+    Endpoint endpoint;
+    endpoint.address = address_;
+    return endpoint;
+  }
+
   void Connect(const std::string& request, int calls, int responses = 0) {
-    auto transport = GrpcTransport::Connect(address_, GrpcTransport::Script(request, calls), calls,
-                                            1, responses);
+    auto transport = GrpcTransport::Connect(Server(), RequestScript(WithGrpcPrefix(request)), calls,
+                                            1, GrpcTransport::Method(responses));
     ASSERT_TRUE(transport.ok()) << transport.status();
     transport_ = *std::move(transport);
     transport_->KeepAnswers(true);
@@ -81,7 +87,7 @@ class EchoConnectionTest : public ::testing::Test {
 
   // The bytes that answer `bytes` in one call, which may be anything.
   std::string Ask(const char* path, const std::string& bytes, uint64_t responses = 0) {
-    auto connection = GrpcConnection::Connect(address_, {path, responses}, nullptr);
+    auto connection = GrpcConnection::Connect(Server(), {path, responses});
     EXPECT_TRUE(connection.ok());
     Accept();
     GrpcCall call;

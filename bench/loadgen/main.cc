@@ -12,6 +12,7 @@
 
 #include "apps/loadgen/cpu_time.h"
 #include "apps/loadgen/driver.h"
+#include "apps/loadgen/grpc_message.h"
 #include "apps/loadgen/grpc_transport.h"
 #include "apps/loadgen/http_transport.h"
 #include "base/json_writer.h"
@@ -28,27 +29,34 @@ absl::StatusOr<std::string> ReadFile(const std::string& name) {
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-absl::StatusOr<std::unique_ptr<Transport>> Connect(const Options& options) {
+// `tls`: null for plain connections.
+absl::StatusOr<std::unique_ptr<Transport>> Connect(const Options& options, const ClientTls* tls) {
   ASSIGN_OR_RETURN(std::string body, ReadFile(options.body_file));
-  std::optional<ClientTls> tls;
-  if (options.tls) {
-    ASSIGN_OR_RETURN(tls, ClientTls::Make(options.grpc ? "h2" : "http/1.1"));
-  }
-  const ClientTls* const security = tls.has_value() ? &*tls : nullptr;
+  Endpoint endpoint;
+  endpoint.address = options.address;
+  endpoint.tls = tls;
   if (options.grpc) {
-    return GrpcTransport::Connect(
-        options.address, GrpcTransport::Script(body, options.concurrency, options.sequence_length),
-        options.concurrency, options.channels, options.responses, security);
+    RequestScript script =
+        options.sequence_length == 0
+            ? RequestScript(WithGrpcPrefix(body))
+            : GrpcTransport::Sequences(body, options.concurrency, options.sequence_length);
+    return GrpcTransport::Connect(std::move(endpoint), std::move(script), options.concurrency,
+                                  options.channels, GrpcTransport::Method(options.responses));
   }
-  return HttpTransport::Connect(
-      options.address,
-      {options.path, std::move(body), options.header_length, options.sequence_length},
-      options.concurrency, security);
+  const HttpRequestText request{options.path, std::move(body), options.header_length};
+  if (options.sequence_length == 0) {
+    return HttpTransport::Connect(endpoint, RequestScript(HttpTransport::Render(endpoint, request)),
+                                  options.concurrency);
+  }
+  ASSIGN_OR_RETURN(
+      RequestScript script,
+      HttpTransport::Sequences(endpoint, request, options.concurrency, options.sequence_length));
+  return HttpTransport::Connect(endpoint, std::move(script), options.concurrency);
 }
 
 absl::StatusOr<Measured> Load(const Options& options, Transport* transport, double seconds) {
   if (options.rate > 0) {
-    return RunOpen(transport, DueTimes(options.arrivals, options.rate, seconds, options.seed),
+    return RunOpen(transport, ArrivalTimes(options.arrivals, options.rate, seconds, options.seed),
                    std::chrono::microseconds(options.within_us));
   }
   return RunClosed(transport, std::chrono::duration_cast<BenchClock::duration>(
@@ -125,7 +133,12 @@ absl::StatusOr<std::string> MeasureOnce(const Options& options, Transport* trans
 absl::Status Run(const Options& options) {
   ASSIGN_OR_RETURN(const std::string expected, ReadFile(options.expect_file));
   ASSIGN_OR_RETURN(const Reference reference, Reference::Parse(expected));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport, Connect(options));
+  std::optional<ClientTls> tls;
+  if (options.tls) {
+    ASSIGN_OR_RETURN(tls, ClientTls::Make(options.grpc ? "h2" : "http/1.1"));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Transport> transport,
+                   Connect(options, tls.has_value() ? &*tls : nullptr));
   RETURN_IF_ERROR(CheckAnswers(transport.get(), reference, options.expect_form, options.checks,
                                AnswerFile(options.answer_file, expected.size())));
   RETURN_IF_ERROR(Load(options, transport.get(), options.warmup_seconds).status());

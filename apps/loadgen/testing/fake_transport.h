@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "apps/loadgen/transport.h"
@@ -35,12 +37,15 @@ class FakeTransport final : public Transport {
     }
     return absl::OkStatus();
   }
+  std::string error(int) const override { return "no"; }
+  bool EndSequence(int slot) override { return open_sequences.erase(slot) > 0; }
   void KeepAnswers(bool keep) override { keeps = keep; }
   absl::string_view answer(int) const override {
     return absl::string_view(reinterpret_cast<const char*>(&value), sizeof value);
   }
 
   std::function<void()> on_send;
+  std::set<int> open_sequences;
   bool ok = true;
   bool keeps = false;
   float value = 4.5f;
