@@ -25,7 +25,7 @@ namespace nereid::bench {
 
 // Which method is called, and how its calls end.
 struct GrpcMethod {
-  absl::string_view path;  // of static storage
+  absl::string_view path;  // not owned
   // Both empty: unary. Otherwise a call is a stream that stays open: each Start sends one request
   // on it, and is done when this many messages have arrived,
   uint64_t responses = 0;

@@ -48,4 +48,31 @@ int64_t Histogram::Percentile(double fraction) const {
   return max_;
 }
 
+double Histogram::ShareUpTo(int64_t value) const {
+  if (count_ == 0) return 0;
+  if (value >= max_) return 1;
+  uint64_t seen = 0;
+  for (size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+    if (EndOf(bucket) > static_cast<uint64_t>(std::max<int64_t>(value, 0))) break;
+    seen += buckets_[bucket];
+  }
+  return static_cast<double>(seen) / static_cast<double>(count_);
+}
+
+void Histogram::Merge(const Histogram& other) {
+  for (size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+    buckets_[bucket] += other.buckets_[bucket];
+  }
+  count_ += other.count_;
+  max_ = std::max(max_, other.max_);
+  sum_ += other.sum_;
+}
+
+void Histogram::Clear() {
+  std::fill(buckets_.begin(), buckets_.end(), 0);
+  count_ = 0;
+  max_ = 0;
+  sum_ = 0;
+}
+
 }  // namespace nereid::bench

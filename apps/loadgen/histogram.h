@@ -22,6 +22,12 @@ class Histogram {
   // The smallest value that at least `fraction` (0..1) of the values do not exceed, rounded up to
   // the end of its bucket, but never past max(). 0 when there are no values.
   int64_t Percentile(double fraction) const;
+  // The share of the values that do not exceed `value`, give or take a bucket.
+  double ShareUpTo(int64_t value) const;
+
+  // Adds the values of `other`.
+  void Merge(const Histogram& other);
+  void Clear();
 
  private:
   static size_t BucketOf(uint64_t value);

@@ -51,5 +51,24 @@ TEST(HistogramTest, NegativeCountsAsZero) {
   EXPECT_EQ(histogram.max(), 0);
 }
 
+TEST(HistogramTest, MergesAndBeginsAnew) {
+  Histogram a;
+  Histogram b;
+  for (int i = 1; i <= 50; ++i) a.Add(i);
+  for (int i = 51; i <= 100; ++i) b.Add(i);
+  a.Merge(b);
+  EXPECT_EQ(a.count(), 100u);
+  EXPECT_EQ(a.max(), 100);
+  EXPECT_EQ(a.Percentile(0.5), 50);
+  EXPECT_DOUBLE_EQ(a.mean(), 50.5);
+  EXPECT_DOUBLE_EQ(a.ShareUpTo(25), 0.25);
+  EXPECT_DOUBLE_EQ(a.ShareUpTo(1000), 1);
+  EXPECT_DOUBLE_EQ(a.ShareUpTo(-1), 0);
+  a.Clear();
+  EXPECT_EQ(a.count(), 0u);
+  EXPECT_EQ(a.Percentile(1), 0);
+  EXPECT_DOUBLE_EQ(a.ShareUpTo(1), 0);
+}
+
 }  // namespace
 }  // namespace nereid::bench

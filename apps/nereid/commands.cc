@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "backend_check/command.h"
+#include "bench/bench_command.h"
 #include "check.h"
 #include "explain/explain_command.h"
 #include "print_documents.h"
@@ -30,6 +31,10 @@ int RunExplain(const std::vector<std::string>& args, Settings, std::ostream& out
   return ExplainCommand(args, wanted && isatty(STDOUT_FILENO) != 0, out, err);
 }
 
+int RunBench(const std::vector<std::string>& args, Settings, std::ostream& out, std::ostream& err) {
+  return BenchCommand(args, out, err);
+}
+
 }  // namespace
 
 absl::Span<const Command> Commands() {
@@ -40,6 +45,7 @@ absl::Span<const Command> Commands() {
       {"probe", "ask a running server whether it is ready", kProbeUsage, &RunProbe},
       {"explain", "say where the time of a request went, or why batches are as they are",
        kExplainUsage, &RunExplain},
+      {"bench", "measure how fast a running server answers", kBenchUsage, &RunBench},
       {"backend-check", "exercise a backend and tell what is wrong with it", kBackendCheckUsage,
        &BackendCheckCommand},
       {"completion", "print the completions of a shell", kCompletionUsage, &CompletionCommand},

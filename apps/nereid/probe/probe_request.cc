@@ -77,42 +77,10 @@ absl::StatusOr<Duration> ParseTimeout(absl::string_view text) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
-// NAME[:VERSION]
-absl::Status ParseModel(absl::string_view text, ProbeRequest* request) {
-  const size_t end = std::min(text.find(':'), text.size());
-  request->model = std::string(text.substr(0, end));
-  uint64_t version = 0;
-  const bool versioned = end < text.size();
-  if (versioned) request->version = std::string(text.substr(end + 1));
-  if (request->model.empty() || (versioned && !absl::SimpleAtoi(request->version, &version))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--model is '", text, "'; it has to be NAME or NAME:VERSION, where VERSION is a number"));
-  }
-  return absl::OkStatus();
-}
-
 bool IsHeaderName(absl::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return absl::ascii_isalnum(c) || absl::StrContains("!#$%&'*+-.^_`|~", static_cast<char>(c));
   });
-}
-
-// NAME:VALUE
-absl::Status ParseHeader(absl::string_view text, ProbeRequest* request) {
-  const size_t end = std::min(text.find(':'), text.size());
-  const absl::string_view name = text.substr(0, end);
-  const absl::string_view value =
-      absl::StripAsciiWhitespace(text.substr(std::min(end + 1, text.size())));
-  const bool printable = std::all_of(value.begin(), value.end(), [](unsigned char c) {
-    return c == '\t' || (c >= ' ' && c != 0x7F);
-  });
-  // The value is not repeated, because it may be a key.
-  if (end == text.size() || !IsHeaderName(name) || !printable) {
-    return absl::InvalidArgumentError(
-        "a --header has to be NAME:VALUE, as in --header='authorization: Bearer KEY'");
-  }
-  request->headers.emplace_back(absl::AsciiStrToLower(name), std::string(value));
-  return absl::OkStatus();
 }
 
 absl::Status ParseArgument(const std::string& arg, ProbeRequest* request, bool* ready) {
@@ -124,14 +92,14 @@ absl::Status ParseArgument(const std::string& arg, ProbeRequest* request, bool* 
   } else if (arg == "--ready") {
     *ready = true;
   } else if (absl::ConsumePrefix(&value, "--model=")) {
-    return ParseModel(value, request);
+    return ParseModelOption(value, &request->model, &request->version);
   } else if (absl::ConsumePrefix(&value, "--url=")) {
     ASSIGN_OR_RETURN(ProbeTarget target, UrlFrom("--url", std::string(value)));
     request->targets = {std::move(target)};
   } else if (absl::ConsumePrefix(&value, "--timeout-s=")) {
     ASSIGN_OR_RETURN(request->timeout, ParseTimeout(value));
   } else if (absl::ConsumePrefix(&value, "--header=")) {
-    return ParseHeader(value, request);
+    ASSIGN_OR_RETURN(request->headers.emplace_back(), ParseHeaderOption(value));
   } else if (absl::ConsumePrefix(&value, "--root-cert=")) {
     request->root_cert = std::string(value);
   } else if (absl::ConsumePrefix(&value, "--client-cert=")) {
@@ -175,6 +143,35 @@ std::string ProbeTarget::Url() const {
     }
   }
   return Authority();
+}
+
+absl::Status ParseModelOption(absl::string_view text, std::string* model, std::string* version) {
+  const size_t end = std::min(text.find(':'), text.size());
+  *model = std::string(text.substr(0, end));
+  uint64_t number = 0;
+  const bool versioned = end < text.size();
+  if (versioned) *version = std::string(text.substr(end + 1));
+  if (model->empty() || (versioned && !absl::SimpleAtoi(*version, &number))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--model is '", text, "'; it has to be NAME or NAME:VERSION, where VERSION is a number"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> ParseHeaderOption(absl::string_view text) {
+  const size_t end = std::min(text.find(':'), text.size());
+  const absl::string_view name = text.substr(0, end);
+  const absl::string_view value =
+      absl::StripAsciiWhitespace(text.substr(std::min(end + 1, text.size())));
+  const bool printable = std::all_of(value.begin(), value.end(), [](unsigned char c) {
+    return c == '\t' || (c >= ' ' && c != 0x7F);
+  });
+  // The value is not repeated, because it may be a key.
+  if (end == text.size() || !IsHeaderName(name) || !printable) {
+    return absl::InvalidArgumentError(
+        "a --header has to be NAME:VALUE, as in --header='authorization: Bearer KEY'");
+  }
+  return std::pair(absl::AsciiStrToLower(name), std::string(value));
 }
 
 absl::StatusOr<ProbeTarget> ParseProbeUrl(const std::string& url) {

@@ -2,7 +2,9 @@
 #ifndef NEREID_APPS_NEREID_PROBE_PROBE_REQUEST_H_
 #define NEREID_APPS_NEREID_PROBE_PROBE_REQUEST_H_
 
+#include <absl/status/status.h>
 #include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
 
 #include <string>
 #include <utility>
@@ -45,6 +47,11 @@ struct ProbeRequest {
 
 // "http://HOST[:PORT]", or with https, grpc or grpcs. INVALID_ARGUMENT.
 absl::StatusOr<ProbeTarget> ParseProbeUrl(const std::string& url);
+
+// The values of --model, "NAME" or "NAME:VERSION", and of --header, "NAME:VALUE", where the name is
+// returned in lower case. INVALID_ARGUMENT.
+absl::Status ParseModelOption(absl::string_view text, std::string* model, std::string* version);
+absl::StatusOr<std::pair<std::string, std::string>> ParseHeaderOption(absl::string_view text);
 
 // `args`: the arguments after "probe". `default_url`: that of the environment; empty: the usual
 // ports of this machine. INVALID_ARGUMENT.

@@ -1,0 +1,296 @@
+#include "bench/bench_options.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "base/status_macros.h"
+#include "bench/value_list.h"
+
+namespace nereid::bench {
+namespace {
+
+constexpr double kMostConcurrency = 10'000;
+constexpr double kMostRate = 1e6;
+constexpr double kMostSeconds = 24 * 3600;
+constexpr double kMostStringLength = 1 << 20;
+constexpr double kMostOutputBytes = 1 << 30;
+constexpr size_t kMostHeaderBytes = 8 << 10;
+constexpr size_t kMostDims = 32;
+
+using Setter = std::function<absl::Status(absl::string_view value)>;
+
+struct Option {
+  const char* name;
+  // "": takes no value; "[": the value may be left out.
+  const char* value;
+  Setter set;
+};
+
+absl::Status Wrong(absl::string_view option, absl::string_view text, absl::string_view right) {
+  return absl::InvalidArgumentError(absl::StrCat(option, " is '", text, "'; it has to be ", right));
+}
+
+template <typename T>
+Setter Number(const char* option, T* to, Bounds bounds) {
+  return [=](absl::string_view text) -> absl::Status {
+    ASSIGN_OR_RETURN(const double value, ParseNumber(option, text, bounds));
+    *to = static_cast<T>(value);
+    return absl::OkStatus();
+  };
+}
+
+template <typename T>
+Setter Whole(const char* option, T* to, double least, double most) {
+  return Number(option, to, {least, most, true});
+}
+
+template <typename T>
+Setter List(const char* option, std::vector<T>* to, Bounds bounds) {
+  return [=](absl::string_view text) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<double> values, ParseValueList(option, text, bounds));
+    to->assign(values.begin(), values.end());
+    return absl::OkStatus();
+  };
+}
+
+Setter File(const char* option, std::string* to) {
+  return [=](absl::string_view text) {
+    *to = std::string(text);
+    return text.empty() ? Wrong(option, text, "the name of a file") : absl::OkStatus();
+  };
+}
+
+Setter Flag(bool* to) {
+  return [=](absl::string_view) {
+    *to = true;
+    return absl::OkStatus();
+  };
+}
+
+Setter Arriving(Arrivals* to) {
+  return [=](absl::string_view text) {
+    const std::optional<Arrivals> found = ParseArrivals(text == "constant" ? "uniform" : text);
+    if (!found.has_value() || text == "uniform") {
+      return Wrong("--arrivals", text, "constant, poisson, bursty or step");
+    }
+    *to = *found;
+    return absl::OkStatus();
+  };
+}
+
+// NAME:FILE
+Setter InputFile(std::map<std::string, std::string>* to) {
+  return [=](absl::string_view text) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(text, absl::MaxSplits(':', 1));
+    if (parts.first.empty() || parts.second.empty()) {
+      return Wrong("--input", text, "NAME:FILE, the name of an input and a file");
+    }
+    (*to)[std::string(parts.first)] = std::string(parts.second);
+    return absl::OkStatus();
+  };
+}
+
+// NAME:1,3,224,224. Names may contain colons, dimensions do not.
+Setter InputShape(std::map<std::string, std::vector<int64_t>>* to) {
+  return [=](absl::string_view text) {
+    const size_t colon = text.rfind(':');
+    std::vector<int64_t> shape;
+    bool good = colon != absl::string_view::npos && colon > 0;
+    if (good) {
+      for (const absl::string_view dim : absl::StrSplit(text.substr(colon + 1), ',')) {
+        int64_t value = 0;
+        good = good && absl::SimpleAtoi(dim, &value) && value >= 0 && shape.size() < kMostDims;
+        shape.push_back(value);
+      }
+    }
+    if (!good) return Wrong("--shape", text, "NAME:DIM,DIM,..., as in --shape=INPUT:3,224,224");
+    (*to)[std::string(text.substr(0, colon))] = std::move(shape);
+    return absl::OkStatus();
+  };
+}
+
+Setter Fill(InputOptions* to) {
+  return [=](absl::string_view text) {
+    to->data_file.clear();
+    to->fill = text == "zeros" ? FillKind::kZeros : FillKind::kRandom;
+    if (text != "zeros" && text != "random") to->data_file = std::string(text);
+    return text.empty() ? Wrong("--input-data", text, "random, zeros, or the name of a JSON file")
+                        : absl::OkStatus();
+  };
+}
+
+std::vector<Option> OptionsOfRequests(BenchOptions* o) {
+  return {
+      {"input-data", "VALUE", Fill(&o->inputs)},
+      {"input", "VALUE", InputFile(&o->inputs.files)},
+      {"shape", "VALUE", InputShape(&o->inputs.shapes)},
+      {"batch-size", "VALUE", Whole("--batch-size", &o->inputs.batch_size, 1, 1 << 20)},
+      {"string-length", "VALUE",
+       Whole("--string-length", &o->inputs.string_length, 0, kMostStringLength)},
+      {"seed", "VALUE", Whole("--seed", &o->inputs.seed, 0, 1e15)},
+      {"json-tensors", "", Flag(&o->json_tensors)},
+      {"streaming", "", Flag(&o->streaming)},
+      {"responses", "VALUE", Whole("--responses", &o->responses, 1, 1e6)},
+      {"sequences", "VALUE", Whole("--sequences", &o->sequences, 1, kMostConcurrency)},
+      {"sequence-length", "VALUE", Whole("--sequence-length", &o->sequence_length, 1, 1e6)},
+      {"shared-memory", "VALUE",
+       [o](absl::string_view text) {
+         o->shared_memory = text == "system";
+         return text == "system" || text == "none"
+                    ? absl::OkStatus()
+                    : Wrong("--shared-memory", text, "system or none");
+       }},
+      {"output-shared-memory-size", "VALUE",
+       Whole("--output-shared-memory-size", &o->output_bytes, 1, kMostOutputBytes)},
+  };
+}
+
+std::vector<Option> OptionsOfLoad(BenchOptions* o) {
+  return {
+      {"concurrency", "VALUE", List("--concurrency", &o->concurrency, {1, kMostConcurrency, true})},
+      {"rate", "VALUE", List("--rate", &o->rates, {1e-3, kMostRate, false})},
+      {"arrivals", "VALUE", Arriving(&o->arrivals)},
+      {"trace-file", "VALUE", File("--trace-file", &o->trace_file)},
+      {"max-in-flight", "VALUE", Whole("--max-in-flight", &o->max_in_flight, 1, kMostConcurrency)},
+      {"channels", "VALUE", Whole("--channels", &o->channels, 1, 1000)},
+      {"seconds", "VALUE", Number("--seconds", &o->seconds, {0.1, kMostSeconds, false})},
+      {"warm-up-seconds", "VALUE",
+       Number("--warm-up-seconds", &o->warm_up_seconds, {0, kMostSeconds, false})},
+      {"stability", "VALUE",
+       [o](absl::string_view text) {
+         absl::ConsumeSuffix(&text, "%");
+         return Number("--stability", &o->stability, {0, 100, false})(text);
+       }},
+  };
+}
+
+std::vector<Option> OptionsOfRun(BenchOptions* o) {
+  return {
+      {"help", "", Flag(&o->help)},
+      {"url", "VALUE",
+       [o](absl::string_view text) -> absl::Status {
+         ASSIGN_OR_RETURN(o->target, ParseProbeUrl(std::string(text)));
+         return absl::OkStatus();
+       }},
+      {"model", "VALUE",
+       [o](absl::string_view text) { return ParseModelOption(text, &o->model, &o->version); }},
+      {"header", "VALUE",
+       [o](absl::string_view text) -> absl::Status {
+         ASSIGN_OR_RETURN(o->headers.emplace_back(), ParseHeaderOption(text));
+         return absl::OkStatus();
+       }},
+      {"json", "[",
+       [o](absl::string_view text) {
+         if (text.empty()) {
+           o->json = true;
+         } else {
+           o->json_file = std::string(text);
+         }
+         return absl::OkStatus();
+       }},
+      {"html", "VALUE", File("--html", &o->html_file)},
+  };
+}
+
+absl::Status Set(const std::vector<Option>& options, const std::string& arg) {
+  absl::string_view rest = arg;
+  if (!absl::ConsumePrefix(&rest, "--")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", arg, "' is no option; every option begins with --"));
+  }
+  const size_t equals = std::min(rest.find('='), rest.size());
+  const auto option = std::find_if(options.begin(), options.end(), [&](const Option& known) {
+    return known.name == rest.substr(0, equals);
+  });
+  if (option == options.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("unknown option --", rest.substr(0, equals)));
+  }
+  const bool has_value = equals < rest.size();
+  const absl::string_view kind = option->value;
+  if (has_value && kind.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("--", option->name, " takes no value"));
+  }
+  if (!has_value && kind == "VALUE") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", option->name, " needs a value: --", option->name, "=..."));
+  }
+  return option->set(has_value ? rest.substr(equals + 1) : "");
+}
+
+absl::Status CheckLoad(const BenchOptions& o) {
+  const int kinds =
+      (o.concurrency.empty() ? 0 : 1) + (o.rates.empty() ? 0 : 1) + (o.trace_file.empty() ? 0 : 1);
+  if (kinds > 1) {
+    return absl::InvalidArgumentError(
+        "--concurrency, --rate and --trace-file exclude each other: a load is a closed loop, an "
+        "open loop, or a trace");
+  }
+  if (o.sequences > 0 && !o.concurrency.empty()) {
+    return absl::InvalidArgumentError(
+        "--sequences says how many requests are in flight, so that --concurrency has no meaning "
+        "beside it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRequests(const BenchOptions& o) {
+  if (o.streaming && !o.grpc()) {
+    return absl::InvalidArgumentError("--streaming needs a --url with grpc or grpcs");
+  }
+  if (o.responses > 0 && !o.streaming) {
+    return absl::InvalidArgumentError("--responses has a meaning only with --streaming");
+  }
+  if (o.json_tensors && o.grpc()) {
+    return absl::InvalidArgumentError("--json-tensors needs a --url with http or https");
+  }
+  if (o.json_tensors && o.shared_memory) {
+    return absl::InvalidArgumentError(
+        "--json-tensors and --shared-memory exclude each other: tensors are in one place");
+  }
+  if (!o.inputs.data_file.empty() && o.sequences > 0) {
+    return absl::InvalidArgumentError(
+        "--input-data=FILE and --sequences exclude each other: all requests of a sequence have the "
+        "same inputs");
+  }
+  size_t bytes = 0;
+  for (const auto& [name, value] : o.headers) bytes += name.size() + value.size();
+  if (bytes > kMostHeaderBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("all --header together have ", bytes,
+                                                   " bytes; the most is ", kMostHeaderBytes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& args) {
+  BenchOptions options;
+  std::vector<Option> known = OptionsOfRun(&options);
+  for (Option& option : OptionsOfLoad(&options)) known.push_back(std::move(option));
+  for (Option& option : OptionsOfRequests(&options)) known.push_back(std::move(option));
+  for (const std::string& arg : args) RETURN_IF_ERROR(Set(known, arg));
+  if (options.help) return options;
+  if (options.target.host.empty()) {
+    return absl::InvalidArgumentError("--url is missing, as in --url=http://localhost:8000");
+  }
+  if (options.model.empty()) {
+    return absl::InvalidArgumentError("--model is missing: the name of the model to load");
+  }
+  RETURN_IF_ERROR(CheckLoad(options));
+  RETURN_IF_ERROR(CheckRequests(options));
+  if (!options.rates.empty() || !options.trace_file.empty()) {
+    if (options.sequences > 0) options.max_in_flight = options.sequences;
+  } else if (options.concurrency.empty()) {
+    options.concurrency = {std::max(options.sequences, 1)};
+  }
+  return options;
+}
+
+}  // namespace nereid::bench

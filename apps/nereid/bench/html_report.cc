@@ -1,0 +1,143 @@
+#include "bench/html_report.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "bench/svg_plot.h"
+#include "bench/text_report.h"
+
+namespace nereid::bench {
+namespace {
+
+// Colours that can be told apart without red and green.
+constexpr char kHead[] = R"(<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>nereid bench</title>
+<style>
+:root { color-scheme: light dark; --text: #1b1f24; --back: #ffffff; --grid: #d0d7de;
+  --c0: #0b62a4; --c1: #c25a00; --c2: #1a7f5a; --c3: #8250df; --c4: #9a6700; --c5: #57606a; }
+@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --back: #0d1117; --grid: #30363d;
+  --c0: #6cb6ff; --c1: #f0954a; --c2: #57c99a; --c3: #c297ff; --c4: #e3b341; --c5: #9ea7b3; } }
+body { font: 15px/1.45 system-ui, sans-serif; color: var(--text); background: var(--back);
+  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+pre { overflow-x: auto; font-size: 13px; }
+svg { width: 100%; height: auto; margin: .5rem 0 1.5rem; }
+svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
+.grid { stroke: var(--grid); }
+path, svg line { fill: none; stroke-width: 1.8; }
+.line0 { stroke: var(--c0); } .line1 { stroke: var(--c1); } .line2 { stroke: var(--c2); }
+.line3 { stroke: var(--c3); } .line4 { stroke: var(--c4); } .line5 { stroke: var(--c5); }
+.mark0 { fill: var(--c0); } .mark1 { fill: var(--c1); } .mark2 { fill: var(--c2); }
+.mark3 { fill: var(--c3); } .mark4 { fill: var(--c4); } .mark5 { fill: var(--c5); }
+</style></head><body>
+)";
+
+// More lines than this cannot be told apart.
+constexpr size_t kMostLines = 6;
+
+double Milliseconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-6; }
+
+// A section with a plot; nothing without one.
+std::string Section(const Plot& plot) {
+  const std::string svg = SvgPlot(plot);
+  if (svg.empty()) return "";
+  return absl::StrCat("<h2>", HtmlEscaped(plot.title), "</h2>\n", svg);
+}
+
+// Latency by percentile; each step to the right is ten times rarer, as far as there are requests.
+Plot Percentiles(const std::vector<RowResult>& rows) {
+  struct Place {
+    const char* name;
+    double fraction;
+  };
+  static constexpr Place kPlaces[] = {{"min", 0},    {"p50", 0.5},     {"p90", 0.9},
+                                      {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
+  Plot plot{"Latency by percentile", "", "ms", {}, {}};
+  for (const Place& place : kPlaces) plot.x_labels.push_back(place.name);
+  for (const RowResult& row : rows) {
+    if (row.failed() || plot.lines.size() == kMostLines) continue;
+    PlotLine& line = plot.lines.emplace_back();
+    line.name = RowName(row);
+    for (size_t i = 0; i < std::size(kPlaces); ++i) {
+      // A percentile that no request is above is the largest one again.
+      const double rest = 1 - kPlaces[i].fraction;
+      if (rest * static_cast<double>(row.latency.count()) < 1) break;
+      line.points.push_back(
+          {static_cast<double>(i), Milliseconds(row.latency.Percentile(kPlaces[i].fraction)), ""});
+    }
+  }
+  return plot;
+}
+
+// Share of requests by latency, up to the 99th percentile of the slowest row.
+Plot Distribution(const std::vector<RowResult>& rows) {
+  constexpr int kSteps = 120;
+  Plot plot{"Requests answered within a time", "ms", "% of requests", {}, {}};
+  int64_t most = 0;
+  for (const RowResult& row : rows) most = std::max(most, row.latency.Percentile(0.99));
+  for (const RowResult& row : rows) {
+    if (row.failed() || plot.lines.size() == kMostLines) continue;
+    PlotLine& line = plot.lines.emplace_back();
+    line.name = RowName(row);
+    for (int i = 0; i <= kSteps; ++i) {
+      const int64_t at = most * i / kSteps;
+      line.points.push_back({Milliseconds(at), row.latency.ShareUpTo(at) * 100, ""});
+    }
+  }
+  return plot;
+}
+
+// The last row over time: `throughput`, or its latencies.
+Plot OverTime(const RowResult& row, bool throughput) {
+  Plot plot{absl::StrCat(throughput ? "Throughput" : "Latency", " over time (", RowName(row), ")"),
+            "s",
+            throughput ? "infer/s" : "ms",
+            {},
+            {}};
+  if (throughput) {
+    PlotLine& line = plot.lines.emplace_back(PlotLine{"infer/s", {}});
+    for (const Window& window : row.windows) {
+      line.points.push_back({window.end_seconds, window.throughput, ""});
+    }
+    return plot;
+  }
+  plot.lines = {{"p50", {}}, {"p99", {}}};
+  for (const Window& window : row.windows) {
+    plot.lines[0].points.push_back({window.end_seconds, window.p50_us * 1e-3, ""});
+    plot.lines[1].points.push_back({window.end_seconds, window.p99_us * 1e-3, ""});
+  }
+  return plot;
+}
+
+Plot Tradeoff(const std::vector<RowResult>& rows) {
+  Plot plot{"Latency against throughput", "infer/s", "ms", {{"p50", {}}, {"p99", {}}}, {}};
+  for (const RowResult& row : rows) {
+    if (row.failed()) continue;
+    plot.lines[0].points.push_back(
+        {row.throughput(), Milliseconds(row.latency.Percentile(0.5)), ""});
+    plot.lines[1].points.push_back(
+        {row.throughput(), Milliseconds(row.latency.Percentile(0.99)), RowName(row)});
+  }
+  return plot;
+}
+
+}  // namespace
+
+std::string HtmlReport(const BenchOptions& options, const std::vector<RowResult>& rows) {
+  std::string page =
+      absl::StrCat(kHead, "<h1>nereid bench: ", HtmlEscaped(options.model), "</h1>\n<pre>",
+                   HtmlEscaped(TextReport(options, rows)), "</pre>\n");
+  if (rows.size() > 1) absl::StrAppend(&page, Section(Tradeoff(rows)));
+  absl::StrAppend(&page, Section(Percentiles(rows)), Section(Distribution(rows)));
+  if (!rows.empty()) {
+    absl::StrAppend(&page, Section(OverTime(rows.back(), true)),
+                    Section(OverTime(rows.back(), false)));
+  }
+  return page + "</body></html>\n";
+}
+
+}  // namespace nereid::bench

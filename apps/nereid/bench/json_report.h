@@ -1,0 +1,18 @@
+// The result for programs. Pure functions.
+#ifndef NEREID_APPS_NEREID_BENCH_JSON_REPORT_H_
+#define NEREID_APPS_NEREID_BENCH_JSON_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "bench/bench_options.h"
+#include "bench/row_result.h"
+
+namespace nereid::bench {
+
+// One JSON object on one line; docs/operate/bench.md names its members.
+std::string JsonReport(const BenchOptions& options, const std::vector<RowResult>& rows);
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_APPS_NEREID_BENCH_JSON_REPORT_H_

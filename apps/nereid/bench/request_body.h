@@ -1,0 +1,47 @@
+// The bytes of inference requests in both protocols. Pure functions.
+#ifndef NEREID_APPS_NEREID_BENCH_REQUEST_BODY_H_
+#define NEREID_APPS_NEREID_BENCH_REQUEST_BODY_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/model_inputs.h"
+
+namespace nereid::bench {
+
+// Where a tensor lies in a region of shared memory.
+struct MemoryPlace {
+  std::string region;
+  size_t offset = 0;
+  size_t bytes = 0;
+};
+
+// Places of all tensors of a request; empty: they come with the request and its answer.
+struct RequestPlaces {
+  std::vector<MemoryPlace> inputs;   // in the order of the inputs
+  std::vector<MemoryPlace> outputs;  // in the order of the model's outputs
+};
+
+struct HttpBody {
+  std::string bytes;
+  int64_t header_length = -1;  // of the JSON in front of binary tensors; negative: no binary ones
+};
+
+// `json_tensors`: values as JSON, in both directions. INVALID_ARGUMENT for a data type without JSON
+// form.
+absl::StatusOr<HttpBody> MakeHttpBody(const ModelDescription& model, const RequestInputs& inputs,
+                                      const RequestPlaces& places, bool json_tensors);
+
+// A serialized ModelInferRequest. `until_final`: the server is asked to mark the last response of
+// the request.
+std::string MakeGrpcMessage(const std::string& model_name, const std::string& version,
+                            const ModelDescription& model, const RequestInputs& inputs,
+                            const RequestPlaces& places, bool until_final);
+
+}  // namespace nereid::bench
+
+#endif  // NEREID_APPS_NEREID_BENCH_REQUEST_BODY_H_
