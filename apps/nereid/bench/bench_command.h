@@ -58,7 +58,7 @@ inline constexpr char kBenchUsage[] =
     "  --shared-memory=KIND     none, or system: tensors in shared memory, on this machine only\n"
     "  --output-shared-memory-size=BYTES\n"
     "                           space for an output of unknown size: 102400\n"
-    "  --json[=FILE]            print JSON instead of text; with FILE, write it there besides\n"
+    "  --json, --json=FILE      print JSON instead of text; write it to a file besides\n"
     "  --html=FILE              write a page with plots\n"
     "\n"
     "Exit status: 0: measured; 1: no row has a success, or the server cannot be used; 2: wrong "

@@ -88,6 +88,17 @@ void WriteOutputs(const ModelDescription& model, const RequestPlaces& places, Js
 constexpr uint32_t kParameters = 4;  // of a request and of an input; outputs have 2
 constexpr uint32_t kOutputParameters = 2;
 
+// Numbers one after the other, as protobuf's own writers write a repeated field.
+std::string Packed(const std::vector<int64_t>& numbers) {
+  std::string bytes;
+  for (const int64_t number : numbers) {
+    auto rest = static_cast<uint64_t>(number);
+    for (; rest >= 0x80; rest >>= 7) bytes.push_back(static_cast<char>(rest | 0x80));
+    bytes.push_back(static_cast<char>(rest));
+  }
+  return bytes;
+}
+
 void AppendParameter(uint32_t field, const char* name, const ProtobufText& value,
                      ProtobufText* to) {
   ProtobufText entry;
@@ -145,7 +156,7 @@ std::string MakeGrpcMessage(const std::string& model_name, const std::string& ve
     ProtobufText input;
     input.Bytes(1, inputs[i].name);
     input.Bytes(2, DataTypeName(inputs[i].type));
-    for (const int64_t dim : inputs[i].shape) input.Varint(3, static_cast<uint64_t>(dim));
+    input.Bytes(3, Packed(inputs[i].shape));
     if (!places.inputs.empty()) AppendPlace(kParameters, places.inputs[i], &input);
     message.Message(5, input);
   }
