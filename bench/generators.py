@@ -99,6 +99,8 @@ def compare(load: Load, work: Path, placement: machine.Placement, rounds: int) -
                 runs.setdefault(name, []).append(generator())
             except (Failed, NotAvailable) as error:
                 failures[name] = str(error)
+    if not runs["nereid bench"]:
+        raise SystemExit(failures["nereid bench"])
     ours = medians(runs["nereid bench"])
     size = f"{load.rate}/s" if load.rate else f"{load.concurrency} in flight"
     for name in runs:

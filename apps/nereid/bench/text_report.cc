@@ -102,7 +102,7 @@ std::string StabilityText(const BenchOptions& options, const RowResult& row) {
 std::string NumberText(double number) {
   if (number == 0) return "0";
   if (number >= 100) return absl::StrFormat("%.0f", number);
-  return absl::StrFormat(number >= 10 ? "%.1f" : number >= 1 ? "%.2f" : "%.3f", number);
+  return absl::StrFormat("%.*f", number >= 10 ? 1 : number >= 1 ? 2 : 3, number);
 }
 
 std::string TimeText(double microseconds) {
