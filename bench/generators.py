@@ -115,7 +115,8 @@ def compare(load: Load, work: Path, placement: machine.Placement, rounds: int) -
         texts = [
             f"{b:.0f}" if name == "nereid bench" else f"{b:.0f} ({a / b:.2f})" for a, b in cells
         ]
-        print(f"| {load.protocol}, {load.model}, {size} | {name} | {' | '.join(texts)} |", flush=True)
+        line = [f"{load.protocol}, {load.model}, {size}", name, *texts]
+        print(f"| {' | '.join(line)} |", flush=True)
 
 
 def main() -> int:

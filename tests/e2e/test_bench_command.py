@@ -119,7 +119,10 @@ def test_sequences_are_whole(server: ServerProcess, scheme: str) -> None:
     # A slot that a sequence did not give back would let the next run wait for a minute.
     for _ in range(2):
         (row,) = rows(
-            f"--url={address(server, scheme)}", "--model=steps", "--sequences=2", "--sequence-length=3"
+            f"--url={address(server, scheme)}",
+            "--model=steps",
+            "--sequences=2",
+            "--sequence-length=3",
         )
         assert row["concurrency"] == 2
     assert statistics(server, "steps")["inference_stats"]["fail"]["count"] == 0

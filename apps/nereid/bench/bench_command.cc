@@ -2,6 +2,7 @@
 
 #include <absl/status/status.h>
 #include <absl/strings/str_cat.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -50,6 +51,9 @@ void RaiseFileLimit() {
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
 }
+
+// Sends when it is due, and not when the kernel finds it convenient to wake several sleepers.
+void WakeUpInTime() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 // A line that is written over, where somebody looks at it.
 class LiveLine {
@@ -121,6 +125,7 @@ int BenchCommand(const std::vector<std::string>& args, std::ostream& out, std::o
   }
   CatchSignals();
   RaiseFileLimit();
+  WakeUpInTime();
   const absl::StatusOr<std::unique_ptr<bench::LoadPlan>> plan = bench::LoadPlan::Make(*options);
   if (!plan.ok()) {
     const bool wrong = absl::IsInvalidArgument(plan.status());
