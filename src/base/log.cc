@@ -17,6 +17,7 @@
 
 #include "base/crash_context.h"
 #include "base/json_writer.h"
+#include "base/log_tail.h"
 #include "base/mutex.h"
 
 namespace nereid {
@@ -115,6 +116,12 @@ std::string JsonTime() {
                          t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, now.tv_usec);
 }
 
+// `about`: null if the line is about no request.
+absl::string_view ModelOf(const LogAbout* about) {
+  const bool has_model = about != nullptr && !about->model.empty();
+  return has_model ? absl::string_view(about->model) : CrashContext::CurrentModel();
+}
+
 std::string JsonLine(LogLevel level, const char* file, int line, absl::string_view message,
                      const LogAbout* about) {
   std::string text;
@@ -133,11 +140,25 @@ std::string JsonLine(LogLevel level, const char* file, int line, absl::string_vi
   json.Key("message");
   json.String(message);
   if (about != nullptr) add("request_id", about->request_id);
-  const bool has_model = about != nullptr && !about->model.empty();
-  add("model", has_model ? absl::string_view(about->model) : CrashContext::CurrentModel());
+  add("model", ModelOf(about));
   if (about != nullptr) add("trace_id", about->trace_id);
   json.EndObject();
   return text;
+}
+
+// `place`: empty for a block of lines.
+void AddToTail(LogLevel level, std::string place, absl::string_view message,
+               const LogAbout* about) {
+  timeval now;
+  gettimeofday(&now, nullptr);
+  LogLine line;
+  line.unix_us = static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_usec);
+  line.level = LevelName(level);
+  line.place = std::move(place);
+  line.message = std::string(message.substr(0, LogTail::kMostMessage + 1));
+  if (about != nullptr) line.request_id = about->request_id;
+  line.model = std::string(ModelOf(about));
+  LogTail::Global()->Add(std::move(line));
 }
 
 // -1 for no file. INTERNAL if it cannot be opened.
@@ -250,6 +271,7 @@ void Log::Write(LogLevel level, const char* file, int line, absl::string_view me
     fd = level == LogLevel::kWarning || level == LogLevel::kError ? STDERR_FILENO : STDOUT_FILENO;
   }
   WriteAll(fd, text);
+  AddToTail(level, absl::StrCat(BaseName(file), ":", line), message, about);
 } catch (const std::bad_alloc&) {
 }
 
@@ -259,9 +281,11 @@ void Log::WriteBlock(absl::string_view text) {
   MutexLock lock(&state.mu);
   if (state.settings.format == LogFormat::kJson) {
     const std::string line = JsonLine(LogLevel::kInfo, "", 0, text, nullptr) + "\n";
-    return WriteAll(state.fd < 0 ? STDOUT_FILENO : state.fd, line);
+    WriteAll(state.fd < 0 ? STDOUT_FILENO : state.fd, line);
+  } else {
+    WriteAll(state.fd < 0 ? STDOUT_FILENO : state.fd, text);
   }
-  WriteAll(state.fd < 0 ? STDOUT_FILENO : state.fd, text);
+  AddToTail(LogLevel::kInfo, "", text, nullptr);
 }
 
 namespace log_internal {
