@@ -155,14 +155,18 @@ void LoadedModel::DescribeMetrics(MetricSink* sink) const {
   DescribeInstances(sink);
 }
 
-void LoadedModel::DescribeInstances(MetricSink* sink) const {
-  const TimePoint now = clock()->Now();
+ManagedModel::Work LoadedModel::work(TimePoint now) const {
   // First what has ended, so that an execution that ends meanwhile is not counted twice.
   const uint64_t ended_ns = statistics().busy_ns();
   const InstanceSet::Load load = instances_->load(ToNanos(now));
-  const BusyShare::Reading reading =
-      busy_share_.Read(now, ended_ns + load.running_ns, load.instances);
-  sink->Report(kInstances, load.instances);
+  return {load.instances, ended_ns + load.running_ns};
+}
+
+void LoadedModel::DescribeInstances(MetricSink* sink) const {
+  const TimePoint now = clock()->Now();
+  const Work done = work(now);
+  const BusyShare::Reading reading = busy_share_.Read(now, done.busy_ns, done.instances);
+  sink->Report(kInstances, done.instances);
   sink->Report(kBusySeconds, reading.busy_seconds);
   sink->Report(kUtilization, reading.share);
 }

@@ -42,6 +42,7 @@ class LoadedModel final : public ManagedModel {
   bool HasSequence(const CorrelationId& id) const override { return scheduler_->HasSequence(id); }
   void DescribeMetrics(MetricSink* sink) const override;
   int64_t InFlight() override;
+  Work work(TimePoint now) const override;
   // Live sequences also continue.
   void CloseAdmission() override;
   double load_seconds() const override { return load_seconds_; }

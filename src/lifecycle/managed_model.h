@@ -42,6 +42,12 @@ class ManagedModel : public ServingModel {
   // The configuration as it is at this moment.
   virtual std::string ConfigJson() const { return config().json; }
 
+  // What the instances have to do; all zero for a model without instances of its own.
+  struct Work {
+    size_t instances = 0;  // that take requests
+    uint64_t busy_ns = 0;  // so far, all together, executions under way included
+  };
+  virtual Work work(TimePoint now) const { return {}; }
   // 0 for models that no backend has to load.
   virtual double load_seconds() const { return 0; }
   void DescribeMetrics(MetricSink* sink) const override;

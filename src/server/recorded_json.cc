@@ -37,6 +37,11 @@ std::string InstanceName(const ServingModel& model, size_t shard) {
 
 std::string ShownId(const FlightRecord& flight) { return Shown(flight.id); }
 
+void WriteClock(RecordClock clock, JsonWriter* w) {
+  WriteNumber("now_ns", clock.now_ns, w);
+  WriteNumber("now_unix_ms", clock.wall_ms, w);
+}
+
 void WriteFlightMembers(const ServingModel& model, const FlightRecord& flight, JsonWriter* w) {
   w->Key("id");
   w->String(ShownId(flight));

@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "infer/serving_model.h"
 #include "observe/record/flight_record.h"
+#include "server/recordings.h"
 
 namespace nereid {
 
@@ -16,6 +17,8 @@ std::string InstanceName(const ServingModel& model, size_t shard);
 // What a reader sees of an id that was cut: its beginning and three dots.
 std::string ShownId(const FlightRecord& flight);
 
+// The members "now_ns" and "now_unix_ms".
+void WriteClock(RecordClock clock, JsonWriter* w);
 // The members of a request's object, without its braces.
 void WriteFlightMembers(const ServingModel& model, const FlightRecord& flight, JsonWriter* w);
 // The object of an execution. `members`: the requests in it, as far as they are remembered.

@@ -72,13 +72,6 @@ struct Found {
   const FlightRecord* flight;
 };
 
-void WriteClock(RecordClock clock, JsonWriter* w) {
-  w->Key("now_ns");
-  w->Uint(clock.now_ns);
-  w->Key("now_unix_ms");
-  w->Uint(clock.wall_ms);
-}
-
 // The steps of ensembles' requests, by the number of the request; oldest first.
 std::map<uint64_t, std::vector<Found>> StepsIn(const std::vector<std::unique_ptr<Copies>>& all) {
   std::map<uint64_t, std::vector<Found>> steps;

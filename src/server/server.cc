@@ -15,6 +15,7 @@
 #include "filesystem/temp_directory.h"
 #include "lifecycle/model_manager.h"
 #include "observe/metrics/machine_usage.h"
+#include "server/answer_cache.h"
 #include "server/parts.h"
 
 namespace nereid {
@@ -81,6 +82,7 @@ absl::Status Ask(ReadinessFrom from, ManagedModel* model) {
 Server::Server(const ServerOptions& options, Clock* clock)
     : options_(options),
       clock_(clock),
+      started_(clock->Now()),
       in_flight_bytes_("in-flight bytes", options.max_in_flight_bytes, "--max-in-flight-bytes"),
       in_flight_requests_("in-flight requests", options.max_in_flight_requests,
                           "--max-in-flight-requests"),
@@ -89,6 +91,7 @@ Server::Server(const ServerOptions& options, Clock* clock)
                          ? std::make_unique<MachineUsage>(
                                clock, std::chrono::milliseconds(options.metrics_interval_ms))
                          : nullptr),
+      live_(std::make_unique<AnswerCache>(clock)),
       parts_(std::make_unique<Parts>(&in_flight_bytes_)) {
   gauges_.Add("nereid_in_flight_bytes", "Bytes of requests and responses in flight",
               [this] { return static_cast<double>(in_flight_bytes_.used()); });

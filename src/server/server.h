@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 
 namespace nereid {
 
+class AnswerCache;
 class MachineUsage;
 class ModelManager;
 struct LoadContext;
@@ -129,6 +131,11 @@ class NEREID_API Server {
   // FindModel.
   absl::StatusOr<std::string> RecordedTrace(absl::string_view name, int64_t version,
                                             const RecordWindow& window) const;
+  // What the server and its models do at present (live_json.h): made anew at most every 250 ms,
+  // however many ask. Of one model if `name` is not empty; NOT_FOUND if there is none.
+  absl::StatusOr<std::string> LiveJson(absl::string_view name) const;
+  // The last lines of the log: without `since` the newest, otherwise those after that number.
+  absl::StatusOr<std::string> LogJson(std::optional<uint64_t> since, size_t limit) const;
 
   // ---- Model control (kExplicit only; otherwise UNAVAILABLE).
   // Blocks until the model is loaded. The old version serves meanwhile.
@@ -195,6 +202,7 @@ class NEREID_API Server {
   absl::StatusOr<ModelPass> EnterVersion(std::shared_ptr<ServingModel> model,
                                          uint64_t open_of_client, bool join) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;
+  absl::StatusOr<std::string> MakeLiveJson(absl::string_view name) const;
   // The versions that serve or drain.
   std::vector<std::shared_ptr<const ServingModel>> RecordingModels() const;
   // Writes the loaded backends, and all models with state and reason, to the log.
@@ -203,6 +211,7 @@ class NEREID_API Server {
 
   const ServerOptions options_;
   Clock* const clock_;
+  const TimePoint started_;
   Budget in_flight_bytes_;
   Budget in_flight_requests_;
   std::atomic<uint32_t> exit_timeout_secs_;
@@ -211,6 +220,7 @@ class NEREID_API Server {
   std::atomic<bool> hangs_{false};  // did not stop in time
   Gauges gauges_;
   const std::unique_ptr<MachineUsage> machine_usage_;  // null when CPU metrics are off
+  const std::unique_ptr<AnswerCache> live_;            // the latest answers of LiveJson
   const std::unique_ptr<Parts> parts_;
   ModelManager* models_ = nullptr;  // owned by parts_
 };

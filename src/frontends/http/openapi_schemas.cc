@@ -279,6 +279,76 @@ const char kOpenApiSchemas[] = R"json({
         "failed": {"type": "integer"}, "executions": {"type": "integer"},
         "instances": {"type": "array", "items": {"type": "string"}}}}}}
 },
+"Percentiles": {
+  "type": "object", "additionalProperties": false, "required": ["p50", "p90", "p99"],
+  "properties": {"p50": {"type": "integer"}, "p90": {"type": "integer"},
+                 "p99": {"type": "integer"}}
+},
+"Counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+"RecentWork": {
+  "type": "object", "additionalProperties": false,
+  "description": "Of the window that ends now, from what the instances remember.",
+  "required": ["window_ns", "executions", "batch_sizes", "reasons", "instances", "requests",
+               "phases_ns", "latency_ns"],
+  "properties": {
+    "window_ns": {"type": "integer"}, "executions": {"type": "integer"},
+    "batch_sizes": {"$ref": "#/components/schemas/Counts"},
+    "reasons": {"$ref": "#/components/schemas/Counts"},
+    "instances": {"type": "array", "items": {
+      "type": "object", "required": ["name", "busy"], "additionalProperties": false,
+      "properties": {"name": {"type": "string"},
+                     "busy": {"type": "number", "minimum": 0, "maximum": 1}}}},
+    "requests": {"type": "integer"},
+    "phases_ns": {"type": "object",
+                  "additionalProperties": {"$ref": "#/components/schemas/Percentiles"}},
+    "latency_ns": {"$ref": "#/components/schemas/Percentiles"}}
+},
+"Live": {
+  "type": "object", "additionalProperties": false,
+  "required": ["now_ns", "now_unix_ms", "server", "not_shown", "models"],
+  "properties": {
+    "now_ns": {"type": "integer"}, "now_unix_ms": {"type": "integer"},
+    "server": {
+      "type": "object", "additionalProperties": false,
+      "required": ["name", "version", "uptime_ns", "in_flight", "in_flight_limit",
+                   "in_flight_bytes", "in_flight_bytes_limit", "queued", "succeeded", "failed",
+                   "states"],
+      "properties": {
+        "name": {"type": "string"}, "version": {"type": "string"},
+        "uptime_ns": {"type": "integer"}, "in_flight": {"type": "integer"},
+        "in_flight_limit": {"type": "integer"}, "in_flight_bytes": {"type": "integer"},
+        "in_flight_bytes_limit": {"type": "integer"}, "queued": {"type": "integer"},
+        "succeeded": {"type": "integer"}, "failed": {"type": "integer"},
+        "states": {"$ref": "#/components/schemas/Counts"}}},
+    "not_shown": {"type": "integer", "description": "Further versions, which are less busy."},
+    "models": {"type": "array", "maxItems": 200, "items": {
+      "type": "object", "required": ["name", "state", "reason"], "additionalProperties": false,
+      "properties": {
+        "name": {"type": "string"}, "version": {"type": "string"}, "state": {"type": "string"},
+        "reason": {"type": "string"}, "in_flight": {"type": "integer"},
+        "instances": {"type": "integer"}, "busy_ns": {"type": "integer"},
+        "queued": {"type": "integer"}, "succeeded": {"type": "integer"},
+        "failed": {"$ref": "#/components/schemas/Counts"}, "cache_hits": {"type": "integer"},
+        "inferences": {"type": "integer"}, "executions": {"type": "integer"},
+        "batch_sizes": {"$ref": "#/components/schemas/Counts"},
+        "recent": {"$ref": "#/components/schemas/RecentWork"}}}}}
+},
+"LogLines": {
+  "type": "object", "additionalProperties": false,
+  "required": ["now_ns", "now_unix_ms", "dropped", "lines"],
+  "properties": {
+    "now_ns": {"type": "integer"}, "now_unix_ms": {"type": "integer"},
+    "dropped": {"type": "integer",
+                "description": "Lines after 'since' that are not kept any more."},
+    "lines": {"type": "array", "maxItems": 1000, "items": {
+      "type": "object", "required": ["number", "unix_us", "level", "message"],
+      "additionalProperties": false,
+      "properties": {
+        "number": {"type": "integer", "minimum": 1}, "unix_us": {"type": "integer"},
+        "level": {"enum": ["INFO", "WARNING", "ERROR", "VERBOSE"]},
+        "place": {"type": "string"}, "message": {"type": "string"},
+        "request_id": {"type": "string"}, "model": {"type": "string"}}}}}
+},
 "TraceEvents": {
   "type": "object", "description": "The trace-event format of Chrome; Perfetto opens it.",
   "required": ["traceEvents"],

@@ -60,6 +60,8 @@ constexpr Expected kExpected[] = {
     {"/v2/repository/n/models/m/unload", "POST", "model-repository"},
     {"/v2/repository/models/m/unload", "POST", "model-repository"},
     {"/v2/nereid/models", "GET, HEAD", "nereid"},
+    {"/v2/nereid/live", "GET, HEAD", "nereid"},
+    {"/v2/nereid/log", "GET, HEAD", "nereid"},
     {"/v2/nereid/models/m/versions/1/timeline", "GET, HEAD", "nereid"},
     {"/v2/nereid/models/m/timeline", "GET, HEAD", "nereid"},
     {"/v2/nereid/requests/r", "GET, HEAD", "nereid"},

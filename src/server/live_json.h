@@ -1,0 +1,45 @@
+// What a server does at present, and its log, as the JSON of /v2/nereid/live and /v2/nereid/log
+// (docs/operate/recording.md). Pure functions, apart from what models report of themselves.
+#ifndef NEREID_SERVER_LIVE_JSON_H_
+#define NEREID_SERVER_LIVE_JSON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log_tail.h"
+#include "server/recordings.h"
+#include "server/reports.h"
+
+namespace nereid {
+
+class ManagedModel;
+
+// What an answer about the present shows at most.
+inline constexpr size_t kMostLiveModels = 200;
+
+struct LiveServer {
+  std::string id, version;
+  uint64_t uptime_ns = 0;
+  uint64_t requests = 0, most_requests = 0;  // open, and their limit; a limit of 0: none
+  uint64_t bytes = 0, most_bytes = 0;        // in flight
+};
+
+// A version of a model, and what serves it; null: nothing does.
+struct LiveModel {
+  IndexEntry entry;
+  std::shared_ptr<ManagedModel> model;
+};
+
+// Shows at most kMostLiveModels: those that have executed last; the rest is counted.
+std::string LiveJsonOf(const LiveServer& server, std::vector<LiveModel> models, TimePoint now,
+                       RecordClock clock);
+std::string LogJsonOf(const LogTail::Lines& read, RecordClock clock);
+
+}  // namespace nereid
+
+#endif  // NEREID_SERVER_LIVE_JSON_H_

@@ -1,0 +1,53 @@
+// Server's answers about the present: its work, and the end of its log.
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+
+#include "base/log_tail.h"
+#include "base/status_macros.h"
+#include "lifecycle/model_manager.h"
+#include "server/answer_cache.h"
+#include "server/live_json.h"
+#include "server/server.h"
+
+namespace nereid {
+
+absl::StatusOr<std::string> Server::LiveJson(absl::string_view name) const {
+  RETURN_IF_ERROR(CheckReady());
+  return live_->Get(name, [&] { return MakeLiveJson(name); });
+}
+
+absl::StatusOr<std::string> Server::MakeLiveJson(absl::string_view name) const {
+  std::vector<LiveModel> models;
+  for (IndexEntry& entry : ListModels(/*ready_only=*/false)) {
+    if (entry.version >= 0 || (!name.empty() && entry.name != name)) continue;
+    models.push_back({std::move(entry), nullptr});
+  }
+  // Not by name, because with namespaces several models may have one.
+  for (const auto& [key, entry] : models_->Directory().models) {
+    if (!name.empty() && entry.id.name != name) continue;
+    for (const auto& [version, v] : entry.versions) {
+      models.push_back({{entry.id.name, version, ModelStateName(v.state), v.reason}, v.model});
+    }
+  }
+  if (models.empty() && !name.empty()) {
+    return absl::NotFoundError(absl::StrCat("there is no model '", name, "'"));
+  }
+  const TimePoint now = clock_->Now();
+  const ServerMetadata metadata = Metadata();
+  const LiveServer server = {metadata.name,
+                             metadata.version,
+                             ToNanos(now) - ToNanos(started_),
+                             in_flight_requests_.used(),
+                             in_flight_requests_.limit(),
+                             in_flight_bytes_.used(),
+                             in_flight_bytes_.limit()};
+  return LiveJsonOf(server, std::move(models), now, {ToNanos(now), clock_->WallMillis()});
+}
+
+absl::StatusOr<std::string> Server::LogJson(std::optional<uint64_t> since, size_t limit) const {
+  return LogJsonOf(LogTail::Global()->Read(since, limit),
+                   {ToNanos(clock_->Now()), clock_->WallMillis()});
+}
+
+}  // namespace nereid
