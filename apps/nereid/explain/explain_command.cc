@@ -3,21 +3,16 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
-#include <future>
 #include <ostream>
-#include <thread>
-#include <utility>
 
+#include "api/api_client.h"
 #include "base/caught.h"
 #include "base/status_macros.h"
 #include "explain/explain_request.h"
 #include "explain/explain_text.h"
 #include "explain/records.h"
 #include "probe/http_get.h"
-#include "probe/probe_answer.h"
-#include "probe/probe_connection.h"
 
 namespace nereid {
 namespace {
@@ -25,35 +20,14 @@ namespace {
 constexpr int kGood = 0;
 constexpr int kNotGood = 1;
 constexpr int kWrongOptions = 2;
-constexpr int kOk = 200;
-// The longest answer is a timeline of 10,000 requests.
-constexpr size_t kMostBytes = 64 << 20;
 constexpr size_t kMostExplained = 3;  // requests of one id
-
-// The body of a good answer; NOT_FOUND, or another error whose message says what the server says.
-absl::StatusOr<std::string> Get(const ExplainRequest& request, const std::string& path) {
-  const ProbeTarget& target = request.probe.targets[0];
-  ASSIGN_OR_RETURN(const auto connection, ProbeConnection::Open(target, request.probe));
-  HttpGetRequest get;
-  get.path = path;
-  get.headers = request.probe.headers;
-  get.version = "HTTP/1.0";
-  get.most_bytes = kMostBytes;
-  ASSIGN_OR_RETURN(HttpGetAnswer answer, HttpGet(target, get, connection.get()));
-  if (answer.status == kOk) return std::move(answer.body);
-  const std::string error = ReadError(answer.body);
-  const std::string message = absl::StrCat("it answers HTTP ", answer.status, ": ",
-                                           OnOneLine(error.empty() ? answer.body : error));
-  const bool client_error = answer.status == 400 || answer.status == 404;
-  return absl::Status(client_error ? absl::StatusCode::kNotFound : absl::StatusCode::kUnknown,
-                      message);
-}
 
 absl::StatusOr<std::string> ExplainModel(const ExplainRequest& request, const std::string& name,
                                          const std::string& version, bool colour) {
   std::string path = absl::StrCat("/v2/nereid/models/", PathSegmentOf(name));
   if (!version.empty()) absl::StrAppend(&path, "/versions/", version);
-  ASSIGN_OR_RETURN(std::string json, Get(request, absl::StrCat(path, "/timeline?limit=10000")));
+  ASSIGN_OR_RETURN(std::string json,
+                   ApiGet(request.probe, absl::StrCat(path, "/timeline?limit=10000")));
   if (request.json) return absl::StrCat(json, "\n");
   ASSIGN_OR_RETURN(const ShownTimeline timeline, ReadTimeline(json));
   if (!timeline.recording) {
@@ -69,8 +43,9 @@ absl::StatusOr<std::string> ExplainModel(const ExplainRequest& request, const st
 
 // NOT_FOUND: no request with this id is remembered.
 absl::StatusOr<std::string> ExplainId(const ExplainRequest& request, bool colour) {
-  ASSIGN_OR_RETURN(std::string json, Get(request, absl::StrCat("/v2/nereid/requests/",
-                                                               PathSegmentOf(request.subject))));
+  ASSIGN_OR_RETURN(
+      std::string json,
+      ApiGet(request.probe, absl::StrCat("/v2/nereid/requests/", PathSegmentOf(request.subject))));
   ASSIGN_OR_RETURN(const std::vector<ShownRequest> found, ReadRequests(json));
   if (found.empty()) return absl::NotFoundError("");
   if (request.json) return absl::StrCat(json, "\n");
@@ -99,17 +74,9 @@ absl::StatusOr<std::string> Explain(const ExplainRequest& request, bool colour) 
                    "--recorder-events)"));
 }
 
-// On a thread of its own, because nothing else limits how long a look-up of a name takes.
 absl::StatusOr<std::string> ExplainWithin(const ExplainRequest& request, bool colour) try {
-  std::packaged_task<absl::StatusOr<std::string>()> task(
-      [request, colour] { return Explain(request, colour); });
-  std::future<absl::StatusOr<std::string>> explained = task.get_future();
-  std::thread(std::move(task)).detach();
-  if (explained.wait_for(request.probe.timeout) == std::future_status::ready) {
-    return explained.get();
-  }
-  const double seconds = std::chrono::duration<double>(request.probe.timeout).count();
-  return absl::DeadlineExceededError(absl::StrCat("no answer within ", seconds, " s"));
+  ApiAnswer explained = AskOnThread([request, colour] { return Explain(request, colour); });
+  return Await(request.probe.timeout, &explained);
 } catch (...) {
   return CaughtStatus();
 }

@@ -1,10 +1,8 @@
 #include "explain/explain_request.h"
 
 #include <absl/strings/match.h>
-#include <absl/strings/str_cat.h>
 
-#include <algorithm>
-
+#include "api/api_client.h"
 #include "base/status_macros.h"
 
 namespace nereid {
@@ -15,8 +13,6 @@ absl::StatusOr<ExplainRequest> ParseExplainRequest(const std::vector<std::string
   for (const std::string& arg : args) {
     if (arg == "--json") {
       request.json = true;
-    } else if (arg == "--live" || arg == "--ready") {
-      return absl::InvalidArgumentError(absl::StrCat("unknown option ", arg));
     } else if (absl::StartsWith(arg, "--")) {
       shared.push_back(arg);
     } else if (!request.subject.empty() || arg.empty()) {
@@ -26,18 +22,8 @@ absl::StatusOr<ExplainRequest> ParseExplainRequest(const std::vector<std::string
       request.subject = arg;
     }
   }
-  ASSIGN_OR_RETURN(request.probe, ParseProbeRequest(shared, ""));
+  ASSIGN_OR_RETURN(request.probe, ParseApiOptions(shared));
   if (request.probe.help) return request;
-  std::vector<ProbeTarget>& targets = request.probe.targets;
-  const bool one = targets.size() == 1;
-  targets.erase(std::remove_if(targets.begin(), targets.end(),
-                               [](const ProbeTarget& target) {
-                                 return target.protocol != ProbeProtocol::kHttp;
-                               }),
-                targets.end());
-  if (one && targets.empty()) {
-    return absl::InvalidArgumentError("--url must begin with http:// or https://");
-  }
   if (request.subject.empty() == request.probe.model.empty()) {
     return absl::InvalidArgumentError(
         "name what is to be explained: the id of a request or a model, or --model=NAME");

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "api/json_members.h"
 #include "explain/sentences.h"
 
 namespace nereid {
@@ -17,15 +18,6 @@ constexpr size_t kBarWidth = 40;
 constexpr size_t kMostNames = 8;
 // Instances that work for less than this share of the time are not what requests wait for.
 constexpr double kBusy = 0.8;
-
-// Texts of servers go to a terminal: no control characters.
-std::string Clean(absl::string_view text) {
-  std::string clean(text);
-  for (char& c : clean) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = '?';
-  }
-  return clean;
-}
 
 std::string Bold(const std::string& text, bool colour) {
   return colour ? absl::StrCat("\033[1m", text, "\033[0m") : text;

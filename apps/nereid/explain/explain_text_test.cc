@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include "api/json_members.h"
 #include "explain/explain_command.h"
 #include "explain/explain_text.h"
 #include "explain/records.h"

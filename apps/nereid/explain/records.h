@@ -40,8 +40,6 @@ struct ShownTimeline {
 // INVALID_ARGUMENT if `json` is no such answer.
 absl::StatusOr<std::vector<ShownRequest>> ReadRequests(absl::string_view json);
 absl::StatusOr<ShownTimeline> ReadTimeline(absl::string_view json);
-// The sentence of an answer that is an error; empty if it is none.
-std::string ReadError(absl::string_view json);
 
 }  // namespace nereid
 
