@@ -14,6 +14,7 @@
 #include "print_documents.h"
 #include "probe/probe_command.h"
 #include "run_model.h"
+#include "top/top_command.h"
 
 namespace nereid {
 namespace {
@@ -23,12 +24,21 @@ int RunProbe(const std::vector<std::string>& args, Settings, std::ostream& out, 
   return ProbeCommand(args, url == nullptr ? "" : url, out, err);
 }
 
+bool ToTerminal() { return isatty(STDOUT_FILENO) != 0; }
+
 // Colours where standard output is a terminal, unless the user does not want them (no-color.org).
+bool WithColours() {
+  const char* const no_colour = std::getenv("NO_COLOR");
+  return ToTerminal() && (no_colour == nullptr || *no_colour == '\0');
+}
+
 int RunExplain(const std::vector<std::string>& args, Settings, std::ostream& out,
                std::ostream& err) {
-  const char* const no_colour = std::getenv("NO_COLOR");
-  const bool wanted = no_colour == nullptr || *no_colour == '\0';
-  return ExplainCommand(args, wanted && isatty(STDOUT_FILENO) != 0, out, err);
+  return ExplainCommand(args, WithColours(), out, err);
+}
+
+int RunTop(const std::vector<std::string>& args, Settings, std::ostream& out, std::ostream& err) {
+  return TopCommand(args, {ToTerminal(), WithColours()}, out, err);
 }
 
 int RunBench(const std::vector<std::string>& args, Settings, std::ostream& out, std::ostream& err) {
@@ -46,6 +56,7 @@ absl::Span<const Command> Commands() {
       {"explain", "say where the time of a request went, or why batches are as they are",
        kExplainUsage, &RunExplain},
       {"bench", "measure how fast a running server answers", kBenchUsage, &RunBench},
+      {"top", "show what a running server does, model by model", kTopUsage, &RunTop},
       {"backend-check", "exercise a backend and tell what is wrong with it", kBackendCheckUsage,
        &BackendCheckCommand},
       {"completion", "print the completions of a shell", kCompletionUsage, &CompletionCommand},

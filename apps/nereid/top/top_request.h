@@ -1,0 +1,28 @@
+// What `nereid top` is to show, and how: its command line as a plain value.
+#ifndef NEREID_APPS_NEREID_TOP_TOP_REQUEST_H_
+#define NEREID_APPS_NEREID_TOP_TOP_REQUEST_H_
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "probe/probe_request.h"
+
+namespace nereid {
+
+struct TopRequest {
+  Duration interval{0};
+  bool once = false;
+  bool json = false;
+  ProbeRequest probe;  // where to ask; at least one target, all of HTTP. `model`: only this one
+  std::string path() const;
+};
+
+// INVALID_ARGUMENT.
+absl::StatusOr<TopRequest> ParseTopRequest(const std::vector<std::string>& args);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_TOP_TOP_REQUEST_H_
