@@ -38,7 +38,8 @@ void Timer::Alarm::Set(TimePoint at) noexcept {
   timer_->Insert(this, at);
 }
 
-Timer::Timer(Clock* clock) : clock_(clock) {
+Timer::Timer(Clock* clock, Calls calls) : clock_(clock) {
+  if (calls == Calls::kByOwner) return;
   try {
     threads_.reserve(1 + kCallThreads);
     threads_.emplace_back([this] { Run(); });
@@ -89,13 +90,31 @@ void Timer::Run() {
       clock_->Wait(&changed_, &mu_, earliest);
       continue;
     }
-    Alarm* const alarm = alarms_.begin()->second;
-    Remove(alarm);
-    alarm->state_ = Alarm::State::kCalling;
-    alarm->next_due_ = nullptr;
-    (first_due_ == nullptr ? first_due_ : last_due_->next_due_) = alarm;
-    last_due_ = alarm;
+    MoveToDue();
     due_.NotifyOne();
+  }
+}
+
+void Timer::MoveToDue() noexcept {
+  Alarm* const alarm = alarms_.begin()->second;
+  Remove(alarm);
+  alarm->state_ = Alarm::State::kCalling;
+  alarm->next_due_ = nullptr;
+  (first_due_ == nullptr ? first_due_ : last_due_->next_due_) = alarm;
+  last_due_ = alarm;
+}
+
+std::optional<TimePoint> Timer::NextCall() const {
+  MutexLock lock(&mu_);
+  if (alarms_.empty()) return std::nullopt;
+  return alarms_.begin()->first;
+}
+
+void Timer::MakeDueCalls() {
+  MutexLock lock(&mu_);
+  while (!alarms_.empty() && alarms_.begin()->first <= clock_->Now()) {
+    MoveToDue();
+    MakeFirstCall();
   }
 }
 
@@ -104,21 +123,25 @@ void Timer::MakeCalls() {
   while (true) {
     while (first_due_ == nullptr && !closed_) due_.Wait(&mu_);
     if (first_due_ == nullptr) break;
-    Alarm* const alarm = std::exchange(first_due_, first_due_->next_due_);
-    mu_.Unlock();
-    const bool succeeded = Call(*alarm);
-    mu_.Lock();
-    alarm->state_ = Alarm::State::kIdle;
-    const bool again = std::exchange(alarm->set_again_, false);
-    if (!succeeded) {
-      Insert(alarm, clock_->Now() + kAgain);
-    } else if (again) {
-      Insert(alarm, alarm->again_at_);
-    }
-    // Under the mutex, because the thread that waits for the end of the call destroys the alarm.
-    call_ended_.NotifyAll();
+    MakeFirstCall();
   }
   mu_.Unlock();
+}
+
+void Timer::MakeFirstCall() {
+  Alarm* const alarm = std::exchange(first_due_, first_due_->next_due_);
+  mu_.Unlock();
+  const bool succeeded = Call(*alarm);
+  mu_.Lock();
+  alarm->state_ = Alarm::State::kIdle;
+  const bool again = std::exchange(alarm->set_again_, false);
+  if (!succeeded) {
+    Insert(alarm, clock_->Now() + kAgain);
+  } else if (again) {
+    Insert(alarm, alarm->again_at_);
+  }
+  // Under the mutex, because the thread that waits for the end of the call destroys the alarm.
+  call_ended_.NotifyAll();
 }
 
 bool Timer::Call(const Alarm& alarm) noexcept try {

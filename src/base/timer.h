@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -48,12 +49,21 @@ class Timer {
     TimePoint again_at_;
   };
 
+  // Who makes the calls: threads of the timer, or its owner by MakeDueCalls, as in a simulation.
+  enum class Calls : uint8_t { kByThreads, kByOwner };
+
   // `clock` outlives the timer.
-  explicit Timer(Clock* clock);
+  explicit Timer(Clock* clock, Calls calls = Calls::kByThreads);
   // REQUIRES: all alarms are destroyed.
   ~Timer();
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
+
+  // The time of the earliest call; none: no alarm is set.
+  std::optional<TimePoint> NextCall() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Makes the calls whose time has come, on the calling thread. REQUIRES: Calls::kByOwner, and one
+  // thread at a time.
+  void MakeDueCalls() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   // Delay before a failed call is repeated.
@@ -62,6 +72,11 @@ class Timer {
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
   // Body of the threads that make the calls.
   void MakeCalls() ABSL_LOCKS_EXCLUDED(mu_);
+  // Makes the first of the calls that are due. REQUIRES: there is one. Releases the mutex
+  // meanwhile.
+  void MakeFirstCall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Puts the alarm of the earliest time in the line of those that are due.
+  void MoveToDue() noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Makes one call. Returns whether it succeeded.
   static bool Call(const Alarm& alarm) noexcept;
   void Insert(Alarm* alarm, TimePoint at) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -71,7 +86,7 @@ class Timer {
   void Join() ABSL_LOCKS_EXCLUDED(mu_);
 
   Clock* const clock_;
-  Mutex mu_;
+  mutable Mutex mu_;
   CondVar changed_;  // the earliest alarm, or closed_
   CondVar due_;      // a call to make, or closed_
   CondVar call_ended_;

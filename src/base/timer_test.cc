@@ -173,5 +173,27 @@ TEST_F(TimerTest, ManyAlarmsOfManyThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST(TimerOfItsOwner, MakesDueCallsOnTheThreadOfItsOwner) {
+  FakeClock clock;
+  Timer timer(&clock, Timer::Calls::kByOwner);
+  EXPECT_EQ(timer.NextCall(), std::nullopt);
+  std::vector<int> called;
+  Timer::Alarm late(&timer, [&] { called.push_back(2); });
+  Timer::Alarm early(&timer, [&] {
+    called.push_back(1);
+    if (called.size() == 1) early.Set(clock.Now());  // due at once, once more
+  });
+  const TimePoint start = clock.Now();
+  late.Set(start + milliseconds(20));
+  early.Set(start + milliseconds(10));
+  EXPECT_EQ(timer.NextCall(), start + milliseconds(10));
+  timer.MakeDueCalls();
+  EXPECT_TRUE(called.empty());
+  clock.Advance(milliseconds(20));
+  timer.MakeDueCalls();
+  EXPECT_EQ(called, (std::vector<int>{1, 1, 2}));
+  EXPECT_EQ(timer.NextCall(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace nereid

@@ -26,6 +26,18 @@ FlightOutcome OutcomeOf(FailureReason reason) {
   return FlightOutcome::kError;
 }
 
+// See FlightRecord::shapes. Never 0.
+uint32_t ShapesKey(const absl::InlinedVector<InferInput, 2>& inputs, bool batched) {
+  uint64_t key = 14695981039346656037u;  // FNV-1a, of whole numbers
+  const auto add = [&key](uint64_t number) { key = (key ^ number) * 1099511628211u; };
+  for (const InferInput& input : inputs) {
+    const auto& shape = input.shape();
+    add(shape.size());
+    for (size_t i = batched ? 1 : 0; i < shape.size(); ++i) add(static_cast<uint64_t>(shape[i]));
+  }
+  return static_cast<uint32_t>(key ^ (key >> 32)) | 1;
+}
+
 }  // namespace
 
 void RequestReleaser::operator()(InferRequest* request) const {
@@ -188,6 +200,9 @@ void InferRequest::CompleteRecord() {
   flight->step = step_;
   flight->priority = priority_;
   flight->batch_size = batch_size_;
+  flight->timeout_us = timeout_us_;
+  flight->flags = flags_;
+  if (model_->config().needs_shape_equality) flight->shapes = ShapesKey(inputs_, batch_size_ > 0);
   if (correlation_id_.is_string()) {
     flight->sequence_text.Set(correlation_id_.string_value());
   } else {

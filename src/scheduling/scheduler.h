@@ -71,7 +71,14 @@ class StagedSource {
 };
 
 // The source of one instance's batches, for either way of pulling.
-class InstanceSource : public BatchSource, public StagedSource {};
+class InstanceSource : public BatchSource, public StagedSource {
+ public:
+  // Pull without the wait: a batch if one is due now, an empty one once the scheduler is shut down,
+  // otherwise none; then `wake_at` is when one will be due if nothing else happens, if ever. `self`
+  // is not lent. For a thread that plays several instances (simulation/).
+  virtual std::optional<Batch> PullNow(BatchExecutor* self, std::optional<Duration> took,
+                                       std::optional<TimePoint>* wake_at) = 0;
+};
 
 // First the functions of every scheduler, then those that only some schedulers support, with
 // defaults for the others. Models use this interface and know no scheduler by name

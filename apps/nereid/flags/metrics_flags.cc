@@ -33,7 +33,7 @@ FlagGroup MetricsFlags(Settings* s) {
            IntegerFlag("recorder-events", &s->server.recorder_events,
                        {0, static_cast<int64_t>(FlightRecorder::kMostEvents)},
                        "Requests, and as many executions, that each instance of a model remembers "
-                       "for /v2/nereid; about 270 bytes each. 0: none."),
+                       "for /v2/nereid; about 300 bytes each. 0: none."),
            {"metrics-config", "<string>", "",
             "<setting>=<value>: which latencies of models become metrics. counter_latencies "
             "(true), summary_latencies (false), histogram_latencies (false) and latency_histograms "

@@ -75,8 +75,14 @@ struct FlightRecord {
   uint16_t instance = 0;  // shard of the model's statistics; 0: no instance saw the request
   FlightOutcome outcome = FlightOutcome::kOk;
   TextPrefix<38> id{};  // of the request
+  // ---- What a replay needs (docs/operate/recording.md).
+  uint64_t timeout_us = 0;  // as its maker has asked; 0: none
+  // Requests of a model with equal keys have inputs of equal shapes, apart from the batch
+  // dimension; 0: the model leaves no choice.
+  uint32_t shapes = 0;
+  uint32_t flags = 0;  // start and end of a sequence, as in the C API
 };
-static_assert(sizeof(FlightRecord) == 192);
+static_assert(sizeof(FlightRecord) == 208);
 
 struct BatchRecord {
   uint64_t number = 0;  // counts the executions of the instance, from 1

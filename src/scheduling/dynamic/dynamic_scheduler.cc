@@ -163,8 +163,14 @@ bool DynamicScheduler::HasDue() { return !Next(Step::kLook, nullptr, std::nullop
 
 std::optional<Batch> DynamicScheduler::TryPull() { return Next(Step::kTry, nullptr, std::nullopt); }
 
+std::optional<Batch> DynamicScheduler::PullNow(BatchExecutor* self, std::optional<Duration> took,
+                                               std::optional<TimePoint>* wake_at) {
+  return Next(Step::kTry, self, took, wake_at);
+}
+
 std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
-                                            std::optional<Duration> took) {
+                                            std::optional<Duration> took,
+                                            std::optional<TimePoint>* ask_again) {
   while (true) {
     std::optional<Batch> batch;
     DroppedRequests dropped;
@@ -195,7 +201,10 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
         }
         if (due || batch.has_value()) break;
         if (step == Step::kLook) return Batch();
-        if (step == Step::kTry) return std::nullopt;
+        if (step == Step::kTry) {
+          if (ask_again != nullptr) *ask_again = wake_at;
+          return std::nullopt;
+        }
         idle_.Wait(&mu_, clock_, self, wake_at);
       }
       if (batch.has_value()) {

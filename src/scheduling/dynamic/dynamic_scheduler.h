@@ -67,6 +67,8 @@ class DynamicScheduler final : public Scheduler,
   bool AwaitDue() override ABSL_LOCKS_EXCLUDED(mu_);
   bool HasDue() override ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<Batch> TryPull() override ABSL_LOCKS_EXCLUDED(mu_);
+  std::optional<Batch> PullNow(BatchExecutor* self, std::optional<Duration> took,
+                               std::optional<TimePoint>* wake_at) override ABSL_LOCKS_EXCLUDED(mu_);
   void PassOn() override ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     WakeIfQueued();
@@ -105,10 +107,10 @@ class DynamicScheduler final : public Scheduler,
  private:
   // How far an instance's thread goes in one call.
   enum class Step { kPull, kAwait, kLook, kTry };
-  // Pull, AwaitDue, HasDue or TryPull. None: due (kAwait, kLook), or not (kTry). An empty batch:
-  // shut down, or not due (kLook).
-  std::optional<Batch> Next(Step step, BatchExecutor* self, std::optional<Duration> took)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  // Pull, AwaitDue, HasDue, or TryPull and PullNow. None: due (kAwait, kLook), or not (kTry). An
+  // empty batch: shut down, or not due (kLook). `ask_again` (kTry; may be null): when.
+  std::optional<Batch> Next(Step step, BatchExecutor* self, std::optional<Duration> took,
+                            std::optional<TimePoint>* ask_again = nullptr) ABSL_LOCKS_EXCLUDED(mu_);
   // For adaptive batching: `self` executes `batch` from now on, and has executed it.
   void BeginExecution(const BatchExecutor* self, const Batch& batch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

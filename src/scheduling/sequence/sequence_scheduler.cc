@@ -500,6 +500,11 @@ std::optional<Batch> SequenceScheduler::Source::TryPull() {
   return scheduler_->Next(instance_, Step::kTry);
 }
 
+std::optional<Batch> SequenceScheduler::Source::PullNow(BatchExecutor*, std::optional<Duration>,
+                                                        std::optional<TimePoint>* wake_at) {
+  return scheduler_->Next(instance_, Step::kTry, wake_at);
+}
+
 std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
                                                      std::optional<TimePoint>* wake_at, bool* due,
                                                      BatchOrigin* origin) {
@@ -523,7 +528,8 @@ std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
   return picks;
 }
 
-std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step) {
+std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step,
+                                             std::optional<TimePoint>* ask_again) {
   Lane* const lane = lanes_[instance].get();
   while (true) {
     std::vector<SequencePick> picks;
@@ -539,7 +545,10 @@ std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step) {
         picks = TakeDue(lane, step, &wake_at, &due, &origin);
         if (due || !aftermath.empty()) break;
         if (step == Step::kLook) return Batch();
-        if (step == Step::kTry) return std::nullopt;
+        if (step == Step::kTry) {
+          if (ask_again != nullptr) *ask_again = wake_at;
+          return std::nullopt;
+        }
         clock_->Wait(&lane->wake, &mu_, wake_at);
       }
     }

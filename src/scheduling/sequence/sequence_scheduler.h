@@ -57,6 +57,8 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
     bool AwaitDue() override;
     bool HasDue() override;
     std::optional<Batch> TryPull() override;
+    std::optional<Batch> PullNow(BatchExecutor* self, std::optional<Duration> took,
+                                 std::optional<TimePoint>* wake_at) override;
     // Its sequences are this instance's: no other can take their requests.
     void PassOn() override {}
 
@@ -127,9 +129,11 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   void OnRelease(InferRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void OnReschedule(RequestPtr request) override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Pull, AwaitDue, HasDue or TryPull of an instance. None: due (kAwait, kLook), or not (kTry). An
-  // empty batch: shut down, or not due (kLook).
-  std::optional<Batch> Next(uint32_t instance, Step step) ABSL_LOCKS_EXCLUDED(mu_);
+  // Pull, AwaitDue, HasDue, or TryPull and PullNow of an instance. None: due (kAwait, kLook), or
+  // not (kTry). An empty batch: shut down, or not due (kLook). `ask_again` (kTry; may be null):
+  // when.
+  std::optional<Batch> Next(uint32_t instance, Step step,
+                            std::optional<TimePoint>* ask_again = nullptr) ABSL_LOCKS_EXCLUDED(mu_);
   // Takes the batch that is due now, and says in `origin` how it came about; otherwise none and, in
   // `wake_at`, when to ask again. kAwait: takes nothing, says in `due` whether there is one.
   std::vector<SequencePick> TakeDue(Lane* lane, Step step, std::optional<TimePoint>* wake_at,
