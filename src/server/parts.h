@@ -17,6 +17,7 @@
 #include "lifecycle/repository_poller.h"
 #include "memory/output_allocator.h"
 #include "server/server.h"
+#include "server/traffic_recorder.h"
 
 namespace nereid {
 
@@ -37,6 +38,7 @@ struct Server::Parts {
   std::unique_ptr<BackendRegistry> backends;
   std::unique_ptr<ModelManager> models;
   std::unique_ptr<RepositoryPoller> poller;  // null: no polling
+  std::unique_ptr<TrafficRecorder> traffic;  // null: nothing is recorded to a file
   // For requests that load and unload models, which may take minutes. Destroyed first: waits for
   // the requests, which use all other members.
   JobThreads control{"model control", kControlRequests};

@@ -77,6 +77,20 @@ absl::Status Ask(ReadinessFrom from, ManagedModel* model) {
   return from == ReadinessFrom::kBackends ? model->CheckReady() : model->KnownReady();
 }
 
+absl::StatusOr<std::unique_ptr<TrafficRecorder>> OpenRecording(const ServerOptions& server,
+                                                               Clock* clock,
+                                                               TrafficRecorder::Models models) {
+  if (server.recorder_events == 0) {
+    return absl::InvalidArgumentError(
+        "--record writes what instances remember: --recorder-events must be greater than 0");
+  }
+  TrafficRecorderOptions options;
+  options.file = server.record_file;
+  options.max_bytes = server.record_max_bytes;
+  options.sample = server.record_sample;
+  return TrafficRecorder::Open(options, clock, std::move(models));
+}
+
 }  // namespace
 
 Server::Server(const ServerOptions& options, Clock* clock)
@@ -170,6 +184,10 @@ absl::Status Server::Start() {
     return absl::OkStatus();
   }
 
+  if (!options_.record_file.empty()) {
+    ASSIGN_OR_RETURN(parts_->traffic,
+                     OpenRecording(options_, clock_, [this] { return RecordingModels(); }));
+  }
   std::vector<std::string> failed;
   if (options_.control_mode != ModelControlMode::kExplicit || wildcard) {
     failed = models_->LoadAll();

@@ -3,11 +3,11 @@
 namespace nereid {
 
 std::vector<FlagGroup> MakeFlagTable(Settings* settings) {
-  return {ServerFlags(settings),    LogFlags(settings),     RepositoryFlags(settings),
-          HttpFlags(settings),      GrpcFlags(settings),    AccessFlags(settings),
-          MetricsFlags(settings),   BackendFlags(settings), CacheFlags(settings),
-          InstanceFlags(settings),  DeviceFlags(settings),  TraceFlags(settings),
-          SagemakerFlags(settings), VertexAiFlags(settings)};
+  return {ServerFlags(settings),  LogFlags(settings),       RepositoryFlags(settings),
+          HttpFlags(settings),    GrpcFlags(settings),      AccessFlags(settings),
+          MetricsFlags(settings), RecordFlags(settings),    BackendFlags(settings),
+          CacheFlags(settings),   InstanceFlags(settings),  DeviceFlags(settings),
+          TraceFlags(settings),   SagemakerFlags(settings), VertexAiFlags(settings)};
 }
 
 }  // namespace nereid

@@ -24,6 +24,7 @@ FlagGroup HttpFlags(Settings* settings);
 FlagGroup GrpcFlags(Settings* settings);
 FlagGroup AccessFlags(Settings* settings);
 FlagGroup MetricsFlags(Settings* settings);
+FlagGroup RecordFlags(Settings* settings);
 FlagGroup BackendFlags(Settings* settings);
 FlagGroup CacheFlags(Settings* settings);
 FlagGroup InstanceFlags(Settings* settings);

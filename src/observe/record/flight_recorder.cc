@@ -74,4 +74,15 @@ std::vector<BatchRecord> FlightRecorder::Batches(uint64_t since, size_t most) co
   return records;
 }
 
+void FlightRecorder::Follow(RecordCursor* cursor,
+                            const std::function<void(const FlightRecord&)>& flight,
+                            const std::function<void(const BatchRecord&)>& batch) const {
+  cursor->shards.resize(shards_.size());
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    RecordCursor::Shard& at = cursor->shards[i];
+    at.flights = shards_[i]->flights.ReadOn(at.flights, flight, &cursor->lost);
+    at.batches = shards_[i]->batches.ReadOn(at.batches, batch, &cursor->lost);
+  }
+}
+
 }  // namespace nereid

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,16 @@
 #include "observe/record/record_ring.h"
 
 namespace nereid {
+
+// How far a reader that follows a recorder has got. Plain value.
+struct RecordCursor {
+  struct Shard {
+    uint64_t flights = 0;  // numbers of the next records
+    uint64_t batches = 0;
+  };
+  std::vector<Shard> shards;
+  uint64_t lost = 0;  // records that were replaced before they were read
+};
 
 class NEREID_API FlightRecorder {
  public:
@@ -40,6 +51,10 @@ class NEREID_API FlightRecorder {
   // The newest `most` records, newest first, of those that ended after `since`.
   std::vector<FlightRecord> Flights(uint64_t since, size_t most) const;
   std::vector<BatchRecord> Batches(uint64_t since, size_t most) const;
+  // Calls `flight` and `batch` with the records since the last call with this cursor, those of each
+  // shard in the order in which they were written.
+  void Follow(RecordCursor* cursor, const std::function<void(const FlightRecord&)>& flight,
+              const std::function<void(const BatchRecord&)>& batch) const;
 
  private:
   struct Shard;

@@ -76,6 +76,30 @@ TEST(FlightRecorderTest, BatchesAreNumberedByInstance) {
   EXPECT_EQ(recorder.Batches(4, 10)[0].number, 2u);
 }
 
+TEST(FlightRecorderTest, IsFollowed) {
+  FlightRecorder recorder(3, 4);
+  RecordCursor cursor;
+  std::vector<uint64_t> sent;
+  std::vector<uint64_t> batches;
+  const auto follow = [&] {
+    recorder.Follow(
+        &cursor, [&](const FlightRecord& flight) { sent.push_back(flight.sent); },
+        [&](const BatchRecord& batch) { batches.push_back(batch.number); });
+  };
+  recorder.Record(Flight("a", 1, 10));
+  recorder.Record(Flight("b", 2, 5));
+  follow();
+  recorder.Record(Flight("c", 1, 12));
+  BatchRecord batch;
+  batch.instance = 2;
+  batch.number = 7;
+  recorder.Record(batch);
+  follow();
+  EXPECT_THAT(sent, ElementsAre(10, 5, 12));
+  EXPECT_THAT(batches, ElementsAre(7));
+  EXPECT_EQ(cursor.lost, 0u);
+}
+
 TEST(FlightRecorderTest, SwitchedOff) {
   FlightRecorder recorder(3, 0);
   EXPECT_FALSE(recorder.enabled());

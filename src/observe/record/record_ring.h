@@ -65,6 +65,25 @@ class RecordRing {
     }
   }
 
+  // Calls `take` with the records from number `from` on (counted from 0), oldest first, up to one
+  // that is still being written. Returns the number to go on with. `*lost` grows by the records
+  // that were replaced before they were read.
+  template <class Take>
+  uint64_t ReadOn(uint64_t from, Take take, uint64_t* lost) const {
+    const uint64_t end = next_.load(std::memory_order_acquire);
+    for (; from < end; ++from) {
+      T record;
+      if (end - from <= slots_ && Copy(from, &record)) {
+        take(record);
+      } else if (end - from <= slots_ / 2) {
+        break;  // soon there; one whose writer gave up is given up here, too, half a ring later
+      } else {
+        ++*lost;
+      }
+    }
+    return from;
+  }
+
  private:
   static constexpr size_t kWords = sizeof(T) / sizeof(uint64_t);
 

@@ -39,6 +39,26 @@ TEST(RecordRingTest, WithoutRoomNothingIsKept) {
   EXPECT_THAT(Read(ring), IsEmpty());
 }
 
+TEST(RecordRingTest, AFollowerReadsEachRecordOnce) {
+  RecordRing<Four> ring(4);
+  std::vector<uint64_t> seen;
+  uint64_t next = 0;
+  uint64_t lost = 0;
+  const auto follow = [&] {
+    seen.clear();
+    next = ring.ReadOn(
+        next, [&](const Four& four) { seen.push_back(four.a); }, &lost);
+    return seen;
+  };
+  EXPECT_THAT(follow(), ElementsAre());
+  for (uint64_t i = 1; i <= 3; ++i) ring.Write({i, i, i, i});
+  EXPECT_THAT(follow(), ElementsAre(1, 2, 3));
+  EXPECT_THAT(follow(), ElementsAre());
+  for (uint64_t i = 4; i <= 10; ++i) ring.Write({i, i, i, i});
+  EXPECT_THAT(follow(), ElementsAre(7, 8, 9, 10));
+  EXPECT_EQ(lost, 3u);
+}
+
 // Writers that go round a small ring while readers copy it: no record is ever mixed from two.
 TEST(RecordRingTest, NoRecordIsTorn) {
   constexpr uint64_t kRounds = 50'000;
