@@ -13,6 +13,7 @@
 #include "explain/explain_command.h"
 #include "print_documents.h"
 #include "probe/probe_command.h"
+#include "replay/replay_command.h"
 #include "run_model.h"
 #include "top/top_command.h"
 
@@ -45,6 +46,11 @@ int RunBench(const std::vector<std::string>& args, Settings, std::ostream& out, 
   return BenchCommand(args, out, err);
 }
 
+int RunReplay(const std::vector<std::string>& args, Settings, std::ostream& out,
+              std::ostream& err) {
+  return ReplayCommand(args, out, err);
+}
+
 }  // namespace
 
 absl::Span<const Command> Commands() {
@@ -57,6 +63,7 @@ absl::Span<const Command> Commands() {
        kExplainUsage, &RunExplain},
       {"bench", "measure how fast a running server answers", kBenchUsage, &RunBench},
       {"top", "show what a running server does, model by model", kTopUsage, &RunTop},
+      {"replay", "run a recording through the scheduler in virtual time", kReplayUsage, &RunReplay},
       {"backend-check", "exercise a backend and tell what is wrong with it", kBackendCheckUsage,
        &BackendCheckCommand},
       {"completion", "print the completions of a shell", kCompletionUsage, &CompletionCommand},

@@ -81,4 +81,10 @@ absl::StatusOr<ParsedConfig> LoadModelConfig(const FileSystem& fs, const ConfigS
   return parsed;
 }
 
+absl::StatusOr<ParsedConfig> CompleteModelConfig(const std::string& json) {
+  auto config = std::make_unique<inference::ModelConfig>();
+  RETURN_IF_ERROR(ModelConfigFromJson(json, config.get()));
+  return ParsedConfig(std::move(config), /*provided=*/true);
+}
+
 }  // namespace nereid

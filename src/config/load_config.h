@@ -32,6 +32,10 @@ absl::StatusOr<ParsedConfig> LoadModelConfig(const FileSystem& fs, const ConfigS
 // `provided` if there is no file and auto_complete is on. Errors as above.
 absl::StatusOr<ParsedConfig> ReadModelConfig(const FileSystem& fs, const ConfigSource& source);
 
+// A configuration that is complete, as a server shows it (ParsedConfig::Json). Reads no file.
+// INVALID_ARGUMENT: `json` is no configuration; ParsedConfig::Compile checks the rest.
+absl::StatusOr<ParsedConfig> CompleteModelConfig(const std::string& json);
+
 }  // namespace nereid
 
 #endif  // NEREID_CONFIG_LOAD_CONFIG_H_

@@ -61,6 +61,9 @@ OURS = {
     "api-key-file",
     "allow-nereid-api",
     "recorder-events",
+    "record",
+    "record-max-bytes",
+    "record-sample",
 }
 # `disable-auto-complete-config` takes no value, and is a line of its own below.
 NOT_IN_THE_LINE = {"help", "disable-auto-complete-config", *start_line.OF_TLS}

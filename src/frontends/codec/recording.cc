@@ -1,0 +1,159 @@
+#include "frontends/codec/recording.h"
+
+#include <absl/strings/str_cat.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "frontends/codec/json_access.h"
+#include "frontends/codec/json_parse.h"
+
+namespace nereid {
+namespace {
+
+constexpr int kMostDepth = 64;
+constexpr uint64_t kVersion = 1;
+
+// Members that are missing are 0 or empty; those of another type are an error.
+class Members {
+ public:
+  explicit Members(const JsonValue& object) : object_(object) {}
+
+  Members& Read(const char* name, uint64_t* to) {
+    return Member(name, [&](const JsonValue& value) {
+      const auto number = AsUint(value);
+      if (number.ok()) *to = *number;
+      return number.status();
+    });
+  }
+  Members& Read(const char* name, std::string* to) {
+    return Member(name, [&](const JsonValue& value) {
+      const auto text = AsString(value);
+      if (text.ok()) *to = std::string(*text);
+      return text.status();
+    });
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  template <class Take>
+  Members& Member(const char* name, Take take) {
+    const JsonValue* const member = FindMember(object_, name);
+    if (member == nullptr || !status_.ok()) return *this;
+    status_ = UnableToParse(name, take(*member));
+    return *this;
+  }
+
+  const JsonValue& object_;
+  absl::Status status_;
+};
+
+std::string TextOf(const JsonValue& json) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
+  json.Accept(writer);
+  return buffer.GetString();
+}
+
+absl::Status ReadHeader(const JsonValue& line) {
+  uint64_t version = 0;
+  if (!Members(line).Read("nereid_recording", &version).status().ok() || version != kVersion) {
+    return absl::InvalidArgumentError(absl::StrCat("this is no recording of version ", kVersion,
+                                                   ", which `nereid --record=FILE` writes"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadModel(const JsonValue& line, uint64_t number, Recording* recording) {
+  const auto [it, added] = recording->models.try_emplace(number);
+  if (!added) return absl::InvalidArgumentError(absl::StrCat("model ", number, " is there twice"));
+  RecordedModel& model = it->second;
+  if (const JsonValue* const config = FindMember(line, "config"); config != nullptr) {
+    model.config = TextOf(*config);
+  }
+  return Members(line).Read("name", &model.name).Read("version", &model.version).status();
+}
+
+absl::Status ReadRequest(const JsonValue& line, RecordedModel* model) {
+  RecordedRequest& request = model->requests.emplace_back();
+  return Members(line)
+      .Read("id", &request.id)
+      .Read("start", &request.start_ns)
+      .Read("queued", &request.queued_ns)
+      .Read("sent", &request.sent_ns)
+      .Read("instance", &request.instance)
+      .Read("batch", &request.batch)
+      .Read("size", &request.size)
+      .Read("priority", &request.priority)
+      .Read("timeout_us", &request.timeout_us)
+      .Read("sequence", &request.sequence)
+      .Read("sequence_text", &request.sequence_text)
+      .Read("flags", &request.flags)
+      .Read("shapes", &request.shapes)
+      .Read("outcome", &request.outcome)
+      .status();
+}
+
+absl::Status ReadBatch(const JsonValue& line, RecordedModel* model) {
+  RecordedBatch& batch = model->batches.emplace_back();
+  return Members(line)
+      .Read("instance", &batch.instance)
+      .Read("number", &batch.number)
+      .Read("pulled", &batch.pulled_ns)
+      .Read("ended", &batch.ended_ns)
+      .Read("requests", &batch.requests)
+      .Read("units", &batch.units)
+      .Read("fillers", &batch.fillers)
+      .Read("reason", &batch.reason)
+      .status();
+}
+
+}  // namespace
+
+absl::Status ReadLine(absl::string_view text, uint64_t number, Recording* recording) {
+  rapidjson::Document line;
+  RETURN_IF_ERROR(ParseJson(text, kMostDepth, &line));
+  if (!line.IsObject()) return absl::InvalidArgumentError("a line must be a JSON object");
+  if (number == 1) return ReadHeader(line);
+  for (const char* const kind : {"model", "request", "batch"}) {
+    const JsonValue* const member = FindMember(line, kind);
+    // The line of a request has a "batch", too, and is found first.
+    if (member == nullptr) continue;
+    ASSIGN_OR_RETURN(const uint64_t model, AsUint(*member));
+    if (*kind == 'm') return ReadModel(line, model, recording);
+    const auto found = recording->models.find(model);
+    if (found == recording->models.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("model ", model, " was not introduced"));
+    }
+    return *kind == 'r' ? ReadRequest(line, &found->second) : ReadBatch(line, &found->second);
+  }
+  return absl::OkStatus();  // of a newer server
+}
+
+absl::StatusOr<Recording> ReadRecording(std::istream& file) {
+  Recording recording;
+  std::string line;
+  uint64_t number = 0;
+  while (std::getline(file, line) && (!file.eof() || number == 0)) {
+    ++number;
+    absl::Status read;
+    if (line.size() > Recording::kMostLineBytes) {
+      read = absl::InvalidArgumentError(
+          absl::StrCat("it is longer than ", Recording::kMostLineBytes, " bytes"));
+    } else if (number > Recording::kMostLines) {
+      read = absl::InvalidArgumentError(
+          absl::StrCat("a recording may have ", Recording::kMostLines, " lines"));
+    } else {
+      read = ReadLine(line, number, &recording);
+    }
+    if (!read.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", read.message()));
+    }
+  }
+  if (number == 0) return absl::InvalidArgumentError("it is empty");
+  return recording;
+}
+
+}  // namespace nereid

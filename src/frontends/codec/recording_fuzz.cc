@@ -1,0 +1,13 @@
+// Any file may be given to `nereid replay`.
+#include <cstddef>
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include "frontends/codec/recording.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::istringstream file(std::string(reinterpret_cast<const char*>(data), size));
+  (void)nereid::ReadRecording(file).status();
+  return 0;
+}

@@ -1,0 +1,146 @@
+"""Recordings of a running server (--record), and `nereid replay` in virtual time."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tritonclient.http
+
+from support.nereid import start_nereid
+from support.repository import ModelRepository
+from support.server_process import ServerProcess
+from support.stage import server_binary
+
+REQUESTS = 400
+WORKERS = 12
+NEEDED_SHARE = 0.95
+
+
+def replay(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [str(server_binary()), "replay", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ)
+
+
+def storm(server: ServerProcess) -> None:
+    """Requests of several clients, with pauses that are longer and shorter than an execution."""
+
+    def client(number: int) -> None:
+        chance = random.Random(number)
+        with tritonclient.http.InferenceServerClient(server.http_url) as http:
+            tensor = tritonclient.http.InferInput("INPUT0", [1, 1], "FP32")
+            tensor.set_data_from_numpy(np.ones([1, 1], dtype=np.float32))
+            for i in range(REQUESTS // WORKERS):
+                http.infer("batched", [tensor], request_id=f"{number}/{i}")
+                time.sleep(chance.choice([0, 0, 0.002, 0.02]))
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(client, range(WORKERS)))
+
+
+def record(folder: Path, instances: int, *options: str) -> Path:
+    repository = ModelRepository(folder / "models")
+    repository.add_identity(
+        "batched",
+        "FP32",
+        [1],
+        max_batch_size=4,
+        parameters={"execute_delay_ms": "4"},
+        extra="dynamic_batching { max_queue_delay_microseconds: 3000 }\n"
+        f"instance_group [ {{ count: {instances} kind: KIND_CPU }} ]",
+    )
+    recording = folder / "recording.jsonl"
+    server = start_nereid(repository.root, folder, [f"--record={recording}", *options])
+    server.wait_for("/v2/health/ready")
+    storm(server)
+    server.stop()
+    return recording
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["one instance", "two instances"])
+def recorded(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[int, Path]:
+    return request.param, record(tmp_path_factory.mktemp("recorded"), request.param)
+
+
+def test_everything_is_recorded(recorded: tuple[int, Path]) -> None:
+    lines = [json.loads(line) for line in recorded[1].read_text().splitlines()]
+    assert lines[0]["nereid_recording"] == 1
+    (model,) = [line for line in lines if "model" in line]
+    assert (model["name"], model["config"]["max_batch_size"]) == ("batched", 4)
+    requests = [line for line in lines if "request" in line]
+    assert len({line["id"] for line in requests}) == len(requests) == REQUESTS // WORKERS * WORKERS
+    batches = [line for line in lines if "requests" in line]
+    assert sum(line["requests"] for line in batches) == len(requests)
+    assert recorded[1].stat().st_mode & 0o777 == 0o600
+
+
+def test_the_batches_are_reproduced(recorded: tuple[int, Path]) -> None:
+    instances, recording = recorded
+    done = replay(recording, "--virtual", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    answer: Any = json.loads(done.stdout)
+    assert (answer["instances"], answer["incomplete_batches"]) == (instances, 0)
+    share = answer["reproduced"] / answer["compared"]
+    assert share >= NEEDED_SHARE, (share, answer["first_difference"])
+    assert replay(recording, "--virtual", "--json").stdout == done.stdout
+
+
+def test_another_configuration_is_told_apart(recorded: tuple[int, Path]) -> None:
+    instances, recording = recorded
+    config = recording.parent / "other" / "config.pbtxt"
+    config.parent.mkdir()
+    original = (recording.parent / "models" / "batched" / "config.pbtxt").read_text()
+    config.write_text(original.replace("max_batch_size: 4", "max_batch_size: 3"))
+    done = replay(recording, "--virtual", f"--config={config}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"  instances     {instances}\n" in done.stdout
+    assert "  difference    at " in done.stdout
+    assert " the server took #" in done.stdout
+
+
+def test_a_sample_within_a_limit(tmp_path: Path) -> None:
+    recording = record(tmp_path, 1, "--record-sample=0.5", "--record-max-bytes=40000")
+    assert 30_000 < recording.stat().st_size <= 40_000
+    done = replay(recording, "--virtual", "--batches")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "not compared" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "it is empty"),
+        ("{}\n", "line 1: this is no recording of version 1, which `nereid --record=FILE` writes"),
+        ('{"nereid_recording":1}\n', "no model was recorded"),
+        ('{"nereid_recording":1}\n{"request":1}\n', "line 2: model 1 was not introduced"),
+        ('{"nereid_recording":1}\n[]\n', "line 2: a line must be a JSON object"),
+    ],
+)
+def test_what_is_no_recording(tmp_path: Path, text: str, error: str) -> None:
+    recording = tmp_path / "r"
+    recording.write_text(text)
+    done = replay(recording, "--virtual")
+    assert (done.returncode, done.stderr) == (1, f"nereid replay: {recording}: {error}\n")
+
+
+def test_wrong_options(tmp_path: Path) -> None:
+    assert replay("--virtual").returncode == 2
+    assert "--virtual is missing" in replay("x").stderr
+    assert "it cannot be read" in replay(tmp_path / "none", "--virtual").stderr
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    server = start_nereid(tmp_path / "models", tmp_path, [f"--record={tmp_path}/none/r"])
+    assert server.wait_exit() == 1
+    assert "(--record) cannot be written: No such file or directory" in server.log_text()
