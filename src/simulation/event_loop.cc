@@ -40,6 +40,8 @@ Duration EventLoop::Instance::Execute(Batch batch) {
   const Duration busy = std::max(Duration(0), loop_->machine_->BusyWith(simulated));
   ends_ns_ = simulated.pulled_ns + static_cast<uint64_t>(busy.count());
   simulated.ended_ns = ends_ns_;
+  const Duration rest = std::max(Duration(0), loop_->machine_->RestAfter(simulated));
+  free_ns_ = ends_ns_ + static_cast<uint64_t>(rest.count());
   loop_->result_.batches.push_back(std::move(simulated));
   batch_ = std::move(batch);
   return busy;
@@ -100,6 +102,8 @@ std::optional<uint64_t> EventLoop::NextEvent() const {
   for (const auto& instance : instances_) {
     if (!instance->batch_.empty()) {
       KeepEarlier(instance->ends_ns_, &next);
+    } else if (instance->free_ns_ > clock_.now_ns()) {
+      KeepEarlier(instance->free_ns_, &next);
     } else {
       KeepEarlier(instance->look_ns_.has_value() ? instance->look_ns_ : instance->ask_ns_, &next);
     }
@@ -167,6 +171,7 @@ bool EventLoop::Look(Instance* instance) {
   InstanceSource* const source = model_->scheduler().source(instance->number_);
   const uint64_t now = clock_.now_ns();
   instance->ask_ns_.reset();
+  if (instance->free_ns_ > now) return false;
   // One that has just executed looks at once; one that sleeps has to be woken, if no other has been
   // woken for what is due.
   if (!std::exchange(instance->awake_, false) && !instance->look_ns_.has_value()) {

@@ -45,6 +45,7 @@ class EventLoop {
     const uint32_t number_;
     Batch batch_;                      // empty: idle
     uint64_t ends_ns_ = 0;             // while it executes
+    uint64_t free_ns_ = 0;             // when it looks again at the earliest
     std::optional<Duration> took_;     // of the batch before; told to the scheduler once
     bool awake_ = false;               // has executed, and has not looked since
     uint64_t idle_since_ = 0;          // number of the event at which it became idle

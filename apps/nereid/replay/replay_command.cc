@@ -88,7 +88,9 @@ absl::Status Replay(const ReplayRequest& request, std::ostream& out) {
           : ModelFromFolder(model->name,
                             std::filesystem::absolute(request.config).parent_path().string());
   RETURN_IF_ERROR(config.status());
-  ASSIGN_OR_RETURN(const VirtualReplay replay, ReplayVirtually(*model, *config));
+  ASSIGN_OR_RETURN(const VirtualReplay replay,
+                   ReplayVirtually(*model, *config,
+                                   request.config.empty() ? Wakes::kAsRecorded : Wakes::kAtOnce));
   out << (request.json ? ReplayJson(*model, *config, replay) : ReplayText(*model, *config, replay));
   if (request.batches && !request.json) out << "\n" << BatchesText(replay.result);
   return absl::OkStatus();

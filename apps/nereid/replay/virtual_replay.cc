@@ -137,7 +137,7 @@ SimulationSummary RecordedSummary(const RecordedModel& model, const VirtualRepla
 }  // namespace
 
 absl::StatusOr<VirtualReplay> ReplayVirtually(const RecordedModel& model,
-                                              const CompiledModel& config) {
+                                              const CompiledModel& config, Wakes wakes) {
   VirtualReplay replay;
   for (const RecordedRequest& request : model.requests) {
     if (WasQueued(request)) replay.requests.push_back(&request);
@@ -153,7 +153,7 @@ absl::StatusOr<VirtualReplay> ReplayVirtually(const RecordedModel& model,
   for (const RecordedRequest* const request : replay.requests) {
     replay.load.push_back(LoadOf(*request));
   }
-  RecordedMachine machine(model.batches, replay.requests);
+  RecordedMachine machine(model.batches, replay.requests, wakes);
   ASSIGN_OR_RETURN(replay.result, Simulate(config, replay.load, &machine));
   replay.summary = Summarise(replay.load, replay.result);
   replay.recorded = RecordedSummary(model, replay, machine);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frontends/codec/recording.h"
+#include "replay/recorded_machine.h"
 #include "simulation/simulate.h"
 #include "simulation/workload.h"
 
@@ -30,9 +31,11 @@ struct VirtualReplay {
 };
 
 // `model` outlives what is returned. INVALID_ARGUMENT: it cannot be simulated, or nothing was
-// recorded of it.
+// recorded of it. `wakes`: as recorded for the recorded configuration; with another one, batches
+// are due at other times.
 absl::StatusOr<VirtualReplay> ReplayVirtually(const RecordedModel& model,
-                                              const CompiledModel& config);
+                                              const CompiledModel& config,
+                                              Wakes wakes = Wakes::kAsRecorded);
 
 }  // namespace nereid
 
