@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "bench/control_call.h"
 #include "frontends/tracing/protobuf_text.h"
+#include "probe/http_get.h"
 
 namespace nereid::bench {
 namespace {
