@@ -86,6 +86,7 @@ absl::Status MethodTable::CheckAccess(absl::string_view path, const http2::Strea
     case AccessRefusal::Reason::kNoKey:
       return absl::UnauthenticatedError(refusal->message);
     case AccessRefusal::Reason::kNotOpened:
+    case AccessRefusal::Reason::kOff:  // of a group that has no method of gRPC
       break;
   }
   return absl::PermissionDeniedError(refusal->message);
