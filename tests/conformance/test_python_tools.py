@@ -44,7 +44,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """One server with the model echo. It has to be well when everything is over."""
     models = ModelRepository(tmp_path_factory.mktemp("python_tools") / "models")
     models.add_identity("echo")
-    options = ["--allow-client-shm=true", "--model-control-mode=explicit", "--load-model=echo"]
+    options = ["--allow-client-shm=true", "--allow-nereid-api=true"]
+    options += ["--model-control-mode=explicit", "--load-model=echo"]
     server = start_nereid(models.root, tmp_path_factory.mktemp("python_tools_server"), options)
     try:
         server.wait_for()

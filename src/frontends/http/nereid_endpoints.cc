@@ -120,7 +120,7 @@ constexpr HttpRoute kNereidRoutes[] = {
      RouteMethods::kGet,
      ApiGroup::kNereid,
      &RespondLater<LiveResponse>,
-     {"What the server and its models do at present", "Live", nullptr, BodyForm::kJson, false,
+     {"What the server and its models do at present", "Activity", nullptr, BodyForm::kJson, false,
       false, kLiveQuery}},
     {"/v2/nereid/log",
      RouteMethods::kGet,

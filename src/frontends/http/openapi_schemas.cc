@@ -303,7 +303,7 @@ const char kOpenApiSchemas[] = R"json({
                   "additionalProperties": {"$ref": "#/components/schemas/Percentiles"}},
     "latency_ns": {"$ref": "#/components/schemas/Percentiles"}}
 },
-"Live": {
+"Activity": {
   "type": "object", "additionalProperties": false,
   "required": ["now_ns", "now_unix_ms", "server", "not_shown", "models"],
   "properties": {

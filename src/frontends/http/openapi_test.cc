@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "frontends/http/openapi_schemas.h"
 
 namespace nereid {
@@ -36,6 +38,16 @@ TEST(OpenApiTest, EachRouteIsDescribedBySchemasThatExist) {
       EXPECT_TRUE(paths.insert(path).second) << path;
     }
   }
+}
+
+// A reader of JSON takes the last of two members with one name, and says nothing.
+TEST(OpenApiTest, SchemasHaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const absl::string_view line : absl::StrSplit(kOpenApiSchemas, '\n')) {
+    if (line.empty() || line.front() != '"') continue;
+    EXPECT_TRUE(names.emplace(line.substr(0, line.find(':'))).second) << line;
+  }
+  EXPECT_GT(names.size(), 10u);
 }
 
 TEST(OpenApiTest, ARouteBecomesItsPaths) {
