@@ -455,7 +455,8 @@ TEST_F(HttpServerTest, AClientThatLeavesLetsTheProducerGoOn) {
     reset ? client.Reset() : client.Close();
     producer.join();
     EXPECT_TRUE(handler_.WaitCancelled(reset ? 2 : 1));
-    EXPECT_EQ(owner.use_count(), 1);
+    // The connection lets go of what it has not sent after it has said that the client left.
+    while (owner.use_count() > 1) std::this_thread::yield();
   }
 }
 
