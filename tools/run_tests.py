@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "logs"
 STAGE = ROOT / "build" / "stage"
 LOG_LINES_SHOWN = 80
+CASE_LINES_SHOWN = 20  # of a failed program of CTest
 FUZZERS_AT_A_TIME = 2
 FRAMEWORK_TESTS = "tests/frameworks"  # these skip backends that are not staged
 CONFORMANCE_TESTS = "tests/conformance"
@@ -97,6 +98,14 @@ def run(command: list[str | Path], seconds: int, log: str | None = None, **env: 
     return ok
 
 
+def end_of_case(output: str) -> str:
+    """What a failed program of CTest said: the first failure of GoogleTest, or else its end."""
+    lines = output.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.endswith(": Failure")), None)
+    shown = lines[-CASE_LINES_SHOWN:] if first is None else lines[first:][:CASE_LINES_SHOWN]
+    return "".join(f"    {line}\n" for line in shown)
+
+
 def read_junit(path: Path, what: str) -> Outcome:
     """The counts in a JUnit report. A missing report, or one without tests, is a failure."""
     try:
@@ -111,6 +120,7 @@ def read_junit(path: Path, what: str) -> Outcome:
         if wrong or case.get("status") == "notrun":
             outcome.failed += 1
             outcome.failures.append(f"{what}: {case.get('classname')}.{case.get('name')}")
+            print(end_of_case(case.findtext("system-out") or ""), end="")
         elif case.find("skipped") is not None or case.get("status") == "disabled":
             outcome.skipped += 1
         else:
