@@ -81,8 +81,11 @@ bool AddInput(Exchange* exchange, const char* name, TRITONSERVER_DataType type,
             "adding its data");
 }
 
-bool Send(Exchange* exchange, TRITONSERVER_Server* server,
-          TRITONSERVER_ResponseAllocator* allocator) {
+typedef TRITONSERVER_Error* (*Infer)(TRITONSERVER_Server*, TRITONSERVER_InferenceRequest*,
+                                     TRITONSERVER_InferenceTrace*);
+
+static bool SendBy(Infer infer, Exchange* exchange, TRITONSERVER_Server* server,
+                   TRITONSERVER_ResponseAllocator* allocator) {
   exchange->answered = exchange->released = false;
   // If the server refuses the request, no callback runs.
   if (Ok(TRITONSERVER_InferenceRequestSetReleaseCallback(exchange->request, OnRelease, exchange),
@@ -90,11 +93,21 @@ bool Send(Exchange* exchange, TRITONSERVER_Server* server,
       Ok(TRITONSERVER_InferenceRequestSetResponseCallback(exchange->request, allocator, NULL,
                                                           OnResponse, exchange),
          "response callback") &&
-      Ok(TRITONSERVER_ServerInferAsync(server, exchange->request, NULL), "sending a request")) {
+      Ok(infer(server, exchange->request, NULL), "sending a request")) {
     return true;
   }
   exchange->answered = exchange->released = true;
   return false;
+}
+
+bool Send(Exchange* exchange, TRITONSERVER_Server* server,
+          TRITONSERVER_ResponseAllocator* allocator) {
+  return SendBy(TRITONSERVER_ServerInferAsync, exchange, server, allocator);
+}
+
+bool SendInline(Exchange* exchange, TRITONSERVER_Server* server,
+                TRITONSERVER_ResponseAllocator* allocator) {
+  return SendBy(NEREID_ServerInferInline, exchange, server, allocator);
 }
 
 TRITONSERVER_InferenceResponse* AwaitResponse(Exchange* exchange, size_t index) {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nereid/server.h"  // for SendInline() alone
 #include "triton/core/tritonserver.h"
 
 #define MOST_RESPONSES 64
@@ -38,6 +39,10 @@ bool AddInput(Exchange* exchange, const char* name, TRITONSERVER_DataType type,
 // Sends the request, and returns at once. False if the server refuses it.
 bool Send(Exchange* exchange, TRITONSERVER_Server* server,
           TRITONSERVER_ResponseAllocator* allocator);
+// As Send(), for a caller that waits anyway: lends its thread to the server, which executes a short
+// model there if it can. The answer has come then when the function returns.
+bool SendInline(Exchange* exchange, TRITONSERVER_Server* server,
+                TRITONSERVER_ResponseAllocator* allocator);
 // Waits until response number `index` has come, or until it is clear that there is none. NULL then,
 // and for a response that is an error. The response belongs to the exchange.
 TRITONSERVER_InferenceResponse* AwaitResponse(Exchange* exchange, size_t index);

@@ -1,5 +1,6 @@
-// Loads the model `digits`, asks it which digit an image shows and waits for the answer; then sends
-// eight requests at once and takes the answers as they come. The outputs are written into memory of
+// Loads the model `digits`, asks it which digit an image shows and waits for the answer, which the
+// model may compute on the thread that waits; then sends eight requests at once and takes the
+// answers as they come. The outputs are written into memory of
 // the program's own allocator (NewAllocator in embed.c).
 //
 //   infer REPOSITORY [BACKENDS]       for instance: infer examples/models
@@ -23,12 +24,14 @@ static const float kImage[PIXELS] = {
     0, 0, 7,  13, 13, 9,  0, 0,  //
 };
 
+typedef bool (*Way)(Exchange*, TRITONSERVER_Server*, TRITONSERVER_ResponseAllocator*);
+
 static bool SendImage(Exchange* exchange, TRITONSERVER_Server* server,
-                      TRITONSERVER_ResponseAllocator* allocator) {
+                      TRITONSERVER_ResponseAllocator* allocator, Way send) {
   const int64_t shape[] = {1, PIXELS};  // a batch of one image
   return Begin(exchange, server, "digits") &&
          AddInput(exchange, "image", TRITONSERVER_TYPE_FP32, shape, 2, kImage, sizeof(kImage)) &&
-         Send(exchange, server, allocator);
+         send(exchange, server, allocator);
 }
 
 // The digit in the answer; -1 if there is none.
@@ -42,7 +45,7 @@ static int64_t AwaitDigit(Exchange* exchange) {
 
 static bool AskOnce(TRITONSERVER_Server* server, TRITONSERVER_ResponseAllocator* allocator) {
   Exchange exchange;
-  const bool sent = SendImage(&exchange, server, allocator);
+  const bool sent = SendImage(&exchange, server, allocator, SendInline);
   const int64_t digit = sent ? AwaitDigit(&exchange) : -1;
   printf("this is a %" PRId64 "\n", digit);
   End(&exchange);
@@ -53,7 +56,9 @@ static bool AskAtOnce(TRITONSERVER_Server* server, TRITONSERVER_ResponseAllocato
   Exchange exchanges[AT_ONCE];
   bool sent[AT_ONCE];
   int answered = 0;
-  for (int i = 0; i < AT_ONCE; ++i) sent[i] = SendImage(&exchanges[i], server, allocator);
+  for (int i = 0; i < AT_ONCE; ++i) {
+    sent[i] = SendImage(&exchanges[i], server, allocator, Send);
+  }
   for (int i = 0; i < AT_ONCE; ++i) {
     if (sent[i] && AwaitDigit(&exchanges[i]) >= 0) ++answered;
     End(&exchanges[i]);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "nereid/server.h"  // for SendInline() alone
 #include "triton/core/tritonserver.h"
 
 namespace embed {
@@ -127,16 +128,10 @@ class Call {
   TRITONSERVER_InferenceRequest* request() const { return request_.get(); }
 
   // Sends the request and returns at once.
-  void Send(const Allocator& allocator) {
-    Check(TRITONSERVER_InferenceRequestSetReleaseCallback(request_.get(), &OnRelease, this));
-    Check(TRITONSERVER_InferenceRequestSetResponseCallback(request_.get(), allocator.get(), nullptr,
-                                                           &OnResponse, this));
-    ended_ = released_ = false;
-    TRITONSERVER_Error* error = TRITONSERVER_ServerInferAsync(server_, request_.get(), nullptr);
-    if (error != nullptr) ended_ = released_ = true;  // no callback runs
-    Check(error);
-  }
-
+  void Send(const Allocator& allocator) { SendBy(TRITONSERVER_ServerInferAsync, allocator); }
+  // As Send, for a caller that waits anyway: lends its thread to the server, which executes a short
+  // model there if it can. The answer has come then when the function returns.
+  void SendInline(const Allocator& allocator) { SendBy(NEREID_ServerInferInline, allocator); }
   // Waits for the next response; null after the last one. Throws if it is an error.
   Response Next() {
     Response response;
@@ -154,6 +149,16 @@ class Call {
   }
 
  private:
+  void SendBy(decltype(&TRITONSERVER_ServerInferAsync) infer, const Allocator& allocator) {
+    Check(TRITONSERVER_InferenceRequestSetReleaseCallback(request_.get(), &OnRelease, this));
+    Check(TRITONSERVER_InferenceRequestSetResponseCallback(request_.get(), allocator.get(), nullptr,
+                                                           &OnResponse, this));
+    ended_ = released_ = false;
+    TRITONSERVER_Error* error = infer(server_, request_.get(), nullptr);
+    if (error != nullptr) ended_ = released_ = true;  // no callback runs
+    Check(error);
+  }
+
   // The callbacks run on threads of the server and must not block.
   static void OnResponse(TRITONSERVER_InferenceResponse* response, const uint32_t flags,
                          void* userp) {

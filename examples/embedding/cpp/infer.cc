@@ -1,5 +1,6 @@
-// Loads the model `digits`, asks it which digit an image shows and waits for the answer; then sends
-// eight requests at once and takes the answers as they come. The outputs are written into memory of
+// Loads the model `digits`, asks it which digit an image shows and waits for the answer, which the
+// model may compute on the thread that waits; then sends eight requests at once and takes the
+// answers as they come. The outputs are written into memory of
 // the program's own allocator (Allocator in embed.h).
 //
 //   infer REPOSITORY [BACKENDS]       for instance: infer examples/models
@@ -25,11 +26,12 @@ constexpr std::array<float, 64> kImage = {
 constexpr int kAtOnce = 8;
 
 std::unique_ptr<embed::Call> SendImage(const embed::Server& server,
-                                       const embed::Allocator& allocator) {
+                                       const embed::Allocator& allocator,
+                                       void (embed::Call::*send)(const embed::Allocator&)) {
   auto call = std::make_unique<embed::Call>(server.get(), "digits");
   // A batch of one image.
   call->AddInput<float>("image", TRITONSERVER_TYPE_FP32, {1, 64}, kImage);
-  call->Send(allocator);
+  (*call.*send)(allocator);
   return call;
 }
 
@@ -42,10 +44,13 @@ void Run(const std::string& repository, const std::string& backends) {
   const embed::Allocator allocator;
   embed::Server server(repository, backends);
   server.Load("digits");
-  std::cout << "this is a " << AwaitDigit(SendImage(server, allocator).get()) << "\n";
+  std::cout << "this is a "
+            << AwaitDigit(SendImage(server, allocator, &embed::Call::SendInline).get()) << "\n";
 
   std::vector<std::unique_ptr<embed::Call>> calls;
-  for (int i = 0; i < kAtOnce; ++i) calls.push_back(SendImage(server, allocator));
+  for (int i = 0; i < kAtOnce; ++i) {
+    calls.push_back(SendImage(server, allocator, &embed::Call::Send));
+  }
   for (const auto& call : calls) AwaitDigit(call.get());
   std::cout << calls.size() << " of " << kAtOnce << " requests in flight were answered\n";
 }
