@@ -5,51 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "config/compiled_model.h"
 #include "observe/record/phases.h"
 #include "scheduling/batch_reason.h"
+#include "server/recording_model_testing.h"
 
 namespace nereid {
 namespace {
-
-// A model that only records.
-class RecordingModel final : public ServingModel {
- public:
-  RecordingModel(const std::string& name, int instances)
-      : ServingModel(Config(name, instances), {}, Clock::Real(), {}, Duration(0), 16) {}
-
-  absl::Status Enqueue(RequestPtr*) override { return absl::UnavailableError("only a test"); }
-  bool AdmissionOpen() const override { return true; }
-  absl::Status CheckReady() override { return absl::OkStatus(); }
-  void OnCancel(InferRequest*) override {}
-
- private:
-  static std::shared_ptr<const CompiledModel> Config(const std::string& name, int instances) {
-    auto config = std::make_shared<CompiledModel>();
-    config->name = name;
-    config->version = 3;
-    config->instances.resize(static_cast<size_t>(instances));
-    for (int i = 0; i < instances; ++i) {
-      config->instances[static_cast<size_t>(i)].name = name + "_" + std::to_string(i);
-    }
-    return config;
-  }
-};
-
-FlightRecord Flight(const std::string& id, uint64_t start, uint64_t batch) {
-  FlightRecord flight;
-  flight.id.Set(id);
-  flight.request_start = start;
-  flight.queue_start = start + 1;
-  flight.pulled = start + 5;
-  flight.exec_start = start + 5;
-  flight.answered = start + 20;
-  flight.sent = start + 22;
-  flight.batch_size = 1;
-  flight.batch = batch;
-  flight.instance = batch == 0 ? 0 : 1;
-  return flight;
-}
 
 class RecordingsTest : public ::testing::Test {
  protected:

@@ -110,6 +110,21 @@ absl::Status ReadBatch(const JsonValue& line, RecordedModel* model) {
       .status();
 }
 
+// Reads the next line, or as much of it as shows that it is too long. False where no newline ends
+// it.
+bool NextLine(std::istream& file, std::string* line) {
+  using Traits = std::istream::traits_type;
+  std::streambuf& bytes = *file.rdbuf();
+  line->clear();
+  while (line->size() <= Recording::kMostLineBytes) {
+    const Traits::int_type byte = bytes.sbumpc();
+    if (Traits::eq_int_type(byte, Traits::eof())) return false;
+    if (byte == '\n') return true;
+    line->push_back(Traits::to_char_type(byte));
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::Status ReadLine(absl::string_view text, uint64_t number, Recording* recording) {
@@ -136,7 +151,9 @@ absl::StatusOr<Recording> ReadRecording(std::istream& file) {
   Recording recording;
   std::string line;
   uint64_t number = 0;
-  while (std::getline(file, line) && (!file.eof() || number == 0)) {
+  // The last line may still be being written. The first one is looked at anyway: it tells what the
+  // file is.
+  while (NextLine(file, &line) || (number == 0 && !line.empty())) {
     ++number;
     absl::Status read;
     if (line.size() > Recording::kMostLineBytes) {

@@ -56,5 +56,19 @@ TEST(ReadRecording, BadLinesAreNamed) {
               HasSubstr("no recording of version 1"));
 }
 
+TEST(ReadRecording, ALineThatDoesNotEndIsNotReadToItsEnd) {
+  std::istringstream file(kHeader + std::string(3 * Recording::kMostLineBytes, ' '));
+  EXPECT_THAT(std::string(ReadRecording(file).status().message()),
+              HasSubstr("line 2: it is longer than"));
+  EXPECT_LT(file.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in),
+            static_cast<std::streamoff>(2 * Recording::kMostLineBytes));
+}
+
+TEST(ReadRecording, AnotherFileIsToldByItsFirstLine) {
+  EXPECT_THAT(std::string(Read("").status().message()), HasSubstr("it is empty"));
+  EXPECT_THAT(std::string(Read("{\"requests\":[]}").status().message()),
+              HasSubstr("line 1: this is no recording of version 1"));
+}
+
 }  // namespace
 }  // namespace nereid
