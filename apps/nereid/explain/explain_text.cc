@@ -68,7 +68,9 @@ std::string ExecutionLines(const ShownExecution& execution) {
   std::string text = absl::StrCat(
       "It ran in execution ", execution.number, " of instance ", Clean(execution.instance),
       execution.by_caller ? ", on the thread that brought it" : "", ": ",
-      Plural(execution.requests, "request"), " together, ", Plural(execution.units, "element"));
+      execution.requests == 1 ? "alone"
+                              : absl::StrCat(Plural(execution.requests, "request"), " together"),
+      ", ", Plural(execution.units, "element"));
   if (execution.requests > 1 && !execution.members.empty()) {
     absl::StrAppend(&text, " (", Names(execution.members), ")");
   }

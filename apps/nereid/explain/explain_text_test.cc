@@ -40,6 +40,10 @@ The batch left the queue because its oldest request had waited for the queue del
 Most of its time (75 %) it spent waiting in the queue for other requests or for an instance.
 )");
   EXPECT_THAT(ExplainRequestText((*requests)[0], true), HasSubstr("\033[1mRequest 'a'"));
+  ShownRequest single = (*requests)[0];
+  single.execution->requests = single.execution->units = 1;
+  EXPECT_THAT(ExplainRequestText(single, false),
+              HasSubstr("of instance m_0: alone, 1 element, for"));
 }
 
 TEST(ExplainTextTest, AModel) {
