@@ -34,6 +34,25 @@ function(nereid_module name)
   endforeach()
 endfunction()
 
+# Headers that most tests include are parsed once for all of them: a third of the time that a test
+# takes to compile. `make lint` compiles without, so that each source includes what it uses.
+function(nereid_share_test_headers target)
+  # For ThreadSanitizer another header has to come first (proto/without_tsan_macro.h).
+  if(NOT NEREID_UNITY OR NEREID_SANITIZE MATCHES "thread" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  if(NOT TARGET nereid_test_headers)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "int main() {}\n")
+    add_executable(nereid_test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
+    target_compile_options(nereid_test_headers PRIVATE -O0)
+    target_link_libraries(nereid_test_headers PRIVATE nereid::options GTest::gmock absl::statusor)
+    target_precompile_headers(nereid_test_headers PRIVATE
+      <gmock/gmock.h> <gtest/gtest.h> <absl/status/statusor.h> <absl/strings/str_cat.h>
+      <algorithm> <atomic> <chrono> <functional> <map> <memory> <mutex> <string> <thread> <vector>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM nereid_test_headers)
+endfunction()
+
 # nereid_test(NAME SOURCES x_test.cc ... [ALONE y_test.cc ...] DEPS modules... [LIBS ...] [ARGS ...] [LABELS ...])
 #   One GoogleTest program; CTest runs it as a whole.
 function(nereid_test name)
@@ -49,6 +68,9 @@ function(nereid_test name)
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(${name} PRIVATE nereid::${dep})
   endforeach()
+  if(NOT "${ARG_SOURCES}" MATCHES "[.]c(;|$)")
+    nereid_share_test_headers(${name})
+  endif()
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 120)
 endfunction()

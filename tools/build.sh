@@ -9,6 +9,8 @@ preset=${1:?usage: tools/build.sh PRESET [TARGET...]}
 shift
 # Lets checkouts in different folders share the entries of the compiler cache.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
+# What the compiler cache needs to know of precompiled headers.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 
 # Ninja configures again by itself when a CMakeLists.txt changes, but not when the presets change or
 # the frameworks chosen with tools/setup.sh.
