@@ -333,6 +333,10 @@ def test_in_flight_requests_outlive_their_version(
     folder = model_repository.add_identity("slow", parameters={"execute_delay_ms": "700"})
     server = server_factory(model_repository, EXPLICIT, "--load-model=slow")
     running = InBackground(server.http_url, "slow")
+    poll_until(
+        "the request under way",
+        lambda: metric(server.metrics_url, "nereid_in_flight_bytes") > 0,
+    )
     (folder / "2").mkdir()
     client = http_client.InferenceServerClient(server.http_url)
     client.load_model("slow")

@@ -37,6 +37,8 @@ class Terminal:
                 termios.tcsetwinsize(0, (lines, columns))
                 os.chdir(folder)
                 os.execvpe(command[0], list(command), {**os.environ, **(env or {})})
+            except BaseException as error:
+                os.write(2, f"cannot be started: {error!r}".encode())
             finally:
                 os._exit(127)
 
@@ -55,7 +57,9 @@ class Terminal:
         deadline = time.monotonic() + LIMIT_SECONDS
         while not re.search(pattern, self.text):
             assert time.monotonic() < deadline, f"no '{pattern}' in:\n{self.text}"
-            assert self._read_some(), f"ended without '{pattern}':\n{self.text}"
+            if not self._read_some():
+                code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+                raise AssertionError(f"ended with {code} without '{pattern}':\n{self.text}")
 
     def exit_code(self) -> int:
         """Reads to the end and returns how the command ended."""

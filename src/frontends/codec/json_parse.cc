@@ -6,6 +6,8 @@
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
 #include <cstdint>
 #include <limits>
@@ -111,6 +113,13 @@ absl::Status ParseJson(absl::string_view json, int max_depth, rapidjson::Documen
   return absl::InvalidArgumentError(absl::StrCat("failed to parse the request JSON buffer: ",
                                                  rapidjson::GetParseError_En(result.Code()),
                                                  " at ", result.Offset()));
+}
+
+std::string JsonText(const rapidjson::Value& tree) {
+  rapidjson::StringBuffer text;
+  rapidjson::Writer<rapidjson::StringBuffer> writer(text);
+  tree.Accept(writer);
+  return {text.GetString(), text.GetSize()};
 }
 
 }  // namespace nereid

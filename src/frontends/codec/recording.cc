@@ -1,8 +1,6 @@
 #include "frontends/codec/recording.h"
 
 #include <absl/strings/str_cat.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
 #include <utility>
 
@@ -50,13 +48,6 @@ class Members {
   absl::Status status_;
 };
 
-std::string TextOf(const JsonValue& json) {
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
-  json.Accept(writer);
-  return buffer.GetString();
-}
-
 absl::Status ReadHeader(const JsonValue& line) {
   uint64_t version = 0;
   if (!Members(line).Read("nereid_recording", &version).status().ok() || version != kVersion) {
@@ -71,7 +62,7 @@ absl::Status ReadModel(const JsonValue& line, uint64_t number, Recording* record
   if (!added) return absl::InvalidArgumentError(absl::StrCat("model ", number, " is there twice"));
   RecordedModel& model = it->second;
   if (const JsonValue* const config = FindMember(line, "config"); config != nullptr) {
-    model.config = TextOf(*config);
+    model.config = JsonText(*config);
   }
   return Members(line).Read("name", &model.name).Read("version", &model.version).status();
 }
