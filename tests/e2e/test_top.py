@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -194,7 +193,7 @@ def test_the_screen_comes_back(server: ServerProcess, tmp_path: Path, end: str) 
     assert terminal.text.count(ENTERED) == 1
     assert not terminal.echoes()
     if end == "SIGTERM":
-        os.kill(terminal.pid, signal.SIGTERM)
+        terminal.terminate()
     else:
         terminal.type(CTRL_C if end == "Ctrl-C" else b"q")
     terminal.read_until(re.escape(LEFT))

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import subprocess
 import termios
 import time
 from collections.abc import Mapping, Sequence
@@ -31,16 +32,25 @@ class Terminal:
         """Starts `command` at once, in `folder`. `env`: variables added to those of this
         process."""
         self.text = ""
-        self.pid, self._fd = pty.fork()
-        if self.pid == 0:
-            try:
-                termios.tcsetwinsize(0, (lines, columns))
-                os.chdir(folder)
-                os.execvpe(command[0], list(command), {**os.environ, **(env or {})})
-            except BaseException as error:
-                os.write(2, f"cannot be started: {error!r}".encode())
-            finally:
-                os._exit(127)
+        self._fd, command_side = pty.openpty()
+        try:
+            termios.tcsetwinsize(command_side, (lines, columns))
+            # `setsid` makes the terminal that of the command. Without it this process would have to
+            # be forked, which is not safe: it has the threads of gRPC's clients.
+            self._process = subprocess.Popen(
+                ["setsid", "--ctty", *command],
+                cwd=folder,
+                env={**os.environ, **(env or {})},
+                stdin=command_side,
+                stdout=command_side,
+                stderr=command_side,
+            )
+        finally:
+            os.close(command_side)
+
+    def terminate(self) -> None:
+        """Asks the command to end, if it has not ended."""
+        self._process.terminate()
 
     def resize(self, columns: int, lines: int) -> None:
         termios.tcsetwinsize(self._fd, (lines, columns))
@@ -58,7 +68,7 @@ class Terminal:
         while not re.search(pattern, self.text):
             assert time.monotonic() < deadline, f"no '{pattern}' in:\n{self.text}"
             if not self._read_some():
-                code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+                code = self._process.wait(LIMIT_SECONDS)
                 raise AssertionError(f"ended with {code} without '{pattern}':\n{self.text}")
 
     def exit_code(self) -> int:
@@ -67,8 +77,7 @@ class Terminal:
         while self._read_some():
             assert time.monotonic() < deadline, f"did not end:\n{self.text}"
         os.close(self._fd)
-        _, status = os.waitpid(self.pid, 0)
-        return os.waitstatus_to_exitcode(status)
+        return self._process.wait(LIMIT_SECONDS)
 
     def _read_some(self) -> bool:
         """Takes in what there is within a second; False at the end of the output."""

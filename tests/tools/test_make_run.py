@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import socket
 from pathlib import Path
 
@@ -48,10 +47,7 @@ def test_make_run_serves_until_ctrl_c() -> None:
         terminal.type(CTRL_C)
         assert terminal.exit_code() == 0, terminal.text
     except BaseException:
-        try:
-            os.kill(terminal.pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
+        terminal.terminate()
         raise
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", http), timeout=5)
