@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import grpc
@@ -11,6 +12,16 @@ from differential.cases import GrpcCase, HttpCase
 from differential.observe import CRASH
 from support.poll import poll_until
 from support.server_process import LOOPBACK, ServerProcess
+
+
+# The original counts a request of an ensemble shortly after its answer.
+COUNTED_SECONDS = 0.2
+
+
+def _reads_statistics(case: HttpCase | GrpcCase) -> bool:
+    if isinstance(case, HttpCase):
+        return case.path.endswith("/stats")
+    return case.method == "ModelStatistics"
 
 
 def _wait_until_unloaded(server: ServerProcess) -> None:
@@ -53,6 +64,8 @@ class Target:
             send_http(server.http_url, one)
             if one.path.endswith("/unload"):
                 _wait_until_unloaded(server)
+        if case.before and _reads_statistics(case):
+            time.sleep(COUNTED_SECONDS)
         if isinstance(case, HttpCase):
             reply = send_http(f"{LOOPBACK}:{server.port(case.service)}", case)
             if reply.status == 0:
