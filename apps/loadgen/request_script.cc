@@ -45,6 +45,11 @@ RequestScript::RequestScript(const std::vector<std::string>& requests) {
   for (const std::string& request : requests) texts_.push_back({request, 0});
 }
 
+RequestScript::RequestScript(const std::vector<std::string>& requests, std::vector<uint32_t> order)
+    : RequestScript(requests) {
+  order_ = std::move(order);
+}
+
 RequestScript::RequestScript(int slots, int length, IdForm form, const Render& render,
                              uint64_t first_id)
     : length_(length), form_(form), next_id_(first_id), slots_(static_cast<size_t>(slots)) {
@@ -57,8 +62,8 @@ RequestScript::RequestScript(int slots, int length, IdForm form, const Render& r
 
 absl::string_view RequestScript::Next(int slot) {
   if (length_ == 0) {
-    const absl::string_view text = texts_[turn_].bytes;
-    turn_ = turn_ + 1 < texts_.size() ? turn_ + 1 : 0;
+    const absl::string_view text = texts_[order_.empty() ? turn_ : order_[turn_]].bytes;
+    turn_ = turn_ + 1 < (order_.empty() ? texts_.size() : order_.size()) ? turn_ + 1 : 0;
     return text;
   }
   const auto index = static_cast<size_t>(slot);

@@ -42,6 +42,9 @@ class RequestScript {
   explicit RequestScript(std::string request) : texts_{{std::move(request)}} {}
   // Several, which are sent in turn whatever the slot. REQUIRES: not empty.
   explicit RequestScript(const std::vector<std::string>& requests);
+  // Several, of which `order` says which is sent next, whatever the slot; it begins anew after its
+  // end. REQUIRES: `order` is not empty, and has numbers of `requests`.
+  RequestScript(const std::vector<std::string>& requests, std::vector<uint32_t> order);
   // `slots` sequences at a time, each of `length` requests. When its sequence has ended, a slot
   // begins another one with the next id, the first one being `first_id`. `render` creates the
   // request of a step.
@@ -63,8 +66,9 @@ class RequestScript {
   };
 
   std::vector<SequenceText> texts_;
-  size_t turn_ = 0;  // without sequences: the next text
-  int length_ = 0;   // of a sequence; 0: no sequences
+  std::vector<uint32_t> order_;  // empty: that of the texts
+  size_t turn_ = 0;              // without sequences: the next text, or the next place in the order
+  int length_ = 0;               // of a sequence; 0: no sequences
   IdForm form_ = IdForm::kDecimal;
   uint64_t next_id_ = kFirstId;
   std::vector<Slot> slots_;

@@ -26,6 +26,14 @@ TEST(RequestScriptTest, SeveralInTurn) {
   EXPECT_EQ(script.Next(1), "a");
 }
 
+TEST(RequestScriptTest, SeveralInAnOrder) {
+  RequestScript script({"a", "b"}, {1, 1, 0});
+  EXPECT_EQ(script.Next(0), "b");
+  EXPECT_EQ(script.Next(1), "b");
+  EXPECT_EQ(script.Next(1), "a");
+  EXPECT_EQ(script.Next(0), "b");
+}
+
 TEST(RequestScriptTest, EverySequenceHasAnIdOfItsOwn) {
   RequestScript script(2, 3, kDecimal, Text);
   EXPECT_EQ(script.Next(0), "id 1000000000s");

@@ -1,4 +1,5 @@
-"""Recordings of a running server (--record), and `nereid replay` in virtual time."""
+"""Recordings of a running server (--record), and `nereid replay` in virtual time and against a
+server."""
 
 from __future__ import annotations
 
@@ -116,6 +117,64 @@ def test_a_sample_within_a_limit(tmp_path: Path) -> None:
     assert "not compared" in done.stdout
 
 
+def address(server: ServerProcess, scheme: str) -> str:
+    return f"--url={scheme}://127.0.0.1:{server.port(scheme)}"
+
+
+@pytest.mark.parametrize("scheme", ["http", "grpc"])
+def test_against_a_server(recorded: tuple[int, Path], tmp_path: Path, scheme: str) -> None:
+    server = start_nereid(recorded[1].parent / "models", tmp_path)
+    server.wait_for("/v2/health/ready")
+    done = replay(recorded[1], address(server, scheme), "--speed=5", "--json")
+    server.stop()
+    assert (done.returncode, done.stderr) == (0, "")
+    answer: Any = json.loads(done.stdout)
+    assert (answer["requests"], answer["in_sequences"]) == (REQUESTS // WORKERS * WORKERS, 0)
+    assert (answer["now"]["requests"], answer["now"]["errors"]) == (answer["requests"], 0)
+    # An execution takes 4 ms, now as then.
+    assert min(answer["recorded_us"]["p50"], answer["now"]["latency_us"]["p50"]) >= 4000
+
+
+def test_sequences_against_a_server(tmp_path: Path) -> None:
+    """The model refuses a request that begins no sequence and continues none."""
+    repository = ModelRepository(tmp_path / "models")
+    repository.add_identity(
+        "steps",
+        "INT32",
+        [1],
+        max_batch_size=2,
+        extra="sequence_batching { max_sequence_idle_microseconds: 60000000 direct { } }",
+    )
+    recording = tmp_path / "recording.jsonl"
+    server = start_nereid(repository.root, tmp_path, [f"--record={recording}"])
+    server.wait_for("/v2/health/ready")
+    with tritonclient.http.InferenceServerClient(server.http_url) as http:
+        tensor = tritonclient.http.InferInput("INPUT0", [1, 1], "INT32")
+        tensor.set_data_from_numpy(np.ones([1, 1], dtype=np.int32))
+        for i in range(6):
+            for sequence in (17, "camera"):
+                http.infer(
+                    "steps",
+                    [tensor],
+                    sequence_id=sequence,
+                    sequence_start=i == 0,
+                    sequence_end=i == 5,
+                )
+            time.sleep(0.01)
+    server.stop()
+    server = start_nereid(repository.root, tmp_path)
+    server.wait_for("/v2/health/ready")
+    for scheme in ("http", "grpc"):
+        done = replay(recording, address(server, scheme))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "12 requests recorded, sent to " + scheme in done.stdout
+        assert "  answered      12\n  errors        0\n  in sequences  12\n" in done.stdout
+    server.stop()
+    gone = replay(recording, address(server, "http"))
+    assert (gone.returncode, gone.stdout) == (1, "")
+    assert f"http://{server.http_url}: " in gone.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -135,7 +194,10 @@ def test_what_is_no_recording(tmp_path: Path, text: str, error: str) -> None:
 
 def test_wrong_options(tmp_path: Path) -> None:
     assert replay("--virtual").returncode == 2
-    assert "--virtual is missing" in replay("x").stderr
+    assert "--virtual is missing, or --url=URL of a server" in replay("x").stderr
+    assert "exclude each other" in replay("x", "--virtual", "--url=http://localhost:1").stderr
+    assert "only with --url" in replay("x", "--virtual", "--speed=2").stderr
+    assert "--speed is '0'; it has to be" in replay("x", "--url=http://a", "--speed=0").stderr
     assert "it cannot be read" in replay(tmp_path / "none", "--virtual").stderr
 
 

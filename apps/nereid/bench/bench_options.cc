@@ -1,77 +1,23 @@
 #include "bench/bench_options.h"
 
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include "base/status_macros.h"
-#include "bench/value_list.h"
+#include "bench/option_table.h"
 
 namespace nereid::bench {
 namespace {
 
-constexpr double kMostConcurrency = 10'000;
 constexpr double kMostRate = 1e6;
 constexpr double kMostSeconds = 24 * 3600;
 constexpr double kMostStringLength = 1 << 20;
 constexpr double kMostOutputBytes = 1 << 30;
 constexpr size_t kMostHeaderBytes = 8 << 10;
-constexpr size_t kMostDims = 32;
-
-using Setter = std::function<absl::Status(absl::string_view value)>;
-
-struct Option {
-  const char* name;
-  // "": takes no value; "[": the value may be left out.
-  const char* value;
-  Setter set;
-};
-
-absl::Status Wrong(absl::string_view option, absl::string_view text, absl::string_view right) {
-  return absl::InvalidArgumentError(absl::StrCat(option, " is '", text, "'; it has to be ", right));
-}
-
-template <typename T>
-Setter Number(const char* option, T* to, Bounds bounds) {
-  return [=](absl::string_view text) -> absl::Status {
-    ASSIGN_OR_RETURN(const double value, ParseNumber(option, text, bounds));
-    *to = static_cast<T>(value);
-    return absl::OkStatus();
-  };
-}
-
-template <typename T>
-Setter Whole(const char* option, T* to, double least, double most) {
-  return Number(option, to, {least, most, true});
-}
-
-template <typename T>
-Setter List(const char* option, std::vector<T>* to, Bounds bounds) {
-  return [=](absl::string_view text) -> absl::Status {
-    ASSIGN_OR_RETURN(const std::vector<double> values, ParseValueList(option, text, bounds));
-    to->assign(values.begin(), values.end());
-    return absl::OkStatus();
-  };
-}
-
-Setter File(const char* option, std::string* to) {
-  return [=](absl::string_view text) {
-    *to = std::string(text);
-    return text.empty() ? Wrong(option, text, "the name of a file") : absl::OkStatus();
-  };
-}
-
-Setter Flag(bool* to) {
-  return [=](absl::string_view) {
-    *to = true;
-    return absl::OkStatus();
-  };
-}
 
 Setter Arriving(Arrivals* to) {
   return [=](absl::string_view text) {
@@ -93,25 +39,6 @@ Setter InputFile(std::map<std::string, std::string>* to) {
       return Wrong("--input", text, "NAME:FILE, the name of an input and a file");
     }
     (*to)[std::string(parts.first)] = std::string(parts.second);
-    return absl::OkStatus();
-  };
-}
-
-// NAME:1,3,224,224. Names may contain colons, dimensions do not.
-Setter InputShape(std::map<std::string, std::vector<int64_t>>* to) {
-  return [=](absl::string_view text) {
-    const size_t colon = text.rfind(':');
-    std::vector<int64_t> shape;
-    bool good = colon != absl::string_view::npos && colon > 0;
-    if (good) {
-      for (const absl::string_view dim : absl::StrSplit(text.substr(colon + 1), ',')) {
-        int64_t value = 0;
-        good = good && absl::SimpleAtoi(dim, &value) && value >= 0 && shape.size() < kMostDims;
-        shape.push_back(value);
-      }
-    }
-    if (!good) return Wrong("--shape", text, "NAME:DIM,DIM,..., as in --shape=INPUT:3,224,224");
-    (*to)[std::string(text.substr(0, colon))] = std::move(shape);
     return absl::OkStatus();
   };
 }
@@ -174,18 +101,10 @@ std::vector<Option> OptionsOfLoad(BenchOptions* o) {
 std::vector<Option> OptionsOfRun(BenchOptions* o) {
   return {
       {"help", "", Flag(&o->help)},
-      {"url", "VALUE",
-       [o](absl::string_view text) -> absl::Status {
-         ASSIGN_OR_RETURN(o->target, ParseProbeUrl(std::string(text)));
-         return absl::OkStatus();
-       }},
+      {"url", "VALUE", Url(&o->target)},
       {"model", "VALUE",
        [o](absl::string_view text) { return ParseModelOption(text, &o->model, &o->version); }},
-      {"header", "VALUE",
-       [o](absl::string_view text) -> absl::Status {
-         ASSIGN_OR_RETURN(o->headers.emplace_back(), ParseHeaderOption(text));
-         return absl::OkStatus();
-       }},
+      {"header", "VALUE", Header(&o->headers)},
       {"json", "[",
        [o](absl::string_view text) {
          if (text.empty()) {
@@ -197,31 +116,6 @@ std::vector<Option> OptionsOfRun(BenchOptions* o) {
        }},
       {"html", "VALUE", File("--html", &o->html_file)},
   };
-}
-
-absl::Status Set(const std::vector<Option>& options, const std::string& arg) {
-  absl::string_view rest = arg;
-  if (!absl::ConsumePrefix(&rest, "--")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", arg, "' is no option; every option begins with --"));
-  }
-  const size_t equals = std::min(rest.find('='), rest.size());
-  const auto option = std::find_if(options.begin(), options.end(), [&](const Option& known) {
-    return known.name == rest.substr(0, equals);
-  });
-  if (option == options.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("unknown option --", rest.substr(0, equals)));
-  }
-  const bool has_value = equals < rest.size();
-  const absl::string_view kind = option->value;
-  if (has_value && kind.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("--", option->name, " takes no value"));
-  }
-  if (!has_value && kind == "VALUE") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", option->name, " needs a value: --", option->name, "=..."));
-  }
-  return option->set(has_value ? rest.substr(equals + 1) : "");
 }
 
 absl::Status CheckLoad(const BenchOptions& o) {
@@ -275,7 +169,7 @@ absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& a
   std::vector<Option> known = OptionsOfRun(&options);
   for (Option& option : OptionsOfLoad(&options)) known.push_back(std::move(option));
   for (Option& option : OptionsOfRequests(&options)) known.push_back(std::move(option));
-  for (const std::string& arg : args) RETURN_IF_ERROR(Set(known, arg));
+  for (const std::string& arg : args) RETURN_IF_ERROR(SetOption(known, arg));
   if (options.help) return options;
   if (options.target.host.empty()) {
     return absl::InvalidArgumentError("--url is missing, as in --url=http://localhost:8000");

@@ -16,6 +16,9 @@
 
 namespace nereid::bench {
 
+// Most requests in flight.
+inline constexpr double kMostConcurrency = 10'000;
+
 // How inputs that nobody gave are filled.
 enum class FillKind { kRandom, kZeros };
 

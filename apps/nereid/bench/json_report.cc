@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/json_writer.h"
 #include "bench/text_report.h"
 
 namespace nereid::bench {
@@ -17,21 +16,6 @@ void Member(const char* name, double value, JsonWriter* json) {
   } else {
     json->Null();
   }
-}
-
-void WriteLatency(const char* name, const Histogram& histogram, JsonWriter* json) {
-  json->Key(name);
-  json->BeginObject();
-  Member("mean", histogram.mean() * 1e-3, json);
-  for (const auto& [key, fraction] : {std::pair("p50", 0.5),
-                                      {"p90", 0.9},
-                                      {"p95", 0.95},
-                                      {"p99", 0.99},
-                                      {"p999", 0.999},
-                                      {"max", 1.0}}) {
-    Member(key, static_cast<double>(histogram.Percentile(fraction)) * 1e-3, json);
-  }
-  json->EndObject();
 }
 
 void WriteServer(const ServerTimes& times, JsonWriter* json) {
@@ -75,6 +59,23 @@ void WriteWindows(const std::vector<Window>& windows, JsonWriter* json) {
   json->EndArray();
 }
 
+}  // namespace
+
+void WriteLatency(const char* name, const Histogram& histogram, JsonWriter* json) {
+  json->Key(name);
+  json->BeginObject();
+  Member("mean", histogram.mean() * 1e-3, json);
+  for (const auto& [key, fraction] : {std::pair("p50", 0.5),
+                                      {"p90", 0.9},
+                                      {"p95", 0.95},
+                                      {"p99", 0.99},
+                                      {"p999", 0.999},
+                                      {"max", 1.0}}) {
+    Member(key, static_cast<double>(histogram.Percentile(fraction)) * 1e-3, json);
+  }
+  json->EndObject();
+}
+
 void WriteRow(const RowResult& row, JsonWriter* json) {
   json->BeginObject();
   if (row.concurrency > 0) {
@@ -108,8 +109,6 @@ void WriteRow(const RowResult& row, JsonWriter* json) {
   WriteWindows(row.windows, json);
   json->EndObject();
 }
-
-}  // namespace
 
 std::string JsonReport(const BenchOptions& options, const std::vector<RowResult>& rows) {
   std::string text;

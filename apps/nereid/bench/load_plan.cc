@@ -1,11 +1,13 @@
 #include "bench/load_plan.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -14,7 +16,6 @@
 #include "apps/loadgen/sockets.h"
 #include "base/status_macros.h"
 #include "bench/model_inputs.h"
-#include "bench/request_body.h"
 #include "bench/tensor_file.h"
 
 namespace nereid::bench {
@@ -36,7 +37,7 @@ std::string NumericAddress(const addrinfo& found) {
 absl::Status TooLarge(size_t bytes) {
   return absl::InvalidArgumentError(absl::StrCat(
       "all requests together would take ", bytes, " bytes; the most is ", kMostScriptBytes,
-      ": use fewer --sequences or entries of --input-data, or smaller inputs"));
+      ": use fewer sequences or entries of --input-data, or smaller inputs"));
 }
 
 }  // namespace
@@ -47,16 +48,27 @@ absl::StatusOr<std::unique_ptr<LoadPlan>> LoadPlan::Make(const BenchOptions& opt
     ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(options.trace_file));
     ASSIGN_OR_RETURN(plan->trace_, ParseTrace(text));
   }
-  RETURN_IF_ERROR(plan->FindServer());
-  ASSIGN_OR_RETURN(plan->model_, plan->client_.Describe());
-  if (plan->model_.decoupled && !options.streaming) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the model ", options.model,
-                     " is decoupled: a request may have any number of responses, which needs "
-                     "--streaming and a --url with grpc"));
-  }
+  RETURN_IF_ERROR(plan->Prepare());
   RETURN_IF_ERROR(plan->MakeRequests());
   return plan;
+}
+
+absl::StatusOr<std::unique_ptr<LoadPlan>> LoadPlan::MakeFor(
+    const BenchOptions& options, const std::vector<PlannedRequest>& requests) {
+  std::unique_ptr<LoadPlan> plan(new LoadPlan(options));
+  RETURN_IF_ERROR(plan->Prepare());
+  RETURN_IF_ERROR(plan->MakePlanned(requests));
+  return plan;
+}
+
+absl::Status LoadPlan::Prepare() {
+  RETURN_IF_ERROR(FindServer());
+  ASSIGN_OR_RETURN(model_, client_.Describe());
+  if (!model_.decoupled || options_.streaming) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the model ", options_.model,
+                   " is decoupled: a request may have any number of responses, which needs "
+                   "--streaming and a --url with grpc"));
 }
 
 absl::Status LoadPlan::FindServer() {
@@ -98,21 +110,57 @@ absl::Status LoadPlan::MakeRequests() {
   size_t bytes = 0;
   for (size_t i = 0; i < requests.size(); ++i) {
     const RequestPlaces places = regions_ == nullptr ? RequestPlaces() : regions_->places(i);
-    if (options_.grpc()) {
-      const bool until_final = options_.streaming && options_.responses == 0;
-      grpc_.push_back(MakeGrpcMessage(options_.model, options_.version, model_, requests[i], places,
-                                      until_final));
-      bytes += grpc_.back().size();
-    } else {
-      ASSIGN_OR_RETURN(HttpBody body,
-                       MakeHttpBody(model_, requests[i], places, options_.json_tensors));
-      http_.push_back({client_.ModelPath() + "/infer", std::move(body.bytes), body.header_length});
-      bytes += http_.back().body.size();
-    }
+    ASSIGN_OR_RETURN(const size_t more, AddRequest(requests[i], places, {}));
+    bytes += more;
     if (bytes > kMostScriptBytes) return TooLarge(bytes);
   }
   if (options_.sequences > 0) bytes *= kTextsOfSequence * static_cast<size_t>(options_.sequences);
   return bytes > kMostScriptBytes ? TooLarge(bytes) : absl::OkStatus();
+}
+
+absl::StatusOr<size_t> LoadPlan::AddRequest(const RequestInputs& inputs,
+                                            const RequestPlaces& places,
+                                            RequestParameters parameters) {
+  if (options_.grpc()) {
+    parameters.until_final = options_.streaming && options_.responses == 0;
+    grpc_.push_back(
+        MakeGrpcMessage(options_.model, options_.version, model_, inputs, places, parameters));
+    return grpc_.back().size();
+  }
+  ASSIGN_OR_RETURN(HttpBody body,
+                   MakeHttpBody(model_, inputs, places, options_.json_tensors, parameters));
+  http_.push_back({client_.ModelPath() + "/infer", std::move(body.bytes), body.header_length});
+  return http_.back().body.size();
+}
+
+absl::Status LoadPlan::MakePlanned(const std::vector<PlannedRequest>& requests) {
+  // Requests that are alike are made once. Of a sequence, hardly any two are.
+  std::map<std::string, uint32_t> made;
+  std::map<int64_t, RequestInputs> inputs;
+  size_t bytes = 0;
+  for (const PlannedRequest& request : requests) {
+    const RequestParameters& p = request.parameters;
+    const std::string key = absl::StrCat(
+        absl::StrJoin({static_cast<uint64_t>(request.batch_size), p.priority, p.timeout_us,
+                       p.sequence, uint64_t{p.sequence_start}, uint64_t{p.sequence_end}},
+                      " "),
+        " ", p.sequence_text);
+    const auto [place, added] = made.try_emplace(key, static_cast<uint32_t>(made.size()));
+    order_.push_back(place->second);
+    trace_.push_back(request.due);
+    if (!added) continue;
+    RequestInputs& of_size = inputs[request.batch_size];
+    if (of_size.empty()) {
+      InputOptions options = options_.inputs;
+      options.batch_size = request.batch_size;
+      ASSIGN_OR_RETURN(std::vector<RequestInputs> one, MakeInputs(model_, options));
+      of_size = std::move(one[0]);
+    }
+    ASSIGN_OR_RETURN(const size_t more, AddRequest(of_size, {}, p));
+    bytes += more;
+    if (bytes > kMostScriptBytes) return TooLarge(bytes);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<RequestScript> LoadPlan::MakeScript(int slots) const {
@@ -129,7 +177,7 @@ absl::StatusOr<RequestScript> LoadPlan::MakeScript(int slots) const {
   for (const HttpRequestText& request : http_) {
     texts.push_back(HttpTransport::Render(endpoint_, request));
   }
-  return RequestScript(texts);
+  return order_.empty() ? RequestScript(texts) : RequestScript(texts, order_);
 }
 
 absl::StatusOr<std::unique_ptr<Transport>> LoadPlan::Connect(int slots) const {

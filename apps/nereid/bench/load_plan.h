@@ -16,16 +16,28 @@
 #include "apps/loadgen/transport.h"
 #include "bench/bench_options.h"
 #include "bench/model_description.h"
+#include "bench/request_body.h"
 #include "bench/server_client.h"
 #include "bench/shared_regions.h"
 
 namespace nereid::bench {
+
+// One of the requests of a load in which they differ.
+struct PlannedRequest {
+  std::chrono::nanoseconds due{0};  // from the start of the load
+  int64_t batch_size = 1;
+  RequestParameters parameters;
+};
 
 class LoadPlan {
  public:
   // Finds the server, asks it about the model, and makes the requests. `options` outlive this
   // object. The error is one sentence for the user: INVALID_ARGUMENT if an option is to blame.
   static absl::StatusOr<std::unique_ptr<LoadPlan>> Make(const BenchOptions& options);
+  // The same for an open loop of these requests, which are in the order in which they fall due.
+  // REQUIRES: there is one; `options` ask for no sequences and no data file.
+  static absl::StatusOr<std::unique_ptr<LoadPlan>> MakeFor(
+      const BenchOptions& options, const std::vector<PlannedRequest>& requests);
 
   const BenchOptions& options() const { return options_; }
   const ModelDescription& model() const { return model_; }
@@ -39,7 +51,13 @@ class LoadPlan {
   explicit LoadPlan(const BenchOptions& options) : options_(options), client_(options, endpoint_) {}
   // Fills in the endpoint: looks the name up and takes the first address that answers.
   absl::Status FindServer();
+  // Finds the server and asks it about the model.
+  absl::Status Prepare();
   absl::Status MakeRequests();
+  absl::Status MakePlanned(const std::vector<PlannedRequest>& requests);
+  // Makes one request's bytes, and returns how many there are.
+  absl::StatusOr<size_t> AddRequest(const RequestInputs& inputs, const RequestPlaces& places,
+                                    RequestParameters parameters);
   absl::StatusOr<RequestScript> MakeScript(int slots) const;
 
   const BenchOptions& options_;
@@ -52,6 +70,7 @@ class LoadPlan {
   // Of one of the protocols.
   std::vector<HttpRequestText> http_;
   std::vector<std::string> grpc_;  // serialized messages, without prefix
+  std::vector<uint32_t> order_;    // which of them is sent next; empty: in turn
 };
 
 }  // namespace nereid::bench

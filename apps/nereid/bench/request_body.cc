@@ -84,6 +84,30 @@ void WriteOutputs(const ModelDescription& model, const RequestPlaces& places, Js
   json->EndArray();
 }
 
+void WriteParameters(const RequestParameters& parameters, JsonWriter* json) {
+  const auto number = [json](const char* name, uint64_t value) {
+    if (value == 0) return;
+    json->Key(name);
+    json->Uint(value);
+  };
+  json->Key("parameters");
+  json->BeginObject();
+  if (parameters.in_sequence()) {
+    number("sequence_id", parameters.sequence);
+    if (!parameters.sequence_text.empty()) {
+      json->Key("sequence_id");
+      json->String(parameters.sequence_text);
+    }
+    json->Key("sequence_start");
+    json->Bool(parameters.sequence_start);
+    json->Key("sequence_end");
+    json->Bool(parameters.sequence_end);
+  }
+  number("priority", parameters.priority);
+  number("timeout", parameters.timeout_us);
+  json->EndObject();
+}
+
 // Numbers of fields: proto/grpc_service.proto.
 constexpr uint32_t kParameters = 4;  // of a request and of an input; outputs have 2
 constexpr uint32_t kOutputParameters = 2;
@@ -119,13 +143,44 @@ void AppendPlace(uint32_t field, const MemoryPlace& place, ProtobufText* to) {
   AppendParameter(field, kOffset, offset, to);
 }
 
+// Fields of InferParameter.
+constexpr uint32_t kBool = 1;
+constexpr uint32_t kInt64 = 2;
+constexpr uint32_t kString = 3;
+
+void AppendParameters(const RequestParameters& parameters, ProtobufText* message) {
+  const auto number = [message](const char* name, uint32_t kind, uint64_t value) {
+    ProtobufText text;
+    text.Varint(kind, value);
+    AppendParameter(kParameters, name, text, message);
+  };
+  if (parameters.until_final) number("triton_enable_empty_final_response", kBool, 1);
+  if (parameters.in_sequence()) {
+    if (parameters.sequence_text.empty()) {
+      number("sequence_id", kInt64, parameters.sequence);
+    } else {
+      ProtobufText id;
+      id.Bytes(kString, parameters.sequence_text);
+      AppendParameter(kParameters, "sequence_id", id, message);
+    }
+    number("sequence_start", kBool, parameters.sequence_start ? 1 : 0);
+    number("sequence_end", kBool, parameters.sequence_end ? 1 : 0);
+  }
+  if (parameters.priority > 0) number("priority", kInt64, parameters.priority);
+  if (parameters.timeout_us > 0) number("timeout", kInt64, parameters.timeout_us);
+}
+
 }  // namespace
 
 absl::StatusOr<HttpBody> MakeHttpBody(const ModelDescription& model, const RequestInputs& inputs,
-                                      const RequestPlaces& places, bool json_tensors) {
+                                      const RequestPlaces& places, bool json_tensors,
+                                      const RequestParameters& parameters) {
   HttpBody body;
   JsonWriter json(&body.bytes);
   json.BeginObject();
+  if (parameters.in_sequence() || parameters.priority > 0 || parameters.timeout_us > 0) {
+    WriteParameters(parameters, &json);
+  }
   json.Key("inputs");
   json.BeginArray();
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -143,15 +198,11 @@ absl::StatusOr<HttpBody> MakeHttpBody(const ModelDescription& model, const Reque
 
 std::string MakeGrpcMessage(const std::string& model_name, const std::string& version,
                             const ModelDescription& model, const RequestInputs& inputs,
-                            const RequestPlaces& places, bool until_final) {
+                            const RequestPlaces& places, const RequestParameters& parameters) {
   ProtobufText message;
   message.Bytes(1, model_name);
   if (!version.empty()) message.Bytes(2, version);
-  if (until_final) {
-    ProtobufText yes;
-    yes.Varint(1, 1);
-    AppendParameter(kParameters, "triton_enable_empty_final_response", yes, &message);
-  }
+  AppendParameters(parameters, &message);
   for (size_t i = 0; i < inputs.size(); ++i) {
     ProtobufText input;
     input.Bytes(1, inputs[i].name);

@@ -26,6 +26,20 @@ struct RequestPlaces {
   std::vector<MemoryPlace> outputs;  // in the order of the model's outputs
 };
 
+// What a request says besides its tensors.
+struct RequestParameters {
+  // Of a request that is part of a sequence: one of the two ids.
+  uint64_t sequence = 0;
+  std::string sequence_text;
+  bool sequence_start = false;
+  bool sequence_end = false;
+  uint64_t priority = 0;     // 0: the model's default
+  uint64_t timeout_us = 0;   // 0: none
+  bool until_final = false;  // gRPC: the server is asked to mark the last response
+
+  bool in_sequence() const { return sequence != 0 || !sequence_text.empty(); }
+};
+
 struct HttpBody {
   std::string bytes;
   int64_t header_length = -1;  // of the JSON in front of binary tensors; negative: no binary ones
@@ -34,13 +48,13 @@ struct HttpBody {
 // `json_tensors`: values as JSON, in both directions. INVALID_ARGUMENT for a data type without JSON
 // form.
 absl::StatusOr<HttpBody> MakeHttpBody(const ModelDescription& model, const RequestInputs& inputs,
-                                      const RequestPlaces& places, bool json_tensors);
+                                      const RequestPlaces& places, bool json_tensors,
+                                      const RequestParameters& parameters = {});
 
-// A serialized ModelInferRequest. `until_final`: the server is asked to mark the last response of
-// the request.
+// A serialized ModelInferRequest.
 std::string MakeGrpcMessage(const std::string& model_name, const std::string& version,
                             const ModelDescription& model, const RequestInputs& inputs,
-                            const RequestPlaces& places, bool until_final);
+                            const RequestPlaces& places, const RequestParameters& parameters);
 
 }  // namespace nereid::bench
 

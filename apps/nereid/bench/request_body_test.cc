@@ -55,19 +55,43 @@ TEST(HttpBodyTest, SharedMemory) {
 
 // The numbers of proto/grpc_service.proto.
 TEST(GrpcMessageTest, RawTensors) {
-  EXPECT_EQ(MakeGrpcMessage("m", "2", Model(), kInputs, {}, false),
+  EXPECT_EQ(MakeGrpcMessage("m", "2", Model(), kInputs, {}, {}),
             "\x0a\x01m\x12\x01"
             "2\x2a\x0d\x0a\x01"
             "A\x12\x04INT8\x1a\x02\x01\x02\x3a\x02\x01\x02");
 }
 
 TEST(GrpcMessageTest, ParametersOfStreamsAndSharedMemory) {
-  EXPECT_THAT(MakeGrpcMessage("m", "", Model(), kInputs, {}, true),
+  RequestParameters until_final;
+  until_final.until_final = true;
+  EXPECT_THAT(MakeGrpcMessage("m", "", Model(), kInputs, {}, until_final),
               HasSubstr("\x0a\x22triton_enable_empty_final_response\x12\x02\x08\x01"));
-  const std::string message = MakeGrpcMessage("m", "", Model(), kInputs, kPlaces, false);
+  const std::string message = MakeGrpcMessage("m", "", Model(), kInputs, kPlaces, {});
   EXPECT_THAT(message, HasSubstr("\x0a\x14shared_memory_region\x12\x04\x1a\x02in"));
   EXPECT_THAT(message, HasSubstr("\x0a\x14shared_memory_region\x12\x05\x1a\x03out"));
   EXPECT_THAT(message, HasSubstr("\x0a\x17shared_memory_byte_size\x12\x02\x10\x08"));
+}
+
+TEST(RequestParametersTest, InBothProtocols) {
+  RequestParameters parameters;
+  parameters.sequence = 7;
+  parameters.sequence_end = true;
+  parameters.priority = 2;
+  parameters.timeout_us = 300;
+  EXPECT_THAT(MakeHttpBody(Model(), kInputs, {}, false, parameters)->bytes,
+              HasSubstr(R"({"parameters":{"sequence_id":7,"sequence_start":false,)"
+                        R"("sequence_end":true,"priority":2,"timeout":300},"inputs":)"));
+  const std::string message = MakeGrpcMessage("m", "", Model(), kInputs, {}, parameters);
+  EXPECT_THAT(message, HasSubstr("\x0a\x0bsequence_id\x12\x02\x10\x07"));
+  EXPECT_THAT(message, HasSubstr("\x0a\x0csequence_end\x12\x02\x08\x01"));
+  EXPECT_THAT(message, HasSubstr("\x0a\x07timeout\x12\x03\x10\xac\x02"));
+  parameters.sequence_text = "camera \"1\"";
+  parameters.sequence = 0;
+  EXPECT_THAT(MakeHttpBody(Model(), kInputs, {}, false, parameters)->bytes,
+              HasSubstr(R"("sequence_id":"camera \"1\"")"));
+  EXPECT_THAT(MakeGrpcMessage("m", "", Model(), kInputs, {}, parameters),
+              HasSubstr("\x0a\x0bsequence_id\x12\x0c\x1a\x0a"
+                        "camera \"1\""));
 }
 
 TEST(OutputBytesTest, ByTheShapeWhereItIsKnown) {

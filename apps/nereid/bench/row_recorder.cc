@@ -48,7 +48,11 @@ void RowRecorder::OnAnswer(const Answer& answer) {
   // Open loop: a request counts when it was due, so that none is left out because it took long.
   if ((limits_.open_loop ? answer.begun : answer.now) < begin_) return;
   last_answer_ = answer.now;
-  if (limits_.open_loop && Seconds(answer.sent - answer.begun) > kLateSeconds) ++row_->late;
+  if (limits_.open_loop) {
+    const BenchClock::duration lag = answer.sent - answer.begun;
+    row_->lag.Add(std::chrono::duration_cast<std::chrono::nanoseconds>(lag).count());
+    if (Seconds(lag) > kLateSeconds) ++row_->late;
+  }
   if (!answer.completion.ok) {
     row_->errors.Add(transport_->error(answer.completion.slot));
     return;

@@ -111,6 +111,7 @@ TEST_F(RowRecorderTest, AnOpenLoopCountsWhatWasDue) {
   recorder_->Finish(At(4000), 2);
   EXPECT_EQ(row_.latency.count(), 2u);
   EXPECT_EQ(row_.late, 1u);
+  EXPECT_EQ(row_.lag.count(), row_.latency.count());
   EXPECT_EQ(row_.errors.total(), 2u);
   EXPECT_EQ(row_.unanswered, 2u);
   EXPECT_NEAR(static_cast<double>(row_.latency.max()), 2.1e9, 1);

@@ -39,7 +39,8 @@ struct RowResult {
   Histogram first;     // streams: until the first response
   ErrorCounts errors;
   uint64_t unanswered = 0;  // are errors as well
-  uint64_t late = 0;        // open loop: sent more than kLate after they were due
+  Histogram lag;      // open loop: nanoseconds from when requests were due until they were sent
+  uint64_t late = 0;  // open loop: sent more than kLate after they were due
   std::vector<Window> windows;
 
   // Half the width of the 95 % confidence intervals, as shares: of throughput, and of one

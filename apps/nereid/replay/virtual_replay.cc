@@ -136,6 +136,21 @@ SimulationSummary RecordedSummary(const RecordedModel& model, const VirtualRepla
 
 }  // namespace
 
+absl::StatusOr<const RecordedModel*> ChooseRecorded(const Recording& recording,
+                                                    const std::string& wanted) {
+  const RecordedModel* chosen = nullptr;
+  for (const auto& [number, model] : recording.models) {
+    const bool fits = wanted.empty() || wanted == model.name ||
+                      wanted == absl::StrCat(model.name, ":", model.version);
+    if (!fits) continue;
+    if (chosen == nullptr || model.requests.size() > chosen->requests.size()) chosen = &model;
+  }
+  if (chosen != nullptr) return chosen;
+  return absl::InvalidArgumentError(wanted.empty()
+                                        ? "no model was recorded"
+                                        : absl::StrCat("no model '", wanted, "' was recorded"));
+}
+
 absl::StatusOr<VirtualReplay> ReplayVirtually(const RecordedModel& model,
                                               const CompiledModel& config, Wakes wakes) {
   VirtualReplay replay;

@@ -16,6 +16,11 @@
 
 namespace nereid {
 
+// The model `wanted`, NAME or NAME:VERSION; the one with the most requests if it is empty or
+// several fit. INVALID_ARGUMENT if it was not recorded. `recording` outlives what is returned.
+absl::StatusOr<const RecordedModel*> ChooseRecorded(const Recording& recording,
+                                                    const std::string& wanted);
+
 struct VirtualReplay {
   std::vector<const RecordedRequest*> requests;  // by number, in the order of their arrivals
   std::vector<SimulatedRequest> load;            // the same
