@@ -109,20 +109,6 @@ class ErrorCollector final : public google::protobuf::io::ErrorCollector {
 // The parser's columns: a tab advances to the next multiple of 8.
 int NextColumn(char c, int column) { return c == '\t' ? column + 8 - column % 8 : column + 1; }
 
-// The offset in `text` of the position that the parser calls (line, column).
-size_t OffsetOf(absl::string_view text, int line, int column) {
-  size_t at = 0;
-  for (; line > 0; --line) {
-    const size_t end = text.find('\n', at);
-    if (end == absl::string_view::npos) return text.size();
-    at = end + 1;
-  }
-  for (int c = 0; c < column && at < text.size() && text[at] != '\n'; ++at) {
-    c = NextColumn(text[at], c);
-  }
-  return at;
-}
-
 void SetPlace(absl::string_view text, size_t offset, ParseError* error) {
   error->line = 0;
   error->column = 0;
@@ -227,6 +213,19 @@ std::string Describe(const std::string& path, const ParseError& error) {
 }
 
 }  // namespace
+
+size_t OffsetOf(absl::string_view text, int line, int column) {
+  size_t at = 0;
+  for (; line > 0; --line) {
+    const size_t end = text.find('\n', at);
+    if (end == absl::string_view::npos) return text.size();
+    at = end + 1;
+  }
+  for (int c = 0; c < column && at < text.size() && text[at] != '\n'; ++at) {
+    c = NextColumn(text[at], c);
+  }
+  return at;
+}
 
 absl::Status ParseModelConfigText(const std::string& path, absl::string_view text,
                                   inference::ModelConfig* config) {

@@ -21,6 +21,9 @@ namespace nereid {
 absl::Status ParseModelConfigText(const std::string& path, absl::string_view text,
                                   inference::ModelConfig* config);
 
+// The offset in `text` of the place that protobuf's parser calls (line, column), both from 0.
+size_t OffsetOf(absl::string_view text, int line, int column);
+
 }  // namespace nereid
 
 #endif  // NEREID_CONFIG_PARSE_H_

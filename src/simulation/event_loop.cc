@@ -58,9 +58,10 @@ void EventLoop::Instance::Finish() {
 }
 
 EventLoop::EventLoop(const CompiledModel& config, const std::vector<SimulatedRequest>& load,
-                     MachineModel* machine)
+                     MachineModel* machine, std::optional<ClosedLoop> clients)
     : load_(load),
       machine_(machine),
+      clients_(clients),
       model_(std::make_shared<SimulatedModel>(config, &clock_)),
       requests_(model_, [this](uint32_t number, bool ok) { OnEnded(number, ok); }) {
   for (const InstanceSpec& spec : config.instances) {
@@ -69,6 +70,11 @@ EventLoop::EventLoop(const CompiledModel& config, const std::vector<SimulatedReq
     instances_.push_back(std::make_unique<Instance>(this, number));
   }
   result_.requests.resize(load.size());
+  if (clients_.has_value()) {
+    arrivals_.resize(std::min(clients_->clients, load.size()), 1);
+  } else {
+    for (const SimulatedRequest& request : load) arrivals_.push_back(request.arrival_ns);
+  }
 }
 
 absl::StatusOr<SimulationResult> EventLoop::Run(const SchedulerMaker& make) {
@@ -97,7 +103,7 @@ absl::StatusOr<SimulationResult> EventLoop::Run(const SchedulerMaker& make) {
 
 std::optional<uint64_t> EventLoop::NextEvent() const {
   std::optional<uint64_t> next;
-  if (arrived_ < load_.size()) next = load_[arrived_].arrival_ns;
+  if (arrived_ < arrivals_.size()) next = arrivals_[arrived_];
   if (const auto call = timer_.NextCall(); call.has_value()) KeepEarlier(ToNanos(*call), &next);
   for (const auto& instance : instances_) {
     if (!instance->batch_.empty()) {
@@ -117,7 +123,7 @@ void EventLoop::Happen() {
     if (!instance->batch_.empty() && instance->ends_ns_ <= now) instance->Finish();
   }
   timer_.MakeDueCalls();
-  while (arrived_ < load_.size() && load_[arrived_].arrival_ns <= now) {
+  while (arrived_ < arrivals_.size() && arrivals_[arrived_] <= now) {
     Arrive(static_cast<uint32_t>(arrived_++));
   }
 }
@@ -129,6 +135,12 @@ void EventLoop::Arrive(uint32_t number) {
   waiting_.erase(number);
   result_.requests[number].outcome = FlightOutcome::kRefused;
   result_.requests[number].ended_ns = clock_.now_ns();
+  OnAnswered();
+}
+
+void EventLoop::OnAnswered() {
+  if (stopping_ || !clients_.has_value() || arrivals_.size() == load_.size()) return;
+  arrivals_.push_back(clock_.now_ns() + static_cast<uint64_t>(clients_->pause.count()));
 }
 
 void EventLoop::OnEnded(uint32_t number, bool ok) {
@@ -140,6 +152,7 @@ void EventLoop::OnEnded(uint32_t number, bool ok) {
                     : stopping_ ? FlightOutcome::kError
                                 : FlightOutcome::kTimedOut;
   request.ended_ns = clock_.now_ns();
+  OnAnswered();
 }
 
 void EventLoop::LetInstancesLook() {

@@ -20,13 +20,17 @@ namespace nereid {
 
 class EventLoop {
  public:
-  // `load` and `machine` outlive this.
+  // `load` and `machine` outlive this. With `clients`, requests arrive in the order of `load` when
+  // a client is free; otherwise as `load` says.
   EventLoop(const CompiledModel& config, const std::vector<SimulatedRequest>& load,
-            MachineModel* machine);
+            MachineModel* machine, std::optional<ClosedLoop> clients = std::nullopt);
 
   // The timer of the scheduler that `make` has to make, and its clock.
   Timer* timer() { return &timer_; }
   Clock* clock() { return &clock_; }
+
+  // When requests have arrived, by number.
+  const std::vector<uint64_t>& arrivals() const { return arrivals_; }
 
   // REQUIRES: called once. Errors as of Simulate, and of `make`.
   absl::StatusOr<SimulationResult> Run(const SchedulerMaker& make);
@@ -65,9 +69,13 @@ class EventLoop {
   bool IsAwaited(const Instance& instance) const;
   void Arrive(uint32_t number);
   void OnEnded(uint32_t number, bool ok);
+  // A client of a closed loop has its answer.
+  void OnAnswered();
 
   const std::vector<SimulatedRequest>& load_;
   MachineModel* const machine_;
+  const std::optional<ClosedLoop> clients_;
+  std::vector<uint64_t> arrivals_;  // by number, as far as they are known
   SimulatedClock clock_;
   Timer timer_{&clock_, Timer::Calls::kByOwner};
   const std::shared_ptr<SimulatedModel> model_;

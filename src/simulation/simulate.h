@@ -21,6 +21,13 @@ NEREID_API absl::StatusOr<SimulationResult> Simulate(const CompiledModel& config
                                                      const std::vector<SimulatedRequest>& load,
                                                      MachineModel* machine);
 
+// The same for a closed loop, which writes into `load` when each request has arrived. The first
+// requests come at 1 ns. INVALID_ARGUMENT also for a loop without clients.
+NEREID_API absl::StatusOr<SimulationResult> SimulateClosedLoop(const CompiledModel& config,
+                                                               const ClosedLoop& clients,
+                                                               std::vector<SimulatedRequest>* load,
+                                                               MachineModel* machine);
+
 }  // namespace nereid
 
 #endif  // NEREID_SIMULATION_SIMULATE_H_

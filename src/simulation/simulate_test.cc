@@ -282,5 +282,30 @@ TEST(Simulate, WhatCannotBeSimulatedIsRefused) {
   EXPECT_THAT(Simulate(huge, load, &machine).status().message(), HasSubstr("input 'b'"));
 }
 
+// Two clients, one instance without batches: each waits for the other's execution, and pauses.
+TEST(SimulateClosedLoop, ClientsSendWhenTheyHaveTheirAnswers) {
+  Machine machine(kTenMs);
+  std::vector<SimulatedRequest> load(4);
+  const auto result =
+      SimulateClosedLoop(Model(1).Build(), {2, std::chrono::milliseconds(3)}, &load, &machine);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(load[1].arrival_ns, 1u);
+  EXPECT_EQ(load[2].arrival_ns, 1 + 13 * kMs);
+  EXPECT_EQ(load[3].arrival_ns, 1 + 23 * kMs);
+  EXPECT_EQ(result->requests[3].ended_ns, 1 + 40 * kMs);
+}
+
+TEST(SimulateClosedLoop, MoreClientsThanRequests) {
+  Machine machine(kTenMs);
+  std::vector<SimulatedRequest> load(2);
+  const auto result =
+      SimulateClosedLoop(Model(8).Batching().Build(), {5, Duration(0)}, &load, &machine);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->batches.size(), 1u);
+  EXPECT_THAT(
+      SimulateClosedLoop(Model().Build(), {0, Duration(0)}, &load, &machine).status().message(),
+      HasSubstr("at least one client"));
+}
+
 }  // namespace
 }  // namespace nereid

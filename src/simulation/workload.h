@@ -27,6 +27,12 @@ struct SimulatedRequest {
   uint32_t shapes = 0;     // requests with equal keys have inputs of equal shapes
 };
 
+// Clients of a closed loop: each sends its next request when the one before has been answered.
+struct ClosedLoop {
+  size_t clients = 1;
+  Duration pause{0};  // between an answer and the client's next request
+};
+
 struct SimulatedBatch {
   uint64_t pulled_ns = 0;
   uint64_t ended_ns = 0;
