@@ -41,22 +41,26 @@ std::string ReadText(const fs::path& path) {
 
 // Links to everything in the folder `from`, but for the configuration, of which it makes a copy.
 absl::Status CopyModel(const fs::path& from, const fs::path& to, const std::string& backend) {
+  RETURN_IF_ERROR(LinkModelFiles(from.string(), to.string()));
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(from, error)) {
-    if (entry.path().filename() == kConfig) continue;
-    fs::create_symlink(entry.path(), to / entry.path().filename(), error);
-    if (error) break;
-  }
-  if (error) {
-    return absl::InternalError(
-        absl::StrCat("cannot link to the files of '", from.string(), "': ", error.message()));
-  }
   const bool configured = fs::exists(from / kConfig, error);
   return WriteText(to / kConfig, configured ? ReadText(from / kConfig) + "\n"
                                             : absl::StrCat("backend: \"", backend, "\"\n"));
 }
 
 }  // namespace
+
+absl::Status LinkModelFiles(const std::string& from, const std::string& to) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(from, error)) {
+    if (entry.path().filename() == kConfig) continue;
+    fs::create_symlink(entry.path(), fs::path(to) / entry.path().filename(), error);
+    if (error) break;
+  }
+  if (!error) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("cannot link to the files of '", from, "': ", error.message()));
+}
 
 std::string TrialFiles::BackendName(const std::string& library) {
   const std::string file = fs::path(library).filename().string();

@@ -35,6 +35,9 @@ class TrialFiles {
   const std::string model_;  // its name
 };
 
+// Links to everything in the folder `from`, but for the file config.pbtxt. INTERNAL if that fails.
+absl::Status LinkModelFiles(const std::string& from, const std::string& to);
+
 // Gives the trial model in `folder` two instances more and, if it has batches and no other wish,
 // batches formed by the server. `loaded`: the model as it is. The model has to be loaded again.
 absl::Status WidenTrialModel(const std::string& folder, const CompiledModel& loaded);

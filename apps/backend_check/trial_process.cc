@@ -5,16 +5,17 @@
 #include <absl/strings/str_split.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <utility>
 
-extern char** environ;
+#include "apps/child_process/child_process.h"
+#include "base/status_macros.h"
 
 namespace nereid {
 namespace {
@@ -65,7 +66,7 @@ class Trial {
   void OnEnd(int status);
 
   Pipe report_, output_;
-  pid_t process_ = -1;
+  std::unique_ptr<ChildProcess> process_;
   std::string unread_;        // the beginning of a line
   std::string phase_, call_;  // the last ones reported
   TimePoint last_report_;
@@ -78,27 +79,12 @@ absl::Status Trial::Start(const std::vector<std::string>& command) {
   }
   std::vector<std::string> words = command;
   words.push_back(absl::StrCat("--report=", kReportFd));
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, output_.write_end, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output_.write_end, STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, report_.write_end, kReportFd);
-  // A group of its own, so that what the backend starts can be ended with it.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  const int failed =
-      posix_spawn(&process_, arguments[0], &actions, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
+  ASSIGN_OR_RETURN(process_, ChildProcess::Start(words, {{output_.write_end, STDOUT_FILENO},
+                                                         {output_.write_end, STDERR_FILENO},
+                                                         {report_.write_end, kReportFd}}));
   report_.CloseWriteEnd();
   output_.CloseWriteEnd();
-  if (failed == 0) return absl::OkStatus();
-  return absl::InternalError(
-      absl::StrCat("cannot start '", command[0], "': ", std::strerror(failed)));
+  return absl::OkStatus();
 }
 
 void Trial::OnLine(const std::vector<std::string>& fields) {
@@ -153,18 +139,20 @@ TrialResult Trial::Await(Duration silence) {
   for (;;) {
     struct pollfd ends[] = {{report_.read_end, POLLIN, 0}, {output_.read_end, POLLIN, 0}};
     poll(ends, 2, kLookMs);
-    const bool ended = waitpid(process_, &status, WNOHANG) == process_;
+    const std::optional<int> ended = process_->Ended();
     Collect();
-    if (ended) break;
+    if (ended.has_value()) {
+      status = *ended;
+      break;
+    }
     if (Clock::Real()->Now() - last_report_ > silence) {
       result_.AddFinding("hang", absl::StrCat(phase_, ": nothing more was heard of the process"));
       result_.complete = true;
-      kill(process_, SIGKILL);
-      waitpid(process_, &status, 0);
+      status = process_->Kill();
       break;
     }
   }
-  kill(-process_, SIGKILL);  // what the backend has started and left
+  process_->Kill();  // what the backend has started and left
   OnEnd(status);
   return std::move(result_);
 }

@@ -1,0 +1,118 @@
+#include "apps/child_process/child_process.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace nereid {
+namespace {
+
+// In the child, between fork and exec: only what is safe there. Returns if it fails.
+void Become(char** arguments, const std::vector<ChildProcess::Redirection>& redirections,
+            pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it ended before the kernel knew of the wish
+  for (const ChildProcess::Redirection& redirection : redirections) {
+    if (dup2(redirection.fd, redirection.as) < 0) return;
+  }
+  execv(arguments[0], arguments);
+}
+
+// The pages of process `pid` if it belongs to `group`.
+uint64_t PagesInGroup(const std::string& pid, pid_t group) {
+  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // The name, in parentheses, may contain anything, so fields are counted from its end.
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return 0;
+  const std::vector<std::string> fields = absl::StrSplit(text.substr(name_end + 2), ' ');
+  static constexpr size_t kGroup = 2;  // pgrp is field 5 of proc(5), the state field 3
+  static constexpr size_t kPages = 21;
+  int in_group = 0;
+  uint64_t pages = 0;
+  if (fields.size() <= kPages || !absl::SimpleAtoi(fields[kGroup], &in_group) ||
+      !absl::SimpleAtoi(fields[kPages], &pages)) {
+    return 0;
+  }
+  return in_group == group ? pages : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(
+    const std::vector<std::string>& command, const std::vector<Redirection>& redirections) {
+  std::vector<std::string> words = command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  // Tells whether exec has failed: it closes the pipe.
+  int failure[2];
+  if (pipe2(failure, O_CLOEXEC) != 0) {
+    return absl::InternalError(absl::StrCat("no pipe: ", std::strerror(errno)));
+  }
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  int error = errno;
+  if (pid == 0) {
+    Become(arguments.data(), redirections, parent);
+    error = errno;
+    const ssize_t told = write(failure[1], &error, sizeof error);
+    _exit(told == sizeof error ? 127 : 126);
+  }
+  close(failure[1]);
+  if (pid > 0) {
+    setpgid(pid, pid);  // whoever is first: the group exists when this function returns
+    const ssize_t got = read(failure[0], &error, sizeof error);
+    if (got <= 0) error = 0;
+  }
+  close(failure[0]);
+  if (error == 0) return std::unique_ptr<ChildProcess>(new ChildProcess(pid));
+  if (pid > 0) waitpid(pid, nullptr, 0);
+  return absl::InternalError(
+      absl::StrCat("cannot start '", command[0], "': ", std::strerror(error)));
+}
+
+ChildProcess::~ChildProcess() { Kill(); }
+
+std::optional<int> ChildProcess::Ended() {
+  int status = 0;
+  if (!status_.has_value() && waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+  return status_;
+}
+
+void ChildProcess::Signal(int number) {
+  if (!Ended().has_value()) kill(pid_, number);
+}
+
+int ChildProcess::Kill() {
+  kill(-pid_, SIGKILL);
+  int status = 0;
+  if (!status_.has_value() && waitpid(pid_, &status, 0) == pid_) status_ = status;
+  return status_.value_or(0);
+}
+
+uint64_t ChildProcess::MemoryBytes() const {
+  uint64_t pages = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos) {
+      pages += PagesInGroup(name, pid_);
+    }
+  }
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace nereid

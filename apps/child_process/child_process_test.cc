@@ -1,0 +1,47 @@
+#include "apps/child_process/child_process.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace nereid {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ChildProcess, RunsWithItsRedirections) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  auto child = ChildProcess::Start({"/bin/sh", "-c", "echo $0 >&5; read line", "word"},
+                                   {{ends[1], 5}, {ends[0], 0}});
+  ASSERT_TRUE(child.ok()) << child.status();
+  // It reads what it has written, and ends.
+  int status = -1;
+  while (!(*child)->Ended().has_value()) usleep(1000);
+  status = *(*child)->Ended();
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ((*child)->Kill(), status);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(ChildProcess, IsKilledWithItsGroup) {
+  auto child = ChildProcess::Start({"/bin/sh", "-c", "sleep 1000 & wait"}, {});
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_FALSE((*child)->Ended().has_value());
+  EXPECT_GT((*child)->MemoryBytes(), 100'000u);
+  const int status = (*child)->Kill();
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+TEST(ChildProcess, SaysWhatCannotBeStarted) {
+  EXPECT_THAT(ChildProcess::Start({"/nowhere/program"}, {}).status().message(),
+              HasSubstr("cannot start '/nowhere/program': No such file"));
+}
+
+}  // namespace
+}  // namespace nereid
