@@ -30,23 +30,27 @@ void Become(char** arguments, const std::vector<ChildProcess::Redirection>& redi
   execv(arguments[0], arguments);
 }
 
-// The pages of process `pid` if it belongs to `group`.
-uint64_t PagesInGroup(const std::string& pid, pid_t group) {
+// Those fields of /proc/PID/stat that are read here.
+struct ProcessStat {
+  int group = 0;
+  uint64_t pages = 0;
+};
+
+std::optional<ProcessStat> StatOf(const std::string& pid) {
   std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   // The name, in parentheses, may contain anything, so fields are counted from its end.
   const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= text.size()) return 0;
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return std::nullopt;
   const std::vector<std::string> fields = absl::StrSplit(text.substr(name_end + 2), ' ');
   static constexpr size_t kGroup = 2;  // pgrp is field 5 of proc(5), the state field 3
   static constexpr size_t kPages = 21;
-  int in_group = 0;
-  uint64_t pages = 0;
-  if (fields.size() <= kPages || !absl::SimpleAtoi(fields[kGroup], &in_group) ||
-      !absl::SimpleAtoi(fields[kPages], &pages)) {
-    return 0;
+  ProcessStat stat;
+  if (fields.size() <= kPages || !absl::SimpleAtoi(fields[kGroup], &stat.group) ||
+      !absl::SimpleAtoi(fields[kPages], &stat.pages)) {
+    return std::nullopt;
   }
-  return in_group == group ? pages : 0;
+  return stat;
 }
 
 }  // namespace
@@ -103,14 +107,23 @@ int ChildProcess::Kill() {
   return status_.value_or(0);
 }
 
-uint64_t ChildProcess::MemoryBytes() const {
-  uint64_t pages = 0;
+std::vector<int> ChildProcess::Processes() const {
+  std::vector<int> processes;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") == std::string::npos) {
-      pages += PagesInGroup(name, pid_);
-    }
+    int pid = 0;
+    if (!absl::SimpleAtoi(name, &pid)) continue;
+    const std::optional<ProcessStat> stat = StatOf(name);
+    if (stat.has_value() && stat->group == pid_) processes.push_back(pid);
+  }
+  return processes;
+}
+
+uint64_t ChildProcess::MemoryBytes() const {
+  uint64_t pages = 0;
+  for (const int pid : Processes()) {
+    pages += StatOf(absl::StrCat(pid)).value_or(ProcessStat()).pages;
   }
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }

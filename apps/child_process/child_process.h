@@ -37,6 +37,8 @@ class ChildProcess {
   // Kills the whole group, and waits for the child. Returns its status.
   int Kill();
 
+  // The processes of the group at present.
+  std::vector<int> Processes() const;
   // Bytes of physical memory that the processes of the group have at present, shared ones counted
   // by each.
   uint64_t MemoryBytes() const;

@@ -9,6 +9,8 @@
 namespace nereid {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Gt;
 using ::testing::HasSubstr;
 
 TEST(ChildProcess, RunsWithItsRedirections) {
@@ -33,6 +35,7 @@ TEST(ChildProcess, IsKilledWithItsGroup) {
   ASSERT_TRUE(child.ok()) << child.status();
   EXPECT_FALSE((*child)->Ended().has_value());
   EXPECT_GT((*child)->MemoryBytes(), 100'000u);
+  EXPECT_THAT((*child)->Processes(), Contains(Gt(getpid())));
   const int status = (*child)->Kill();
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGKILL);

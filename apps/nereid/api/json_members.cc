@@ -29,6 +29,10 @@ void ReadMember(const JsonValue& from, const char* name, int64_t* to) {
   ReadAs(from, name, AsInt, to);
 }
 
+void ReadMember(const JsonValue& from, const char* name, double* to) {
+  ReadAs(from, name, AsDouble, to);
+}
+
 void ReadMember(const JsonValue& from, const char* name, bool* to) {
   ReadAs(from, name, AsBool, to);
 }

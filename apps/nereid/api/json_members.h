@@ -18,6 +18,7 @@ namespace nereid {
 void ReadMember(const JsonValue& from, const char* name, std::string* to);
 void ReadMember(const JsonValue& from, const char* name, uint64_t* to);
 void ReadMember(const JsonValue& from, const char* name, int64_t* to);
+void ReadMember(const JsonValue& from, const char* name, double* to);
 void ReadMember(const JsonValue& from, const char* name, bool* to);
 // An object whose members are all numbers; others are left out.
 void ReadMember(const JsonValue& from, const char* name, std::map<std::string, uint64_t>* to);

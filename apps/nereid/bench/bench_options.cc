@@ -1,11 +1,9 @@
 #include "bench/bench_options.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/status_macros.h"
 #include "bench/option_table.h"
@@ -18,30 +16,6 @@ constexpr double kMostSeconds = 24 * 3600;
 constexpr double kMostStringLength = 1 << 20;
 constexpr double kMostOutputBytes = 1 << 30;
 constexpr size_t kMostHeaderBytes = 8 << 10;
-
-Setter Arriving(Arrivals* to) {
-  return [=](absl::string_view text) {
-    const std::optional<Arrivals> found = ParseArrivals(text == "constant" ? "uniform" : text);
-    if (!found.has_value() || text == "uniform") {
-      return Wrong("--arrivals", text, "constant, poisson, bursty or step");
-    }
-    *to = *found;
-    return absl::OkStatus();
-  };
-}
-
-// NAME:FILE
-Setter InputFile(std::map<std::string, std::string>* to) {
-  return [=](absl::string_view text) {
-    const std::pair<absl::string_view, absl::string_view> parts =
-        absl::StrSplit(text, absl::MaxSplits(':', 1));
-    if (parts.first.empty() || parts.second.empty()) {
-      return Wrong("--input", text, "NAME:FILE, the name of an input and a file");
-    }
-    (*to)[std::string(parts.first)] = std::string(parts.second);
-    return absl::OkStatus();
-  };
-}
 
 Setter Fill(InputOptions* to) {
   return [=](absl::string_view text) {

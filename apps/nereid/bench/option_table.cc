@@ -6,6 +6,7 @@
 #include <absl/strings/strip.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace nereid::bench {
 namespace {
@@ -46,9 +47,32 @@ Setter Url(ProbeTarget* to) {
   };
 }
 
+Setter Arriving(Arrivals* to) {
+  return [=](absl::string_view text) {
+    const std::optional<Arrivals> found = ParseArrivals(text == "constant" ? "uniform" : text);
+    if (!found.has_value() || text == "uniform") {
+      return Wrong("--arrivals", text, "constant, poisson, bursty or step");
+    }
+    *to = *found;
+    return absl::OkStatus();
+  };
+}
+
 Setter Header(std::vector<std::pair<std::string, std::string>>* to) {
   return [=](absl::string_view text) -> absl::Status {
     ASSIGN_OR_RETURN(to->emplace_back(), ParseHeaderOption(text));
+    return absl::OkStatus();
+  };
+}
+
+Setter InputFile(std::map<std::string, std::string>* to) {
+  return [=](absl::string_view text) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(text, absl::MaxSplits(':', 1));
+    if (parts.first.empty() || parts.second.empty()) {
+      return Wrong("--input", text, "NAME:FILE, the name of an input and a file");
+    }
+    (*to)[std::string(parts.first)] = std::string(parts.second);
     return absl::OkStatus();
   };
 }

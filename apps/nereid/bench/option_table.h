@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/loadgen/arrivals.h"
 #include "base/status_macros.h"
 #include "bench/value_list.h"
 #include "probe/probe_request.h"
@@ -65,8 +66,12 @@ Setter Name(const char* option, std::string* to);
 Setter File(const char* option, std::string* to);
 Setter Flag(bool* to);
 Setter Url(ProbeTarget* to);
+// --arrivals
+Setter Arriving(Arrivals* to);
 // NAME:VALUE; may be repeated.
 Setter Header(std::vector<std::pair<std::string, std::string>>* to);
+// NAME:FILE; may be repeated.
+Setter InputFile(std::map<std::string, std::string>* to);
 // NAME:1,3,224,224; may be repeated.
 Setter InputShape(std::map<std::string, std::vector<int64_t>>* to);
 

@@ -10,31 +10,6 @@
 namespace nereid::bench {
 namespace {
 
-using Cells = std::vector<std::string>;
-
-// Columns as wide as their widest cell, aligned to the right. Cells have only characters of one
-// column, of which µ has two bytes.
-std::string Table(const std::vector<Cells>& lines) {
-  const auto width = [](const std::string& cell) {
-    return static_cast<size_t>(std::count_if(cell.begin(), cell.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    }));
-  };
-  std::vector<size_t> widths(lines[0].size());
-  for (const Cells& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width(line[i]));
-  }
-  std::string text;
-  for (const Cells& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) {
-      absl::StrAppend(&text, i == 0 ? "" : "  ", std::string(widths[i] - width(line[i]), ' '),
-                      line[i]);
-    }
-    absl::StrAppend(&text, "\n");
-  }
-  return text;
-}
-
 std::string Percentile(const Histogram& histogram, double fraction) {
   if (histogram.count() == 0) return "-";
   return TimeText(static_cast<double>(histogram.Percentile(fraction)) * 1e-3);
@@ -98,6 +73,27 @@ std::string StabilityText(const BenchOptions& options, const RowResult& row) {
 }
 
 }  // namespace
+
+std::string Table(const std::vector<Cells>& lines) {
+  const auto width = [](const std::string& cell) {
+    return static_cast<size_t>(std::count_if(cell.begin(), cell.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
+  };
+  std::vector<size_t> widths(lines[0].size());
+  for (const Cells& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width(line[i]));
+  }
+  std::string text;
+  for (const Cells& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      absl::StrAppend(&text, i == 0 ? "" : "  ", std::string(widths[i] - width(line[i]), ' '),
+                      line[i]);
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
 
 std::string NumberText(double number) {
   if (number == 0) return "0";

@@ -21,6 +21,11 @@ std::string RowName(const RowResult& row);
 // What the reader of a row has to know to trust it, or not; sentences, each with the row's name.
 std::vector<std::string> Remarks(const BenchOptions& options, const RowResult& row);
 
+// Columns as wide as their widest cell, aligned to the right. Cells have only characters of one
+// column, of which µ has two bytes. REQUIRES: there is a line, and all are equally long.
+using Cells = std::vector<std::string>;
+std::string Table(const std::vector<Cells>& lines);
+
 // Microseconds as "12.3 µs", "1.23 ms" or "1.23 s".
 std::string TimeText(double microseconds);
 // Three or more digits: "0.123", "12.3", "12345".
