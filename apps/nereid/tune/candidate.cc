@@ -1,0 +1,164 @@
+#include "tune/candidate.h"
+
+#include <absl/algorithm/container.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace nereid {
+namespace {
+
+constexpr double kLeastDelayUs = 50;
+constexpr double kMostDelayUs = 100'000;
+// More instances than these are tried in powers of two.
+constexpr int32_t kEveryCountUpTo = 4;
+
+// Two digits, so that configurations are easy to read.
+uint64_t Rounded(double us) {
+  const double step = std::pow(10, std::floor(std::log10(us)) - 1);
+  return static_cast<uint64_t>(std::round(us / step) * step);
+}
+
+std::vector<uint64_t> DelaysFor(double request_us) {
+  std::vector<uint64_t> delays;
+  for (const double factor : {0.5, 1.0, 2.0}) {
+    delays.push_back(Rounded(std::clamp(request_us * factor, kLeastDelayUs, kMostDelayUs)));
+  }
+  delays.erase(std::unique(delays.begin(), delays.end()), delays.end());
+  return delays;
+}
+
+std::vector<int32_t> CountsFor(const Candidate& current, int32_t most) {
+  std::vector<int32_t> counts = {current.instances};
+  for (int32_t count = 1; count < most; count += count < kEveryCountUpTo ? 1 : count) {
+    counts.push_back(count);
+  }
+  counts.push_back(most);
+  absl::c_sort(counts);
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+class Collector {
+ public:
+  explicit Collector(const Candidate& current) : all_({current}) {}
+
+  void Add(const Candidate& candidate) {
+    if (!absl::c_linear_search(all_, candidate)) all_.push_back(candidate);
+  }
+  std::vector<Candidate> Take() { return std::move(all_); }
+
+ private:
+  std::vector<Candidate> all_;
+};
+
+// Ways to form batches of at most `candidate.max_batch_size`.
+void AddBatching(Candidate candidate, const std::vector<uint64_t>& delays, Collector* to) {
+  candidate.batching = true;
+  candidate.preferred_batch_sizes.clear();
+  candidate.max_queue_delay_us = 0;
+  to->Add(candidate);
+  for (const uint64_t delay : delays) {
+    candidate.max_queue_delay_us = delay;
+    candidate.preferred_batch_sizes.clear();
+    to->Add(candidate);
+    for (int32_t size = 2; size < candidate.max_batch_size; size *= 2) {
+      candidate.preferred_batch_sizes = {size};
+      to->Add(candidate);
+    }
+  }
+}
+
+}  // namespace
+
+Candidate CurrentOf(const CompiledModel& model) {
+  Candidate current;
+  current.instances = static_cast<int32_t>(absl::c_count_if(
+      model.instances, [](const InstanceSpec& instance) { return !instance.passive; }));
+  current.max_batch_size = model.max_batch_size;
+  current.batching = model.batching.enabled;
+  if (!current.batching) return current;
+  current.preferred_batch_sizes = model.batching.preferred_batch_sizes;
+  if (current.preferred_batch_sizes == std::vector<int32_t>{current.max_batch_size}) {
+    current.preferred_batch_sizes.clear();
+  }
+  current.max_queue_delay_us = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(model.batching.max_queue_delay)
+          .count());
+  return current;
+}
+
+std::vector<Candidate> CandidatesFor(const Candidate& current, const SearchSpace& space) {
+  Collector all(current);
+  const std::vector<uint64_t> delays = DelaysFor(std::max(space.request_us, 1.0));
+  std::vector<int32_t> sizes = space.max_batch_sizes;
+  if (sizes.empty()) sizes = {current.max_batch_size};
+  for (const int32_t count : CountsFor(current, space.max_instances)) {
+    Candidate candidate = current;
+    candidate.instances = count;
+    all.Add(candidate);
+    for (const int32_t size : sizes) {
+      candidate.max_batch_size = size;
+      if (size > 1) AddBatching(candidate, delays, &all);
+    }
+  }
+  return all.Take();
+}
+
+CompiledModel With(const CompiledModel& model, const Candidate& candidate) {
+  CompiledModel with = model;
+  InstanceSpec instance =
+      *absl::c_find_if(model.instances, [](const InstanceSpec& spec) { return !spec.passive; });
+  with.instances.assign(static_cast<size_t>(candidate.instances), instance);
+  for (size_t i = 0; i < with.instances.size(); ++i) {
+    with.instances[i].name = absl::StrCat(model.name, "_", i);
+  }
+  with.max_batch_size = candidate.max_batch_size;
+  with.batching.enabled = candidate.batching;
+  with.batching.preferred_batch_sizes = candidate.preferred_batch_sizes;
+  if (candidate.batching && candidate.preferred_batch_sizes.empty()) {
+    with.batching.preferred_batch_sizes = {candidate.max_batch_size};
+  }
+  with.batching.max_queue_delay = std::chrono::microseconds(candidate.max_queue_delay_us);
+  return with;
+}
+
+ConfigChanges ChangesOf(const Candidate& current, const Candidate& candidate) {
+  ConfigChanges changes;
+  if (candidate.instances != current.instances) changes.instances = candidate.instances;
+  if (candidate.max_batch_size != current.max_batch_size) {
+    changes.max_batch_size = candidate.max_batch_size;
+  }
+  if (!candidate.batching) return changes;
+  // Preferred sizes are checked before a backend completes the largest batch.
+  if (!candidate.preferred_batch_sizes.empty()) changes.max_batch_size = candidate.max_batch_size;
+  const bool added = !current.batching;
+  // With another largest batch, today's preferred sizes may be too large, or not the largest.
+  if (added || candidate.max_batch_size != current.max_batch_size ||
+      candidate.preferred_batch_sizes != current.preferred_batch_sizes) {
+    changes.preferred_batch_sizes = candidate.preferred_batch_sizes;
+  }
+  if (added || candidate.max_queue_delay_us != current.max_queue_delay_us) {
+    changes.max_queue_delay_us = candidate.max_queue_delay_us;
+  }
+  return changes;
+}
+
+std::string NameOf(const Candidate& candidate) {
+  std::string name =
+      absl::StrCat(candidate.instances, " instance", candidate.instances == 1 ? "" : "s");
+  if (candidate.max_batch_size == 0) return name;
+  if (!candidate.batching) return name + ", no batching";
+  absl::StrAppend(&name, ", batches of ", candidate.max_batch_size);
+  if (!candidate.preferred_batch_sizes.empty()) {
+    absl::StrAppend(&name, ", preferred ", absl::StrJoin(candidate.preferred_batch_sizes, " "));
+  }
+  if (candidate.max_queue_delay_us > 0) {
+    absl::StrAppend(&name, ", delay ", candidate.max_queue_delay_us, " µs");
+  }
+  return name;
+}
+
+}  // namespace nereid

@@ -1,0 +1,57 @@
+// Which candidate is best for what the user wants. Plain values and pure functions.
+#ifndef NEREID_APPS_NEREID_TUNE_CHOICE_H_
+#define NEREID_APPS_NEREID_TUNE_CHOICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tune/candidate.h"
+#include "tune/prediction.h"
+
+namespace nereid {
+
+struct Goal {
+  bool latency = false;   // the lowest p99; otherwise the largest throughput
+  double p99_us = 0;      // the p99 has to be at most this; 0: there is no limit
+  double memory_mib = 0;  // likewise the server's memory
+};
+
+struct Measurement {
+  Performance performance;
+  uint64_t errors = 0;
+  double memory_mib = 0;
+};
+
+// A candidate, and what is known of it.
+struct Judged {
+  Candidate candidate;
+  Performance predicted;
+  double predicted_memory_mib = 0;  // 0: not known
+  std::optional<Measurement> measured;
+
+  // What was measured, and where nothing was, what was predicted.
+  const Performance& best_known() const {
+    return measured.has_value() ? measured->performance : predicted;
+  }
+};
+
+// Whether it keeps the limits of the goal, and answers without errors.
+bool Keeps(const Judged& judged, const Goal& goal);
+
+// The numbers of the best `count`, best first. Among those that are as good as the best one, give
+// or take 3 %, fewer instances are better, then a shorter delay, then the lower p99. Those that do
+// not keep the goal come last, those with the lowest p99 first.
+std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_t count);
+
+// The numbers of `count` to measure, best first: at most half of them have the same number of
+// instances, as long as there are others, because the simulation knows batches better than cores.
+std::vector<size_t> BestDiverse(const std::vector<Judged>& all, const Goal& goal, size_t count);
+
+// The numbers of those that no other one beats in both throughput and p99, by throughput.
+std::vector<size_t> Frontier(const std::vector<Judged>& all);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_TUNE_CHOICE_H_

@@ -1,0 +1,80 @@
+#include "tune/choice.h"
+
+#include <gmock/gmock.h>
+
+namespace nereid {
+namespace {
+
+using ::testing::ElementsAre;
+
+Judged Predicted(int instances, double throughput, double p99_us, uint64_t delay_us = 0) {
+  Judged judged;
+  judged.candidate.instances = instances;
+  judged.candidate.max_queue_delay_us = delay_us;
+  judged.predicted.throughput = throughput;
+  judged.predicted.p99_us = p99_us;
+  return judged;
+}
+
+TEST(Best, TheLargestThroughputThatKeepsTheLimit) {
+  const std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(2, 200, 9),
+                                   Predicted(3, 300, 21)};
+  EXPECT_THAT(Best(all, {false, 20, 0}, 3), ElementsAre(1, 0, 2));
+  EXPECT_THAT(Best(all, {false, 0, 0}, 1), ElementsAre(2));
+}
+
+TEST(Best, TheLowestLatency) {
+  const std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(2, 200, 4)};
+  EXPECT_THAT(Best(all, {true, 0, 0}, 5), ElementsAre(1, 0));
+}
+
+TEST(Best, AmongEqualsTheOneThatNeedsLess) {
+  const std::vector<Judged> all = {Predicted(4, 100, 5), Predicted(2, 99, 6),
+                                   Predicted(2, 98, 4, 50), Predicted(1, 90, 4)};
+  EXPECT_THAT(Best(all, {false, 0, 0}, 4), ElementsAre(1, 2, 0, 3));
+}
+
+TEST(Best, WithoutAnyThatKeepsTheGoalTheNearestOne) {
+  const std::vector<Judged> all = {Predicted(1, 100, 50), Predicted(2, 50, 30)};
+  EXPECT_THAT(Best(all, {false, 20, 0}, 1), ElementsAre(1));
+}
+
+TEST(Best, WhatWasMeasuredCounts) {
+  std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(2, 200, 5)};
+  all[1].measured.emplace();
+  all[1].measured->performance.throughput = 80;
+  all[1].measured->performance.p99_us = 5;
+  EXPECT_THAT(Best(all, {false, 0, 0}, 1), ElementsAre(0));
+  all[1].measured->performance.throughput = 200;
+  EXPECT_THAT(Best(all, {false, 0, 0}, 1), ElementsAre(1));
+  all[1].measured->errors = 1;
+  EXPECT_FALSE(Keeps(all[1], {}));
+  EXPECT_THAT(Best(all, {false, 0, 0}, 1), ElementsAre(0));
+}
+
+TEST(Best, Memory) {
+  std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(2, 200, 5)};
+  all[0].predicted_memory_mib = 100;
+  all[1].predicted_memory_mib = 200;
+  EXPECT_THAT(Best(all, {false, 0, 150}, 1), ElementsAre(0));
+  all[1].measured.emplace();
+  all[1].measured->performance = all[1].predicted;
+  all[1].measured->memory_mib = 140;
+  EXPECT_THAT(Best(all, {false, 0, 150}, 1), ElementsAre(1));
+}
+
+TEST(BestDiverse, HasDifferentNumbersOfInstances) {
+  const std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(1, 100, 6), Predicted(1, 100, 7),
+                                   Predicted(2, 50, 8)};
+  EXPECT_THAT(BestDiverse(all, {false, 0, 0}, 3), ElementsAre(0, 1, 3));
+  EXPECT_THAT(BestDiverse(all, {false, 0, 0}, 9), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(Frontier, LeavesOutWhatIsBeaten) {
+  const std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(1, 200, 9),
+                                   Predicted(1, 150, 10), Predicted(1, 100, 6)};
+  EXPECT_THAT(Frontier(all), ElementsAre(0, 1));
+}
+
+}  // namespace
+}  // namespace nereid

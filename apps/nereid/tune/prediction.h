@@ -1,0 +1,50 @@
+// What the simulation says about a candidate under a load. Pure functions.
+#ifndef NEREID_APPS_NEREID_TUNE_PREDICTION_H_
+#define NEREID_APPS_NEREID_TUNE_PREDICTION_H_
+
+#include <absl/status/statusor.h>
+
+#include <vector>
+
+#include "apps/loadgen/arrivals.h"
+#include "config/compiled_model.h"
+#include "simulation/workload.h"
+#include "tune/service_times.h"
+
+namespace nereid {
+
+// The load for which a model is tuned.
+struct TuneLoad {
+  enum class Kind {
+    kSweep,        // closed loops of more and more clients, of which the best counts
+    kConcurrency,  // a closed loop
+    kRate,         // an open loop
+    kRecording,    // the arrivals of a recording
+  };
+  Kind kind = Kind::kSweep;
+  int concurrency = 1;  // a sweep: at most
+  double rate = 0;
+  bench::Arrivals arrivals = bench::Arrivals::kPoisson;
+  uint32_t batch_size = 1;                  // of a request
+  std::vector<SimulatedRequest> recording;  // by arrival
+
+  bool closed() const { return kind == Kind::kSweep || kind == Kind::kConcurrency; }
+};
+
+// How a model answers under a load, in a simulation or measured.
+struct Performance {
+  int concurrency = 0;    // closed loops: of clients
+  double throughput = 0;  // requests answered per second
+  double p50_us = 0;
+  double p99_us = 0;
+  double mean_batch = 0;  // requests of an execution
+};
+
+// Of a sweep it is the largest throughput that keeps `most_p99_us`; 0: there is no limit. Errors of
+// the simulation.
+absl::StatusOr<Performance> Predict(const CompiledModel& model, const ServiceTimes& times,
+                                    const TuneLoad& load, double most_p99_us);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_TUNE_PREDICTION_H_

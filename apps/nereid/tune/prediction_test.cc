@@ -1,0 +1,122 @@
+#include "tune/prediction.h"
+
+#include <gmock/gmock.h>
+
+#include "simulation/simulated_config.h"
+#include "tune/candidate.h"
+
+namespace nereid {
+namespace {
+
+CompiledModel WithInstances(int count, int max_batch = 0, bool batching = false) {
+  const auto model = ModelFromJson(
+      "{\"name\":\"m\",\"backend\":\"identity\",\"max_batch_size\":8,"
+      "\"input\":[{\"name\":\"i\",\"data_type\":\"TYPE_FP32\",\"dims\":[1]}],"
+      "\"output\":[{\"name\":\"o\",\"data_type\":\"TYPE_FP32\",\"dims\":[1]}]}");
+  EXPECT_TRUE(model.ok()) << model.status();
+  return With(*model, {count, max_batch, batching, {}, 0});
+}
+
+// Every execution takes 10 ms.
+ServiceTimes TenMs() {
+  ServiceTimes times;
+  times.by_batch_us = {{1, 10'000}, {8, 10'000}};
+  times.slowdown = {{1, 1}};
+  return times;
+}
+
+TEST(ServiceTimes, LiesBetweenMeasuredValues) {
+  ServiceTimes times;
+  times.by_batch_us = {{1, 10}, {3, 20}, {4, 40}};
+  EXPECT_DOUBLE_EQ(times.BatchUs(1), 10);
+  EXPECT_DOUBLE_EQ(times.BatchUs(2), 15);
+  EXPECT_DOUBLE_EQ(times.BatchUs(5), 60);
+  EXPECT_DOUBLE_EQ(times.Slowdown(7), 1);
+  times.slowdown = {{1, 1}, {2, 0.5}};
+  EXPECT_DOUBLE_EQ(times.Slowdown(4), 1);
+  EXPECT_DOUBLE_EQ(times.MemoryMib(2), 0);
+}
+
+TEST(ServiceTimes, ProcessorsLimitTheThroughput) {
+  ServiceTimes times;
+  times.by_batch_us = {{1, 20}, {4, 40}};
+  EXPECT_GT(times.MostThroughput(1, 1), 1e12);
+  times.cpu_us = 50;  // 30 besides the execution
+  times.processors = 2;
+  EXPECT_DOUBLE_EQ(times.MostThroughput(1, 1), 2e6 / 50);
+  EXPECT_DOUBLE_EQ(times.MostThroughput(4, 1), 2e6 / 40);
+  // An execution that waits takes little of them.
+  times.cpu_us = 10;
+  EXPECT_DOUBLE_EQ(times.MostThroughput(4, 1), 2e6 / 5);
+  TuneLoad load;
+  load.kind = TuneLoad::Kind::kConcurrency;
+  load.concurrency = 100;
+  const auto predicted = Predict(WithInstances(50), times, load, 0);
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EXPECT_DOUBLE_EQ(predicted->throughput, 2e6 / 10);
+}
+
+TEST(MeasuredMachine, IsSlowerWhenSeveralInstancesWork) {
+  ServiceTimes times = TenMs();
+  times.slowdown = {{1, 1}, {2, 1.5}};
+  MeasuredMachine machine(times);
+  SimulatedBatch batch;
+  batch.units = 1;
+  batch.pulled_ns = 1;
+  EXPECT_EQ(machine.BusyWith(batch), std::chrono::milliseconds(10));
+  batch.instance = 1;
+  batch.pulled_ns = 2;
+  EXPECT_EQ(machine.BusyWith(batch), std::chrono::milliseconds(15));
+  batch.pulled_ns = 20'000'000;
+  EXPECT_EQ(machine.BusyWith(batch), std::chrono::milliseconds(10));
+}
+
+TEST(Predict, AClosedLoop) {
+  TuneLoad load;
+  load.kind = TuneLoad::Kind::kConcurrency;
+  load.concurrency = 4;
+  const auto one = Predict(WithInstances(1), TenMs(), load, 0);
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_NEAR(one->throughput, 100, 1);
+  EXPECT_NEAR(one->p50_us, 40'000, 1);
+  const auto four = Predict(WithInstances(4), TenMs(), load, 0);
+  EXPECT_NEAR(four->throughput, 400, 4);
+  EXPECT_NEAR(four->p99_us, 10'000, 1);
+  const auto batched = Predict(WithInstances(1, 8, true), TenMs(), load, 0);
+  EXPECT_NEAR(batched->mean_batch, 4, 0.2);
+}
+
+TEST(Predict, AnOpenLoopAndARecording) {
+  TuneLoad load;
+  load.kind = TuneLoad::Kind::kRate;
+  load.rate = 50;
+  const auto rate = Predict(WithInstances(2), TenMs(), load, 0);
+  ASSERT_TRUE(rate.ok()) << rate.status();
+  EXPECT_NEAR(rate->throughput, 50, 5);
+  EXPECT_GE(rate->p99_us, 10'000);
+  load.kind = TuneLoad::Kind::kRecording;
+  load.recording.resize(2);
+  load.recording[0].arrival_ns = load.recording[1].arrival_ns = 1;
+  const auto recorded = Predict(WithInstances(1), TenMs(), load, 0);
+  EXPECT_NEAR(recorded->p99_us, 20'000, 1);
+  EXPECT_NEAR(recorded->throughput, 100, 0.01);
+}
+
+// A batch of n takes 5 ms + n * 5 ms.
+TEST(Predict, ASweepKeepsTheLimit) {
+  ServiceTimes times = TenMs();
+  times.by_batch_us[8] = 45'000;
+  TuneLoad load;
+  load.concurrency = 64;
+  const CompiledModel model = WithInstances(1, 8, true);
+  const auto free = Predict(model, times, load, 0);
+  ASSERT_TRUE(free.ok()) << free.status();
+  EXPECT_EQ(free->concurrency, 8);
+  EXPECT_NEAR(free->throughput, 8 / 0.045, 1);
+  const auto limited = Predict(model, times, load, 20'000);
+  EXPECT_EQ(limited->concurrency, 2);
+  EXPECT_NEAR(limited->throughput, 2 / 0.015, 1);
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,52 @@
+// How long a model's executions take on this machine: measured values, and the machine of a
+// simulation that takes as long. A plain value; the machine is thread-compatible.
+#ifndef NEREID_APPS_NEREID_TUNE_SERVICE_TIMES_H_
+#define NEREID_APPS_NEREID_TUNE_SERVICE_TIMES_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "simulation/workload.h"
+
+namespace nereid {
+
+struct ServiceTimes {
+  // Microseconds of an execution by the units in its batch, while no other instance executes.
+  std::map<int, double> by_batch_us;
+  // By the number of instances that execute at a time: how many times as long each then takes.
+  std::map<int, double> slowdown;
+  // Microseconds of a request outside queue and execution: network, parsing, writing.
+  double overhead_us = 0;
+  // Microseconds of processor time that a request of the load takes, alone in its batch, with the
+  // client's; and how many processors there are. 0: not known.
+  double cpu_us = 0;
+  int processors = 0;
+  // MiB of the server's processes, by the number of instances.
+  std::map<int, double> memory_mib;
+
+  // Between measured values on a straight line; beyond them on the line of the last two.
+  double BatchUs(int units) const;
+  // Likewise; at least 1.
+  double Slowdown(int busy) const;
+  double MemoryMib(int instances) const;
+  // How many requests of `batch_size` the processors can serve in a second if `requests` of them
+  // share an execution; infinite if the processor time is not known.
+  double MostThroughput(double requests, int batch_size) const;
+};
+
+class MeasuredMachine final : public MachineModel {
+ public:
+  // `times` outlives this. REQUIRES: it has a time of some batch.
+  explicit MeasuredMachine(const ServiceTimes& times) : times_(times) {}
+
+  Duration BusyWith(const SimulatedBatch& batch) override;
+
+ private:
+  const ServiceTimes& times_;
+  std::vector<uint64_t> busy_until_ns_;  // by instance
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_TUNE_SERVICE_TIMES_H_
