@@ -16,6 +16,7 @@
 #include "replay/replay_command.h"
 #include "run_model.h"
 #include "top/top_command.h"
+#include "tune/tune_command.h"
 
 namespace nereid {
 namespace {
@@ -46,6 +47,10 @@ int RunBench(const std::vector<std::string>& args, Settings, std::ostream& out, 
   return BenchCommand(args, out, err);
 }
 
+int RunTune(const std::vector<std::string>& args, Settings, std::ostream& out, std::ostream& err) {
+  return TuneCommand(args, out, err);
+}
+
 int RunReplay(const std::vector<std::string>& args, Settings, std::ostream& out,
               std::ostream& err) {
   return ReplayCommand(args, out, err);
@@ -65,6 +70,7 @@ absl::Span<const Command> Commands() {
       {"top", "show what a running server does, model by model", kTopUsage, &RunTop},
       {"replay", "play a recording back, in virtual time or against a server", kReplayUsage,
        &RunReplay},
+      {"tune", "find the best instance count and batching of a model", kTuneUsage, &RunTune},
       {"backend-check", "exercise a backend and tell what is wrong with it", kBackendCheckUsage,
        &BackendCheckCommand},
       {"completion", "print the completions of a shell", kCompletionUsage, &CompletionCommand},

@@ -1,0 +1,146 @@
+#include "tune/measuring.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "base/status_macros.h"
+#include "bench/row_run.h"
+#include "bench/text_report.h"
+
+namespace nereid {
+namespace {
+
+// A service time needs less of a measurement than a percentile.
+constexpr double kShareOfServiceTime = 0.25;
+constexpr double kWarmUpShare = 0.2;
+constexpr int kMostInFlight = 1024;
+
+double ExecutionUs(const bench::ServerTimes& times) {
+  return times.compute_input + times.compute_infer + times.compute_output;
+}
+
+// Processor time of a request, of the server and of this client. The server's was counted over the
+// warm-up, too.
+double CpuUs(const bench::RowResult& row, double server_seconds) {
+  const double of_server = server_seconds / (row.seconds * (1 + kWarmUpShare));
+  return (of_server + row.client_cpu) * 1e6 / std::max(row.throughput(), 1e-3);
+}
+
+Measurement MeasurementOf(const bench::RowResult& row) {
+  Measurement measurement;
+  Performance& performance = measurement.performance;
+  performance.concurrency = row.concurrency;
+  performance.throughput = row.throughput();
+  performance.p50_us = static_cast<double>(row.latency.Percentile(0.5)) * 1e-3;
+  performance.p99_us = static_cast<double>(row.latency.Percentile(0.99)) * 1e-3;
+  if (row.server.has_value()) performance.mean_batch = row.server->batch_size;
+  measurement.errors = row.errors.total();
+  return measurement;
+}
+
+}  // namespace
+
+bench::BenchOptions Measuring::OptionsFor(const ProbeTarget& server, int batch_size,
+                                          double seconds) const {
+  bench::BenchOptions options;
+  options.target = server;
+  options.model = options_.model;
+  options.inputs = options_.inputs;
+  options.inputs.batch_size = batch_size;
+  options.seconds = seconds;
+  options.warm_up_seconds = seconds * kWarmUpShare;
+  options.stability = 0;
+  options.arrivals = options_.load.arrivals;
+  options.max_in_flight = kMostInFlight;
+  return options;
+}
+
+absl::StatusOr<bench::RowResult> Measuring::Row(const ProbeTarget& server, int batch_size,
+                                                int clients, double seconds,
+                                                const std::string& what) const {
+  const bench::BenchOptions options = OptionsFor(server, batch_size, seconds);
+  const bool recorded = clients == 0 && !recorded_.empty();
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<bench::LoadPlan> plan,
+      recorded ? bench::LoadPlan::MakeFor(options, recorded_) : bench::LoadPlan::Make(options));
+  hooks_.progress(what);
+  bench::RowLoad load;
+  load.concurrency = clients;
+  if (clients == 0 && !recorded) load.rate = options_.load.rate;
+  bench::RowResult row =
+      bench::MeasureRow(*plan, load, hooks_.interrupted, [&](const bench::RowResult& so_far) {
+        hooks_.progress(absl::StrCat(what, ": ", bench::LiveText(so_far)));
+      });
+  if (row.interrupted || hooks_.interrupted()) return absl::CancelledError("interrupted");
+  if (!row.failed()) return row;
+  const auto errors = row.errors.ByCount();
+  return absl::FailedPreconditionError(absl::StrCat("no request had a success (", what, "): ",
+                                                    !row.failure.empty() ? row.failure
+                                                    : errors.empty()     ? "no answer came"
+                                                                         : errors.front().first));
+}
+
+absl::StatusOr<ServiceTimes> Measuring::Times(const PrivateServer& server,
+                                              const std::vector<int>& batch_sizes,
+                                              const std::vector<int>& instances) const {
+  ServiceTimes times;
+  times.processors = static_cast<int>(std::thread::hardware_concurrency());
+  const double seconds = std::max(options_.seconds * kShareOfServiceTime, 0.1);
+  for (const int size : batch_sizes) {
+    const double cpu_before = server.CpuSeconds();
+    ASSIGN_OR_RETURN(
+        const bench::RowResult row,
+        Row(server.target(), size, 1, seconds, absl::StrCat("execution of a batch of ", size)));
+    if (!row.server.has_value()) {
+      return absl::FailedPreconditionError("the server has no statistics of the model");
+    }
+    times.by_batch_us[size] = ExecutionUs(*row.server);
+    if (size != batch_sizes.front()) continue;
+    // Not the mean, to which other work of the machine may add a lot.
+    const double middle = static_cast<double>(row.latency.Percentile(0.5)) * 1e-3;
+    times.overhead_us = std::max(middle - ExecutionUs(*row.server), 0.0);
+    times.cpu_us = CpuUs(row, server.CpuSeconds() - cpu_before);
+  }
+  // Full batches, which no server joins to larger ones.
+  const int full = batch_sizes.back();
+  times.slowdown[1] = 1;
+  for (const int count : instances) {
+    if (count == 1) continue;
+    ASSIGN_OR_RETURN(const bench::RowResult row,
+                     Row(server.target(), full, count, seconds,
+                         absl::StrCat(count, " executions at a time, batches of ", full)));
+    if (!row.server.has_value()) continue;
+    times.slowdown[count] =
+        std::max(1.0, ExecutionUs(*row.server) / std::max(times.by_batch_us[full], 1e-3));
+  }
+  return times;
+}
+
+absl::StatusOr<Measurement> Measuring::OfCandidate(const ProbeTarget& server,
+                                                   const Performance& predicted,
+                                                   const std::string& name) const {
+  const TuneLoad& load = options_.load;
+  std::vector<int> clients;
+  if (load.kind == TuneLoad::Kind::kConcurrency) clients = {load.concurrency};
+  if (!load.closed()) clients = {0};
+  if (load.kind == TuneLoad::Kind::kSweep) {
+    for (const int count :
+         {predicted.concurrency / 2, predicted.concurrency, 2 * predicted.concurrency}) {
+      if (count >= 1 && count <= load.concurrency) clients.push_back(count);
+    }
+  }
+  std::vector<Judged> rows;
+  for (const int count : clients) {
+    ASSIGN_OR_RETURN(const bench::RowResult row,
+                     Row(server, static_cast<int>(load.batch_size), count, options_.seconds, name));
+    rows.emplace_back().measured = MeasurementOf(row);
+  }
+  Goal goal = options_.goal;
+  goal.memory_mib = 0;  // the same for all rows
+  return *rows[Best(rows, goal, 1)[0]].measured;
+}
+
+}  // namespace nereid

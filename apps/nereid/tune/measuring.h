@@ -1,0 +1,59 @@
+// Measurements of a private server with the load generator of `nereid bench`. Functions that block;
+// for one thread.
+#ifndef NEREID_APPS_NEREID_TUNE_MEASURING_H_
+#define NEREID_APPS_NEREID_TUNE_MEASURING_H_
+
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/load_plan.h"
+#include "bench/row_result.h"
+#include "probe/probe_request.h"
+#include "tune/choice.h"
+#include "tune/private_server.h"
+#include "tune/service_times.h"
+#include "tune/tune_options.h"
+
+namespace nereid {
+
+// Whom a measurement asks and tells.
+struct MeasuringHooks {
+  std::function<bool()> interrupted;                 // whether the user wants to end
+  std::function<void(const std::string&)> progress;  // one line
+};
+
+class Measuring {
+ public:
+  // All outlive this object. `recorded`: the requests of a recording; otherwise empty.
+  Measuring(const TuneOptions& options, const std::vector<bench::PlannedRequest>& recorded,
+            const MeasuringHooks& hooks)
+      : options_(options), recorded_(recorded), hooks_(hooks) {}
+
+  // Of a server with the largest of `instances`, which forms batches without delay, or none.
+  // `batch_sizes` are ascending and begin with that of the load. Errors: CANCELLED; what the server
+  // or the model's inputs do not allow.
+  absl::StatusOr<ServiceTimes> Times(const PrivateServer& server,
+                                     const std::vector<int>& batch_sizes,
+                                     const std::vector<int>& instances) const;
+
+  // A server with a candidate's configuration under the load. A sweep is measured around
+  // `predicted`, and is as good as its best row.
+  absl::StatusOr<Measurement> OfCandidate(const ProbeTarget& server, const Performance& predicted,
+                                          const std::string& name) const;
+
+ private:
+  absl::StatusOr<bench::RowResult> Row(const ProbeTarget& server, int batch_size, int clients,
+                                       double seconds, const std::string& what) const;
+  bench::BenchOptions OptionsFor(const ProbeTarget& server, int batch_size, double seconds) const;
+
+  const TuneOptions& options_;
+  const std::vector<bench::PlannedRequest>& recorded_;
+  const MeasuringHooks& hooks_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_TUNE_MEASURING_H_

@@ -1,0 +1,40 @@
+// What `nereid tune` is to do: its command line as a plain value.
+#ifndef NEREID_APPS_NEREID_TUNE_TUNE_OPTIONS_H_
+#define NEREID_APPS_NEREID_TUNE_TUNE_OPTIONS_H_
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <vector>
+
+#include "apps/loadgen/arrivals.h"
+#include "bench/bench_options.h"
+#include "tune/choice.h"
+#include "tune/prediction.h"
+
+namespace nereid {
+
+struct TuneOptions {
+  bool help = false;
+  std::string model;
+  std::string repository;
+  Goal goal;
+  TuneLoad load;          // without the recording's requests
+  std::string recording;  // a file
+  int max_instances = 0;  // 0: twice the processors, at most 8
+  std::vector<int> max_batch_sizes;
+  bench::InputOptions inputs;
+  double seconds = 2;  // of a measurement
+  int measure = 5;
+  std::string state_file, html_file;
+  bool apply = false;
+  std::vector<std::string> load_models;
+  std::vector<std::string> server_options;
+};
+
+// `args`: the arguments after "tune". INVALID_ARGUMENT with one sentence that names the option.
+absl::StatusOr<TuneOptions> ParseTuneOptions(const std::vector<std::string>& args);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_TUNE_TUNE_OPTIONS_H_

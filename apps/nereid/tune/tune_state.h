@@ -1,0 +1,45 @@
+// What `nereid tune` has measured so far, and its file, with which the next run goes on. A plain
+// value; the functions block on file I/O.
+#ifndef NEREID_APPS_NEREID_TUNE_TUNE_STATE_H_
+#define NEREID_APPS_NEREID_TUNE_TUNE_STATE_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/choice.h"
+#include "tune/service_times.h"
+
+namespace nereid {
+
+struct TuneState {
+  struct Measured {
+    Candidate candidate;
+    Measurement measurement;
+  };
+
+  std::string key;          // model and options for which the values hold
+  std::string config_json;  // of the model, completed by its backend
+  std::optional<ServiceTimes> times;
+  std::vector<Measured> measured;
+
+  // Null if the candidate has not been measured.
+  const Measurement* Find(const Candidate& candidate) const;
+};
+
+std::string TuneStateJson(const TuneState& state);
+// INVALID_ARGUMENT if `json` is no state.
+absl::StatusOr<TuneState> ParseTuneState(const std::string& json);
+
+// The state in `file`; an empty one with this key if `file` is empty or there is none yet.
+// INVALID_ARGUMENT if it is another file, or of another model or other options.
+absl::StatusOr<TuneState> LoadTuneState(const std::string& file, const std::string& key);
+// Replaces the file in one step; does nothing if `file` is empty. UNAVAILABLE.
+absl::Status SaveTuneState(const std::string& file, const TuneState& state);
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_TUNE_TUNE_STATE_H_

@@ -1,0 +1,224 @@
+"""`nereid tune`: decisions on models whose executions take a known time, interruption, refusals."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.poll import poll_until
+from support.repository import ModelRepository
+from support.stage import server_binary
+
+EXECUTION = {"execute_delay_ms": "20"}
+SECONDS = 30.0
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """Where private servers have their files: nothing may be left there."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
+
+
+def start(temporary: Path, *arguments: object) -> subprocess.Popen[str]:
+    command = [str(server_binary()), "tune", *map(str, arguments)]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
+
+
+def tune(temporary: Path, *arguments: object) -> tuple[int | None, str, str]:
+    process = start(temporary, *arguments)
+    out, err = process.communicate(timeout=90)
+    return process.returncode, out, err
+
+
+def private_servers(temporary: Path) -> list[str]:
+    """Processes of servers whose models lie in the folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_text()
+        except OSError:
+            continue
+        if f"--model-repository={temporary}" in words:
+            found.append(process.name)
+    return found
+
+
+def state(file: Path) -> Any:
+    return json.loads(file.read_text())
+
+
+def test_more_instances_for_a_model_that_waits(
+    model_repository: ModelRepository, temporary: Path, tmp_path: Path
+) -> None:
+    """One execution at a time takes 20 ms, several take as long side by side."""
+    folder = model_repository.add_identity("waits", "FP32", (1,), parameters=EXECUTION)
+    before = (folder / "config.pbtxt").read_text()
+    page = tmp_path / "page.html"
+    options = (
+        "waits",
+        f"--model-repository={model_repository.root}",
+        "--concurrency=3",
+        "--max-instances=3",
+        "--measure=1",
+        "--seconds=0.3",
+        f"--state={tmp_path / 'state'}",
+        f"--html={page}",
+    )
+    code, out, err = tune(temporary, *options)
+    assert (code, err) == (0, "")
+    assert "The best one: 3 instances.\n" in out
+    assert "Nothing is changed; --apply writes it.\n" in out
+    assert (folder / "config.pbtxt").read_text() == before
+    assert "<svg" in page.read_text()
+    # Everything was measured, so this takes no time.
+    code, out, err = tune(temporary, *options, "--apply")
+    assert (code, err) == (0, "")
+    assert (folder / "config.pbtxt.before-tune").read_text() == before
+    checked = subprocess.run([server_binary(), "check", model_repository.root], timeout=60)
+    assert checked.returncode == 0
+    assert "count: 3" in (folder / "config.pbtxt").read_text()
+    measured = [row["instances"] for row in state(tmp_path / "state")["measured"]]
+    assert sorted(measured) == [1, 3]
+    assert (list(temporary.iterdir()), private_servers(temporary)) == ([], [])
+
+
+def test_batches_for_a_limit(model_repository: ModelRepository, temporary: Path) -> None:
+    """A batch takes as long as one request, so that one instance serves all clients in time."""
+    model_repository.add_identity("batched", "FP32", (1,), max_batch_size=4, parameters=EXECUTION)
+    code, out, err = tune(
+        temporary,
+        "batched",
+        f"--model-repository={model_repository.root}",
+        "--concurrency=4",
+        "--p99-ms=500",
+        "--max-instances=1",
+        "--measure=1",
+        "--seconds=0.3",
+    )
+    assert (code, err) == (0, "")
+    assert "The best one: 1 instance, batches of 4" in out
+    assert "+dynamic_batching {" in out
+    assert "None that was measured" not in out
+
+
+def test_an_interrupted_run_goes_on(
+    model_repository: ModelRepository, temporary: Path, tmp_path: Path
+) -> None:
+    model_repository.add_identity("waits", "FP32", (1,), parameters=EXECUTION)
+    file = tmp_path / "state"
+    options = (
+        "waits",
+        f"--model-repository={model_repository.root}",
+        "--concurrency=2",
+        "--max-instances=2",
+        "--measure=1",
+        "--seconds=0.4",
+        f"--state={file}",
+    )
+    process = start(temporary, *options)
+    poll_until("the state", lambda: file.exists() or None, SECONDS)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err == (
+        f"nereid tune: interrupted; the same command goes on with what is in {file}\n"
+    )
+    assert (list(temporary.iterdir()), private_servers(temporary)) == ([], [])
+    before = state(file)
+    assert before["times"]["by_batch_us"] and not before["measured"]
+    code, out, err = tune(temporary, *options)
+    assert (code, err) == (0, "")
+    assert "The best one: 2 instances.\n" in out
+    assert state(file)["times"] == before["times"]
+    # The state of other options is not used.
+    code, _, err = tune(temporary, *options, "--max-instances=3")
+    assert code == 2
+    assert "it is of another model, another configuration or other options" in err
+
+
+def test_the_private_server_ends_with_a_killed_command(
+    model_repository: ModelRepository, temporary: Path
+) -> None:
+    model_repository.add_identity("waits", "FP32", (1,), parameters=EXECUTION)
+    process = start(temporary, "waits", f"--model-repository={model_repository.root}")
+    poll_until("a server", lambda: private_servers(temporary) or None, SECONDS)
+    process.kill()
+    process.communicate(timeout=60)
+    poll_until("its end", lambda: not private_servers(temporary) or None, SECONDS)
+
+
+def test_models_that_are_not_tuned(model_repository: ModelRepository, temporary: Path) -> None:
+    repository = f"--model-repository={model_repository.root}"
+    model_repository.add(
+        "broken",
+        'backend: "testing"\n'
+        'parameters { key: "behaviour" value { string_value: "fail_on_load" } }\n'
+        'input [ { name: "I" data_type: TYPE_INT32 dims: [ 1 ] } ]\n'
+        'output [ { name: "O" data_type: TYPE_INT32 dims: [ 1 ] } ]\n',
+    )
+    code, out, err = tune(temporary, "broken", repository)
+    assert (code, out) == (1, "")
+    assert err == (
+        "nereid tune: the private server of 'broken' does not start: failed to load 'broken' "
+        "version 1: Internal: testing backend: ModelInitialize failed on purpose\n"
+    )
+    model_repository.add_identity(
+        "steps",
+        "INT32",
+        (1,),
+        max_batch_size=2,
+        extra="sequence_batching { max_sequence_idle_microseconds: 60000000 direct { } }",
+    )
+    code, _, err = tune(temporary, "steps", repository)
+    assert code == 1
+    assert "the model 'steps' serves sequences" in err
+    step = 'step [ { model_name: "steps" model_version: -1 '
+    model_repository.add(
+        "both",
+        'platform: "ensemble"\n'
+        'input [ { name: "I" data_type: TYPE_INT32 dims: [ 1 ] } ]\n'
+        'output [ { name: "O" data_type: TYPE_INT32 dims: [ 1 ] } ]\n'
+        "ensemble_scheduling { " + step + 'input_map { key: "INPUT0" value: "I" } '
+        'output_map { key: "OUTPUT0" value: "O" } } ] }\n',
+    )
+    code, _, err = tune(temporary, "both", repository)
+    assert code == 1
+    assert "the model 'both' is an ensemble" in err
+    code, _, err = tune(temporary, "none", repository)
+    assert code == 1
+    assert f"there is no folder '{model_repository.root / 'none'}'" in err
+    assert tune(temporary, repository)[0] == 2
+    assert list(temporary.iterdir()) == []
+
+
+def without_override() -> None:
+    """Root is bound by the permissions of files, too."""
+    drop_from_bounding_set, override_permissions = 24, 1
+    ctypes.CDLL(None).prctl(drop_from_bounding_set, override_permissions)
+
+
+def test_a_folder_that_cannot_be_written(model_repository: ModelRepository) -> None:
+    folder = model_repository.add_identity("waits", "FP32")
+    folder.chmod(0o500)
+    command = [server_binary(), "tune", "waits", f"--model-repository={folder.parent}", "--apply"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, preexec_fn=without_override
+    )
+    folder.chmod(0o700)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"--apply: nothing may be written in the folder '{folder}'" in done.stderr
