@@ -9,7 +9,7 @@ BACKENDS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process bench-generators image image-check footprint kubernetes-check boot-check ray-check
+.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process bench-generators image image-check footprint kubernetes-check boot-check ray-check tune-check
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-costs   allocations, locks and system calls per request, ours and the libraries'"
 	@echo "make bench-in-process   latency of requests inside the process, from C and Python"
 	@echo "make bench-generators   nereid bench beside perf_analyzer, wrk and h2load"
+	@echo "make tune-check   nereid tune beside an exhaustive search over the same configurations"
 	@echo "make bench-features   processor time per request with and without histograms, traces, access log"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
@@ -114,6 +115,9 @@ bench-features:
 
 bench-generators:
 	@tools/setup.sh --bench && tools/stage.sh && .venv/bin/python bench/generators.py $(ARGS)
+
+tune-check:
+	@tools/stage.sh && .venv/bin/python bench/tune.py $(ARGS)
 
 bench-light:
 	@tools/setup.sh --bench --light && tools/make_wheel.sh && tools/build.sh bench bench_tools && \
