@@ -1,24 +1,13 @@
 #include "frontends/access/access_control.h"
 
 #include <absl/strings/ascii.h>
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <utility>
 
+#include "frontends/access/bearer.h"
+
 namespace nereid {
-namespace {
-
-constexpr absl::string_view kBearer = "bearer ";
-
-// The key in the value of an Authorization header (RFC 6750, 2.1); empty if there is none.
-absl::string_view KeyIn(absl::string_view authorization) {
-  if (!absl::StartsWithIgnoreCase(authorization, kBearer)) return {};
-  return absl::StripAsciiWhitespace(authorization.substr(kBearer.size()));
-}
-
-}  // namespace
-
 AccessControl::AccessControl(const RestrictedApis& restricted, const std::string& key_prefix,
                              absl::string_view thing, ApiKeys* keys)
     : keys_(keys), active_(keys != nullptr || !restricted.empty()) {
@@ -54,7 +43,7 @@ std::optional<AccessRefusal> AccessControl::CheckActive(ApiGroup group, HeaderFi
 std::optional<AccessRefusal> AccessControl::CheckKey(ApiGroup group, HeaderFinder find) const {
   const std::shared_ptr<const ApiKeySet> keys = keys_->Current();
   if ((keys->open() & SetOf(group)) != 0) return std::nullopt;
-  const absl::string_view key = KeyIn(find("authorization"));
+  const absl::string_view key = BearerKey(find("authorization"));
   if (key.empty()) {
     return AccessRefusal{
         AccessRefusal::Reason::kNoKey,

@@ -1,6 +1,8 @@
 #include "frontends/access/secret.h"
 
+#include <absl/strings/escaping.h>
 #include <openssl/crypto.h>
+#include <openssl/rand.h>
 #include <openssl/sha.h>
 
 namespace nereid {
@@ -11,6 +13,15 @@ Secret::Secret(absl::string_view text) {
 
 bool Secret::operator==(const Secret& other) const {
   return CRYPTO_memcmp(digest_.data(), other.digest_.data(), digest_.size()) == 0;
+}
+
+absl::StatusOr<std::string> RandomToken() {
+  std::array<unsigned char, 32> bytes;
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
+    return absl::InternalError("the system has no random bytes for a token");
+  }
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace nereid

@@ -3,10 +3,12 @@
 #ifndef NEREID_FRONTENDS_ACCESS_SECRET_H_
 #define NEREID_FRONTENDS_ACCESS_SECRET_H_
 
+#include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace nereid {
 
@@ -20,6 +22,10 @@ class Secret {
  private:
   std::array<uint8_t, 32> digest_;  // SHA-256
 };
+
+// 64 hexadecimal digits that nobody can guess: 32 bytes of OpenSSL's random generator. INTERNAL if
+// the system has none to give.
+absl::StatusOr<std::string> RandomToken();
 
 }  // namespace nereid
 
