@@ -175,6 +175,12 @@ def docs() -> Outcome:
     return Outcome.of(run([sys.executable, "tools/check_docs.py"], 60, "check_docs"), "docs")
 
 
+def console() -> Outcome:
+    """The page in the tree against its sources, without Node.js."""
+    ok = run([sys.executable, "tools/check_console.py"], 60, "check_console")
+    return Outcome.of(ok, "console")
+
+
 def stage() -> Outcome:
     return Outcome.of(run(["tools/stage.sh"], 3600, "stage"), "stage")
 
@@ -261,6 +267,7 @@ def choose_steps(
         "includes": include_rules,
         "boundary": c_boundary,
         "docs": docs,
+        "console": console,
         "release": lambda: unit_tests("release"),
         "stage": stage,
         "abi": abi,

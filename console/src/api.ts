@@ -1,0 +1,50 @@
+// Api: asks the server that the page comes from. Every request carries the token.
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export class Api {
+  constructor(private readonly token: string) {}
+
+  get<Answer>(path: string): Promise<Answer> {
+    return this.text("GET", path).then((text) => JSON.parse(text) as Answer);
+  }
+
+  // The answer's text; ApiError for every other status than 200.
+  async text(method: "GET" | "POST", path: string, body?: string): Promise<string> {
+    const answer = await fetch(path, {
+      method,
+      cache: "no-store",
+      credentials: "omit",
+      headers: {
+        Authorization: `Bearer ${this.token}`,
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new ApiError(answer.status, errorIn(text) ?? `status ${answer.status}`);
+    return text;
+  }
+}
+
+function errorIn(text: string): string | undefined {
+  try {
+    const error: unknown = (JSON.parse(text) as { error?: unknown }).error;
+    return typeof error === "string" ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// "/v2/models/M[/versions/V]" for any name.
+export function modelPath(model: string, version?: string): string {
+  const path = `/v2/models/${encodeURIComponent(model)}`;
+  return version === undefined ? path : `${path}/versions/${encodeURIComponent(version)}`;
+}

@@ -1,0 +1,151 @@
+// TimelineCanvas: draws a layout, and reads the colours of the style sheet.
+import { duration, timeOfDay } from "./format.ts";
+import { phaseKind, REASONS } from "./reasons.ts";
+import { batchOf, type TimelineData } from "./timeline_data.ts";
+import { AXIS_HEIGHT, GUTTER, INSTANCE_HEIGHT, SECTION_GAP, hit, layOut, ticks, type BatchBox, type Layout, type RequestBox, type Span } from "./timeline_layout.ts";
+
+// What is shown in the foreground: a batch with its requests, or a request.
+export interface Selection {
+  batch?: string | undefined;
+  request?: string | undefined;
+}
+
+const FONT = "11px system-ui, sans-serif";
+const LEAST_HEIGHT = 360;
+const NUMBER_ROOM = 16; // pixels that a number of units needs in its batch
+
+export class TimelineCanvas {
+  readonly element = document.createElement("canvas");
+  private readonly brush: CanvasRenderingContext2D;
+  private colours = new Map<string, string>();
+  layout: Layout = { batches: [], requests: [], height: 0, notDrawn: 0 };
+
+  constructor() {
+    const brush = this.element.getContext("2d");
+    if (brush === null) throw new Error("this browser draws no canvas");
+    this.brush = brush;
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.colours.clear());
+  }
+
+  get width(): number {
+    return this.element.clientWidth;
+  }
+
+  draw(data: TimelineData, span: Span, selection: Selection): void {
+    const width = this.width;
+    if (width <= GUTTER) return;
+    this.layout = layOut(data, span, width);
+    const height = Math.max(this.layout.height, LEAST_HEIGHT);
+    this.resize(width, height);
+    this.drawAxis(data, span, width, height);
+    this.drawInstances(data, width);
+    this.brush.save();
+    this.brush.beginPath();
+    this.brush.rect(GUTTER, AXIS_HEIGHT, width - GUTTER, height);
+    this.brush.clip();
+    const faded = selection.batch !== undefined || selection.request !== undefined;
+    for (const box of this.layout.batches) this.drawBatch(box, faded && box.key !== selection.batch);
+    for (const box of this.layout.requests) this.drawRequest(box, faded && !isSelected(box, selection));
+    this.brush.restore();
+  }
+
+  pick(px: number, py: number): BatchBox | RequestBox | undefined {
+    return hit(this.layout, px, py);
+  }
+
+  private resize(width: number, height: number): void {
+    const ratio = window.devicePixelRatio || 1;
+    const [pixels, lines] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.element.width !== pixels || this.element.height !== lines) {
+      this.element.width = pixels;
+      this.element.height = lines;
+      this.element.style.height = `${height}px`;
+    }
+    this.brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.brush.clearRect(0, 0, width, height);
+    this.brush.font = FONT;
+    this.brush.textBaseline = "middle";
+  }
+
+  private colour(name: string): string {
+    let colour = this.colours.get(name);
+    if (colour === undefined) {
+      colour = getComputedStyle(this.element).getPropertyValue(name).trim();
+      this.colours.set(name, colour);
+    }
+    return colour;
+  }
+
+  private drawAxis(data: TimelineData, span: Span, width: number, height: number): void {
+    const { step, at } = ticks(span, width - GUTTER, data.minuteOffset());
+    const scale = (width - GUTTER) / (span.to - span.from);
+    this.brush.strokeStyle = this.colour("--line");
+    this.brush.fillStyle = this.colour("--muted");
+    this.brush.fillText(`${duration(step)} a line`, 8, AXIS_HEIGHT / 2);
+    for (const tick of at) {
+      const x = Math.round(GUTTER + (tick - span.from) * scale) + 0.5;
+      this.brush.beginPath();
+      this.brush.moveTo(x, AXIS_HEIGHT - 4);
+      this.brush.lineTo(x, height);
+      this.brush.stroke();
+      this.brush.fillText(timeAt(data.unixMs(tick), step), x + 4, AXIS_HEIGHT / 2);
+    }
+  }
+
+  private drawInstances(data: TimelineData, width: number): void {
+    data.instances.forEach((name, i) => {
+      const y = AXIS_HEIGHT + i * INSTANCE_HEIGHT;
+      this.brush.fillStyle = this.colour("--lane");
+      this.brush.fillRect(GUTTER, y + 2, width - GUTTER, INSTANCE_HEIGHT - 4);
+      this.brush.fillStyle = this.colour("--text");
+      this.brush.fillText(shortened(name), 8, y + INSTANCE_HEIGHT / 2, GUTTER - 14);
+    });
+    const y = AXIS_HEIGHT + data.instances.length * INSTANCE_HEIGHT + SECTION_GAP / 2;
+    this.brush.fillStyle = this.colour("--muted");
+    this.brush.fillText("requests", 8, y + SECTION_GAP / 2 + 4);
+  }
+
+  private drawBatch(box: BatchBox, faded: boolean): void {
+    const reason = box.execution.reason in REASONS ? box.execution.reason : "other";
+    this.brush.globalAlpha = faded ? 0.25 : 1;
+    this.brush.fillStyle = this.colour(box.execution.failed ? "--bad" : `--reason-${reason}`);
+    this.brush.fillRect(box.x, box.y, Math.max(1, box.width - 0.5), box.height);
+    if (box.width > NUMBER_ROOM) {
+      this.brush.fillStyle = this.colour("--on-reason");
+      this.brush.fillText(String(box.execution.units), Math.max(box.x, GUTTER) + 4, box.y + box.height / 2 + 0.5);
+    }
+    this.brush.globalAlpha = 1;
+  }
+
+  private drawRequest(box: RequestBox, faded: boolean): void {
+    this.brush.globalAlpha = faded ? 0.25 : 1;
+    const ok = box.drawn.request.outcome === "ok" || box.drawn.request.outcome === "cache_hit";
+    this.brush.fillStyle = this.colour(ok ? "--waiting" : "--bad");
+    this.brush.fillRect(box.x, box.y, box.width, box.height);
+    for (const part of ok ? box.parts : []) {
+      if (part.width < 0.3) continue;
+      this.brush.fillStyle = this.colour(`--${phaseKind(part.phase)}`);
+      this.brush.fillRect(part.x, box.y, part.width, box.height);
+    }
+    this.brush.globalAlpha = 1;
+  }
+}
+
+function isSelected(box: RequestBox, selection: Selection): boolean {
+  if (selection.request !== undefined) return box.key === selection.request;
+  return batchOf(box.drawn.request) === selection.batch;
+}
+
+// With as many decimals as the step has.
+function timeAt(unixMs: number, step: number): string {
+  const time = timeOfDay(unixMs);
+  if (step >= 1e9) return time;
+  const digits = step >= 1e6 ? 3 : 6;
+  const fraction = ((((unixMs % 1000) + 1000) % 1000) / 1000).toFixed(digits);
+  return `${time.slice(6)}${fraction.startsWith("1") ? "" : fraction.slice(1)}`;
+}
+
+// The end of a long name tells instances apart.
+function shortened(name: string): string {
+  return name.length <= 20 ? name : `…${name.slice(-19)}`;
+}

@@ -1,0 +1,137 @@
+// Where the batches and requests of a timeline are drawn. Pure functions: times become pixels.
+import type { Execution } from "./answers.ts";
+import { executionKey, requestKey, type DrawnRequest, type TimelineData } from "./timeline_data.ts";
+
+// The span of time that is shown, in nanoseconds of the server's steady clock.
+export interface Span {
+  from: number;
+  to: number;
+}
+
+export const SHORTEST_SPAN_NS = 1e5;
+export const LONGEST_SPAN_NS = 600e9;
+
+export const GUTTER = 132; // for the names of instances
+export const AXIS_HEIGHT = 24;
+export const INSTANCE_HEIGHT = 26;
+export const SECTION_GAP = 22;
+export const LANE_HEIGHT = 10;
+export const BOTTOM = 6;
+
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+export interface BatchBox extends Box {
+  key: string;
+  execution: Execution;
+}
+export interface Part {
+  phase: string;
+  x: number;
+  width: number;
+}
+export interface RequestBox extends Box {
+  key: string;
+  drawn: DrawnRequest;
+  parts: Part[];
+}
+export interface Layout {
+  batches: BatchBox[];
+  requests: RequestBox[];
+  height: number;
+  notDrawn: number; // requests of the span that have no place
+}
+
+// `share` (0 to 1, from the left) stays where it is; a factor below 1 shows less.
+export function zoom(span: Span, factor: number, share: number): Span {
+  const width = span.to - span.from;
+  const next = Math.max(SHORTEST_SPAN_NS, Math.min(LONGEST_SPAN_NS, width * factor));
+  const from = span.from + (width - next) * share;
+  return { from, to: from + next };
+}
+
+export function pan(span: Span, ns: number): Span {
+  return { from: span.from + ns, to: span.to + ns };
+}
+
+// A span with some room around what it shows.
+export function around(from: number, to: number): Span {
+  const room = Math.max((to - from) * 0.6, SHORTEST_SPAN_NS / 2);
+  return { from: from - room, to: to + room };
+}
+
+export function layOut(data: TimelineData, span: Span, width: number): Layout {
+  const scale = (width - GUTTER) / (span.to - span.from);
+  const x = (ns: number) => GUTTER + (ns - span.from) * scale;
+  const overlaps = (start: number, end: number) => end >= span.from && start <= span.to;
+  const lanesTop = AXIS_HEIGHT + data.instances.length * INSTANCE_HEIGHT + SECTION_GAP;
+
+  const batches: BatchBox[] = [];
+  for (const execution of data.executions.values()) {
+    if (!overlaps(execution.start_ns, execution.end_ns)) continue;
+    const lane = data.instances.indexOf(execution.instance);
+    batches.push({
+      key: executionKey(execution),
+      execution,
+      x: x(execution.start_ns),
+      y: AXIS_HEIGHT + lane * INSTANCE_HEIGHT + 3,
+      width: Math.max(1, (execution.end_ns - execution.start_ns) * scale),
+      height: INSTANCE_HEIGHT - 6,
+    });
+  }
+
+  const requests: RequestBox[] = [];
+  let lanes = 0;
+  let notDrawn = 0;
+  for (const drawn of data.requests.values()) {
+    if (!overlaps(drawn.start, drawn.end)) continue;
+    if (drawn.lane < 0) {
+      notDrawn++;
+      continue;
+    }
+    lanes = Math.max(lanes, drawn.lane + 1);
+    requests.push({
+      key: requestKey(drawn.request),
+      drawn,
+      x: x(drawn.start),
+      y: lanesTop + drawn.lane * LANE_HEIGHT,
+      width: Math.max(1, (drawn.end - drawn.start) * scale),
+      height: LANE_HEIGHT - 2,
+      parts: partsOf(drawn, x(drawn.start), scale),
+    });
+  }
+  return { batches, requests, height: lanesTop + Math.max(lanes, 4) * LANE_HEIGHT + BOTTOM, notDrawn };
+}
+
+// The phases follow each other without a gap.
+function partsOf(drawn: DrawnRequest, left: number, scale: number): Part[] {
+  const parts: Part[] = [];
+  for (const [phase, ns] of Object.entries(drawn.request.phases_ns)) {
+    const width = ns * scale;
+    parts.push({ phase, x: left, width });
+    left += width;
+  }
+  return parts;
+}
+
+// What is drawn at a point; requests and batches do not overlap. A pixel beside counts, too.
+export function hit(layout: Layout, px: number, py: number): BatchBox | RequestBox | undefined {
+  const touches = (box: Box) =>
+    px >= box.x - 1 && px <= box.x + box.width + 1 && py >= box.y - 1 && py <= box.y + box.height + 1;
+  return layout.batches.find(touches) ?? layout.requests.find(touches);
+}
+
+// Round moments on the axis, at least `room` pixels apart: multiples of 1, 2 or 5 times a power of ten,
+// after `offset` has been added, which makes a time of day of the server's clock.
+export function ticks(span: Span, width: number, offset = 0, room = 110): { step: number; at: number[] } {
+  const least = ((span.to - span.from) * room) / Math.max(1, width);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= least) ?? 10 * power;
+  const at: number[] = [];
+  const first = Math.ceil((span.from + offset) / step) * step - offset;
+  for (let tick = first; tick <= span.to; tick += step) at.push(tick);
+  return { step, at };
+}

@@ -1,0 +1,241 @@
+// The timeline of a model version: a line for each instance with its batches, and below them the
+// requests. It follows the server until it is paused; it can be zoomed, moved and searched.
+import type { RecordedRequest, Timeline } from "./answers.ts";
+import { modelPath } from "./api.ts";
+import { el } from "./dom.ts";
+import { duration } from "./format.ts";
+import { REASONS, reasonClass } from "./reasons.ts";
+import { modelHash } from "./route.ts";
+import { TimelineCanvas, type Selection } from "./timeline_canvas.ts";
+import { TimelineData, batchOf, executionKey, requestKey, type DrawnRequest } from "./timeline_data.ts";
+import { batchDetails, requestDetails, type Chosen } from "./timeline_details.ts";
+import { TimelineGestures } from "./timeline_gestures.ts";
+import { around, pan, zoom, type Span } from "./timeline_layout.ts";
+import type { Context, View } from "./view.ts";
+
+const POLL_MS = 400;
+// Records may come a little after the end that they tell: these are asked for again.
+const OVERLAP_NS = 500e6;
+const FIRST_SPAN_NS = 2e9;
+// What happened so shortly ago is not complete yet.
+const BEHIND_NS = 600e6;
+const FRAME_MS = 50;
+
+export class TimelineView implements View {
+  readonly element = el("div", { class: "timeline" });
+  private readonly data = new TimelineData();
+  private readonly canvas = new TimelineCanvas();
+  private readonly details = el("aside", { class: "side", "aria-label": "Details", "aria-live": "polite" });
+  private readonly pause = el("button", { type: "button", "aria-pressed": "false", click: () => this.setPaused(!this.paused) }, "Pause");
+  private readonly shown = el("span", { class: "muted", "data-testid": "shown" });
+  private readonly found = el("span", { role: "status", class: "muted" });
+  private readonly search = el("input", { id: "request-id", type: "search", autocomplete: "off", spellcheck: "false" });
+  private readonly choose: Chosen = { batch: (key) => this.select({ batch: key }), request: (key) => this.select({ request: key }) };
+  private span: Span = { from: 0, to: FIRST_SPAN_NS };
+  private paused = false;
+  private selection: Selection = {};
+  private answered = 0; // when the last answer came, by performance.now()
+  private running = true;
+  private timer = 0;
+
+  constructor(
+    private readonly context: Context,
+    private readonly model: string,
+    private readonly version: string,
+    request: string | undefined,
+  ) {
+    this.build();
+    new TimelineGestures(this.canvas.element, {
+      move: (ns) => this.look(pan(this.span, ns)),
+      zoom: (factor, share) => this.look(zoom(this.span, factor, share), false),
+      span: () => this.span,
+      pick: (px, py) => this.pick(px, py),
+      togglePause: () => this.setPaused(!this.paused),
+    });
+    void this.poll();
+    this.frame();
+    if (request !== undefined) {
+      this.search.value = request;
+      void this.find(request);
+    }
+  }
+
+  update(): void {}
+
+  end(): void {
+    this.running = false;
+    clearTimeout(this.timer);
+  }
+
+  private build(): void {
+    const button = (text: string, label: string, click: () => void) => el("button", { type: "button", "aria-label": label, title: label, click }, text);
+    const legend = el("p", { class: "legend reasons" });
+    for (const [reason, meaning] of Object.entries(REASONS)) {
+      legend.append(el("span", { title: meaning }, el("i", { class: `key ${reasonClass(reason)}`, "aria-hidden": "true" }), reason));
+    }
+    const phases = el("p", { class: "legend" });
+    for (const [kind, text] of [["waiting", "request waits"], ["computing", "computes"], ["leaving", "is handed over"], ["bad", "failed"]] as const) {
+      phases.append(el("span", {}, el("i", { class: `key ${kind}`, "aria-hidden": "true" }), text));
+    }
+    this.canvas.element.tabIndex = 0;
+    this.canvas.element.setAttribute("role", "application");
+    this.canvas.element.setAttribute("aria-roledescription", "timeline");
+    this.canvas.element.setAttribute("aria-label", "Timeline of instances, batches and requests. Arrow keys move and zoom, space pauses, n and p go from batch to batch.");
+    this.canvas.element.addEventListener("keydown", (event) => this.onBatchKey(event));
+    this.element.append(
+      el(
+        "form",
+        { class: "controls", submit: (event: Event) => (event.preventDefault(), void this.find(this.search.value.trim())) },
+        this.pause,
+        button("−", "Zoom out", () => this.look(zoom(this.span, 2, 1), false)),
+        button("+", "Zoom in", () => this.look(zoom(this.span, 0.5, this.paused ? 0.5 : 1), false)),
+        button("◂", "Earlier", () => this.look(pan(this.span, -(this.span.to - this.span.from) / 4))),
+        button("▸", "Later", () => this.look(pan(this.span, (this.span.to - this.span.from) / 4))),
+        button("Latest", "Latest record", () => this.goToNewest()),
+        el("label", { for: "request-id" }, "Request id"),
+        this.search,
+        el("button", { type: "submit" }, "Find"),
+        this.found,
+        this.shown,
+      ),
+      el(
+        "div",
+        { class: "timeline-body" },
+        el("div", {}, el("div", { class: "canvas-place" }, this.canvas.element), legend, phases),
+        this.details,
+      ),
+    );
+    this.showSelection(false);
+  }
+
+  private async poll(): Promise<void> {
+    if (!this.running) return;
+    if (!document.hidden) {
+      const since = Math.max(0, this.data.now_ns - OVERLAP_NS);
+      const query = this.data.now_ns === 0 ? "limit=2000" : `since=${since}&limit=5000`;
+      try {
+        this.data.add(await this.context.api.get<Timeline>(`/v2/nereid${modelPath(this.model, this.version).slice(3)}/timeline?${query}`));
+        this.answered = performance.now();
+        if (!this.data.recording) this.found.textContent = "The server remembers nothing of this model (--recorder-events=0).";
+      } catch (error) {
+        this.found.textContent = (error as Error).message;
+      }
+    }
+    if (this.running) this.timer = window.setTimeout(() => void this.poll(), POLL_MS);
+  }
+
+  // While it is not paused, the right edge is now.
+  private frame(): void {
+    if (!this.running) return;
+    if (!this.paused && this.answered > 0) {
+      const to = this.data.now_ns + (performance.now() - this.answered) * 1e6 - BEHIND_NS;
+      this.span = { from: to - (this.span.to - this.span.from), to };
+      this.draw();
+    }
+    window.setTimeout(() => requestAnimationFrame(() => this.frame()), FRAME_MS);
+  }
+
+  private draw(): void {
+    this.canvas.draw(this.data, this.span, this.selection);
+    const { batches, requests, notDrawn } = this.canvas.layout;
+    this.shown.textContent =
+      `${batches.length} batches and ${requests.length + notDrawn} requests in ${duration(this.span.to - this.span.from)}` +
+      (notDrawn > 0 ? `; ${notDrawn} requests have no room` : "");
+  }
+
+  // `pauses`: whoever moves the timeline does not want it to run away.
+  private look(span: Span, pauses = true): void {
+    if (pauses) this.setPaused(true);
+    this.span = span;
+    this.draw();
+  }
+
+  private goToNewest(): void {
+    const end = this.data.newest();
+    if (end === undefined) return;
+    const width = this.span.to - this.span.from;
+    const to = end + width / 20;
+    this.look({ from: to - width, to });
+  }
+
+  private setPaused(paused: boolean): void {
+    if (this.paused === paused) return;
+    this.paused = paused;
+    this.pause.textContent = paused ? "Follow" : "Pause";
+    this.pause.setAttribute("aria-pressed", String(paused));
+    if (!paused) this.select({}, false);
+  }
+
+  private pick(px: number, py: number): void {
+    const box = this.canvas.pick(px, py);
+    if (box === undefined) return this.select({}, false);
+    this.select("execution" in box ? { batch: box.key } : { request: box.key }, false);
+  }
+
+  private onBatchKey(event: KeyboardEvent): void {
+    const step = event.key === "n" ? 1 : event.key === "p" ? -1 : 0;
+    if (step === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const batches = [...this.data.executions.values()].sort((a, b) => a.start_ns - b.start_ns);
+    const { from, to } = this.span;
+    const at = batches.findIndex((batch) => executionKey(batch) === this.selection.batch);
+    // Without a selection, the first or the last one that is shown.
+    const shown = step > 0 ? batches.find((batch) => batch.end_ns >= from) : batches.findLast((batch) => batch.start_ns <= to);
+    const next = at < 0 ? shown : batches[at + step];
+    if (next === undefined) return;
+    this.setPaused(true);
+    if (next.start_ns < from || next.end_ns > to) this.span = pan(this.span, (next.start_ns + next.end_ns - from - to) / 2);
+    this.select({ batch: executionKey(next) }, false);
+  }
+
+  private select(selection: Selection, focus = true): void {
+    this.selection = selection;
+    if (selection.batch !== undefined || selection.request !== undefined) this.setPaused(true);
+    this.showSelection(focus);
+    this.draw();
+  }
+
+  private showSelection(focus: boolean): void {
+    const { batch, request } = this.selection;
+    const execution = batch === undefined ? undefined : this.data.executions.get(batch);
+    const drawn = request === undefined ? undefined : this.data.requests.get(request);
+    if (execution !== undefined && batch !== undefined) {
+      this.details.replaceChildren(batchDetails(execution, this.data.membersOf(batch), this.choose));
+    } else if (drawn !== undefined) {
+      const of = batchOf(drawn.request);
+      this.details.replaceChildren(requestDetails(drawn.request, of === undefined ? undefined : this.data.executions.get(of), this.choose));
+    } else {
+      this.details.replaceChildren(el("p", { class: "muted" }, "Choose a batch or a request: what it was, and why. Drag to move, turn the wheel to zoom."));
+    }
+    if (focus) this.details.querySelector<HTMLElement>("h2")?.focus();
+  }
+
+  // Looks here first, and then asks the server, which remembers more.
+  private async find(id: string): Promise<void> {
+    if (id === "") return;
+    const here = this.data.find(id)[0];
+    if (here !== undefined) return this.showFound(here, this.data.find(id).length);
+    try {
+      const answer = await this.context.api.get<{ requests: RecordedRequest[] }>(`/v2/nereid/requests/${encodeURIComponent(id)}`);
+      const ours = answer.requests.filter((request) => request.model === this.model && request.version === this.version);
+      const first = ours[0];
+      if (first !== undefined) {
+        this.data.addAll(ours.flatMap((request) => request.execution ?? []), ours);
+        const drawn = this.data.requests.get(requestKey(first));
+        if (drawn !== undefined) return this.showFound(drawn, ours.length);
+      }
+      const other = answer.requests[0];
+      if (other === undefined) this.found.textContent = `No request '${id}' is remembered.`;
+      else location.hash = modelHash({ name: other.model, version: other.version }, "timeline", id);
+    } catch (error) {
+      this.found.textContent = (error as Error).message;
+    }
+  }
+
+  private showFound(drawn: DrawnRequest, count: number): void {
+    this.found.textContent = count === 1 ? "Found." : `Found ${count}; this is the newest.`;
+    this.setPaused(true);
+    this.span = around(drawn.start, drawn.end);
+    this.select({ request: requestKey(drawn.request) });
+  }
+}
+

@@ -1,0 +1,19 @@
+// What the page shows without a token.
+import { el } from "./dom.ts";
+
+export function askForToken(why: string, use: (token: string) => void): HTMLElement {
+  const input = el("input", { id: "token", type: "password", autocomplete: "off", required: true, size: 50 });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    // The whole link may be given, too.
+    use(input.value.trim().replace(/^.*#token=/, ""));
+  };
+  return el(
+    "section",
+    { class: "locked" },
+    el("h1", { tabindex: -1 }, "This console needs its token"),
+    why !== "" && el("p", { role: "alert", class: "problem" }, why),
+    el("p", {}, "The server prints a link when it starts: “Console: …/#token=…”. Open that link, or enter the token."),
+    el("form", { class: "controls", submit }, el("label", { for: "token" }, "Token"), input, el("button", { type: "submit", class: "primary" }, "Open")),
+  );
+}

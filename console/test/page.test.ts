@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Live, LiveModel } from "../src/answers.ts";
+import { bytes, duration, number, percent, uptime, UNKNOWN } from "../src/format.ts";
+import { History, KEPT_SAMPLES, units } from "../src/history.ts";
+import { modelHash, parseRoute, tokenIn } from "../src/route.ts";
+
+test("numbers and times as people read them", () => {
+  assert.equal(number(undefined), UNKNOWN);
+  assert.equal(number(0), "0");
+  assert.equal(number(1234.5), "1,235");
+  assert.equal(number(12.34), "12.3");
+  assert.equal(number(0.5), "0.5");
+  assert.equal(duration(850), "850 ns");
+  assert.equal(duration(12_300), "12.3 µs");
+  assert.equal(duration(4_560_000), "4.56 ms");
+  assert.equal(duration(7.89e9), "7.89 s");
+  assert.equal(duration(NaN), UNKNOWN);
+  assert.equal(uptime(7e9), "7 s");
+  assert.equal(uptime(306e9), "5 min 06 s");
+  assert.equal(uptime(3_720e9), "1 h 02 min");
+  assert.equal(uptime(100 * 3600e9), "4 d 4 h");
+  assert.equal(bytes(4096), "4 KiB");
+  assert.equal(percent(0.256), "26 %");
+});
+
+test("addresses of views", () => {
+  assert.deepEqual(parseRoute(""), { view: "overview" });
+  assert.deepEqual(parseRoute("#/log"), { view: "log" });
+  assert.deepEqual(parseRoute("#/nowhere"), { view: "overview" });
+  assert.deepEqual(parseRoute("#/model/a"), { view: "overview" });
+  assert.deepEqual(parseRoute("#/model/a/1/x"), { view: "model", model: "a", version: "1", tab: "live" });
+  for (const name of ["a/b c", "ü?#", "100%"]) {
+    const hash = modelHash({ name, version: "2" }, "timeline", "id & /?");
+    assert.deepEqual(parseRoute(hash), { view: "model", model: name, version: "2", tab: "timeline", request: "id & /?" });
+  }
+  assert.deepEqual(parseRoute("#/model/%E0%A4%A/1"), { view: "model", model: "%E0%A4%A", version: "1", tab: "live" });
+});
+
+test("the token of a link", () => {
+  assert.equal(tokenIn("#token=0af"), "0af");
+  assert.equal(tokenIn("#token="), undefined);
+  assert.equal(tokenIn("#/log"), undefined);
+});
+
+function live(seconds: number, model: Partial<LiveModel>, uptimeNs = seconds * 1e9): Live {
+  return {
+    now_ns: seconds * 1e9 + 5,
+    now_unix_ms: seconds * 1000,
+    server: {
+      name: "nereid",
+      version: "1",
+      uptime_ns: uptimeNs,
+      in_flight: 1,
+      in_flight_limit: 0,
+      in_flight_bytes: 0,
+      in_flight_bytes_limit: 0,
+      queued: 2,
+      succeeded: seconds * 100,
+      failed: 0,
+      states: { READY: 1 },
+    },
+    not_shown: 0,
+    models: [{ name: "m", version: "1", state: "READY", reason: "", queued: 0, instances: 2, failed: {}, ...model }],
+  };
+}
+
+test("rates are differences of counters", () => {
+  const history = new History();
+  history.add(live(10, { succeeded: 100, busy_ns: 0, batch_sizes: { "1": 10 } }));
+  assert.equal(history.of().at(-1)?.requestsPerSecond, undefined);
+  history.add(live(12, { succeeded: 160, failed: { backend: 20 }, busy_ns: 2e9, batch_sizes: { "1": 10, "4": 10 } }));
+  assert.equal(history.of().at(-1)?.requestsPerSecond, 100);
+  const last = history.of({ name: "m", version: "1" }).at(-1);
+  assert.equal(last?.requestsPerSecond, 40);
+  assert.equal(last?.failuresPerSecond, 10);
+  assert.equal(last?.batchSize, 4);
+  assert.equal(last?.busy, 0.5);
+});
+
+test("the same answer again adds nothing, and a server that was started anew begins anew", () => {
+  const history = new History();
+  history.add(live(10, {}));
+  history.add(live(10, {}));
+  assert.equal(history.of().length, 1);
+  history.add(live(11, {}));
+  assert.equal(history.of().length, 2);
+  history.add(live(12, {}, 1e9));
+  assert.equal(history.of().length, 1);
+});
+
+test("a model that was loaded anew has no rate at first", () => {
+  const history = new History();
+  history.add(live(10, { succeeded: 100 }));
+  history.add(live(11, { succeeded: 5 }));
+  assert.equal(history.of({ name: "m", version: "1" }).at(-1)?.requestsPerSecond, undefined);
+});
+
+test("history is bounded", () => {
+  const history = new History();
+  for (let i = 0; i < KEPT_SAMPLES + 50; i++) history.add(live(i + 1, {}));
+  assert.equal(history.of().length, KEPT_SAMPLES);
+});
+
+test("units of batches", () => {
+  assert.equal(units({ "1": 2, "8": 3 }), 26);
+});
