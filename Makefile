@@ -9,7 +9,7 @@ BACKENDS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process bench-generators image image-check footprint kubernetes-check boot-check ray-check tune-check
+.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process bench-generators image image-check footprint kubernetes-check boot-check ray-check console console-check tune-check
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -44,6 +44,8 @@ help:
 	@echo "make image-check   makes them, unpacks them and runs the server inside"
 	@echo "make footprint   size, start time and memory beside the original's"
 	@echo "make kubernetes-check   the Helm chart and KServe's runtimes against the real helm and API server (ten minutes to build)"
+	@echo "make console   console/dist, the page of the console, from its sources (needs Node.js)"
+	@echo "make console-check   drives this page in Chromium, on a server under load"
 	@echo "make ray-check   examples/ray_serve on a local Ray cluster of two nodes, under load (400 MB to install)"
 	@echo "make lint    include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format  clang-format over all C and C++ sources"
@@ -149,6 +151,13 @@ frameworks-test:
 conformance:
 	@tools/setup.sh --conformance --collector && tools/stage.sh && tools/build.sh release grpc_interop_server && \
 	  exec .venv/bin/python -m pytest -q tests/conformance $(ARGS)
+
+console:
+	@tools/build_console.sh
+
+console-check:
+	@tools/setup.sh --conformance && tools/stage.sh && \
+	  exec .venv/bin/python -m pytest -q tests/conformance/test_console_page.py tests/conformance/test_console_bundle.py $(ARGS)
 
 image:
 	@tools/setup.sh --image && tools/stage.sh && .venv/bin/python tools/image/make_image.py $(ARGS)

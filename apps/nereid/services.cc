@@ -84,12 +84,15 @@ absl::Status Services::Start(const Settings& settings) {
   RETURN_IF_ERROR(StartTracing(settings.trace));
   shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
   RETURN_IF_ERROR(LoadApiKeys(settings.api_key_file));
+  SetHttpOptions(settings);
   if (settings.allow_http || settings.sagemaker.listen.allow || settings.vertex_ai.listen.allow) {
-    MakeHttpFrontend(settings);
+    http_frontend_ =
+        std::make_unique<HttpFrontend>(server_, executors(), FrontendOptions(settings));
   }
   if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
   if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
   RETURN_IF_ERROR(StartCloudPorts(settings));
+  if (settings.console.allow) RETURN_IF_ERROR(StartConsole(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
   return absl::OkStatus();
 }
@@ -213,7 +216,7 @@ void Services::AddGrpcGauges() {
       [raw] { return static_cast<double>(raw->flooding_clients()); });
 }
 
-void Services::MakeHttpFrontend(const Settings& settings) {
+HttpFrontendOptions Services::FrontendOptions(const Settings& settings) const {
   HttpFrontendOptions options;
   options.limits = settings.http_limits;
   options.max_waiting_bytes = settings.max_waiting_stream_bytes;
@@ -228,8 +231,10 @@ void Services::MakeHttpFrontend(const Settings& settings) {
   }
   options.header_forwarding = settings.http_forwarding;
   options.cors = CorsPolicy(settings.http_origins);
-  http_frontend_ = std::make_unique<HttpFrontend>(
-      server_, HttpExecutors{admin_.get(), compression_.get(), access_log_.get()}, options);
+  return options;
+}
+
+void Services::SetHttpOptions(const Settings& settings) {
   http_options_ = InferencePortOptions(server_, settings.http);
   http_options_.thread_count = ThreadCount(http_options_.thread_count, kMostHttpThreads);
   http_options_.stall_timeout = http_options_.header_timeout;
@@ -287,6 +292,13 @@ absl::Status Services::StartCloudPorts(const Settings& settings) {
   return absl::OkStatus();
 }
 
+absl::Status Services::StartConsole(const Settings& settings) {
+  console_ = std::make_unique<ConsolePort>(server_, executors(), FrontendOptions(settings));
+  const ShownHttpPort shown{http_port(), settings.http.tls.enabled || settings.http.tls.mutual};
+  const absl::Status started = console_->Start(settings.console, http_options_, shown);
+  return started.ok() ? started : Failed("Console", started);
+}
+
 absl::Status Services::StartMetrics(const Settings& s) {
   metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_, admin_.get());
   HttpServerOptions options = s.metrics;
@@ -320,6 +332,7 @@ void Services::ClosePorts(TimePoint deadline) {
   }
   if (http_ != nullptr) http_->Stop(deadline);
   if (cloud_ports_ != nullptr) cloud_ports_->Stop(deadline);
+  if (console_ != nullptr) console_->Stop(deadline);
   if (grpc_closer.joinable()) {
     grpc_closer.join();
   } else if (grpc_ != nullptr) {

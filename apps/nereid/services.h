@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/spare_executor.h"
 #include "cloud_ports.h"
+#include "console_port.h"
 #include "frontends/access/api_keys.h"
 #include "frontends/grpc/grpc_server.h"
 #include "frontends/http/http_frontend.h"
@@ -36,6 +37,7 @@ class Services {
   uint16_t http_port() const { return http_ == nullptr ? 0 : http_->port(); }
   uint16_t grpc_port() const { return grpc_ == nullptr ? 0 : grpc_->port(); }
   uint16_t metrics_port() const { return metrics_ == nullptr ? 0 : metrics_->port(); }
+  uint16_t console_port() const { return console_ == nullptr ? 0 : console_->port(); }
   // Opens the access log again by its name. Any thread, after Start.
   void ReopenAccessLog();
   // The server is about to end: tells the clients of HTTP/2 to use other connections. Does not
@@ -59,13 +61,16 @@ class Services {
   void StartExecutors();
   absl::Status LoadApiKeys(const std::string& path);
   absl::Status StartTracing(const TraceOptions& options);
-  // Makes what serves REST on all ports.
-  void MakeHttpFrontend(const Settings& settings);
+  HttpExecutors executors() const { return {admin_.get(), compression_.get(), access_log_.get()}; }
+  // What serves REST is told on all ports.
+  HttpFrontendOptions FrontendOptions(const Settings& settings) const;
+  void SetHttpOptions(const Settings& settings);
   absl::Status StartGrpc(const Settings& settings);
   void AddGrpcGauges();
   absl::Status StartHttp(const Settings& settings);
   void AddHttpGauges();
   absl::Status StartCloudPorts(const Settings& settings);
+  absl::Status StartConsole(const Settings& settings);
   absl::Status StartMetrics(const Settings& settings);
 
   Server* const server_;
@@ -79,10 +84,11 @@ class Services {
   std::unique_ptr<SpareExecutor> admin_;
   std::unique_ptr<SpareExecutor> compression_;
   std::unique_ptr<HttpFrontend> http_frontend_;  // null: without REST
-  HttpServerOptions http_options_;
+  HttpServerOptions http_options_;               // of the HTTP port; others have the same limits
   std::unique_ptr<GrpcServer> grpc_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<CloudPorts> cloud_ports_;  // null: none
+  std::unique_ptr<ConsolePort> console_;     // null: none
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<HttpServer> metrics_;
 };

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cloud_settings.h"
+#include "console_settings.h"
 #include "frontends/access/restricted_apis.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/grpc/grpc_server_options.h"
@@ -59,6 +60,7 @@ struct Settings {
   bool allow_grpc = true;
   GrpcServerOptions grpc;
   HttpServerOptions metrics;
+  ConsoleSettings console;
   std::set<std::string> http_origins;  // of pages in browsers that may use the API
   RestrictedApis http_restricted;
   RestrictedApis grpc_restricted;

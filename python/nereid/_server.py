@@ -148,6 +148,12 @@ class Server:
         """The number of the open port; None: there is none."""
         return self.running.port("metrics")
 
+    @property
+    def console_port(self) -> Optional[int]:
+        """The number of the open port, whose link was written to standard error; None: there is
+        none."""
+        return self.running.port("console")
+
     # ---- Models.
 
     def model(self, name: str, version: int = -1) -> Model:

@@ -64,6 +64,8 @@ OURS = {
     "record",
     "record-max-bytes",
     "record-sample",
+    "console-port",
+    "console-address",
 }
 # `disable-auto-complete-config` takes no value, and is a line of its own below.
 NOT_IN_THE_LINE = {"help", "disable-auto-complete-config", *start_line.OF_TLS}

@@ -107,6 +107,7 @@ absl::Status CheckPorts(const Settings& s) {
       {"HTTP", nullptr, s.allow_http, s.http.address, s.http.port},
       {"GRPC", nullptr, s.allow_grpc, s.grpc.address, s.grpc.port},
       {"metrics", nullptr, s.server.metrics, s.metrics_address(), s.metrics.port},
+      {"console", nullptr, s.console.allow, s.console.address, s.console.port},
       {"SageMaker", &sagemaker, sagemaker.allow, sagemaker.address, sagemaker.port},
       {"Vertex AI", &vertex_ai, vertex_ai.allow, vertex_ai.address, vertex_ai.port}};
   for (size_t i = 0; i < std::size(services); ++i) {

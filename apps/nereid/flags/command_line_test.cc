@@ -40,6 +40,19 @@ TEST(CommandLineTest, FrontendsOpenOnlyThePortsThatAreAskedFor) {
   EXPECT_FALSE(off.allow_http);
 }
 
+TEST(CommandLineTest, TheConsoleIsOpenedByItsPort) {
+  Settings without, with;
+  ASSERT_TRUE(Parse({"--console-address=::1"}, &without).ok());
+  EXPECT_FALSE(without.console.allow);
+  ASSERT_TRUE(Parse({"--console-port=8003"}, &with).ok());
+  EXPECT_TRUE(with.console.allow);
+  EXPECT_EQ(with.console.port, 8003);
+  EXPECT_EQ(with.console.address, "127.0.0.1");
+  EXPECT_THAT(ErrorOf({"--console-port=65536"}), HasSubstr("console-port"));
+  EXPECT_THAT(ErrorOf({"--console-port=8000", "--console-address=0.0.0.0"}),
+              HasSubstr("HTTP requests and console requests at the same address and port"));
+}
+
 TEST(CommandLineTest, DefaultsAreThoseOfTheOriginal) {
   Settings s;
   ASSERT_TRUE(Parse({}, &s).ok());

@@ -23,6 +23,7 @@ FlagGroup RepositoryFlags(Settings* settings);
 FlagGroup HttpFlags(Settings* settings);
 FlagGroup GrpcFlags(Settings* settings);
 FlagGroup AccessFlags(Settings* settings);
+FlagGroup ConsoleFlags(Settings* settings);
 FlagGroup MetricsFlags(Settings* settings);
 FlagGroup RecordFlags(Settings* settings);
 FlagGroup BackendFlags(Settings* settings);

@@ -1,0 +1,90 @@
+#include "console_port.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <iostream>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "frontends/access/secret.h"
+
+namespace nereid {
+namespace {
+
+constexpr uint64_t kMostConnections = 256;
+
+const char* NameOf(ModelControlMode mode) {
+  switch (mode) {
+    case ModelControlMode::kNone:
+      return "none";
+    case ModelControlMode::kPoll:
+      return "poll";
+    case ModelControlMode::kExplicit:
+      return "explicit";
+  }
+  return "";
+}
+
+// What the page has to know and no route of the API tells.
+std::string SettingsJson(const Server& server, ShownHttpPort shown) {
+  std::string json;
+  JsonWriter w(&json);
+  w.BeginObject();
+  w.Key("model_control");
+  w.String(NameOf(server.options().control_mode));
+  w.Key("http_port");
+  w.Uint(shown.port);
+  w.Key("http_tls");
+  w.Bool(shown.tls);
+  w.EndObject();
+  return json;
+}
+
+HttpServerOptions PortOptions(const ConsoleSettings& settings, HttpServerOptions options) {
+  options.address = settings.address;
+  options.port = settings.port;
+  options.reuse_port = false;
+  options.thread_count = 1;
+  options.max_connections = kMostConnections;
+  // Browsers speak HTTP/1.1 without TLS, which whoever stands in front of the port adds.
+  options.tls = {};
+  options.http2 = false;
+  return options;
+}
+
+// The host of the link: that of the port, or of this machine if it listens on all addresses.
+std::string LinkHost(const std::string& address) {
+  if (address == "0.0.0.0" || address == "::") return "localhost";
+  return absl::StrContains(address, ':') ? absl::StrCat("[", address, "]") : address;
+}
+
+}  // namespace
+
+ConsolePort::ConsolePort(Server* server, const HttpExecutors& executors,
+                         const HttpFrontendOptions& options)
+    : server_(server),
+      rest_(server, executors, ConsoleApiOptions(options)),
+      metrics_(server, executors.admin) {}
+
+absl::Status ConsolePort::Start(const ConsoleSettings& settings, HttpServerOptions http,
+                                ShownHttpPort shown) {
+  ASSIGN_OR_RETURN(const std::string token, RandomToken());
+  frontend_ = std::make_unique<ConsoleFrontend>(
+      &rest_, &metrics_, ConsoleOptions{settings.address, token, SettingsJson(*server_, shown)});
+  ASSIGN_OR_RETURN(port_,
+                   HttpServer::Start(PortOptions(settings, std::move(http)), frontend_.get()));
+  LOG_INFO << "Started Console at " << settings.address << ":" << port_->port();
+  std::cerr << absl::StrCat("Console: http://", LinkHost(settings.address), ":", port_->port(),
+                            "/#token=", token, "\n")
+            << std::flush;
+  return absl::OkStatus();
+}
+
+void ConsolePort::Stop(TimePoint deadline) {
+  if (port_ != nullptr) port_->Stop(deadline);
+}
+
+}  // namespace nereid

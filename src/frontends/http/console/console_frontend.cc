@@ -1,0 +1,84 @@
+#include "frontends/http/console/console_frontend.h"
+
+#include <optional>
+#include <utility>
+
+#include "frontends/http/console/console_files.h"
+#include "frontends/http/status_map.h"
+
+namespace nereid {
+namespace {
+
+constexpr char kSettingsPath[] = "/console/settings";
+constexpr char kMetricsPath[] = "/metrics";
+constexpr char kNotOffered[] = "the console does not offer it; use the HTTP port";
+
+// What browsers may do with every answer: nothing but show the page, with its own files.
+void AddSafeHeaders(HttpResponder* responder) {
+  responder->AddHeader(
+      "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+      "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+  responder->AddHeader("X-Content-Type-Options", "nosniff");
+  responder->AddHeader("X-Frame-Options", "DENY");
+  responder->AddHeader("Referrer-Policy", "no-referrer");
+  responder->AddHeader("Cross-Origin-Opener-Policy", "same-origin");
+  responder->AddHeader("Cross-Origin-Resource-Policy", "same-origin");
+  // Another version of the server has another page, and the API's answers are secrets.
+  responder->AddHeader("Cache-Control", "no-store");
+}
+
+bool Reads(const HttpRequest& request) {
+  return request.method() == HttpMethod::kGet || request.method() == HttpMethod::kHead;
+}
+
+HttpResponse ReadOnly() {
+  HttpResponse response = MakeErrorResponse(405, "Method Not Allowed");
+  response.headers.emplace_back("Allow", "GET, HEAD");
+  return response;
+}
+
+HttpResponse FileResponse(const ConsoleFile& file) {
+  HttpResponse response;
+  response.content_type = file.content_type;
+  response.chunks.push_back({file.bytes.data(), file.bytes.size(), nullptr});
+  return response;
+}
+
+}  // namespace
+
+HttpFrontendOptions ConsoleApiOptions(HttpFrontendOptions options) {
+  options.access = {};
+  for (const ApiGroup group : {ApiGroup::kSharedMemory, ApiGroup::kTrace, ApiGroup::kLogging}) {
+    options.access.CloseUnlessGuarded(group, kNotOffered);
+  }
+  options.cors = {};
+  options.shared_memory = SharedMemoryRegistry::Closed();
+  options.header_forwarding = {};
+  return options;
+}
+
+ConsoleFrontend::ConsoleFrontend(HttpHandler* rest, HttpHandler* metrics,
+                                 const ConsoleOptions& options)
+    : rest_(rest),
+      metrics_(metrics),
+      guard_(options.address, options.token),
+      settings_(options.settings) {}
+
+void ConsoleFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
+  AddSafeHeaders(&responder);
+  if (auto refusal = guard_.RefuseSource(*request)) return responder.Complete(*std::move(refusal));
+  if (const ConsoleFile* const file = FindConsoleFile(request->path())) {
+    return responder.Complete(Reads(*request) ? FileResponse(*file) : ReadOnly());
+  }
+  if (auto refusal = guard_.RefuseStranger(*request)) {
+    return responder.Complete(*std::move(refusal));
+  }
+  if (request->path() == kSettingsPath) {
+    return responder.Complete(Reads(*request) ? JsonResponse(settings_) : ReadOnly());
+  }
+  HttpHandler* const handler = request->path() == kMetricsPath ? metrics_ : rest_;
+  handler->Handle(std::move(request), std::move(responder));
+}
+
+}  // namespace nereid

@@ -1,0 +1,43 @@
+// ConsoleFrontend: the handler of the console port: the files of the page, which are open to
+// everybody who reaches the port, and the API that the page needs, which is open to those who know
+// the token. The API is that of the REST frontend and of the metrics port. Thread-safe.
+#ifndef NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_FRONTEND_H_
+#define NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_FRONTEND_H_
+
+#include <memory>
+#include <string>
+
+#include "frontends/http/console/console_guard.h"
+#include "frontends/http/http_frontend.h"
+#include "frontends/http/http_server.h"
+
+namespace nereid {
+
+struct ConsoleOptions {
+  std::string address;  // where the port listens
+  std::string token;
+  std::string settings;  // the answer of /console/settings, JSON: what the page has to know
+};
+
+// `options` of the REST frontend without what the page does not need: the groups of shared memory,
+// traces and log settings are closed. The token stands for every other key.
+HttpFrontendOptions ConsoleApiOptions(HttpFrontendOptions options);
+
+class ConsoleFrontend final : public HttpHandler {
+ public:
+  // `rest`, made with ConsoleApiOptions, and `metrics`, the handler of the metrics page, must
+  // outlive the frontend.
+  ConsoleFrontend(HttpHandler* rest, HttpHandler* metrics, const ConsoleOptions& options);
+
+  void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
+
+ private:
+  HttpHandler* const rest_;
+  HttpHandler* const metrics_;
+  const ConsoleGuard guard_;
+  const std::string settings_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_FRONTEND_H_

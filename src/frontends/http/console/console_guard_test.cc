@@ -1,0 +1,87 @@
+#include "frontends/http/console/console_guard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "frontends/http/console/testing/made_request.h"
+
+namespace nereid {
+namespace {
+
+using testing::HasSubstr;
+
+// 200, or the status of the refusal.
+int SourceStatus(const HeaderList& headers, const std::string& address = "127.0.0.1") {
+  const ConsoleGuard guard(address, kToken);
+  const auto refusal = guard.RefuseSource(*MakeRequest(HttpMethod::kPost, "/v2", headers));
+  return refusal.has_value() ? refusal->status : 200;
+}
+int TokenStatus(const HeaderList& headers) {
+  const ConsoleGuard guard("127.0.0.1", kToken);
+  const auto refusal = guard.RefuseStranger(*MakeRequest(HttpMethod::kGet, "/v2", headers));
+  return refusal.has_value() ? refusal->status : 200;
+}
+
+TEST(ConsoleGuardTest, HostsThatNobodyElseCanPointHere) {
+  for (const char* host :
+       {"localhost", "localhost:8003", "LocalHost:1", "127.0.0.1:8003", "10.1.2.3:80", "192.0.2.7",
+        "[::1]:8003", "[::1]", "[2001:db8::1]:443"}) {
+    EXPECT_EQ(SourceStatus({{"Host", host}}), 200) << host;
+  }
+}
+
+TEST(ConsoleGuardTest, HostsOfOthers) {
+  for (const char* host :
+       {"evil.example", "evil.example:8003", "localhost.evil.example", "127.0.0.1.evil.example",
+        "evil.example:8003@localhost", "localhost:8003x", "localhost:", "[::1", "[::1]x",
+        "[::1]:", "::1", "[]", "", ":8003", "localhost ", "127.1", "0x7f000001", "2130706433"}) {
+    EXPECT_EQ(SourceStatus({{"Host", host}}), 403) << host;
+  }
+  EXPECT_EQ(SourceStatus({}), 403);
+}
+
+TEST(ConsoleGuardTest, TheNameOfThePortsOwnAddress) {
+  EXPECT_EQ(SourceStatus({{"Host", "box.lan:8003"}}, "box.lan"), 200);
+  EXPECT_EQ(SourceStatus({{"Host", "Box.LAN"}}, "box.lan"), 200);
+  EXPECT_EQ(SourceStatus({{"Host", "other.lan:8003"}}, "box.lan"), 403);
+  EXPECT_EQ(SourceStatus({{"Host", "box.lan"}}), 403);
+}
+
+TEST(ConsoleGuardTest, OriginsHaveToBeTheHost) {
+  const auto with_origin = [](const char* origin) {
+    return SourceStatus({{"Host", "localhost:8003"}, {"Origin", origin}});
+  };
+  EXPECT_EQ(with_origin("http://localhost:8003"), 200);
+  EXPECT_EQ(with_origin("https://localhost:8003"), 200);  // TLS ends in front of the console
+  for (const char* origin :
+       {"http://localhost", "http://localhost:8000", "http://127.0.0.1:8003", "null", "",
+        "http://evil.example", "http://localhost:8003.evil.example", "file://localhost:8003",
+        "http://localhost:8003/"}) {
+    EXPECT_EQ(with_origin(origin), 403) << origin;
+  }
+}
+
+TEST(ConsoleGuardTest, ARefusalNamesWhatIsWrong) {
+  const ConsoleGuard guard("127.0.0.1", kToken);
+  const auto by_host =
+      guard.RefuseSource(*MakeRequest(HttpMethod::kGet, "/", {{"Host", "evil.example"}}));
+  EXPECT_THAT(by_host->text, HasSubstr("'evil.example'"));
+  const auto by_origin = guard.RefuseSource(*MakeRequest(
+      HttpMethod::kGet, "/", {{"Host", "localhost"}, {"Origin", "http://evil.example"}}));
+  EXPECT_THAT(by_origin->text, HasSubstr("'http://evil.example'"));
+}
+
+TEST(ConsoleGuardTest, TheTokenOpensTheApi) {
+  EXPECT_EQ(TokenStatus({{"Authorization", "Bearer 0123456789abcdef"}}), 200);
+  EXPECT_EQ(TokenStatus({{"authorization", "bearer  0123456789abcdef "}}), 200);
+  for (const char* value : {"0123456789abcdef", "Basic 0123456789abcdef", "Bearer ", "Bearer x",
+                            "Bearer 0123456789abcdeF", "Bearer 0123456789abcdef0"}) {
+    EXPECT_EQ(TokenStatus({{"Authorization", value}}), 401) << value;
+  }
+  EXPECT_EQ(TokenStatus({}), 401);
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,215 @@
+"""The console: its page, whom its port answers, and the API behind it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import ServerFactory
+from support import raw_http
+from support.nereid import start_nereid
+from support.poll import poll_until
+from support.raw_http import HttpAnswer
+from support.repository import ModelRepository
+from support.server_process import ServerProcess
+from support.stage import PROJECT_ROOT
+
+LINK = re.compile(r"^Console: http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{64})$", re.MULTILINE)
+DIST = PROJECT_ROOT / "console" / "dist"
+INFER = "/v2/models/echo/infer"
+REQUEST = {
+    "id": "by-console",
+    "inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [1], "data": [2.5]}],
+}
+
+
+class Console:
+    """A server's console port, asked with its token unless a test says otherwise."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        link = poll_until(
+            "the console's link", lambda: LINK.search(server.stderr_text()), 60, server.log_text
+        )
+        assert link is not None
+        self.server = server
+        self.url = f"127.0.0.1:{link[1]}"
+        self.token = link[2]
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        token: str | None = None,
+        **headers: str,
+    ) -> HttpAnswer:
+        sent = {"Host": self.url, "Authorization": f"Bearer {token or self.token}", **headers}
+        return _request(self.url, method, path, body, sent)
+
+    def ask_without_token(self, path: str) -> HttpAnswer:
+        return _request(self.url, "GET", path, None, {"Host": self.url})
+
+
+def _request(
+    url: str, method: str, path: str, body: bytes | None, headers: dict[str, str]
+) -> HttpAnswer:
+    """Only with these headers: http.client would add its own Host."""
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    if body is not None:
+        lines.append(f"Content-Length: {len(body)}")
+    with raw_http.RawConnection(url) as connection:
+        connection.send("\r\n".join([*lines, "", ""]).encode() + (body or b""))
+        return connection.read_answer(method)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> ModelRepository:
+    models = ModelRepository(tmp_path_factory.mktemp("models"))
+    models.add_identity("echo", "FP32", [1])
+    return models
+
+
+@pytest.fixture(scope="module")
+def console(
+    repository: ModelRepository, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Console]:
+    options = [
+        "--console-port=0",
+        "--model-control-mode=explicit",
+        "--load-model=echo",
+        # The token stands for other keys, too.
+        "--http-restricted-api=inference:shop=secret",
+    ]
+    server = start_nereid(repository.root, tmp_path_factory.mktemp("logs"), options)
+    yield Console(server)
+    server.stop()
+
+
+def test_page(console: Console) -> None:
+    for path, name, kind in (
+        ("/", "index.html", "text/html; charset=utf-8"),
+        ("/console.js", "console.js", "text/javascript; charset=utf-8"),
+        ("/console.css", "console.css", "text/css; charset=utf-8"),
+        ("/favicon.svg", "favicon.svg", "image/svg+xml"),
+    ):
+        answer = console.ask_without_token(path)
+        assert (answer.status, answer.header("Content-Type")) == (200, kind)
+        assert answer.body == (DIST / name).read_bytes()
+        head = console.ask("HEAD", path)
+        assert (head.status, head.body) == (200, b"")
+        assert head.header("Content-Length") == str(len(answer.body))
+
+
+def test_headers_of_every_answer(console: Console) -> None:
+    for answer in (
+        console.ask_without_token("/"),
+        console.ask_without_token("/v2"),
+        console.ask("GET", "/v2/nereid/live"),
+        console.ask("GET", "/nothing"),
+    ):
+        policy = answer.header("Content-Security-Policy") or ""
+        assert "default-src 'none'" in policy and "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert answer.header("X-Content-Type-Options") == "nosniff"
+        assert answer.header("X-Frame-Options") == "DENY"
+        assert answer.header("Referrer-Policy") == "no-referrer"
+
+
+def test_there_are_no_other_files(console: Console) -> None:
+    for path in ("/../etc/passwd", "/%2e%2e/console.js", "/console.js/..", "/dist/console.js"):
+        assert console.ask_without_token(path).status == 401
+        assert console.ask("GET", path).status == 404
+
+
+def test_api_needs_the_token(console: Console) -> None:
+    for path in ("/v2", "/v2/health/live", "/v2/nereid/live", "/metrics", "/console/settings"):
+        assert console.ask_without_token(path).status == 401
+        assert console.ask("GET", path, token="0" * 64).status == 401
+        assert console.ask("GET", path).status == 200
+    assert console.ask("POST", INFER, b"{}", token="x").status == 401
+    assert "Authorization: Bearer" in console.ask_without_token("/v2").error()
+
+
+def test_requests_through_the_console(console: Console) -> None:
+    body = json.dumps(REQUEST).encode()
+    answer = console.ask("POST", INFER, body, Origin=f"http://{console.url}")
+    assert answer.status == 200, answer
+    assert answer.json()["outputs"][0]["data"] == [2.5]
+    found = console.ask("GET", "/v2/nereid/requests/by-console").json()["requests"]
+    assert [request["model"] for request in found] == ["echo"]
+    assert 'model="echo"' in console.ask("GET", "/metrics").body.decode()
+    # The same on the port for clients is closed.
+    client_port = console.server.http_url
+    assert raw_http.post(client_port, INFER, body).status == 403
+    assert raw_http.get(client_port, "/v2/nereid/live").status == 403
+
+
+def test_other_hosts_and_origins(console: Console) -> None:
+    port = console.url.split(":")[1]
+    for host in ("evil.example", f"evil.example:{port}", f"localhost.evil.example:{port}"):
+        answer = console.ask("GET", "/v2/nereid/live", Host=host)
+        assert answer.status == 403
+        assert host in answer.error()
+        assert console.ask("GET", "/", Host=host).status == 403
+    for host in (f"localhost:{port}", "localhost:9000", f"127.0.0.1:{port}", "[::1]:9000"):
+        assert console.ask("GET", "/v2", Host=host).status == 200
+    for origin in ("http://evil.example", "null", f"http://localhost:{port}"):
+        answer = console.ask("POST", "/v2/repository/models/echo/unload", b"{}", Origin=origin)
+        assert answer.status == 403
+        assert answer.header("Access-Control-Allow-Origin") is None
+    assert raw_http.get(console.server.http_url, "/v2/models/echo/ready").status == 200
+
+
+def test_groups_that_the_page_does_not_need(console: Console) -> None:
+    for path in ("/v2/systemsharedmemory/status", "/v2/trace/setting", "/v2/logging"):
+        answer = console.ask("GET", path)
+        assert answer.status == 403
+        assert "the console does not offer it" in answer.error()
+
+
+def test_settings(console: Console) -> None:
+    assert console.ask("GET", "/console/settings").json() == {
+        "model_control": "explicit",
+        "http_port": console.server.port("http"),
+        "http_tls": False,
+    }
+
+
+def test_models_are_unloaded_and_loaded(console: Console) -> None:
+    assert console.ask("POST", "/v2/repository/models/echo/unload", b"{}").status == 200
+    poll_until(
+        "the end of the model",
+        lambda: console.ask("GET", "/v2/models/echo/ready").status != 200,
+        30,
+        console.server.log_text,
+    )
+    assert console.ask("POST", "/v2/repository/models/echo/load", b"{}").status == 200
+    assert console.ask("GET", "/v2/models/echo/ready").status == 200
+
+
+def test_log_does_not_tell_the_token(console: Console) -> None:
+    tail = console.ask("GET", "/v2/nereid/log?limit=1000").body.decode()
+    assert "Started Console at" in tail
+    assert console.token not in tail
+
+
+def test_without_the_option_there_is_no_console(
+    server_factory: ServerFactory, repository: ModelRepository
+) -> None:
+    server = server_factory(repository.root)
+    server.wait_for()
+    assert "onsole" not in server.log_text()
+
+
+def test_each_start_has_another_token(
+    console: Console, repository: ModelRepository, tmp_path: Path
+) -> None:
+    other = start_nereid(repository.root, tmp_path, ["--console-port=0"])
+    try:
+        assert Console(other).token != console.token
+    finally:
+        other.stop()
