@@ -64,7 +64,8 @@ if (process.argv.includes("--tests")) {
 } else if (process.argv.includes("--check")) {
   for (const [name, text] of await bundle()) {
     const there = await readFile(`dist/${name}`, "utf8").catch(() => "");
-    if (there !== text) throw new Error(`dist/${name} is not what the sources give: run tools/build_console.sh`);
+    if (there !== text)
+      throw new Error(`dist/${name} is not what the sources give: run tools/build_console.sh`);
   }
 } else {
   await rm("dist", { recursive: true, force: true });

@@ -28,7 +28,10 @@ async function text(path) {
 // The clients use the HTTP port.
 const { http_port } = JSON.parse(await text("/console/settings"));
 async function infer(body) {
-  const answer = await fetch(`http://127.0.0.1:${http_port}/v2/models/${model}/infer`, { method: "POST", body: JSON.stringify(body) });
+  const answer = await fetch(`http://127.0.0.1:${http_port}/v2/models/${model}/infer`, {
+    method: "POST",
+    body: JSON.stringify(body),
+  });
   assert.equal(answer.status, 200);
   return answer.json();
 }
@@ -37,14 +40,19 @@ async function load() {
   const data = [1, 2, 3, 4];
   const client = async (name) => {
     for (let i = 0; i < REQUESTS; i++) {
-      await infer({ id: `${name}-${i}`, inputs: [{ name: "INPUT0", datatype: "FP32", shape: [1, 4], data }] });
+      await infer({
+        id: `${name}-${i}`,
+        inputs: [{ name: "INPUT0", datatype: "FP32", shape: [1, 4], data }],
+      });
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, (_, i) => client(`client-${i}`)));
 }
 
 async function counter(name) {
-  const line = new RegExp(`^${name}\\{model="${model}",version="1"\\} (\\d+)`, "m").exec(await text("/metrics"));
+  const line = new RegExp(`^${name}\\{model="${model}",version="1"\\} (\\d+)`, "m").exec(
+    await text("/metrics"),
+  );
   return Number(line?.[1]);
 }
 
@@ -74,7 +82,8 @@ async function go(page, address, heading) {
 async function look(page, view) {
   const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations"] }));
   for (const { id, impact, nodes } of violations) {
-    if (impact === "serious" || impact === "critical") wrong.push(`${view}: axe ${id}: ${nodes[0].html} ${nodes[0].failureSummary}`);
+    if (impact === "serious" || impact === "critical")
+      wrong.push(`${view}: axe ${id}: ${nodes[0].html} ${nodes[0].failureSummary}`);
   }
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${view}.png` });
 }
@@ -107,7 +116,8 @@ const checks = {
     const record = JSON.parse(await text(`/v2/nereid/requests/${id}`)).requests[0].execution;
     await page.getByRole("heading", { name: `Batch ${record.number} of ${record.instance}` }).waitFor();
     await page.locator(".side").getByText(record.reason, { exact: true }).waitFor();
-    for (const member of record.members) await page.getByRole("button", { name: member, exact: true }).waitFor();
+    for (const member of record.members)
+      await page.getByRole("button", { name: member, exact: true }).waitFor();
     await look(page, "batch");
     await page.getByLabel("Request id").fill("nobody");
     await page.getByRole("button", { name: "Find" }).click();
@@ -142,7 +152,11 @@ const checks = {
     const ours = JSON.parse(await page.locator("details pre").textContent());
     const theirs = await infer({ inputs: [{ name: "INPUT0", datatype: "FP32", shape: [2, 4], data }] });
     assert.deepEqual(ours.outputs, theirs.outputs);
-    for (const [language, word] of [["curl", "curl "], ["Python", "tritonclient"], ["Go", "net/http"]]) {
+    for (const [language, word] of [
+      ["curl", "curl "],
+      ["Python", "tritonclient"],
+      ["Go", "net/http"],
+    ]) {
       await page.getByLabel(language, { exact: true }).check();
       await page.locator(".code pre").filter({ hasText: word }).waitFor();
     }
@@ -152,7 +166,10 @@ const checks = {
   async "numbers of now, statistics, configuration, log and metrics"(page) {
     await go(page, `#/model/${model}/1/live`, model);
     await page.getByRole("row", { name: /compute_infer/ }).waitFor();
-    await page.getByRole("row", { name: /delay_over|preferred_size|full/ }).first().waitFor();
+    await page
+      .getByRole("row", { name: /delay_over|preferred_size|full/ })
+      .first()
+      .waitFor();
     await page.locator(".chart canvas").first().waitFor();
     await look(page, "live");
     await go(page, `#/model/${model}/1/statistics`, model);

@@ -85,7 +85,8 @@ export interface RecordedRequest {
   instance?: string;
   batch?: number;
   execution?: Execution;
-  steps?: RecordedRequest[];
+  ensemble?: number; // there, if the model is an ensemble
+  steps?: RecordedRequest[]; // only in the answer about an id
 }
 
 export interface Timeline {

@@ -83,7 +83,12 @@ export class Chart {
         },
         hooks: { setCursor: [(plot) => this.describe(plot.cursor.idx ?? undefined)] },
         axes: [
-          { ...axis, size: 26, space: 80, values: (_plot, values) => values.map((unix_s) => timeOfDay(unix_s * 1000)) },
+          {
+            ...axis,
+            size: 26,
+            space: 80,
+            values: (_plot, values) => values.map((unix_s) => timeOfDay(unix_s * 1000)),
+          },
           { ...axis, size: 62, values: (_plot, values) => values.map((value) => this.options.format(value)) },
         ],
         series: [

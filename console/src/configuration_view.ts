@@ -8,7 +8,14 @@ export class ConfigurationView implements View {
 
   constructor(context: Context, model: string, version: string) {
     const text = el("pre", { tabindex: 0, role: "region", "aria-label": "Configuration as JSON" }, "…");
-    this.element.append(el("p", { class: "muted" }, "The configuration that the server uses, with what it has completed by itself."), text);
+    this.element.append(
+      el(
+        "p",
+        { class: "muted" },
+        "The configuration that the server uses, with what it has completed by itself.",
+      ),
+      text,
+    );
     context.api
       .get<unknown>(`${modelPath(model, version)}/config`)
       .then((config) => (text.textContent = JSON.stringify(config, undefined, 2)))

@@ -16,6 +16,7 @@ export function number(value: number | undefined): string {
 export function duration(ns: number | undefined): string {
   if (ns === undefined || !Number.isFinite(ns)) return UNKNOWN;
   const size = Math.abs(ns);
+  if (size === 0) return "0";
   if (size < 1e3) return `${Math.round(ns)} ns`;
   if (size < 1e6) return `${number(ns / 1e3)} µs`;
   if (size < 1e9) return `${number(ns / 1e6)} ms`;
@@ -52,6 +53,11 @@ export function bytes(value: number): string {
 export function percent(share: number | undefined): string {
   if (share === undefined || !Number.isFinite(share)) return UNKNOWN;
   return `${Math.round(share * 100)} %`;
+}
+
+// "1 batch", "2 batches".
+export function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
 export function sum(counts: Record<string, number> | undefined): number {

@@ -106,7 +106,8 @@ function modelSample(
   const ended = (model: LiveModel) => (model.succeeded ?? 0) + sum(model.failed);
   const batches = sum(now.batch_sizes) - sum(before.batch_sizes);
   const instances = now.instances ?? 0;
-  const busy = instances > 0 ? rate(before.busy_ns ?? 0, now.busy_ns ?? 0, seconds * 1e9 * instances) : undefined;
+  const busy =
+    instances > 0 ? rate(before.busy_ns ?? 0, now.busy_ns ?? 0, seconds * 1e9 * instances) : undefined;
   return {
     ...sample,
     ...defined({

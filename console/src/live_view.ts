@@ -25,13 +25,28 @@ export class LiveView implements View {
       el(
         "div",
         { class: "panels" },
-        table("Batch sizes of the last ten seconds", [{ title: "Size" }, { title: "Share" }, { title: "Batches", number: true }], this.sizes),
-        table("Why batches left their queue", [{ title: "Reason" }, { title: "Share" }, { title: "Batches", number: true }], this.reasons),
+        table(
+          "Batch sizes of the last ten seconds",
+          [{ title: "Size" }, { title: "Share" }, { title: "Batches", number: true }],
+          this.sizes,
+        ),
+        table(
+          "Why batches left their queue",
+          [{ title: "Reason" }, { title: "Share" }, { title: "Batches", number: true }],
+          this.reasons,
+        ),
         table("Instances", [{ title: "Instance" }, { title: "Busy" }], this.instances),
       ),
       table(
         "Where the time of requests went in the last ten seconds",
-        [{ title: "Phase" }, { title: "p50", number: true }, { title: "p90", number: true }, { title: "p99", number: true }, { title: "Median" }, { title: "Meaning" }],
+        [
+          { title: "Phase" },
+          { title: "p50", number: true },
+          { title: "p90", number: true },
+          { title: "p99", number: true },
+          { title: "Median" },
+          { title: "Meaning" },
+        ],
         this.phases,
       ),
     );
@@ -43,8 +58,14 @@ export class LiveView implements View {
     const samples = this.context.history.of(model);
     for (const chart of this.charts) chart.show(samples);
     const recent = model.recent;
-    syncRows(this.sizes, countRows(recent?.batch_sizes, (a, b) => Number(a) - Number(b)));
-    syncRows(this.reasons, countRows(recent?.reasons, () => 0, true));
+    syncRows(
+      this.sizes,
+      countRows(recent?.batch_sizes, (a, b) => Number(a) - Number(b)),
+    );
+    syncRows(
+      this.reasons,
+      countRows(recent?.reasons, () => 0, true),
+    );
     syncRows(
       this.instances,
       (recent?.instances ?? []).map(({ name, busy }) => ({
@@ -59,7 +80,14 @@ export class LiveView implements View {
       phases.map(([phase, times]) => ({
         key: phase,
         numbers: [1, 2, 3],
-        cells: [phase, duration(times.p50), duration(times.p90), duration(times.p99), bar(times.p50 / longest, phaseKind(phase)), PHASES[phase] ?? UNKNOWN],
+        cells: [
+          phase,
+          duration(times.p50),
+          duration(times.p90),
+          duration(times.p99),
+          bar(times.p50 / longest, phaseKind(phase)),
+          PHASES[phase] ?? UNKNOWN,
+        ],
       })),
     );
   }
@@ -113,8 +141,20 @@ function countRows(counts: Counts | undefined, order: (a: string, b: string) => 
       key: name,
       numbers: [2],
       cells: [
-        reasons ? el("span", { title: REASONS[name] }, el("i", { class: `key ${reasonClass(name)}`, "aria-hidden": "true" }), name) : name,
-        el("span", { class: "meter" }, bar(count / all, reasons ? reasonClass(name) : ""), percent(count / all)),
+        reasons
+          ? el(
+              "span",
+              { title: REASONS[name] },
+              el("i", { class: `key ${reasonClass(name)}`, "aria-hidden": "true" }),
+              name,
+            )
+          : name,
+        el(
+          "span",
+          { class: "meter" },
+          bar(count / all, reasons ? reasonClass(name) : ""),
+          percent(count / all),
+        ),
         count.toLocaleString("en-US"),
       ],
     }));

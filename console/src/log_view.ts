@@ -9,7 +9,11 @@ const MOST_LINES = 1000;
 export class LogView implements View {
   readonly element = el("section");
   private readonly lines = el("ol", { class: "log" });
-  private readonly place = el("div", { class: "log-place", tabindex: 0, role: "log", "aria-live": "off", "aria-label": "Lines of the log" }, this.lines);
+  private readonly place = el(
+    "div",
+    { class: "log-place", tabindex: 0, role: "log", "aria-live": "off", "aria-label": "Lines of the log" },
+    this.lines,
+  );
   private readonly level = el("select", { id: "log-level" });
   private readonly words = el("input", { id: "log-words", type: "search", autocomplete: "off" });
   private readonly follow = el("input", { id: "log-follow", type: "checkbox", checked: true });
@@ -38,7 +42,8 @@ export class LogView implements View {
   update(): void {
     if (this.asking) return;
     this.asking = true;
-    const query = this.since === undefined ? `limit=${MOST_LINES}` : `since=${this.since}&limit=${MOST_LINES}`;
+    const query =
+      this.since === undefined ? `limit=${MOST_LINES}` : `since=${this.since}&limit=${MOST_LINES}`;
     this.context.api
       .get<LogTail>(`/v2/nereid/log?${query}`)
       .then((tail) => this.add(tail))
@@ -62,7 +67,8 @@ export class LogView implements View {
     const words = this.words.value.toLowerCase();
     const least = RANKS[this.level.value] ?? 0;
     for (const item of this.lines.children as HTMLCollectionOf<HTMLElement>) {
-      const fits = (RANKS[item.dataset.level ?? ""] ?? 0) >= least && item.textContent.toLowerCase().includes(words);
+      const fits =
+        (RANKS[item.dataset.level ?? ""] ?? 0) >= least && item.textContent.toLowerCase().includes(words);
       item.hidden = !fits;
     }
   }

@@ -59,7 +59,8 @@ class Page {
       this.show();
       window.setTimeout(() => void this.poll(), EVERY_MS);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return this.lock("The token is not that of this server.");
+      if (error instanceof ApiError && error.status === 401)
+        return this.lock("The token is not that of this server.");
       this.lost(error as Error);
       window.setTimeout(() => void this.connect(api), EVERY_MS);
     }
@@ -76,7 +77,8 @@ class Page {
         this.view?.update();
       } catch (error) {
         // A server that was started anew has another token.
-        if (error instanceof ApiError && error.status === 401) return this.lock("The server has been started anew: it has another token.");
+        if (error instanceof ApiError && error.status === 401)
+          return this.lock("The server has been started anew: it has another token.");
         this.lost(error as Error);
       }
     }

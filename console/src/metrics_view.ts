@@ -7,7 +7,11 @@ const EVERY_MS = 5000;
 export class MetricsView implements View {
   readonly element = el("section");
   private readonly words = el("input", { id: "metrics-words", type: "search", autocomplete: "off" });
-  private readonly text = el("pre", { tabindex: 0, role: "region", "aria-label": "Metrics in Prometheus' text format" });
+  private readonly text = el("pre", {
+    tabindex: 0,
+    role: "region",
+    "aria-label": "Metrics in Prometheus' text format",
+  });
   private asked = 0;
   private lines: string[] = [];
 

@@ -27,7 +27,10 @@ export function modelButtons(context: Context, name: string, state: string): HTM
 }
 
 export async function change(context: Context, action: "load" | "unload", name: string): Promise<void> {
-  if (action === "unload" && !(await confirm(`Unload ${name}?`, "It answers no more requests until it is loaded again.", "Unload"))) {
+  if (
+    action === "unload" &&
+    !(await confirm(`Unload ${name}?`, "It answers no more requests until it is loaded again.", "Unload"))
+  ) {
     return;
   }
   context.announce(`${action === "load" ? "Loading" : "Unloading"} ${name} …`);

@@ -2,6 +2,7 @@
 import type { LiveModel } from "./answers.ts";
 import { ConfigurationView } from "./configuration_view.ts";
 import { el } from "./dom.ts";
+import { counted } from "./format.ts";
 import { LiveView } from "./live_view.ts";
 import { change, modelButtons } from "./model_actions.ts";
 import { stateBadge } from "./overview_view.ts";
@@ -38,7 +39,11 @@ export class ModelView implements View {
     this.tab = this.makeTab();
     const address = { name: route.model, version: route.version };
     const tabs = MODEL_TABS.map((tab) =>
-      el("a", { href: modelHash(address, tab), "aria-current": tab === route.tab ? "page" : undefined }, TITLES[tab]),
+      el(
+        "a",
+        { href: modelHash(address, tab), "aria-current": tab === route.tab ? "page" : undefined },
+        TITLES[tab],
+      ),
     );
     this.state.addEventListener("click", (event) => {
       const action = (event.target as HTMLElement).dataset.action;
@@ -55,7 +60,13 @@ export class ModelView implements View {
   update(): void {
     const model = this.find();
     const state = model?.state ?? "UNKNOWN";
-    const next = el("p", { class: "model-state" }, stateBadge(state), el("span", { class: "why" }, this.why(model)), modelButtons(this.context, this.route.model, state));
+    const next = el(
+      "p",
+      { class: "model-state" },
+      stateBadge(state),
+      el("span", { class: "why" }, this.why(model)),
+      modelButtons(this.context, this.route.model, state),
+    );
     if (!this.state.isEqualNode(next)) this.state.replaceChildren(...next.childNodes);
     this.tab.update();
   }
@@ -65,13 +76,16 @@ export class ModelView implements View {
   }
 
   private find(): LiveModel | undefined {
-    return this.context.live.models.find((model) => model.name === this.route.model && model.version === this.route.version);
+    return this.context.live.models.find(
+      (model) => model.name === this.route.model && model.version === this.route.version,
+    );
   }
 
   private why(model: LiveModel | undefined): string {
     if (model === undefined) return "The server does not show this version now.";
     if (model.recent === undefined) return model.reason;
-    return `${model.instances === 1 ? "1 instance" : `${model.instances} instances`}`;
+    const instances = model.instances ?? 0;
+    return instances === 0 ? "no instances of its own" : counted(instances, "instance", "instances");
   }
 
   private makeTab(): View {

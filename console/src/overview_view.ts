@@ -69,16 +69,28 @@ export class OverviewView implements View {
     this.showTiles([
       ["Requests/s", number(last?.requestsPerSecond), `${number(last?.failuresPerSecond)} failed/s`],
       ["In flight", number(live.server.in_flight), limit(live.server.in_flight_limit, number)],
-      ["Bytes in flight", bytes(live.server.in_flight_bytes), limit(live.server.in_flight_bytes_limit, bytes)],
+      [
+        "Bytes in flight",
+        bytes(live.server.in_flight_bytes),
+        limit(live.server.in_flight_bytes_limit, bytes),
+      ],
       ["Queued", number(live.server.queued), "waiting for an instance"],
-      ["Succeeded", live.server.succeeded.toLocaleString("en-US"), `${live.server.failed.toLocaleString("en-US")} failed`],
+      [
+        "Succeeded",
+        live.server.succeeded.toLocaleString("en-US"),
+        `${live.server.failed.toLocaleString("en-US")} failed`,
+      ],
       ["Models", `${live.server.states.READY ?? 0} ready`, failed > 0 ? `${failed} not ready` : "all ready"],
       ["Up", uptime(live.server.uptime_ns), `${live.server.name} ${live.server.version}`],
     ]);
     this.throughput.show(samples);
     this.load.show(samples);
-    syncRows(this.body, live.models.map((model) => this.row(model)));
-    this.note.textContent = live.not_shown > 0 ? `${live.not_shown} more are not shown: those that have executed last are.` : "";
+    syncRows(
+      this.body,
+      live.models.map((model) => this.row(model)),
+    );
+    this.note.textContent =
+      live.not_shown > 0 ? `${live.not_shown} more are not shown: those that have executed last are.` : "";
   }
 
   private showTiles(tiles: [string, string, string][]): void {
@@ -86,7 +98,10 @@ export class OverviewView implements View {
       el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), el("span", {}, more))),
     );
     if (this.tiles.childElementCount !== next.length) this.tiles.replaceChildren(...next);
-    else next.forEach((tile, i) => this.tiles.children[i]?.isEqualNode(tile) || this.tiles.children[i]?.replaceWith(tile));
+    else
+      next.forEach(
+        (tile, i) => this.tiles.children[i]?.isEqualNode(tile) || this.tiles.children[i]?.replaceWith(tile),
+      );
   }
 
   private row(model: LiveModel): Row {
@@ -114,7 +129,8 @@ export class OverviewView implements View {
     const action = button?.dataset.action;
     const key = button?.closest("tr")?.dataset.key;
     const model = this.context.live.models.find((known) => `${known.name}/${known.version}` === key);
-    if (model !== undefined && (action === "load" || action === "unload")) void change(this.context, action, model.name);
+    if (model !== undefined && (action === "load" || action === "unload"))
+      void change(this.context, action, model.name);
   }
 }
 
@@ -125,7 +141,8 @@ export function stateBadge(state: string): HTMLElement {
 
 // Why most batches left, or why the model does not serve.
 function because(model: LiveModel): Node | string {
-  if (model.recent === undefined) return el("span", { class: "why", title: model.reason }, model.reason || UNKNOWN);
+  if (model.recent === undefined)
+    return el("span", { class: "why", title: model.reason }, model.reason || UNKNOWN);
   const all = sum(model.recent.reasons);
   const most = Object.entries(model.recent.reasons).sort((a, b) => b[1] - a[1])[0];
   return most === undefined || all === 0 ? UNKNOWN : `${most[0]} ${percent(most[1] / all)}`;

@@ -33,6 +33,8 @@ export function answerElement(answer: unknown, text: string): HTMLElement[] {
 }
 
 function values(data: unknown[]): string {
-  const shown = data.slice(0, MOST_SHOWN).map((value) => (typeof value === "string" ? JSON.stringify(value) : String(value)));
+  const shown = data
+    .slice(0, MOST_SHOWN)
+    .map((value) => (typeof value === "string" ? JSON.stringify(value) : String(value)));
   return data.length > MOST_SHOWN ? `${shown.join(", ")}, … ${data.length} in all` : shown.join(", ");
 }

@@ -7,7 +7,16 @@ import { curlSample, goSample, pythonSample, type Target } from "./code_samples.
 import { el } from "./dom.ts";
 import { parseExactly } from "./exact_json.ts";
 import { duration } from "./format.ts";
-import { bodyOf, fill, inferPath, initialShape, problem, type Filling, type InputForm, type RequestForm } from "./request_builder.ts";
+import {
+  bodyOf,
+  fill,
+  inferPath,
+  initialShape,
+  problem,
+  type Filling,
+  type InputForm,
+  type RequestForm,
+} from "./request_builder.ts";
 import { modelHash } from "./route.ts";
 import type { Context, View } from "./view.ts";
 
@@ -25,11 +34,21 @@ interface InputFields {
 export class PlaygroundView implements View {
   readonly element = el("div", { class: "playground" });
   private readonly fields: InputFields[] = [];
-  private readonly id = el("input", { id: "play-id", value: newId(), autocomplete: "off", spellcheck: "false", input: () => this.showCode() });
+  private readonly id = el("input", {
+    id: "play-id",
+    value: newId(),
+    autocomplete: "off",
+    spellcheck: "false",
+    input: () => this.showCode(),
+  });
   private readonly inputs = el("div");
   private readonly problem = el("p", { role: "alert", class: "problem" });
   private readonly answer = el("div", { class: "answer", "aria-live": "polite" });
-  private readonly code = el("pre", { tabindex: 0, role: "region", "aria-label": "The same request in another language" });
+  private readonly code = el("pre", {
+    tabindex: 0,
+    role: "region",
+    "aria-label": "The same request in another language",
+  });
   private readonly send = el("button", { type: "submit", class: "primary" }, "Send");
   private language: Language = "curl";
 
@@ -41,7 +60,16 @@ export class PlaygroundView implements View {
     const languages = el("fieldset", { class: "languages" }, el("legend", {}, "The same request in"));
     for (const name of LANGUAGES) {
       const choose = () => ((this.language = name), this.showCode());
-      languages.append(el("input", { type: "radio", name: "language", id: `language-${name}`, checked: name === this.language, change: choose }), el("label", { for: `language-${name}` }, name));
+      languages.append(
+        el("input", {
+          type: "radio",
+          name: "language",
+          id: `language-${name}`,
+          checked: name === this.language,
+          change: choose,
+        }),
+        el("label", { for: `language-${name}` }, name),
+      );
     }
     languages.append(el("button", { type: "button", click: () => void this.copy() }, "Copy"));
     this.element.append(
@@ -68,12 +96,32 @@ export class PlaygroundView implements View {
 
   private build(metadata: ModelMetadata): void {
     metadata.inputs.forEach((known, i) => {
-      const shape = el("input", { id: `shape-${i}`, value: initialShape(known).join(", "), autocomplete: "off", input: () => this.showCode() });
-      const data = el("textarea", { id: `data-${i}`, rows: 4, spellcheck: "false", input: () => this.showCode() });
+      const shape = el("input", {
+        id: `shape-${i}`,
+        value: initialShape(known).join(", "),
+        autocomplete: "off",
+        input: () => this.showCode(),
+      });
+      const data = el("textarea", {
+        id: `data-${i}`,
+        rows: 4,
+        spellcheck: "false",
+        input: () => this.showCode(),
+      });
       const fields = { known, shape, data };
       const fillings = el("span", { class: "actions" });
       for (const filling of ["zeros", "ones", "count", "random"] as const) {
-        fillings.append(el("button", { type: "button", "aria-label": `Fill ${known.name}: ${filling}`, click: () => this.fill(fields, filling) }, filling));
+        fillings.append(
+          el(
+            "button",
+            {
+              type: "button",
+              "aria-label": `Fill ${known.name}: ${filling}`,
+              click: () => this.fill(fields, filling),
+            },
+            filling,
+          ),
+        );
       }
       this.fields.push(fields);
       this.inputs.append(
@@ -97,15 +145,20 @@ export class PlaygroundView implements View {
   }
 
   private form(): RequestForm {
-    const inputs = this.fields.map(
-      ({ known, shape, data }): InputForm => ({ name: known.name, datatype: known.datatype, shape: shapeOf(shape.value), data: data.value }),
-    );
+    const inputs = this.fields.map(({ known, shape, data }): InputForm => ({
+      name: known.name,
+      datatype: known.datatype,
+      shape: shapeOf(shape.value),
+      data: data.value,
+    }));
     return { model: this.model, version: this.version, id: this.id.value.trim(), inputs };
   }
 
   // The first thing that is wrong with the request.
   private wrong(form: RequestForm): string | undefined {
-    return form.inputs.map((input, i) => problem(input, this.fields[i]?.known)).find((text) => text !== undefined);
+    return form.inputs
+      .map((input, i) => problem(input, this.fields[i]?.known))
+      .find((text) => text !== undefined);
   }
 
   private showCode(): void {
@@ -138,7 +191,12 @@ export class PlaygroundView implements View {
       const ns = (performance.now() - begin) * 1e6;
       const address = modelHash({ name: this.model, version: this.version }, "timeline", form.id);
       this.answer.replaceChildren(
-        el("p", {}, `Answered in ${duration(ns)}, as the browser saw it. `, form.id !== "" && el("a", { href: address }, "Find it in the timeline")),
+        el(
+          "p",
+          {},
+          `Answered in ${duration(ns)}, as the browser saw it. `,
+          form.id !== "" && el("a", { href: address }, "Find it in the timeline"),
+        ),
         ...answerElement(parseExactly(text), text),
       );
       if (form.id !== "") await this.addRecord(form.id);
@@ -153,11 +211,15 @@ export class PlaygroundView implements View {
   // Where its time went in the server. The record may come shortly after the answer.
   private async addRecord(id: string): Promise<void> {
     for (let i = 0; i < RECORD_TRIES; i++) {
-      const { requests } = await this.context.api.get<{ requests: RecordedRequest[] }>(`/v2/nereid/requests/${encodeURIComponent(id)}`);
+      const { requests } = await this.context.api.get<{ requests: RecordedRequest[] }>(
+        `/v2/nereid/requests/${encodeURIComponent(id)}`,
+      );
       const record = requests.find((request) => request.model === this.model);
       if (record !== undefined) {
         const phases = Object.entries(record.phases_ns).map(([phase, ns]) => `${phase} ${duration(ns)}`);
-        this.answer.firstElementChild?.after(el("p", { class: "muted" }, `In the server ${duration(record.latency_ns)}: ${phases.join(", ")}.`));
+        this.answer.firstElementChild?.after(
+          el("p", { class: "muted" }, `In the server ${duration(record.latency_ns)}: ${phases.join(", ")}.`),
+        );
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, RECORD_WAIT_MS));

@@ -28,7 +28,6 @@ export const PHASES: Record<string, string> = {
   sending: "until the frontend had taken it",
 };
 
-
 // Phases are drawn in three colours: waiting, computing, handing over.
 const WAITING = new Set(["admission", "cache", "sequence_slot", "queue", "rate_limit", "dispatch"]);
 const COMPUTING = new Set(["compute_input", "compute_infer", "steps"]);

@@ -2,7 +2,13 @@
 
 export type ModelTab = "live" | "timeline" | "statistics" | "playground" | "configuration";
 
-export const MODEL_TABS: readonly ModelTab[] = ["live", "timeline", "statistics", "playground", "configuration"];
+export const MODEL_TABS: readonly ModelTab[] = [
+  "live",
+  "timeline",
+  "statistics",
+  "playground",
+  "configuration",
+];
 
 export type Route =
   | { view: "overview" }
@@ -27,7 +33,11 @@ export function parseRoute(hash: string): Route {
   };
 }
 
-export function modelHash(model: { name: string; version: string }, tab: ModelTab = "live", request?: string): string {
+export function modelHash(
+  model: { name: string; version: string },
+  tab: ModelTab = "live",
+  request?: string,
+): string {
   const query = request === undefined ? "" : `?${new URLSearchParams({ request })}`;
   return `#/model/${encodeURIComponent(model.name)}/${encodeURIComponent(model.version)}/${tab}${query}`;
 }

@@ -14,7 +14,12 @@ interface Statistics {
   execution_count: number;
   last_inference: number;
   inference_stats: Record<string, Durations>;
-  batch_stats: { batch_size: number; compute_input: Durations; compute_infer: Durations; compute_output: Durations }[];
+  batch_stats: {
+    batch_size: number;
+    compute_input: Durations;
+    compute_infer: Durations;
+    compute_output: Durations;
+  }[];
 }
 
 const EVERY_MS = 2000;
@@ -27,7 +32,11 @@ export class StatisticsView implements View {
   private readonly path: string;
   private asked = 0;
 
-  constructor(private readonly context: Context, model: string, version: string) {
+  constructor(
+    private readonly context: Context,
+    model: string,
+    version: string,
+  ) {
     this.path = `${modelPath(model, version)}/stats`;
     const time = (title: string) => ({ title, number: true });
     this.element.append(
@@ -35,8 +44,16 @@ export class StatisticsView implements View {
       el(
         "div",
         { class: "panels" },
-        table("Requests since the model was loaded", [{ title: "Part" }, time("Count"), time("Mean"), time("Total")], this.times),
-        table("Executions by batch size", [{ title: "Size" }, time("Count"), time("Input"), time("Infer"), time("Output")], this.batches),
+        table(
+          "Requests since the model was loaded",
+          [{ title: "Part" }, time("Count"), time("Mean"), time("Total")],
+          this.times,
+        ),
+        table(
+          "Executions by batch size",
+          [{ title: "Size" }, time("Count"), time("Input"), time("Infer"), time("Output")],
+          this.batches,
+        ),
       ),
     );
   }

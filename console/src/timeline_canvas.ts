@@ -2,7 +2,19 @@
 import { duration, timeOfDay } from "./format.ts";
 import { phaseKind, REASONS } from "./reasons.ts";
 import { batchOf, type TimelineData } from "./timeline_data.ts";
-import { AXIS_HEIGHT, GUTTER, INSTANCE_HEIGHT, SECTION_GAP, hit, layOut, ticks, type BatchBox, type Layout, type RequestBox, type Span } from "./timeline_layout.ts";
+import {
+  AXIS_HEIGHT,
+  GUTTER,
+  INSTANCE_HEIGHT,
+  SECTION_GAP,
+  hit,
+  layOut,
+  ticks,
+  type BatchBox,
+  type Layout,
+  type RequestBox,
+  type Span,
+} from "./timeline_layout.ts";
 
 // What is shown in the foreground: a batch with its requests, or a request.
 export interface Selection {
@@ -112,7 +124,11 @@ export class TimelineCanvas {
     this.brush.fillRect(box.x, box.y, Math.max(1, box.width - 0.5), box.height);
     if (box.width > NUMBER_ROOM) {
       this.brush.fillStyle = this.colour("--on-reason");
-      this.brush.fillText(String(box.execution.units), Math.max(box.x, GUTTER) + 4, box.y + box.height / 2 + 0.5);
+      this.brush.fillText(
+        String(box.execution.units),
+        Math.max(box.x, GUTTER) + 4,
+        box.y + box.height / 2 + 0.5,
+      );
     }
     this.brush.globalAlpha = 1;
   }
@@ -120,7 +136,8 @@ export class TimelineCanvas {
   private drawRequest(box: RequestBox, faded: boolean): void {
     this.brush.globalAlpha = faded ? 0.25 : 1;
     const ok = box.drawn.request.outcome === "ok" || box.drawn.request.outcome === "cache_hit";
-    this.brush.fillStyle = this.colour(ok ? "--waiting" : "--bad");
+    const ground = box.parts.length === 0 ? "--computing" : "--waiting";
+    this.brush.fillStyle = this.colour(ok ? ground : "--bad");
     this.brush.fillRect(box.x, box.y, box.width, box.height);
     for (const part of ok ? box.parts : []) {
       if (part.width < 0.3) continue;

@@ -111,6 +111,10 @@ export class TimelineData {
       this.executions.delete(key);
       this.members.delete(key);
     }
+    for (const key of this.members.keys()) {
+      if (this.members.size <= MOST_EXECUTIONS) break;
+      this.members.delete(key);
+    }
     for (const key of this.requests.keys()) {
       if (this.requests.size <= MOST_REQUESTS) break;
       this.requests.delete(key);

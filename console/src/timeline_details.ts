@@ -3,6 +3,7 @@ import type { Execution, RecordedRequest } from "./answers.ts";
 import { bar, el, table } from "./dom.ts";
 import { duration, percent } from "./format.ts";
 import { PHASES, phaseKind, REASONS, reasonClass } from "./reasons.ts";
+import { modelHash } from "./route.ts";
 import { executionKey, requestKey, type DrawnRequest } from "./timeline_data.ts";
 
 export interface Chosen {
@@ -10,7 +11,11 @@ export interface Chosen {
   request(key: string): void;
 }
 
-export function batchDetails(execution: Execution, members: readonly DrawnRequest[], choose: Chosen): HTMLElement {
+export function batchDetails(
+  execution: Execution,
+  members: readonly DrawnRequest[],
+  choose: Chosen,
+): HTMLElement {
   const rows = el("tbody");
   for (const member of members) {
     const { request } = member;
@@ -19,7 +24,15 @@ export function batchDetails(execution: Execution, members: readonly DrawnReques
       el(
         "tr",
         {},
-        el("th", { scope: "row" }, el("button", { type: "button", class: "link", click: () => choose.request(key) }, request.id || "(no id)")),
+        el(
+          "th",
+          { scope: "row" },
+          el(
+            "button",
+            { type: "button", class: "link", click: () => choose.request(key) },
+            request.id || "(no id)",
+          ),
+        ),
         el("td", {}, request.outcome),
         el("td", { class: "number" }, duration(request.phases_ns.queue ?? 0)),
         el("td", { class: "number" }, duration(request.latency_ns)),
@@ -47,12 +60,25 @@ export function batchDetails(execution: Execution, members: readonly DrawnReques
       ["Thread", execution.thread === "caller" ? "that which brought the requests" : "the instance's own"],
       ["Result", execution.failed ? "failed" : "ok"],
     ]),
-    table("Requests of the batch", [{ title: "Id" }, { title: "Outcome" }, { title: "Queue", number: true }, { title: "Latency", number: true }], rows),
+    table(
+      "Requests of the batch",
+      [
+        { title: "Id" },
+        { title: "Outcome" },
+        { title: "Queue", number: true },
+        { title: "Latency", number: true },
+      ],
+      rows,
+    ),
     missing > 0 && el("p", { class: "muted" }, `${missing} more: not remembered here, or not released yet.`),
   );
 }
 
-export function requestDetails(request: RecordedRequest, execution: Execution | undefined, choose: Chosen): HTMLElement {
+export function requestDetails(
+  request: RecordedRequest,
+  execution: Execution | undefined,
+  choose: Chosen,
+): HTMLElement {
   const rows = el("tbody");
   for (const [phase, ns] of Object.entries(request.phases_ns)) {
     const share = request.latency_ns > 0 ? ns / request.latency_ns : 0;
@@ -77,13 +103,42 @@ export function requestDetails(request: RecordedRequest, execution: Execution | 
       request.batch_size !== undefined && ["Size", String(request.batch_size)],
       execution !== undefined && ["Batch of", `${execution.requests}, ${execution.reason}`],
     ]),
-    key !== undefined && el("p", {}, el("button", { type: "button", click: () => choose.batch(key) }, "Show its batch")),
-    table("Where its time went", [{ title: "Phase" }, { title: "Time", number: true }, { title: "Share" }], rows),
+    key !== undefined &&
+      el("p", {}, el("button", { type: "button", click: () => choose.batch(key) }, "Show its batch")),
+    request.steps !== undefined && stepsTable(request.steps),
+    table(
+      "Where its time went",
+      [{ title: "Phase" }, { title: "Time", number: true }, { title: "Share" }],
+      rows,
+    ),
+  );
+}
+
+// Each step is a request of its model, with the same id.
+function stepsTable(steps: RecordedRequest[]): HTMLElement {
+  const rows = el("tbody");
+  for (const step of [...steps].sort((a, b) => a.start_ns - b.start_ns)) {
+    const address = modelHash({ name: step.model, version: step.version }, "timeline", step.id);
+    rows.append(
+      el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, el("a", { href: address }, step.model)),
+        el("td", {}, step.outcome),
+        el("td", { class: "number" }, duration(step.latency_ns)),
+      ),
+    );
+  }
+  return table(
+    "Its steps",
+    [{ title: "Model" }, { title: "Outcome" }, { title: "Latency", number: true }],
+    rows,
   );
 }
 
 function facts(list: ([string, string] | false)[]): HTMLElement {
   const names = el("dl", { class: "facts" });
-  for (const fact of list) if (fact !== false) names.append(el("div", {}, el("dt", {}, fact[0]), el("dd", {}, fact[1])));
+  for (const fact of list)
+    if (fact !== false) names.append(el("div", {}, el("dt", {}, fact[0]), el("dd", {}, fact[1])));
   return names;
 }

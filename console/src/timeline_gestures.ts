@@ -54,9 +54,13 @@ export class TimelineGestures {
 
   private onWheel(event: WheelEvent): void {
     event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return this.to.move(event.deltaX * this.nsPerPixel());
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
+      return this.to.move(event.deltaX * this.nsPerPixel());
     const share = (event.offsetX - GUTTER) / Math.max(1, this.canvas.clientWidth - GUTTER);
-    this.to.zoom(Math.exp(Math.max(-100, Math.min(100, event.deltaY)) / 250), Math.max(0, Math.min(1, share)));
+    this.to.zoom(
+      Math.exp(Math.max(-100, Math.min(100, event.deltaY)) / 250),
+      Math.max(0, Math.min(1, share)),
+    );
   }
 
   private onKey(event: KeyboardEvent): void {

@@ -17,6 +17,7 @@ export const INSTANCE_HEIGHT = 26;
 export const SECTION_GAP = 22;
 export const LANE_HEIGHT = 10;
 export const BOTTOM = 6;
+const NARROW = 3; // pixels; what is narrower has no room for its phases
 
 export interface Box {
   x: number;
@@ -93,14 +94,15 @@ export function layOut(data: TimelineData, span: Span, width: number): Layout {
       continue;
     }
     lanes = Math.max(lanes, drawn.lane + 1);
+    const wide = Math.max(1, (drawn.end - drawn.start) * scale);
     requests.push({
       key: requestKey(drawn.request),
       drawn,
       x: x(drawn.start),
       y: lanesTop + drawn.lane * LANE_HEIGHT,
-      width: Math.max(1, (drawn.end - drawn.start) * scale),
+      width: wide,
       height: LANE_HEIGHT - 2,
-      parts: partsOf(drawn, x(drawn.start), scale),
+      parts: wide < NARROW ? [] : partsOf(drawn, x(drawn.start), scale),
     });
   }
   return { batches, requests, height: lanesTop + Math.max(lanes, 4) * LANE_HEIGHT + BOTTOM, notDrawn };

@@ -3,7 +3,7 @@
 import type { RecordedRequest, Timeline } from "./answers.ts";
 import { modelPath } from "./api.ts";
 import { el } from "./dom.ts";
-import { duration } from "./format.ts";
+import { counted, duration } from "./format.ts";
 import { REASONS, reasonClass } from "./reasons.ts";
 import { modelHash } from "./route.ts";
 import { TimelineCanvas, type Selection } from "./timeline_canvas.ts";
@@ -26,11 +26,23 @@ export class TimelineView implements View {
   private readonly data = new TimelineData();
   private readonly canvas = new TimelineCanvas();
   private readonly details = el("aside", { class: "side", "aria-label": "Details", "aria-live": "polite" });
-  private readonly pause = el("button", { type: "button", "aria-pressed": "false", click: () => this.setPaused(!this.paused) }, "Pause");
+  private readonly pause = el(
+    "button",
+    { type: "button", "aria-pressed": "false", click: () => this.setPaused(!this.paused) },
+    "Pause",
+  );
   private readonly shown = el("span", { class: "muted", "data-testid": "shown" });
   private readonly found = el("span", { role: "status", class: "muted" });
-  private readonly search = el("input", { id: "request-id", type: "search", autocomplete: "off", spellcheck: "false" });
-  private readonly choose: Chosen = { batch: (key) => this.select({ batch: key }), request: (key) => this.select({ request: key }) };
+  private readonly search = el("input", {
+    id: "request-id",
+    type: "search",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  private readonly choose: Chosen = {
+    batch: (key) => this.select({ batch: key }),
+    request: (key) => this.select({ request: key }),
+  };
   private span: Span = { from: 0, to: FIRST_SPAN_NS };
   private paused = false;
   private selection: Selection = {};
@@ -68,24 +80,43 @@ export class TimelineView implements View {
   }
 
   private build(): void {
-    const button = (text: string, label: string, click: () => void) => el("button", { type: "button", "aria-label": label, title: label, click }, text);
+    const button = (text: string, label: string, click: () => void) =>
+      el("button", { type: "button", "aria-label": label, title: label, click }, text);
     const legend = el("p", { class: "legend reasons" });
     for (const [reason, meaning] of Object.entries(REASONS)) {
-      legend.append(el("span", { title: meaning }, el("i", { class: `key ${reasonClass(reason)}`, "aria-hidden": "true" }), reason));
+      legend.append(
+        el(
+          "span",
+          { title: meaning },
+          el("i", { class: `key ${reasonClass(reason)}`, "aria-hidden": "true" }),
+          reason,
+        ),
+      );
     }
     const phases = el("p", { class: "legend" });
-    for (const [kind, text] of [["waiting", "request waits"], ["computing", "computes"], ["leaving", "is handed over"], ["bad", "failed"]] as const) {
+    for (const [kind, text] of [
+      ["waiting", "request waits"],
+      ["computing", "computes"],
+      ["leaving", "is handed over"],
+      ["bad", "failed"],
+    ] as const) {
       phases.append(el("span", {}, el("i", { class: `key ${kind}`, "aria-hidden": "true" }), text));
     }
     this.canvas.element.tabIndex = 0;
     this.canvas.element.setAttribute("role", "application");
     this.canvas.element.setAttribute("aria-roledescription", "timeline");
-    this.canvas.element.setAttribute("aria-label", "Timeline of instances, batches and requests. Arrow keys move and zoom, space pauses, n and p go from batch to batch.");
+    this.canvas.element.setAttribute(
+      "aria-label",
+      "Timeline of instances, batches and requests. Arrow keys move and zoom, space pauses, n and p go from batch to batch.",
+    );
     this.canvas.element.addEventListener("keydown", (event) => this.onBatchKey(event));
     this.element.append(
       el(
         "form",
-        { class: "controls", submit: (event: Event) => (event.preventDefault(), void this.find(this.search.value.trim())) },
+        {
+          class: "controls",
+          submit: (event: Event) => (event.preventDefault(), void this.find(this.search.value.trim())),
+        },
         this.pause,
         button("−", "Zoom out", () => this.look(zoom(this.span, 2, 1), false)),
         button("+", "Zoom in", () => this.look(zoom(this.span, 0.5, this.paused ? 0.5 : 1), false)),
@@ -114,9 +145,14 @@ export class TimelineView implements View {
       const since = Math.max(0, this.data.now_ns - OVERLAP_NS);
       const query = this.data.now_ns === 0 ? "limit=2000" : `since=${since}&limit=5000`;
       try {
-        this.data.add(await this.context.api.get<Timeline>(`/v2/nereid${modelPath(this.model, this.version).slice(3)}/timeline?${query}`));
+        this.data.add(
+          await this.context.api.get<Timeline>(
+            `/v2/nereid${modelPath(this.model, this.version).slice(3)}/timeline?${query}`,
+          ),
+        );
         this.answered = performance.now();
-        if (!this.data.recording) this.found.textContent = "The server remembers nothing of this model (--recorder-events=0).";
+        if (!this.data.recording)
+          this.found.textContent = "The server remembers nothing of this model (--recorder-events=0).";
       } catch (error) {
         this.found.textContent = (error as Error).message;
       }
@@ -138,9 +174,10 @@ export class TimelineView implements View {
   private draw(): void {
     this.canvas.draw(this.data, this.span, this.selection);
     const { batches, requests, notDrawn } = this.canvas.layout;
-    this.shown.textContent =
-      `${batches.length} batches and ${requests.length + notDrawn} requests in ${duration(this.span.to - this.span.from)}` +
-      (notDrawn > 0 ? `; ${notDrawn} requests have no room` : "");
+    const batchCount = counted(batches.length, "batch", "batches");
+    const requestCount = counted(requests.length + notDrawn, "request", "requests");
+    const room = notDrawn > 0 ? `; ${counted(notDrawn, "request has", "requests have")} no room` : "";
+    this.shown.textContent = `${batchCount} and ${requestCount} in ${duration(this.span.to - this.span.from)}${room}`;
   }
 
   // `pauses`: whoever moves the timeline does not want it to run away.
@@ -179,11 +216,15 @@ export class TimelineView implements View {
     const { from, to } = this.span;
     const at = batches.findIndex((batch) => executionKey(batch) === this.selection.batch);
     // Without a selection, the first or the last one that is shown.
-    const shown = step > 0 ? batches.find((batch) => batch.end_ns >= from) : batches.findLast((batch) => batch.start_ns <= to);
+    const shown =
+      step > 0
+        ? batches.find((batch) => batch.end_ns >= from)
+        : batches.findLast((batch) => batch.start_ns <= to);
     const next = at < 0 ? shown : batches[at + step];
     if (next === undefined) return;
     this.setPaused(true);
-    if (next.start_ns < from || next.end_ns > to) this.span = pan(this.span, (next.start_ns + next.end_ns - from - to) / 2);
+    if (next.start_ns < from || next.end_ns > to)
+      this.span = pan(this.span, (next.start_ns + next.end_ns - from - to) / 2);
     this.select({ batch: executionKey(next) }, false);
   }
 
@@ -192,6 +233,21 @@ export class TimelineView implements View {
     if (selection.batch !== undefined || selection.request !== undefined) this.setPaused(true);
     this.showSelection(focus);
     this.draw();
+    void this.addSteps(selection.request);
+  }
+
+  // Steps are not in the answers about times.
+  private async addSteps(key: string | undefined): Promise<void> {
+    const request = key === undefined ? undefined : this.data.requests.get(key)?.request;
+    if (request?.ensemble === undefined || request.steps !== undefined || request.id === "") return;
+    const path = `/v2/nereid/requests/${encodeURIComponent(request.id)}`;
+    const answer = await this.context.api
+      .get<{ requests: RecordedRequest[] }>(path)
+      .catch(() => ({ requests: [] }));
+    const same = answer.requests.find((found) => requestKey(found) === key && found.model === request.model);
+    if (same?.steps === undefined || this.selection.request !== key) return;
+    request.steps = same.steps;
+    this.showSelection(false);
   }
 
   private showSelection(focus: boolean): void {
@@ -202,9 +258,21 @@ export class TimelineView implements View {
       this.details.replaceChildren(batchDetails(execution, this.data.membersOf(batch), this.choose));
     } else if (drawn !== undefined) {
       const of = batchOf(drawn.request);
-      this.details.replaceChildren(requestDetails(drawn.request, of === undefined ? undefined : this.data.executions.get(of), this.choose));
+      this.details.replaceChildren(
+        requestDetails(
+          drawn.request,
+          of === undefined ? undefined : this.data.executions.get(of),
+          this.choose,
+        ),
+      );
     } else {
-      this.details.replaceChildren(el("p", { class: "muted" }, "Choose a batch or a request: what it was, and why. Drag to move, turn the wheel to zoom."));
+      this.details.replaceChildren(
+        el(
+          "p",
+          { class: "muted" },
+          "Choose a batch or a request: what it was, and why. Drag to move, turn the wheel to zoom.",
+        ),
+      );
     }
     if (focus) this.details.querySelector<HTMLElement>("h2")?.focus();
   }
@@ -215,11 +283,18 @@ export class TimelineView implements View {
     const here = this.data.find(id)[0];
     if (here !== undefined) return this.showFound(here, this.data.find(id).length);
     try {
-      const answer = await this.context.api.get<{ requests: RecordedRequest[] }>(`/v2/nereid/requests/${encodeURIComponent(id)}`);
-      const ours = answer.requests.filter((request) => request.model === this.model && request.version === this.version);
+      const answer = await this.context.api.get<{ requests: RecordedRequest[] }>(
+        `/v2/nereid/requests/${encodeURIComponent(id)}`,
+      );
+      const ours = answer.requests.filter(
+        (request) => request.model === this.model && request.version === this.version,
+      );
       const first = ours[0];
       if (first !== undefined) {
-        this.data.addAll(ours.flatMap((request) => request.execution ?? []), ours);
+        this.data.addAll(
+          ours.flatMap((request) => request.execution ?? []),
+          ours,
+        );
         const drawn = this.data.requests.get(requestKey(first));
         if (drawn !== undefined) return this.showFound(drawn, ours.length);
       }
@@ -238,4 +313,3 @@ export class TimelineView implements View {
     this.select({ request: requestKey(drawn.request) });
   }
 }
-

@@ -13,7 +13,17 @@ export function askForToken(why: string, use: (token: string) => void): HTMLElem
     { class: "locked" },
     el("h1", { tabindex: -1 }, "This console needs its token"),
     why !== "" && el("p", { role: "alert", class: "problem" }, why),
-    el("p", {}, "The server prints a link when it starts: “Console: …/#token=…”. Open that link, or enter the token."),
-    el("form", { class: "controls", submit }, el("label", { for: "token" }, "Token"), input, el("button", { type: "submit", class: "primary" }, "Open")),
+    el(
+      "p",
+      {},
+      "The server prints a link when it starts: “Console: …/#token=…”. Open that link, or enter the token.",
+    ),
+    el(
+      "form",
+      { class: "controls", submit },
+      el("label", { for: "token" }, "Token"),
+      input,
+      el("button", { type: "submit", class: "primary" }, "Open"),
+    ),
   );
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Live, LiveModel } from "../src/answers.ts";
-import { bytes, duration, number, percent, uptime, UNKNOWN } from "../src/format.ts";
+import { bytes, counted, duration, number, percent, uptime, UNKNOWN } from "../src/format.ts";
 import { History, KEPT_SAMPLES, units } from "../src/history.ts";
 import { modelHash, parseRoute, tokenIn } from "../src/route.ts";
 
@@ -11,6 +11,9 @@ test("numbers and times as people read them", () => {
   assert.equal(number(1234.5), "1,235");
   assert.equal(number(12.34), "12.3");
   assert.equal(number(0.5), "0.5");
+  assert.equal(duration(0), "0");
+  assert.equal(counted(1, "batch", "batches"), "1 batch");
+  assert.equal(counted(1200, "batch", "batches"), "1,200 batches");
   assert.equal(duration(850), "850 ns");
   assert.equal(duration(12_300), "12.3 µs");
   assert.equal(duration(4_560_000), "4.56 ms");
@@ -32,9 +35,20 @@ test("addresses of views", () => {
   assert.deepEqual(parseRoute("#/model/a/1/x"), { view: "model", model: "a", version: "1", tab: "live" });
   for (const name of ["a/b c", "ü?#", "100%"]) {
     const hash = modelHash({ name, version: "2" }, "timeline", "id & /?");
-    assert.deepEqual(parseRoute(hash), { view: "model", model: name, version: "2", tab: "timeline", request: "id & /?" });
+    assert.deepEqual(parseRoute(hash), {
+      view: "model",
+      model: name,
+      version: "2",
+      tab: "timeline",
+      request: "id & /?",
+    });
   }
-  assert.deepEqual(parseRoute("#/model/%E0%A4%A/1"), { view: "model", model: "%E0%A4%A", version: "1", tab: "live" });
+  assert.deepEqual(parseRoute("#/model/%E0%A4%A/1"), {
+    view: "model",
+    model: "%E0%A4%A",
+    version: "1",
+    tab: "live",
+  });
 });
 
 test("the token of a link", () => {
@@ -61,7 +75,9 @@ function live(seconds: number, model: Partial<LiveModel>, uptimeNs = seconds * 1
       states: { READY: 1 },
     },
     not_shown: 0,
-    models: [{ name: "m", version: "1", state: "READY", reason: "", queued: 0, instances: 2, failed: {}, ...model }],
+    models: [
+      { name: "m", version: "1", state: "READY", reason: "", queued: 0, instances: 2, failed: {}, ...model },
+    ],
   };
 }
 
@@ -69,7 +85,9 @@ test("rates are differences of counters", () => {
   const history = new History();
   history.add(live(10, { succeeded: 100, busy_ns: 0, batch_sizes: { "1": 10 } }));
   assert.equal(history.of().at(-1)?.requestsPerSecond, undefined);
-  history.add(live(12, { succeeded: 160, failed: { backend: 20 }, busy_ns: 2e9, batch_sizes: { "1": 10, "4": 10 } }));
+  history.add(
+    live(12, { succeeded: 160, failed: { backend: 20 }, busy_ns: 2e9, batch_sizes: { "1": 10, "4": 10 } }),
+  );
   assert.equal(history.of().at(-1)?.requestsPerSecond, 100);
   const last = history.of({ name: "m", version: "1" }).at(-1);
   assert.equal(last?.requestsPerSecond, 40);

@@ -1,8 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curlSample, goSample, goString, pythonLiteral, pythonSample, shellWord } from "../src/code_samples.ts";
+import {
+  curlSample,
+  goSample,
+  goString,
+  pythonLiteral,
+  pythonSample,
+  shellWord,
+} from "../src/code_samples.ts";
 import { parseExactly } from "../src/exact_json.ts";
-import { bodyOf, elements, fill, initialShape, inferPath, oneLine, problem, type RequestForm } from "../src/request_builder.ts";
+import {
+  bodyOf,
+  elements,
+  fill,
+  initialShape,
+  inferPath,
+  oneLine,
+  problem,
+  type RequestForm,
+} from "../src/request_builder.ts";
 
 const FORM: RequestForm = {
   model: "my model",
@@ -23,9 +39,18 @@ test("data of each kind are made", () => {
   assert.equal(fill("INT32", [3], "count"), "[0, 1, 2]");
   assert.equal(fill("BOOL", [2], "count"), "[false, true]");
   assert.equal(fill("BYTES", [2], "count"), '["text 0", "text 1"]');
-  assert.equal(fill("FP64", [2], "random", () => 0.123456), "[0.1235, 0.1235]");
-  assert.equal(fill("UINT8", [1], "random", () => 0.5), "[50]");
-  assert.equal(JSON.parse(fill("INT8", [300], "count")).every((value: number) => value < 128), true);
+  assert.equal(
+    fill("FP64", [2], "random", () => 0.123456),
+    "[0.1235, 0.1235]",
+  );
+  assert.equal(
+    fill("UINT8", [1], "random", () => 0.5),
+    "[50]",
+  );
+  assert.equal(
+    JSON.parse(fill("INT8", [300], "count")).every((value: number) => value < 128),
+    true,
+  );
 });
 
 test("problems are named", () => {
@@ -43,7 +68,10 @@ test("problems are named", () => {
 
 test("the body keeps every digit", () => {
   const body = bodyOf(FORM);
-  assert.equal(body, '{"id":"it\'s","inputs":[{"name":"INPUT0","datatype":"INT64","shape":[1,2],"data":[9007199254740993,2]}]}');
+  assert.equal(
+    body,
+    '{"id":"it\'s","inputs":[{"name":"INPUT0","datatype":"INT64","shape":[1,2],"data":[9007199254740993,2]}]}',
+  );
   assert.equal(bodyOf({ ...FORM, id: "" }).includes('"id"'), false);
 });
 
@@ -64,7 +92,10 @@ test("curl: quotes are safe in a shell", () => {
 });
 
 test("Python: literals are Python's", () => {
-  assert.equal(pythonLiteral('[true, false, "true \\" \\n\\u0041", 1e5]'), '[True, False, "true \\" \\x0aA", 1e5]');
+  assert.equal(
+    pythonLiteral('[true, false, "true \\" \\n\\u0041", 1e5]'),
+    '[True, False, "true \\" \\x0aA", 1e5]',
+  );
   assert.equal(pythonLiteral('["\\ud83d\\ude00", "\\ud83d"]'), '["😀", "\\ud83d"]');
   const sample = pythonSample(FORM, TARGET);
   assert.ok(sample.includes('client = http.InferenceServerClient("localhost:8000")'));
@@ -76,7 +107,9 @@ test("Go: raw strings where they can be", () => {
   assert.equal(goString('{"a":1}'), '`{"a":1}`');
   assert.equal(goString("a`b"), '"a`b"');
   assert.equal(goString("a\ud83d"), '"a\\ud83d"');
-  assert.ok(goSample(FORM, TARGET).includes('url := "http://localhost:8000/v2/models/my%20model/versions/1/infer"'));
+  assert.ok(
+    goSample(FORM, TARGET).includes('url := "http://localhost:8000/v2/models/my%20model/versions/1/infer"'),
+  );
 });
 
 test("numbers of answers", () => {

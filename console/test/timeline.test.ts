@@ -2,7 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Execution, RecordedRequest, Timeline } from "../src/answers.ts";
 import { MOST_LANES, MOST_REQUESTS, TimelineData, executionKey, requestKey } from "../src/timeline_data.ts";
-import { AXIS_HEIGHT, GUTTER, LONGEST_SPAN_NS, SHORTEST_SPAN_NS, around, hit, layOut, ticks, zoom } from "../src/timeline_layout.ts";
+import {
+  AXIS_HEIGHT,
+  GUTTER,
+  LONGEST_SPAN_NS,
+  SHORTEST_SPAN_NS,
+  around,
+  hit,
+  layOut,
+  ticks,
+  zoom,
+} from "../src/timeline_layout.ts";
 
 const MS = 1e6;
 
@@ -37,7 +47,16 @@ function request(id: string, start: number, latency: number, batch?: number): Re
 }
 
 function timeline(executions: Execution[], requests: RecordedRequest[], now = 1e9): Timeline {
-  return { now_ns: now, now_unix_ms: 1000, model: "m", version: "1", recording: true, instances: ["m_0", "m_1"], executions, requests };
+  return {
+    now_ns: now,
+    now_unix_ms: 1000,
+    model: "m",
+    version: "1",
+    recording: true,
+    instances: ["m_0", "m_1"],
+    executions,
+    requests,
+  };
 }
 
 test("what comes twice is kept once", () => {
@@ -57,7 +76,9 @@ test("what comes twice is kept once", () => {
 test("requests at the same time have lanes of their own, and later ones take them again", () => {
   const data = new TimelineData();
   data.add(timeline([], [request("a", 0, MS), request("b", MS / 2, MS), request("c", 3 * MS, MS)]));
-  const lanes = Object.fromEntries([...data.requests.values()].map((drawn) => [drawn.request.id, drawn.lane]));
+  const lanes = Object.fromEntries(
+    [...data.requests.values()].map((drawn) => [drawn.request.id, drawn.lane]),
+  );
   assert.deepEqual(lanes, { a: 0, b: 1, c: 0 });
 });
 
@@ -84,7 +105,16 @@ test("the newest of several requests with an id is found first", () => {
 
 test("times become pixels", () => {
   const data = new TimelineData();
-  data.add(timeline([execution(1, 10 * MS, 20 * MS), execution(7, 10 * MS, 20 * MS, "m_1"), execution(2, 200 * MS, 300 * MS)], [request("a", 10 * MS, 8 * MS, 1)]));
+  data.add(
+    timeline(
+      [
+        execution(1, 10 * MS, 20 * MS),
+        execution(7, 10 * MS, 20 * MS, "m_1"),
+        execution(2, 200 * MS, 300 * MS),
+      ],
+      [request("a", 10 * MS, 8 * MS, 1)],
+    ),
+  );
   const layout = layOut(data, { from: 0, to: 100 * MS }, GUTTER + 1000);
   assert.deepEqual(
     layout.batches.map((box) => [box.key, Math.round(box.x), Math.round(box.width)]),
@@ -95,7 +125,11 @@ test("times become pixels", () => {
   );
   assert.ok(layout.batches[1]!.y > layout.batches[0]!.y);
   assert.ok(layout.batches[0]!.y >= AXIS_HEIGHT);
-  const parts = layout.requests[0]!.parts.map((part) => ({ ...part, x: Math.round(part.x), width: Math.round(part.width) }));
+  const parts = layout.requests[0]!.parts.map((part) => ({
+    ...part,
+    x: Math.round(part.x),
+    width: Math.round(part.width),
+  }));
   assert.deepEqual(parts, [
     { phase: "queue", x: GUTTER + 100, width: 20 },
     { phase: "compute_infer", x: GUTTER + 120, width: 60 },
@@ -143,7 +177,10 @@ test("a found request lies in the middle", () => {
 test("ticks are round and not too many", () => {
   const { step, at } = ticks({ from: 3 * MS, to: 103 * MS }, 1000);
   assert.equal(step, 20 * MS);
-  assert.deepEqual(at, [20, 40, 60, 80, 100].map((ms) => ms * MS));
+  assert.deepEqual(
+    at,
+    [20, 40, 60, 80, 100].map((ms) => ms * MS),
+  );
 });
 
 test("ticks are round in the time of day, whatever the server's clock says", () => {

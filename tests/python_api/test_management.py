@@ -127,12 +127,14 @@ def test_metrics_are_parsed() -> None:
 def test_ports(models: Path) -> None:
     names = {"echo": models / "identity_fp32"}
     with nereid.Server(
-        names, http_port=0, grpc_port=0, metrics_port=0, http_address="127.0.0.1", http_thread_count=1
+        names, http_port=0, grpc_port=0, metrics_port=0, console_port=0, http_address="127.0.0.1", http_thread_count=1
     ) as server:
         with urllib.request.urlopen(f"http://127.0.0.1:{server.http_port}/v2/models/echo") as answer:
             assert json.load(answer)["name"] == "echo"
         with urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics") as answer:
             assert b"nv_inference_count" in answer.read()
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.console_port}/") as answer:
+            assert b"console.js" in answer.read()
         client = grpc_client.InferenceServerClient(f"127.0.0.1:{server.grpc_port}")
         tensor = grpc_client.InferInput("INPUT0", [1], "FP32")
         tensor.set_data_from_numpy(np.array([1.5], np.float32))
@@ -141,7 +143,7 @@ def test_ports(models: Path) -> None:
         with pytest.raises(nereid.UnavailableError, match="HTTP.*[Aa]ddress already in use|failed to start HTTP"):
             nereid.Server(names, http_port=server.http_port, http_address="127.0.0.1")
     with nereid.Server(names) as server:
-        assert server.http_port is server.grpc_port is server.metrics_port is None
+        assert server.http_port is server.grpc_port is server.metrics_port is server.console_port is None
     with pytest.raises(TypeError, match="no option 'http_prot'; did you mean 'http_port'"):
         nereid.Server(names, http_prot=0)
     with pytest.raises(nereid.InvalidArgumentError, match="http-port"):
