@@ -36,7 +36,7 @@ if [[ ${1:-} == --drive ]]; then
 fi
 node node_modules/typescript/bin/tsc --noEmit
 node build.mjs --tests
-node --test build/test/
+node --test build/test/*.mjs
 if [[ ${1:-} == --check ]]; then
   exec node build.mjs --check
 fi
