@@ -55,6 +55,10 @@ HttpServerOptions PortOptions(const ConsoleSettings& settings, HttpServerOptions
   return options;
 }
 
+bool IsLoopback(const std::string& address) {
+  return address == "localhost" || address == "::1" || absl::StartsWith(address, "127.");
+}
+
 // The host of the link: that of the port, or of this machine if it listens on all addresses.
 std::string LinkHost(const std::string& address) {
   if (address == "0.0.0.0" || address == "::") return "localhost";
@@ -77,6 +81,10 @@ absl::Status ConsolePort::Start(const ConsoleSettings& settings, HttpServerOptio
   ASSIGN_OR_RETURN(port_,
                    HttpServer::Start(PortOptions(settings, std::move(http)), frontend_.get()));
   LOG_INFO << "Started Console at " << settings.address << ":" << port_->port();
+  if (!IsLoopback(settings.address)) {
+    LOG_WARNING << "other machines can reach the console, which has no TLS "
+                   "(--console-address): who listens in learns its token";
+  }
   std::cerr << absl::StrCat("Console: http://", LinkHost(settings.address), ":", port_->port(),
                             "/#token=", token, "\n")
             << std::flush;

@@ -205,11 +205,18 @@ def test_without_the_option_there_is_no_console(
     assert "onsole" not in server.log_text()
 
 
-def test_each_start_has_another_token(
-    console: Console, repository: ModelRepository, tmp_path: Path
-) -> None:
-    other = start_nereid(repository.root, tmp_path, ["--console-port=0"])
+def test_all_addresses(console: Console, repository: ModelRepository, tmp_path: Path) -> None:
+    options = ["--console-port=0", "--console-address=0.0.0.0"]
+    other = start_nereid(repository.root, tmp_path, options)
+    link = re.compile(r"^Console: http://localhost:(\d+)/#token=([0-9a-f]{64})$", re.MULTILINE)
     try:
-        assert Console(other).token != console.token
+        found = poll_until(
+            "the link", lambda: link.search(other.stderr_text()), 60, other.log_text
+        )
+        assert found is not None
+        assert found[2] != console.token, "each start has a token of its own"
+        assert "other machines can reach the console" in other.log_text()
+        assert "other machines" not in console.server.log_text()
+        assert raw_http.get(f"127.0.0.1:{found[1]}", "/").status == 200
     finally:
         other.stop()
