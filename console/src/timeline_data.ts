@@ -12,6 +12,7 @@ export interface DrawnRequest {
   start: number;
   end: number;
   lane: number; // -1: there was no place
+  phases: [name: string, ns: number][];
 }
 
 export function executionKey(execution: { instance: string; number: number }): string {
@@ -95,7 +96,7 @@ export class TimelineData {
     let lane = this.laneEnds.findIndex((busyUntil) => busyUntil <= start);
     if (lane < 0 && this.laneEnds.length < MOST_LANES) lane = this.laneEnds.length;
     if (lane >= 0) this.laneEnds[lane] = end + LANE_GAP_NS;
-    const drawn = { request, start, end, lane };
+    const drawn = { request, start, end, lane, phases: Object.entries(request.phases_ns) };
     this.requests.set(requestKey(request), drawn);
     const batch = batchOf(request);
     if (batch === undefined) return;

@@ -1,6 +1,6 @@
 // Where the batches and requests of a timeline are drawn. Pure functions: times become pixels.
 import type { Execution } from "./answers.ts";
-import { executionKey, requestKey, type DrawnRequest, type TimelineData } from "./timeline_data.ts";
+import type { DrawnRequest, TimelineData } from "./timeline_data.ts";
 
 // The span of time that is shown, in nanoseconds of the server's steady clock.
 export interface Span {
@@ -17,7 +17,7 @@ export const INSTANCE_HEIGHT = 26;
 export const SECTION_GAP = 22;
 export const LANE_HEIGHT = 10;
 export const BOTTOM = 6;
-const NARROW = 3; // pixels; what is narrower has no room for its phases
+const NARROW = 6; // pixels; what is narrower has no room for its phases
 
 export interface Box {
   x: number;
@@ -71,14 +71,14 @@ export function layOut(data: TimelineData, span: Span, width: number): Layout {
   const lanesTop = AXIS_HEIGHT + data.instances.length * INSTANCE_HEIGHT + SECTION_GAP;
 
   const batches: BatchBox[] = [];
-  for (const execution of data.executions.values()) {
+  const lines = new Map(data.instances.map((name, i) => [name, i]));
+  for (const [key, execution] of data.executions) {
     if (!overlaps(execution.start_ns, execution.end_ns)) continue;
-    const lane = data.instances.indexOf(execution.instance);
     batches.push({
-      key: executionKey(execution),
+      key,
       execution,
       x: x(execution.start_ns),
-      y: AXIS_HEIGHT + lane * INSTANCE_HEIGHT + 3,
+      y: AXIS_HEIGHT + (lines.get(execution.instance) ?? 0) * INSTANCE_HEIGHT + 3,
       width: Math.max(1, (execution.end_ns - execution.start_ns) * scale),
       height: INSTANCE_HEIGHT - 6,
     });
@@ -87,22 +87,22 @@ export function layOut(data: TimelineData, span: Span, width: number): Layout {
   const requests: RequestBox[] = [];
   let lanes = 0;
   let notDrawn = 0;
-  for (const drawn of data.requests.values()) {
+  for (const [key, drawn] of data.requests) {
     if (!overlaps(drawn.start, drawn.end)) continue;
     if (drawn.lane < 0) {
       notDrawn++;
       continue;
     }
     lanes = Math.max(lanes, drawn.lane + 1);
-    const wide = Math.max(1, (drawn.end - drawn.start) * scale);
+    const boxWidth = Math.max(1, (drawn.end - drawn.start) * scale);
     requests.push({
-      key: requestKey(drawn.request),
+      key,
       drawn,
       x: x(drawn.start),
       y: lanesTop + drawn.lane * LANE_HEIGHT,
-      width: wide,
+      width: boxWidth,
       height: LANE_HEIGHT - 2,
-      parts: wide < NARROW ? [] : partsOf(drawn, x(drawn.start), scale),
+      parts: boxWidth < NARROW ? [] : partsOf(drawn, x(drawn.start), scale),
     });
   }
   return { batches, requests, height: lanesTop + Math.max(lanes, 4) * LANE_HEIGHT + BOTTOM, notDrawn };
@@ -111,7 +111,7 @@ export function layOut(data: TimelineData, span: Span, width: number): Layout {
 // The phases follow each other without a gap.
 function partsOf(drawn: DrawnRequest, left: number, scale: number): Part[] {
   const parts: Part[] = [];
-  for (const [phase, ns] of Object.entries(drawn.request.phases_ns)) {
+  for (const [phase, ns] of drawn.phases) {
     const width = ns * scale;
     parts.push({ phase, x: left, width });
     left += width;
