@@ -67,9 +67,11 @@ TEST(ConsoleGuardTest, ARefusalNamesWhatIsWrong) {
   const ConsoleGuard guard("127.0.0.1", kToken);
   const auto by_host =
       guard.RefuseSource(*MakeRequest(HttpMethod::kGet, "/", {{"Host", "evil.example"}}));
+  ASSERT_TRUE(by_host.has_value());
   EXPECT_THAT(by_host->text, HasSubstr("'evil.example'"));
   const auto by_origin = guard.RefuseSource(*MakeRequest(
       HttpMethod::kGet, "/", {{"Host", "localhost"}, {"Origin", "http://evil.example"}}));
+  ASSERT_TRUE(by_origin.has_value());
   EXPECT_THAT(by_origin->text, HasSubstr("'http://evil.example'"));
 }
 
