@@ -3,7 +3,8 @@
 //   node check.mjs LINK MODEL BROWSER [FOLDER]
 //
 // LINK: what the server has printed. MODEL: takes INPUT0, FP32 [-1,4], and echoes it; nobody else uses
-// it, and the server has --model-control-mode=explicit. FOLDER: pictures of the views go there.
+// it. There is a model `half`, which does the same with FP16 [2], and --model-control-mode=explicit.
+// FOLDER: pictures of the views go there.
 // tests/conformance/test_console_page.py starts both.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -161,6 +162,13 @@ const checks = {
       await page.locator(".code pre").filter({ hasText: word }).waitFor();
     }
     await look(page, "playground");
+  },
+
+  async "the playground sends and shows what JSON cannot hold"(page) {
+    await go(page, "#/model/half/1/playground", "half");
+    await page.getByLabel("Data, as JSON").fill("[1.5, -2]");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("row", { name: "OUTPUT0 FP16 [2] 1.5, -2" }).waitFor();
   },
 
   async "numbers of now, statistics, configuration, log and metrics"(page) {

@@ -1,4 +1,5 @@
 // Api: asks the server that the page comes from. Every request carries the token.
+import type { Message } from "./request_builder.ts";
 
 export class ApiError extends Error {
   constructor(
@@ -14,6 +15,31 @@ export class Api {
 
   get<Answer>(path: string): Promise<Answer> {
     return this.text("GET", path).then((text) => JSON.parse(text) as Answer);
+  }
+
+  // Sends an inference; the answer is of the same form.
+  async infer(path: string, message: Message): Promise<Message> {
+    const lengthHeader = "Inference-Header-Content-Length";
+    const headers = new Headers({ Authorization: `Bearer ${this.token}` });
+    headers.set("Content-Type", message.tail.length > 0 ? "application/octet-stream" : "application/json");
+    let body: BodyInit = message.json;
+    if (message.tail.length > 0) {
+      const json = new TextEncoder().encode(message.json);
+      headers.set(lengthHeader, String(json.length));
+      body = new Blob([json, message.tail as Uint8Array<ArrayBuffer>]);
+    }
+    const answer = await fetch(path, {
+      method: "POST",
+      cache: "no-store",
+      credentials: "omit",
+      headers,
+      body,
+    });
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const length = Number(answer.headers.get(lengthHeader) ?? bytes.length);
+    const json = new TextDecoder().decode(bytes.subarray(0, length));
+    if (!answer.ok) throw new ApiError(answer.status, errorIn(json) ?? `status ${answer.status}`);
+    return { json, tail: bytes.subarray(length) };
   }
 
   // The answer's text; ApiError for every other status than 200.

@@ -1,5 +1,6 @@
 // The playground's request for other clients: curl, Python with tritonclient, and Go. Pure functions.
-import { bodyOf, inferPath, oneLine, type InputForm, type RequestForm } from "./request_builder.ts";
+import { isHalf } from "./half.ts";
+import { inferPath, messageOf, oneLine, type InputForm, type RequestForm } from "./request_builder.ts";
 
 export interface Target {
   tls: boolean;
@@ -10,16 +11,43 @@ function urlOf(target: Target): string {
   return `${target.tls ? "https" : "http"}://${target.host}`;
 }
 
+const LENGTH_HEADER = "Inference-Header-Content-Length";
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+// Such an output comes as bytes, which no terminal should see.
+function hasHalfOutput(form: RequestForm): boolean {
+  return form.outputs.some((output) => isHalf(output.datatype));
+}
+
 // A word for a POSIX shell.
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 export function curlSample(form: RequestForm, target: Target): string {
+  const url = shellWord(urlOf(target) + inferPath(form));
+  const { json, tail } = messageOf(form);
+  if (tail.length === 0) {
+    const output = hasHalfOutput(form) ? ["  --output answer.bin \\"] : [];
+    return [
+      `curl ${url} \\`,
+      `  -H 'Content-Type: application/json' \\`,
+      ...output,
+      `  -d ${shellWord(json)}`,
+      "",
+    ].join("\n");
+  }
+  // Bytes as every printf knows them.
+  const octal = [...tail].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
   return [
-    `curl ${shellWord(urlOf(target) + inferPath(form))} \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d ${shellWord(bodyOf(form))}`,
+    `{ printf %s ${shellWord(json)}`,
+    `  printf '${octal}'; } |`,
+    `curl ${url} \\`,
+    `  -H '${LENGTH_HEADER}: ${utf8Length(json)}' \\`,
+    `  --data-binary @- --output answer.bin`,
     "",
   ].join("\n");
 }
@@ -34,6 +62,8 @@ const NUMPY: Record<string, string> = {
   INT16: "np.int16",
   INT32: "np.int32",
   INT64: "np.int64",
+  FP16: "np.float16",
+  BF16: "np.float32", // the client shortens them
   FP32: "np.float32",
   FP64: "np.float64",
   BYTES: "np.object_",
@@ -98,6 +128,10 @@ export function goString(text: string): string {
 }
 
 export function goSample(form: RequestForm, target: Target): string {
+  const { json, tail } = messageOf(form);
+  const hex = [...tail].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  const body = tail.length === 0 ? goString(json) : `${goString(json)} +\n\t\t"${hex}"`;
+  const length = tail.length === 0 ? "" : `\trequest.Header.Set("${LENGTH_HEADER}", "${utf8Length(json)}")\n`;
   return `package main
 
 import (
@@ -109,9 +143,14 @@ import (
 )
 
 func main() {
-	body := ${goString(bodyOf(form))}
+	body := ${body}
 	url := ${JSON.stringify(urlOf(target) + inferPath(form))}
-	answer, err := http.Post(url, "application/json", strings.NewReader(body))
+	request, err := http.NewRequest("POST", url, strings.NewReader(body))
+	if err != nil {
+		log.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "${tail.length === 0 ? "application/json" : "application/octet-stream"}")
+${length}	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		log.Fatal(err)
 	}

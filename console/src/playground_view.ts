@@ -5,10 +5,9 @@ import { modelPath } from "./api.ts";
 import { answerElement } from "./playground_answer.ts";
 import { curlSample, goSample, pythonSample, type Target } from "./code_samples.ts";
 import { el } from "./dom.ts";
-import { parseExactly } from "./exact_json.ts";
 import { duration } from "./format.ts";
 import {
-  bodyOf,
+  messageOf,
   fill,
   inferPath,
   initialShape,
@@ -34,6 +33,7 @@ interface InputFields {
 export class PlaygroundView implements View {
   readonly element = el("div", { class: "playground" });
   private readonly fields: InputFields[] = [];
+  private outputs: TensorMetadata[] = [];
   private readonly id = el("input", {
     id: "play-id",
     value: newId(),
@@ -95,6 +95,7 @@ export class PlaygroundView implements View {
   update(): void {}
 
   private build(metadata: ModelMetadata): void {
+    this.outputs = metadata.outputs;
     metadata.inputs.forEach((known, i) => {
       const shape = el("input", {
         id: `shape-${i}`,
@@ -151,7 +152,13 @@ export class PlaygroundView implements View {
       shape: shapeOf(shape.value),
       data: data.value,
     }));
-    return { model: this.model, version: this.version, id: this.id.value.trim(), inputs };
+    return {
+      model: this.model,
+      version: this.version,
+      id: this.id.value.trim(),
+      inputs,
+      outputs: this.outputs,
+    };
   }
 
   // The first thing that is wrong with the request.
@@ -187,7 +194,7 @@ export class PlaygroundView implements View {
     this.send.disabled = true;
     const begin = performance.now();
     try {
-      const text = await this.context.api.text("POST", inferPath(form), bodyOf(form));
+      const answer = await this.context.api.infer(inferPath(form), messageOf(form));
       const ns = (performance.now() - begin) * 1e6;
       const address = modelHash({ name: this.model, version: this.version }, "timeline", form.id);
       this.answer.replaceChildren(
@@ -197,7 +204,7 @@ export class PlaygroundView implements View {
           `Answered in ${duration(ns)}, as the browser saw it. `,
           form.id !== "" && el("a", { href: address }, "Find it in the timeline"),
         ),
-        ...answerElement(parseExactly(text), text),
+        ...answerElement(answer),
       );
       if (form.id !== "") await this.addRecord(form.id);
       this.id.value = newId();

@@ -1,6 +1,7 @@
 // An inference request from a model's metadata. Pure functions. Values stay the texts that the user
 // wrote, so that integers beyond 2^53 keep all their digits.
 import type { TensorMetadata } from "./answers.ts";
+import { encodeHalves, isHalf } from "./half.ts";
 
 export interface InputForm {
   name: string;
@@ -14,10 +15,15 @@ export interface RequestForm {
   version: string;
   id: string;
   inputs: InputForm[];
+  outputs: { name: string; datatype: string }[]; // of the model
 }
 
-// JSON has no such numbers (docs/protocol): these types travel as binary tensors only.
-export const BINARY_ONLY = new Set(["FP16", "BF16"]);
+// A request as it is sent: JSON, and behind it the tensors that JSON cannot hold.
+export interface Message {
+  json: string;
+  tail: Uint8Array;
+}
+
 // More elements than that are not made by themselves.
 const MOST_MADE = 4096;
 
@@ -50,9 +56,6 @@ function element(datatype: string, i: number, filling: Filling, random: () => nu
 // What is wrong with an input, as a sentence; undefined if nothing is.
 export function problem(input: InputForm, known: TensorMetadata | undefined): string | undefined {
   const name = `The input '${input.name}'`;
-  if (BINARY_ONLY.has(input.datatype)) {
-    return `${name} is ${input.datatype}, which JSON cannot hold: use a client that sends binary tensors.`;
-  }
   if (input.shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0)) {
     return `${name} needs a shape of whole numbers that are not negative.`;
   }
@@ -69,20 +72,50 @@ export function problem(input: InputForm, known: TensorMetadata | undefined): st
     return `${name} needs data that are JSON: a list of its elements.`;
   }
   if (!Array.isArray(data)) return `${name} needs a list of its elements.`;
-  const count = data.flat(Infinity).length;
+  const values: unknown[] = data.flat(Infinity);
+  if (isHalf(input.datatype) && values.some((value) => typeof value !== "number")) {
+    return `${name} needs numbers.`;
+  }
+  const count = values.length;
   const wanted = elements(input.shape);
   return count === wanted ? undefined : `${name} has ${count} elements, but its shape has ${wanted}.`;
 }
 
-// The body of the request. REQUIRES: no input has a problem.
-export function bodyOf(form: RequestForm): string {
-  const inputs = form.inputs.map(
-    (input) =>
-      `{"name":${JSON.stringify(input.name)},"datatype":"${input.datatype}",` +
-      `"shape":${JSON.stringify(input.shape)},"data":${oneLine(input.data)}}`,
-  );
+// The request. REQUIRES: no input has a problem.
+export function messageOf(form: RequestForm): Message {
+  const tails: Uint8Array[] = [];
+  const inputs = form.inputs.map((input) => {
+    const head = `"name":${JSON.stringify(input.name)},"datatype":"${input.datatype}","shape":${JSON.stringify(input.shape)}`;
+    if (!isHalf(input.datatype)) return `{${head},"data":${oneLine(input.data)}}`;
+    const tail = encodeHalves(
+      input.datatype,
+      (JSON.parse(input.data) as unknown[]).flat(Infinity) as number[],
+    );
+    tails.push(tail);
+    return `{${head},"parameters":{"binary_data_size":${tail.length}}}`;
+  });
   const id = form.id === "" ? "" : `"id":${JSON.stringify(form.id)},`;
-  return `{${id}"inputs":[${inputs.join(",")}]}`;
+  return { json: `{${id}"inputs":[${inputs.join(",")}]${outputsOf(form)}}`, tail: joined(tails) };
+}
+
+// Outputs are named only where one of them cannot come as JSON.
+function outputsOf(form: RequestForm): string {
+  if (!form.outputs.some((output) => isHalf(output.datatype))) return "";
+  const outputs = form.outputs.map(({ name, datatype }) => {
+    const binary = isHalf(datatype) ? ',"parameters":{"binary_data":true}' : "";
+    return `{"name":${JSON.stringify(name)}${binary}}`;
+  });
+  return `,"outputs":[${outputs.join(",")}]`;
+}
+
+function joined(parts: Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 // JSON without the blanks between its tokens.

@@ -8,9 +8,10 @@ import {
   pythonSample,
   shellWord,
 } from "../src/code_samples.ts";
+import { valuesOf } from "../src/playground_answer.ts";
 import { parseExactly } from "../src/exact_json.ts";
 import {
-  bodyOf,
+  messageOf,
   elements,
   fill,
   initialShape,
@@ -24,6 +25,7 @@ const FORM: RequestForm = {
   model: "my model",
   version: "1",
   id: "it's",
+  outputs: [{ name: "OUTPUT0", datatype: "INT64" }],
   inputs: [{ name: "INPUT0", datatype: "INT64", shape: [1, 2], data: "[ 9007199254740993,\n 2 ]" }],
 };
 const TARGET = { tls: false, host: "localhost:8000" };
@@ -63,16 +65,16 @@ test("problems are named", () => {
   assert.match(problem({ ...input, data: "[1" }, known) ?? "", /JSON/);
   assert.match(problem({ ...input, data: "7" }, known) ?? "", /list/);
   assert.match(problem({ ...input, data: "[1]" }, known) ?? "", /1 elements, but its shape has 2/);
-  assert.match(problem({ ...input, datatype: "FP16" }, known) ?? "", /FP16/);
+  assert.match(problem({ ...input, datatype: "FP16", data: '[1, "2"]' }, known) ?? "", /numbers/);
 });
 
 test("the body keeps every digit", () => {
-  const body = bodyOf(FORM);
+  const body = messageOf(FORM).json;
   assert.equal(
     body,
     '{"id":"it\'s","inputs":[{"name":"INPUT0","datatype":"INT64","shape":[1,2],"data":[9007199254740993,2]}]}',
   );
-  assert.equal(bodyOf({ ...FORM, id: "" }).includes('"id"'), false);
+  assert.equal(messageOf({ ...FORM, id: "" }).json.includes('"id"'), false);
 });
 
 test("blanks go, but not those in strings", () => {
@@ -114,4 +116,42 @@ test("Go: raw strings where they can be", () => {
 
 test("numbers of answers", () => {
   assert.deepEqual(parseExactly('{"data":[1, 2.5, -3]}'), { data: [1, 2.5, -3] });
+});
+
+const HALF: RequestForm = {
+  model: "h",
+  version: "",
+  id: "",
+  inputs: [{ name: "x", datatype: "FP16", shape: [2], data: "[1.5, -2]" }],
+  outputs: [
+    { name: "y", datatype: "BF16" },
+    { name: "z", datatype: "INT32" },
+  ],
+};
+
+test("what JSON cannot hold travels behind it", () => {
+  const { json, tail } = messageOf(HALF);
+  assert.deepEqual(JSON.parse(json), {
+    inputs: [{ name: "x", datatype: "FP16", shape: [2], parameters: { binary_data_size: 4 } }],
+    outputs: [{ name: "y", parameters: { binary_data: true } }, { name: "z" }],
+  });
+  assert.deepEqual([...tail], [0x00, 0x3e, 0x00, 0xc0]);
+  const length = String(json.length);
+  const curl = curlSample(HALF, TARGET);
+  assert.ok(curl.includes("printf '\\000\\076\\000\\300'"));
+  assert.ok(curl.includes(`'Inference-Header-Content-Length: ${length}'`));
+  assert.ok(pythonSample(HALF, TARGET).includes("np.array([1.5, -2], dtype=np.float16)"));
+  const go = goSample(HALF, TARGET);
+  assert.ok(go.includes('"\\x00\\x3e\\x00\\xc0"'));
+  assert.ok(go.includes(`request.Header.Set("Inference-Header-Content-Length", "${length}")`));
+});
+
+test("values of answers are JSON's, or those behind it", () => {
+  const outputs = [
+    { name: "a", datatype: "FP16", shape: [1], parameters: { binary_data_size: 2 } },
+    { name: "b", datatype: "INT32", shape: [1], data: [7] },
+    { name: "c", datatype: "BF16", shape: [2], parameters: { binary_data_size: 4 } },
+  ];
+  const tail = Uint8Array.from([0x00, 0x3e, 0x80, 0x3f, 0x00, 0xc0]);
+  assert.deepEqual(valuesOf(outputs, tail), [[1.5], [7], [1, -2]]);
 });

@@ -37,10 +37,11 @@ def test_page(tmp_path: Path) -> None:
         extra=DYNAMIC_BATCHING,
         parameters={"execute_delay_ms": "2-6"},
     )
+    models.add_identity("half", "FP16", (2,))
     server = start_nereid(
         models.root,
         tmp_path / "log",
-        ["--console-port=0", "--model-control-mode=explicit", "--load-model=batched"],
+        ["--console-port=0", "--model-control-mode=explicit", "--load-model=*"],
     )
     try:
         link = poll_until(
