@@ -8,6 +8,7 @@
 #include "frontends/access/bearer.h"
 
 namespace nereid {
+
 AccessControl::AccessControl(const RestrictedApis& restricted, const std::string& key_prefix,
                              absl::string_view thing, ApiKeys* keys)
     : keys_(keys), active_(keys != nullptr || !restricted.empty()) {
