@@ -3,12 +3,15 @@
     python pytriton_program.py serve HTTP_PORT GRPC_PORT METRICS_PORT
     python pytriton_program.py ask HTTP_PORT GRPC_PORT
 
-`serve` binds three models and serves until SIGINT; at the end it prints how the server ended. `ask`
-uses the package's clients, and the official one for what they do not have.
+`serve` binds three models and serves until SIGINT; at the end it prints how the server ended. SIGUSR1
+makes it print what its threads do. `ask` uses the package's clients, and the official one for what
+they do not have.
 """
 
 from __future__ import annotations
 
+import faulthandler
+import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -103,6 +106,9 @@ def say(words: str) -> None:
 
 
 def serve(http_port: int, grpc_port: int, metrics_port: int) -> None:
+    faulthandler.register(signal.SIGUSR1)
+    # Jobs that a shell runs in the background inherit that it is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     security = TritonSecurityConfig(access_token=TOKEN)
     triton = Triton(config=config(http_port, grpc_port, metrics_port), security_config=security)
     triton.bind(

@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,6 +145,16 @@ def ask(installation: Installation, serving: Serving) -> None:
     assert "all answers are right" in done.stdout
 
 
+def exit_code(program: ServerProcess) -> int:
+    """Waits for the end of the program. If it does not come, the error says what its threads do."""
+    try:
+        return program.wait_exit(END_SECONDS)
+    except AssertionError:
+        program.send_signal(signal.SIGUSR1)
+        time.sleep(1)
+        raise AssertionError(f"the program does not end:\n{program.stderr_text()[-8000:]}") from None
+
+
 def assert_nereid(installation: Installation) -> None:
     """Checks that the server under test runs, and not the one that the package brings."""
     (server,) = [line for line in processes(installation.marker) if "/bin/tritonserver " in line]
@@ -156,7 +167,7 @@ def test_serves_and_ends(installation: Installation, serving: Serving) -> None:
     assert_nereid(installation)
     ask(installation, serving)
     serving.program.send_signal(signal.SIGINT)
-    assert serving.program.wait_exit(END_SECONDS) == 0
+    assert exit_code(serving.program) == 0
     assert "the server ended with 0" in serving.program.stderr_text().splitlines()
     # The package writes the server's log to its own standard output.
     errors = [line for line in serving.program.stdout_text().split("\n") if ERROR.match(line)]
