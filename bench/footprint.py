@@ -3,7 +3,8 @@
 
     bench/footprint.py [--rounds=5] [--only=NAME ...] [--out=DIR]
 
-Needs build/stage (NEREID_STAGE names another) and tools/setup.sh --bench. Writes
+Needs build/stage and tools/setup.sh --bench. `make footprint` names by NEREID_STAGE another
+installation, which has no debugging information, as packages have none. Writes
 footprint-DATE-HOST.md into build/bench-results, and prints it. Another server is another entry of
 `entrants`.
 """
@@ -57,7 +58,11 @@ def options(ports: list[int]) -> list[str]:
 
 def nereid() -> Entrant:
     stage = stage_root()
-    parts = [stage / "bin", stage / "lib", stage / "backends/onnxruntime"]
+    parts = [
+        stage / "bin",
+        stage / "lib/libtritonserver.so",
+        stage / "backends/onnxruntime",
+    ]
     ports = free_ports(3)
     command = [server_binary(), *options(ports)]
     note = "server, library, ONNX backend with ONNX Runtime"
