@@ -18,6 +18,7 @@ import tritonclient.http as http
 
 from support.minimal_root import MinimalRoot, minimal_archive
 from support.notify_socket import NotifySocket
+from support.poll import poll_until
 from support.server_process import LOOPBACK, ServerProcess
 from support.stage import EXAMPLE_MODELS
 
@@ -209,6 +210,11 @@ def service(root: MinimalRoot, tmp_path: Path) -> Iterator[Service]:
     yield (running := Service(root, tmp_path))
     for server in running.started:
         server.kill()
+    poll_until(
+        "the service to end",
+        lambda: not root.processes(),
+        explain=lambda: f"still there: {root.processes()}",
+    )
     for model in (root.path / MODELS).iterdir():
         shutil.rmtree(model)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from support.stage import PROJECT_ROOT
 
 MAKE_SECONDS = 600
+END = "SIGTERM"  # what a program inside gets when the one who started it ends
 # Packages that apt fetched, for the next fresh root.
 FETCHED = PROJECT_ROOT / "build" / "deps" / "roots" / "fetched"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -51,12 +52,25 @@ class MinimalRoot:
             mount --bind {FETCHED} {self.path}/var/cache/apt/archives
             exec chroot {self.path} "$@" """
         become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"] if user else []
+        if user:  # A process that becomes another user outlives its parent again.
+            become.append(f"--pdeathsig={END}")
         return [
-            *("unshare", "--mount", "--pid", "--fork", "--kill-child=SIGTERM"),
+            *("unshare", "--mount", "--pid", "--fork", f"--kill-child={END}"),
             *("bash", "-ec", inside, "bash"),
             *become,
             *map(str, words),
         ]
+
+    def processes(self) -> list[str]:
+        """The numbers of the processes that run inside."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if (process / "root").readlink() == self.path:
+                    found.append(process.name)
+            except OSError:  # It has ended.
+                continue
+        return found
 
     def environment(self, further: Mapping[str, str] | None = None) -> dict[str, str]:
         own = {"PATH": PATH, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
