@@ -2,7 +2,6 @@
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -12,8 +11,8 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "apps/process_stat/process_stat.h"
 
 namespace nereid {
 namespace {
@@ -28,29 +27,6 @@ void Become(char** arguments, const std::vector<ChildProcess::Redirection>& redi
     if (dup2(redirection.fd, redirection.as) < 0) return;
   }
   execv(arguments[0], arguments);
-}
-
-// Those fields of /proc/PID/stat that are read here.
-struct ProcessStat {
-  int group = 0;
-  uint64_t pages = 0;
-};
-
-std::optional<ProcessStat> StatOf(const std::string& pid) {
-  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  // The name, in parentheses, may contain anything, so fields are counted from its end.
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= text.size()) return std::nullopt;
-  const std::vector<std::string> fields = absl::StrSplit(text.substr(name_end + 2), ' ');
-  static constexpr size_t kGroup = 2;  // pgrp is field 5 of proc(5), the state field 3
-  static constexpr size_t kPages = 21;
-  ProcessStat stat;
-  if (fields.size() <= kPages || !absl::SimpleAtoi(fields[kGroup], &stat.group) ||
-      !absl::SimpleAtoi(fields[kPages], &stat.pages)) {
-    return std::nullopt;
-  }
-  return stat;
 }
 
 }  // namespace
@@ -110,11 +86,11 @@ int ChildProcess::Kill() {
 std::vector<int> ChildProcess::Processes() const {
   std::vector<int> processes;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename().string();
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
     int pid = 0;
-    if (!absl::SimpleAtoi(name, &pid)) continue;
-    const std::optional<ProcessStat> stat = StatOf(name);
+    if (!absl::SimpleAtoi(entry->path().filename().string(), &pid)) continue;
+    const std::optional<ProcessStat> stat = ProcessStat::Of(pid);
     if (stat.has_value() && stat->group == pid_) processes.push_back(pid);
   }
   return processes;
@@ -123,7 +99,7 @@ std::vector<int> ChildProcess::Processes() const {
 uint64_t ChildProcess::MemoryBytes() const {
   uint64_t pages = 0;
   for (const int pid : Processes()) {
-    pages += StatOf(absl::StrCat(pid)).value_or(ProcessStat()).pages;
+    pages += ProcessStat::Of(pid).value_or(ProcessStat()).resident_pages;
   }
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
