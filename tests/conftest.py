@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,11 @@ from support.nereid import start_nereid  # noqa: E402
 from support.repository import ModelRepository  # noqa: E402
 from support.server_process import ServerProcess  # noqa: E402
 from support.stage import EXAMPLE_MODELS  # noqa: E402
+
+# Jobs that a shell runs in the background inherit that Ctrl-C is ignored, and so would the programs
+# of tests that are about it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ServerFactory = Callable[..., ServerProcess]
 

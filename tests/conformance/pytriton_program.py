@@ -107,8 +107,6 @@ def say(words: str) -> None:
 
 def serve(http_port: int, grpc_port: int, metrics_port: int) -> None:
     faulthandler.register(signal.SIGUSR1)
-    # Jobs that a shell runs in the background inherit that it is ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     security = TritonSecurityConfig(access_token=TOKEN)
     triton = Triton(config=config(http_port, grpc_port, metrics_port), security_config=security)
     triton.bind(

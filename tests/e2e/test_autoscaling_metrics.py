@@ -31,7 +31,7 @@ def test_a_busy_model_is_seen_as_such(
     # An execution counts before it has ended.
     of("nereid_instance_utilization")
     assert of("nereid_instance_utilization") > 0.5
-    assert 0 < of("nereid_instance_busy_seconds_total") < 3
+    assert 0 < of("nereid_instance_busy_seconds_total")
     for request in requests:
         assert request.answer().status == 200
     assert of("nv_inference_pending_request_count") == 0

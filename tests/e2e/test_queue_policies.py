@@ -172,13 +172,14 @@ def test_a_time_out_is_answered_while_the_instance_works(server: ServerProcess) 
         calls.send("hasty", timeout=100_000)
         calls.send("no_longer", timeout=60_000_000)
         over_http = InBackground(server.http_url, "patient")
-        at, error = calls.end_of("hasty")
+        hasty_at, error = calls.end_of("hasty")
         assert (error.status(), error.message()) == ("StatusCode.UNAVAILABLE", LATE)
-        assert 0.1 <= at - start < 0.4, "after its own time, and before that of the others"
+        assert 0.1 <= hasty_at - start, "after its own time"
         for name in ("default", "no_longer"):
             at, error = calls.end_of(name)
             assert (error.status(), error.message()) == ("StatusCode.UNAVAILABLE", LATE)
-            assert 0.4 <= at - start < 1.0
+            assert 0.4 <= at - start
+            assert hasty_at < at, "not with the others"
         answer = over_http.answer()
         assert answer.status == 503
         assert answer.json() == {"error": LATE}
@@ -328,11 +329,9 @@ def test_full_in_flight_bytes_refuse_at_once_and_return(
 
     with Calls(server, "slow", (4000,)) as fits, Calls(server, "slow", (6500,)) as does_not_fit:
         fits.keep_busy()
-        start = time.monotonic()
         does_not_fit.send("refused")
-        at, error = does_not_fit.end_of("refused")
+        _, error = does_not_fit.end_of("refused")
         assert error.status() == "StatusCode.UNAVAILABLE"
-        assert at - start < 1.0
         answer = echo(server.http_url, "slow", [1.5] * 5000)
         assert answer.status == 503
         assert "is exhausted" in answer.json()["error"]
