@@ -30,7 +30,7 @@ Plot Percentiles(const std::vector<RowResult>& rows) {
   for (const RowResult& row : rows) {
     if (row.failed() || plot.lines.size() == kMostLines) continue;
     PlotLine& line = plot.lines.emplace_back();
-    line.name = RowName(row);
+    line.name = LoadName(row);
     for (size_t i = 0; i < std::size(kPlaces); ++i) {
       // A percentile that no request is above is the largest one again.
       const double rest = 1 - kPlaces[i].fraction;
@@ -51,7 +51,7 @@ Plot Distribution(const std::vector<RowResult>& rows) {
   for (const RowResult& row : rows) {
     if (row.failed() || plot.lines.size() == kMostLines) continue;
     PlotLine& line = plot.lines.emplace_back();
-    line.name = RowName(row);
+    line.name = LoadName(row);
     for (int i = 0; i <= kSteps; ++i) {
       const int64_t at = most * i / kSteps;
       line.points.push_back({Milliseconds(at), row.latency.ShareUpTo(at) * 100, ""});
@@ -62,7 +62,7 @@ Plot Distribution(const std::vector<RowResult>& rows) {
 
 // The last row over time: `throughput`, or its latencies.
 Plot OverTime(const RowResult& row, bool throughput) {
-  Plot plot{absl::StrCat(throughput ? "Throughput" : "Latency", " over time (", RowName(row), ")"),
+  Plot plot{absl::StrCat(throughput ? "Throughput" : "Latency", " over time (", LoadName(row), ")"),
             "s",
             throughput ? "infer/s" : "ms",
             {},

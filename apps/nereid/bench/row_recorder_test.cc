@@ -175,6 +175,7 @@ TEST(ReportTest, TextsOfServersAreEscaped) {
   EXPECT_THAT(page, Not(HasSubstr("<script")));
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(1)"));
   EXPECT_THAT(page, HasSubstr("Latency against throughput"));
+  EXPECT_THAT(page, HasSubstr("over time (concurrency 2)"));
 }
 
 TEST(ReportTest, ARowWithoutSuccessIsReportedToo) {

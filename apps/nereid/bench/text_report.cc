@@ -112,6 +112,10 @@ std::string RowName(const RowResult& row) {
   return row.rate > 0 ? absl::StrCat(row.rate, "/s") : "trace";
 }
 
+std::string LoadName(const RowResult& row) {
+  return absl::StrCat(LoadColumn(row), " ", RowName(row));
+}
+
 std::string LoadText(const BenchOptions& options) {
   std::string text = absl::StrCat(options.model, options.version.empty() ? "" : ":",
                                   options.version, " at ", options.target.Url(), ", batch size ",
@@ -136,7 +140,7 @@ std::string LoadText(const BenchOptions& options) {
 std::vector<std::string> Remarks(const BenchOptions& options, const RowResult& row) {
   std::vector<std::string> remarks;
   const auto add = [&](absl::string_view text) {
-    remarks.push_back(absl::StrCat(LoadColumn(row), " ", RowName(row), ": ", text));
+    remarks.push_back(absl::StrCat(LoadName(row), ": ", text));
   };
   if (!row.failure.empty()) add(absl::StrCat("ended early: ", row.failure));
   if (row.interrupted) add(absl::StrCat("ended by you after ", NumberText(row.seconds), " s"));
@@ -180,11 +184,11 @@ std::string TextReport(const BenchOptions& options, const std::vector<RowResult>
 }
 
 std::string LiveText(const RowResult& row) {
-  if (row.windows.empty()) return absl::StrCat(LoadColumn(row), " ", RowName(row), ": warm-up");
+  if (row.windows.empty()) return absl::StrCat(LoadName(row), ": warm-up");
   const Window& window = row.windows.back();
-  return absl::StrFormat("%s %s: %.1f s  %s/s  p50 %s  p99 %s  %d errors  ± %s", LoadColumn(row),
-                         RowName(row), window.end_seconds, NumberText(window.throughput),
-                         TimeText(window.p50_us), TimeText(window.p99_us), row.errors.total(),
+  return absl::StrFormat("%s: %.1f s  %s/s  p50 %s  p99 %s  %d errors  ± %s", LoadName(row),
+                         window.end_seconds, NumberText(window.throughput), TimeText(window.p50_us),
+                         TimeText(window.p99_us), row.errors.total(),
                          IntervalText(std::max(row.throughput_interval, row.latency_interval)));
 }
 

@@ -18,6 +18,8 @@ std::string TextReport(const BenchOptions& options, const std::vector<RowResult>
 
 // The name of a row: "16", "500/s", "trace".
 std::string RowName(const RowResult& row);
+// The same with what it counts: "concurrency 16", "rate 500/s", "load trace".
+std::string LoadName(const RowResult& row);
 // What the reader of a row has to know to trust it, or not; sentences, each with the row's name.
 std::vector<std::string> Remarks(const BenchOptions& options, const RowResult& row);
 
