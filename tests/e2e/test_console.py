@@ -139,7 +139,11 @@ def test_requests_through_the_console(console: Console) -> None:
     answer = console.ask("POST", INFER, body, Origin=f"http://{console.url}")
     assert answer.status == 200, answer
     assert answer.json()["outputs"][0]["data"] == [2.5]
-    found = console.ask("GET", "/v2/nereid/requests/by-console").json()["requests"]
+    # Records are written when request and execution have ended, which may be after the answer.
+    found = poll_until(
+        "the record",
+        lambda: console.ask("GET", "/v2/nereid/requests/by-console").json()["requests"],
+    )
     assert [request["model"] for request in found] == ["echo"]
     assert 'model="echo"' in console.ask("GET", "/metrics").body.decode()
     # The same on the port for clients is closed.
