@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -36,24 +37,27 @@ uint32_t RequestMaker::NumberOf(const InferRequest& request) {
   return static_cast<const Flight*>(request.release_target().userp)->number;
 }
 
-absl::Status RequestMaker::Prepare(const std::vector<SimulatedRequest>& load) {
-  for (const SimulatedRequest& request : load) {
-    dims_.try_emplace(request.shapes, static_cast<int64_t>(dims_.size()) + 1);
-  }
+absl::StatusOr<std::shared_ptr<const LoadShapes>> LoadShapes::Make(
+    const CompiledModel& config, const std::vector<SimulatedRequest>& load) {
+  std::shared_ptr<LoadShapes> shapes(new LoadShapes(config.max_batch_size > 0));
+  // Requests that are alike are measured once.
+  std::set<std::pair<uint32_t, uint32_t>> seen;
   int64_t largest = 0;
-  for (const InputSpec& input : model_->config().inputs) {
-    for (const SimulatedRequest& request : load) {
-      ASSIGN_OR_RETURN(const int64_t bytes, BytesOf(input, ShapeOf(input, request)));
+  for (const SimulatedRequest& request : load) {
+    if (!seen.emplace(request.shapes, request.batch_size).second) continue;
+    shapes->dims_.try_emplace(request.shapes, static_cast<int64_t>(shapes->dims_.size()) + 1);
+    for (const InputSpec& input : config.inputs) {
+      ASSIGN_OR_RETURN(const int64_t bytes, BytesOf(input, shapes->ShapeOf(input, request)));
       largest = std::max(largest, bytes);
     }
   }
-  zeros_ = std::make_unique<MappedMemory>(static_cast<size_t>(largest));
-  return absl::OkStatus();
+  shapes->zeros_ = std::make_unique<MappedMemory>(static_cast<size_t>(largest));
+  return std::shared_ptr<const LoadShapes>(std::move(shapes));
 }
 
-Shape RequestMaker::ShapeOf(const InputSpec& input, const SimulatedRequest& request) const {
+Shape LoadShapes::ShapeOf(const InputSpec& input, const SimulatedRequest& request) const {
   Shape shape;
-  if (model_->config().max_batch_size > 0) shape.push_back(request.batch_size);
+  if (batched_) shape.push_back(request.batch_size);
   // The first variable dimension tells the keys apart.
   int64_t variable = dims_.at(request.shapes);
   for (const int64_t dim : input.dims) {
@@ -62,7 +66,7 @@ Shape RequestMaker::ShapeOf(const InputSpec& input, const SimulatedRequest& requ
   return shape;
 }
 
-absl::StatusOr<int64_t> RequestMaker::BytesOf(const InputSpec& input, const Shape& shape) {
+absl::StatusOr<int64_t> LoadShapes::BytesOf(const InputSpec& input, const Shape& shape) {
   // An empty string is four bytes: its length.
   const std::optional<int64_t> bytes = input.data_type == DataType::kBytes
                                            ? TensorByteSize(DataType::kInt32, shape)
@@ -91,10 +95,10 @@ absl::Status RequestMaker::Issue(uint32_t number, const SimulatedRequest& asked,
   request.set_release_target(releases);
   for (const InputSpec& spec : model_->config().inputs) {
     if (spec.optional) continue;
-    const Shape shape = ShapeOf(spec, asked);
+    const Shape shape = shapes_->ShapeOf(spec, asked);
     ASSIGN_OR_RETURN(InferInput* const input, request.AddInput(spec.name, spec.data_type, shape));
-    ASSIGN_OR_RETURN(const int64_t bytes, BytesOf(spec, shape));
-    input->AppendBuffer({zeros_->get(), static_cast<size_t>(bytes), MemoryPlace{}});
+    ASSIGN_OR_RETURN(const int64_t bytes, LoadShapes::BytesOf(spec, shape));
+    input->AppendBuffer({shapes_->zeros(), static_cast<size_t>(bytes), MemoryPlace{}});
   }
   RETURN_IF_ERROR(IssueRequest(ModelPass::Enter(model_), &request, now_ns));
   flight.release();  // OnRelease deletes it

@@ -6,16 +6,12 @@
 #include <algorithm>
 
 namespace nereid {
-namespace {
 
-// REQUIRES: `sorted` is sorted.
 uint64_t Quantile(const std::vector<uint64_t>& sorted, double q) {
   if (sorted.empty()) return 0;
   const auto rank = static_cast<size_t>(q * static_cast<double>(sorted.size()));
   return sorted[std::min(rank, sorted.size() - 1)];
 }
-
-}  // namespace
 
 std::string BatchesText(const SimulationResult& result) {
   std::string text;

@@ -67,6 +67,10 @@ NEREID_API std::string BatchesText(const SimulationResult& result);
 NEREID_API SimulationSummary Summarise(const std::vector<SimulatedRequest>& load,
                                        const SimulationResult& result);
 
+// The value below which the share `q` of the values lies; 0 without values. REQUIRES: `sorted` is
+// sorted.
+uint64_t Quantile(const std::vector<uint64_t>& sorted, double q);
+
 // How the machine behaves. Asked by one thread, at simulated times that never go back.
 class MachineModel {
  public:
