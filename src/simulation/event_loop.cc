@@ -26,7 +26,7 @@ absl::StatusOr<SimulationResult> EventLoop::Run(const SchedulerMaker& make) {
   const size_t most_stays = MostStays(load_.size());
   while (const std::optional<uint64_t> next = NextEvent()) {
     RETURN_IF_ERROR(clock_.GoTo(*next, most_stays));
-    node_->EndDue();
+    node_->Proceed();
     while (arrived_ < arrivals_.size() && arrivals_[arrived_] <= clock_.now_ns()) {
       node_->Arrive(static_cast<uint32_t>(arrived_++));
     }

@@ -98,7 +98,7 @@ class Fleet {
   std::optional<uint64_t> NextEvent() const;
   // What happens at one moment.
   absl::Status Happen();
-  void EndDue();
+  void Proceed();
   absl::Status StartDue();
   void Decide();
   void Arrive(uint32_t number);
@@ -199,7 +199,7 @@ std::optional<uint64_t> Fleet::NextEvent() const {
 
 absl::Status Fleet::Happen() {
   Integrate();
-  EndDue();
+  Proceed();
   if (arriving()) {
     RETURN_IF_ERROR(StartDue());
     if (scaler_.has_value() && decision_ns_ <= clock_.now_ns()) Decide();
@@ -212,13 +212,13 @@ absl::Status Fleet::Happen() {
   return absl::OkStatus();
 }
 
-void Fleet::EndDue() {
+void Fleet::Proceed() {
   while (!due_.empty() && due_.begin()->first <= clock_.now_ns()) {
     touched_.insert(due_.begin()->second);
     nodes_.at(due_.begin()->second)->next_event.reset();
     due_.erase(due_.begin());
   }
-  for (const uint32_t number : touched_) nodes_.at(number)->node().EndDue();
+  for (const uint32_t number : touched_) nodes_.at(number)->node().Proceed();
 }
 
 absl::Status Fleet::StartDue() {

@@ -88,6 +88,7 @@ void SimulatedNode::Stop() {
 std::optional<uint64_t> SimulatedNode::NextEvent() const {
   std::optional<uint64_t> next;
   if (const auto call = timer_.NextCall(); call.has_value()) KeepEarlier(ToNanos(*call), &next);
+  if (!held_up_.empty()) KeepEarlier(held_up_.front().first, &next);
   for (const auto& instance : instances_) {
     if (!instance->batch_.empty()) {
       KeepEarlier(instance->ends_ns_, &next);
@@ -100,14 +101,28 @@ std::optional<uint64_t> SimulatedNode::NextEvent() const {
   return next;
 }
 
-void SimulatedNode::EndDue() {
+void SimulatedNode::Proceed() {
   for (const auto& instance : instances_) {
     if (!instance->batch_.empty() && instance->ends_ns_ <= clock_->now_ns()) instance->Finish();
   }
   timer_.MakeDueCalls();
+  while (!held_up_.empty() && held_up_.front().first <= clock_->now_ns()) {
+    Queue(held_up_.front().second);
+    held_up_.pop_front();
+  }
 }
 
 void SimulatedNode::Arrive(uint32_t number) {
+  uint64_t at = machine_->QueuesAt(clock_->now_ns());
+  if (!held_up_.empty()) at = std::max(at, held_up_.back().first);
+  if (at > clock_->now_ns()) {
+    held_up_.emplace_back(at, number);
+  } else {
+    Queue(number);
+  }
+}
+
+void SimulatedNode::Queue(uint32_t number) {
   waiting_.insert(number);
   const absl::Status issued = requests_.Issue(number, load_[number], clock_->now_ns());
   if (issued.ok()) return;

@@ -6,9 +6,11 @@
 #include <absl/status/status.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/timer.h"
@@ -55,9 +57,9 @@ class SimulatedNode {
 
   // The time of the next event; none: nothing will happen any more, unless a request arrives.
   std::optional<uint64_t> NextEvent() const;
-  // What happens now, in this order: executions end and time-outs ring; requests arrive; idle
-  // instances look for batches, until none finds one.
-  void EndDue();
+  // What happens now, in this order: executions end, time-outs ring and requests that were held up
+  // reach the queue; requests arrive; idle instances look for batches, until none finds one.
+  void Proceed();
   void Arrive(uint32_t number);
   void LetInstancesLook();
   // Answers what it still has; does nothing if it has stopped before.
@@ -89,6 +91,7 @@ class SimulatedNode {
   bool Look(Instance* instance);
   // Whether an instance that shares its source with `instance` is about to look.
   bool IsAwaited(const Instance& instance) const;
+  void Queue(uint32_t number);
   void OnEnded(uint32_t number, bool ok);
 
   const std::vector<SimulatedRequest>& load_;
@@ -99,7 +102,8 @@ class SimulatedNode {
   const std::shared_ptr<SimulatedModel> model_;
   RequestMaker requests_;
   std::vector<std::unique_ptr<Instance>> instances_;
-  std::set<uint32_t> waiting_;  // requests that have arrived and are in no batch
+  std::deque<std::pair<uint64_t, uint32_t>> held_up_;  // when requests reach the queue
+  std::set<uint32_t> waiting_;                         // requests in the queue
   uint64_t events_ = 0;
   bool started_ = false;
   bool stopping_ = false;

@@ -75,6 +75,9 @@ uint64_t Quantile(const std::vector<uint64_t>& sorted, double q);
 class MachineModel {
  public:
   virtual ~MachineModel() = default;
+  // A request comes at `now_ns`: when it reaches the queue, at or after that. Requests do not
+  // overtake each other.
+  virtual uint64_t QueuesAt(uint64_t now_ns) { return now_ns; }
   // How long an instance is busy with `batch`, whose end is not known yet. At least 0.
   virtual Duration BusyWith(const SimulatedBatch& batch) = 0;
   // How long it then takes until it looks for the next batch. At least 0.

@@ -10,24 +10,12 @@ namespace nereid {
 namespace {
 
 // Requests of a simulation: so many for each client, within bounds.
-constexpr size_t kRequestsOfClient = 20;
+constexpr size_t kRequestsOfClient = 40;
 constexpr size_t kLeastRequests = 400;
 constexpr size_t kMostRequests = 4000;
 constexpr uint64_t kSeed = 1;
 // A sweep ends when more clients bring less than this.
 constexpr double kWorthwhile = 1.02;
-
-// The simulation has no processors. If they are not enough for the throughput, everything takes
-// longer in proportion: in a closed loop by Little's law, in an open one because the queues grow.
-void LimitByProcessors(const ServiceTimes& times, int batch_size, Performance* performance) {
-  if (performance->throughput <= 0 || performance->mean_batch <= 0) return;
-  const double most = times.MostThroughput(performance->mean_batch, batch_size);
-  if (performance->throughput <= most) return;
-  const double slower = performance->throughput / most;
-  performance->throughput = most;
-  performance->p50_us *= slower;
-  performance->p99_us *= slower;
-}
 
 Performance Of(const std::vector<SimulatedRequest>& load, const SimulationResult& result,
                double overhead_us) {
@@ -57,18 +45,15 @@ absl::StatusOr<Performance> Closed(const CompiledModel& model, const ServiceTime
   ASSIGN_OR_RETURN(const SimulationResult result,
                    SimulateClosedLoop(model, {clients, pause}, &load, &machine));
   Performance performance = Of(load, result, times.overhead_us);
-  LimitByProcessors(times, static_cast<int>(batch_size), &performance);
   performance.concurrency = concurrency;
   return performance;
 }
 
 absl::StatusOr<Performance> Open(const CompiledModel& model, const ServiceTimes& times,
-                                 const std::vector<SimulatedRequest>& load, uint32_t batch_size) {
+                                 const std::vector<SimulatedRequest>& load) {
   MeasuredMachine machine(times);
   ASSIGN_OR_RETURN(const SimulationResult result, Simulate(model, load, &machine));
-  Performance performance = Of(load, result, times.overhead_us);
-  LimitByProcessors(times, static_cast<int>(batch_size), &performance);
-  return performance;
+  return Of(load, result, times.overhead_us);
 }
 
 std::vector<SimulatedRequest> AtRate(const TuneLoad& load) {
@@ -105,9 +90,9 @@ absl::StatusOr<Performance> Predict(const CompiledModel& model, const ServiceTim
     case TuneLoad::Kind::kConcurrency:
       return Closed(model, times, load.batch_size, load.concurrency);
     case TuneLoad::Kind::kRate:
-      return Open(model, times, AtRate(load), load.batch_size);
+      return Open(model, times, AtRate(load));
     case TuneLoad::Kind::kRecording:
-      return Open(model, times, load.recording, load.batch_size);
+      return Open(model, times, load.recording);
     case TuneLoad::Kind::kSweep:
       break;
   }

@@ -53,7 +53,24 @@ TEST(ServiceTimes, ProcessorsLimitTheThroughput) {
   load.concurrency = 100;
   const auto predicted = Predict(WithInstances(50), times, load, 0);
   ASSERT_TRUE(predicted.ok()) << predicted.status();
-  EXPECT_DOUBLE_EQ(predicted->throughput, 2e6 / 10);
+  EXPECT_NEAR(predicted->throughput, 2e6 / 10, 6000);
+  EXPECT_NEAR(predicted->p50_us, 100 / 0.2, 30);
+}
+
+TEST(MeasuredMachine, RequestsWaitForTheProcessors) {
+  ServiceTimes times = TenMs();
+  times.cpu_us = 12'000;  // 2 ms besides
+  times.processors = 2;
+  MeasuredMachine machine(times);
+  constexpr uint64_t kMs = 1'000'000;
+  EXPECT_EQ(machine.QueuesAt(kMs), kMs);  // 1 ms of both processors
+  EXPECT_EQ(machine.QueuesAt(kMs), 2 * kMs);
+  SimulatedBatch batch;
+  batch.units = 1;
+  batch.pulled_ns = kMs;
+  EXPECT_EQ(machine.BusyWith(batch), std::chrono::milliseconds(10));
+  EXPECT_EQ(machine.QueuesAt(4 * kMs), 8 * kMs);
+  EXPECT_EQ(machine.QueuesAt(20 * kMs), 20 * kMs);
 }
 
 TEST(MeasuredMachine, IsSlowerWhenSeveralInstancesWork) {

@@ -12,7 +12,8 @@
 namespace nereid {
 
 struct ServiceTimes {
-  // Microseconds of an execution by the units in its batch, while no other instance executes.
+  // Microseconds of an execution by the units in its batch, while no other instance executes. The
+  // smallest batch is a request of the load.
   std::map<int, double> by_batch_us;
   // By the number of instances that execute at a time: how many times as long each then takes.
   std::map<int, double> slowdown;
@@ -30,6 +31,10 @@ struct ServiceTimes {
   // Likewise; at least 1.
   double Slowdown(int busy) const;
   double MemoryMib(int instances) const;
+  // Microseconds of processor time of a request beside its execution, and of an execution; 0: not
+  // known.
+  double RequestCpuUs() const;
+  double ExecutionCpuUs(int units) const;
   // How many requests of `batch_size` the processors can serve in a second if `requests` of them
   // share an execution; infinite if the processor time is not known.
   double MostThroughput(double requests, int batch_size) const;
@@ -40,11 +45,18 @@ class MeasuredMachine final : public MachineModel {
   // `times` outlives this. REQUIRES: it has a time of some batch.
   explicit MeasuredMachine(const ServiceTimes& times) : times_(times) {}
 
+  // Requests wait for the processors, which have to do what came before. Executions take as long as
+  // measured.
+  uint64_t QueuesAt(uint64_t now_ns) override;
   Duration BusyWith(const SimulatedBatch& batch) override;
 
  private:
+  // Gives the processors something to do.
+  void Work(uint64_t now_ns, double cpu_us);
+
   const ServiceTimes& times_;
   std::vector<uint64_t> busy_until_ns_;  // by instance
+  uint64_t worked_off_ns_ = 0;           // when all processors will have done what they have
 };
 
 }  // namespace nereid
