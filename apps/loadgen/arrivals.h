@@ -28,6 +28,10 @@ class ArrivalTimes {
  public:
   // At `rate` per second for `seconds`. The same seed gives the same times, on every machine.
   ArrivalTimes(Arrivals arrivals, double rate, double seconds, uint64_t seed);
+  // A Poisson process whose rates follow straight lines between these, which lie equally far from
+  // each other over `seconds`; a single one is constant. REQUIRES: there is one, none is negative,
+  // and one is positive.
+  ArrivalTimes(std::vector<double> rates, double seconds, uint64_t seed);
   // Those of a list, ascending.
   explicit ArrivalTimes(std::vector<std::chrono::nanoseconds> times);
 
@@ -39,11 +43,14 @@ class ArrivalTimes {
  private:
   std::optional<std::chrono::nanoseconds> NextRandom();
   double Uniform();  // in (0, 1)
+  // The rate at `at`, as a multiple of rate_.
+  double RateAt(double at) const;
 
   Arrivals arrivals_ = Arrivals::kUniform;
   double rate_ = 0;
   double seconds_ = 0;
   std::chrono::nanoseconds end_{0};
+  std::vector<double> curve_;  // rates; empty: they are those of `arrivals_`
   std::mt19937_64 random_;
   double at_ = 0;    // seconds: the last random time
   size_t next_ = 0;  // of uniform times and of the list

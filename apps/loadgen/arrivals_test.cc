@@ -49,6 +49,23 @@ TEST(ArrivalsTest, TheSeedDecides) {
   EXPECT_NE(DueTimes(Arrivals::kPoisson, 100, 1, 1), DueTimes(Arrivals::kPoisson, 100, 1, 2));
 }
 
+TEST(ArrivalsTest, ACurveHasItsRates) {
+  ArrivalTimes times({0, 2000, 0}, 10, 1);
+  std::vector<nanoseconds> due;
+  while (const auto next = times.Next()) due.push_back(*next);
+  EXPECT_NEAR(static_cast<double>(due.size()), 10'000, 400);
+  EXPECT_TRUE(std::is_sorted(due.begin(), due.end()));
+  // A quarter of the requests come in the first half of the way up.
+  EXPECT_NEAR(static_cast<double>(Between(due, microseconds(0), microseconds(2'500'000))), 1250,
+              150);
+  EXPECT_NEAR(static_cast<double>(Between(due, microseconds(2'500'000), microseconds(5'000'000))),
+              3750, 250);
+  ArrivalTimes constant({100}, 10, 1);
+  size_t count = 0;
+  while (constant.Next().has_value()) ++count;
+  EXPECT_NEAR(static_cast<double>(count), 1000, 150);
+}
+
 TEST(ArrivalsTest, BurstsAndStepsAreWhereTheyShouldBe) {
   const auto bursty = DueTimes(Arrivals::kBursty, 10'000, 1, 1);
   EXPECT_NEAR(static_cast<double>(Between(bursty, microseconds(100'000), microseconds(120'000))),

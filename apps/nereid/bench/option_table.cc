@@ -12,6 +12,7 @@ namespace nereid::bench {
 namespace {
 
 constexpr size_t kMostDims = 32;
+constexpr char kConfigFile[] = "config.pbtxt";
 
 }  // namespace
 
@@ -23,6 +24,16 @@ Setter File(const char* option, std::string* to) {
   return [=](absl::string_view text) {
     *to = std::string(text);
     return text.empty() ? Wrong(option, text, "the name of a file") : absl::OkStatus();
+  };
+}
+
+Setter ConfigFile(const char* option, std::string* to) {
+  return [=](absl::string_view text) {
+    *to = std::string(text);
+    const absl::string_view name = text.substr(text.rfind('/') + 1);
+    if (name == kConfigFile) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, " must name a file ", kConfigFile, ", not ", text));
   };
 }
 

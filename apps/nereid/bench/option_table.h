@@ -64,6 +64,8 @@ Setter List(const char* option, std::vector<T>* to, Bounds bounds) {
 // Any text but the empty one.
 Setter Name(const char* option, std::string* to);
 Setter File(const char* option, std::string* to);
+// A file config.pbtxt.
+Setter ConfigFile(const char* option, std::string* to);
 Setter Flag(bool* to);
 Setter Url(ProbeTarget* to);
 // --arrivals

@@ -26,7 +26,6 @@ constexpr int kCannot = 1;
 constexpr int kWrongOptions = 2;
 constexpr double kLeastSpeed = 0.01;
 constexpr double kMostSpeed = 1000;
-constexpr char kConfigFile[] = "config.pbtxt";
 
 struct ReplayRequest {
   std::string file, model, config;
@@ -42,7 +41,7 @@ std::vector<bench::Option> OptionsOf(ReplayRequest* r) {
       {"batches", "", bench::Flag(&r->batches)},
       {"json", "", bench::Flag(&r->json)},
       {"model", "VALUE", bench::Name("--model", &r->model)},
-      {"config", "VALUE", bench::File("--config", &r->config)},
+      {"config", "VALUE", bench::ConfigFile("--config", &r->config)},
       {"url", "VALUE", bench::Url(&r->server.target)},
       {"speed", "VALUE", bench::Number("--speed", &r->speed, {kLeastSpeed, kMostSpeed, false})},
       {"header", "VALUE", bench::Header(&r->server.headers)},
@@ -68,10 +67,6 @@ absl::Status Check(const ReplayRequest& request) {
                 server.max_in_flight != bench::BenchOptions().max_in_flight)) {
     return absl::InvalidArgumentError(
         "--speed, --header, --shape and --max-in-flight have a meaning only with --url");
-  }
-  if (!request.config.empty() && std::filesystem::path(request.config).filename() != kConfigFile) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--config must name a file ", kConfigFile, ", not ", request.config));
   }
   return absl::OkStatus();
 }

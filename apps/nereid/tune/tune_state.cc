@@ -181,6 +181,12 @@ absl::StatusOr<TuneState> ParseTuneState(const std::string& json) {
   return state;
 }
 
+absl::StatusOr<TuneState> ReadTuneState(const std::string& file) {
+  const absl::StatusOr<std::string> json = bench::ReadWholeFile(file, kMostBytes);
+  if (!json.ok()) return absl::InvalidArgumentError(json.status().message());
+  return ParseTuneState(*json);
+}
+
 absl::StatusOr<TuneState> LoadTuneState(const std::string& file, const std::string& key) {
   TuneState state;
   state.key = key;
@@ -189,9 +195,7 @@ absl::StatusOr<TuneState> LoadTuneState(const std::string& file, const std::stri
     return absl::InvalidArgumentError(
         absl::StrCat("--state=", file, ": ", why, "; remove it, or name another file"));
   };
-  const absl::StatusOr<std::string> json = bench::ReadWholeFile(file, kMostBytes);
-  if (!json.ok()) return wrong(json.status().message());
-  const absl::StatusOr<TuneState> found = ParseTuneState(*json);
+  const absl::StatusOr<TuneState> found = ReadTuneState(file);
   if (!found.ok()) return wrong(found.status().message());
   if (found->key != key) {
     return wrong("it is of another model, another configuration or other options");

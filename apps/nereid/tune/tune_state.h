@@ -34,6 +34,8 @@ std::string TuneStateJson(const TuneState& state);
 // INVALID_ARGUMENT if `json` is no state.
 absl::StatusOr<TuneState> ParseTuneState(const std::string& json);
 
+// Of any model and options. INVALID_ARGUMENT if the file cannot be read, or is another one.
+absl::StatusOr<TuneState> ReadTuneState(const std::string& file);
 // The state in `file`; an empty one with this key if `file` is empty or there is none yet.
 // INVALID_ARGUMENT if it is another file, or of another model or other options.
 absl::StatusOr<TuneState> LoadTuneState(const std::string& file, const std::string& key);

@@ -5,15 +5,13 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "bench/control_call.h"
 #include "bench/server_client.h"
-#include "replay/live_replay.h"
-#include "replay/virtual_replay.h"
+#include "replay/recorded_load.h"
 #include "simulation/simulated_config.h"
 
 namespace nereid {
@@ -59,25 +57,8 @@ std::string Tuning::Key() const {
 absl::Status Tuning::ReadLoad() {
   load_ = options_.load;
   if (options_.recording.empty()) return absl::OkStatus();
-  const auto wrong = [this](absl::string_view why) {
-    return absl::InvalidArgumentError(absl::StrCat("--recording=", options_.recording, ": ", why));
-  };
-  std::ifstream file(options_.recording, std::ios::binary);
-  if (!file) return wrong("it cannot be read");
-  const absl::StatusOr<Recording> recording = ReadRecording(file);
-  if (!recording.ok()) return wrong(recording.status().message());
-  const auto model = ChooseRecorded(*recording, options_.model);
-  if (!model.ok()) return wrong(model.status().message());
-  auto planned = PlanOf(**model, 1);
-  if (!planned.ok()) return wrong(planned.status().message());
-  recorded_ = *std::move(planned);
-  for (const bench::PlannedRequest& request : recorded_) {
-    SimulatedRequest& simulated = load_.recording.emplace_back();
-    simulated.arrival_ns = static_cast<uint64_t>(request.due.count()) + 1;
-    simulated.batch_size = static_cast<uint32_t>(request.batch_size);
-    simulated.priority = request.parameters.priority;
-    simulated.timeout_us = request.parameters.timeout_us;
-  }
+  ASSIGN_OR_RETURN(recorded_, ReadRecordedLoad(options_.recording, options_.model));
+  load_.recording = SimulatedLoad(recorded_);
   return absl::OkStatus();
 }
 
