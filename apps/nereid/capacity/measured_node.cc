@@ -1,0 +1,78 @@
+#include <absl/strings/str_cat.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "capacity/capacity.h"
+#include "simulation/simulated_config.h"
+#include "tune/tune_state.h"
+
+namespace nereid {
+namespace {
+
+// Longer times, in microseconds, and larger factors are mistakes of the file.
+constexpr double kMostUs = 1e10;
+constexpr double kMostFactor = 1e4;
+
+bool AreBetween(const std::map<int, double>& values, double least, double most) {
+  for (const auto& [at, value] : values) {
+    if (!(value >= least && value <= most)) return false;
+  }
+  return true;
+}
+
+bool ArePossible(const ServiceTimes& times) {
+  const auto is_time = [](double us) { return us >= 0 && us <= kMostUs; };
+  return !times.by_batch_us.empty() && AreBetween(times.by_batch_us, 0, kMostUs) &&
+         AreBetween(times.slowdown, 1, kMostFactor) && is_time(times.overhead_us) &&
+         is_time(times.cpu_us) && times.processors >= 0;
+}
+
+double MemoryOf(const TuneState& state, const Candidate& candidate) {
+  if (const Measurement* const measured = state.Find(candidate); measured != nullptr) {
+    return measured->memory_mib;
+  }
+  for (const TuneState::Measured& measured : state.measured) {
+    if (measured.candidate.instances == candidate.instances) {
+      return measured.measurement.memory_mib;
+    }
+  }
+  return state.times->MemoryMib(candidate.instances);
+}
+
+}  // namespace
+
+absl::StatusOr<MeasuredNode> ReadMeasuredNode(const CapacityOptions& options) {
+  const auto wrong = [&options](absl::string_view why) {
+    return absl::InvalidArgumentError(absl::StrCat("--times=", options.times_file, ": ", why));
+  };
+  const absl::StatusOr<TuneState> state = ReadTuneState(options.times_file);
+  if (!state.ok()) return wrong(state.status().message());
+  if (!state->times.has_value() || !ArePossible(*state->times)) {
+    return wrong("it has no measured times; let `nereid tune` run to its end");
+  }
+  absl::StatusOr<CompiledModel> measured = ModelFromJson(state->config_json);
+  if (!measured.ok()) return wrong(measured.status().message());
+  if (measured->name != options.model) {
+    return wrong(
+        absl::StrCat("it is of the model '", measured->name, "', not of '", options.model, "'"));
+  }
+  MeasuredNode node;
+  node.times = *state->times;
+  node.model = *std::move(measured);
+  if (!options.config_file.empty()) {
+    absl::StatusOr<CompiledModel> other = ModelFromFolder(
+        options.model, std::filesystem::absolute(options.config_file).parent_path().string());
+    if (!other.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--config=", options.config_file, ": ", other.status().message()));
+    }
+    node.model = *std::move(other);
+  }
+  node.candidate = CurrentOf(node.model);
+  node.memory_mib = MemoryOf(*state, node.candidate);
+  return node;
+}
+
+}  // namespace nereid
