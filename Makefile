@@ -9,7 +9,7 @@ BACKENDS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process bench-generators image image-check footprint kubernetes-check boot-check ray-check console console-check tune-check simulator-check
+.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process bench-generators image image-check footprint kubernetes-check boot-check ray-check console console-check tune-check simulator-check capacity-check
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -35,6 +35,7 @@ help:
 	@echo "make bench-generators   nereid bench beside perf_analyzer, wrk and h2load"
 	@echo "make tune-check   nereid tune beside an exhaustive search over the same configurations"
 	@echo "make simulator-check   the simulation of the scheduler against a server: six models, four loads"
+	@echo "make capacity-check   what nereid capacity predicts beside what nereid bench measures"
 	@echo "make bench-features   processor time per request with and without histograms, traces, access log"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
@@ -124,6 +125,9 @@ tune-check:
 
 simulator-check:
 	@tools/stage.sh && .venv/bin/python bench/simulator.py $(ARGS)
+
+capacity-check:
+	@tools/setup.sh --bench && tools/stage.sh && .venv/bin/python bench/capacity.py $(ARGS)
 
 bench-light:
 	@tools/setup.sh --bench --light && tools/make_wheel.sh && tools/build.sh bench bench_tools && \

@@ -9,6 +9,7 @@
 
 #include "backend_check/command.h"
 #include "bench/bench_command.h"
+#include "capacity/capacity_command.h"
 #include "check.h"
 #include "explain/explain_command.h"
 #include "print_documents.h"
@@ -51,6 +52,11 @@ int RunTune(const std::vector<std::string>& args, Settings, std::ostream& out, s
   return TuneCommand(args, out, err);
 }
 
+int RunCapacity(const std::vector<std::string>& args, Settings, std::ostream& out,
+                std::ostream& err) {
+  return CapacityCommand(args, out, err);
+}
+
 int RunReplay(const std::vector<std::string>& args, Settings, std::ostream& out,
               std::ostream& err) {
   return ReplayCommand(args, out, err);
@@ -71,6 +77,8 @@ absl::Span<const Command> Commands() {
       {"replay", "play a recording back, in virtual time or against a server", kReplayUsage,
        &RunReplay},
       {"tune", "find the best instance count and batching of a model", kTuneUsage, &RunTune},
+      {"capacity", "say how many nodes a load needs, by measured times and a simulation",
+       kCapacityUsage, &RunCapacity},
       {"backend-check", "exercise a backend and tell what is wrong with it", kBackendCheckUsage,
        &BackendCheckCommand},
       {"completion", "print the completions of a shell", kCompletionUsage, &CompletionCommand},
