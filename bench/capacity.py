@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What `nereid capacity` predicts, beside what `nereid bench` measures.
 
-    bench/capacity.py [--seconds S] [--model NAME] [--limit SHARE]
+    bench/capacity.py [--model NAME] [--limit SHARE]
 
 `nereid tune` measures execution times with one configuration of a model. Two other configurations
-are then predicted from these times, and measured on servers of their own, under closed loops.
-Exit code 1: a throughput or a median is further from its prediction than --limit (0.15). Needs
+are then predicted from these times, and measured on servers of their own, under closed loops; and
+two servers, whose client takes turns between them, under random arrivals. Exit code 1: a throughput or a median is further from its prediction than --limit (0.15). Needs
 build/stage and a quiet machine; `make capacity-check`.
 """
 
@@ -13,12 +13,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import onnx
@@ -30,11 +36,14 @@ sys.path.insert(0, str(ROOT / "tests"))
 from racetrack import networks  # noqa: E402
 from support.nereid import start_nereid  # noqa: E402
 from support.repository import ModelRepository, parameters_text, tensor_text  # noqa: E402
+from support.server_process import ServerProcess  # noqa: E402
 from support.stage import server_binary  # noqa: E402
 
 CLIENTS = (2, 8, 16)
 MAX_BATCH = 8
 WAIT_US = "2000"  # for each row of the model that waits
+SECONDS = {"waiting": 3, "resnet18": 8}  # of a measurement
+TRACE_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -89,9 +98,28 @@ MODELS: dict[str, Callable[[ModelRepository, Configuration], None]] = {
 
 @dataclass(frozen=True)
 class Row:
-    clients: int
+    load: str
     throughput: float
     p50_us: float
+
+
+@dataclass
+class Table:
+    """Prints its lines, and knows the largest deviation."""
+
+    model: str
+    largest: float = 0.0
+
+    def line(self, configuration: str, predicted: Row, measured: Row) -> None:
+        throughput = predicted.throughput / measured.throughput - 1
+        p50 = predicted.p50_us / measured.p50_us - 1
+        self.largest = max(self.largest, abs(throughput), abs(p50))
+        print(
+            f"| {self.model} | {configuration} | {measured.load} | {predicted.throughput:.0f} | "
+            f"{measured.throughput:.0f} | {throughput:+.1%} | {predicted.p50_us / 1000:.2f} ms | "
+            f"{measured.p50_us / 1000:.2f} ms | {p50:+.1%} |",
+            flush=True,
+        )
 
 
 def program(*arguments: object) -> str:
@@ -120,77 +148,100 @@ def measure_times(model: str, work: Path, seconds: float) -> Path:
     return state
 
 
-def predict(model: str, times: Path, models: ModelRepository) -> dict[int, Row]:
+def predict(model: str, times: Path, models: ModelRepository, *more: str) -> Any:
     config = models.root / model / "config.pbtxt"
-    answer: Any = json.loads(
-        program("capacity", model, f"--times={times}", f"--config={config}", "--json")
-    )
-    return {
-        row["clients"]: Row(row["clients"], row["throughput"], row["p50_us"])
-        for row in answer["alone"]
-    }
+    options = (f"--times={times}", f"--config={config}", *more, "--json")
+    return json.loads(program("capacity", model, *options))
 
 
-def measure(model: str, models: ModelRepository, work: Path, seconds: float) -> list[Row]:
-    server = start_nereid(models.root, work)
-    try:
-        server.wait_for("/v2/health/ready")
-        answer: Any = json.loads(
-            program(
-                "bench",
-                f"--url=http://{server.http_url}",
-                f"--model={model}",
-                "--concurrency=" + ",".join(map(str, CLIENTS)),
-                f"--seconds={seconds}",
-                "--stability=0",
-                "--json",
-            )
-        )
-    finally:
-        server.stop()
+def bench(model: str, server: ServerProcess, *load: str) -> list[Row]:
+    options = (f"--url=http://{server.http_url}", f"--model={model}", *load, "--stability=0")
+    answer = json.loads(program("bench", *options, "--json"))
     return [
-        Row(row["concurrency"], row["throughput"], row["latency_us"]["p50"])
+        Row(f"{row.get('concurrency')} clients", row["throughput"], row["latency_us"]["p50"])
         for row in answer["rows"]
     ]
 
 
-def compare(model: str, work: Path, seconds: float) -> float:
-    """Prints the rows of a model, and returns the largest deviation."""
-    times = measure_times(model, work, seconds)
-    largest = 0.0
-    for number, configuration in enumerate(HELD_BACK):
-        models = ModelRepository(work / f"held_back_{number}")
+@contextmanager
+def servers(count: int, models: ModelRepository, work: Path) -> Iterator[list[ServerProcess]]:
+    started: list[ServerProcess] = []
+    try:
+        for _ in range(count):
+            started.append(start_nereid(models.root, work / f"log_{len(started)}"))
+            started[-1].wait_for("/v2/health/ready")
+        yield started
+    finally:
+        for server in started:
+            server.stop()
+
+
+def compare_closed(table: Table, times: Path, models: ModelRepository, work: Path) -> None:
+    """One server under closed loops."""
+    rows = {row["clients"]: row for row in predict(table.model, times, models)["alone"]}
+    with servers(1, models, work) as (server,):
+        load = "--concurrency=" + ",".join(map(str, CLIENTS))
+        measured = bench(table.model, server, load, f"--seconds={SECONDS[table.model]}")
+    for clients, row in zip(CLIENTS, measured):
+        guess = rows[clients]
+        table.line(work.name, Row("", guess["throughput"], guess["p50_us"]), row)
+
+
+def compare_two(table: Table, times: Path, models: ModelRepository, work: Path) -> None:
+    """Two servers that are seven tenths busy, in turn."""
+    one = predict(table.model, times, models)["alone"][-1]["throughput"]
+    rate = 0.7 * 2 * one
+    chance = random.Random(1)
+    due = list(accumulate(chance.expovariate(rate) for _ in range(int(rate * TRACE_SECONDS))))
+    recording = work / "recording.jsonl"
+    lines: list[dict[str, Any]] = [
+        {"nereid_recording": 1},
+        {"model": 1, "name": table.model, "version": 1, "config": {}, "instances": []},
+    ]
+    lines += [{"request": 1, "start": 1 + int(at * 1e9), "size": 1, "outcome": "ok"} for at in due]
+    recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (guess,) = predict(table.model, times, models, f"--recording={recording}", "--nodes=2")["fleets"]
+    traces = [work / "even", work / "odd"]
+    for number, trace in enumerate(traces):
+        trace.write_text("".join(f"{at:.6f}\n" for at in due[number::2]))
+    with servers(2, models, work) as both, ThreadPoolExecutor() as pool:
+        loads = [f"--trace-file={trace}" for trace in traces]
+        rows = [row for (row,) in pool.map(partial(bench, table.model), both, loads)]
+    measured = Row(
+        f"{rate:.0f}/s in turn", sum(row.throughput for row in rows), fmean(r.p50_us for r in rows)
+    )
+    table.line(f"two servers: {work.name}", Row("", guess["throughput"], guess["p50_us"]), measured)
+
+
+def compare(model: str, work: Path) -> float:
+    """Prints the lines of a model, and returns the largest deviation."""
+    times = measure_times(model, work, SECONDS[model])
+    table = Table(model)
+    for configuration in HELD_BACK:
+        folder = work / configuration.name
+        models = ModelRepository(folder / "models")
         MODELS[model](models, configuration)
-        predicted = predict(model, times, models)
-        for row in measure(model, models, work / f"log_{number}", seconds):
-            guess = predicted[row.clients]
-            throughput = guess.throughput / row.throughput - 1
-            p50 = guess.p50_us / row.p50_us - 1
-            largest = max(largest, abs(throughput), abs(p50))
-            print(
-                f"| {model} | {configuration.name} | {row.clients} | {guess.throughput:.0f} | "
-                f"{row.throughput:.0f} | {throughput:+.1%} | {guess.p50_us / 1000:.2f} ms | "
-                f"{row.p50_us / 1000:.2f} ms | {p50:+.1%} |",
-                flush=True,
-            )
-    return largest
+        compare_closed(table, times, models, folder)
+        # Two servers that compute would share the processors.
+        if model == "waiting":
+            compare_two(table, times, models, folder)
+    return table.largest
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=4, help="of a measurement")
     parser.add_argument("--model", choices=list(MODELS), help="only this one")
     parser.add_argument("--limit", type=float, default=0.15, help="largest deviation")
     options = parser.parse_args()
     print(
-        "| model | configuration | clients | predicted/s | measured/s | | predicted p50 | "
+        "| model | configuration | load | predicted/s | measured/s | | predicted p50 | "
         "measured p50 | |"
     )
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
     largest = 0.0
     for model in [options.model] if options.model else MODELS:
         with tempfile.TemporaryDirectory() as folder:
-            largest = max(largest, compare(model, Path(folder), options.seconds))
+            largest = max(largest, compare(model, Path(folder)))
     print(f"largest deviation: {largest:.1%}; the limit is {options.limit:.0%}")
     return 0 if largest <= options.limit else 1
 
