@@ -199,18 +199,29 @@ STARTER = """
     worker = Worker(sys.executable, Path(sys.argv[3]), SESSION)
     assert worker.initialize() is False
     session = Session(worker)
+    session.run(sys.argv[4])
     child = session.run("child = os.fork()\\nif child == 0: threading.Event().wait()\\nresult = child")
     print(worker.pid, child, flush=True)
     sys.stdin.read()
 """
 
 
+# A forked child runs this before anything else.
+SLOW_CHILDREN = """
+import ctypes, time
+callback = ctypes.CFUNCTYPE(None)(lambda: time.sleep(1))
+assert getattr(ctypes.CDLL(None), "__register_atfork")(None, None, callback, None) == 0
+result = None
+"""
+
+
 @pytest.mark.one_interpreter
-def test_it_ends_with_the_server(tmp_path: Path) -> None:
-    """And so do children that the model has forked."""
+@pytest.mark.parametrize("prepare", ["result = None", SLOW_CHILDREN], ids=["quick", "slow"])
+def test_it_ends_with_the_server(prepare: str, tmp_path: Path) -> None:
+    """And so do children that the model has forked, however early."""
     tests = Path(__file__).resolve().parents[1]
     with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(STARTER), str(tests), str(tests.parent), str(tmp_path)],
+        [sys.executable, "-c", textwrap.dedent(STARTER), tests, tests.parent, tmp_path, prepare],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

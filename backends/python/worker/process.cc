@@ -16,9 +16,13 @@ namespace {
 
 std::atomic<bool> in_forked_child{false};
 // Written by the thread that forks, and read by the same in the child.
-bool main_thread_forks = false;
+thread_local pid_t forking_process = 0;
+thread_local bool main_thread_forks = false;
 
-void BeforeFork() { main_thread_forks = syscall(SYS_gettid) == getpid(); }
+void BeforeFork() {
+  forking_process = getpid();
+  main_thread_forks = syscall(SYS_gettid) == forking_process;
+}
 void InChild() { in_forked_child.store(true); }
 
 }  // namespace
@@ -33,9 +37,8 @@ void BindToServer(int server_pid, const std::string& title) {
 
 void BindForkedChild() {
   if (!main_thread_forks) return;
-  const pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
+  if (getppid() != forking_process) _exit(1);  // it ended before the kernel knew of the wish
 }
 
 bool InForkedChild() { return in_forked_child.load(std::memory_order_relaxed); }
