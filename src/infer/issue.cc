@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "infer/input_recorder.h"
 #include "infer/request_trace.h"
 #include "infer/request_validator.h"
 
@@ -17,6 +18,9 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
   request->BeginFlight(std::move(pass), now_ns);
   absl::Cleanup abort = [request] { request->AbortFlight(); };
   if (request->trace() != nullptr) TraceIssued(request);
+  if (InputRecorder* const recorder = request->model()->input_recorder(); recorder != nullptr) {
+    recorder->Keep(*request);
+  }
   ModelStatistics& statistics = request->model()->statistics();
   // Cannot fail: the request is INITIALIZED.
   request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();

@@ -26,6 +26,8 @@
 
 namespace nereid {
 
+class InputRecorder;
+
 // The class labels of each output, one for each line of its label file.
 using OutputLabels = std::map<std::string, std::vector<std::string>>;
 
@@ -39,6 +41,8 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   // The last requests and executions.
   FlightRecorder& recorder() { return recorder_; }
   const FlightRecorder& recorder() const { return recorder_; }
+  // Keeps inputs of requests; null: nothing does.
+  InputRecorder* input_recorder() const { return input_recorder_; }
   Gate& lifetime() { return lifetime_; }
   Clock* clock() const { return clock_; }
   // Whether the backend accepts an input in several pieces; otherwise each input is one piece.
@@ -84,6 +88,8 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
 
   // REQUIRES: called before the first request.
   void set_reads_pieces(bool reads_pieces) { reads_pieces_ = reads_pieces; }
+  // `recorder`, which may be null, outlives the model.
+  void set_input_recorder(InputRecorder* recorder) { input_recorder_ = recorder; }
   void set_fingerprint(std::string fingerprint) { fingerprint_ = std::move(fingerprint); }
 
  private:
@@ -95,6 +101,7 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   std::string fingerprint_;  // constant once others see this
   Clock* const clock_;
   bool reads_pieces_ = false;
+  InputRecorder* input_recorder_ = nullptr;
   Gate lifetime_;
 };
 

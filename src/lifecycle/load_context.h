@@ -12,6 +12,7 @@
 #include "execution/host_policy.h"
 #include "execution/rate_limiter.h"
 #include "filesystem/file_system.h"
+#include "infer/input_recorder.h"
 #include "lifecycle/readiness_checker.h"
 #include "memory/output_allocator.h"
 #include "observe/metrics/metrics_config.h"
@@ -36,12 +37,13 @@ struct LoadContext {
   ModelResolver* resolver = nullptr;  // for ensembles; null: there are none
   // Allocates the tensors between the steps of ensembles; null: an allocator without a limit.
   const HeapOutputAllocator* step_allocator = nullptr;
-  size_t hold_until_backlogged = 0;       // see SequenceSchedulerOptions
-  void* server = nullptr;                 // TRITONSERVER_Server*, for the backends
-  ReadinessChecker* readiness = nullptr;  // null: models count as ready without being asked
-  MetricsConfig metrics;                  // what models record for the metrics page
-  size_t recorded_events = 0;             // requests that each instance remembers; 0: none
-  Duration metrics_interval{0};           // how long a reading of the instances' use is kept
+  size_t hold_until_backlogged = 0;         // see SequenceSchedulerOptions
+  void* server = nullptr;                   // TRITONSERVER_Server*, for the backends
+  ReadinessChecker* readiness = nullptr;    // null: models count as ready without being asked
+  MetricsConfig metrics;                    // what models record for the metrics page
+  size_t recorded_events = 0;               // requests that each instance remembers; 0: none
+  InputRecorder* input_recorder = nullptr;  // null: inputs are not recorded
+  Duration metrics_interval{0};             // how long a reading of the instances' use is kept
 };
 
 inline SchedulerTools ToolsOf(const LoadContext& context) {

@@ -40,6 +40,7 @@ LoadedModel::LoadedModel(const LoadContext& context, std::shared_ptr<const Compi
       busy_share_(context.clock->Now(), context.metrics_interval) {
   model_->set_serving_model(this);
   set_reads_pieces(model_->backend()->attributes().reads_pieces);
+  set_input_recorder(context.input_recorder);
 }
 
 LoadedModel::~LoadedModel() {

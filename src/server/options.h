@@ -80,8 +80,10 @@ struct ServerOptions {
   uint64_t recorder_events = 0;
   // What is remembered is also written to this file (server/traffic_recorder.h); empty: it is not.
   std::string record_file;
-  uint64_t record_max_bytes = 1ull << 30;  // the file grows no further
-  double record_sample = 1;                // the share of the requests that are written; (0, 1]
+  uint64_t record_max_bytes = 1ull << 30;     // the file grows no further
+  double record_sample = 1;                   // the share of the requests that are written; (0, 1]
+  bool record_tensors = false;                // with the inputs of requests ...
+  std::set<std::string> record_secrets;       // ... but not the values of those with these names
   uint64_t max_in_flight_bytes = 4ull << 30;  // input and output bytes of requests; 0: no limit
   // Requests that all clients of the frontends together may have open at a time; 0: no limit.
   uint64_t max_in_flight_requests = 64 << 10;

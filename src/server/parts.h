@@ -35,6 +35,7 @@ struct Server::Parts {
   std::unique_ptr<Timer> timer;              // destroyed after the models' alarms
   std::unique_ptr<ReadinessChecker> readiness;  // its checks end before the models have gone
   std::unique_ptr<RateLimiter> rate_limiter;    // null: off
+  std::unique_ptr<InputRecorder> inputs;        // null: inputs are not recorded; models use it
   std::unique_ptr<BackendRegistry> backends;
   std::unique_ptr<ModelManager> models;
   std::unique_ptr<RepositoryPoller> poller;  // null: no polling

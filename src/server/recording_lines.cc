@@ -1,5 +1,7 @@
 #include "server/recording_lines.h"
 
+#include <absl/strings/escaping.h>
+
 #include "base/json_writer.h"
 #include "scheduling/batch_reason.h"
 #include "server/recorded_json.h"
@@ -75,6 +77,30 @@ std::string RequestLine(const FlightRecord& flight, uint64_t model) {
       .Add("shapes", uint64_t{flight.shapes})
       .Add("outcome", absl::string_view(NameOf(flight.outcome)))
       .End();
+}
+
+std::string InputsLine(const KeptInputs& inputs, uint64_t model) {
+  std::string list;
+  JsonWriter w(&list);
+  w.BeginArray();
+  for (const KeptInput& input : inputs.inputs) {
+    w.BeginObject();
+    w.Key("name");
+    w.String(input.name);
+    w.Key("datatype");
+    w.String(DataTypeName(input.data_type));
+    w.Key("shape");
+    w.BeginArray();
+    for (const int64_t dim : input.shape) w.Int(dim);
+    w.EndArray();
+    if (input.has_bytes) {
+      w.Key("data");
+      w.String(absl::Base64Escape(input.bytes));
+    }
+    w.EndObject();
+  }
+  w.EndArray();
+  return Line("inputs", model).Add("start", inputs.request_start).AddJson("tensors", list).End();
 }
 
 std::string BatchLine(const BatchRecord& batch, uint64_t model) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "infer/input_recorder.h"
 #include "infer/serving_model.h"
 #include "observe/record/flight_record.h"
 
@@ -16,6 +17,8 @@ std::string RecordingHeader(uint64_t now_ns, uint64_t wall_ms);
 // A loaded version of a model; the other lines name it by `number`.
 std::string ModelLine(const ServingModel& model, uint64_t number);
 std::string RequestLine(const FlightRecord& flight, uint64_t model);
+// The inputs of a request.
+std::string InputsLine(const KeptInputs& inputs, uint64_t model);
 std::string BatchLine(const BatchRecord& batch, uint64_t model);
 
 }  // namespace nereid

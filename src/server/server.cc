@@ -77,8 +77,19 @@ absl::Status Ask(ReadinessFrom from, ManagedModel* model) {
   return from == ReadinessFrom::kBackends ? model->CheckReady() : model->KnownReady();
 }
 
+absl::Status CheckRecording(const ServerOptions& server) {
+  if (server.record_tensors && server.record_file.empty()) {
+    return absl::InvalidArgumentError("--record-tensors has a meaning only with --record=FILE");
+  }
+  if (!server.record_tensors && !server.record_secrets.empty()) {
+    return absl::InvalidArgumentError(
+        "--record-redact has a meaning only with --record-tensors=true");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<TrafficRecorder>> OpenRecording(const ServerOptions& server,
-                                                               Clock* clock,
+                                                               Clock* clock, InputRecorder* inputs,
                                                                TrafficRecorder::Models models) {
   if (server.recorder_events == 0) {
     return absl::InvalidArgumentError(
@@ -88,7 +99,7 @@ absl::StatusOr<std::unique_ptr<TrafficRecorder>> OpenRecording(const ServerOptio
   options.file = server.record_file;
   options.max_bytes = server.record_max_bytes;
   options.sample = server.record_sample;
-  return TrafficRecorder::Open(options, clock, std::move(models));
+  return TrafficRecorder::Open(options, clock, inputs, std::move(models));
 }
 
 }  // namespace
@@ -134,6 +145,7 @@ absl::Status Server::Start() {
     return absl::InvalidArgumentError(
         "Wildcard model name '*' must be the ONLY startup model if specified at all.");
   }
+  RETURN_IF_ERROR(CheckRecording(options_));
   TempDirectory::RemoveLeftovers();
   BackendRegistry::Options backends;
   backends.directory = options_.backend_directory;
@@ -171,6 +183,11 @@ absl::Status Server::Start() {
   context.hold_until_backlogged = options_.hold_until_backlogged;
   context.metrics_interval = std::chrono::milliseconds(options_.metrics_interval_ms);
   context.recorded_events = options_.recorder_events;
+  if (options_.record_tensors) {
+    parts_->inputs =
+        std::make_unique<InputRecorder>(options_.record_sample, options_.record_secrets);
+    context.input_recorder = parts_->inputs.get();
+  }
   context.metrics = options_.metrics ? options_.metrics_config : MetricsConfig::Off();
   RETURN_IF_ERROR(SetUpInstances(&context));
   context.server = this;
@@ -185,8 +202,8 @@ absl::Status Server::Start() {
   }
 
   if (!options_.record_file.empty()) {
-    ASSIGN_OR_RETURN(parts_->traffic,
-                     OpenRecording(options_, clock_, [this] { return RecordingModels(); }));
+    ASSIGN_OR_RETURN(parts_->traffic, OpenRecording(options_, clock_, parts_->inputs.get(),
+                                                    [this] { return RecordingModels(); }));
   }
   std::vector<std::string> failed;
   if (options_.control_mode != ModelControlMode::kExplicit || wildcard) {

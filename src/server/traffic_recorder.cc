@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "observe/record/record_sample.h"
 #include "server/recording_lines.h"
 
 namespace nereid {
@@ -20,7 +21,7 @@ constexpr std::chrono::milliseconds kInterval{25};
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TrafficRecorder>> TrafficRecorder::Open(
-    const TrafficRecorderOptions& options, Clock* clock, Models models) {
+    const TrafficRecorderOptions& options, Clock* clock, InputRecorder* inputs, Models models) {
   const int fd = open(options.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   std::FILE* const file = fd < 0 ? nullptr : fdopen(fd, "w");
   if (file == nullptr) {
@@ -30,12 +31,12 @@ absl::StatusOr<std::unique_ptr<TrafficRecorder>> TrafficRecorder::Open(
         absl::StrCat("the recording '", options.file, "' (--record) cannot be written: ", reason));
   }
   return std::unique_ptr<TrafficRecorder>(
-      new TrafficRecorder(options, file, clock, std::move(models)));
+      new TrafficRecorder(options, file, clock, inputs, std::move(models)));
 }
 
 TrafficRecorder::TrafficRecorder(const TrafficRecorderOptions& options, std::FILE* file,
-                                 Clock* clock, Models models)
-    : options_(options), models_(std::move(models)), file_(file) {
+                                 Clock* clock, InputRecorder* inputs, Models models)
+    : options_(options), inputs_(inputs), models_(std::move(models)), file_(file) {
   {
     MutexLock lock(&mu_);
     Write(RecordingHeader(ToNanos(clock->Now()), clock->WallMillis()));
@@ -48,12 +49,20 @@ TrafficRecorder::~TrafficRecorder() {
   Poll();
   MutexLock lock(&mu_);
   for (const auto& [model, followed] : followed_) Report(followed.cursor, *model);
+  if (inputs_ != nullptr && inputs_->lost() > 0) {
+    LOG_WARNING << "the recording '" << options_.file << "' lacks the inputs of " << inputs_->lost()
+                << " requests: they had more than " << InputRecorder::kMostRequestBytes
+                << " bytes, or came faster than --record-tensors could write";
+  }
   if (std::fclose(file_) != 0) {
     LOG_ERROR << "the recording '" << options_.file << "' is incomplete: " << std::strerror(errno);
   }
 }
 
 void TrafficRecorder::Poll() {
+  // Taken first, so that their models are known.
+  std::vector<KeptInputs> inputs;
+  if (inputs_ != nullptr) inputs = inputs_->Take();
   const std::vector<std::shared_ptr<const ServingModel>> serving = models_();
   MutexLock lock(&mu_);
   if (full_) return;
@@ -65,6 +74,7 @@ void TrafficRecorder::Poll() {
     it->second.number = ++last_number_;
     Write(ModelLine(*model, it->second.number));
   }
+  WriteInputs(inputs);
   for (auto it = followed_.begin(); it != followed_.end();) {
     Follow(*it->first, &it->second);
     if (it->second.serves || it->first.use_count() > 1) {
@@ -81,33 +91,38 @@ void TrafficRecorder::Follow(const ServingModel& model, Followed* followed) {
   model.recorder().Follow(
       &followed->cursor,
       [&](const FlightRecord& flight) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-        if (IsChosen(flight)) Write(RequestLine(flight, followed->number));
+        if (!IsInSample(flight.request_start, options_.sample)) return;
+        Write(RequestLine(flight, followed->number));
       },
       [&](const BatchRecord& batch)
           ABSL_NO_THREAD_SAFETY_ANALYSIS { Write(BatchLine(batch, followed->number)); });
 }
 
-bool TrafficRecorder::IsChosen(const FlightRecord& flight) const {
-  if (options_.sample >= 1) return true;
-  // Spreads requests that started at nearly the same time.
-  const uint64_t spread = (flight.request_start ^ flight.sent << 20) * 0x9E3779B97F4A7C15u;
-  return static_cast<double>(spread >> 11) * 0x1p-53 < options_.sample;
+void TrafficRecorder::WriteInputs(const std::vector<KeptInputs>& all) {
+  if (all.empty()) return;
+  std::map<const ServingModel*, uint64_t> numbers;
+  for (const auto& [model, followed] : followed_) numbers[model.get()] = followed.number;
+  for (const KeptInputs& inputs : all) {
+    const auto found = numbers.find(inputs.model);
+    if (found != numbers.end()) Write(InputsLine(inputs, found->second));
+  }
 }
 
 void TrafficRecorder::Write(const std::string& line) {
   if (full_) return;
   if (bytes_ + line.size() > options_.max_bytes) {
-    full_ = true;
-    LOG_WARNING << "the recording '" << options_.file << "' ends: it has reached "
-                << options_.max_bytes << " bytes (--record-max-bytes)";
-    return;
+    return Stop(absl::StrCat("it has reached ", options_.max_bytes, " bytes (--record-max-bytes)"));
   }
   if (std::fwrite(line.data(), 1, line.size(), file_) != line.size()) {
-    full_ = true;
-    LOG_ERROR << "the recording '" << options_.file << "' ends: " << std::strerror(errno);
-    return;
+    return Stop(std::strerror(errno));
   }
   bytes_ += line.size();
+}
+
+void TrafficRecorder::Stop(const std::string& why) {
+  full_ = true;
+  if (inputs_ != nullptr) inputs_->Stop();
+  LOG_WARNING << "the recording '" << options_.file << "' ends: " << why;
 }
 
 void TrafficRecorder::Report(const RecordCursor& cursor, const ServingModel& model) {

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "infer/input_recorder.h"
 #include "infer/serving_model.h"
 #include "lifecycle/repository_poller.h"
 #include "observe/record/flight_recorder.h"
@@ -32,10 +33,11 @@ class TrafficRecorder {
  public:
   using Models = std::function<std::vector<std::shared_ptr<const ServingModel>>()>;
 
-  // Replaces the file, which only its owner may read. `models` returns all that serve; it and
-  // `clock` outlive the recorder. INVALID_ARGUMENT: the file cannot be written.
+  // Replaces the file, which only its owner may read. `models` returns all that serve; `inputs` has
+  // the inputs of requests, or is null. All of them and `clock` outlive the recorder.
+  // INVALID_ARGUMENT: the file cannot be written.
   static absl::StatusOr<std::unique_ptr<TrafficRecorder>> Open(
-      const TrafficRecorderOptions& options, Clock* clock, Models models);
+      const TrafficRecorderOptions& options, Clock* clock, InputRecorder* inputs, Models models);
   // Writes what is left.
   ~TrafficRecorder();
   TrafficRecorder(const TrafficRecorder&) = delete;
@@ -49,18 +51,21 @@ class TrafficRecorder {
   };
 
   TrafficRecorder(const TrafficRecorderOptions& options, std::FILE* file, Clock* clock,
-                  Models models);
+                  InputRecorder* inputs, Models models);
 
   // Writes what is new of all models.
   void Poll() ABSL_LOCKS_EXCLUDED(mu_);
   void Follow(const ServingModel& model, Followed* followed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Whether this request is one of the sample.
-  bool IsChosen(const FlightRecord& flight) const;
+  // Writes inputs of the models that are followed.
+  void WriteInputs(const std::vector<KeptInputs>& all) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Write(const std::string& line) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Writes no more, because of `why`.
+  void Stop(const std::string& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Report(const RecordCursor& cursor, const ServingModel& model)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const TrafficRecorderOptions options_;
+  InputRecorder* const inputs_;
   const Models models_;
   Mutex mu_;
   std::FILE* const file_ ABSL_PT_GUARDED_BY(mu_);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "server/recording_lines.h"
 #include "server/recording_model_testing.h"
 
 namespace nereid {
@@ -21,8 +22,8 @@ class TrafficRecorderTest : public ::testing::Test {
   ~TrafficRecorderTest() override { std::filesystem::remove(options_.file); }
 
   std::unique_ptr<TrafficRecorder> Open() {
-    auto recorder =
-        TrafficRecorder::Open(options_, Clock::Real(), [this] { return std::vector(models_); });
+    auto recorder = TrafficRecorder::Open(options_, Clock::Real(), inputs_,
+                                          [this] { return std::vector(models_); });
     EXPECT_TRUE(recorder.ok()) << recorder.status();
     return recorder.ok() ? *std::move(recorder) : nullptr;
   }
@@ -43,6 +44,7 @@ class TrafficRecorderTest : public ::testing::Test {
       .file = ::testing::TempDir() + "traffic_recorder_test_" +
               ::testing::UnitTest::GetInstance()->current_test_info()->name(),
       .max_bytes = 1 << 20};
+  InputRecorder* inputs_ = nullptr;
   const std::shared_ptr<RecordingModel> model_ = std::make_shared<RecordingModel>("m", 1);
   std::vector<std::shared_ptr<const ServingModel>> models_ = {model_};
 };
@@ -60,6 +62,27 @@ TEST_F(TrafficRecorderTest, WritesModelsRequestsAndExecutions) {
   EXPECT_THAT(Written(), HasSubstr("\n{\"model\":1,\"name\":\"m\",\"version\":3,"));
   EXPECT_THAT(Written(), HasSubstr("\n{\"request\":1,\"id\":\"a\",\"start\":100,\"queued\":101,"));
   EXPECT_THAT(Written(), HasSubstr("\n{\"batch\":1,\"instance\":1,\"number\":1,"));
+}
+
+TEST_F(TrafficRecorderTest, WritesInputs) {
+  const KeptInputs inputs{model_.get(),
+                          100,
+                          {{"a", DataType::kInt8, {1, 3}, true, "abc"},
+                           {"secret", DataType::kFp32, {2}, false, ""},
+                           {"empty", DataType::kFp32, {0}, true, ""}}};
+  EXPECT_EQ(InputsLine(inputs, 7), R"({"inputs":7,"start":100,"tensors":[)"
+                                   R"({"name":"a","datatype":"INT8","shape":[1,3],"data":"YWJj"},)"
+                                   R"({"name":"secret","datatype":"FP32","shape":[2]},)"
+                                   R"({"name":"empty","datatype":"FP32","shape":[0],"data":""}]})"
+                                   "\n");
+}
+
+TEST_F(TrafficRecorderTest, StopsTheCopiesAtItsEnd) {
+  InputRecorder inputs(1, {});
+  inputs_ = &inputs;
+  options_.max_bytes = 100;
+  Open();
+  EXPECT_TRUE(inputs.stopped());
 }
 
 TEST_F(TrafficRecorderTest, OnlyItsOwnerMayReadTheFile) {
@@ -93,8 +116,9 @@ TEST_F(TrafficRecorderTest, ASampleOfTheRequestsIsWritten) {
 
 TEST_F(TrafficRecorderTest, AFileThatCannotBeWritten) {
   options_.file = "/nonexistent/recording";
-  const auto recorder = TrafficRecorder::Open(
-      options_, Clock::Real(), [] { return std::vector<std::shared_ptr<const ServingModel>>(); });
+  const auto recorder = TrafficRecorder::Open(options_, Clock::Real(), nullptr, [] {
+    return std::vector<std::shared_ptr<const ServingModel>>();
+  });
   EXPECT_EQ(recorder.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(recorder.status().message()),
               HasSubstr("'/nonexistent/recording' (--record) cannot be written: No such file"));

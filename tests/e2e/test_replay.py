@@ -3,6 +3,7 @@ server."""
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import random
@@ -173,6 +174,115 @@ def test_sequences_against_a_server(tmp_path: Path) -> None:
     gone = replay(recording, address(server, "http"))
     assert (gone.returncode, gone.stdout) == (1, "")
     assert f"http://{server.http_url}: " in gone.stderr
+
+
+def values_of(recording: Path, name: str) -> list[bytes | None]:
+    """What was recorded of an input, of all requests; None: no values."""
+    lines = [json.loads(line) for line in recording.read_text().splitlines()]
+    tensors = [tensor for line in lines if "inputs" in line for tensor in line["tensors"]]
+    return [
+        base64.b64decode(tensor["data"]) if "data" in tensor else None
+        for tensor in tensors
+        if tensor["name"] == name
+    ]
+
+
+def recording_server(repository: ModelRepository, folder: Path, *options: str) -> ServerProcess:
+    options = (f"--record={folder}/recording.jsonl", "--record-tensors=true", *options)
+    server = start_nereid(repository.root, folder, options)
+    server.wait_for("/v2/health/ready")
+    return server
+
+
+@pytest.mark.parametrize("scheme", ["http", "grpc"])
+def test_tensors_are_sent_again(tmp_path: Path, scheme: str) -> None:
+    """A second server records what the replay sends to it."""
+    repository = ModelRepository(tmp_path / "models")
+    repository.add_identity("numbers", "FP32", [-1])
+    repository.add_identity("texts", "BYTES", [-1])
+    for folder in ("first", "again"):
+        (tmp_path / folder).mkdir()
+    sent = [np.full(size, size, dtype=np.float32) for size in (1, 3, 0, 70_000)]
+    server = recording_server(repository, tmp_path / "first")
+    with tritonclient.http.InferenceServerClient(server.http_url) as http:
+        for values in sent:
+            tensor = tritonclient.http.InferInput("INPUT0", list(values.shape), "FP32")
+            tensor.set_data_from_numpy(values, binary_data=values.size != 3)
+            http.infer("numbers", [tensor])
+        text = tritonclient.http.InferInput("INPUT0", [2], "BYTES")
+        text.set_data_from_numpy(np.array([b"a", b"\x00\xff"], dtype=np.object_))
+        http.infer("texts", [text])
+    server.stop()
+    first = tmp_path / "first" / "recording.jsonl"
+    assert values_of(first, "INPUT0") == [
+        *(values.tobytes() for values in sent),
+        b"\x01\x00\x00\x00a\x02\x00\x00\x00\x00\xff",
+    ]
+    server = recording_server(repository, tmp_path / "again")
+    for model in ("numbers", "texts"):
+        done = replay(first, address(server, scheme), f"--model={model}")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"  as recorded   {len(sent) if model == 'numbers' else 1}\n" in done.stdout
+    server.stop()
+    again = values_of(tmp_path / "again" / "recording.jsonl", "INPUT0")
+    assert sorted(again, key=str) == sorted(values_of(first, "INPUT0"), key=str)
+    assert replay(first, "--virtual", "--model=numbers").returncode == 0
+
+
+def test_redacted_tensors_are_made_up(tmp_path: Path) -> None:
+    repository = ModelRepository(tmp_path / "models")
+    repository.add_identity("echo", "FP32", [-1])
+    for folder in ("first", "again"):
+        (tmp_path / folder).mkdir()
+    server = recording_server(repository, tmp_path / "first", "--record-redact=INPUT0")
+    with tritonclient.http.InferenceServerClient(server.http_url) as http:
+        tensor = tritonclient.http.InferInput("INPUT0", [5], "FP32")
+        tensor.set_data_from_numpy(np.full(5, 1234.5, dtype=np.float32))
+        http.infer("echo", [tensor])
+    server.stop()
+    first = tmp_path / "first" / "recording.jsonl"
+    assert values_of(first, "INPUT0") == [None]
+    assert b"1234.5" not in first.read_bytes()
+    server = recording_server(repository, tmp_path / "again")
+    done = replay(first, address(server, "http"))
+    assert (done.returncode, done.stderr) == (0, "")
+    server.stop()
+    (made_up,) = values_of(tmp_path / "again" / "recording.jsonl", "INPUT0")
+    assert made_up is not None
+    assert len(made_up) == 5 * 4
+
+
+def test_a_recording_that_is_full_has_no_more_tensors(tmp_path: Path) -> None:
+    repository = ModelRepository(tmp_path / "models")
+    repository.add_identity("echo", "FP32", [-1])
+    server = recording_server(repository, tmp_path, "--record-max-bytes=10000")
+    with tritonclient.http.InferenceServerClient(server.http_url) as http:
+        tensor = tritonclient.http.InferInput("INPUT0", [5000], "FP32")
+        tensor.set_data_from_numpy(np.zeros(5000, dtype=np.float32))
+        for _ in range(3):
+            http.infer("echo", [tensor])
+    server.stop()
+    assert (tmp_path / "recording.jsonl").stat().st_size <= 10_000
+    assert "ends: it has reached 10000 bytes (--record-max-bytes)" in server.log_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--record-tensors=true"], "--record-tensors has a meaning only with --record=FILE"),
+        (
+            ["--record=r", "--record-redact=INPUT0"],
+            "--record-redact has a meaning only with --record-tensors=true",
+        ),
+    ],
+)
+def test_options_without_effect_are_refused(
+    tmp_path: Path, options: list[str], error: str
+) -> None:
+    (tmp_path / "models").mkdir()
+    server = start_nereid(tmp_path / "models", tmp_path, options)
+    assert server.wait_exit() == 1
+    assert error in server.log_text()
 
 
 @pytest.mark.parametrize(

@@ -140,12 +140,22 @@ absl::Status LoadPlan::MakePlanned(const std::vector<PlannedRequest>& requests) 
   size_t bytes = 0;
   for (const PlannedRequest& request : requests) {
     const RequestParameters& p = request.parameters;
+    if (request.inputs != nullptr) {
+      order_.push_back(static_cast<uint32_t>(http_.size() + grpc_.size()));
+      trace_.push_back(request.due);
+      ASSIGN_OR_RETURN(const RequestInputs whole, WithMissingBytes(*request.inputs));
+      ASSIGN_OR_RETURN(const size_t more, AddRequest(whole, {}, p));
+      bytes += more;
+      if (bytes > kMostScriptBytes) return TooLarge(bytes);
+      continue;
+    }
     const std::string key = absl::StrCat(
         absl::StrJoin({static_cast<uint64_t>(request.batch_size), p.priority, p.timeout_us,
                        p.sequence, uint64_t{p.sequence_start}, uint64_t{p.sequence_end}},
                       " "),
         " ", p.sequence_text);
-    const auto [place, added] = made.try_emplace(key, static_cast<uint32_t>(made.size()));
+    const auto [place, added] =
+        made.try_emplace(key, static_cast<uint32_t>(http_.size() + grpc_.size()));
     order_.push_back(place->second);
     trace_.push_back(request.due);
     if (!added) continue;
@@ -161,6 +171,23 @@ absl::Status LoadPlan::MakePlanned(const std::vector<PlannedRequest>& requests) 
     if (bytes > kMostScriptBytes) return TooLarge(bytes);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<RequestInputs> LoadPlan::WithMissingBytes(RequestInputs inputs) const {
+  std::mt19937_64 random;
+  size_t bytes = 0;
+  for (RequestInput& input : inputs) {
+    if (!input.bytes.empty()) continue;
+    if (bytes > kMostScriptBytes) return TooLarge(bytes);
+    TensorDescription tensor;
+    tensor.name = input.name;
+    tensor.type = input.type;
+    ASSIGN_OR_RETURN(const int64_t count,
+                     ElementsOf(tensor, input.shape, options_.inputs.string_length));
+    input.bytes = FilledTensor(input.type, count, options_.inputs, &random);
+    bytes += input.bytes.size();
+  }
+  return inputs;
 }
 
 absl::StatusOr<RequestScript> LoadPlan::MakeScript(int slots) const {

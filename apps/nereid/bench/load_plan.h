@@ -27,6 +27,8 @@ struct PlannedRequest {
   std::chrono::nanoseconds due{0};  // from the start of the load
   int64_t batch_size = 1;
   RequestParameters parameters;
+  // As they are sent; null: made up. Bytes that are missing are made up, too.
+  std::shared_ptr<const RequestInputs> inputs;
 };
 
 class LoadPlan {
@@ -58,6 +60,7 @@ class LoadPlan {
   // Makes one request's bytes, and returns how many there are.
   absl::StatusOr<size_t> AddRequest(const RequestInputs& inputs, const RequestPlaces& places,
                                     RequestParameters parameters);
+  absl::StatusOr<RequestInputs> WithMissingBytes(RequestInputs inputs) const;
   absl::StatusOr<RequestScript> MakeScript(int slots) const;
 
   const BenchOptions& options_;

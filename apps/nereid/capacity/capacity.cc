@@ -25,7 +25,7 @@ double Seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 absl::StatusOr<std::vector<SimulatedRequest>> LoadOf(const CapacityOptions& options) {
   const CapacityLoad& load = options.load;
   if (load.kind == CapacityLoad::Kind::kRecording) {
-    ASSIGN_OR_RETURN(const auto planned, ReadRecordedLoad(load.recording, options.model));
+    ASSIGN_OR_RETURN(const auto planned, ReadRecordedLoad(load.recording, options.model, false));
     return SimulatedLoad(planned);
   }
   bench::ArrivalTimes times =

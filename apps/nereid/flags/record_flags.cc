@@ -21,15 +21,22 @@ absl::Status SetSample(absl::string_view value, double* sample) {
 }  // namespace
 
 FlagGroup RecordFlags(Settings* s) {
-  return {"Recording",
-          {OfFile(StringFlag("record", &s->server.record_file,
-                             "Write requests and executions of all models to this file, for "
-                             "`nereid replay`: times, sizes and ids, no tensors.")),
-           IntegerFlag("record-max-bytes", &s->server.record_max_bytes, {4096, int64_t{1} << 50},
-                       "The file of --record grows no further."),
-           {"record-sample", "<number>", "1",
-            "The share of the requests that is recorded. Batches are only reproduced with 1.",
-            [s](absl::string_view value) { return SetSample(value, &s->server.record_sample); }}}};
+  return {
+      "Recording",
+      {OfFile(StringFlag("record", &s->server.record_file,
+                         "Write requests and executions of all models to this file, for "
+                         "`nereid replay`: times, sizes and ids.")),
+       IntegerFlag("record-max-bytes", &s->server.record_max_bytes, {4096, int64_t{1} << 50},
+                   "The file of --record grows no further."),
+       {"record-sample", "<number>", "1",
+        "The share of the requests that is recorded. Batches are only reproduced with 1.",
+        [s](absl::string_view value) { return SetSample(value, &s->server.record_sample); }},
+       BooleanFlag("record-tensors", &s->server.record_tensors,
+                   "--record writes the inputs of requests, too. They may be confidential, and "
+                   "are copied in memory."),
+       StringSetFlag("record-redact", &s->server.record_secrets,
+                     "The name of an input, of any model, of which --record-tensors writes type "
+                     "and shape alone. May be given several times.")}};
 }
 
 }  // namespace nereid

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -43,6 +44,34 @@ bench::PlannedRequest Planned(const RecordedRequest& recorded) {
   return request;
 }
 
+bench::RequestInputs InputsOf(const RecordedInputs& recorded) {
+  bench::RequestInputs inputs;
+  for (const RecordedTensor& tensor : recorded.tensors) {
+    inputs.push_back({tensor.name, tensor.data_type, tensor.shape, tensor.bytes});
+  }
+  return inputs;
+}
+
+// Hands out the recorded inputs by the start of their request. Two requests may have come in the
+// same nanosecond: each gets inputs of its own.
+class InputsByStart {
+ public:
+  explicit InputsByStart(const RecordedModel& model) {
+    for (const RecordedInputs& inputs : model.inputs) inputs_.emplace(inputs.start_ns, &inputs);
+  }
+  // Null if there are none.
+  std::shared_ptr<const bench::RequestInputs> Take(uint64_t start_ns) {
+    const auto found = inputs_.find(start_ns);
+    if (found == inputs_.end()) return nullptr;
+    auto inputs = std::make_shared<const bench::RequestInputs>(InputsOf(*found->second));
+    inputs_.erase(found);
+    return inputs;
+  }
+
+ private:
+  std::multimap<uint64_t, const RecordedInputs*> inputs_;
+};
+
 // A decoupled model needs streams.
 absl::Status ChooseStreaming(const RecordedModel& model, bench::BenchOptions* options) {
   const absl::StatusOr<CompiledModel> config = ModelFromJson(model.config);
@@ -61,9 +90,11 @@ absl::StatusOr<std::vector<bench::PlannedRequest>> PlanOf(const RecordedModel& m
     return absl::InvalidArgumentError(
         absl::StrCat("no request of model '", model.name, "' was recorded"));
   }
+  InputsByStart inputs(model);
   std::vector<bench::PlannedRequest> planned;
   for (const RecordedRequest* const request : requests) {
     planned.push_back(Planned(*request));
+    planned.back().inputs = inputs.Take(request->start_ns);
     const auto after = static_cast<double>(Arrived(*request) - Arrived(*requests.front()));
     planned.back().due = std::chrono::nanoseconds(static_cast<int64_t>(after / speed));
   }
@@ -86,6 +117,8 @@ absl::StatusOr<LiveReplay> ReplayLive(
     if (request.outcome != "ok" || request.sent_ns < Arrived(request)) continue;
     replay.recorded.Add(static_cast<int64_t>(request.sent_ns - Arrived(request)));
   }
+  replay.with_inputs = static_cast<size_t>(absl::c_count_if(
+      requests, [](const bench::PlannedRequest& request) { return request.inputs != nullptr; }));
   if (options.model.empty()) options.model = model.name;
   RETURN_IF_ERROR(ChooseStreaming(model, &options));
   ASSIGN_OR_RETURN(const std::unique_ptr<bench::LoadPlan> plan,

@@ -19,6 +19,7 @@ struct LiveReplay {
   bench::Histogram recorded;  // nanoseconds from a request's arrival until its answer was sent
   size_t requests = 0;        // that fell due
   size_t in_sequences = 0;    // of these
+  size_t with_inputs = 0;     // of these, with the recorded inputs
   double speed = 1;
 };
 

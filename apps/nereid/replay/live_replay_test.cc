@@ -45,6 +45,24 @@ TEST(PlanOf, IsInTheOrderOfArrivals) {
   EXPECT_FALSE(second.parameters.in_sequence());
 }
 
+TEST(PlanOf, GivesEachRequestItsInputs) {
+  RecordedModel model = TwoRequests();
+  const auto inputs = [](uint64_t start_ns, std::string bytes) {
+    return RecordedInputs{start_ns, {{"in", DataType::kInt8, {1}, true, std::move(bytes)}}};
+  };
+  model.requests.push_back(model.requests[0]);  // in the same nanosecond
+  model.inputs = {inputs(5'000'000, "a"), inputs(5'000'000, "b"), inputs(7, "of no request")};
+  const auto plan = PlanOf(model, 1);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->size(), 3u);
+  EXPECT_EQ((*plan)[0].inputs, nullptr);
+  ASSERT_NE((*plan)[1].inputs, nullptr);
+  ASSERT_NE((*plan)[2].inputs, nullptr);
+  EXPECT_EQ((*plan)[1].inputs->at(0).name, "in");
+  EXPECT_EQ((*plan)[1].inputs->at(0).type, DataType::kInt8);
+  EXPECT_EQ((*plan)[1].inputs->at(0).bytes + (*plan)[2].inputs->at(0).bytes, "ab");
+}
+
 TEST(PlanOf, NeedsARequest) {
   RecordedModel model;
   model.name = "m";

@@ -34,6 +34,9 @@ std::string LiveReplayText(const RecordedModel& model, const bench::BenchOptions
   if (replay.in_sequences > 0) {
     absl::StrAppend(&text, "  in sequences  ", replay.in_sequences, "\n");
   }
+  if (replay.with_inputs > 0) {
+    absl::StrAppend(&text, "  as recorded   ", replay.with_inputs, "\n");
+  }
   absl::StrAppend(&text, "  seconds       ", bench::NumberText(now.seconds), "\n",
                   "\n                         p50          p90          p99          max\n",
                   Line("recorded", replay.recorded), Line("now", now.latency),
@@ -63,6 +66,8 @@ std::string LiveReplayJson(const RecordedModel& model, const bench::BenchOptions
   w.Uint(replay.requests);
   w.Key("in_sequences");
   w.Uint(replay.in_sequences);
+  w.Key("with_recorded_inputs");
+  w.Uint(replay.with_inputs);
   bench::WriteLatency("recorded_us", replay.recorded, &w);
   bench::WriteLatency("lag_us", replay.now.lag, &w);
   w.Key("now");

@@ -11,13 +11,14 @@
 namespace nereid {
 
 absl::StatusOr<std::vector<bench::PlannedRequest>> ReadRecordedLoad(const std::string& file,
-                                                                    const std::string& model) {
+                                                                    const std::string& model,
+                                                                    bool with_inputs) {
   const auto wrong = [&file](absl::string_view why) {
     return absl::InvalidArgumentError(absl::StrCat("--recording=", file, ": ", why));
   };
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return wrong("it cannot be read");
-  const absl::StatusOr<Recording> recording = ReadRecording(stream);
+  const absl::StatusOr<Recording> recording = ReadRecording(stream, with_inputs);
   if (!recording.ok()) return wrong(recording.status().message());
   const auto chosen = ChooseRecorded(*recording, model);
   if (!chosen.ok()) return wrong(chosen.status().message());

@@ -12,10 +12,11 @@
 
 namespace nereid {
 
-// The requests of `model`, NAME or NAME:VERSION, in the order of their arrivals. INVALID_ARGUMENT
-// names the option and the file.
+// The requests of `model`, NAME or NAME:VERSION, in the order of their arrivals, with their inputs
+// where these are wanted and were recorded. INVALID_ARGUMENT names the option and the file.
 absl::StatusOr<std::vector<bench::PlannedRequest>> ReadRecordedLoad(const std::string& file,
-                                                                    const std::string& model);
+                                                                    const std::string& model,
+                                                                    bool with_inputs);
 // The same for a simulation; the first arrives at 1 ns. Sequences are left out.
 std::vector<SimulatedRequest> SimulatedLoad(const std::vector<bench::PlannedRequest>& planned);
 

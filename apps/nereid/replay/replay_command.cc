@@ -127,7 +127,8 @@ absl::Status ReplayAgainstServer(const ReplayRequest& request, const RecordedMod
 absl::Status Replay(const ReplayRequest& request, std::ostream& out, std::ostream& err) {
   std::ifstream file(request.file, std::ios::binary);
   if (!file) return absl::NotFoundError("it cannot be read");
-  ASSIGN_OR_RETURN(const Recording recording, ReadRecording(file));
+  ASSIGN_OR_RETURN(const Recording recording,
+                   ReadRecording(file, /*with_inputs=*/!request.in_virtual_time));
   ASSIGN_OR_RETURN(const RecordedModel* const model, ChooseRecorded(recording, request.model));
   return request.in_virtual_time ? ReplayInVirtualTime(request, *model, out)
                                  : ReplayAgainstServer(request, *model, out, err);

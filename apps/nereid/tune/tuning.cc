@@ -57,7 +57,8 @@ std::string Tuning::Key() const {
 absl::Status Tuning::ReadLoad() {
   load_ = options_.load;
   if (options_.recording.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(recorded_, ReadRecordedLoad(options_.recording, options_.model));
+  ASSIGN_OR_RETURN(recorded_,
+                   ReadRecordedLoad(options_.recording, options_.model, /*with_inputs=*/true));
   load_.recording = SimulatedLoad(recorded_);
   return absl::OkStatus();
 }

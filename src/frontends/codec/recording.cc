@@ -1,5 +1,6 @@
 #include "frontends/codec/recording.h"
 
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 
 #include <utility>
@@ -101,6 +102,50 @@ absl::Status ReadBatch(const JsonValue& line, RecordedModel* model) {
       .status();
 }
 
+absl::Status ReadTensor(const JsonValue& value, RecordedTensor* tensor) {
+  std::string datatype;
+  RETURN_IF_ERROR(Members(value).Read("name", &tensor->name).Read("datatype", &datatype).status());
+  tensor->data_type = ParseDataType(datatype);
+  if (tensor->data_type == DataType::kInvalid) {
+    return absl::InvalidArgumentError("an input has a 'datatype' that there is not");
+  }
+  const JsonValue* const shape = FindMember(value, "shape");
+  if (shape == nullptr || !shape->IsArray()) {
+    return absl::InvalidArgumentError("an input needs a 'shape', which is a list");
+  }
+  for (const JsonValue& dim : shape->GetArray()) {
+    if (!dim.IsInt64() || dim.GetInt64() < 0) {
+      return absl::InvalidArgumentError("a 'shape' has something that is no size");
+    }
+    tensor->shape.push_back(dim.GetInt64());
+  }
+  const JsonValue* const data = FindMember(value, "data");
+  if (data == nullptr) return absl::OkStatus();
+  tensor->has_bytes = true;
+  if (data->IsString() &&
+      absl::Base64Unescape({data->GetString(), data->GetStringLength()}, &tensor->bytes)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("the 'data' of an input is no base64");
+}
+
+absl::Status ReadInputs(const JsonValue& line, RecordedModel* model, Recording* recording) {
+  if (!recording->wants_inputs) return absl::OkStatus();
+  RecordedInputs& inputs = model->inputs.emplace_back();
+  RETURN_IF_ERROR(Members(line).Read("start", &inputs.start_ns).status());
+  const JsonValue* const tensors = FindMember(line, "tensors");
+  if (tensors == nullptr || !tensors->IsArray()) {
+    return absl::InvalidArgumentError("'inputs' need 'tensors', which is a list");
+  }
+  for (const JsonValue& tensor : tensors->GetArray()) {
+    RETURN_IF_ERROR(ReadTensor(tensor, &inputs.tensors.emplace_back()));
+    recording->tensor_bytes += inputs.tensors.back().bytes.size();
+  }
+  if (recording->tensor_bytes <= Recording::kMostTensorBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the inputs of all requests have more than ",
+                                                 Recording::kMostTensorBytes, " bytes"));
+}
+
 // Reads the next line, or as much of it as shows that it is too long. False where no newline ends
 // it.
 bool NextLine(std::istream& file, std::string* line) {
@@ -123,7 +168,7 @@ absl::Status ReadLine(absl::string_view text, uint64_t number, Recording* record
   RETURN_IF_ERROR(ParseJson(text, kMostDepth, &line));
   if (!line.IsObject()) return absl::InvalidArgumentError("a line must be a JSON object");
   if (number == 1) return ReadHeader(line);
-  for (const char* const kind : {"model", "request", "batch"}) {
+  for (const char* const kind : {"model", "request", "batch", "inputs"}) {
     const JsonValue* const member = FindMember(line, kind);
     // The line of a request has a "batch", too, and is found first.
     if (member == nullptr) continue;
@@ -133,13 +178,15 @@ absl::Status ReadLine(absl::string_view text, uint64_t number, Recording* record
     if (found == recording->models.end()) {
       return absl::InvalidArgumentError(absl::StrCat("model ", model, " was not introduced"));
     }
+    if (*kind == 'i') return ReadInputs(line, &found->second, recording);
     return *kind == 'r' ? ReadRequest(line, &found->second) : ReadBatch(line, &found->second);
   }
   return absl::OkStatus();  // of a newer server
 }
 
-absl::StatusOr<Recording> ReadRecording(std::istream& file) {
+absl::StatusOr<Recording> ReadRecording(std::istream& file, bool with_inputs) {
   Recording recording;
+  recording.wants_inputs = with_inputs;
   std::string line;
   uint64_t number = 0;
   // The last line may still be being written. The first one is looked at anyway: it tells what the

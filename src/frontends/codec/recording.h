@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "model/data_type.h"
+
 namespace nereid {
 
 struct RecordedRequest {
@@ -20,6 +22,21 @@ struct RecordedRequest {
   uint64_t start_ns = 0, queued_ns = 0, sent_ns = 0;
   uint64_t instance = 0, batch = 0;  // 0: it was in none
   uint64_t size = 0, priority = 0, timeout_us = 0, sequence = 0, flags = 0, shapes = 0;
+};
+
+// One input of a request, as it was sent.
+struct RecordedTensor {
+  std::string name;
+  DataType data_type = DataType::kInvalid;
+  std::vector<int64_t> shape;
+  // Whether `bytes` has the tensor; otherwise the server was told to keep it secret.
+  bool has_bytes = false;
+  std::string bytes;  // raw, as in the protocol's binary form
+};
+
+struct RecordedInputs {
+  uint64_t start_ns = 0;  // of the request
+  std::vector<RecordedTensor> tensors;
 };
 
 struct RecordedBatch {
@@ -35,14 +52,18 @@ struct RecordedModel {
   uint64_t version = 0;
   std::vector<RecordedRequest> requests;
   std::vector<RecordedBatch> batches;
+  std::vector<RecordedInputs> inputs;
 };
 
 struct Recording {
-  // Bounds: of a line's bytes, and of the number of lines.
-  static constexpr size_t kMostLineBytes = 4 << 20;
+  // Bounds: of a line's bytes, of the number of lines, and of the bytes of all tensors.
+  static constexpr size_t kMostLineBytes = 32 << 20;
   static constexpr size_t kMostLines = 20'000'000;
+  static constexpr size_t kMostTensorBytes = size_t{2} << 30;
 
   std::map<uint64_t, RecordedModel> models;  // by the number that the lines give
+  bool wants_inputs = false;                 // whether the reader keeps them
+  size_t tensor_bytes = 0;                   // of all inputs
 };
 
 // Adds what `line` says, which is line `number` of its file, from 1. INVALID_ARGUMENT in one
@@ -50,7 +71,7 @@ struct Recording {
 absl::Status ReadLine(absl::string_view line, uint64_t number, Recording* recording);
 // INVALID_ARGUMENT, with the number of the line. A last line without a line break is left out: the
 // server was writing it.
-absl::StatusOr<Recording> ReadRecording(std::istream& file);
+absl::StatusOr<Recording> ReadRecording(std::istream& file, bool with_inputs = false);
 
 }  // namespace nereid
 

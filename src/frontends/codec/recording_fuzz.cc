@@ -8,6 +8,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::istringstream file(std::string(reinterpret_cast<const char*>(data), size));
-  (void)nereid::ReadRecording(file).status();
+  (void)nereid::ReadRecording(file, /*with_inputs=*/true).status();
   return 0;
 }

@@ -41,6 +41,43 @@ TEST(ReadRecording, ALineThatIsBeingWrittenIsLeftOut) {
   EXPECT_TRUE(recording->models.at(1).requests.empty());
 }
 
+absl::StatusOr<Recording> ReadInputs(const std::string& tensors) {
+  std::istringstream file(std::string(kHeader) + "{\"model\":1}\n{\"inputs\":1,\"start\":5," +
+                          "\"tensors\":" + tensors + "}\n");
+  return ReadRecording(file, /*with_inputs=*/true);
+}
+
+TEST(ReadRecording, InputsWhereTheyAreWanted) {
+  const std::string tensors = R"([{"name":"a","datatype":"INT8","shape":[1,3],"data":"YWJj"},)"
+                              R"({"name":"secret","datatype":"FP32","shape":[]}])";
+  const auto recording = ReadInputs(tensors);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  ASSERT_EQ(recording->models.at(1).inputs.size(), 1u);
+  const RecordedInputs& inputs = recording->models.at(1).inputs[0];
+  EXPECT_EQ(inputs.start_ns, 5u);
+  ASSERT_EQ(inputs.tensors.size(), 2u);
+  EXPECT_EQ(inputs.tensors[0].name, "a");
+  EXPECT_EQ(inputs.tensors[0].data_type, DataType::kInt8);
+  EXPECT_EQ(inputs.tensors[0].shape, (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(inputs.tensors[0].bytes, "abc");
+  EXPECT_FALSE(inputs.tensors[1].has_bytes);
+  EXPECT_EQ(recording->tensor_bytes, 3u);
+  const auto without = Read(std::string(kHeader) + "{\"model\":1}\n{\"inputs\":1}\n");
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_TRUE(without->models.at(1).inputs.empty());
+}
+
+TEST(ReadRecording, BadInputsAreNamed) {
+  const auto error = [](const std::string& tensors) {
+    return std::string(ReadInputs(tensors).status().message());
+  };
+  EXPECT_EQ(error("{}"), "line 3: 'inputs' need 'tensors', which is a list");
+  EXPECT_THAT(error("[{}]"), HasSubstr("line 3: an input has a 'datatype' that there is not"));
+  EXPECT_THAT(error(R"([{"datatype":"INT8"}])"), HasSubstr("an input needs a 'shape'"));
+  EXPECT_THAT(error(R"([{"datatype":"INT8","shape":[-1]}])"), HasSubstr("that is no size"));
+  EXPECT_THAT(error(R"([{"datatype":"INT8","shape":[],"data":"?"}])"), HasSubstr("is no base64"));
+}
+
 TEST(ReadRecording, BadLinesAreNamed) {
   const auto error = [](const std::string& line) {
     return std::string(
