@@ -43,6 +43,10 @@ class TrafficRecorder {
   TrafficRecorder(const TrafficRecorder&) = delete;
   TrafficRecorder& operator=(const TrafficRecorder&) = delete;
 
+  // Writes what is new of all models, and follows those that serve to their end. The thread of the
+  // recorder does the same every 25 ms.
+  void Poll() ABSL_LOCKS_EXCLUDED(mu_);
+
  private:
   struct Followed {
     uint64_t number;
@@ -53,8 +57,6 @@ class TrafficRecorder {
   TrafficRecorder(const TrafficRecorderOptions& options, std::FILE* file, Clock* clock,
                   InputRecorder* inputs, Models models);
 
-  // Writes what is new of all models.
-  void Poll() ABSL_LOCKS_EXCLUDED(mu_);
   void Follow(const ServingModel& model, Followed* followed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Writes inputs of the models that are followed.
   void WriteInputs(const std::vector<KeptInputs>& all) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

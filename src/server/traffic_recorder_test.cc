@@ -85,6 +85,15 @@ TEST_F(TrafficRecorderTest, StopsTheCopiesAtItsEnd) {
   EXPECT_TRUE(inputs.stopped());
 }
 
+TEST_F(TrafficRecorderTest, AModelThatIsGoneAtTheEnd) {
+  auto recorder = Open();
+  recorder->Poll();
+  models_.clear();
+  model_->recorder().Record(Flight("a", 100, 0));
+  recorder.reset();
+  EXPECT_EQ(LinesWith("{\"request\":1"), 1u);
+}
+
 TEST_F(TrafficRecorderTest, OnlyItsOwnerMayReadTheFile) {
   Open();
   EXPECT_EQ(std::filesystem::status(options_.file).permissions(),

@@ -64,6 +64,8 @@ OURS = {
     "record",
     "record-max-bytes",
     "record-sample",
+    "record-tensors",
+    "record-redact",
     "console-port",
     "console-address",
 }

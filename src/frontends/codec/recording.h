@@ -57,7 +57,7 @@ struct RecordedModel {
 
 struct Recording {
   // Bounds: of a line's bytes, of the number of lines, and of the bytes of all tensors.
-  static constexpr size_t kMostLineBytes = 32 << 20;
+  static constexpr size_t kMostLineBytes = 24 << 20;
   static constexpr size_t kMostLines = 20'000'000;
   static constexpr size_t kMostTensorBytes = size_t{2} << 30;
 
