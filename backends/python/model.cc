@@ -35,6 +35,9 @@ Result<std::unique_ptr<PythonModel>> PythonModel::Create(TRITONBACKEND_Model* ha
                       model->environments_.Prepare(model->config_, model->ThreadShare()));
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version, ": ",
               model->launch_.description);
+  model->fork_server_ = backend->fork_servers.For(
+      model->launch_, model->settings().runtime_directory + "/runtime/worker_main.py",
+      model->settings().fork_server);
   if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->AutoComplete(handle));
   return model;
 }
@@ -78,9 +81,8 @@ int PythonModel::ThreadShare() const {
 
 PythonProcess::Spec PythonModel::ProcessSpec() const {
   PythonProcess::Spec spec;
-  spec.interpreter = launch_.interpreter;
-  spec.environment = launch_.environment;
-  spec.main = settings().runtime_directory + "/runtime/worker_main.py";
+  spec.starter = fork_server_;
+  spec.threads = launch_.threads;
   spec.model = config_.name;
   spec.start_limit_ns =
       static_cast<uint64_t>(settings().initialize_timeout_seconds) * BackOff::kSecond;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/python/environment/launch.h"
+#include "backends/python/fork_server.h"
 #include "backends/python/python_process.h"
 #include "backends/python/suspects.h"
 #include "backends/sdk/error.h"
@@ -22,6 +23,7 @@ namespace nereid_backend {
 struct PythonBackend {
   explicit PythonBackend(PythonSettings settings) : environments(std::move(settings)) {}
   mutable PythonEnvironments environments;
+  mutable ForkServers fork_servers;
 };
 
 class PythonModel {
@@ -55,6 +57,7 @@ class PythonModel {
   ModelConfig config_;
   TRITONSERVER_Server* server_ = nullptr;
   Launch launch_;
+  std::shared_ptr<ForkServer> fork_server_;
   std::string version_folder_;
   std::string model_file_;
   std::string module_;                    // "1.model"

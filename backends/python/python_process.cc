@@ -1,7 +1,5 @@
 #include "backends/python/python_process.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -147,14 +145,8 @@ Result<ChildProcess> PythonProcess::StartChild() {
   last_lines_.clear();
   NB_RETURN_IF_ERROR(transport->Begin(completing_ ? Command::kAutoComplete : Command::kInitialize,
                                       completing_ ? complete_message_ : initialize_message_));
-  ChildProcess::Spec child;
-  child.executable = spec_.interpreter;
-  // This argument is only for people who read process lists.
-  child.arguments = {spec_.main, std::to_string(getpid()),
-                     instance_.empty() ? spec_.model : instance_};
-  child.environment = spec_.environment;
-  child.descriptors = transport->descriptors();
-  return ChildProcess::Start(child);
+  return spec_.starter->Start(
+      {instance_.empty() ? spec_.model : instance_, spec_.threads, transport->descriptors()});
 }
 
 void PythonProcess::OnOutput(std::string_view text) {

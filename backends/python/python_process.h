@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/python/calls.h"
+#include "backends/python/fork_server.h"
 #include "backends/python/open_requests.h"
 #include "backends/python/transport.h"
 #include "backends/sdk/error.h"
@@ -22,9 +23,8 @@ namespace nereid_backend {
 class PythonProcess : public ProcessKeeper {
  public:
   struct Spec {
-    std::string interpreter;
-    std::vector<std::string> environment;
-    std::string main;             // the program that the interpreter runs
+    std::shared_ptr<ForkServer> starter;
+    std::vector<std::string> threads;  // as ForkServer::Instance has them
     std::string model;            // for messages
     uint64_t start_limit_ns = 0;  // limit for commands before the first request
     size_t last_lines = 20;       // lines of its output shown in the error when it ends

@@ -33,6 +33,8 @@ struct PythonSettings {
   // stderr-lines: how many of the last lines that a process wrote are shown in the error when it
   // ends.
   int64_t stderr_lines = 20;
+  // fork-server: whether processes are forked from a prepared one (fork_server.h).
+  bool fork_server = true;
 
   // What the server reports about itself.
   CpuBudget budget;

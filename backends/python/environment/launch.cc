@@ -1,6 +1,5 @@
 #include "backends/python/environment/launch.h"
 
-#include <array>
 #include <filesystem>
 
 #include "backends/python/environment/packed_environment.h"
@@ -15,10 +14,6 @@ namespace fs = std::filesystem;
 constexpr const char* kPathParameter = "EXECUTION_ENV_PATH";
 constexpr std::string_view kModelDirectory = "$$TRITON_MODEL_DIRECTORY";
 constexpr const char* kOriginalsProgram = "triton_python_backend_stub";
-
-// OMP_NUM_THREADS also applies to the other libraries unless their own variables are set.
-constexpr std::array<const char*, 4> kThreadVariables = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                                         "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
 
 std::string WithModelDirectory(std::string path, const std::string& directory) {
   for (size_t at = path.find(kModelDirectory); at != std::string::npos;
@@ -175,6 +170,11 @@ Result<Launch> PythonEnvironments::Prepare(const ModelConfig& config, int thread
   Variables variables = chosen->variables;
   const std::string plan = SetThreads(threads, &variables);
   variables.SetUnlessGiven("PYTHONUNBUFFERED", "1");
+  for (const char* const name : kThreadVariables) {
+    const auto value = variables.Get(name);
+    if (value.has_value()) launch.threads.push_back(StrCat(name, "=", *value));
+    variables.Remove(name);
+  }
   launch.environment = variables.list();
   launch.description = StrCat("Python ", interpreter.version, " of '", interpreter.path, "' (",
                               chosen->why, "), ", plan);

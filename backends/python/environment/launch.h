@@ -3,6 +3,7 @@
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_LAUNCH_H_
 #define NEREID_BACKENDS_PYTHON_ENVIRONMENT_LAUNCH_H_
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,16 @@
 
 namespace nereid_backend {
 
+// The variables with the number of threads of numerical libraries. The first also applies to the other
+// libraries unless their own variables are set.
+inline constexpr std::array<const char*, 4> kThreadVariables = {
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
+
 // A value.
 struct Launch {
   std::string interpreter;               // path of the executable
-  std::vector<std::string> environment;  // complete, NAME=VALUE
+  std::vector<std::string> environment;  // NAME=VALUE, complete but for `threads`
+  std::vector<std::string> threads;      // NAME=VALUE, of kThreadVariables
   std::string version;                   // "3.11.2"
   std::string description;               // for the log: which interpreter, why, how many threads
 };

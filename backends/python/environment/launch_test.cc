@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ArchiveKind;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::InterpreterAnswer;
 using ::testing::MatchesRegex;
@@ -48,7 +49,9 @@ class LaunchTest : public ::testing::Test {
     return launch.ok() ? "no error" : launch.error().message();
   }
   static std::string Get(const Launch& launch, const std::string& name) {
-    return Variables(launch.environment).Get(name).value_or("(not set)");
+    std::vector<std::string> all = launch.environment;
+    all.insert(all.end(), launch.threads.begin(), launch.threads.end());
+    return Variables(all).Get(name).value_or("(not set)");
   }
   // The files of a packed environment.
   static std::vector<testing::ArchivedFile> Packed() {
@@ -98,6 +101,9 @@ TEST_F(LaunchTest, ThreadsAreShared) {
   settings_.variables.Set("OMP_NUM_THREADS", "8");
   EXPECT_EQ(Get(*Prepare(3), "OPENBLAS_NUM_THREADS"), "(not set)");
   EXPECT_THAT(Prepare(3)->description, HasSubstr("OMP_NUM_THREADS=8 by the server's environment"));
+  // Launches that differ in nothing else share what is prepared for their environment.
+  EXPECT_THAT(Prepare(3)->threads, ElementsAre("OMP_NUM_THREADS=8", "MKL_NUM_THREADS=1"));
+  EXPECT_EQ(Prepare(3)->environment, Prepare(4)->environment);
 }
 
 TEST_F(LaunchTest, AVirtualEnvironmentIsUsedWhereItIs) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/python/worker/fork_server.h"
 #include "backends/python/worker/pack.h"
 #include "backends/python/worker/process.h"
 #include "backends/python/worker/python_api.h"
@@ -52,6 +53,32 @@ PyObject* Begin(PyObject*, PyObject* args) {
   }
   transport = attached.release();  // the kernel frees the rest when Python ends
   return None();
+}
+
+PyObject* Prepared(PyObject*, PyObject* args) {
+  int server_pid = 0;
+  if (!PyArg_ParseTuple(args, "i:prepared", &server_pid)) return nullptr;
+  EndWithServer(server_pid);
+  return PyBool_FromLong(ReportPrepared() ? 1 : 0);
+}
+
+PyObject* AwaitBirth(PyObject*, PyObject*) {
+  Birth birth;
+  if (!worker::AwaitBirth(&birth)) return None();
+  const auto text = [](const std::string& bytes) {
+    return PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
+  };
+  Ref title(text(birth.title));
+  Ref variables(PyList_New(0));
+  Ref pair(PyTuple_New(2));
+  if (!title || !variables || !pair) return nullptr;
+  for (const std::string& variable : birth.variables) {
+    const Ref entry(text(variable));
+    if (!entry || PyList_Append(variables.get(), entry.get()) != 0) return nullptr;
+  }
+  PyTuple_SetItem(pair.get(), 0, title.release());
+  PyTuple_SetItem(pair.get(), 1, variables.release());
+  return pair.release();
 }
 
 PyObject* NextCommand(PyObject*, PyObject*) {
@@ -171,6 +198,10 @@ PyObject* BindChild(PyObject*, PyObject*) {
 
 PyMethodDef methods[] = {
     {"begin", Begin, METH_VARARGS, "begin(server_pid, title): binds the process to its server."},
+    {"prepared", Prepared, METH_VARARGS,
+     "prepared(server_pid): binds the fork server to its server; whether that listens."},
+    {"await_birth", AwaitBirth, METH_NOARGS,
+     "Forks processes. In these: (title, variables); None when the server wants no more of them."},
     {"next_command", NextCommand, METH_NOARGS, "Waits for a command: (number, value)."},
     {"reply", Reply, METH_O, "Answers the command."},
     {"compute_starts", ComputeStarts, METH_NOARGS, "Notes the time before the model's execute."},

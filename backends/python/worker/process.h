@@ -7,9 +7,13 @@
 namespace nereid_python::worker {
 
 // Makes the kernel end this process when the server ends, however that happens; if the server has
-// ended already, this process ends at once. `title` is shown in process lists. The descriptors
+// ended already, this process ends at once.
+void EndWithServer(int server_pid);
+// The same, for the process of an instance. `title` is shown in process lists. The descriptors
 // shared with the server are not inherited by programs that the model starts.
 void BindToServer(int server_pid, const std::string& title);
+// Replaces the last words of a prepared process's command line in process lists.
+void ShowTitle(const std::string& title);
 // Call in a child made by os.fork(): the kernel then ends the child when this process ends,
 // provided that the main thread forked (the kernel goes by threads).
 void BindForkedChild();

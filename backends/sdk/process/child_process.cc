@@ -121,6 +121,13 @@ Result<ChildProcess> ChildProcess::Start(const Spec& spec) {
   return SystemError(StrCat("failed to start '", spec.executable, "'"), error);
 }
 
+ChildProcess ChildProcess::Adopt(pid_t pid, UniqueFd output) {
+  ChildProcess child;
+  child.pid_ = pid;
+  child.output_ = std::move(output);
+  return child;
+}
+
 void ChildProcess::Kill() {
   if (pid_ <= 0) return;
   kill(-pid_, SIGKILL);

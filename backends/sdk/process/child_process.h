@@ -1,6 +1,6 @@
-// ChildProcess: a program that this process has started, until it is reaped. Owned by the thread
-// that started it, which must live as long, because the kernel kills such a program when that
-// thread ends.
+// ChildProcess: a program that this process has started, until it is reaped. The thread that started
+// it must live as long, because the kernel kills such a program when that thread ends. Owned by one
+// thread.
 #ifndef NEREID_BACKENDS_SDK_PROCESS_CHILD_PROCESS_H_
 #define NEREID_BACKENDS_SDK_PROCESS_CHILD_PROCESS_H_
 
@@ -27,6 +27,9 @@ class ChildProcess {
   // process group, and no blocked or ignored signals. Nothing between fork and exec uses a lock
   // that another thread might hold.
   static Result<ChildProcess> Start(const Spec& spec);
+  // Takes over a child of this process that was started in another way and is not reaped yet.
+  // `output`: the parent's end of its pipe.
+  static ChildProcess Adopt(pid_t pid, nereid_ipc::UniqueFd output);
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;

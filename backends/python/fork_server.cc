@@ -1,0 +1,227 @@
+#include "backends/python/fork_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "backends/python/ipc/fork_message.h"
+#include "backends/sdk/log.h"
+
+namespace nereid_backend {
+namespace {
+
+using nereid_ipc::UniqueFd;
+using nereid_python::kForkDescriptors;
+
+// Importing numpy takes 0.1 s; from a slow network drive, seconds.
+constexpr std::chrono::seconds kPrepareLimit{30};
+// A fork takes a millisecond.
+constexpr int kForkLimitMs = 10'000;
+// Longer titles are cut: the message has to fit into the prepared process's buffer.
+constexpr size_t kLongestTitle = 255;
+
+struct Pipe {
+  UniqueFd reads;
+  UniqueFd writes;
+};
+
+std::optional<Pipe> MakePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+// The title and then an entry for each thread variable, NAME=VALUE, or NAME if it is not set; each
+// ends with a 0.
+std::string MessageOf(const ForkServer::Instance& instance) {
+  std::string message = instance.title.substr(0, kLongestTitle);
+  message += '\0';
+  const Variables variables(instance.threads);
+  for (const char* const name : kThreadVariables) {
+    message += name;
+    if (const auto value = variables.Get(name); value.has_value()) message += "=" + *value;
+    message += '\0';
+  }
+  return message;
+}
+
+bool Send(int socket, std::string* text, const std::array<int, kForkDescriptors>& descriptors) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(descriptors))] = {};
+  iovec piece{text->data(), text->size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  cmsghdr* const head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(descriptors));
+  std::memcpy(CMSG_DATA(head), descriptors.data(), sizeof(descriptors));
+  return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(text->size());
+}
+
+// The number of the process that writes it into the pipe; -1 if the pipe ends before.
+pid_t ReadPid(int pipe) {
+  pid_t pid = -1;
+  ssize_t got = 0;
+  do {
+    got = read(pipe, &pid, sizeof(pid));
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof(pid) && pid > 1 ? pid : -1;
+}
+
+bool Readable(int fd, int limit_ms) {
+  pollfd watched{fd, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = poll(&watched, 1, limit_ms);
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
+}  // namespace
+
+ForkServer::ForkServer(Spec spec)
+    : ProcessKeeper(StrCat("the fork server of '", spec.interpreter, "'")),
+      spec_(std::move(spec)) {}
+
+ForkServer::~ForkServer() { Stop(); }
+
+Result<ChildProcess> ForkServer::Start(const Instance& instance) {
+  if (const auto prepared = Prepared(); prepared != nullptr) {
+    if (std::optional<ChildProcess> forked = Fork(prepared->get(), instance); forked.has_value()) {
+      return std::move(*forked);
+    }
+  }
+  return StartProgram(instance);
+}
+
+Result<ChildProcess> ForkServer::StartProgram(const Instance& instance) const {
+  ChildProcess::Spec child;
+  child.executable = spec_.interpreter;
+  child.arguments = {spec_.main, std::to_string(getpid()), instance.title};
+  child.environment = spec_.environment;
+  child.environment.insert(child.environment.end(), instance.threads.begin(),
+                           instance.threads.end());
+  child.descriptors = instance.descriptors;
+  return ChildProcess::Start(child);
+}
+
+std::shared_ptr<const UniqueFd> ForkServer::Prepared() {
+  std::unique_lock lock(mu_);
+  const uint64_t earlier_starts = starts_++;
+  if (!spec_.forks || given_up_ || earlier_starts == 0) return nullptr;
+  if (earlier_starts == 1) {
+    lock.unlock();
+    const Error begun = Begin();
+    lock.lock();
+    if (!begun.ok()) state_ = State::kOver;
+    changed_.notify_all();
+  }
+  if (!changed_.wait_for(lock, kPrepareLimit, [&] { return state_ != State::kStarting; })) {
+    given_up_ = true;
+  }
+  return state_ == State::kReady ? connection_ : nullptr;
+}
+
+std::optional<ChildProcess> ForkServer::Fork(int prepared, const Instance& instance) {
+  std::optional<Pipe> output = MakePipe();
+  std::optional<Pipe> answer = MakePipe();
+  if (!output.has_value() || !answer.has_value()) return std::nullopt;
+  std::array<int, kForkDescriptors> descriptors{};
+  if (instance.descriptors.size() + 2 != descriptors.size()) return std::nullopt;
+  descriptors[0] = output->writes.get();
+  descriptors[1] = answer->writes.get();
+  std::copy(instance.descriptors.begin(), instance.descriptors.end(), descriptors.begin() + 2);
+  std::string message = MessageOf(instance);
+  if (!Send(prepared, &message, descriptors)) return std::nullopt;
+  output->writes.Reset();
+  answer->writes.Reset();
+  if (!Readable(answer->reads.get(), kForkLimitMs)) {
+    // It hangs. Its keeper ends it, and with it the pipe, unless it forks in the last moment.
+    shutdown(prepared, SHUT_RDWR);
+    if (!Readable(answer->reads.get(), kForkLimitMs)) return std::nullopt;
+  }
+  const pid_t pid = ReadPid(answer->reads.get());
+  if (pid < 0) return std::nullopt;
+  return ChildProcess::Adopt(pid, std::move(output->reads));
+}
+
+Result<ChildProcess> ForkServer::StartChild() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                 StrCat("no further socket can be had: ", std::strerror(errno)));
+  }
+  const UniqueFd theirs(ends[1]);
+  {
+    const std::lock_guard lock(mu_);
+    connection_ = std::make_shared<const UniqueFd>(ends[0]);
+  }
+  ChildProcess::Spec child;
+  child.executable = spec_.interpreter;
+  // The blanks are the place for the titles of forked processes.
+  child.arguments = {spec_.main, std::to_string(getpid()), nereid_python::kForkServerArgument,
+                     std::string(kLongestTitle, ' ')};
+  child.environment = spec_.environment;
+  for (const char* const name : kThreadVariables) {
+    child.environment.push_back(StrCat(name, "=1"));  // threads would not survive a fork
+  }
+  child.descriptors = {theirs.get()};
+  return ChildProcess::Start(child);
+}
+
+bool ForkServer::OnReadable() {
+  char ready = 0;
+  if (recv(connection_->get(), &ready, sizeof(ready), MSG_DONTWAIT) != sizeof(ready)) return false;
+  const std::lock_guard lock(mu_);
+  BecomeReady();
+  return true;
+}
+
+void ForkServer::OnOutput(std::string_view text) {
+  lines_.Add(text, [this](std::string_view line) { LogLine(line); });
+}
+
+void ForkServer::LogLine(std::string_view line) const {
+  NB_LOG_INFO("python, fork server of '", spec_.interpreter, "': ", line);
+}
+
+std::string ForkServer::Explain(std::string how) {
+  lines_.Flush([this](std::string_view line) { LogLine(line); });
+  return how;
+}
+
+std::shared_ptr<ForkServer> ForkServers::For(const Launch& launch, const std::string& main,
+                                             bool forks) {
+  ForkServer::Spec spec;
+  spec.interpreter = launch.interpreter;
+  spec.main = main;
+  spec.forks = forks;
+  spec.environment = launch.environment;
+  std::vector<std::string> key = spec.environment;
+  key.push_back(spec.interpreter);
+  key.push_back(main);
+  const std::lock_guard lock(mu_);
+  for (auto it = servers_.begin(); it != servers_.end();) {
+    it = it->second.expired() ? servers_.erase(it) : std::next(it);
+  }
+  std::weak_ptr<ForkServer>& known = servers_[std::move(key)];
+  std::shared_ptr<ForkServer> server = known.lock();
+  if (server == nullptr) {
+    server = std::make_shared<ForkServer>(std::move(spec));
+    known = server;
+  }
+  return server;
+}
+
+}  // namespace nereid_backend
