@@ -1,6 +1,7 @@
 #include "backends/python/python_process.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "backends/sdk/batch.h"
@@ -15,6 +16,8 @@ using nereid_python::ValueWriter;
 
 // How often the ring is emptied before the process's output is read.
 constexpr int kRounds = 4;
+// How long a process may take to exit after its finalize: its exit handlers have 1 s.
+constexpr std::chrono::seconds kExitLimit{2};
 
 }  // namespace
 
@@ -94,12 +97,19 @@ void PythonProcess::Finalize(uint64_t limit_ns) {
       if (!reader.TakeNone()) {
         NB_LOG_ERROR("finalize of instance '", instance_, "' failed: ", reader.Text());
       }
+      AwaitExit();
     } else if (!EndedWell(*life)) {
       NB_LOG_ERROR("instance '", instance_,
                    "' is ended before its finalize has ended: ", reply.error().message());
     }
   }
   Stop();
+}
+
+// The process waits until all that it has said is read, so its keeper has to listen until it ends.
+void PythonProcess::AwaitExit() {
+  std::unique_lock lock(mu_);
+  changed_.wait_for(lock, kExitLimit, [&] { return state_ == State::kOver; });
 }
 
 // The process may have ended before its reply was read.
@@ -153,13 +163,13 @@ void PythonProcess::OnOutput(std::string_view text) {
   lines_.Add(text, [this](std::string_view line) { LogLine(line); });
 }
 
+std::string PythonProcess::Who() {
+  const std::lock_guard lock(mu_);
+  return instance_.empty() ? StrCat("model '", spec_.model, "'") : instance_;
+}
+
 void PythonProcess::LogLine(std::string_view line) {
-  std::string who;
-  {
-    const std::lock_guard lock(mu_);
-    who = instance_.empty() ? StrCat("model '", spec_.model, "'") : instance_;
-  }
-  NB_LOG_INFO("python, ", who, ": ", line);
+  NB_LOG_INFO("python, ", Who(), ": ", line);
   last_lines_.emplace_back(line);
   if (last_lines_.size() > spec_.last_lines) last_lines_.pop_front();
 }
@@ -179,11 +189,6 @@ int PythonProcess::timeout_ms() {
   if (deadline_ == 0) return -1;
   const uint64_t now = NowNs();
   return now < deadline_ ? static_cast<int>((deadline_ - now) / 1'000'000) + 1 : 0;
-}
-
-uint64_t PythonProcess::grace_ns() {
-  const std::lock_guard lock(mu_);
-  return end_expected_ ? 2 * BackOff::kSecond : 0;
 }
 
 bool PythonProcess::OnTimeout() {
@@ -247,6 +252,7 @@ std::string PythonProcess::Explain(std::string how) {
 }
 
 void PythonProcess::OnEnded(const std::string& how) {
+  NB_LOG_VERBOSE("python, ", Who(), ": the process ", how);
   // Entries that the process wrote before its end still count.
   while (life_->calls->Take()) {
   }

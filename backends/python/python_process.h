@@ -71,13 +71,15 @@ class PythonProcess : public ProcessKeeper {
   int heard() const override { return life_->transport->doorbell(); }
   bool OnReadable() override;
   int timeout_ms() override;
-  // A process exits by itself only if it was told to end.
-  uint64_t grace_ns() override;
+  // Finalize has waited for it already.
+  uint64_t grace_ns() override { return 0; }
   bool OnTimeout() override;
   std::string Explain(std::string how) override;
   void OnEnded(const std::string& how) override;
 
+  std::string Who();  // for the log
   void LogLine(std::string_view line);
+  void AwaitExit();
   bool EndedWell(const Life& life);
   bool TakeReply();
   bool TakeCompleted(nereid_python::ValueReader* reply);

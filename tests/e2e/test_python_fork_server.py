@@ -200,3 +200,27 @@ def test_forking_can_be_turned_off(
     assert len({one["pid"] for one in ask(server, "m", 3)}) == 3
     assert fork_servers(server) == []
     assert "fork server" not in server.log_text()
+
+
+def test_processes_exit_by_themselves_when_their_model_is_unloaded(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_model(model_repository, "m", 3)
+    server = server_factory(
+        model_repository,
+        INTERPRETER,
+        "--model-control-mode=explicit",
+        "--load-model=m",
+        "--log-verbose=1",
+    )
+    ask(server, "m", 3)
+    raw_http.post_json(server.http_url, "/v2/repository/models/m/unload", {})
+    poll_until(
+        "the model to be unloaded",
+        lambda: "successfully unloaded 'm'" in server.log_text(),
+        SECONDS,
+        server.log_text,
+    )
+    log = server.log_text()
+    assert log.count("the process exited with status 0") == 3, log
+    assert fork_servers(server) == []
