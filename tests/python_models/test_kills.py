@@ -198,12 +198,13 @@ class Clients:
     def _run(self, model: str) -> dict[str, int]:
         counts = {"right": 0, "killed": 0, "lost": 0}
         while not self._stop.is_set():
-            answer = self._victims.ask_stream(X) if model == "streams" else self._victims.ask(model, X)
+            x = self._victims.fresh()
+            answer = self._victims.ask_stream(x) if model == "streams" else self._victims.ask(model, x)
             if answer.lost:
                 assert self._server_may_end.is_set(), f"{model}: no answer"
                 counts["lost"] += 1
                 break
-            check_answered(answer, X)
+            check_answered(answer, x)
             counts["right" if answer.error is None else "killed"] += 1
         return counts
 
