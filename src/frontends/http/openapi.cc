@@ -22,14 +22,12 @@ void WriteReference(absl::string_view schema, JsonWriter* w) {
   w->EndObject();
 }
 
-// A member of "content"; without `schema` its bytes are not described.
-void WriteMedia(absl::string_view type, const char* schema, JsonWriter* w) {
+// A member of "content".
+void WriteMedia(absl::string_view type, absl::string_view schema, JsonWriter* w) {
   w->Key(type);
   w->BeginObject();
-  if (schema != nullptr) {
-    w->Key("schema");
-    WriteReference(schema, w);
-  }
+  w->Key("schema");
+  WriteReference(schema, w);
   w->EndObject();
 }
 
@@ -71,7 +69,7 @@ void WriteRequest(const RouteDoc& doc, JsonWriter* w) {
   w->Key("content");
   w->BeginObject();
   WriteMedia(kJson, doc.request, w);
-  if (doc.form == BodyForm::kTensors) WriteMedia(kTensors, nullptr, w);
+  if (doc.form == BodyForm::kTensors) WriteMedia(kTensors, "BinaryTensors", w);
   w->EndObject();
   w->EndObject();
 }
@@ -85,12 +83,12 @@ void WriteAnswer(const RouteDoc& doc, JsonWriter* w) {
     w->Key("content");
     w->BeginObject();
     if (doc.form == BodyForm::kEvents) {
-      WriteMedia(kEvents, nullptr, w);
+      WriteMedia(kEvents, "Events", w);
     } else {
       WriteMedia(kJson, doc.response, w);
     }
-    if (doc.form == BodyForm::kTensors) WriteMedia(kTensors, nullptr, w);
-    if (doc.form == BodyForm::kHtml) WriteMedia(kHtml, nullptr, w);
+    if (doc.form == BodyForm::kTensors) WriteMedia(kTensors, "BinaryTensors", w);
+    if (doc.form == BodyForm::kHtml) WriteMedia(kHtml, "Page", w);
     w->EndObject();
   }
   w->EndObject();
@@ -105,7 +103,7 @@ void WriteError(const char* status, const char* description, bool events, JsonWr
   w->Key("content");
   w->BeginObject();
   WriteMedia(kJson, "Error", w);
-  if (events) WriteMedia(kEvents, nullptr, w);
+  if (events) WriteMedia(kEvents, "Events", w);
   w->EndObject();
   w->EndObject();
 }
@@ -116,6 +114,7 @@ void WriteResponses(const RouteDoc& doc, JsonWriter* w) {
   w->BeginObject();
   WriteAnswer(doc, w);
   WriteError("4XX", "The request is wrong, names something unknown, or is not allowed", events, w);
+  if (doc.server_error != nullptr) WriteError("500", doc.server_error, events, w);
   if (doc.may_be_unsupported) WriteError("501", "This server does not offer it", events, w);
   WriteError("503", "Not ready, or too much at a time: try again later", events, w);
   w->EndObject();

@@ -9,6 +9,17 @@ const char kOpenApiSchemas[] = R"json({
   "type": "object", "required": ["error"], "additionalProperties": true,
   "properties": {"error": {"type": "string", "description": "One sentence that says what is wrong."}}
 },
+"BinaryTensors": {
+  "type": "string", "contentMediaType": "application/octet-stream",
+  "description": "A JSON object as in application/json, and then the bytes of the tensors that have binary_data_size, in their order. The header Inference-Header-Content-Length is the length of the JSON."
+},
+"Events": {
+  "type": "string", "contentMediaType": "text/event-stream",
+  "description": "A line `data: ` with a JSON object for each response, and an empty line after it."
+},
+"Page": {
+  "type": "string", "contentMediaType": "text/html"
+},
 "Live": {
   "type": "object", "required": ["live"], "additionalProperties": false,
   "properties": {"live": {"type": "boolean"}, "error": {"type": "string"}}

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/strings/string_view.h"
 #include "frontends/http/openapi_schemas.h"
 
@@ -68,6 +69,35 @@ TEST(OpenApiTest, ARouteBecomesItsPaths) {
   EXPECT_THAT(json, HasSubstr(R"("requestBody":{"required":false,"content":{"application/json":)"
                               R"({"schema":{"$ref":"#/components/schemas/Ready"}}}})"));
   EXPECT_THAT(json, Not(HasSubstr("\"501\"")));
+  EXPECT_THAT(json, Not(HasSubstr("\"500\"")));
+}
+
+TEST(OpenApiTest, EachBodyHasASchemaThatExists) {
+  const std::string json = OpenApiDocument(AllRoutes(), "1.2");
+  for (const std::string form : {R"("application/json":{)", R"("application/octet-stream":{)",
+                                 R"("text/event-stream":{)", R"("text/html":{)"}) {
+    size_t found = 0;
+    for (size_t at = json.find(form); at != std::string::npos; at = json.find(form, at + 1)) {
+      constexpr absl::string_view kSchema = R"("schema":{"$ref":"#/components/schemas/)";
+      absl::string_view rest = absl::string_view(json).substr(at + form.size());
+      ASSERT_TRUE(absl::ConsumePrefix(&rest, kSchema)) << rest.substr(0, 80);
+      EXPECT_THAT(kOpenApiSchemas,
+                  HasSubstr("\n\"" + std::string(rest.substr(0, rest.find('"'))) + "\": {"));
+      ++found;
+    }
+    EXPECT_GT(found, 0u) << form;
+  }
+}
+
+TEST(OpenApiTest, OnlyRegisteringASegmentMayFailInTheServer) {
+  size_t routes = 0;
+  for (const HttpRoute& route : AllRoutes()) {
+    if (route.doc.server_error == nullptr) continue;
+    EXPECT_THAT(route.pattern, HasSubstr("/v2/systemsharedmemory"));
+    EXPECT_THAT(OpenApiDocument({&route, 1}, "1"), HasSubstr("\"500\":{"));
+    ++routes;
+  }
+  EXPECT_EQ(routes, 1u);
 }
 
 }  // namespace

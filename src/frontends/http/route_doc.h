@@ -24,6 +24,7 @@ struct RouteDoc {
   bool may_be_unsupported = false;  // 501 is possible
   // The parameters of the query as a JSON array of OpenAPI's parameters; null: there are none.
   const char* query = nullptr;
+  const char* server_error = nullptr;  // when 500 is possible; null: never
 };
 
 }  // namespace nereid

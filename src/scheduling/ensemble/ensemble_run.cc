@@ -521,7 +521,9 @@ void EnsembleRun::Do(Work work) noexcept {
   if (!work.start.empty()) StepQueue::Start(self, work.start);
   for (Call* const call : work.cancel) {
     try {
-      if (absl::Status s = call->request.Cancel(); !s.ok()) LOG_ERROR << s.message();
+      if (absl::Status s = call->request.Cancel(); !s.ok()) {
+        LOG_ERROR << call->request.About() << s.message();
+      }
     } catch (const std::bad_alloc&) {
       // The call is not cancelled: it runs to its end.
     }
