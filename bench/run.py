@@ -133,7 +133,8 @@ class Track:
         if files.segments is not None:
             files.segments.register(contestant.http)
         address = contestant.address(row.protocol)
-        return load(self.tools, row, files, address, contestant.pid, placement)
+        run = lambda: load(self.tools, row, files, address, contestant.pid, placement)  # noqa: E731
+        return compute.with_copy(run, contestant, row) if row.shared else run()
 
     def choose_original_options(self) -> None:
         """Tries the options of ORIGINAL_OPTIONS and keeps the faster."""

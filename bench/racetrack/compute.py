@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,10 @@ def compare(
         pauses = []
         for name in NAMES:
             server = running[name]
-            before = _computed(server.http, row)
+            before = computed(model_statistics(server.http, row.model.name), row.batch)
             run = load(tools, row, files, server.address(row.protocol), server.pid, placement)
-            found[name].append(us_per_batch(before, _computed(server.http, row)))
+            after = computed(model_statistics(server.http, row.model.name), row.batch)
+            found[name].append(us_per_batch(before, after))
             pauses.append(run["latency_us"]["p50"] - found[name][-1])
         found["loop"].append(alone(0))
         found["paused"].append(alone(max(1, round(pauses[0]))))
@@ -55,17 +56,36 @@ def us_per_batch(before: tuple[int, int], after: tuple[int, int]) -> float:
     """
     count, nanoseconds = after[0] - before[0], after[1] - before[1]
     if count <= 0:
-        raise RuntimeError("the server has executed no batch of this size")
+        raise RuntimeError("the server has executed no such batch")
     return nanoseconds / count / 1000
 
 
-def _computed(address: str, row: Row) -> tuple[int, int]:
+def model_statistics(address: str, model: str) -> dict[str, Any]:
+    """What a server answers about a model."""
     connection = http.client.HTTPConnection(address, timeout=10)
     try:
-        connection.request("GET", f"/v2/models/{row.model.name}/stats")
-        return computed(json.loads(connection.getresponse().read()), row.batch)
+        connection.request("GET", f"/v2/models/{model}/stats")
+        return json.loads(connection.getresponse().read())
     finally:
         connection.close()
+
+
+def with_copy(
+    run: Callable[[], dict[str, Any]], server: Contestant, row: Row
+) -> dict[str, Any]:
+    """What `run` measures, and the time per request in which the backend has written outputs."""
+    before = copied(model_statistics(server.http, row.model.name))
+    measured = run()
+    after = copied(model_statistics(server.http, row.model.name))
+    return {**measured, "copy_us": us_per_batch(before, after)}
+
+
+def copied(statistics: Mapping[str, Any]) -> tuple[int, int]:
+    """The number of requests so far, and the nanoseconds for which the backend has written their
+    outputs. The backend `identity` does nothing then but copy tensors."""
+    (model,) = statistics["model_stats"]
+    entry = model["inference_stats"]["compute_output"]
+    return int(entry.get("count", 0)), int(entry.get("ns", 0))
 
 
 def computed(statistics: Mapping[str, Any], batch: int) -> tuple[int, int]:

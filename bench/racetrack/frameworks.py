@@ -9,8 +9,6 @@ framework in a loop without pauses, with the batch size that the server formed.
 
 from __future__ import annotations
 
-import http.client
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +18,7 @@ import numpy as np
 import tritonclient.http
 
 from racetrack import machine
-from racetrack.compute import computed, us_per_batch
+from racetrack.compute import computed, model_statistics, us_per_batch
 from racetrack.contestants import Contestant, start
 from racetrack.entrants import Builder, Entrant
 from racetrack.load import Tools, load, run_json
@@ -59,15 +57,6 @@ def write_request(folder: Path, row: Row, address: str) -> Files:
     expect.write_bytes(answer.as_numpy(row.model.output_name).tobytes())
     body = folder / f"{row.model.name}-rows{row.batch}.body"
     return Files(body, expect, write_http_body(body, row, values), None, values.nbytes)
-
-
-def model_statistics(address: str, model: str) -> dict[str, Any]:
-    connection = http.client.HTTPConnection(address, timeout=10)
-    try:
-        connection.request("GET", f"/v2/models/{model}/stats")
-        return json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
 
 
 def batches(found: Mapping[str, Any]) -> tuple[int, int]:

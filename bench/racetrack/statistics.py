@@ -33,6 +33,7 @@ class Summary:
     p50_us: float
     p99_us: float
     cpu_us: float | None  # processor time of the server per request
+    copy_us: float | None  # time in which the backend copies the tensors of a request
     client_cpu: float  # highest of the runs, as a fraction of one core
     errors: int
 
@@ -47,13 +48,16 @@ def summarise(runs: Sequence[Run]) -> Summary:
     def middle(read: Any) -> float:
         return statistics.median(read(run) for run in runs)
 
-    with_cpu = all("server_cpu_us" in run for run in runs)
+    def where_known(key: str) -> float | None:
+        return middle(lambda run: run[key]) if all(key in run for run in runs) else None
+
     return Summary(
         throughput=middle(lambda run: run["throughput"]),
         throughput_spread=spread([run["throughput"] for run in runs]),
         p50_us=middle(lambda run: run["latency_us"]["p50"]),
         p99_us=middle(lambda run: run["latency_us"]["p99"]),
-        cpu_us=middle(lambda run: run["server_cpu_us"]) if with_cpu else None,
+        cpu_us=where_known("server_cpu_us"),
+        copy_us=where_known("copy_us"),
         client_cpu=max(run["client_cpu"] for run in runs),
         errors=sum(run["errors"] for run in runs),
     )

@@ -105,6 +105,34 @@ def limits_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return markdown_table(head, lines)
 
 
+SHARED_HEAD = (
+    "| row | copy µs, Nereid | original | CPU µs beyond the copy, Nereid | original | ratio |"
+)
+
+
+def shared_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What a server spends on requests with tensors in shared memory, without the backend's own copy;
+    empty if there are no such rows."""
+    lines = []
+    for row in rows:
+        result = race(row)
+        ours, peer = result.ours, result.peer
+        if None in (ours.copy_us, ours.cpu_us, peer.copy_us, peer.cpu_us):
+            continue
+        beyond = [side.cpu_us - side.copy_us for side in (ours, peer)]
+        lines.append(
+            [
+                f"{row['protocol'].upper()} {row['title']}, {row['concurrency']}",
+                number(ours.copy_us),
+                number(peer.copy_us),
+                number(beyond[0]),
+                number(beyond[1]),
+                times(ratio(*beyond)),
+            ]
+        )
+    return markdown_table(SHARED_HEAD, lines) if lines else ""
+
+
 def server_table(servers: Mapping[str, Mapping[str, Any]]) -> str:
     """Start-up and memory."""
     ours, peer = servers["nereid"], servers["original"]
@@ -189,6 +217,9 @@ def render(result: Result) -> str:
         parts.append(markdown_table(HEAD, [row_line(row) for row in rows]))
         if any(row.get("limit") for row in rows):
             parts.append("### How far from the limit\n\n" + limits_table(rows))
+        shared = shared_table(rows)
+        if shared:
+            parts.append("### Shared memory, beyond the copy\n\n" + shared)
     if result.get("compute"):
         lines = [compute_line(row) for row in result["compute"]]
         parts.append("## Compute time of a batch\n\n" + markdown_table(COMPUTE_HEAD, lines))

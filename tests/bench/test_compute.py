@@ -18,8 +18,15 @@ def test_it_finds_the_batch_size() -> None:
 
 def test_microseconds_are_those_between_two_readings() -> None:
     assert compute.us_per_batch((5, 6000), (7, 26000)) == 10
-    with pytest.raises(RuntimeError, match="no batch"):
+    with pytest.raises(RuntimeError, match="no such batch"):
         compute.us_per_batch((5, 6000), (5, 6000))
+
+
+def test_the_copy_is_the_time_of_outputs() -> None:
+    entry = {"compute_input": {"count": 3, "ns": 1}, "compute_output": {"count": 3, "ns": 600}}
+    assert compute.copied({"model_stats": [{"inference_stats": entry}]}) == (3, 600)
+    # A model that was never asked has no numbers.
+    assert compute.copied({"model_stats": [{"inference_stats": {"compute_output": {}}}]}) == (0, 0)
 
 
 def test_the_table_has_medians_and_ratios() -> None:

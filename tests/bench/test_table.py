@@ -62,6 +62,15 @@ def test_a_row_with_two_limits_has_a_line_for_each() -> None:
     assert "75%" in table.row_line(row)  # of the first
 
 
+def test_shared_memory_without_the_copy() -> None:
+    ours = [make_run(server_cpu_us=100.0, copy_us=80.0)]
+    row = make_row(ours, [make_run(server_cpu_us=130.0, copy_us=90.0)])
+    text = table.shared_table([row, make_row([make_run()], [make_run()])])
+    (line,) = text.splitlines()[2:]
+    assert "| 80.0 | 90.0 | 20.0 | 40.0 | 0.50× |" in line
+    assert table.shared_table([make_row([make_run()], [make_run()])]) == ""
+
+
 def test_a_limit_that_the_client_set_says_so() -> None:
     limit = {"what": "bare http echo", "runs": [make_run(client_cpu=0.95)]}
     text = table.limits_table([make_row([make_run()], [make_run()], limit=limit)])
