@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -69,14 +71,14 @@ bool Send(int socket, std::string* text, const std::array<int, kForkDescriptors>
          static_cast<ssize_t>(text->size());
 }
 
-// The number of the process that writes it into the pipe; -1 if the pipe ends before.
-pid_t ReadPid(int pipe) {
-  pid_t pid = -1;
+// The next number in the pipe; 0 at its end.
+pid_t ReadNumber(int pipe) {
+  pid_t number = 0;
   ssize_t got = 0;
   do {
-    got = read(pipe, &pid, sizeof(pid));
+    got = read(pipe, &number, sizeof(number));
   } while (got < 0 && errno == EINTR);
-  return got == sizeof(pid) && pid > 1 ? pid : -1;
+  return got == sizeof(number) ? number : 0;
 }
 
 bool Readable(int fd, int limit_ms) {
@@ -86,6 +88,27 @@ bool Readable(int fd, int limit_ms) {
     ready = poll(&watched, 1, limit_ms);
   } while (ready < 0 && errno == EINTR);
   return ready > 0;
+}
+
+// Waits for the answer to a message. The number of the new process; 0 if there is none.
+pid_t AwaitBirth(int answer, int prepared) {
+  pid_t born = 0;
+  bool hangs = false;
+  for (;;) {
+    if (!Readable(answer, kForkLimitMs)) {
+      if (std::exchange(hangs, true)) return 0;
+      // Its keeper ends it, and with it the pipe, unless it forks in the last moment.
+      shutdown(prepared, SHUT_RDWR);
+      continue;
+    }
+    const pid_t number = ReadNumber(answer);
+    if (number < 0) return -number;
+    if (number == 0) break;
+    born = number;
+  }
+  // It was killed before it could say that it is there.
+  if (born > 0) waitpid(born, nullptr, 0);
+  return 0;
 }
 
 }  // namespace
@@ -146,13 +169,8 @@ std::optional<ChildProcess> ForkServer::Fork(int prepared, const Instance& insta
   if (!Send(prepared, &message, descriptors)) return std::nullopt;
   output->writes.Reset();
   answer->writes.Reset();
-  if (!Readable(answer->reads.get(), kForkLimitMs)) {
-    // It hangs. Its keeper ends it, and with it the pipe, unless it forks in the last moment.
-    shutdown(prepared, SHUT_RDWR);
-    if (!Readable(answer->reads.get(), kForkLimitMs)) return std::nullopt;
-  }
-  const pid_t pid = ReadPid(answer->reads.get());
-  if (pid < 0) return std::nullopt;
+  const pid_t pid = AwaitBirth(answer->reads.get(), prepared);
+  if (pid == 0) return std::nullopt;
   return ChildProcess::Adopt(pid, std::move(output->reads));
 }
 

@@ -33,6 +33,7 @@ from support.raw_http2 import (
     PROTOCOL_ERROR,
     RST_STREAM,
     UNARY,
+    Frame,
     Http2Connection,
     frame,
     header_block,
@@ -45,6 +46,7 @@ from support.streaming import CANCELLED_LINE, add_repeat
 INFER = "/v2/models/echo/infer"
 SLOW_MILLISECONDS = 1500
 LARGE_VALUES = 3_000_000
+LAME_DUCK = "--lame-duck-secs=2"
 
 
 @pytest.fixture(scope="module")
@@ -295,6 +297,14 @@ def test_the_end_of_a_connection_cancels_a_stream(server: ServerProcess, url: st
 # -- connections -----------------------------------------------------------------------------------
 
 
+def become_lame_duck(server: ServerProcess) -> None:
+    server.send_signal(signal.SIGTERM)
+    poll_until(
+        "it is not ready",
+        lambda: raw_http.get(server.http_url, "/v2/health/ready").status == 503,
+    )
+
+
 @pytest.mark.parametrize("port", ["http", "grpc"])
 def test_shutdown(
     server_factory: ServerFactory, model_repository: ModelRepository, port: str
@@ -314,6 +324,64 @@ def test_shutdown(
         assert client.read_head(stream)[":status"] == "200"
         assert b'"data":[7.0]' in client.read_of(DATA, stream).payload
         client.read_to_end()
+    assert server.wait_exit() == 0
+
+
+@pytest.mark.parametrize("port", ["http", "grpc"])
+def test_a_lame_duck_serves_the_connections_it_has(
+    server_factory: ServerFactory, model_repository: ModelRepository, port: str
+) -> None:
+    """Clients are told to leave only when its time is over."""
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository, LAME_DUCK)
+    url = server.http_url if port == "http" else server.grpc_url
+
+    def is_head(got: Frame) -> bool:
+        assert got.kind != GOAWAY, "the client is told to leave, although it is served"
+        return got.kind == HEADERS
+
+    with Http2Connection(url) as client:
+        client.agree()
+        become_lame_duck(server)
+        ready = client.take_stream()
+        asked = request_headers("GET", "/v2/health/ready")
+        client.send(frame(HEADERS, END_HEADERS | END_STREAM, ready, asked))
+        head = client.read_until(is_head)
+        assert (head.stream, client.decode(head)[":status"]) == (ready, "503")
+        stream = begin(client, INFER, infer_body([7.0]))
+        head = client.read_until(is_head)
+        assert (head.stream, client.decode(head)[":status"]) == (stream, "200")
+        assert b'"data":[7.0]' in client.read_of(DATA, stream).payload
+        assert client.read_of(GOAWAY).error_code() == NO_ERROR
+        client.read_to_end()
+    assert server.wait_exit() == 0
+
+
+def test_a_lame_duck_loses_no_request_of_http1(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """One request after the other on one connection, until the server refuses or closes it."""
+    model_repository.add_identity("echo")
+    server = server_factory(model_repository, LAME_DUCK)
+    body = infer_body([7.0])
+    post = f"POST {INFER} HTTP/1.1\r\nHost: test\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    served = 0
+    with raw_http.RawConnection(server.http_url) as connection:
+        become_lame_duck(server)
+        while True:
+            try:
+                connection.send(post + body)
+                answer = connection.read_answer("POST")
+            except ConnectionError:
+                break
+            if answer.status == 503:
+                break
+            assert answer.json()["outputs"][0]["data"] == [7.0]
+            served += 1
+            if (answer.header("Connection") or "").lower() == "close":
+                break
+        assert "Waiting for in-flight requests" in server.log_text(), "it ended too early"
+    assert served > 0
     assert server.wait_exit() == 0
 
 

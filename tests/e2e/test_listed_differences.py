@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 import socket
+import sys
 from pathlib import Path
 
+import grpc
 import pytest
+from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 from conftest import ServerFactory
 from support import raw_http
@@ -14,6 +17,7 @@ from support.metrics import metric, read_metrics
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
 from support.stage import backend_directory
+from support.streaming import add_raw
 
 FAILURES = "nv_inference_request_failure"
 EXPLICIT_OWN = ("--model-control-mode=explicit", "--load-model=own")
@@ -107,3 +111,64 @@ def test_more_instances_of_a_sequence_model_need_a_load(
         assert load.status == 200, load.body
     assert server is not None
     assert server.log_text().count("loading: own:1") == loads
+
+
+@pytest.mark.parametrize("path", ["s3://bucket/models", "gs://bucket/models", "as://name/models"])
+def test_cloud_storage_is_not_read(server_factory: ServerFactory, path: str) -> None:
+    server = server_factory([], f"--model-repository={path}", wait_for=None)
+    assert server.wait_exit() == 1
+    assert f"repository path is not a valid directory: '{path}'" in server.log_text()
+
+
+# Each instance waits until both have come.
+MEETING = """
+import pathlib
+import time
+import uuid
+
+class TritonPythonModel:
+    def initialize(self, args):
+        folder = pathlib.Path(args["model_repository"]) / "here"
+        folder.mkdir(exist_ok=True)
+        (folder / uuid.uuid4().hex).touch()
+        end = time.monotonic() + 30
+        while len(list(folder.iterdir())) < 2:
+            if time.monotonic() > end:
+                raise RuntimeError("alone")
+            time.sleep(0.01)
+
+    def execute(self, requests):
+        return []
+"""
+
+
+def test_the_backend_says_whether_instances_start_together(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    group = "instance_group { kind: KIND_CPU count: 2 }"
+    folder = model_repository.add_identity("meeting", extra=group, backend="python")
+    (folder / "1" / "model.py").write_text(MEETING, encoding="utf-8")
+    server_factory(
+        model_repository,
+        f"--backend-config=python,python={sys.executable}",
+        env={"TRITON_PARALLEL_INSTANCE_LOADING": "0"},
+    )
+
+
+def test_no_variable_delays_grpc(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """With one that did, no answer would come before the deadline."""
+    model_repository.add_identity("echo")
+    names = ("PROCESS", "RESPONSE", "COMPLETE")
+    delays = {f"TRITONSERVER_DELAY_GRPC_{name}": "3600000" for name in names}
+    delays["TRITONSERVER_SERVER_DELAY_GRPC_RESPONSE_SEC"] = "3600"
+    server = server_factory(model_repository, env=delays)
+    with grpc.insecure_channel(server.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        request = service_pb2.ModelInferRequest(model_name="echo")
+        add_raw(request, "INPUT0", "FP32", [1.5])
+        answer = stub.ModelInfer(request, timeout=30)
+        assert answer.raw_output_contents == request.raw_input_contents
+        (answer,) = stub.ModelStreamInfer(iter([request]), timeout=30)
+        assert answer.infer_response.raw_output_contents == request.raw_input_contents

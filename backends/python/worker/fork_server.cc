@@ -93,6 +93,10 @@ pid_t ForkForParent() {
   return pid;
 }
 
+bool WriteNumber(int pipe, pid_t number) {
+  return write(pipe, &number, sizeof(number)) == sizeof(number);
+}
+
 // Gives the descriptors the numbers that a process has which was started as a program. Returns that
 // of the pipe for the process's own number.
 int TakeDescriptors(const Descriptors& given) {
@@ -112,8 +116,7 @@ int TakeDescriptors(const Descriptors& given) {
 void BecomeProcess(const Message& message, Birth* birth) {
   setpgid(0, 0);
   const int answer = TakeDescriptors(message.descriptors);
-  const pid_t pid = getpid();
-  if (write(answer, &pid, sizeof(pid)) != sizeof(pid)) _exit(1);
+  if (!WriteNumber(answer, -getpid())) _exit(1);
   close(answer);
   std::string_view rest = message.text;
   const auto next = [&rest] {
@@ -140,12 +143,15 @@ bool AwaitBirth(Birth* birth) {
   while (Receive(&message)) {
     if (IsWhole(message)) {
       PyOS_BeforeFork();
-      if (ForkForParent() == 0) {
+      const pid_t pid = ForkForParent();
+      if (pid == 0) {
         PyOS_AfterFork_Child();
         BecomeProcess(message, birth);
         return true;
       }
-      PyOS_AfterFork_Parent();  // without a child, the server sees that the pipe ends
+      PyOS_AfterFork_Parent();
+      // Without a child, the server sees that the pipe ends.
+      if (pid > 0) WriteNumber(message.descriptors[1], pid);
     }
     CloseAll(message.descriptors);
   }
