@@ -114,10 +114,10 @@ bool ClosePorts(Services* services, TimePoint deadline) {
 // Lets the world see that the server is not ready any more, for as long as the command line says.
 void BeLameDuck(const Settings& settings, Server* server) {
   if (settings.lame_duck == Duration::zero()) return;
+  server->BeginLameDuck();
   LOG_INFO << "not ready from now on; stopping in "
            << std::chrono::duration_cast<std::chrono::seconds>(settings.lame_duck).count()
            << " s (--lame-duck-secs)";
-  server->BeginLameDuck();
   std::this_thread::sleep_for(settings.lame_duck);
 }
 

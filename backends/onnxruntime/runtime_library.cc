@@ -21,8 +21,9 @@ Result<const OrtApiBase*> Open(const std::string& path, const std::string& where
   if (library == nullptr) {
     const std::string why = dlerror();
     return Error::NotFound(StrCat("no ONNX Runtime ", where, ": ", why,
-                                  " (`pip install onnxruntime` brings it to a Python environment; "
-                                  "the environment variable ",
+                                  " (`pip install onnxruntime` brings it to a Python environment, "
+                                  "the Debian package nereid-backend-onnxruntime to a system; the "
+                                  "environment variable ",
                                   kRuntimeVariable, " names a file)"));
   }
   const auto base = reinterpret_cast<decltype(&::OrtGetApiBase)>(dlsym(library, "OrtGetApiBase"));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -198,6 +199,11 @@ def compute_line(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def without_folder(option: str) -> str:
+    """`--key=/folder/file` as `--key=file`: where a file lay is of no interest."""
+    return re.sub(r"=/.*/", "=", option)
+
+
 def render(result: Result) -> str:
     """The whole Markdown page of a result file."""
     host, settings = result["host"], result["settings"]
@@ -207,7 +213,7 @@ def render(result: Result) -> str:
         f"{host['cores']} cores, {host['processor']}, {host['system']}; load average before the "
         f"run {load}. Medians of {settings['alternations']} alternations of "
         f"{settings['seconds']} s each; the original with "
-        f"{' '.join(settings['original_options']) or 'its default options'}.",
+        f"{' '.join(map(without_folder, settings['original_options'])) or 'its default options'}.",
     ]
     if host["load_average_before"][0] > 0.5:
         parts.append("**The machine was not quiet: other work ran beside this.**")

@@ -1,5 +1,6 @@
 #include "lifecycle/repository_list.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <memory>
@@ -43,8 +44,10 @@ absl::Status RepositoryList::Check() const {
   for (const std::string& path : layout.repositories) {
     const absl::StatusOr<std::vector<DirEntry>> entries = file_system_->ListDirectory(path);
     if (!entries.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("repository path is not a valid directory: '",
-                                                     path, "': ", entries.status().message()));
+      const bool cloud = absl::StrContains(path, "://");
+      return absl::InvalidArgumentError(absl::StrCat(
+          "repository path is not a valid directory: '", path, "': ", entries.status().message(),
+          cloud ? "; cloud storage is not supported: copy or mount it, and name that folder" : ""));
     }
   }
   for (const auto& [path, name] : layout.single_models) {

@@ -11,6 +11,7 @@ namespace nereid {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::StartsWith;
 
 TEST(RepositoryListTest, ThereMustBeARepository) {
@@ -27,6 +28,9 @@ TEST(RepositoryListTest, ARepositoryMustBeADirectory) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               StartsWith("repository path is not a valid directory: '/nowhere': "));
+  const absl::Status cloud = RepositoryList(&files, {"s3://bucket/models"}, false).Check();
+  EXPECT_THAT(std::string(cloud.message()),
+              EndsWith("; cloud storage is not supported: copy or mount it, and name that folder"));
 }
 
 TEST(RepositoryListTest, ModelsAreTheDirectoriesOfTheRepositories) {

@@ -62,6 +62,11 @@ def test_a_row_with_two_limits_has_a_line_for_each() -> None:
     assert "75%" in table.row_line(row)  # of the first
 
 
+def test_options_are_shown_without_folders(result: dict[str, Any]) -> None:
+    result["settings"]["original_options"] = ["--grpc-use-ssl=1", "--grpc-server-key=/a/b/key.pem"]
+    assert "the original with --grpc-use-ssl=1 --grpc-server-key=key.pem." in table.render(result)
+
+
 def test_shared_memory_without_the_copy() -> None:
     ours = [make_run(server_cpu_us=100.0, copy_us=80.0)]
     row = make_row(ours, [make_run(server_cpu_us=130.0, copy_us=90.0)])

@@ -303,6 +303,33 @@ def test_reflection_suffices_for_calls(server: ServerProcess) -> None:
     assert_echo(grpcurl("-plaintext", "-d", request, server.grpc_url, method))
 
 
+@pytest.mark.parametrize(
+    ("method", "request_body", "member", "expected"),
+    [
+        ("TraceSetting", {}, ("settings", "trace_level", "value"), ["OFF"]),
+        ("LogSettings", {}, ("settings", "log_info", "boolParam"), True),
+        ("RepositoryIndex", {}, ("models", 0, "name"), "echo"),
+        ("ModelStatistics", {"name": "echo"}, ("modelStats", 0, "name"), "echo"),
+        ("ModelMetadata", {"name": "echo"}, ("inputs", 0, "datatype"), "FP32"),
+        ("ModelConfig", {"name": "echo"}, ("config", "backend"), "identity"),
+        ("SystemSharedMemoryStatus", {}, (), {}),
+    ],
+)
+def test_reflection_suffices_for_each_method(
+    server: ServerProcess,
+    method: str,
+    request_body: dict[str, str],
+    member: tuple[str | int, ...],
+    expected: object,
+) -> None:
+    document = json.dumps(request_body)
+    answer = grpcurl("-plaintext", "-d", document, server.grpc_url, f"{SERVICE}/{method}")
+    value = json.loads(answer)
+    for key in member:
+        value = value[key]
+    assert value == expected
+
+
 # -- grpc-go's interop client ----------------------------------------------------------------------
 
 

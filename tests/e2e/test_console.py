@@ -11,59 +11,18 @@ import pytest
 
 from conftest import ServerFactory
 from support import raw_http
+from support.console import Console
 from support.nereid import start_nereid
 from support.poll import poll_until
-from support.raw_http import HttpAnswer
 from support.repository import ModelRepository
-from support.server_process import ServerProcess
 from support.stage import PROJECT_ROOT
 
-LINK = re.compile(r"^Console: http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{64})$", re.MULTILINE)
 DIST = PROJECT_ROOT / "console" / "dist"
 INFER = "/v2/models/echo/infer"
 REQUEST = {
     "id": "by-console",
     "inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [1], "data": [2.5]}],
 }
-
-
-class Console:
-    """A server's console port, asked with its token unless a test says otherwise."""
-
-    def __init__(self, server: ServerProcess) -> None:
-        link = poll_until(
-            "the console's link", lambda: LINK.search(server.stderr_text()), 60, server.log_text
-        )
-        assert link is not None
-        self.server = server
-        self.url = f"127.0.0.1:{link[1]}"
-        self.token = link[2]
-
-    def ask(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        token: str | None = None,
-        **headers: str,
-    ) -> HttpAnswer:
-        sent = {"Host": self.url, "Authorization": f"Bearer {token or self.token}", **headers}
-        return _request(self.url, method, path, body, sent)
-
-    def ask_without_token(self, path: str) -> HttpAnswer:
-        return _request(self.url, "GET", path, None, {"Host": self.url})
-
-
-def _request(
-    url: str, method: str, path: str, body: bytes | None, headers: dict[str, str]
-) -> HttpAnswer:
-    """Only with these headers: http.client would add its own Host."""
-    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-    if body is not None:
-        lines.append(f"Content-Length: {len(body)}")
-    with raw_http.RawConnection(url) as connection:
-        connection.send("\r\n".join([*lines, "", ""]).encode() + (body or b""))
-        return connection.read_answer(method)
 
 
 @pytest.fixture(scope="module")

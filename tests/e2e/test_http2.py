@@ -375,12 +375,12 @@ def test_a_lame_duck_loses_no_request_of_http1(
             except ConnectionError:
                 break
             if answer.status == 503:
+                assert answer.error().startswith("Server is stopping")
                 break
             assert answer.json()["outputs"][0]["data"] == [7.0]
             served += 1
             if (answer.header("Connection") or "").lower() == "close":
                 break
-        assert "Waiting for in-flight requests" in server.log_text(), "it ended too early"
     assert served > 0
     assert server.wait_exit() == 0
 

@@ -118,6 +118,7 @@ def test_cloud_storage_is_not_read(server_factory: ServerFactory, path: str) -> 
     server = server_factory([], f"--model-repository={path}", wait_for=None)
     assert server.wait_exit() == 1
     assert f"repository path is not a valid directory: '{path}'" in server.log_text()
+    assert "cloud storage is not supported: copy or mount it" in server.log_text()
 
 
 # Each instance waits until both have come.

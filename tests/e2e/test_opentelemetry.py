@@ -6,11 +6,14 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+import grpc
+import httpx
 import numpy as np
 import pytest
 import tritonclient.grpc
+from tritonclient.grpc import service_pb2_grpc
 
 from conftest import ServerFactory
 from support import raw_http
@@ -21,6 +24,7 @@ from support.otlp_collector import OtlpCollector, SentSpan
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
 from support.server_process import ServerProcess
+from support.streaming import add_repeat, add_testing, vector_request
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 PARENT_ID = "b7ad6b7169242424"
@@ -185,6 +189,69 @@ def test_the_callers_span_over_grpc(
     }
     server.stop()
     assert len(collector.spans()) == 3
+
+
+Send = Callable[[ServerProcess], None]
+
+
+def send_stream(server: ServerProcess) -> None:
+    with grpc.insecure_channel(server.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        request = vector_request("echo", "FP32", [1.0, 2.0])
+        for metadata in ((), (("traceparent", PARENT),)):
+            (answer,) = stub.ModelStreamInfer(iter([request]), metadata=metadata, timeout=30)
+            assert answer.error_message == ""
+
+
+def send_generate_stream(server: ServerProcess) -> None:
+    document = {"IN": [3, 4], "DELAY": [0, 0], "WAIT": 0}
+    for headers in ([], [("traceparent", PARENT)]):
+        path = "/v2/models/repeat/generate_stream"
+        answer = raw_http.post_json(server.http_url, path, document, headers=headers)
+        assert answer.body.count(b"data: ") == 2
+
+
+def send_http2(server: ServerProcess) -> None:
+    with httpx.Client(http1=False, http2=True, timeout=30) as client:
+        for headers in ({}, {"traceparent": PARENT}):
+            url = f"http://{server.http_url}/v2/models/echo/infer"
+            answer = client.post(url, json=echo_document(), headers=headers)
+            assert (answer.status_code, answer.http_version) == (200, "HTTP/2")
+
+
+@pytest.mark.parametrize("send", [send_stream, send_generate_stream, send_http2])
+def test_the_callers_span_over_other_ways(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector, send: Send
+) -> None:
+    """Each way sends a request without a caller's span first, which is not traced."""
+    add_repeat(models)
+    server = start(server_factory, models, collector.url, "rate=0")
+    send(server)
+    spans = collector.await_spans(3)
+    server.stop()
+    assert len(collector.spans()) == 3
+    assert {span.span.trace_id.hex() for span in spans} == {TRACE_ID}
+    assert only(spans, "InferRequest").span.parent_span_id.hex() == PARENT_ID
+
+
+def test_a_log_as_json_names_the_trace(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    """Lines about a request, here on answers that are refused, lead to its spans."""
+    add_testing(models, "twice", "answers_twice", data_type="FP32")
+    server = start(server_factory, models, collector.url, options=["--log-format=json"])
+    for number in range(2):
+        document = echo_document(id=f"r{number}")
+        raw_http.post_json(server.http_url, "/v2/models/twice/infer", document)
+    spans = [one for one in collector.await_spans(6) if one.name == "twice"]
+    server.stop()
+    traces = {one.attributes["triton.request_id"]: one.span.trace_id.hex() for one in spans}
+    assert len(set(traces.values())) == 2
+    lines = [json.loads(line) for line in server.log_text().splitlines()]
+    about = [line for line in lines if "request_id" in line]
+    assert {line["request_id"] for line in about} == {"r0", "r1"}
+    for line in about:
+        assert line["trace_id"] == traces[line["request_id"]]
 
 
 def test_the_batch_a_request_travelled_in(

@@ -11,10 +11,12 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import tritonclient.grpc
+from tritonclient.utils import InferenceServerException
 
 from conftest import ServerFactory
 from hostile.clients import assert_well_served
@@ -31,6 +33,11 @@ WHOLE = REGION + 2 * MARGIN
 OUTSIDE, INSIDE = 0xEE, 0x11
 SEGMENTS = 4
 NAMES = [f"r{i}" for i in range(SEGMENTS + 1)]
+LONGEST = WHOLE + 10 * PAGE  # what a segment has for a moment
+EDGES = [0, 1, PAGE - 1, PAGE, PAGE + 1, WHOLE - 1, WHOLE, WHOLE + 1, 2**63, 2**64 - 1]
+SIZES = [4, PAGE, PAGE + 4, REGION - 4, REGION, REGION + 4]
+# Milliseconds of an execution, in which regions are unregistered and truncated.
+DELAY = {"execute_delay_ms": "0-3"}
 
 
 class Segment:
@@ -67,11 +74,15 @@ class Segment:
 class Attack:
     """Actors that run until a time, each on a thread of its own. Any exception fails the test."""
 
-    def __init__(self, server: ServerProcess, segments: list[Segment]) -> None:
+    def __init__(self, server: ServerProcess, segments: list[Segment], longest: int) -> None:
         self.server = server
         self.segments = segments
+        self.longest = longest  # bytes that a segment may have at some time
         self.answers = 0
         self.refusals = 0
+        self.odd_regions = 0
+        self.overtaken = 0  # times that a region was unregistered while a request used it
+        self._asked: dict[str, set[object]] = {name: set() for name in NAMES}
         self._end = time.monotonic() + SECONDS
         self._errors: list[BaseException] = []
 
@@ -101,7 +112,7 @@ class Attack:
         if harm < 3:
             segment.truncate(dice.choice([0, 1, PAGE, MARGIN, MARGIN + 1, dice.randrange(WHOLE)]))
         elif harm == 3:
-            segment.truncate(WHOLE + dice.randrange(10 * PAGE))
+            segment.truncate(dice.randrange(WHOLE, LONGEST))
         elif harm == 4:
             segment.remove()
         segment.restore()
@@ -111,20 +122,51 @@ class Attack:
         name, segment = dice.choice(NAMES), dice.choice(self.segments)
         if dice.random() < 0.4:
             which = f"/region/{name}" if dice.random() < 0.9 else ""
+            before = set(self._asked[name])
             self.post(f"/v2/systemsharedmemory{which}/unregister", b"")
+            self.overtaken += bool(before & self._asked[name])
             return
-        body = json.dumps({"key": segment.key, "offset": MARGIN, "byte_size": REGION}).encode()
-        self.post(f"/v2/systemsharedmemory/region/{name}/register", body)
+        self.register(name, segment, MARGIN, REGION)
 
-    def post(self, path: str, body: bytes) -> None:
+    def surveyor(self, dice: random.Random) -> None:
+        """Registers at the edges of pages and of the segment, and beyond what 64 bits hold, under
+        a name of its own. What is accepted lies in the segment, and is used."""
+        segment, name = dice.choice(self.segments), f"odd{self.longest}"
+        offset, size = dice.choice(EDGES), dice.choice(EDGES)
+        fits = size > 0 and offset + size <= self.longest
+        status = self.register(name, segment, offset, size)
+        if self.longest == WHOLE:
+            assert (status == 200) == fits, (offset, size, status)
+        elif status == 200:
+            assert fits, (offset, size)
+        if status == 200:
+            self.odd_regions += 1
+            places = {
+                "shared_memory_region": name,
+                "shared_memory_offset": dice.choice([0, size - 1, size, max(size - 4, 0)]),
+                "shared_memory_byte_size": 4,
+            }
+            tensor = {"name": "INPUT0", "datatype": "FP32", "shape": [1], "parameters": places}
+            document = {"inputs": [tensor], "outputs": [{"name": "OUTPUT0"}]}
+            self.post("/v2/models/numbers/infer", json.dumps(document).encode())
+        self.post(f"/v2/systemsharedmemory/region/{name}/unregister", b"")
+
+    def register(self, name: str, segment: Segment, offset: int, size: int) -> int:
+        """The status of the answer."""
+        body = json.dumps({"key": segment.key, "offset": offset, "byte_size": size}).encode()
+        return self.post(f"/v2/systemsharedmemory/region/{name}/register", body)
+
+    def post(self, path: str, body: bytes) -> int:
         head = f"POST {path} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
         with RawConnection(self.server.http_url) as connection:
             connection.send(head.encode() + body)
-            assert connection.read_answer("POST").status in (200, 400, 500)
+            status = connection.read_answer("POST").status
+        assert status in (200, 400, 404, 500)
+        return status
 
     def user(self, dice: random.Random) -> None:
         """One inference at a boundary; its bytes come from inside the region, or are zeros."""
-        size = dice.choice([4, PAGE, PAGE + 4, REGION - 4, REGION, REGION + 4])
+        size = dice.choice(SIZES)
         offset = dice.choice([0, 4, PAGE, REGION - size, REGION - 4, REGION, REGION + 4, 2**64 - 4])
         places = {
             "shared_memory_region": dice.choice(NAMES),
@@ -152,38 +194,101 @@ class Attack:
             ],
         }
         body = json.dumps(document).encode()
-        model = "texts" if text else "numbers"
+        model = "texts" if text else dice.choice(["numbers", "delayed"])
         head = f"POST /v2/models/{model}/infer HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
-        with RawConnection(self.server.http_url) as connection:
-            connection.send(head.encode() + body)
-            answer = connection.read_answer("POST")
+        with self.asks(places["shared_memory_region"]):
+            with RawConnection(self.server.http_url) as connection:
+                connection.send(head.encode() + body)
+                answer = connection.read_answer("POST")
         if answer.status != 200:
             self.refusals += 1
             return
         self.answers += 1
         if not shared_output and not text:
-            tensor = np.frombuffer(answer.body[-size:], np.uint8)
-            assert set(np.unique(tensor)) <= {INSIDE, 0}, "bytes from outside the region"
+            assert_inside(np.frombuffer(answer.body[-size:], np.uint8))
+
+    @contextlib.contextmanager
+    def asks(self, name: object) -> Iterator[None]:
+        """Remembers that a request uses the region until the block ends."""
+        token = object()
+        users = self._asked[str(name)]
+        users.add(token)
+        try:
+            yield
+        finally:
+            users.discard(token)
+
+
+class GrpcAttack(Attack):
+    """The same misuse with the official client over gRPC."""
+
+    def grpc_user(self, dice: random.Random) -> None:
+        with tritonclient.grpc.InferenceServerClient(self.server.grpc_url) as client:
+            for _ in range(50):
+                try:
+                    self.step(client, dice)
+                except InferenceServerException as error:
+                    allowed = ("INVALID_ARGUMENT", "INTERNAL", "NOT_FOUND", "ALREADY_EXISTS")
+                    assert str(error.status()).endswith(allowed), error
+                    self.refusals += 1
+
+    def step(self, client: tritonclient.grpc.InferenceServerClient, dice: random.Random) -> None:
+        name, chance = dice.choice(NAMES), dice.random()
+        if chance < 0.1:
+            client.unregister_system_shared_memory(name)
+        elif chance < 0.3:
+            client.register_system_shared_memory(
+                name, dice.choice(self.segments).key, REGION, offset=MARGIN
+            )
+        else:
+            self.infer(client, name, dice)
+
+    def infer(
+        self, client: tritonclient.grpc.InferenceServerClient, name: str, dice: random.Random
+    ) -> None:
+        size = dice.choice(SIZES)
+        offset = max(0, dice.choice([0, 4, PAGE, REGION - size, REGION, 2**63 - 4]))
+        tensor = tritonclient.grpc.InferInput("INPUT0", [size // 4], "FP32")
+        tensor.set_shared_memory(name, size, offset)
+        output = tritonclient.grpc.InferRequestedOutput("OUTPUT0")
+        shared_output = dice.random() < 0.5
+        if shared_output:
+            output.set_shared_memory(dice.choice(NAMES), size, offset)
+        model = dice.choice(["numbers", "delayed"])
+        result = client.infer(model, [tensor], outputs=[output], client_timeout=60)
+        self.answers += 1
+        if not shared_output:
+            assert_inside(result.as_numpy("OUTPUT0").view(np.uint8))
+
+
+def assert_inside(tensor: np.ndarray) -> None:
+    assert set(np.unique(tensor)) <= {INSIDE, 0}, "bytes from outside the region"
 
 
 def test_a_client_that_misuses_its_memory(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
     model_repository.add_identity("numbers", "FP32", (-1,))
+    model_repository.add_identity("delayed", "FP32", (-1,), parameters=DELAY)
     model_repository.add_identity("texts", "STRING", (-1,))
     model_repository.add_identity("echo", "FP32", (-1,))
     server = server_factory(model_repository, "--allow-client-shm=true")
     segments = [Segment(str(i)) for i in range(SEGMENTS)]
     steady = Segment("steady")  # is never truncated, so that its margins show every stray write
-    attack = Attack(server, segments)
-    steadily = Attack(server, [steady])
+    attack = Attack(server, segments, LONGEST)
+    steadily = Attack(server, [steady], WHOLE)
+    others = GrpcAttack(server, [*segments, steady], LONGEST)
     try:
         with GoodClient(server.http_url), GoodGrpcClient(server.grpc_url):
             attack.run(
                 [attack.vandal, attack.vandal, attack.registrar, steadily.registrar]
+                + [attack.surveyor, steadily.surveyor, others.grpc_user]
                 + [attack.user] * 3
             )
-        assert attack.answers > 0 and attack.refusals > 0
+        for one in (attack, others):
+            assert one.answers > 0 and one.refusals > 0
+        assert attack.odd_regions > 0 and steadily.odd_regions > 0
+        assert attack.overtaken > 0
         assert set(steady.margins()) == {OUTSIDE}, "a byte outside the region was written"
         assert_well_served(server)
     finally:

@@ -13,6 +13,7 @@ import tritonclient.http
 
 from image.conftest import ContainerFactory, file_of
 from image.container import Container, Image, run_inside
+from support.console import Console
 from support.repository import ModelRepository
 from support.stage import EXAMPLE_MODELS
 
@@ -103,6 +104,13 @@ def test_it_serves_and_ends(slim: Image, containers: ContainerFactory, tmp_path:
     assert "signal 15 received: stopping" in container.log_text()
     done = run_inside(slim, ["nereid", "probe", f"--url={url}"], tmp_path)
     assert done.returncode == 1
+
+
+def test_the_console(slim: Image, containers: ContainerFactory) -> None:
+    command = ["nereid", "--model-repository=/models", "--console-port=0"]
+    container = containers(slim, {EXAMPLE_MODELS: "/models"}, command)
+    container.wait_for()
+    Console(container).check()
 
 
 def test_the_command_of_existing_manifests(slim: Image, containers: ContainerFactory) -> None:

@@ -16,6 +16,7 @@ import pytest
 import tritonclient.grpc as grpc
 import tritonclient.http as http
 
+from support.console import Console
 from support.minimal_root import MinimalRoot, minimal_archive
 from support.notify_socket import NotifySocket
 from support.poll import poll_until
@@ -240,9 +241,11 @@ def test_the_service_serves_from_its_folder(root: MinimalRoot, service: Service)
         for models in (False, True):
             if models:
                 add_models(root)
-            server = service.start(*FREE_PORTS.split(), **manager.environment)
+            options = [*FREE_PORTS.split(), "--console-port=0"]
+            server = service.start(*options, **manager.environment)
             assert manager.wait_for("READY")["READY"] == "1", server.log_text()
             server.wait_for()
+            Console(server).check()
             if models:
                 ask_over_both_protocols(server)
             # The process that was started is not the server, which is in a namespace of its own.
@@ -371,15 +374,21 @@ def test_wrong_architecture_of_a_package(
 
 @needs_root
 def test_an_upgrade_keeps_the_configuration(
-    root: MinimalRoot, packages: dict[str, Path], tmp_path: Path
+    root: MinimalRoot, packages: dict[str, Path], service: Service, tmp_path: Path
 ) -> None:
+    """The server that runs meanwhile goes on, since this root has no systemd to start it again."""
+    add_models(root)
+    server = service.start(*FREE_PORTS.split())
+    server.wait_for()
     settings = root.path / SETTINGS
     shipped = settings.read_text()
     settings.write_text(shipped + "# ours\n")
     depends = field(packages["nereid"], "Depends")
     depends = depends.replace("libtritonserver (= ", "libtritonserver (>= ")
     newer = changed(packages["nereid"], tmp_path, Version="99.0-1", Depends=depends)
-    root.install([newer])
+    said = root.install([newer]).stdout
+    assert "a server that is running keeps the old version until it is started again" in said
+    ask_over_both_protocols(server)
     assert root.run("dpkg-query", "-W", "-f=${Version}", "nereid").stdout == "99.0-1"
     assert settings.read_text() == shipped + "# ours\n"
     assert (root.path / MODELS).is_dir()
@@ -389,6 +398,9 @@ def test_an_upgrade_keeps_the_configuration(
 def test_nothing_is_left(root: MinimalRoot) -> None:
     """Runs last: takes the packages away, and the folder of models when it is empty."""
     names = [name for name in MOST_MEBIBYTES if name != "nereid-dev"]
+    for folder in ("var/cache/nereid", "var/log/nereid"):  # the service makes them
+        (root.path / folder).mkdir(exist_ok=True)
+        (root.path / folder / "file").touch()
     kept = root.path / MODELS / "mine"
     kept.mkdir()
     text = root.run("apt-get", "-qq", "purge", "--yes", *names).stdout

@@ -20,8 +20,10 @@ PACKAGING = {"pip", "setuptools", "pkg_resources", "_distutils_hack"}
 
 
 def interpreters() -> list[str]:
-    """That of the tests, and the newest other that the machine has, if there is one."""
+    """That of the tests, and the newest other that the machine has. CI has one."""
     others = [Path(path) for path in os.environ.get("NEREID_PYTHONS", "").split(os.pathsep) if path]
+    if not others and os.environ.get("CI") == "true":
+        raise RuntimeError("NEREID_PYTHONS names no second Python")
     newest = sorted(others, key=lambda path: int(path.parts[-3].split(".")[1]))[-1:]
     return [sys.executable, *map(str, newest)]
 

@@ -12,14 +12,16 @@ import numpy as np
 import tritonclient.grpc
 import tritonclient.http
 
+from support.console import Console
 from support.nereid import FREE_PORTS
 from support.server_process import ServerProcess
-from support.stage import EXAMPLE_MODELS
+from support.stage import EXAMPLE_MODELS, PROJECT_ROOT
 from python_wheel.conftest import Environment, make_environment
 
 MOST_MEGABYTES = 12
 
 FUNCTION = Path(__file__).with_name("function.py")
+EXAMPLE = PROJECT_ROOT / "examples" / "embedding" / "python" / "in_process.py"
 
 
 def test_its_content(wheel: Path) -> None:
@@ -32,6 +34,7 @@ def test_its_content(wheel: Path) -> None:
         "nereid/_native.pyi",
         "nereid/py.typed",
         "nereid/_server/bin/nereid",
+        "nereid/_server/libexec/nereid-backend-check",
         "nereid/_server/lib/libtritonserver.so",
         "nereid/_server/include/triton/core/tritonserver.h",
         "nereid/_server/backends/onnxruntime/libtriton_onnxruntime.so",
@@ -48,11 +51,20 @@ def test_the_program(environment: Environment) -> None:
     assert environment.run("python", "-m", "nereid", "check", str(EXAMPLE_MODELS)).returncode == 0
 
 
+def test_a_backend_is_checked(environment: Environment) -> None:
+    where = "import nereid, pathlib; print(pathlib.Path(nereid.__file__).parent / '_server')"
+    installed = environment.run("python", "-c", where).stdout.strip()
+    library = f"{installed}/backends/identity/libtriton_identity.so"
+    done = environment.run("nereid", "backend-check", library, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_onnx_models(environment: Environment, tmp_path: Path) -> None:
     command = [environment.folder / "bin" / "nereid", f"--model-repository={EXAMPLE_MODELS}", *FREE_PORTS]
-    server = ServerProcess(command, tmp_path, environment.variables())
+    server = ServerProcess([*command, "--console-port=0"], tmp_path, environment.variables())
     try:
         server.wait_for()
+        Console(server).check()
         image = np.zeros((1, 64), np.float32)
         for protocol, url in ((tritonclient.http, server.http_url), (tritonclient.grpc, server.grpc_url)):
             with protocol.InferenceServerClient(url) as client:
@@ -75,6 +87,33 @@ def test_in_the_process(environment: Environment) -> None:
         "    print(np.asarray(answer['probabilities']).shape)\n"
     )
     assert environment.run("python", "-c", program).stdout == "(1, 10)\n"
+
+
+def test_ports_in_the_process(environment: Environment) -> None:
+    program = (
+        "import nereid, urllib.request\n"
+        f"with nereid.Server(models={str(EXAMPLE_MODELS)!r}, http_port=0) as server:\n"
+        "    url = f'http://127.0.0.1:{server.http_port}/v2/models/digits/ready'\n"
+        "    print(urllib.request.urlopen(url).read().decode())\n"
+    )
+    assert '"ready":true' in environment.run("python", "-c", program).stdout
+
+
+def test_the_example_for_embedding(environment: Environment) -> None:
+    """Requests, asyncio, streams, sequences, metrics: with nothing but the wheel."""
+    said = environment.run("python", str(EXAMPLE)).stdout
+    assert said.startswith("digit: 3\nof 100 answers right: 100\ncountdown: [3, 2, 1]\n"), said
+
+
+def test_the_names_of_the_original(environment: Environment) -> None:
+    program = (
+        "from nereid import tritonserver\n"
+        f"options = tritonserver.Options(model_repository={str(EXAMPLE_MODELS)!r})\n"
+        "server = tritonserver.Server(options).start(wait_until_ready=True)\n"
+        "print(server.model('digits').ready())\n"
+        "server.stop()\n"
+    )
+    assert environment.run("python", "-c", program).stdout == "True\n"
 
 
 def test_without_onnx_runtime(environment: Environment) -> None:

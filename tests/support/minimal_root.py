@@ -109,7 +109,7 @@ class MinimalRoot:
     def files(self) -> set[str]:
         """All paths, but those of apt and dpkg themselves and of the running system."""
         excluded = {"proc", "sys", "dev", "run", "tmp", "packages"}
-        own = ("var/lib/dpkg", "var/lib/apt", "var/cache", "var/log")
+        own = ("var/lib/dpkg", "var/lib/apt", "var/cache/apt", "var/cache/debconf", "var/log/apt")
         found = set()
         for folder, folders, names in os.walk(self.path):
             place = os.path.relpath(folder, self.path)

@@ -114,9 +114,12 @@ TEST_F(AdaptivePolicyTest, LargeBatchesThatMakeTheirRequestsLateAreNotMade) {
   }
   EXPECT_LT(policy_.plan().max_units, 8u);
   const FakeQueue queue(std::vector<Item>(8));
-  EXPECT_EQ(DecideAfter(Duration(0), queue).take, policy_.plan().max_units);
+  const BatchDecision limited = DecideAfter(Duration(0), queue);
+  EXPECT_EQ(limited.take, policy_.plan().max_units);
+  EXPECT_EQ(limited.why, Why::kTarget);
   // The limit does not apply to requests that are late in any case.
-  EXPECT_EQ(DecideAfter(kTarget, queue).take, 8u);
+  const BatchDecision late = DecideAfter(kTarget, queue);
+  EXPECT_EQ(late.take, 8u);
 }
 
 TEST_F(AdaptivePolicyTest, ARequestLargerThanEveryBatchRunsAlone) {

@@ -83,6 +83,21 @@ TEST_F(RecordedWaitsTest, ReasonsOfSeveralBatches) {
                                                     "shape_change:1", "delay_over:1"));
 }
 
+TEST_F(RecordedWaitsTest, FullBatches) {
+  Use(Model().MaxBatch(4).Batching({}, kDelay));
+  for (int i = 0; i < 5; ++i) Enqueue();
+  clock_.Advance(microseconds(10));
+  Run(microseconds(100));
+  // The next request would not fit.
+  Enqueue(2);
+  Enqueue(2);
+  Run(microseconds(100));
+  EXPECT_THAT(RecordedBatches(*model_), ElementsAre("full:4", "full:2"));
+  EXPECT_EQ(Micros("3", Phase::kQueue), 10);
+  EXPECT_EQ(Micros("4", Phase::kQueue), 110);
+  EXPECT_EQ(Micros("5", Phase::kQueue), 0);
+}
+
 TEST_F(RecordedWaitsTest, ARequestThatTimesOutHasOnlyWaited) {
   Timer timer(&clock_);
   QueuePolicy policy;
