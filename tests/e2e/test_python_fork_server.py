@@ -47,7 +47,10 @@ class TritonPythonModel:
         (request,) = requests
         wanted = int(pb_utils.get_input_tensor_by_name(request, "X").as_numpy()[0])
         (self.marks / str(os.getpid())).touch()
+        deadline = time.monotonic() + 20
         while len(list(self.marks.iterdir())) < wanted:
+            if time.monotonic() > deadline:
+                raise RuntimeError("the other instances do not work")
             time.sleep(0.001)
         square = np.ones((400, 400))
         told = {
@@ -123,8 +126,10 @@ def test_instances_are_processes_of_their_own(
     for what in ("pid", "numpy random", "random"):
         assert len({one[what] for one in told}) == 4, what
     assert all(one["right"] for one in told)
-    # The first is the process that completed the configuration.
-    assert sorted(one["command"] for one in told) == ["m", "m_0_1", "m_0_2", "m_0_3"]
+    # One is the process that completed the configuration.
+    titles = sorted(one["command"] for one in told)
+    assert titles[0] == "m"
+    assert set(titles[1:]) < {"m_0_0", "m_0_1", "m_0_2", "m_0_3"}
 
 
 def test_processes_have_their_own_number_of_threads(
@@ -167,8 +172,8 @@ def test_processes_outlive_the_prepared_one(
     os.kill(max(before), signal.SIGKILL)
     forget_processes(model_repository, "m")
     poll_until(
-        "the instance to be back",
-        lambda: raw_http.request(server.http_url, "GET", "/v2/models/m/ready").status == 200,
+        "the end to be noticed",
+        lambda: "the process of Python model 'm' ended by signal 9" in server.log_text(),
         SECONDS,
         server.log_text,
     )
