@@ -21,8 +21,8 @@
 
 namespace nereid_backend {
 
-// The keeper's thread is the parent of the forked processes, too, as far as the kernel is concerned,
-// so they end with this object.
+// The keeper's thread is the parent of the forked processes, too, as far as the kernel is
+// concerned, so they end with this object.
 class ForkServer final : public ProcessKeeper {
  public:
   struct Spec {

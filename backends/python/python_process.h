@@ -25,9 +25,9 @@ class PythonProcess : public ProcessKeeper {
   struct Spec {
     std::shared_ptr<ForkServer> starter;
     std::vector<std::string> threads;  // as ForkServer::Instance has them
-    std::string model;            // for messages
-    uint64_t start_limit_ns = 0;  // limit for commands before the first request
-    size_t last_lines = 20;       // lines of its output shown in the error when it ends
+    std::string model;                 // for messages
+    uint64_t start_limit_ns = 0;       // limit for commands before the first request
+    size_t last_lines = 20;            // lines of its output shown in the error when it ends
     TRITONSERVER_Server* server = nullptr;
   };
   // One process, from its start to its end.

@@ -105,9 +105,8 @@ Result<PythonSettings> PythonSettings::FromJson(const Json& cmdline, const Varia
                                   cmdline["install-requirements"].AsString()));
   }
   if (cmdline.Has("fork-server")) {
-    NB_ASSIGN_OR_RETURN(
-        settings.fork_server,
-        ParseBool("backend setting 'fork-server'", cmdline["fork-server"].AsString()));
+    NB_ASSIGN_OR_RETURN(settings.fork_server, ParseBool("backend setting 'fork-server'",
+                                                        cmdline["fork-server"].AsString()));
   }
   settings.requirements_cache = cmdline.Has("requirements-cache")
                                     ? cmdline["requirements-cache"].AsString()

@@ -14,8 +14,8 @@
 
 namespace nereid_backend {
 
-// The variables with the number of threads of numerical libraries. The first also applies to the other
-// libraries unless their own variables are set.
+// The variables with the number of threads of numerical libraries. The first also applies to the
+// other libraries unless their own variables are set.
 inline constexpr std::array<const char*, 4> kThreadVariables = {
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
 

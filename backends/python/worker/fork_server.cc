@@ -71,10 +71,10 @@ bool IsWhole(const Message& message) {
          message.descriptors.back() != kNone;
 }
 
-// A fork whose child belongs to this process's parent, as fork() cannot: the server waits for it, and
-// it ends with the server's thread and not with this process. Handlers of pthread_atfork do not run;
-// they matter for locks and threads of others, and this is the only thread. Otherwise it does what
-// the C library's fork does.
+// A fork whose child belongs to this process's parent, as fork() cannot: the server waits for it,
+// and it ends with the server's thread and not with this process. Handlers of pthread_atfork do not
+// run; they matter for locks and threads of others, and this is the only thread. Otherwise it does
+// what the C library's fork does.
 pid_t ForkForParent() {
   void* robust_list = nullptr;
   size_t robust_size = 0;
@@ -85,10 +85,9 @@ pid_t ForkForParent() {
   if (prctl(PR_GET_TID_ADDRESS, &number) == 0 && number != nullptr) {
     flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
   }
-  // The last two arguments are the address of the number and the thread's storage, whose order depends
-  // on the processor; the latter is not looked at.
-  const auto pid =
-      static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, nullptr, number, number));
+  // The last two arguments are the address of the number and the thread's storage, whose order
+  // depends on the processor; the latter is not looked at.
+  const auto pid = static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, nullptr, number, number));
   if (pid == 0 && robust_list != nullptr) syscall(SYS_set_robust_list, robust_list, robust_size);
   return pid;
 }

@@ -16,8 +16,8 @@ struct Birth {
 // Tells the server that this process is prepared. False if the server does not listen.
 bool ReportPrepared();
 // Forks a process for each message of the server, and returns in it. In the prepared process, it
-// returns only when the server has closed the connection: false. REQUIRES: the GIL, and that this is
-// the only thread.
+// returns only when the server has closed the connection: false. REQUIRES: the GIL, and that this
+// is the only thread.
 bool AwaitBirth(Birth* birth);
 
 }  // namespace nereid_python::worker

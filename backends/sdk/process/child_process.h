@@ -1,6 +1,6 @@
-// ChildProcess: a program that this process has started, until it is reaped. The thread that started
-// it must live as long, because the kernel kills such a program when that thread ends. Owned by one
-// thread.
+// ChildProcess: a program that this process has started, until it is reaped. The thread that
+// started it must live as long, because the kernel kills such a program when that thread ends.
+// Owned by one thread.
 #ifndef NEREID_BACKENDS_SDK_PROCESS_CHILD_PROCESS_H_
 #define NEREID_BACKENDS_SDK_PROCESS_CHILD_PROCESS_H_
 

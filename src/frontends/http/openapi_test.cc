@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "frontends/http/openapi_schemas.h"
 
 namespace nereid {

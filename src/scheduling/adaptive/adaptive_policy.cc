@@ -76,8 +76,7 @@ BatchDecision AdaptivePolicy::Decide(const BatchPolicy& rules, const QueueView& 
     decision.why = cursor->closed_why;
   } else if (cursor->units >= plan().max_units) {
     // The plan may have chosen smaller batches than the model allows.
-    decision.why =
-        plan().max_units < rules.max_units() ? BatchReason::kTarget : BatchReason::kFull;
+    decision.why = plan().max_units < rules.max_units() ? BatchReason::kTarget : BatchReason::kFull;
   } else if (now >= due) {
     const bool delays = plan().delay > Duration(0);
     decision.why = delays ? BatchReason::kDelayOver : BatchReason::kIdleInstance;
