@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ class Track:
         if files.segments is not None:
             files.segments.register(contestant.http)
         address = contestant.address(row.protocol)
-        run = lambda: load(self.tools, row, files, address, contestant.pid, placement)  # noqa: E731
+        run = partial(load, self.tools, row, files, address, contestant.pid, placement)
         return compute.with_copy(run, contestant, row) if row.shared else run()
 
     def choose_original_options(self) -> None:

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -59,9 +60,10 @@ bool Receive(Message* message) {
   message->text.assign(text, (received.msg_flags & MSG_TRUNC) != 0 ? 0 : static_cast<size_t>(got));
   message->descriptors.fill(kNone);
   const cmsghdr* const head = CMSG_FIRSTHDR(&received);
-  if (head != nullptr && head->cmsg_type == SCM_RIGHTS &&
-      head->cmsg_len == CMSG_LEN(sizeof(Descriptors))) {
-    std::memcpy(message->descriptors.data(), CMSG_DATA(head), sizeof(Descriptors));
+  if (head != nullptr && head->cmsg_type == SCM_RIGHTS) {
+    // Fewer come where this process may have no more; they are closed again.
+    const size_t bytes = std::min<size_t>(head->cmsg_len - CMSG_LEN(0), sizeof(Descriptors));
+    std::memcpy(message->descriptors.data(), CMSG_DATA(head), bytes);
   }
   return true;
 }
