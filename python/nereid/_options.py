@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Type, Union
 
 from . import _native
 from ._enums import InstanceGroupKind, LogFormat, ModelControlMode, RateLimitMode
@@ -46,7 +46,7 @@ class Options:
     by its name, such as ``"explicit"``.
     """
 
-    model_repository: Union[None, Path, List[Path]] = field(default_factory=list)
+    model_repository: Union[None, Path, Sequence[Path]] = field(default_factory=list)
     """Folders of models."""
     server_id: str = "nereid"
     model_control_mode: ModelControlMode = ModelControlMode.NONE
@@ -145,9 +145,11 @@ class Options:
 
     def _repositories(self) -> List[Path]:
         given = self.model_repository
-        if given is None or (isinstance(given, (list, tuple)) and not given):
+        if isinstance(given, (str, os.PathLike)):
+            return [given]
+        if not given:
             raise InvalidArgumentError("there is no model repository: name a folder of models")
-        return list(given) if isinstance(given, (list, tuple)) else [given]
+        return list(given)
 
 
 _MODES: Dict[str, Type[IntEnum]] = {

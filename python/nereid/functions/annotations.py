@@ -36,7 +36,7 @@ class SignatureError(TypeError):
     """The tensors of a function do not follow from its annotations, or contradict them."""
 
 
-def input_of(name: str, parameter: inspect.Parameter, call: Callable) -> TensorSpec:
+def input_of(name: str, parameter: inspect.Parameter, call: Callable[..., Any]) -> TensorSpec:
     """The tensor of a parameter of `call`, the function `name`."""
     what = f"the parameter '{parameter.name}' of '{name}'"
     if parameter.annotation is inspect.Parameter.empty:
@@ -44,7 +44,7 @@ def input_of(name: str, parameter: inspect.Parameter, call: Callable) -> TensorS
     return _spec(_evaluated(parameter.annotation, call, what), what)
 
 
-def outputs_of(name: str, annotation: Any, call: Callable) -> dict[str, TensorSpec]:
+def outputs_of(name: str, annotation: Any, call: Callable[..., Any]) -> dict[str, TensorSpec]:
     """The tensors of what `call` returns or yields: of a TypedDict one for each key, otherwise one."""
     what = f"the result of '{name}'"
     if annotation is inspect.Signature.empty:
@@ -58,7 +58,7 @@ def outputs_of(name: str, annotation: Any, call: Callable) -> dict[str, TensorSp
     return {ONLY_OUTPUT: _spec(found, what)}
 
 
-def _evaluated(annotation: Any, call: Callable, what: str) -> Any:
+def _evaluated(annotation: Any, call: Callable[..., Any], what: str) -> Any:
     if not isinstance(annotation, str):
         return annotation
     function = inspect.unwrap(getattr(call, "__func__", call))

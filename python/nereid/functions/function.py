@@ -9,15 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional, TypeVar, Union
 
-from . import annotations
-from .annotations import ONLY_OUTPUT, SignatureError
+from .annotations import ONLY_OUTPUT, SignatureError, input_of, outputs_of
 from .tensor_spec import TensorSpec
 
 _SETTINGS = "__nereid_function__"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 DEFAULT_MAX_BATCH_SIZE = 64
 
-Target = TypeVar("Target", bound=Callable)
+Target = TypeVar("Target", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ def model_of(target: Any) -> FunctionModel:
     )
 
 
-def _called(target: Any) -> Callable:
+def _called(target: Any) -> Callable[..., Any]:
     """The function behind the target."""
     if inspect.isclass(target):
         if "__call__" not in dir(target) or not inspect.isfunction(target.__call__):
@@ -141,7 +140,7 @@ def _called(target: Any) -> Callable:
 
 
 def _name_of(target: Any, settings: _Settings) -> str:
-    name = settings.name or getattr(target, "__name__", type(target).__name__)
+    name = settings.name or str(getattr(target, "__name__", type(target).__name__))
     if not _NAME.fullmatch(name):
         raise ValueError(
             f"a model cannot be called '{name}'; give nereid.function(name=...) "
@@ -160,14 +159,14 @@ def _parameters(name: str, signature: inspect.Signature, skip_self: bool) -> dic
 
 
 def _inputs(
-    name: str, settings: _Settings, parameters: Mapping[str, inspect.Parameter], call: Callable
+    name: str, settings: _Settings, parameters: Mapping[str, inspect.Parameter], call: Callable[..., Any]
 ) -> dict[str, TensorSpec]:
     rest = [key for key, found in parameters.items() if found.kind is found.VAR_KEYWORD]
     named = {key: found for key, found in parameters.items() if key not in rest}
     if settings.inputs is None:
         if rest:
             raise SignatureError(f"'{name}' takes any names (**{rest[0]}): give nereid.function(inputs=...)")
-        return _nonempty(name, {key: annotations.input_of(name, found, call) for key, found in named.items()})
+        return _nonempty(name, {key: input_of(name, found, call) for key, found in named.items()})
     inputs = _checked(name, "inputs", settings.inputs)
     if missing := [key for key, found in named.items() if found.default is found.empty and key not in inputs]:
         raise SignatureError(f"the parameter '{missing[0]}' of '{name}' is not among its inputs {sorted(inputs)}")
@@ -183,10 +182,10 @@ def _nonempty(name: str, inputs: dict[str, TensorSpec]) -> dict[str, TensorSpec]
 
 
 def _outputs(
-    name: str, settings: _Settings, signature: inspect.Signature, call: Callable
+    name: str, settings: _Settings, signature: inspect.Signature, call: Callable[..., Any]
 ) -> dict[str, TensorSpec]:
     if settings.outputs is None:
-        return annotations.outputs_of(name, signature.return_annotation, call)
+        return outputs_of(name, signature.return_annotation, call)
     if isinstance(settings.outputs, TensorSpec):
         return {ONLY_OUTPUT: settings.outputs}
     outputs = _checked(name, "outputs", settings.outputs)

@@ -67,7 +67,7 @@ class TensorSpec:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("a TensorSpec cannot be changed")
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         dtype = str if self.is_text else bytes if self.data_type == "BYTES" else self.dtype
         return _rebuild, (dtype, self.shape, self.scalar)
 

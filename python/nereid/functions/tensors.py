@@ -95,5 +95,5 @@ def _kind(value: Any) -> str:
     return "None" if value is None else f"an object of type {type(value).__name__}"
 
 
-def _names(mapping: Mapping) -> str:
+def _names(mapping: Mapping[str, Any]) -> str:
     return ", ".join(sorted(map(repr, mapping)))

@@ -23,7 +23,7 @@ _FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
 class TritonPythonModel:
     """Calls the function. `execute` runs on one thread; coroutines run on the thread of `_loop`."""
 
-    def initialize(self, args: dict) -> None:
+    def initialize(self, args: dict[str, str]) -> None:
         with open(os.path.join(pb_utils.get_model_dir(), PICKLE), "rb") as file:
             self._model = pickle.load(file)
         target = self._model.target() if self._model.makes_instance else self._model.target
@@ -38,7 +38,7 @@ class TritonPythonModel:
         if hasattr(self._target, "teardown"):
             self._target.teardown()
 
-    def execute(self, requests: list) -> Any:
+    def execute(self, requests: list[Any]) -> Any:
         """Streams and coroutines answer through the requests' senders, so that the process is free for
         the next requests meanwhile."""
         if self._model.streams:
@@ -59,14 +59,14 @@ class TritonPythonModel:
 
     # --- One answer for each request.
 
-    def _answer(self, requests: list) -> list:
+    def _answer(self, requests: list[Any]) -> list[Any]:
         try:
             arrays, rows = self._joined(requests)
             return self._split(self._call(arrays), rows)
         except BaseException as error:  # sys.exit() in a function only fails its requests
             return [self._failure(error)] * len(requests)
 
-    async def _answer_async(self, requests: list) -> None:
+    async def _answer_async(self, requests: list[Any]) -> None:
         try:
             arrays, rows = self._joined(requests)
             responses = self._split(await self._call(arrays), rows)
@@ -75,7 +75,7 @@ class TritonPythonModel:
         for request, response in zip(requests, responses):
             request.get_response_sender().send(response, _FINAL)
 
-    def _joined(self, requests: list) -> tuple[dict, list]:
+    def _joined(self, requests: list[Any]) -> tuple[dict[str, Any], list[int]]:
         """The inputs of all requests one behind the other, and how many items each request has; all have the
         same inputs, as the server sees to. Without batching: those of the only request."""
         arrays = [_arrays(request) for request in requests]
@@ -86,7 +86,7 @@ class TritonPythonModel:
             return arrays[0], rows
         return {name: np.concatenate([each[name] for each in arrays]) for name in arrays[0]}, rows
 
-    def _split(self, returned: Any, rows: list) -> list:
+    def _split(self, returned: Any, rows: list[int]) -> list[Any]:
         outputs = results(self._model, returned, sum(rows))
         if len(rows) <= 1:
             return [_response(outputs)]
@@ -131,7 +131,7 @@ class TritonPythonModel:
 
     # --- Both.
 
-    def _call(self, arrays: dict) -> Any:
+    def _call(self, arrays: dict[str, Any]) -> Any:
         inputs = self._model.inputs
         return self._target(**{name: argument(name, inputs[name], array) for name, array in arrays.items()})
 
@@ -149,11 +149,11 @@ class TritonPythonModel:
         return _error(f"the function '{name}' failed: {type(error).__name__}: {error}", "INTERNAL")
 
 
-def _arrays(request: Any) -> dict:
+def _arrays(request: Any) -> dict[str, Any]:
     return {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
 
 
-def _response(outputs: dict) -> pb_utils.InferenceResponse:
+def _response(outputs: dict[str, Any]) -> pb_utils.InferenceResponse:
     return pb_utils.InferenceResponse([pb_utils.Tensor(name, array) for name, array in outputs.items()])
 
 

@@ -6,7 +6,7 @@ import asyncio
 import copy
 import json
 import queue
-from typing import TYPE_CHECKING, Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional, Type, TypeVar
 
 from .. import _native
 from .._errors import InvalidArgumentError
@@ -16,6 +16,8 @@ from ._response import AsyncResponseIterator, ResponseIterator
 
 if TYPE_CHECKING:
     from ._server import Server
+
+Queue = TypeVar("Queue")
 
 
 class Model:
@@ -60,10 +62,11 @@ class Model:
     ) -> ResponseIterator:
         """Sends a request, or one with these fields. The iterator raises errors of responses, unless
         `raise_on_error` is false."""
-        request = self._request(inference_request, kwargs, queue.SimpleQueue)
+        request = inference_request or self.create_request(**kwargs)
+        copies = _checked(request.response_queue, queue.SimpleQueue)
         call = request.submit()
         return ResponseIterator(
-            call, self, request.request_id, raise_on_error, response_queue=request.response_queue
+            call, self, request.request_id, raise_on_error, response_queue=copies
         )
 
     def async_infer(
@@ -73,24 +76,12 @@ class Model:
         **kwargs: Any,
     ) -> AsyncResponseIterator:
         """As :meth:`infer`, for ``async for``."""
-        request = self._request(inference_request, kwargs, asyncio.Queue)
+        request = inference_request or self.create_request(**kwargs)
+        copies = _checked(request.response_queue, asyncio.Queue)
         call = request.submit()
         return AsyncResponseIterator(
-            call, self, request.request_id, raise_on_error, response_queue=request.response_queue
+            call, self, request.request_id, raise_on_error, response_queue=copies
         )
-
-    def _request(
-        self, request: Optional[InferenceRequest], fields: Dict[str, Any], queues: type
-    ) -> InferenceRequest:
-        if request is None:
-            request = self.create_request(**fields)
-        given = request.response_queue
-        if given is not None and not isinstance(given, queues):
-            raise InvalidArgumentError(
-                f"response_queue must be a {queues.__module__}.{queues.__qualname__}, "
-                f"not {type(given).__name__}"
-            )
-        return request
 
     def metadata(self) -> Dict[str, Any]:
         return json.loads(self.running.model_metadata(self.name, self.version))
@@ -112,3 +103,13 @@ class Model:
 
     def __repr__(self) -> str:
         return str({"name": self.name, "version": self.version, "state": self.state})
+
+
+def _checked(queue_of_request: Any, kind: Type[Queue]) -> Optional[Queue]:
+    """The queue, if it is of this kind."""
+    if queue_of_request is None or isinstance(queue_of_request, kind):
+        return queue_of_request
+    raise InvalidArgumentError(
+        f"response_queue must be a {kind.__module__}.{kind.__qualname__}, "
+        f"not {type(queue_of_request).__name__}"
+    )

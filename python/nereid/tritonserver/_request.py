@@ -34,7 +34,7 @@ class InferenceRequest:
     parameters: Dict[str, Union[str, int, bool, float]] = field(default_factory=dict)
     output_memory_type: Optional[DeviceOrMemoryType] = None
     """Only memory of the processor."""
-    response_queue: Union[None, queue.SimpleQueue, asyncio.Queue] = None
+    response_queue: Union[None, queue.SimpleQueue[Any], asyncio.Queue[Any]] = None
     """Gets all responses, which the iterator gets, too."""
 
     def submit(self) -> _native.Call:

@@ -71,16 +71,16 @@ class _Responses:
 class ResponseIterator(_Responses):
     """The responses of a request as they come."""
 
-    def __init__(self, *args: Any, response_queue: Optional[queue.SimpleQueue] = None) -> None:
+    def __init__(self, *args: Any, response_queue: Optional[queue.SimpleQueue[Any]] = None) -> None:
         super().__init__(*args)
-        self._mine: Optional[queue.SimpleQueue] = None
+        self._mine: Optional[queue.SimpleQueue[Any]] = None
         if response_queue is not None:
             self._mine = queue.SimpleQueue()
             threading.Thread(
                 target=self._fill, args=(self._mine, response_queue), daemon=True
             ).start()
 
-    def _fill(self, *queues: queue.SimpleQueue) -> None:
+    def _fill(self, *queues: queue.SimpleQueue[Any]) -> None:
         """Puts all responses into the queues as they come."""
         final = False
         while not final:
@@ -108,9 +108,9 @@ class ResponseIterator(_Responses):
 class AsyncResponseIterator(_Responses):
     """The responses of a request as they come, for ``async for``."""
 
-    def __init__(self, *args: Any, response_queue: Optional[asyncio.Queue] = None) -> None:
+    def __init__(self, *args: Any, response_queue: Optional[asyncio.Queue[Any]] = None) -> None:
         super().__init__(*args)
-        self._mine: Optional[asyncio.Queue] = None
+        self._mine: Optional[asyncio.Queue[Any]] = None
         if response_queue is not None:
             self._mine = asyncio.Queue()
             # The loop itself keeps tasks by weak references only.
@@ -118,7 +118,7 @@ class AsyncResponseIterator(_Responses):
                 self._fill(self._mine, response_queue)
             )
 
-    async def _fill(self, *queues: asyncio.Queue) -> None:
+    async def _fill(self, *queues: asyncio.Queue[Any]) -> None:
         final = False
         while not final:
             response = await self._wait()

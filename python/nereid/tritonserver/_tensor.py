@@ -114,7 +114,7 @@ class Tensor:
         """Strings, which must be UTF-8, as an array of ``str_``; a copy."""
         texts = self.to_bytes_array()
         decoded = np.empty(texts.shape, np.object_)
-        decoded.flat = [text.decode("utf-8") for text in texts.flat]
+        decoded.reshape(-1)[:] = [text.decode("utf-8") for text in texts.flat]
         return decoded.astype(np.str_)
 
     def to_host(self) -> Tensor:
