@@ -15,8 +15,7 @@ needs a library that `tools/build.sh release nereid_faults` builds:
 
 In runs of at least 60 seconds, resident memory has to be within 10 % of its base 30 seconds after
 the end. The base is taken after a tenth of the time. Shorter runs would show only a leak of whole
-models. NEREID_CHAOS_SANITIZED=1 leaves this check out, and gRPC, which is not built with the
-sanitizer.
+models. NEREID_CHAOS_SANITIZED=1 leaves this check out.
 """
 
 from __future__ import annotations
@@ -105,8 +104,7 @@ def make_clients(server: ServerProcess, world: World) -> list[Client]:
         ("coming", "coming"),
         ("coming_pipe", "coming"),
     ]
-    walkers = [Walker] if SANITIZED else [Walker, GrpcWalker]
-    walks = [(walker, model) for walker in walkers for model in ("walk", "walks")]
+    walks = [(walker, model) for walker in (Walker, GrpcWalker) for model in ("walk", "walks")]
     return [
         *(VectorClient(model, of, world, server) for model, of in vectors),
         *(
