@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the Debian packages of what `make stage` has built, in build/packages. Builds first if
-# something is not up to date; packages only if something has changed since.
+# something is not up to date; packages only if something has changed since. The folder is also an
+# archive for apt, which finds there what a package depends on.
 #
 #   [DEB_COMPRESSION=gzip] tools/make_deb.sh     gzip: made faster, a third larger than xz
 set -euo pipefail
@@ -15,7 +16,7 @@ if [[ -f $made && -z $(newer packaging -true)$(newer include -true)$(newer backe
   exit 0
 fi
 mkdir -p build/packages build/logs
-rm -f build/packages/*.deb build/release/packages/*.deb "$made"
+rm -f build/packages/{*.deb,Packages} build/release/packages/*.deb "$made"
 if ! (cd build/release && cpack -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE="${DEB_COMPRESSION:-xz}") >build/logs/deb.log 2>&1; then
   tail -n 20 build/logs/deb.log >&2
   echo "deb: CPack failed (log: build/logs/deb.log)" >&2
@@ -23,5 +24,6 @@ if ! (cd build/release && cpack -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE="${DEB_C
 fi
 mv build/release/packages/*.deb build/packages/
 rm -rf build/release/packages/_CPack_Packages
+(cd build/packages && dpkg-scanpackages --multiversion . /dev/null >Packages 2>../logs/deb-index.log)
 touch "$made"
 ls build/packages/*.deb

@@ -15,6 +15,7 @@ import os
 from typing import Any
 
 import nereid
+import ray
 from ray import serve
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -85,6 +86,7 @@ class Nereid:
         """Requests and executions of each model that is loaded: how big the batches are."""
         return {
             "process": os.getpid(),
+            "node": ray.get_runtime_context().get_node_id(),
             "models": {
                 one["name"]: {
                     "inferences": one["inference_count"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 from pathlib import Path
@@ -11,18 +10,13 @@ import numpy as np
 import tritonclient.grpc
 import tritonclient.http
 
-from image.conftest import ContainerFactory, file_of
+from image.conftest import ContainerFactory
 from image.container import Container, Image, run_inside
 from support.console import Console
 from support.repository import ModelRepository
 from support.stage import EXAMPLE_MODELS
 
-MOST_BYTES = 150_000_000
 LOADER = {"amd64": "/lib64/ld-linux-x86-64.so.2", "arm64": "/lib/ld-linux-aarch64.so.1"}
-
-
-def size_of(root: Path) -> int:
-    return sum(path.lstat().st_size for path in root.rglob("*") if not path.is_dir())
 
 
 def assert_digits(container: Container) -> None:
@@ -40,8 +34,7 @@ def assert_digits(container: Container) -> None:
     assert answers[0] == answers[1]
 
 
-def test_it_is_small_and_has_no_programs_but_ours(slim: Image) -> None:
-    assert size_of(slim.root) <= MOST_BYTES
+def test_it_has_no_programs_but_ours(slim: Image) -> None:
     programs = {
         path.name
         for folder in ("bin", "sbin", "usr/bin", "usr/sbin", "usr/local/bin")
@@ -52,28 +45,6 @@ def test_it_is_small_and_has_no_programs_but_ours(slim: Image) -> None:
         "nereid",
         "tritonserver",
     }
-
-
-def test_configuration(slim: Image) -> None:
-    config = slim.run_config
-    assert config["User"] == "65532:65532"
-    assert "Entrypoint" not in config
-    assert slim.command == ["nereid", "--model-repository=/models", "--model-repository=/mnt/models"]
-    assert set(config["ExposedPorts"]) == {"8000/tcp", "8001/tcp", "8002/tcp"}  # type: ignore[call-overload]
-    assert config["StopSignal"] == "SIGTERM"
-    assert slim.config["os"] == "linux"
-
-
-def test_existing_manifests_find_what_they_name(slim: Image) -> None:
-    for path in (
-        "bin/tritonserver",
-        "lib/libtritonserver.so",
-        "backends/onnxruntime/libtriton_onnxruntime.so",
-        "repoagents/checksum",
-        "caches/local",
-    ):
-        assert (slim.root / "opt/tritonserver" / path).exists(), path
-    assert not (slim.root / "opt/nereid/backends/testing").exists()
 
 
 def test_every_library_finds_those_it_needs(slim: Image, tmp_path: Path) -> None:
@@ -163,26 +134,3 @@ def test_a_python_model_needs_the_other_image(
     container = containers(slim, {model_repository.root: "/models"})
     assert container.wait_exit() == 1
     assert "unable to find backend library for backend 'python'" in container.log_text()
-
-
-def test_list_of_contents(slim: Image) -> None:
-    document = json.loads(file_of("nereid", ".spdx.json").read_text(encoding="utf-8"))
-    assert document["spdxVersion"] == "SPDX-2.3"
-    packages = {package["name"]: package for package in document["packages"]}
-    debian = {path.name for path in (slim.root / "var/lib/dpkg/status.d").iterdir()}
-    assert {"libc6", "libssl3", "libprotobuf32", "libcurl4"} <= debian
-    assert set(packages) - debian == {
-        "nereid",
-        "onnxruntime",
-        "libboost1.81-dev",
-        "rapidjson-dev",
-    }
-    assert packages["nereid"]["licenseDeclared"] == "Apache-2.0"
-    for name in debian:
-        assert packages[name]["versionInfo"] and packages[name]["supplier"], name
-        assert (slim.root / "usr/share/doc" / name / "copyright").exists(), name
-    identifiers = [package["SPDXID"] for package in document["packages"]]
-    assert len(set(identifiers)) == len(identifiers)
-    known = {*identifiers, "SPDXRef-DOCUMENT"}
-    for relation in document["relationships"]:
-        assert {relation["spdxElementId"], relation["relatedSpdxElement"]} <= known

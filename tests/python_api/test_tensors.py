@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 
 import ml_dtypes
 import nereid
@@ -21,6 +22,25 @@ VALUES = {
         for bits in (8, 16, 32, 64)
     },
 }
+
+
+class ByDlpack:
+    """A tensor of another framework: it has only DLPack."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.asked = 0
+
+    def __dlpack__(self, stream: None = None) -> object:
+        self.asked += 1
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self) -> tuple:
+        return self.array.__dlpack_device__()
+
+    @staticmethod
+    def capsule_of(array: np.ndarray) -> object:
+        return array.__dlpack__()
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -57,9 +77,12 @@ def test_empty_tensors(server: nereid.Server) -> None:
     assert output.shape == (0,)
 
 
-def test_inputs_are_read_in_place(server: nereid.Server) -> None:
+@pytest.mark.parametrize("wrapped", [np.asarray, ByDlpack, ByDlpack.capsule_of])
+def test_inputs_are_read_in_place(
+    server: nereid.Server, wrapped: Callable[[np.ndarray], object]
+) -> None:
     value = np.array([1, 2], np.int32)
-    stream = server.model("slow").stream({"INPUT0": value})
+    stream = server.model("slow").stream({"INPUT0": wrapped(value)})
     value[:] = [3, 4]  # the model waits before it reads
     (response,) = stream
     assert response["OUTPUT0"].tolist() == [3, 4]
@@ -97,21 +120,6 @@ def test_an_output_can_be_the_next_input(server: nereid.Server) -> None:
     tensor = model.infer({"INPUT0": ["a", "b"]}).tensors["OUTPUT0"]
     assert (tensor.data_type, tensor.shape, tensor.nbytes) == ("BYTES", (2,), 10)
     assert model.infer({"INPUT0": tensor})["OUTPUT0"].tolist() == [b"a", b"b"]
-
-
-class ByDlpack:
-    """A tensor of another framework: it has only DLPack."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
-        self.asked = 0
-
-    def __dlpack__(self, stream: None = None) -> object:
-        self.asked += 1
-        return self.array.__dlpack__()
-
-    def __dlpack_device__(self) -> tuple:
-        return self.array.__dlpack_device__()
 
 
 def test_dlpack_inputs(server: nereid.Server) -> None:

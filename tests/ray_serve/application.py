@@ -74,14 +74,14 @@ class Application:
         )
 
     def reports(self, count: int, but_not: int = 0) -> dict[int, dict[str, Any]]:
-        """What each of so many replicas says of its models, by process, once it has served some requests."""
+        """What each of so many replicas says of itself, by process, once it has served some requests."""
         found: dict[int, dict[str, Any]] = {}
 
         def all_have_answered() -> bool:
             report = self.report()
             served = sum(one["inferences"] for one in report.get("models", {}).values())
             if served >= FIRST_REQUESTS and report["process"] != but_not:
-                found[report["process"]] = report["models"]
+                found[report["process"]] = report
             return len(found) >= count
 
         poll_until(

@@ -106,9 +106,25 @@ class MinimalRoot:
         options = ["-qq", "--no-install-recommends", "-o", "APT::Keep-Downloaded-Packages=true"]
         return self.run("apt-get", "install", "--yes", *options, *names, check=check)
 
+    def add_archive(self, folder: Path) -> str:
+        """Lets apt see the packages of a folder that has an index; returns its line for apt."""
+        inside = self.path / "archive"
+        inside.mkdir()
+        for file in (*folder.glob("*.deb"), folder / "Packages"):
+            shutil.copyfile(file, inside / file.name)
+        line = "deb [trusted=yes] file:/archive ./"
+        (self.path / "etc/apt/sources.list.d/local.list").write_text(f"{line}\n")
+        self.run("apt-get", "-qq", "update")
+        return line
+
+    def has(self, package: str) -> bool:
+        """Whether a package is installed."""
+        shown = self.run("dpkg-query", "-W", "-f=${Status}", package, check=False).stdout
+        return shown == "install ok installed"
+
     def files(self) -> set[str]:
         """All paths, but those of apt and dpkg themselves and of the running system."""
-        excluded = {"proc", "sys", "dev", "run", "tmp", "packages"}
+        excluded = {"proc", "sys", "dev", "run", "tmp", "packages", "archive"}
         own = ("var/lib/dpkg", "var/lib/apt", "var/cache/apt", "var/cache/debconf", "var/log/apt")
         found = set()
         for folder, folders, names in os.walk(self.path):
