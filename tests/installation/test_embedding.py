@@ -1,12 +1,14 @@
-"""examples/embedding and examples/backend_template, built against an installation and nothing else."""
+"""examples/embedding and examples/backend_template, built against the Debian packages and nothing else."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,13 @@ from support.server_process import ServerProcess
 from support.stage import EXAMPLE_MODELS, PROJECT_ROOT
 
 EMBEDDING = PROJECT_ROOT / "examples" / "embedding"
+PACKAGES = (
+    "libtritonserver",
+    "nereid",
+    "nereid-dev",
+    "nereid-backend-onnxruntime",
+    "nereid-backend-python",
+)
 TEMPLATE = PROJECT_ROOT / "examples" / "backend_template"
 # The program: its repository, and what it prints.
 PROGRAMS = {
@@ -51,6 +60,18 @@ def build(source: Path, folder: Path, prefix: Path) -> Path:
     assert built.returncode == 0, built.stdout + built.stderr
     assert "warning:" not in built.stdout + built.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def installation(
+    packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """PREFIX of what the packages hold."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    for name in PACKAGES:
+        subprocess.run(["dpkg-deb", "--extract", packages[name], folder], check=True)
+    yield folder / "usr"
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module", params=["c", "cpp"])
