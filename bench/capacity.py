@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What `nereid capacity` predicts, beside what `nereid bench` measures.
 
-    bench/capacity.py [--model NAME] [--limit SHARE]
+    bench/capacity.py [--model NAME] [--limit SHARE] [--out DIR]
 
 `nereid tune` measures execution times with one configuration of a model. Two other configurations
 are then predicted from these times, and measured on servers of their own, under closed loops; and
-two servers, whose client takes turns between them, under random arrivals. Exit code 1: a throughput or a median is further from its prediction than --limit (0.15). Needs
-build/stage and a quiet machine; `make capacity-check`.
+two servers, whose client takes turns between them, under random arrivals. Writes
+capacity-DATE-HOST.md into build/bench-results. Exit code 1: a throughput or a median is further from
+its prediction than --limit (0.15). Needs build/stage and a quiet machine; `make capacity-check`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -34,6 +35,8 @@ sys.path.insert(0, str(ROOT / "bench"))
 sys.path.insert(0, str(ROOT / "tests"))
 
 from racetrack import networks  # noqa: E402
+from racetrack.pages import Page  # noqa: E402
+from racetrack.results import RESULTS  # noqa: E402
 from support.nereid import start_nereid  # noqa: E402
 from support.repository import ModelRepository, parameters_text, tensor_text  # noqa: E402
 from support.server_process import ServerProcess  # noqa: E402
@@ -44,6 +47,10 @@ MAX_BATCH = 8
 WAIT_US = "2000"  # for each row of the model that waits
 SECONDS = {"waiting": 3, "resnet18": 8}  # of a measurement
 TRACE_SECONDS = 10
+HEAD = (
+    "| model | configuration | load | predicted/s | measured/s | | predicted p50 | measured p50 | |",
+    "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+)
 
 
 @dataclass(frozen=True)
@@ -105,21 +112,22 @@ class Row:
 
 @dataclass
 class Table:
-    """Prints its lines, and knows the largest deviation."""
+    """The lines of a model, which are also printed as they come, and the largest deviation."""
 
     model: str
     largest: float = 0.0
+    lines: list[str] = field(default_factory=list)
 
     def line(self, configuration: str, predicted: Row, measured: Row) -> None:
         throughput = predicted.throughput / measured.throughput - 1
         p50 = predicted.p50_us / measured.p50_us - 1
         self.largest = max(self.largest, abs(throughput), abs(p50))
-        print(
+        self.lines.append(
             f"| {self.model} | {configuration} | {measured.load} | {predicted.throughput:.0f} | "
             f"{measured.throughput:.0f} | {throughput:+.1%} | {predicted.p50_us / 1000:.2f} ms | "
-            f"{measured.p50_us / 1000:.2f} ms | {p50:+.1%} |",
-            flush=True,
+            f"{measured.p50_us / 1000:.2f} ms | {p50:+.1%} |"
         )
+        print(self.lines[-1], flush=True)
 
 
 def program(*arguments: object) -> str:
@@ -213,8 +221,7 @@ def compare_two(table: Table, times: Path, models: ModelRepository, work: Path) 
     table.line(f"two servers: {work.name}", Row("", guess["throughput"], guess["p50_us"]), measured)
 
 
-def compare(model: str, work: Path) -> float:
-    """Prints the lines of a model, and returns the largest deviation."""
+def compare(model: str, work: Path) -> Table:
     times = measure_times(model, work, SECONDS[model])
     table = Table(model)
     for configuration in HELD_BACK:
@@ -225,25 +232,27 @@ def compare(model: str, work: Path) -> float:
         # Two servers that compute would share the processors.
         if model == "waiting":
             compare_two(table, times, models, folder)
-    return table.largest
+    return table
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=list(MODELS), help="only this one")
     parser.add_argument("--limit", type=float, default=0.15, help="largest deviation")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
-    print(
-        "| model | configuration | load | predicted/s | measured/s | | predicted p50 | "
-        "measured p50 | |"
-    )
-    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
-    largest = 0.0
+    page = Page("capacity", "What `nereid capacity` predicts, and what is measured")
+    tables = []
     for model in [options.model] if options.model else MODELS:
         with tempfile.TemporaryDirectory() as folder:
-            largest = max(largest, compare(model, Path(folder)))
-    print(f"largest deviation: {largest:.1%}; the limit is {options.limit:.0%}")
-    return 0 if largest <= options.limit else 1
+            tables.append(compare(model, Path(folder)))
+    lines = [*HEAD, *(line for table in tables for line in table.lines)]
+    largest = max(table.largest for table in tables)
+    summary = f"Largest deviation: {largest:.1%}; the limit is {options.limit:.0%}."
+    misses = [summary] if largest > options.limit else []
+    about = "Execution times of one configuration; two others are predicted from them."
+    page.write(page.text(about, "\n".join(lines), summary, misses=misses), options.out)
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """`nereid bench` beside perf_analyzer at the same rate, and beside wrk and h2load in a closed loop.
 
-    bench/generators.py [--seconds S] [--rounds N]
+    bench/generators.py [--seconds S] [--rounds N] [--out DIR]
 
 All load one server, which runs on one core, from another, in turns. Needs build/stage, and what
-tools/setup.sh --bench installs. Prints a table of medians; `make bench-generators`.
+tools/setup.sh --bench installs. Writes generators-DATE-HOST.md into build/bench-results. Exit code 1:
+a throughput differs by more than 5 %, or a percentile by more than 10 %. `make bench-generators`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import argparse
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -33,7 +35,9 @@ from racetrack.other_generators import (  # noqa: E402
     perf,
     wrk,
 )
+from racetrack.pages import Page  # noqa: E402
 from racetrack.perf_analyzer import NotAvailable  # noqa: E402
+from racetrack.results import RESULTS  # noqa: E402
 from racetrack.workloads import Model, Row, grpc_body, write_http_body  # noqa: E402
 from support.repository import ModelRepository  # noqa: E402
 
@@ -41,6 +45,8 @@ FLOATS = 16
 CONCURRENCY = 16
 RATES = {"quick": 2000, "slow": 300}  # per second
 SLOW_MS = 1
+COLUMNS = ("requests/s", *(f"p{p}" for p in PERCENTILES))
+LIMITS = (0.05, *(0.10 for _ in PERCENTILES))  # how far `nereid bench` may be from the others
 Generator = Callable[[], Measured]
 
 
@@ -63,6 +69,30 @@ def write_request(work: Path, protocol: str, model_name: str) -> Request:
     message = grpc_body(model, values)
     path.write_bytes(b"\0" + len(message).to_bytes(4, "big") + message)
     return Request(path, 0)
+
+
+@dataclass
+class Comparison:
+    """What the generators measured under one load, beside `nereid bench`."""
+
+    load: str
+    ours: Measured
+    lines: list[str] = field(default_factory=list)
+    misses: list[str] = field(default_factory=list)
+
+    def add(self, name: str, theirs: Measured) -> None:
+        pairs = [
+            (self.ours.throughput, theirs.throughput),
+            *zip(self.ours.percentiles, theirs.percentiles, strict=True),
+        ]
+        itself = name == "nereid bench"
+        cells = [f"{b:.0f}" if itself else f"{b:.0f} ({a / b:.2f})" for a, b in pairs]
+        self.lines.append(f"| {' | '.join([self.load, name, *cells])} |")
+        for what, most, (a, b) in zip(COLUMNS, LIMITS, pairs, strict=True):
+            if abs(a / b - 1) > most:
+                self.misses.append(
+                    f"{self.load}, {what}: {a / b:.2f} times that of {name}, within {most:.0%} is wanted"
+                )
 
 
 def generators(
@@ -89,8 +119,8 @@ def medians(found: list[Measured]) -> Measured:
     )
 
 
-def compare(load: Load, work: Path, placement: machine.Placement, rounds: int) -> None:
-    """Prints a line for each generator, and how far `nereid bench` is from it."""
+def compare(load: Load, work: Path, placement: machine.Placement, rounds: int) -> Comparison:
+    """Each generator in turn; a line for each, and how far `nereid bench` is from it."""
     runs: dict[str, list[Measured]] = {}
     failures: dict[str, str] = {}
     for _ in range(rounds):
@@ -101,50 +131,53 @@ def compare(load: Load, work: Path, placement: machine.Placement, rounds: int) -
                 failures[name] = str(error)
     if not runs["nereid bench"]:
         raise SystemExit(failures["nereid bench"])
-    ours = medians(runs["nereid bench"])
     size = f"{load.rate}/s" if load.rate else f"{load.concurrency} in flight"
-    for name in runs:
-        if not runs[name]:
-            print(f"| {load.protocol}, {load.model}, {size} | {name} | {failures[name]} |")
-            continue
-        theirs = medians(runs[name])
-        cells = [
-            (ours.throughput, theirs.throughput),
-            *zip(ours.percentiles, theirs.percentiles, strict=True),
-        ]
-        texts = [
-            f"{b:.0f}" if name == "nereid bench" else f"{b:.0f} ({a / b:.2f})" for a, b in cells
-        ]
-        line = [f"{load.protocol}, {load.model}, {size}", name, *texts]
-        print(f"| {' | '.join(line)} |", flush=True)
+    found = Comparison(f"{load.protocol}, {load.model}, {size}", medians(runs["nereid bench"]))
+    for name, measured in runs.items():
+        if measured:
+            found.add(name, medians(measured))
+        else:
+            found.lines.append(f"| {found.load} | {name} | {failures[name]} | | | |")
+    print("\n".join(found.lines), flush=True)
+    return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     placement = machine.placements()["pinned"]
+    page = Page("generators", "`nereid bench` beside other load generators")
+    found: list[Comparison] = []
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         server = start("nereid", write_models(work / "models"), work, placement)
         try:
-            print("In parentheses: `nereid bench` by the other generator. Latencies in µs.\n")
-            names = " | ".join(f"p{p}" for p in PERCENTILES)
-            print(f"| load | generator | requests/s | {names} |\n|---|---|--:|--:|--:|--:|")
-            for protocol in ("http", "grpc"):
-                address = server.address(protocol)
-                for model, rate in RATES.items():
-                    load = Load(protocol, model, address, rate=rate, seconds=options.seconds)
-                    compare(load, work, placement, options.rounds)
-                for model in RATES:
-                    load = Load(
-                        protocol, model, address, concurrency=CONCURRENCY, seconds=options.seconds
-                    )
-                    compare(load, work, placement, options.rounds)
+            for load in loads(server.address, options.seconds):
+                found.append(compare(load, work, placement, options.rounds))
         finally:
             server.stop()
-    return 0
+    head = [f"| load | generator | {' | '.join(COLUMNS)} |", "|---|---|--:|--:|--:|--:|"]
+    lines = [line for one in found for line in one.lines]
+    about = (
+        f"Medians of {options.rounds} turns of {options.seconds} s, latencies in µs; in parentheses "
+        f"`nereid bench` by the other generator. `slow` computes for {SLOW_MS} ms."
+    )
+    misses = [miss for one in found for miss in one.misses]
+    page.write(page.text(about, "\n".join([*head, *lines]), misses=misses), options.out)
+    return 1 if misses else 0
+
+
+def loads(address: Callable[[str], str], seconds: int) -> Iterator[Load]:
+    for protocol in ("http", "grpc"):
+        for model, rate in RATES.items():
+            yield Load(protocol, model, address(protocol), rate=rate, seconds=seconds)
+        for model in RATES:
+            yield Load(
+                protocol, model, address(protocol), concurrency=CONCURRENCY, seconds=seconds
+            )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ was missed.
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 import statistics
 import subprocess
@@ -25,7 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from racetrack import machine  # noqa: E402
+from racetrack.pages import Page  # noqa: E402
 from racetrack.results import RESULTS  # noqa: E402
 from racetrack.table import markdown_table  # noqa: E402
 
@@ -110,17 +109,14 @@ def percentile(times: Sequence[int], percent: int) -> float:
     return times[len(times) * percent // 100] / 1000
 
 
-def render(results: Mapping[str, Times], count: int, rounds: int) -> str:
+def render(page: Page, results: Mapping[str, Times], count: int, rounds: int) -> str:
     lines = [[title, f"{times.p50:.1f}", f"{times.p99:.1f}"] for title, times in results.items()]
     table = markdown_table("| way | p50, µs | p99, µs |", lines)
-    return (
-        "# Latency inside the process\n\n"
-        f"{machine.processor()}, {os.cpu_count()} processors, {datetime.date.today()}, commit "
-        f"{machine.commit(PROJECT_ROOT)}. The model `identity` with {VALUES} floats, one request at "
-        f"a time: a call and its answer. {rounds} rounds of {count} requests, which take turns; "
-        "medians of the rounds.\n\n"
-        f"{table}\n"
+    about = (
+        f"The model `identity` with {VALUES} floats, one request at a time: a call and its answer. "
+        f"{rounds} rounds of {count} requests, which take turns; medians of the rounds."
     )
+    return page.text(about, table, misses=missed(results))
 
 
 def missed(results: Mapping[str, Times]) -> list[str]:
@@ -138,19 +134,14 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
+    page = Page("in-process", "Latency inside the process")
     with tempfile.TemporaryDirectory(prefix="nereid-in-process-") as temporary:
         folder = Path(temporary)
         models = ModelRepository(folder / "models")
         models.add_identity(MODEL, "FP32", (VALUES,))
         all_ways = ways(arguments.tools, folder / "original")
         results = measure(all_ways, models.root, arguments.count, arguments.rounds)
-    text = render(results, arguments.count, arguments.rounds)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    page = arguments.out / f"in-process-{datetime.date.today()}-{machine.host_kind()}.md"
-    page.write_text(text, encoding="utf-8")
-    print(f"\n{text}\n{page}")
-    for miss in missed(results):
-        print(f"bench: missed: {miss}")
+    page.write(render(page, results, arguments.count, arguments.rounds), arguments.out)
     return 1 if missed(results) else 0
 
 
