@@ -201,7 +201,7 @@ void InferRequest::CompleteRecord() {
   flight->priority = priority_;
   flight->batch_size = batch_size_;
   flight->timeout_us = timeout_us_;
-  flight->flags = flags_;
+  flight->flags = static_cast<uint16_t>(flags_);
   if (model_->config().needs_shape_equality) flight->shapes = ShapesKey(inputs_, batch_size_ > 0);
   if (correlation_id_.is_string()) {
     flight->sequence_text.Set(correlation_id_.string_value());

@@ -13,16 +13,6 @@ std::string Shown(const TextPrefix<kBytes>& prefix) {
   return absl::StrCat(prefix.text(), prefix.cut() ? "..." : "");
 }
 
-void WriteSequence(const FlightRecord& flight, JsonWriter* w) {
-  if (!flight.sequence_text.text().empty()) {
-    w->Key("sequence");
-    w->String(Shown(flight.sequence_text));
-  } else if (flight.sequence != 0) {
-    w->Key("sequence");
-    w->String(absl::StrCat(flight.sequence));
-  }
-}
-
 void WriteNumber(const char* key, uint64_t number, JsonWriter* w) {
   w->Key(key);
   w->Uint(number);
@@ -36,6 +26,11 @@ std::string InstanceName(const ServingModel& model, size_t shard) {
 }
 
 std::string ShownId(const FlightRecord& flight) { return Shown(flight.id); }
+
+std::string ShownSequence(const FlightRecord& flight) {
+  if (!flight.sequence_text.text().empty()) return Shown(flight.sequence_text);
+  return flight.sequence == 0 ? "" : absl::StrCat(flight.sequence);
+}
 
 void WriteClock(RecordClock clock, JsonWriter* w) {
   WriteNumber("now_ns", clock.now_ns, w);
@@ -63,7 +58,11 @@ void WriteFlightMembers(const ServingModel& model, const FlightRecord& flight, J
   w->EndObject();
   WriteNumber("batch_size", flight.batch_size, w);
   if (flight.priority != 0) WriteNumber("priority", flight.priority, w);
-  WriteSequence(flight, w);
+  if (const std::string sequence = ShownSequence(flight); !sequence.empty()) {
+    w->Key("sequence");
+    w->String(sequence);
+  }
+  if (flight.sequence_slot != 0) WriteNumber("sequence_slot", flight.sequence_slot - 1u, w);
   if (flight.batch != 0) {
     w->Key("instance");
     w->String(InstanceName(model, flight.instance));

@@ -16,6 +16,8 @@ namespace nereid {
 std::string InstanceName(const ServingModel& model, size_t shard);
 // What a reader sees of an id that was cut: its beginning and three dots.
 std::string ShownId(const FlightRecord& flight);
+// The id of its sequence, in the same way; empty if the request is of none.
+std::string ShownSequence(const FlightRecord& flight);
 
 // The members "now_ns" and "now_unix_ms".
 void WriteClock(RecordClock clock, JsonWriter* w);

@@ -42,7 +42,8 @@ NEREID_API std::string TimelineJson(const ServingModel& model, const RecordWindo
 NEREID_API std::string RequestsJson(const RecordedModels& models, absl::string_view id,
                                     RecordClock clock);
 // The trace-event format that Perfetto and chrome://tracing read: a process for each version, a
-// thread for each instance, and the phases of each request.
+// thread for each instance and for each sequence slot that was used, and the phases of each
+// request.
 NEREID_API std::string TraceEventsJson(const RecordedModels& models, const RecordWindow& window);
 
 }  // namespace nereid

@@ -94,6 +94,32 @@ TEST_F(RecordingsTest, TraceEvents) {
   }
 }
 
+TEST_F(RecordingsTest, ASequenceHasItsSlot) {
+  FlightRecord flight = Flight("s", 100, 1);
+  flight.sequence_text.Set("talk");
+  flight.SetSequenceSlot(2);
+  model_->recorder().Record(flight);
+  const std::string requests = RequestsJson({model_}, "s", {200, 7});
+  EXPECT_NE(requests.find(R"("sequence":"talk","sequence_slot":2,"instance":"m_0")"),
+            std::string::npos)
+      << requests;
+  const std::string trace = TraceEventsJson({model_}, {});
+  for (
+      const char* const part :
+      {R"({"name":"thread_name","cat":"__metadata","ph":"M","ts":0.0,"pid":1,"tid":4,"args":{"name":"m_0 slot 2"}})",
+       R"({"name":"sequence talk","cat":"slot","ph":"X","ts":0.105,"pid":1,"tid":4,"dur":0.015,"args":{"request":"s"}})"}) {
+    EXPECT_NE(trace.find(part), std::string::npos) << part << "\n" << trace;
+  }
+}
+
+TEST_F(RecordingsTest, SlotsWithoutNumber) {
+  FlightRecord flight;
+  flight.SetSequenceSlot(FlightRecord::kSlotsTold - 1);
+  EXPECT_EQ(flight.sequence_slot, FlightRecord::kSlotsTold);
+  flight.SetSequenceSlot(FlightRecord::kSlotsTold);
+  EXPECT_EQ(flight.sequence_slot, 0);
+}
+
 TEST_F(RecordingsTest, TheTraceIsBounded) {
   RecordTwo(model_.get());
   const std::string json = TraceEventsJson({model_}, {0, 1});

@@ -2,6 +2,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <set>
 
 #include "observe/record/phases.h"
 #include "scheduling/batch_reason.h"
@@ -43,6 +44,26 @@ class VersionEvents {
     w_->Uint(batch.units);
     w_->Key("failed");
     w_->Bool(batch.failed);
+    w_->EndObject();
+    w_->EndObject();
+  }
+
+  // What a sequence slot does has a line of its own.
+  void WriteSlot(const FlightRecord& flight) {
+    if (flight.sequence_slot == 0 || flight.exec_start == 0) return;
+    const size_t instances = model_.config().instances.size();
+    const size_t line = flight.sequence_slot * instances + flight.instance;
+    if (named_.insert(line).second) {
+      Name("thread_name", line,
+           absl::StrCat(InstanceName(model_, flight.instance), " slot ", flight.sequence_slot - 1));
+    }
+    Begin(absl::StrCat("sequence ", ShownSequence(flight)), "slot", "X", flight.exec_start, line);
+    w_->Key("dur");
+    w_->Double(Micros(flight.answered - std::min(flight.answered, flight.exec_start)));
+    w_->Key("args");
+    w_->BeginObject();
+    w_->Key("request");
+    w_->String(ShownId(flight));
     w_->EndObject();
     w_->EndObject();
   }
@@ -113,6 +134,7 @@ class VersionEvents {
   const size_t pid_;
   JsonWriter* const w_;
   size_t requests_ = 0;
+  std::set<size_t> named_;  // lines of slots
 };
 
 }  // namespace
@@ -132,7 +154,10 @@ std::string TraceEventsJson(const RecordedModels& models, const RecordWindow& wi
     events.NameThreads();
     const std::vector<FlightRecord> flights = recorder.Flights(window.since_ns, left);
     for (const BatchRecord& batch : recorder.Batches(window.since_ns, left)) events.Write(batch);
-    for (const FlightRecord& flight : flights) events.Write(flight);
+    for (const FlightRecord& flight : flights) {
+      events.Write(flight);
+      events.WriteSlot(flight);
+    }
     left -= flights.size();
   }
   w.EndArray();

@@ -75,6 +75,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> ModelRepository:
         max_batch_size=TOGETHER,
         extra=f"dynamic_batching {{ max_queue_delay_microseconds: {DELAY_US} }}",
     )
+    repository.add_identity(
+        "talk", "FP32", ONE, max_batch_size=2, extra="sequence_batching { direct { } }"
+    )
     add_ensemble(
         repository,
         "twice",
@@ -131,6 +134,35 @@ def test_a_batch_says_why_it_left_and_who_was_in_it(server: ServerProcess) -> No
         assert batch["reason"] == ("full" if batch["requests"] == TOGETHER else "delay_over")
 
 
+def test_requests_of_sequences_have_the_slot_of_their_sequence(server: ServerProcess) -> None:
+    with tritonclient.http.InferenceServerClient(server.http_url) as client:
+        tensor = tritonclient.http.InferInput("INPUT0", [1, 1], "FP32")
+        tensor.set_data_from_numpy(np.ones([1, 1], dtype=np.float32))
+        for step in range(2):
+            for sequence in (17, "camera"):
+                client.infer(
+                    "talk",
+                    [tensor],
+                    request_id=f"{sequence}-{step}",
+                    sequence_id=sequence,
+                    sequence_start=step == 0,
+                    sequence_end=step == 1,
+                )
+    for sequence, slot in (("17", 0), ("camera", 1)):
+        for step in range(2):
+            (request,) = recorded(server, f"{sequence}-{step}")
+            assert (request["sequence"], request["sequence_slot"]) == (sequence, slot)
+    trace = get(server, "/v2/nereid/trace?model=talk")["traceEvents"]
+    lines = {e["tid"]: e["args"]["name"] for e in trace if e["name"] == "thread_name"}
+    shown = Counter((lines[e["tid"]], e["name"]) for e in trace if e.get("cat") == "slot")
+    assert shown == {
+        ("talk_0 slot 0", "sequence 17"): 2,
+        ("talk_0 slot 1", "sequence camera"): 2,
+    }
+    done = explain("camera-1", f"--url=http://{server.http_url}")
+    assert "It belonged to sequence camera, which had slot 1 of the instance.\n" in done.stdout
+
+
 def test_the_timeline_shows_the_batches_that_the_metrics_count(server: ServerProcess) -> None:
     infer(server, "batched", "for-the-metrics")
     recorded(server, "for-the-metrics")
@@ -161,7 +193,7 @@ def test_the_steps_of_an_ensemble(server: ServerProcess) -> None:
 
 def test_models_and_what_they_do(server: ServerProcess) -> None:
     models = {model["name"]: model for model in get(server, "/v2/nereid/models")["models"]}
-    assert set(models) == {"batched", "echo", "twice"}
+    assert set(models) == {"batched", "echo", "talk", "twice"}
     assert models["echo"]["state"] == "READY"
     assert models["echo"]["queued"] == 0
     assert models["echo"]["recording"] is True
@@ -181,7 +213,7 @@ def test_the_trace_file(server: ServerProcess) -> None:
         assert depth == 0
     assert any(event["name"] == "in-the-trace" for event in spans)
     whole = get(server, "/v2/nereid/trace")["traceEvents"]
-    assert {event["pid"] for event in whole} == {1, 2, 3}
+    assert {event["pid"] for event in whole} == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,16 @@ std::string ExecutionLines(const ShownExecution& execution) {
   return text;
 }
 
+std::string SequenceLine(const ShownRequest& request) {
+  if (request.sequence.empty()) return "";
+  return absl::StrCat(
+      "It belonged to sequence ", Clean(request.sequence),
+      request.sequence_slot.has_value()
+          ? absl::StrCat(", which had slot ", *request.sequence_slot, " of the instance")
+          : "",
+      ".\n");
+}
+
 std::string GreatestPart(const ShownRequest& request) {
   const auto greatest =
       std::max_element(request.phases_ns.begin(), request.phases_ns.end(),
@@ -189,6 +199,7 @@ std::string ExplainRequestText(const ShownRequest& request, bool colour) {
       Clean(request.version), ": ", Clean(request.outcome), " in ", Millis(request.latency_ns));
   std::string text = absl::StrCat(Bold(title, colour), "\n\n", PhaseLines(request, colour), "\n");
   if (request.execution.has_value()) text += ExecutionLines(*request.execution);
+  text += SequenceLine(request);
   text += GreatestPart(request);
   for (const ShownRequest& step : request.steps) {
     absl::StrAppend(&text, "\nStep: ", ExplainRequestText(step, colour));

@@ -46,6 +46,18 @@ Most of its time (75 %) it spent waiting in the queue for other requests or for 
               HasSubstr("of instance m_0: alone, 1 element, for"));
 }
 
+TEST(ExplainTextTest, TheSlotOfASequence) {
+  const auto requests = ReadRequests(
+      R"({"requests":[{"id":"a","sequence":"42","sequence_slot":0},{"id":"b","sequence":"t\u001b"},
+{"id":"c"}]})");
+  ASSERT_TRUE(requests.ok()) << requests.status();
+  EXPECT_THAT(ExplainRequestText((*requests)[0], false),
+              HasSubstr("It belonged to sequence 42, which had slot 0 of the instance.\n"));
+  EXPECT_THAT(ExplainRequestText((*requests)[1], false),
+              HasSubstr("It belonged to sequence t?.\n"));
+  EXPECT_THAT(ExplainRequestText((*requests)[2], false), Not(HasSubstr("sequence")));
+}
+
 TEST(ExplainTextTest, AModel) {
   const auto timeline = ReadTimeline(R"({"model":"m","version":"1","recording":true,
 "instances":["m_0"],"executions":[

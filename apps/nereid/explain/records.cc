@@ -32,8 +32,13 @@ ShownRequest RequestOf(const JsonValue& from, bool steps) {
   ReadMember(from, "model", &request.model);
   ReadMember(from, "version", &request.version);
   ReadMember(from, "outcome", &request.outcome);
+  ReadMember(from, "sequence", &request.sequence);
   ReadMember(from, "start_ns", &request.start_ns);
   ReadMember(from, "latency_ns", &request.latency_ns);
+  if (uint64_t slot = 0; FindMember(from, "sequence_slot") != nullptr) {
+    ReadMember(from, "sequence_slot", &slot);
+    request.sequence_slot = slot;
+  }
   if (const JsonValue* const phases = FindMember(from, "phases_ns");
       phases != nullptr && phases->IsObject()) {
     for (const auto& phase : phases->GetObject()) {

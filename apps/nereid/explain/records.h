@@ -22,9 +22,10 @@ struct ShownExecution {
 };
 
 struct ShownRequest {
-  std::string id, model, version, outcome;
+  std::string id, model, version, outcome, sequence;
   uint64_t start_ns = 0, latency_ns = 0;
   std::vector<std::pair<std::string, uint64_t>> phases_ns;  // in order
+  std::optional<uint64_t> sequence_slot;
   std::optional<ShownExecution> execution;
   std::vector<ShownRequest> steps;
 };

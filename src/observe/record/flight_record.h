@@ -80,7 +80,15 @@ struct FlightRecord {
   // Requests of a model with equal keys have inputs of equal shapes, apart from the batch
   // dimension; 0: the model leaves no choice.
   uint32_t shapes = 0;
-  uint32_t flags = 0;  // start and end of a sequence, as in the C API
+  uint16_t flags = 0;  // start and end of a sequence, as in the C API
+  // ---- Where its sequence was.
+  static constexpr uint32_t kSlotsTold = 65535;
+  void SetSequenceSlot(uint32_t slot) {
+    sequence_slot = static_cast<uint16_t>(slot < kSlotsTold ? slot + 1 : 0);
+  }
+  // 1 + the number of the slot that its sequence had in the instance; 0: it had none, or one beyond
+  // kSlotsTold.
+  uint16_t sequence_slot = 0;
 };
 static_assert(sizeof(FlightRecord) == 208);
 

@@ -16,6 +16,8 @@ using ::testing::ElementsAre;
 class RecordedSequencesTest : public SequenceFixture {
  protected:
   int64_t Micros(const std::string& id, Phase phase) { return RecordedMicros(*model_, id, phase); }
+  // -1: none is recorded.
+  int SlotOf(const std::string& id) { return RecordedFlight(*model_, id).sequence_slot - 1; }
 };
 
 TEST_F(RecordedSequencesTest, DirectSlots) {
@@ -43,6 +45,59 @@ TEST_F(RecordedSequencesTest, TheWaitForASlotIsToldFromTheWaitForTheInstance) {
   EXPECT_EQ(Micros("b", Phase::kSequenceSlot), 80);
   EXPECT_EQ(Micros("b", Phase::kQueue), 7);
   EXPECT_EQ(LatencyOf(RecordedFlight(*model_, "b")), 87'000u);
+}
+
+// The slots of two instances are given out in turn; a slot that its sequence has left is the next
+// one's.
+TEST_F(RecordedSequencesTest, SlotsAreThoseOfTheirSequences) {
+  Use(SequenceModel(/*max_batch=*/2, /*instances=*/2));
+  Send("a", 11, kStart);
+  Send("b", 12, kStart | kEnd);
+  Send("c", 13, kStart);
+  Send("d", 14, kStart);
+  EXPECT_THAT(PullAndFinish(0), ElementsAre("a", "c"));
+  EXPECT_THAT(PullAndFinish(1), ElementsAre("b", "d"));
+  Send("e", 15, kStart);
+  Send("d2", 14);
+  EXPECT_THAT(PullAndFinish(1), ElementsAre("e", "d2"));
+  EXPECT_EQ(SlotOf("a"), 0);
+  EXPECT_EQ(SlotOf("b"), 0);
+  EXPECT_EQ(SlotOf("c"), 1);
+  EXPECT_EQ(SlotOf("d"), 1);
+  EXPECT_EQ(SlotOf("e"), 0);
+  EXPECT_EQ(SlotOf("d2"), 1);
+  EXPECT_EQ(RecordedFlight(*model_, "d2").sequence, 14u);
+}
+
+TEST_F(RecordedSequencesTest, OneThatWaitedHasTheSlotOfTheOneBefore) {
+  Use(SequenceModel(/*max_batch=*/2, /*instances=*/1));
+  Send("a", 1, kStart);
+  Send("b", 2, kStart | kEnd);
+  Send("c", 3, kStart);
+  PullAndFinish();
+  EXPECT_THAT(PullAndFinish(), ElementsAre("-", "c"));
+  EXPECT_EQ(SlotOf("c"), 1);
+}
+
+// With Oldest a slot is a place among the candidates, and not one in the batch.
+TEST_F(RecordedSequencesTest, SlotsOfOldest) {
+  Use(SequenceModel(/*max_batch=*/4, /*instances=*/1, /*oldest=*/true, /*candidates=*/4));
+  Send("a", 1, kStart);
+  Send("b", 2, kStart);
+  EXPECT_THAT(PullAndFinish(), ElementsAre("a", "b"));
+  Send("b2", 2);
+  EXPECT_THAT(PullAndFinish(), ElementsAre("b2"));
+  EXPECT_EQ(SlotOf("a"), 0);
+  EXPECT_EQ(SlotOf("b2"), 1);
+}
+
+TEST_F(RecordedSequencesTest, ARequestThatNeverHadASlot) {
+  Use(SequenceModel(/*max_batch=*/1, /*instances=*/1));
+  Send("a", 1, kStart);
+  Send("b", 2, kStart);
+  scheduler_->Shutdown();
+  EXPECT_EQ(SlotOf("b"), -1);
+  EXPECT_EQ(RecordedFlight(*model_, "b").sequence, 2u);
 }
 
 TEST_F(RecordedSequencesTest, GapsAreNoRequests) {

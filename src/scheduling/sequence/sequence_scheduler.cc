@@ -523,7 +523,9 @@ std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
     if (pick.sequence == nullptr) continue;
     pick.sequence->in_flight = pick.sequence->started = true;
     FlightRecord* const flight = pick.request->stream()->flight();
-    if (flight != nullptr) flight->slot = pick.sequence->left_backlog_ns;
+    if (flight == nullptr) continue;
+    flight->slot = pick.sequence->left_backlog_ns;
+    flight->SetSequenceSlot(pick.sequence->lease->slot);
   }
   return picks;
 }
