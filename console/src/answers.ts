@@ -82,6 +82,8 @@ export interface RecordedRequest {
   latency_ns: number;
   phases_ns: Counts;
   batch_size?: number;
+  sequence?: string;
+  sequence_slot?: number; // that its sequence had in the instance
   instance?: string;
   batch?: number;
   execution?: Execution;

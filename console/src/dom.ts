@@ -42,6 +42,14 @@ export function bar(share: number, kind = ""): HTMLElement {
   return el("span", { class: "bar", "aria-hidden": "true" }, filled);
 }
 
+// Gives the reader a file of this text, under a name that the browser may change.
+export function download(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  el("a", { href: address, download: name }).click();
+  // The browser reads it in its own time.
+  window.setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
 // Replaces the children unless nothing has changed, so that focus and selection stay.
 export function replace(parent: Element, children: Child[]): void {
   const next = el("div");

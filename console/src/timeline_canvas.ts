@@ -1,4 +1,5 @@
 // TimelineCanvas: draws a layout, and reads the colours of the style sheet.
+import type { RecordedRequest } from "./answers.ts";
 import { duration, timeOfDay } from "./format.ts";
 import { phaseKind, REASONS } from "./reasons.ts";
 import { batchOf, type TimelineData } from "./timeline_data.ts";
@@ -6,13 +7,14 @@ import {
   AXIS_HEIGHT,
   GUTTER,
   INSTANCE_HEIGHT,
-  SECTION_GAP,
+  SLOT_HEIGHT,
   hit,
   layOut,
   ticks,
   type BatchBox,
   type Layout,
   type RequestBox,
+  type SlotBox,
   type Span,
 } from "./timeline_layout.ts";
 
@@ -30,7 +32,15 @@ export class TimelineCanvas {
   readonly element = document.createElement("canvas");
   private readonly brush: CanvasRenderingContext2D;
   private colours = new Map<string, string>();
-  layout: Layout = { batches: [], requests: [], height: 0, notDrawn: 0 };
+  layout: Layout = {
+    rows: [],
+    lanesTop: 0,
+    slots: [],
+    batches: [],
+    requests: [],
+    height: 0,
+    notDrawn: 0,
+  };
 
   constructor() {
     const brush = this.element.getContext("2d");
@@ -50,18 +60,19 @@ export class TimelineCanvas {
     const height = Math.max(this.layout.height, LEAST_HEIGHT);
     this.resize(width, height);
     this.drawAxis(data, span, width, height);
-    this.drawInstances(data, width);
+    this.drawInstances(width);
     this.brush.save();
     this.brush.beginPath();
     this.brush.rect(GUTTER, AXIS_HEIGHT, width - GUTTER, height);
     this.brush.clip();
     const faded = selection.batch !== undefined || selection.request !== undefined;
     for (const box of this.layout.batches) this.drawBatch(box, faded && box.key !== selection.batch);
+    for (const box of this.layout.slots) this.drawSlot(box, faded && !isSelected(box, selection));
     for (const box of this.layout.requests) this.drawRequest(box, faded && !isSelected(box, selection));
     this.brush.restore();
   }
 
-  pick(px: number, py: number): BatchBox | RequestBox | undefined {
+  pick(px: number, py: number): BatchBox | SlotBox | RequestBox | undefined {
     return hit(this.layout, px, py);
   }
 
@@ -104,17 +115,22 @@ export class TimelineCanvas {
     }
   }
 
-  private drawInstances(data: TimelineData, width: number): void {
-    data.instances.forEach((name, i) => {
-      const y = AXIS_HEIGHT + i * INSTANCE_HEIGHT;
+  private drawInstances(width: number): void {
+    for (const { name, y, slots } of this.layout.rows) {
       this.brush.fillStyle = this.colour("--lane");
       this.brush.fillRect(GUTTER, y + 2, width - GUTTER, INSTANCE_HEIGHT - 4);
       this.brush.fillStyle = this.colour("--text");
       this.brush.fillText(shortened(name), 8, y + INSTANCE_HEIGHT / 2, GUTTER - 14);
-    });
-    const y = AXIS_HEIGHT + data.instances.length * INSTANCE_HEIGHT + SECTION_GAP / 2;
+      for (let slot = 0; slot < slots; slot++) {
+        const top = y + INSTANCE_HEIGHT + slot * SLOT_HEIGHT;
+        this.brush.fillStyle = this.colour("--lane");
+        this.brush.fillRect(GUTTER, top + 1, width - GUTTER, SLOT_HEIGHT - 2);
+        this.brush.fillStyle = this.colour("--muted");
+        this.brush.fillText(`slot ${slot}`, 20, top + SLOT_HEIGHT / 2, GUTTER - 26);
+      }
+    }
     this.brush.fillStyle = this.colour("--muted");
-    this.brush.fillText("requests", 8, y + SECTION_GAP / 2 + 4);
+    this.brush.fillText("requests", 8, this.layout.lanesTop + 4);
   }
 
   private drawBatch(box: BatchBox, faded: boolean): void {
@@ -133,9 +149,21 @@ export class TimelineCanvas {
     this.brush.globalAlpha = 1;
   }
 
+  private drawSlot(box: SlotBox, faded: boolean): void {
+    this.brush.globalAlpha = faded ? 0.25 : 1;
+    this.brush.fillStyle = this.colour(isGood(box.drawn.request) ? "--computing" : "--bad");
+    this.brush.fillRect(box.x, box.y, Math.max(1, box.width - 0.5), box.height);
+    const sequence = box.drawn.request.sequence ?? "";
+    if (box.width > this.brush.measureText(sequence).width + 8) {
+      this.brush.fillStyle = this.colour("--on-reason");
+      this.brush.fillText(sequence, Math.max(box.x, GUTTER) + 4, box.y + box.height / 2 + 0.5);
+    }
+    this.brush.globalAlpha = 1;
+  }
+
   private drawRequest(box: RequestBox, faded: boolean): void {
     this.brush.globalAlpha = faded ? 0.25 : 1;
-    const ok = box.drawn.request.outcome === "ok" || box.drawn.request.outcome === "cache_hit";
+    const ok = isGood(box.drawn.request);
     const ground = box.parts.length === 0 ? "--computing" : "--waiting";
     this.brush.fillStyle = this.colour(ok ? ground : "--bad");
     this.brush.fillRect(box.x, box.y, box.width, box.height);
@@ -148,7 +176,11 @@ export class TimelineCanvas {
   }
 }
 
-function isSelected(box: RequestBox, selection: Selection): boolean {
+function isGood(request: RecordedRequest): boolean {
+  return request.outcome === "ok" || request.outcome === "cache_hit";
+}
+
+function isSelected(box: RequestBox | SlotBox, selection: Selection): boolean {
   if (selection.request !== undefined) return box.key === selection.request;
   return batchOf(box.drawn.request) === selection.batch;
 }

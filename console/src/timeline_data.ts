@@ -1,10 +1,12 @@
 // TimelineData: what is known of the batches and requests of one model version, with a place for
 // each request below the others. Bounded: the oldest go first.
 import type { Execution, RecordedRequest, Timeline } from "./answers.ts";
+import { phaseKind } from "./reasons.ts";
 
 export const MOST_EXECUTIONS = 10_000;
 export const MOST_REQUESTS = 20_000;
 export const MOST_LANES = 96;
+export const MOST_SLOTS = 32; // of an instance, that have a row
 const LANE_GAP_NS = 20_000;
 
 export interface DrawnRequest {
@@ -29,7 +31,20 @@ export function batchOf(request: RecordedRequest): string | undefined {
   return executionKey({ instance: request.instance, number: request.batch });
 }
 
+// When it was executed, from its phases: from the end of its wait until the outputs were computed.
+export function executedIn(drawn: DrawnRequest): { from: number; to: number } {
+  let [at, from, to] = [drawn.start, drawn.start, drawn.start];
+  for (const [phase, ns] of drawn.phases) {
+    at += ns;
+    if (phaseKind(phase) === "waiting") from = to = at;
+    else if (phaseKind(phase) === "computing") to = at;
+  }
+  return { from, to };
+}
+
 export class TimelineData {
+  // How many slots for sequences of each instance have a row.
+  readonly slots = new Map<string, number>();
   instances: string[] = [];
   recording = true;
   now_ns = 0;
@@ -100,9 +115,16 @@ export class TimelineData {
     this.requests.set(requestKey(request), drawn);
     const batch = batchOf(request);
     if (batch === undefined) return;
+    this.addSlot(request);
     const members = this.members.get(batch);
     if (members === undefined) this.members.set(batch, [drawn]);
     else members.push(drawn);
+  }
+
+  private addSlot({ instance, sequence_slot: slot }: RecordedRequest): void {
+    if (instance === undefined || slot === undefined) return;
+    const rows = Math.max(this.slots.get(instance) ?? 0, slot + 1);
+    this.slots.set(instance, Math.min(rows, MOST_SLOTS));
   }
 
   // Maps keep the order in which records came, which is that of their ends, nearly.

@@ -101,6 +101,8 @@ export function requestDetails(
       ["Outcome", request.outcome],
       ["Latency", duration(request.latency_ns)],
       request.batch_size !== undefined && ["Size", String(request.batch_size)],
+      request.sequence !== undefined && ["Sequence", request.sequence],
+      request.sequence_slot !== undefined && ["Slot", String(request.sequence_slot)],
       execution !== undefined && ["Batch of", `${execution.requests}, ${execution.reason}`],
     ]),
     key !== undefined &&

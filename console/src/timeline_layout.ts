@@ -1,6 +1,6 @@
 // Where the batches and requests of a timeline are drawn. Pure functions: times become pixels.
 import type { Execution } from "./answers.ts";
-import type { DrawnRequest, TimelineData } from "./timeline_data.ts";
+import { executedIn, type DrawnRequest, type TimelineData } from "./timeline_data.ts";
 
 // The span of time that is shown, in nanoseconds of the server's steady clock.
 export interface Span {
@@ -14,6 +14,7 @@ export const LONGEST_SPAN_NS = 600e9;
 export const GUTTER = 132; // for the names of instances
 export const AXIS_HEIGHT = 24;
 export const INSTANCE_HEIGHT = 26;
+export const SLOT_HEIGHT = 14;
 export const SECTION_GAP = 22;
 export const LANE_HEIGHT = 10;
 export const BOTTOM = 6;
@@ -39,7 +40,21 @@ export interface RequestBox extends Box {
   drawn: DrawnRequest;
   parts: Part[];
 }
+// A request in the row of the slot that its sequence had.
+export interface SlotBox extends Box {
+  key: string;
+  drawn: DrawnRequest;
+}
+// The rows of an instance: one for its batches, and below it one for each of its slots.
+export interface InstanceRows {
+  name: string;
+  y: number;
+  slots: number;
+}
 export interface Layout {
+  rows: InstanceRows[];
+  lanesTop: number; // where the requests begin
+  slots: SlotBox[];
   batches: BatchBox[];
   requests: RequestBox[];
   height: number;
@@ -64,31 +79,47 @@ export function around(from: number, to: number): Span {
   return { from: from - room, to: to + room };
 }
 
+// From the top down; `bottom`: where the next one would be.
+function instanceRows(data: TimelineData): { rows: InstanceRows[]; bottom: number } {
+  const rows: InstanceRows[] = [];
+  let y = AXIS_HEIGHT;
+  for (const name of data.instances) {
+    const slots = data.slots.get(name) ?? 0;
+    rows.push({ name, y, slots });
+    y += INSTANCE_HEIGHT + slots * SLOT_HEIGHT;
+  }
+  return { rows, bottom: y };
+}
+
 export function layOut(data: TimelineData, span: Span, width: number): Layout {
   const scale = (width - GUTTER) / (span.to - span.from);
   const x = (ns: number) => GUTTER + (ns - span.from) * scale;
   const overlaps = (start: number, end: number) => end >= span.from && start <= span.to;
-  const lanesTop = AXIS_HEIGHT + data.instances.length * INSTANCE_HEIGHT + SECTION_GAP;
+  const { rows, bottom } = instanceRows(data);
+  const lanesTop = bottom + SECTION_GAP;
 
   const batches: BatchBox[] = [];
-  const lines = new Map(data.instances.map((name, i) => [name, i]));
+  const lines = new Map(rows.map((row) => [row.name, row]));
   for (const [key, execution] of data.executions) {
     if (!overlaps(execution.start_ns, execution.end_ns)) continue;
     batches.push({
       key,
       execution,
       x: x(execution.start_ns),
-      y: AXIS_HEIGHT + (lines.get(execution.instance) ?? 0) * INSTANCE_HEIGHT + 3,
+      y: (lines.get(execution.instance)?.y ?? AXIS_HEIGHT) + 3,
       width: Math.max(1, (execution.end_ns - execution.start_ns) * scale),
       height: INSTANCE_HEIGHT - 6,
     });
   }
 
   const requests: RequestBox[] = [];
+  const slots: SlotBox[] = [];
   let lanes = 0;
   let notDrawn = 0;
   for (const [key, drawn] of data.requests) {
     if (!overlaps(drawn.start, drawn.end)) continue;
+    const slot = slotBox(lines.get(drawn.request.instance ?? ""), drawn, x, scale);
+    if (slot !== undefined) slots.push({ key, drawn, ...slot });
     if (drawn.lane < 0) {
       notDrawn++;
       continue;
@@ -105,7 +136,25 @@ export function layOut(data: TimelineData, span: Span, width: number): Layout {
       parts: boxWidth < NARROW ? [] : partsOf(drawn, x(drawn.start), scale),
     });
   }
-  return { batches, requests, height: lanesTop + Math.max(lanes, 4) * LANE_HEIGHT + BOTTOM, notDrawn };
+  const height = lanesTop + Math.max(lanes, 4) * LANE_HEIGHT + BOTTOM;
+  return { rows, lanesTop, slots, batches, requests, height, notDrawn };
+}
+
+function slotBox(
+  row: InstanceRows | undefined,
+  drawn: DrawnRequest,
+  x: (ns: number) => number,
+  scale: number,
+): Box | undefined {
+  const slot = drawn.request.sequence_slot;
+  if (row === undefined || slot === undefined || slot >= row.slots) return undefined;
+  const { from, to } = executedIn(drawn);
+  return {
+    x: x(from),
+    y: row.y + INSTANCE_HEIGHT + slot * SLOT_HEIGHT + 1,
+    width: Math.max(1, (to - from) * scale),
+    height: SLOT_HEIGHT - 2,
+  };
 }
 
 // The phases follow each other without a gap.
@@ -119,11 +168,11 @@ function partsOf(drawn: DrawnRequest, left: number, scale: number): Part[] {
   return parts;
 }
 
-// What is drawn at a point; requests and batches do not overlap. A pixel beside counts, too.
-export function hit(layout: Layout, px: number, py: number): BatchBox | RequestBox | undefined {
+// What is drawn at a point; requests, slots and batches do not overlap. A pixel beside counts, too.
+export function hit(layout: Layout, px: number, py: number): BatchBox | SlotBox | RequestBox | undefined {
   const touches = (box: Box) =>
     px >= box.x - 1 && px <= box.x + box.width + 1 && py >= box.y - 1 && py <= box.y + box.height + 1;
-  return layout.batches.find(touches) ?? layout.requests.find(touches);
+  return layout.batches.find(touches) ?? layout.slots.find(touches) ?? layout.requests.find(touches);
 }
 
 // Round moments on the axis, at least `room` pixels apart: multiples of 1, 2 or 5 times a power of ten,

@@ -2,7 +2,7 @@
 // requests. It follows the server until it is paused; it can be zoomed, moved and searched.
 import type { RecordedRequest, Timeline } from "./answers.ts";
 import { modelPath } from "./api.ts";
-import { el } from "./dom.ts";
+import { download, el } from "./dom.ts";
 import { counted, duration } from "./format.ts";
 import { REASONS, reasonClass } from "./reasons.ts";
 import { modelHash } from "./route.ts";
@@ -11,6 +11,7 @@ import { TimelineData, batchOf, executionKey, requestKey, type DrawnRequest } fr
 import { batchDetails, requestDetails, type Chosen } from "./timeline_details.ts";
 import { TimelineGestures } from "./timeline_gestures.ts";
 import { around, pan, zoom, type Span } from "./timeline_layout.ts";
+import { shownPart, traceFileName, type TraceFile } from "./trace_file.ts";
 import type { Context, View } from "./view.ts";
 
 const POLL_MS = 400;
@@ -20,6 +21,7 @@ const FIRST_SPAN_NS = 2e9;
 // What happened so shortly ago is not complete yet.
 const BEHIND_NS = 600e6;
 const FRAME_MS = 50;
+const MOST_IN_TRACE = 10_000; // as many as the server gives
 
 export class TimelineView implements View {
   readonly element = el("div", { class: "timeline" });
@@ -126,6 +128,11 @@ export class TimelineView implements View {
         el("label", { for: "request-id" }, "Request id"),
         this.search,
         el("button", { type: "submit" }, "Find"),
+        el(
+          "button",
+          { type: "button", title: "What is shown, for Perfetto", click: () => void this.saveTrace() },
+          "Trace file",
+        ),
         this.found,
         this.shown,
       ),
@@ -301,6 +308,25 @@ export class TimelineView implements View {
       const other = answer.requests[0];
       if (other === undefined) this.found.textContent = `No request '${id}' is remembered.`;
       else location.hash = modelHash({ name: other.model, version: other.version }, "timeline", id);
+    } catch (error) {
+      this.found.textContent = (error as Error).message;
+    }
+  }
+
+  // What is shown, as far as the server remembers it.
+  private async saveTrace(): Promise<void> {
+    const span = this.span;
+    const query = new URLSearchParams({
+      model: this.model,
+      since: String(Math.max(0, Math.floor(span.from))),
+      limit: String(MOST_IN_TRACE),
+    });
+    try {
+      const trace = await this.context.api.get<TraceFile>(`/v2/nereid/trace?${query.toString()}`);
+      const part = shownPart(trace, this.model, this.version, span);
+      const requests = part.traceEvents.filter((event) => event.ph === "b" && event.args !== undefined);
+      download(traceFileName(this.model, this.version), JSON.stringify(part));
+      this.found.textContent = `The trace file has ${counted(requests.length, "request", "requests")}.`;
     } catch (error) {
       this.found.textContent = (error as Error).message;
     }

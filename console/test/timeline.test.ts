@@ -1,12 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Execution, RecordedRequest, Timeline } from "../src/answers.ts";
-import { MOST_LANES, MOST_REQUESTS, TimelineData, executionKey, requestKey } from "../src/timeline_data.ts";
+import {
+  MOST_LANES,
+  MOST_REQUESTS,
+  MOST_SLOTS,
+  TimelineData,
+  executionKey,
+  requestKey,
+} from "../src/timeline_data.ts";
 import {
   AXIS_HEIGHT,
   GUTTER,
+  INSTANCE_HEIGHT,
   LONGEST_SPAN_NS,
   SHORTEST_SPAN_NS,
+  SLOT_HEIGHT,
   around,
   hit,
   layOut,
@@ -134,6 +143,48 @@ test("times become pixels", () => {
     { phase: "queue", x: GUTTER + 100, width: 20 },
     { phase: "compute_infer", x: GUTTER + 120, width: 60 },
   ]);
+});
+
+// From its fourth part on, a request computes.
+function inSlot(id: string, start: number, slot: number, sequence = "7"): RecordedRequest {
+  return { ...request(id, start, 8 * MS, 1), sequence, sequence_slot: slot };
+}
+
+test("slots of sequences have rows below their instance, and move what is below", () => {
+  const data = new TimelineData();
+  data.add(
+    timeline(
+      [execution(1, 10 * MS, 20 * MS), execution(7, 10 * MS, 20 * MS, "m_1")],
+      [inSlot("a", 10 * MS, 0), inSlot("b", 10 * MS, 2), request("c", 40 * MS, MS)],
+    ),
+  );
+  const layout = layOut(data, { from: 0, to: 100 * MS }, GUTTER + 1000);
+  assert.deepEqual(layout.rows, [
+    { name: "m_0", y: AXIS_HEIGHT, slots: 3 },
+    { name: "m_1", y: AXIS_HEIGHT + INSTANCE_HEIGHT + 3 * SLOT_HEIGHT, slots: 0 },
+  ]);
+  assert.deepEqual(
+    layout.slots.map((box) => [box.drawn.request.id, Math.round(box.x), Math.round(box.width), box.y]),
+    [
+      ["a", GUTTER + 120, 60, AXIS_HEIGHT + INSTANCE_HEIGHT + 1],
+      ["b", GUTTER + 120, 60, AXIS_HEIGHT + INSTANCE_HEIGHT + 2 * SLOT_HEIGHT + 1],
+    ],
+  );
+  assert.ok(layout.batches[1]!.y > layout.slots[1]!.y + layout.slots[1]!.height);
+  assert.ok(layout.requests[0]!.y > layout.batches[1]!.y + layout.batches[1]!.height);
+  const [first] = layout.slots;
+  assert.equal(hit(layout, first!.x + 5, first!.y + 5), first);
+});
+
+test("slots that have a row are bounded", () => {
+  const data = new TimelineData();
+  data.add(timeline([execution(1, 0, 8 * MS)], [inSlot("a", 0, MOST_SLOTS), inSlot("b", 0, 1)]));
+  const layout = layOut(data, { from: 0, to: 100 * MS }, GUTTER + 1000);
+  assert.equal(layout.rows[0]!.slots, MOST_SLOTS);
+  assert.deepEqual(
+    layout.slots.map((box) => box.drawn.request.id),
+    ["b"],
+  );
 });
 
 test("the thing under the pointer is found", () => {
