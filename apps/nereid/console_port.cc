@@ -70,14 +70,17 @@ std::string LinkHost(const std::string& address) {
 ConsolePort::ConsolePort(Server* server, const HttpExecutors& executors,
                          const HttpFrontendOptions& options)
     : server_(server),
-      rest_(server, executors, ConsoleApiOptions(options)),
+      access_(options.access),
+      owner_rest_(server, executors, OwnerApiOptions(options)),
+      key_holder_rest_(server, executors, ConsoleApiOptions(options)),
       metrics_(server, executors.admin) {}
 
 absl::Status ConsolePort::Start(const ConsoleSettings& settings, HttpServerOptions http,
                                 ShownHttpPort shown) {
   ASSIGN_OR_RETURN(const std::string token, RandomToken());
   frontend_ = std::make_unique<ConsoleFrontend>(
-      &rest_, &metrics_, ConsoleOptions{settings.address, token, SettingsJson(*server_, shown)});
+      ConsoleFrontend::Handlers{&owner_rest_, &key_holder_rest_, &metrics_},
+      ConsoleOptions{settings.address, token, access_, SettingsJson(*server_, shown)});
   ASSIGN_OR_RETURN(port_,
                    HttpServer::Start(PortOptions(settings, std::move(http)), frontend_.get()));
   LOG_INFO << "Started Console at " << settings.address << ":" << port_->port();

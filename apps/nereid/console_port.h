@@ -40,7 +40,9 @@ class ConsolePort {
 
  private:
   Server* const server_;
-  HttpFrontend rest_;
+  const AccessControl access_;
+  HttpFrontend owner_rest_;
+  HttpFrontend key_holder_rest_;
   MetricsEndpoint metrics_;
   std::unique_ptr<ConsoleFrontend> frontend_;
   std::unique_ptr<HttpServer> port_;

@@ -1,4 +1,4 @@
-// Api: asks the server that the page comes from. Every request carries the token.
+// Api: asks the server that the page comes from. Every request carries the token, or a key.
 import type { Message } from "./request_builder.ts";
 
 export class ApiError extends Error {
@@ -10,8 +10,20 @@ export class ApiError extends Error {
   }
 }
 
+// The header that opens the API. What is entered: the token; the link with it; or "NAME=VALUE" (or
+// "NAME: VALUE"), a key of --http-restricted-api.
+export function credential(entered: string): [name: string, value: string] {
+  const text = entered.trim().replace(/^.*#token=/, "");
+  const key = /^([\w!#$%&'*+.^`|~-]+)\s*[=:]\s*(.+)$/.exec(text);
+  return key === null ? ["Authorization", `Bearer ${text}`] : [key[1]!, key[2]!];
+}
+
 export class Api {
-  constructor(private readonly token: string) {}
+  private readonly opens: Record<string, string>;
+
+  constructor(entered: string) {
+    this.opens = Object.fromEntries([credential(entered)]);
+  }
 
   get<Answer>(path: string): Promise<Answer> {
     return this.text("GET", path).then((text) => JSON.parse(text) as Answer);
@@ -20,7 +32,7 @@ export class Api {
   // Sends an inference; the answer is of the same form.
   async infer(path: string, message: Message): Promise<Message> {
     const lengthHeader = "Inference-Header-Content-Length";
-    const headers = new Headers({ Authorization: `Bearer ${this.token}` });
+    const headers = new Headers(this.opens);
     headers.set("Content-Type", message.tail.length > 0 ? "application/octet-stream" : "application/json");
     let body: BodyInit = message.json;
     if (message.tail.length > 0) {
@@ -49,7 +61,7 @@ export class Api {
       cache: "no-store",
       credentials: "omit",
       headers: {
-        Authorization: `Bearer ${this.token}`,
+        ...this.opens,
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       },
       ...(body === undefined ? {} : { body }),

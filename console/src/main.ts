@@ -60,7 +60,7 @@ class Page {
       window.setTimeout(() => void this.poll(), EVERY_MS);
     } catch (error) {
       if (error instanceof ApiError && error.status === 401)
-        return this.lock("The token is not that of this server.");
+        return this.lock("The token or key is not one of this server.");
       this.lost(error as Error);
       window.setTimeout(() => void this.connect(api), EVERY_MS);
     }
@@ -125,9 +125,9 @@ class Page {
     this.context = undefined;
     this.connection.textContent = "";
     this.main.replaceChildren(
-      askForToken(why, (token) => {
-        sessionStorage.setItem(TOKEN_KEY, token);
-        void this.connect(new Api(token));
+      askForToken(why, (entered) => {
+        sessionStorage.setItem(TOKEN_KEY, entered);
+        void this.connect(new Api(entered));
       }),
     );
   }

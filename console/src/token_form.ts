@@ -1,12 +1,11 @@
 // What the page shows without a token.
 import { el } from "./dom.ts";
 
-export function askForToken(why: string, use: (token: string) => void): HTMLElement {
+export function askForToken(why: string, use: (entered: string) => void): HTMLElement {
   const input = el("input", { id: "token", type: "password", autocomplete: "off", required: true, size: 50 });
   const submit = (event: Event) => {
     event.preventDefault();
-    // The whole link may be given, too.
-    use(input.value.trim().replace(/^.*#token=/, ""));
+    use(input.value);
   };
   return el(
     "section",
@@ -19,9 +18,14 @@ export function askForToken(why: string, use: (token: string) => void): HTMLElem
       "The server prints a link when it starts: “Console: …/#token=…”. Open that link, or enter the token.",
     ),
     el(
+      "p",
+      {},
+      "Where --http-restricted-api guards the group “nereid”, its key opens the console, too: enter NAME=VALUE, as in that option.",
+    ),
+    el(
       "form",
       { class: "controls", submit },
-      el("label", { for: "token" }, "Token"),
+      el("label", { for: "token" }, "Token or key"),
       input,
       el("button", { type: "submit", class: "primary" }, "Open"),
     ),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Live, LiveModel } from "../src/answers.ts";
+import { credential } from "../src/api.ts";
 import { bytes, counted, duration, number, percent, uptime, UNKNOWN } from "../src/format.ts";
 import { History, KEPT_SAMPLES, units } from "../src/history.ts";
 import { modelHash, parseRoute, tokenIn } from "../src/route.ts";
@@ -49,6 +50,14 @@ test("addresses of views", () => {
     version: "1",
     tab: "live",
   });
+});
+
+test("what opens the API", () => {
+  assert.deepEqual(credential("0af"), ["Authorization", "Bearer 0af"]);
+  assert.deepEqual(credential(" http://localhost:8003/#token=0af\n"), ["Authorization", "Bearer 0af"]);
+  assert.deepEqual(credential("admin-key=a=b: c"), ["admin-key", "a=b: c"]);
+  assert.deepEqual(credential("Admin-Key: secret"), ["Admin-Key", "secret"]);
+  assert.deepEqual(credential("=x"), ["Authorization", "Bearer =x"]);
 });
 
 test("the token of a link", () => {

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ServerFactory
 from support import raw_http
-from support.console import Console
+from support.console import Console, request
 from support.nereid import start_nereid
 from support.poll import poll_until
 from support.repository import ModelRepository
@@ -42,6 +42,7 @@ def console(
         "--load-model=echo",
         # The token stands for other keys, too.
         "--http-restricted-api=inference:shop=secret",
+        "--http-restricted-api=nereid,trace:admin-key=of the console",
     ]
     server = start_nereid(repository.root, tmp_path_factory.mktemp("logs"), options)
     yield Console(server)
@@ -91,6 +92,27 @@ def test_api_needs_the_token(console: Console) -> None:
         assert console.ask("GET", path).status == 200
     assert console.ask("POST", INFER, b"{}", token="x").status == 401
     assert "Authorization: Bearer" in console.ask_without_token("/v2").error()
+
+
+def ask_with(console: Console, path: str, *, body: bytes | None = None, **keys: str) -> int:
+    headers = {"Host": console.url, **{name.replace("_", "-"): v for name, v in keys.items()}}
+    return request(console.url, "GET" if body is None else "POST", path, body, headers).status
+
+
+def test_key_of_the_restricted_api(console: Console) -> None:
+    key = {"admin_key": "of the console"}
+    for path in ("/v2", "/v2/nereid/live", "/v2/models/echo", "/metrics", "/console/settings"):
+        assert ask_with(console, path, **key) == 200, path
+        assert ask_with(console, path, admin_key="of another") == 401, path
+        assert ask_with(console, path, admin_key="secret") == 401, path
+        assert ask_with(console, path, shop="secret") == 401, path
+    # Groups with another key need that, too, and those that the page does not need are closed.
+    body = json.dumps({**REQUEST, "id": "by-key"}).encode()
+    assert ask_with(console, INFER, body=body, **key) == 403
+    assert ask_with(console, INFER, body=body, **key, shop="secret") == 200
+    assert ask_with(console, "/v2/trace/setting", **key) == 403
+    assert ask_with(console, "/v2/nereid/live", **key, Origin="http://evil.example") == 403
+    assert "'admin-key'" in console.ask_without_token("/v2").error()
 
 
 def test_requests_through_the_console(console: Console) -> None:
@@ -165,7 +187,7 @@ def test_without_the_option_there_is_no_console(
 ) -> None:
     server = server_factory(repository.root)
     server.wait_for()
-    assert "onsole" not in server.log_text()
+    assert "Console" not in server.log_text()
 
 
 def test_all_addresses(console: Console, repository: ModelRepository, tmp_path: Path) -> None:

@@ -22,10 +22,14 @@ AccessControl::AccessControl(const RestrictedApis& restricted, const std::string
   }
 }
 
-void AccessControl::CloseUnlessGuarded(ApiGroup group, std::string how) {
+void AccessControl::CloseUnlessGuarded(ApiGroup group, absl::string_view how) {
+  if (RestrictingHeader(group) == nullptr && keys_ == nullptr) Close(group, how);
+}
+
+void AccessControl::Close(ApiGroup group, absl::string_view why) {
   const auto index = static_cast<size_t>(group);
-  if (restricted_[index].has_value() || keys_ != nullptr) return;
-  off_[index] = absl::StrCat("the API group '", ApiGroupName(group), "' is switched off: ", how);
+  restricted_[index].reset();
+  off_[index] = absl::StrCat("the API group '", ApiGroupName(group), "' is switched off: ", why);
   active_ = true;
 }
 

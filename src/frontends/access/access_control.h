@@ -43,7 +43,15 @@ class AccessControl {
 
   // Closes `group` to everybody, unless a header or a file of keys says who may use it. `how`: the
   // sentence that says how the group is opened. REQUIRES: nobody checks yet.
-  void CloseUnlessGuarded(ApiGroup group, std::string how);
+  void CloseUnlessGuarded(ApiGroup group, absl::string_view how);
+  // Closes `group` to everybody, whatever says who may use it. `why`: a sentence about the way out.
+  // REQUIRES: nobody checks yet.
+  void Close(ApiGroup group, absl::string_view why);
+  // The header, in lower case, that requests of `group` need; null: none.
+  const std::string* RestrictingHeader(ApiGroup group) const {
+    const std::optional<Header>& header = restricted_[static_cast<size_t>(group)];
+    return header.has_value() ? &header->name : nullptr;
+  }
   // Nothing if the request is allowed. Reads the file of keys at times.
   std::optional<AccessRefusal> Check(ApiGroup group, HeaderFinder find) const {
     if (!active_) return std::nullopt;

@@ -130,5 +130,18 @@ TEST_F(ApiKeyAccessTest, HeaderAndKeyAreBothNeeded) {
           .has_value());
 }
 
+TEST(AccessControlTest, AClosedGroupHasNoKey) {
+  AccessControl access(Restricted("trace,nereid:Key=value"), "", "API", nullptr);
+  ASSERT_NE(access.RestrictingHeader(ApiGroup::kTrace), nullptr);
+  EXPECT_EQ(*access.RestrictingHeader(ApiGroup::kTrace), "key");
+  access.Close(ApiGroup::kTrace, "use the HTTP port");
+  EXPECT_EQ(access.RestrictingHeader(ApiGroup::kTrace), nullptr);
+  EXPECT_FALSE(Check(access, ApiGroup::kNereid, {{"key", "value"}}).has_value());
+  const auto refusal = Check(access, ApiGroup::kTrace, {{"key", "value"}});
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->reason, Reason::kOff);
+  EXPECT_EQ(refusal->message, "the API group 'trace' is switched off: use the HTTP port");
+}
+
 }  // namespace
 }  // namespace nereid

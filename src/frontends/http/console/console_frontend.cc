@@ -48,9 +48,8 @@ HttpResponse FileResponse(const ConsoleFile& file) {
 }  // namespace
 
 HttpFrontendOptions ConsoleApiOptions(HttpFrontendOptions options) {
-  options.access = {};
   for (const ApiGroup group : {ApiGroup::kSharedMemory, ApiGroup::kTrace, ApiGroup::kLogging}) {
-    options.access.CloseUnlessGuarded(group, kNotOffered);
+    options.access.Close(group, kNotOffered);
   }
   options.cors = {};
   options.shared_memory = SharedMemoryRegistry::Closed();
@@ -58,11 +57,14 @@ HttpFrontendOptions ConsoleApiOptions(HttpFrontendOptions options) {
   return options;
 }
 
-ConsoleFrontend::ConsoleFrontend(HttpHandler* rest, HttpHandler* metrics,
-                                 const ConsoleOptions& options)
-    : rest_(rest),
-      metrics_(metrics),
-      guard_(options.address, options.token),
+HttpFrontendOptions OwnerApiOptions(HttpFrontendOptions options) {
+  options.access = {};
+  return ConsoleApiOptions(std::move(options));
+}
+
+ConsoleFrontend::ConsoleFrontend(const Handlers& handlers, const ConsoleOptions& options)
+    : handlers_(handlers),
+      guard_(options.address, options.token, options.access),
       settings_(options.settings) {}
 
 void ConsoleFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
@@ -71,13 +73,16 @@ void ConsoleFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder
   if (const ConsoleFile* const file = FindConsoleFile(request->path())) {
     return responder.Complete(Reads(*request) ? FileResponse(*file) : ReadOnly());
   }
-  if (auto refusal = guard_.RefuseStranger(*request)) {
-    return responder.Complete(*std::move(refusal));
+  const ConsoleGuard::Visitor visitor = guard_.Recognise(*request);
+  if (visitor == ConsoleGuard::Visitor::kStranger) {
+    return responder.Complete(guard_.StrangerResponse());
   }
   if (request->path() == kSettingsPath) {
     return responder.Complete(Reads(*request) ? JsonResponse(settings_) : ReadOnly());
   }
-  HttpHandler* const handler = request->path() == kMetricsPath ? metrics_ : rest_;
+  HttpHandler* const rest =
+      visitor == ConsoleGuard::Visitor::kOwner ? handlers_.for_owner : handlers_.for_key_holder;
+  HttpHandler* const handler = request->path() == kMetricsPath ? handlers_.metrics : rest;
   handler->Handle(std::move(request), std::move(responder));
 }
 

@@ -1,6 +1,7 @@
 // ConsoleFrontend: the handler of the console port: the files of the page, which are open to
 // everybody who reaches the port, and the API that the page needs, which is open to those who know
-// the token. The API is that of the REST frontend and of the metrics port. Thread-safe.
+// the token, or the key that --http-restricted-api gives the group `nereid`. The API is that of the
+// REST frontend and of the metrics port. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_FRONTEND_H_
 #define NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_FRONTEND_H_
 
@@ -16,24 +17,31 @@ namespace nereid {
 struct ConsoleOptions {
   std::string address;  // where the port listens
   std::string token;
+  AccessControl access;  // of the HTTP port
   std::string settings;  // the answer of /console/settings, JSON: what the page has to know
 };
 
 // `options` of the REST frontend without what the page does not need: the groups of shared memory,
-// traces and log settings are closed. The token stands for every other key.
+// traces and log settings are closed.
 HttpFrontendOptions ConsoleApiOptions(HttpFrontendOptions options);
+// The same for those who have the token, which stands for every other key.
+HttpFrontendOptions OwnerApiOptions(HttpFrontendOptions options);
 
 class ConsoleFrontend final : public HttpHandler {
  public:
-  // `rest`, made with ConsoleApiOptions, and `metrics`, the handler of the metrics page, must
-  // outlive the frontend.
-  ConsoleFrontend(HttpHandler* rest, HttpHandler* metrics, const ConsoleOptions& options);
+  struct Handlers {
+    HttpHandler* for_owner;       // the API, made with OwnerApiOptions
+    HttpHandler* for_key_holder;  // the API, made with ConsoleApiOptions
+    HttpHandler* metrics;         // the metrics page
+  };
+
+  // `handlers` must outlive the frontend.
+  ConsoleFrontend(const Handlers& handlers, const ConsoleOptions& options);
 
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:
-  HttpHandler* const rest_;
-  HttpHandler* const metrics_;
+  const Handlers handlers_;
   const ConsoleGuard guard_;
   const std::string settings_;
 };

@@ -70,9 +70,17 @@ class ConsoleFrontendTest : public testing::Test {
     return sink->answer;
   }
 
+  static AccessControl Access() {
+    RestrictedApis restricted;
+    EXPECT_TRUE(restricted.Add("nereid:key=value", {"--http-restricted-api", "api"}).ok());
+    return AccessControl(restricted, "", "API", nullptr);
+  }
+
   Named rest_{"rest"};
+  Named guarded_{"guarded"};
   Named metrics_{"metrics"};
-  ConsoleFrontend frontend_{&rest_, &metrics_, {"127.0.0.1", kToken, kSettings}};
+  ConsoleFrontend frontend_{{&rest_, &guarded_, &metrics_},
+                            {"127.0.0.1", kToken, Access(), kSettings}};
 };
 
 TEST_F(ConsoleFrontendTest, ThePageNeedsNoToken) {
@@ -123,6 +131,18 @@ TEST_F(ConsoleFrontendTest, TheApiNeedsTheToken) {
   EXPECT_EQ(Send(HttpMethod::kPost, "/console/settings", kOwner).status, 405);
 }
 
+TEST_F(ConsoleFrontendTest, WhoHasTheKeyGetsTheApiWithItsOtherKeys) {
+  const auto send = [&](const char* path, const char* value) {
+    return Send(HttpMethod::kGet, path, {{"Host", "localhost:8003"}, {"key", value}});
+  };
+  EXPECT_EQ(send("/v2/nereid/live", "value").body, "guarded/v2/nereid/live");
+  EXPECT_EQ(send("/metrics", "value").body, "metrics/metrics");
+  EXPECT_EQ(send("/console/settings", "value").body, kSettings);
+  for (const char* path : {"/v2/nereid/live", "/metrics", "/console/settings"}) {
+    EXPECT_EQ(send(path, "values").status, 401) << path;
+  }
+}
+
 TEST_F(ConsoleFrontendTest, ForeignPagesGetNothingEvenWithTheToken) {
   HeaderList foreign = kOwner;
   foreign.emplace_back("Origin", "http://evil.example");
@@ -153,7 +173,7 @@ TEST(ConsoleApiOptionsTest, OtherKeysAndTheGroupsThatThePageDoesNotNeed) {
   HttpFrontendOptions options;
   options.access = AccessControl(restricted, "", "API", nullptr);
   options.cors = CorsPolicy({"*"});
-  const HttpFrontendOptions made = ConsoleApiOptions(options);
+  const HttpFrontendOptions made = OwnerApiOptions(options);
   const auto open = [&](ApiGroup group) {
     return !made.access.Check(group, [](absl::string_view) { return ""; }).has_value();
   };
@@ -164,6 +184,23 @@ TEST(ConsoleApiOptionsTest, OtherKeysAndTheGroupsThatThePageDoesNotNeed) {
   EXPECT_FALSE(open(ApiGroup::kTrace));
   EXPECT_FALSE(open(ApiGroup::kLogging));
   EXPECT_FALSE(made.cors.Allows("http://evil.example"));
+}
+
+TEST(ConsoleApiOptionsTest, WithoutTheTokenGroupsKeepTheirKeys) {
+  RestrictedApis restricted;
+  ASSERT_TRUE(restricted.Add("nereid,trace:key=value", {"--http-restricted-api", "api"}).ok());
+  ASSERT_TRUE(restricted.Add("inference:shop=other", {"--http-restricted-api", "api"}).ok());
+  HttpFrontendOptions options;
+  options.access = AccessControl(restricted, "", "API", nullptr);
+  const HttpFrontendOptions made = ConsoleApiOptions(options);
+  const auto open = [&](ApiGroup group) {
+    const auto find = [](absl::string_view name) { return name == "key" ? "value" : ""; };
+    return !made.access.Check(group, find).has_value();
+  };
+  EXPECT_TRUE(open(ApiGroup::kNereid));
+  EXPECT_TRUE(open(ApiGroup::kMetadata));
+  EXPECT_FALSE(open(ApiGroup::kInference));
+  EXPECT_FALSE(open(ApiGroup::kTrace)) << "the page does not need it";
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ bool IsOriginOf(absl::string_view host, absl::string_view origin) {
 
 }  // namespace
 
-ConsoleGuard::ConsoleGuard(std::string address, absl::string_view token)
-    : address_(std::move(address)), token_(token) {}
+ConsoleGuard::ConsoleGuard(std::string address, absl::string_view token, AccessControl access)
+    : address_(std::move(address)), token_(token), access_(std::move(access)) {}
 
 bool ConsoleGuard::IsOwnHost(absl::string_view host) const {
   absl::string_view name = NameIn(host);
@@ -69,13 +69,28 @@ std::optional<HttpResponse> ConsoleGuard::RefuseSource(const HttpRequest& reques
       403, absl::StrCat("the console is not open to pages of the origin '", *origin, "'"));
 }
 
-std::optional<HttpResponse> ConsoleGuard::RefuseStranger(const HttpRequest& request) const {
-  const absl::string_view key = BearerKey(request.FindHeader("Authorization").value_or(""));
-  if (token_ == Secret(key)) return std::nullopt;
+ConsoleGuard::Visitor ConsoleGuard::Recognise(const HttpRequest& request) const {
+  const absl::string_view token = BearerKey(request.FindHeader("Authorization").value_or(""));
+  if (token_ == Secret(token)) return Visitor::kOwner;
+  // A group without a header of its own is open to everybody on the HTTP port, but not here.
+  if (access_.RestrictingHeader(ApiGroup::kNereid) == nullptr) return Visitor::kStranger;
+  const bool refused =
+      access_
+          .Check(ApiGroup::kNereid,
+                 [&](absl::string_view name) { return request.FindHeader(name).value_or(""); })
+          .has_value();
+  return refused ? Visitor::kStranger : Visitor::kKeyHolder;
+}
+
+HttpResponse ConsoleGuard::StrangerResponse() const {
+  const std::string* const header = access_.RestrictingHeader(ApiGroup::kNereid);
   HttpResponse response = MakeErrorResponse(
-      401,
-      "the console's API needs the token of the link that the server printed when it started: send "
-      "it as header 'Authorization: Bearer <token>'");
+      401, absl::StrCat(
+               "the console's API needs the token of the link that the server printed when it "
+               "started: send it as header 'Authorization: Bearer <token>'",
+               header == nullptr
+                   ? ""
+                   : absl::StrCat(", or the key of the group 'nereid' as header '", *header, "'")));
   response.headers.emplace_back("WWW-Authenticate", "Bearer");
   return response;
 }

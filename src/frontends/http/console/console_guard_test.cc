@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "frontends/http/console/testing/made_request.h"
 
@@ -11,17 +12,27 @@ namespace nereid {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // 200, or the status of the refusal.
 int SourceStatus(const HeaderList& headers, const std::string& address = "127.0.0.1") {
-  const ConsoleGuard guard(address, kToken);
+  const ConsoleGuard guard(address, kToken, {});
   const auto refusal = guard.RefuseSource(*MakeRequest(HttpMethod::kPost, "/v2", headers));
   return refusal.has_value() ? refusal->status : 200;
 }
-int TokenStatus(const HeaderList& headers) {
-  const ConsoleGuard guard("127.0.0.1", kToken);
-  const auto refusal = guard.RefuseStranger(*MakeRequest(HttpMethod::kGet, "/v2", headers));
-  return refusal.has_value() ? refusal->status : 200;
+using Visitor = ConsoleGuard::Visitor;
+
+Visitor VisitorWith(const HeaderList& headers, const AccessControl& access = {}) {
+  const ConsoleGuard guard("127.0.0.1", kToken, access);
+  return guard.Recognise(*MakeRequest(HttpMethod::kGet, "/v2", headers));
+}
+
+AccessControl Restricted(const std::vector<std::string>& options) {
+  RestrictedApis restricted;
+  for (const std::string& option : options) {
+    EXPECT_EQ(restricted.Add(option, {"--http-restricted-api", "api"}), absl::OkStatus());
+  }
+  return AccessControl(restricted, "", "API", nullptr);
 }
 
 TEST(ConsoleGuardTest, HostsThatNobodyElseCanPointHere) {
@@ -64,7 +75,7 @@ TEST(ConsoleGuardTest, OriginsHaveToBeTheHost) {
 }
 
 TEST(ConsoleGuardTest, ARefusalNamesWhatIsWrong) {
-  const ConsoleGuard guard("127.0.0.1", kToken);
+  const ConsoleGuard guard("127.0.0.1", kToken, {});
   const auto by_host =
       guard.RefuseSource(*MakeRequest(HttpMethod::kGet, "/", {{"Host", "evil.example"}}));
   ASSERT_TRUE(by_host.has_value());
@@ -76,13 +87,45 @@ TEST(ConsoleGuardTest, ARefusalNamesWhatIsWrong) {
 }
 
 TEST(ConsoleGuardTest, TheTokenOpensTheApi) {
-  EXPECT_EQ(TokenStatus({{"Authorization", "Bearer 0123456789abcdef"}}), 200);
-  EXPECT_EQ(TokenStatus({{"authorization", "bearer  0123456789abcdef "}}), 200);
+  EXPECT_EQ(VisitorWith({{"Authorization", "Bearer 0123456789abcdef"}}), Visitor::kOwner);
+  EXPECT_EQ(VisitorWith({{"authorization", "bearer  0123456789abcdef "}}), Visitor::kOwner);
   for (const char* value : {"0123456789abcdef", "Basic 0123456789abcdef", "Bearer ", "Bearer x",
                             "Bearer 0123456789abcdeF", "Bearer 0123456789abcdef0"}) {
-    EXPECT_EQ(TokenStatus({{"Authorization", value}}), 401) << value;
+    EXPECT_EQ(VisitorWith({{"Authorization", value}}), Visitor::kStranger) << value;
   }
-  EXPECT_EQ(TokenStatus({}), 401);
+  EXPECT_EQ(VisitorWith({}), Visitor::kStranger);
+}
+
+TEST(ConsoleGuardTest, TheKeyOfTheGroupNereidOpensTheApi) {
+  const AccessControl access = Restricted({"nereid:Admin-Key=secret", "inference:shop=other"});
+  EXPECT_EQ(VisitorWith({{"admin-key", "secret"}}, access), Visitor::kKeyHolder);
+  EXPECT_EQ(VisitorWith({{"Authorization", "Bearer x"}, {"Admin-Key", "secret"}}, access),
+            Visitor::kKeyHolder);
+  EXPECT_EQ(VisitorWith({{"Authorization", "Bearer 0123456789abcdef"}, {"admin-key", "x"}}, access),
+            Visitor::kOwner);
+  for (const HeaderList& headers :
+       {HeaderList{{"admin-key", "Secret"}}, HeaderList{{"admin-key", ""}},
+        HeaderList{{"admin-key", "other"}}, HeaderList{{"shop", "other"}},
+        HeaderList{{"shop", "secret"}}, HeaderList{{"Authorization", "Bearer secret"}}}) {
+    EXPECT_EQ(VisitorWith(headers, access), Visitor::kStranger) << headers[0].second;
+  }
+}
+
+// Without a key of its own the group is open on the HTTP port at most, and never here.
+TEST(ConsoleGuardTest, AGroupWithoutKeyOpensNothing) {
+  EXPECT_EQ(VisitorWith({{"shop", "other"}}, Restricted({"inference:shop=other"})),
+            Visitor::kStranger);
+}
+
+TEST(ConsoleGuardTest, AStrangerLearnsWhatIsMissing) {
+  const HttpResponse plain = ConsoleGuard("127.0.0.1", kToken, {}).StrangerResponse();
+  EXPECT_EQ(plain.status, 401);
+  EXPECT_THAT(plain.text, HasSubstr("Authorization: Bearer"));
+  EXPECT_THAT(plain.text, Not(HasSubstr("key")));
+  const HttpResponse keyed =
+      ConsoleGuard("127.0.0.1", kToken, Restricted({"nereid:Admin-Key=secret"})).StrangerResponse();
+  EXPECT_THAT(keyed.text, HasSubstr("as header 'admin-key'"));
+  EXPECT_THAT(keyed.text, Not(HasSubstr("secret")));
 }
 
 }  // namespace
