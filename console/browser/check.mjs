@@ -1,20 +1,24 @@
 // Drives the console in Chromium while a server is under load, and fails if the page is wrong.
 //
-//   node check.mjs LINK MODEL BROWSER [FOLDER]
+//   node check.mjs LINK MODEL BROWSER SAMPLES [FOLDER]
 //
 // LINK: what the server has printed. MODEL: takes INPUT0, FP32 [-1,4], and echoes it; nobody else uses
-// it. There is a model `half`, which does the same with FP16 [2], and --model-control-mode=explicit.
-// FOLDER: pictures of the views go there.
+// it. There are models `half` and `words`, which do the same with FP16 [2] and BYTES [-1], `talk` with
+// two slots for sequences and FP32 [-1,1], --model-control-mode=explicit, and
+// --http-restricted-api='nereid:console-key=opens it'.
+// SAMPLES: the playground's requests for other clients go there, a folder for each model: curl.sh,
+// python.py, go.go, and answer.json, the outputs that the page has got. FOLDER: pictures of the views
+// go there.
 // tests/conformance/test_console_page.py starts both.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 const CLIENTS = 8;
 const REQUESTS = 40; // of each client
 
-const [link, model, executablePath, folder] = process.argv.slice(2);
+const [link, model, executablePath, samples, folder] = process.argv.slice(2);
 const { origin, hash } = new URL(link);
 const headers = { Authorization: `Bearer ${hash.slice("#token=".length)}` };
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -28,8 +32,8 @@ async function text(path) {
 
 // The clients use the HTTP port.
 const { http_port } = JSON.parse(await text("/console/settings"));
-async function infer(body) {
-  const answer = await fetch(`http://127.0.0.1:${http_port}/v2/models/${model}/infer`, {
+async function infer(body, of = model) {
+  const answer = await fetch(`http://127.0.0.1:${http_port}/v2/models/${of}/infer`, {
     method: "POST",
     body: JSON.stringify(body),
   });
@@ -89,6 +93,43 @@ async function look(page, view) {
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${view}.png` });
 }
 
+const batchCount = () => counter("nv_inference_exec_count");
+const requestsIn = (trace) => trace.traceEvents.filter(({ ph, args }) => ph === "b" && args !== undefined);
+
+// The file that the button gives.
+async function savedTrace(page) {
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Trace file" }).click(),
+  ]);
+  assert.equal(file.suggestedFilename(), `${model}-1-trace.json`);
+  return JSON.parse(await readFile(await file.path(), "utf8"));
+}
+
+// The same, of a small part of the time around a request.
+async function narrowTrace(page) {
+  await page.getByLabel("Request id").fill(`client-0-${REQUESTS / 2}`);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: `Request client-0-${REQUESTS / 2}` }).waitFor();
+  return savedTrace(page);
+}
+
+// What the playground shows for other clients, and the outputs that they should get.
+async function keepSamples(page, name, outputs) {
+  await mkdir(`${samples}/${name}`, { recursive: true });
+  for (const [language, word, file] of [
+    ["curl", "curl ", "curl.sh"],
+    ["Python", "tritonclient", "python.py"],
+    ["Go", "net/http", "go.go"],
+  ]) {
+    await page.getByLabel(language, { exact: true }).check();
+    const code = page.locator(".code pre").filter({ hasText: word });
+    await code.waitFor();
+    await writeFile(`${samples}/${name}/${file}`, await code.textContent());
+  }
+  await writeFile(`${samples}/${name}/answer.json`, JSON.stringify(outputs));
+}
+
 const checks = {
   async "the token leaves the address, and models have their state"(page) {
     assert.equal(new URL(page.url()).hash, "#/");
@@ -101,7 +142,7 @@ const checks = {
     await shown.filter({ hasText: "0 batches" }).waitFor();
     await load();
     for (let i = 0; i < 6; i++) await page.getByRole("button", { name: "Zoom out" }).click();
-    const batches = await counter("nv_inference_exec_count");
+    const batches = await batchCount();
     assert.ok(batches > 0 && batches < CLIENTS * REQUESTS, `${batches} batches`);
     await shown.filter({ hasText: `${batches} batches and ${CLIENTS * REQUESTS} requests in` }).waitFor();
     await look(page, "timeline");
@@ -125,6 +166,17 @@ const checks = {
     await page.getByText("No request 'nobody' is remembered.").waitFor();
   },
 
+  async "the trace file has what is shown"(page) {
+    await page.getByRole("button", { name: "Latest record" }).click();
+    for (let i = 0; i < 12; i++) await page.getByRole("button", { name: "Zoom out" }).click();
+    const [all, some] = [await savedTrace(page), await narrowTrace(page)];
+    assert.equal(requestsIn(all).length, CLIENTS * REQUESTS);
+    assert.equal(all.traceEvents.filter(({ cat }) => cat === "execution").length, await batchCount());
+    assert.ok(requestsIn(some).length > 0 && requestsIn(some).length < CLIENTS * REQUESTS);
+    const shown = await page.getByTestId("shown").textContent();
+    assert.match(shown, new RegExp(` and ${requestsIn(some).length} requests? in`));
+  },
+
   async "keys move the timeline"(page) {
     await page.getByRole("button", { name: "Latest record" }).click();
     const title = page.locator(".side h2");
@@ -141,6 +193,28 @@ const checks = {
     await page.getByRole("button", { name: "Pause" }).waitFor();
   },
 
+  async "requests of sequences have the slot of their sequence"(page) {
+    const step = (sequence, i) => ({
+      id: `${sequence}-${i}`,
+      parameters: { sequence_id: sequence, sequence_start: i === 0, sequence_end: i === 3 },
+      inputs: [{ name: "INPUT0", datatype: "FP32", shape: [1, 1], data: [i] }],
+    });
+    for (let i = 0; i < 4; i++) for (const sequence of [7, 8]) await infer(step(sequence, i), "talk");
+    await go(page, "#/model/talk/1/timeline", "talk");
+    for (const [id, slot] of [
+      ["7-1", "0"],
+      ["8-2", "1"],
+    ]) {
+      await page.getByLabel("Request id").fill(id);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: `Request ${id}` }).waitFor();
+      const fact = (name) => page.locator(".facts div").filter({ has: page.locator("dt", { hasText: name }) });
+      assert.equal(await fact("Slot").locator("dd").textContent(), slot);
+      assert.equal(await fact("Sequence").locator("dd").textContent(), id.slice(0, 1));
+    }
+    await look(page, "slots");
+  },
+
   async "the playground's answer is that of a client"(page) {
     await go(page, `#/model/${model}/1/playground`, model);
     await page.getByLabel("Shape").fill("2, 4");
@@ -153,15 +227,20 @@ const checks = {
     const ours = JSON.parse(await page.locator("details pre").textContent());
     const theirs = await infer({ inputs: [{ name: "INPUT0", datatype: "FP32", shape: [2, 4], data }] });
     assert.deepEqual(ours.outputs, theirs.outputs);
-    for (const [language, word] of [
-      ["curl", "curl "],
-      ["Python", "tritonclient"],
-      ["Go", "net/http"],
-    ]) {
-      await page.getByLabel(language, { exact: true }).check();
-      await page.locator(".code pre").filter({ hasText: word }).waitFor();
-    }
+    await keepSamples(page, model, ours.outputs);
     await look(page, "playground");
+  },
+
+  async "the playground's texts reach the model as they are"(page) {
+    await go(page, "#/model/words/1/playground", "words");
+    const words = ["it's", '"$HOME" `id`', "back\\slash \\n", "line\nbreak\ttab", "ü 😀 \u0001", "", "%s %d"];
+    await page.getByLabel("Shape").fill(String(words.length));
+    await page.getByLabel("Data, as JSON").fill(JSON.stringify(words));
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText(/^In the server .*compute_infer/).waitFor();
+    const { outputs } = JSON.parse(await page.locator("details pre").textContent());
+    assert.deepEqual(outputs[0].data, words);
+    await keepSamples(page, "words", outputs);
   },
 
   async "the playground sends and shows what JSON cannot hold"(page) {
@@ -169,6 +248,9 @@ const checks = {
     await page.getByLabel("Data, as JSON").fill("[1.5, -2]");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("row", { name: "OUTPUT0 FP16 [2] 1.5, -2" }).waitFor();
+    await keepSamples(page, "half", [
+      { name: "OUTPUT0", datatype: "FP16", shape: [2], data: [1.5, -2] },
+    ]);
   },
 
   async "numbers of now, statistics, configuration, log and metrics"(page) {
@@ -227,8 +309,17 @@ try {
   const stranger = await (await browser.newContext()).newPage();
   await stranger.goto(origin);
   await stranger.getByRole("heading", { name: "This console needs its token" }).waitFor();
-  await stranger.getByLabel("Token").fill(link);
-  await stranger.getByRole("button", { name: "Open" }).click();
+  const enter = async (text) => {
+    await stranger.getByLabel("Token or key").fill(text);
+    await stranger.getByRole("button", { name: "Open" }).click();
+  };
+  await enter("console-key=wrong");
+  await stranger.getByRole("alert").filter({ hasText: "not one of this server" }).waitFor();
+  await enter("console-key=opens it");
+  await stranger.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await stranger.evaluate(() => sessionStorage.clear());
+  await stranger.reload();
+  await enter(link);
   await stranger.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 } finally {
   await browser.close();
