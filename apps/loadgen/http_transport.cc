@@ -1,5 +1,6 @@
 #include "apps/loadgen/http_transport.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "apps/loadgen/sockets.h"
@@ -20,9 +22,8 @@ namespace {
 constexpr size_t kScratchBytes = 512 << 10;
 constexpr size_t kMaxHeadBytes = 64 << 10;
 
-// The value of the header `name` (in any case) in a head; `missing` if it is absent.
-absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view name,
-                                      uint64_t missing) {
+// The value of the header `name` (in any case) in a head.
+std::optional<absl::string_view> FindHeader(absl::string_view head, absl::string_view name) {
   for (size_t at = head.find("\r\n"); at != absl::string_view::npos; at = head.find("\r\n", at)) {
     at += 2;
     absl::string_view line = head.substr(at, head.find("\r\n", at) - at);
@@ -30,18 +31,26 @@ absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view 
         !absl::StartsWithIgnoreCase(line, name)) {
       continue;
     }
-    uint64_t value = 0;
-    if (absl::SimpleAtoi(line.substr(name.size() + 1), &value)) return value;
-    return absl::DataLossError(absl::StrCat("the answer says ", line));
+    return absl::StripAsciiWhitespace(line.substr(name.size() + 1));
   }
-  return missing;
+  return std::nullopt;
+}
+
+// The same as a number; `missing` if it is absent.
+absl::StatusOr<uint64_t> NumberHeader(absl::string_view head, absl::string_view name,
+                                      uint64_t missing) {
+  const std::optional<absl::string_view> text = FindHeader(head, name);
+  uint64_t value = missing;
+  if (!text.has_value() || absl::SimpleAtoi(*text, &value)) return value;
+  return absl::DataLossError(absl::StrCat("the answer says ", name, ": ", *text));
 }
 
 }  // namespace
 
-HttpTransport::HttpTransport(Endpoint endpoint, RequestScript script)
+HttpTransport::HttpTransport(Endpoint endpoint, RequestScript script, HttpAnswers answers)
     : endpoint_(std::move(endpoint)),
       script_(std::move(script)),
+      answers_(answers),
       scratch_(new char[kScratchBytes]) {}
 
 HttpTransport::~HttpTransport() {
@@ -85,9 +94,10 @@ absl::StatusOr<RequestScript> HttpTransport::Sequences(const Endpoint& endpoint,
 
 absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Connect(Endpoint endpoint,
                                                                   RequestScript script,
-                                                                  int connections) {
+                                                                  int connections,
+                                                                  HttpAnswers answers) {
   std::unique_ptr<HttpTransport> transport(
-      new HttpTransport(std::move(endpoint), std::move(script)));
+      new HttpTransport(std::move(endpoint), std::move(script), answers));
   ASSIGN_OR_RETURN(transport->epoll_, MakeEpoll());
   transport->connections_.resize(static_cast<size_t>(connections));
   for (int slot = 0; slot < connections; ++slot) RETURN_IF_ERROR(transport->Open(slot));
@@ -120,6 +130,8 @@ absl::Status HttpTransport::Send(int slot) {
   connection.head.clear();
   connection.body.clear();
   connection.lost.clear();
+  connection.events.Reset();
+  connection.first = BenchTime();
   connection.waiting = true;
   // What fails here is found again, and counted, when the socket is read.
   Write(slot).IgnoreError();
@@ -159,7 +171,7 @@ absl::Status HttpTransport::Poll(BenchTime until, std::vector<Completion>* done)
       Lose(slot, status, done);
     } else if (complete) {
       connection.waiting = false;
-      done->push_back({slot, connection.ok});
+      done->push_back({slot, connection.ok, connection.first});
       // The rest of a request that the server did not want.
       if (connection.sent < connection.request.size()) Lose(slot, status, done);
     }
@@ -174,11 +186,27 @@ absl::Status HttpTransport::Read(Connection* connection, bool* complete) {
   absl::string_view arrived(scratch_.get(), got);
   if (!connection->have_head) RETURN_IF_ERROR(TakeHead(connection, &arrived));
   if (!connection->have_head) return absl::OkStatus();
+  if (connection->streams) {
+    RETURN_IF_ERROR(TakeEvents(connection, arrived));
+    *complete = connection->events.ended();
+    return absl::OkStatus();
+  }
   if (arrived.size() > connection->body_left) {
     return absl::DataLossError("more bytes than the answer has");
   }
   TakeBody(connection, arrived);
   *complete = connection->body_left == 0;
+  return absl::OkStatus();
+}
+
+absl::Status HttpTransport::TakeEvents(Connection* connection, absl::string_view arrived) {
+  EventStream& events = connection->events;
+  RETURN_IF_ERROR(events.Take(arrived));
+  if (connection->first == BenchTime() && events.events() > 0)
+    connection->first = BenchClock::now();
+  if (events.error().empty()) return absl::OkStatus();
+  connection->ok = false;
+  connection->body = events.error();
   return absl::OkStatus();
 }
 
@@ -195,7 +223,8 @@ void HttpTransport::TakeBody(Connection* connection, absl::string_view arrived) 
 std::string HttpTransport::error(int slot) const {
   const Connection& connection = connections_[static_cast<size_t>(slot)];
   if (!connection.lost.empty()) return connection.lost;
-  return absl::StrCat(connection.status_line, connection.body.empty() ? "" : ": ", connection.body);
+  const bool both = !connection.status_line.empty() && !connection.body.empty();
+  return absl::StrCat(connection.status_line, both ? ": " : "", connection.body);
 }
 
 absl::Status HttpTransport::TakeHead(Connection* connection, absl::string_view* arrived) {
@@ -217,19 +246,28 @@ absl::Status HttpTransport::TakeHead(Connection* connection, absl::string_view* 
   const absl::string_view head = text.substr(0, end);
   if (!absl::StartsWith(head, "HTTP/1.1 ")) return absl::DataLossError("no HTTP/1.1 answer");
   connection->ok = absl::StartsWith(head.substr(9), "200");
+  connection->status_line.clear();
   if (!connection->ok) {
     connection->status_line =
         absl::StrCat("HTTP ", head.substr(9, std::min(head.find("\r\n"), kMostErrorBytes) - 9));
   }
-  static constexpr uint64_t kNone = ~uint64_t{0};
-  ASSIGN_OR_RETURN(connection->body_left, NumberHeader(head, "Content-Length", kNone));
-  if (connection->body_left == kNone)
-    return absl::DataLossError("an answer without Content-Length, which this client needs");
+  RETURN_IF_ERROR(TakeLength(connection, head));
   ASSIGN_OR_RETURN(connection->header_length,
                    NumberHeader(head, "Inference-Header-Content-Length", 0));
   connection->have_head = true;
   arrived->remove_prefix(end + kEnd.size() - before);
   return absl::OkStatus();
+}
+
+absl::Status HttpTransport::TakeLength(Connection* connection, absl::string_view head) {
+  connection->streams =
+      answers_ == HttpAnswers::kEventStreams &&
+      absl::EqualsIgnoreCase(FindHeader(head, "Transfer-Encoding").value_or(""), "chunked");
+  if (connection->streams) return absl::OkStatus();
+  static constexpr uint64_t kNone = ~uint64_t{0};
+  ASSIGN_OR_RETURN(connection->body_left, NumberHeader(head, "Content-Length", kNone));
+  if (connection->body_left != kNone) return absl::OkStatus();
+  return absl::DataLossError("an answer without Content-Length, which this client needs");
 }
 
 absl::string_view HttpTransport::answer(int slot) const {

@@ -12,6 +12,7 @@
 
 #include "apps/loadgen/client_socket.h"
 #include "apps/loadgen/endpoint.h"
+#include "apps/loadgen/event_stream.h"
 #include "apps/loadgen/request_script.h"
 #include "apps/loadgen/transport.h"
 
@@ -25,11 +26,18 @@ struct HttpRequestText {
   std::string method = "POST";
 };
 
+// What comes back.
+enum class HttpAnswers {
+  kWhole,
+  kEventStreams  // of generate_stream: done when the stream ends, failed if an event is an error
+};
+
 class HttpTransport final : public Transport {
  public:
   // Connects `connections` times. UNAVAILABLE if that fails.
-  static absl::StatusOr<std::unique_ptr<Transport>> Connect(Endpoint endpoint, RequestScript script,
-                                                            int connections);
+  static absl::StatusOr<std::unique_ptr<Transport>> Connect(
+      Endpoint endpoint, RequestScript script, int connections,
+      HttpAnswers answers = HttpAnswers::kWhole);
   // `request` as it goes over the wire.
   static std::string Render(const Endpoint& endpoint, const HttpRequestText& request);
   // Sequences of `length` requests on each of `slots` connections, with ids from `first_id` on.
@@ -45,6 +53,7 @@ class HttpTransport final : public Transport {
   absl::Status Poll(BenchTime until, std::vector<Completion>* done) override;
   std::string error(int slot) const override;
   bool EndSequence(int slot) override { return script_.EndSequence(slot); }
+  // Streams of events are not kept.
   void KeepAnswers(bool keep) override { keep_ = keep; }
   absl::string_view answer(int slot) const override;
 
@@ -58,7 +67,10 @@ class HttpTransport final : public Transport {
     bool writing = false;       // waits until the socket accepts more
     bool have_head = false;     // of the answer that is arriving
     bool ok = false;
-    uint64_t body_left = 0;    // bytes of its body still to come
+    bool streams = false;    // its body is `events`
+    uint64_t body_left = 0;  // bytes of its body still to come, if it is none
+    EventStream events;
+    BenchTime first{};         // when the first event had arrived
     size_t header_length = 0;  // length of the JSON before the binary part
     std::string head;          // the part that has arrived
     std::string status_line;   // of an answer without success
@@ -66,7 +78,7 @@ class HttpTransport final : public Transport {
     std::string lost;          // why the connection was lost, if that ended the request
   };
 
-  HttpTransport(Endpoint endpoint, RequestScript script);
+  HttpTransport(Endpoint endpoint, RequestScript script, HttpAnswers answers);
   absl::Status Open(int slot);
   // Ends the connection, and the request on it without success.
   void Lose(int slot, const absl::Status& why, std::vector<Completion>* done);
@@ -74,10 +86,14 @@ class HttpTransport final : public Transport {
   // Reads once; sets `complete` when the answer is whole.
   absl::Status Read(Connection* connection, bool* complete);
   absl::Status TakeHead(Connection* connection, absl::string_view* arrived);
+  // How long the body is, or that it is a stream.
+  absl::Status TakeLength(Connection* connection, absl::string_view head);
+  absl::Status TakeEvents(Connection* connection, absl::string_view arrived);
   void TakeBody(Connection* connection, absl::string_view arrived);
 
   const Endpoint endpoint_;
   RequestScript script_;
+  const HttpAnswers answers_;
   int epoll_ = -1;
   bool keep_ = false;
   std::vector<Connection> connections_;

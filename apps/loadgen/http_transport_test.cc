@@ -36,9 +36,9 @@ class HttpTransportTest : public ::testing::Test {
     close(listener_);
   }
 
-  void Connect() {
+  void Connect(HttpAnswers answers = HttpAnswers::kWhole) {
     auto transport = HttpTransport::Connect(
-        endpoint_, RequestScript(HttpTransport::Render(endpoint_, {"/p", "body", 2})), 1);
+        endpoint_, RequestScript(HttpTransport::Render(endpoint_, {"/p", "body", 2})), 1, answers);
     ASSERT_TRUE(transport.ok()) << transport.status();
     transport_ = *std::move(transport);
     server_ = accept(listener_, nullptr, nullptr);
@@ -66,6 +66,7 @@ class HttpTransportTest : public ::testing::Test {
     while (done.empty() && BenchClock::now() < deadline) {
       EXPECT_TRUE(transport_->Poll(deadline, &done).ok());
     }
+    first_ = !done.empty() && done[0].first != BenchTime();
     return !done.empty() && done[0].ok;
   }
 
@@ -73,6 +74,7 @@ class HttpTransportTest : public ::testing::Test {
   int server_ = -1;
   Endpoint endpoint_;
   std::unique_ptr<Transport> transport_;
+  bool first_ = false;  // the last answer had a first response
 };
 
 TEST_F(HttpTransportTest, ARequestIsWhatItShouldBe) {
@@ -98,6 +100,28 @@ TEST_F(HttpTransportTest, WhatIsNoAnswerIsAFailure) {
   Connect();
   EXPECT_FALSE(Ask("SSH-2.0\r\n\r\n"));
   EXPECT_EQ(transport_->error(0), "no HTTP/1.1 answer");
+}
+
+constexpr char kStreamHead[] = "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n";
+
+TEST_F(HttpTransportTest, AStreamOfEventsEndsWithItsLastChunk) {
+  Connect(HttpAnswers::kEventStreams);
+  EXPECT_TRUE(Ask(absl::StrCat(kStreamHead, "a\r\ndata: {}\n\n\r\n0\r\n\r\n")));
+  EXPECT_TRUE(first_);
+  EXPECT_TRUE(Ask(absl::StrCat(kStreamHead, "0\r\n\r\n")));
+  EXPECT_FALSE(first_) << "a request may have no responses";
+  EXPECT_FALSE(Ask(absl::StrCat(kStreamHead, "18\r\ndata: {\"error\":\"late\"}\n\n\r\n0\r\n\r\n")));
+  EXPECT_EQ(transport_->error(0), "{\"error\":\"late\"}");
+  EXPECT_FALSE(Ask("HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\n\r\nno"));
+  EXPECT_EQ(transport_->error(0), "HTTP 400 Bad Request: no");
+  EXPECT_FALSE(Ask(absl::StrCat(kStreamHead, "no chunk\r\n")));
+  EXPECT_EQ(transport_->error(0), "a chunk of the answer has the size 'no chunk'");
+}
+
+TEST_F(HttpTransportTest, OtherAnswersNeedTheirLength) {
+  Connect();
+  EXPECT_FALSE(Ask(absl::StrCat(kStreamHead, "0\r\n\r\n")));
+  EXPECT_EQ(transport_->error(0), "an answer without Content-Length, which this client needs");
 }
 
 TEST_F(HttpTransportTest, ALostConnectionFailsItsRequestAndIsReplaced) {

@@ -98,20 +98,39 @@ def test_a_trace_is_followed(server: ServerProcess, tmp_path: Path) -> None:
     assert row["requests"] == 4
 
 
-def test_a_stream_waits_for_its_last_response(server: ServerProcess, tmp_path: Path) -> None:
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_stream_waits_for_its_last_response(
+    server: ServerProcess, scheme: str, tmp_path: Path
+) -> None:
     data = tmp_path / "data.json"
     request = {"IN": [1, 2, 3], "DELAY": [0, 0, 1], "WAIT": [0]}
     shaped = {name: {"content": value, "shape": [len(value)]} for name, value in request.items()}
     data.write_text(json.dumps({"data": [shaped]}), encoding="utf-8")
-    url = f"--url={address(server, 'grpc')}"
+    url = f"--url={address(server, scheme)}"
     arguments = (url, "--model=repeat", "--streaming", f"--input-data={data}", "--concurrency=2")
-    for more in ((), ("--responses=3",)):
+    for more in ((), ("--responses=3",)) if scheme == "grpc" else ((),):
         (row,) = rows(*arguments, *more)
         # The last response comes a millisecond after the first one.
         assert row["latency_us"]["p50"] >= row["first_response_us"]["p50"] + 500
     done = bench(url, "--model=repeat")
     assert done.returncode == 2
     assert "the model repeat is decoupled" in done.stderr
+
+
+def test_streams_of_events(server: ServerProcess) -> None:
+    url = f"--url={address(server, 'http')}"
+    # A model that is not decoupled has one event.
+    (row,) = rows(url, "--model=pair:1", "--streaming", "--concurrency=3")
+    assert 0 < row["first_response_us"]["p50"] <= row["latency_us"]["p50"]
+    rows(url, "--model=text", "--streaming", "--shape=INPUT0:3")
+    (row,) = rows(url, "--model=pair", "--streaming", "--batch-size=2")
+    assert row["batch_size"] == 2
+    failing = bench(url, "--model=steps", "--streaming", "--json")
+    assert failing.returncode == 1
+    (row,) = json.loads(failing.stdout)["rows"]
+    (error,) = row["errors_by_text"]
+    assert error["count"] == row["errors"] > 0
+    assert "must specify a non-zero or non-empty correlation ID" in error["text"]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -221,7 +240,10 @@ def test_servers_and_models_that_are_not_there(server: ServerProcess) -> None:
         ((), "--url is missing"),
         (("--url=http://h",), "--model is missing"),
         (("--url=http://h", "--model=m", "--nothing"), "unknown option --nothing"),
-        (("--url=http://h", "--model=m", "--streaming"), "--streaming needs a --url with grpc"),
+        (
+            ("--url=http://h", "--model=m", "--streaming", "--responses=2"),
+            "--responses and --streaming need a --url with grpc",
+        ),
         (("--url=http://h", "--model=m", "--rate=0"), "--rate is '0'"),
     ],
 )

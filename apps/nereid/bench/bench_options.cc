@@ -108,13 +108,23 @@ absl::Status CheckLoad(const BenchOptions& o) {
   return absl::OkStatus();
 }
 
-absl::Status CheckRequests(const BenchOptions& o) {
-  if (o.streaming && !o.grpc()) {
-    return absl::InvalidArgumentError("--streaming needs a --url with grpc or grpcs");
-  }
+absl::Status CheckStreams(const BenchOptions& o) {
   if (o.responses > 0 && !o.streaming) {
     return absl::InvalidArgumentError("--responses has a meaning only with --streaming");
   }
+  if (!o.streaming || o.grpc()) return absl::OkStatus();
+  const char* const wrong = o.responses > 0   ? "--responses"
+                            : o.sequences > 0 ? "--sequences"
+                            : o.shared_memory ? "--shared-memory"
+                                              : nullptr;
+  if (wrong == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      wrong,
+      " and --streaming need a --url with grpc or grpcs: generate_stream has no such thing"));
+}
+
+absl::Status CheckRequests(const BenchOptions& o) {
+  RETURN_IF_ERROR(CheckStreams(o));
   if (o.json_tensors && o.grpc()) {
     return absl::InvalidArgumentError("--json-tensors needs a --url with http or https");
   }

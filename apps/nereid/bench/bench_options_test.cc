@@ -106,7 +106,10 @@ TEST(BenchOptionsTest, WhatExcludesEachOther) {
   EXPECT_THAT(Refused({"--rate=1", "--trace-file=f"}), HasSubstr("exclude each other"));
   EXPECT_THAT(Refused({"--sequences=1", "--concurrency=1"}), HasSubstr("--sequences"));
   EXPECT_THAT(Refused({"--sequences=1", "--input-data=f"}), HasSubstr("--sequences"));
-  EXPECT_THAT(Refused({"--streaming"}, "http://h"), HasSubstr("needs a --url with grpc"));
+  for (const char* const more : {"--responses=2", "--sequences=2", "--shared-memory=system"}) {
+    EXPECT_THAT(Refused({"--streaming", more}, "http://h"),
+                HasSubstr("and --streaming need a --url with grpc"));
+  }
   EXPECT_THAT(Refused({"--responses=2"}), HasSubstr("only with --streaming"));
   EXPECT_THAT(Refused({"--json-tensors"}), HasSubstr("needs a --url with http"));
   EXPECT_THAT(Refused({"--json-tensors", "--shared-memory=system"}, "http://h"),

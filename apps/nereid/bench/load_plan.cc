@@ -68,7 +68,7 @@ absl::Status LoadPlan::Prepare() {
   return absl::InvalidArgumentError(
       absl::StrCat("the model ", options_.model,
                    " is decoupled: a request may have any number of responses, which needs "
-                   "--streaming and a --url with grpc"));
+                   "--streaming"));
 }
 
 absl::Status LoadPlan::FindServer() {
@@ -126,6 +126,11 @@ absl::StatusOr<size_t> LoadPlan::AddRequest(const RequestInputs& inputs,
     grpc_.push_back(
         MakeGrpcMessage(options_.model, options_.version, model_, inputs, places, parameters));
     return grpc_.back().size();
+  }
+  if (options_.streaming) {
+    ASSIGN_OR_RETURN(std::string body, MakeGenerateBody(model_, inputs));
+    http_.push_back({client_.ModelPath() + "/generate_stream", std::move(body)});
+    return http_.back().body.size();
   }
   ASSIGN_OR_RETURN(HttpBody body,
                    MakeHttpBody(model_, inputs, places, options_.json_tensors, parameters));
@@ -209,7 +214,11 @@ absl::StatusOr<RequestScript> LoadPlan::MakeScript(int slots) const {
 
 absl::StatusOr<std::unique_ptr<Transport>> LoadPlan::Connect(int slots) const {
   ASSIGN_OR_RETURN(RequestScript script, MakeScript(slots));
-  if (!options_.grpc()) return HttpTransport::Connect(endpoint_, std::move(script), slots);
+  if (!options_.grpc()) {
+    return HttpTransport::Connect(
+        endpoint_, std::move(script), slots,
+        options_.streaming ? HttpAnswers::kEventStreams : HttpAnswers::kWhole);
+  }
   GrpcMethod method = GrpcTransport::Method(options_.responses);
   if (options_.streaming && options_.responses == 0) method = GrpcTransport::StreamUntilFinal();
   return GrpcTransport::Connect(endpoint_, std::move(script), slots,

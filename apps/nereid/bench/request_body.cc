@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "base/json_writer.h"
 #include "base/status_macros.h"
 #include "frontends/codec/json_tensor_writer.h"
@@ -23,6 +25,16 @@ void WritePlace(const MemoryPlace& place, JsonWriter* json) {
   json->Uint(place.offset);
 }
 
+absl::StatusOr<std::string> JsonValues(const RequestInput& input, absl::string_view advice) {
+  int64_t elements = 1;
+  for (const int64_t dim : input.shape) elements *= dim;
+  std::string values;
+  if (AppendJsonTensor(input.type, input.bytes, elements, &values)) return values;
+  return absl::InvalidArgumentError(absl::StrCat("the input ", input.name, " of data type ",
+                                                 DataTypeName(input.type), " has no form in JSON; ",
+                                                 advice));
+}
+
 // `place`: null: the values come with the request.
 absl::Status WriteInput(const RequestInput& input, const MemoryPlace* place, bool json_tensors,
                         JsonWriter* json) {
@@ -33,19 +45,10 @@ absl::Status WriteInput(const RequestInput& input, const MemoryPlace* place, boo
   json->String(DataTypeName(input.type));
   json->Key("shape");
   json->BeginArray();
-  int64_t elements = 1;
-  for (const int64_t dim : input.shape) {
-    json->Int(dim);
-    elements *= dim;
-  }
+  for (const int64_t dim : input.shape) json->Int(dim);
   json->EndArray();
   if (json_tensors) {
-    std::string values;
-    if (!AppendJsonTensor(input.type, input.bytes, elements, &values)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the input ", input.name, " of data type ", DataTypeName(input.type),
-                       " has no form in JSON; leave out --json-tensors"));
-    }
+    ASSIGN_OR_RETURN(const std::string values, JsonValues(input, "leave out --json-tensors"));
     json->Key("data");
     json->Raw(values);
   } else {
@@ -106,6 +109,33 @@ void WriteParameters(const RequestParameters& parameters, JsonWriter* json) {
   number("priority", parameters.priority);
   number("timeout", parameters.timeout_us);
   json->EndObject();
+}
+
+// The shape that generate makes of `count` elements: fixed dimensions are given, the last variable
+// one takes the rest, the others are 1.
+std::vector<int64_t> GenerateShape(std::vector<int64_t> shape, int64_t count) {
+  for (const int64_t dim : shape) {
+    if (dim > 0) count /= dim;
+  }
+  for (auto dim = shape.rbegin(); dim != shape.rend(); ++dim) {
+    if (*dim < 0) *dim = std::exchange(count, 1);
+  }
+  return shape;
+}
+
+absl::Status CheckGenerateShape(const ModelDescription& model, const RequestInput& input) {
+  int64_t count = 1;
+  for (const int64_t dim : input.shape) count *= dim;
+  for (const TensorDescription& tensor : model.inputs) {
+    if (tensor.name != input.name) continue;
+    const std::vector<int64_t> made = GenerateShape(tensor.shape, count);
+    if (made == input.shape) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("generate_stream would make the shape ", ShapeText(made), " of the ", count,
+                     " elements of the input ", input.name, ", which shall have the shape ",
+                     ShapeText(input.shape), "; use a --url with grpc, or other shapes"));
+  }
+  return absl::OkStatus();
 }
 
 // Numbers of fields: proto/grpc_service.proto.
@@ -193,6 +223,21 @@ absl::StatusOr<HttpBody> MakeHttpBody(const ModelDescription& model, const Reque
   if (json_tensors || !places.inputs.empty()) return body;
   body.header_length = static_cast<int64_t>(body.bytes.size());
   for (const RequestInput& input : inputs) body.bytes += input.bytes;
+  return body;
+}
+
+absl::StatusOr<std::string> MakeGenerateBody(const ModelDescription& model,
+                                             const RequestInputs& inputs) {
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  for (const RequestInput& input : inputs) {
+    RETURN_IF_ERROR(CheckGenerateShape(model, input));
+    ASSIGN_OR_RETURN(const std::string values, JsonValues(input, "use a --url with grpc"));
+    json.Key(input.name);
+    json.Raw(values);
+  }
+  json.EndObject();
   return body;
 }
 

@@ -51,6 +51,12 @@ absl::StatusOr<HttpBody> MakeHttpBody(const ModelDescription& model, const Reque
                                       const RequestPlaces& places, bool json_tensors,
                                       const RequestParameters& parameters = {});
 
+// The body of generate_stream: the inputs by their names, and nothing else. INVALID_ARGUMENT for a
+// data type without JSON form, and for a shape that the server would not make of the number of
+// elements.
+absl::StatusOr<std::string> MakeGenerateBody(const ModelDescription& model,
+                                             const RequestInputs& inputs);
+
 // A serialized ModelInferRequest.
 std::string MakeGrpcMessage(const std::string& model_name, const std::string& version,
                             const ModelDescription& model, const RequestInputs& inputs,

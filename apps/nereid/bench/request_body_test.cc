@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "bench/error_counts.h"
 #include "bench/model_description.h"
@@ -43,6 +45,35 @@ TEST(HttpBodyTest, JsonTensors) {
             R"({"inputs":[{"name":"A","datatype":"INT8","shape":[1,2],"data":[1,2]}]})");
   const RequestInputs half = {{"A", DataType::kFp16, {1}, "12"}};
   EXPECT_THAT(MakeHttpBody(Model(), half, {}, true).status().message(), HasSubstr("FP16"));
+}
+
+ModelDescription Shaped(const std::vector<int64_t>& shape) {
+  ModelDescription model;
+  model.inputs = {{"A", DataType::kInt8, shape}};
+  return model;
+}
+
+TEST(GenerateBodyTest, InputsAreMembers) {
+  const RequestInputs inputs = {{"A", DataType::kInt8, {1, 2}, "\1\2"},
+                                {"B\"", DataType::kBytes, {1}, std::string("\1\0\0\0x", 5)}};
+  EXPECT_EQ(*MakeGenerateBody(Model(), inputs), R"({"A":[1,2],"B\"":["x"]})");
+  const RequestInputs half = {{"A", DataType::kFp16, {1}, "12"}};
+  EXPECT_THAT(MakeGenerateBody(Model(), half).status().message(),
+              HasSubstr("FP16 has no form in JSON; use a --url with grpc"));
+}
+
+TEST(GenerateBodyTest, ShapesAreThoseThatTheServerMakes) {
+  for (const auto& [shape, fits] : std::map<std::vector<int64_t>, bool>{{{-1, 2}, true},
+                                                                        {{1, 2}, true},
+                                                                        {{-1, -1}, true},
+                                                                        {{-1, 1}, false},
+                                                                        {{2, 1}, false},
+                                                                        {{-1}, false}}) {
+    const auto body = MakeGenerateBody(Shaped(shape), kInputs);
+    EXPECT_EQ(body.ok(), fits) << ShapeText(shape);
+    if (fits) continue;
+    EXPECT_THAT(body.status().message(), HasSubstr("which shall have the shape [1,2]"));
+  }
 }
 
 TEST(HttpBodyTest, SharedMemory) {
