@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "scheduling/testing/recorded.h"
 #include "scheduling/testing/scheduler_fixture.h"
 
 namespace nereid {
@@ -130,6 +131,25 @@ TEST_F(InlineExecutionTest, ATurnRunsSeveralBatches) {
   ASSERT_EQ(instance_->inline_batches.size(), 2u);
   EXPECT_EQ(instance_->inline_batches[0].size(), 8u);
   EXPECT_EQ(instance_->inline_batches[1].size(), 2u);
+}
+
+// What the recorder says of them: a batch that fills up is full for this thread, too, and what is
+// left runs because the turn ends.
+TEST_F(InlineExecutionTest, ATurnsEndIsRecordedAsTheReason) {
+  Start(Batching());
+  instance_->during_inline = [this] { clock_.Advance(std::chrono::microseconds(7)); };
+  EnqueueFromLoop();
+  clock_.Advance(std::chrono::microseconds(30));
+  for (int i = 0; i < 9; ++i) EnqueueFromLoop();
+  clock_.Advance(std::chrono::microseconds(20));
+  turn_.End();
+  const std::vector<std::string> batches = RecordedBatches(*model_);
+  ASSERT_GE(batches.size(), 2u);
+  EXPECT_EQ(batches[batches.size() - 2], "full:8");
+  EXPECT_EQ(batches.back(), "end_of_turn:2");
+  EXPECT_TRUE(model_->recorder().Batches(0, 1).at(0).by_caller);
+  EXPECT_EQ(RecordedMicros(*model_, Id(0), Phase::kQueue), 50);
+  EXPECT_EQ(RecordedMicros(*model_, Id(9), Phase::kQueue), 27);
 }
 
 TEST_F(InlineExecutionTest, AnOverrunStopsItForASecond) {

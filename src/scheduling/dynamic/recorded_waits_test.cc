@@ -83,6 +83,39 @@ TEST_F(RecordedWaitsTest, ReasonsOfSeveralBatches) {
                                                     "shape_change:1", "delay_over:1"));
 }
 
+// Leaves out the requests of one id, unless a batch begins with them.
+class LeavingOut final : public BatchStrategy {
+ public:
+  explicit LeavingOut(std::string id) : id_(std::move(id)) {}
+  void Begin() override {}
+  bool Include(InferRequest* request) override { return request->id() != id_; }
+  void End() override {}
+
+ private:
+  const std::string id_;
+};
+
+// The strategy closes the first batch at once; the second one waits for its delay.
+TEST_F(RecordedWaitsTest, ABatchThatTheModelsStrategyCloses) {
+  Use(Model().Batching({}, kDelay), std::make_unique<LeavingOut>("2"));
+  Enqueue();
+  clock_.Advance(microseconds(40));
+  Enqueue();
+  clock_.Advance(microseconds(5));
+  EXPECT_FALSE(scheduler_->TryPull().has_value());
+  Enqueue();
+  Run(microseconds(100));
+  Enqueue();
+  EXPECT_FALSE(scheduler_->TryPull().has_value());
+  clock_.Advance(kDelay - microseconds(100));
+  Run(microseconds(100));
+  EXPECT_THAT(RecordedBatches(*model_), ElementsAre("strategy:2", "delay_over:2"));
+  EXPECT_EQ(Micros("0", Phase::kQueue), 45);
+  EXPECT_EQ(Micros("1", Phase::kQueue), 5);
+  EXPECT_EQ(Micros("2", Phase::kQueue), 1000);
+  EXPECT_EQ(Micros("3", Phase::kQueue), 900);
+}
+
 TEST_F(RecordedWaitsTest, FullBatches) {
   Use(Model().MaxBatch(4).Batching({}, kDelay));
   for (int i = 0; i < 5; ++i) Enqueue();
