@@ -114,14 +114,26 @@ def test_a_recorded_storm_gives_the_same_batches_each_time(recorded: tuple[int, 
         assert replay(recorded[1], "--virtual", "--batches").stdout == first
 
 
-def test_another_configuration_is_told_apart(recorded: tuple[int, Path]) -> None:
+@pytest.mark.parametrize(
+    ("rule", "broken"),
+    [
+        ("max_batch_size: 4", "max_batch_size: 3"),
+        ("max_queue_delay_microseconds: 3000", "max_queue_delay_microseconds: 0"),
+    ],
+    ids=["takes one request fewer", "ignores the delay"],
+)
+def test_another_batcher_is_told_apart(
+    recorded: tuple[int, Path], tmp_path: Path, rule: str, broken: str
+) -> None:
     instances, recording = recorded
-    config = recording.parent / "other" / "config.pbtxt"
-    config.parent.mkdir()
-    original = (recording.parent / "models" / "batched" / "config.pbtxt").read_text()
-    config.write_text(original.replace("max_batch_size: 4", "max_batch_size: 3"))
-    done = replay(recording, "--virtual", f"--config={config}")
+    original = recording.parent / "models" / "batched" / "config.pbtxt"
+    config = tmp_path / "config.pbtxt"
+    assert rule in original.read_text()
+    config.write_text(original.read_text().replace(rule, broken))
+    right = replay(recording, "--virtual", f"--config={original}", "--batches")
+    done = replay(recording, "--virtual", f"--config={config}", "--batches")
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout != right.stdout
     assert f"  instances     {instances}\n" in done.stdout
     assert "  difference    at " in done.stdout
     assert " the server took #" in done.stdout

@@ -2,6 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "scheduling/batch_reason.h"
 #include "simulation/simulated_config.h"
 
 namespace nereid {
@@ -78,6 +85,124 @@ TEST(ReplayVirtually, ComparesOnlyWhatIsComplete) {
   EXPECT_EQ(replay->compared, 1u);
   model.requests.clear();
   EXPECT_THAT(ReplayVirtually(model, Config(8)).status().message(), HasSubstr("no request"));
+}
+
+// ---- A storm that the scheduler has served in virtual time, recorded and replayed.
+
+CompiledModel StormConfig() {
+  const auto config = ModelFromJson(
+      R"({"name":"m","backend":"identity","max_batch_size":8,
+          "input":[{"name":"i","data_type":"TYPE_FP32","dims":[-1]}],
+          "output":[{"name":"o","data_type":"TYPE_FP32","dims":[-1]}],
+          "instance_group":[{"kind":"KIND_CPU","count":2}],
+          "dynamic_batching":{"max_queue_delay_microseconds":2000,"priority_levels":2,
+                              "default_priority_level":2}})");
+  EXPECT_TRUE(config.ok()) << config.status();
+  return *config;
+}
+
+// Bursts with pauses, of two priorities, several sizes and two shapes.
+std::vector<SimulatedRequest> Storm() {
+  std::mt19937_64 random(11);
+  std::vector<SimulatedRequest> load;
+  uint64_t at = kMs;
+  for (int i = 0; i < 600; ++i) {
+    at += random() % 12 == 0 ? random() % (20 * kMs) : random() % (kMs / 4);
+    SimulatedRequest request;
+    request.arrival_ns = at;
+    request.batch_size = 1 + static_cast<uint32_t>(random() % 3);
+    request.priority = 1 + random() % 2;
+    request.shapes = 1 + static_cast<uint32_t>(random() % 20 == 0);
+    load.push_back(request);
+  }
+  return load;
+}
+
+class StormMachine final : public MachineModel {
+ public:
+  Duration BusyWith(const SimulatedBatch& batch) override {
+    return std::chrono::microseconds(700 + 150 * batch.units);
+  }
+};
+
+// As `nereid --record` would have written it.
+RecordedModel RecordedStorm() {
+  const std::vector<SimulatedRequest> storm = Storm();
+  StormMachine machine;
+  const auto served = Simulate(StormConfig(), storm, &machine);
+  EXPECT_TRUE(served.ok()) << served.status();
+  RecordedModel model;
+  model.name = "m";
+  for (const SimulatedRequest& request : storm) {
+    RecordedRequest recorded;
+    recorded.queued_ns = request.arrival_ns;
+    recorded.size = request.batch_size;
+    recorded.priority = request.priority;
+    recorded.shapes = request.shapes;
+    recorded.outcome = "ok";
+    model.requests.push_back(recorded);
+  }
+  std::map<uint64_t, uint64_t> numbers;  // by instance
+  for (const SimulatedBatch& batch : served->batches) {
+    RecordedBatch recorded;
+    recorded.instance = batch.instance + 1;
+    recorded.number = ++numbers[recorded.instance];
+    recorded.pulled_ns = batch.pulled_ns;
+    recorded.ended_ns = batch.ended_ns;
+    recorded.requests = batch.members.size();
+    recorded.units = batch.units;
+    recorded.reason = NameOf(batch.why);
+    for (const uint32_t member : batch.members) {
+      model.requests[member].instance = recorded.instance;
+      model.requests[member].batch = recorded.number;
+    }
+    model.batches.push_back(recorded);
+  }
+  return model;
+}
+
+// Its instances look at once when a batch is due, as those have that were recorded.
+absl::StatusOr<VirtualReplay> ReplayStorm(const RecordedModel& storm, const CompiledModel& config) {
+  return ReplayVirtually(storm, config, Wakes::kAtOnce);
+}
+
+TEST(ReplayVirtually, ARecordedStormGivesTheSameBytesEachTime) {
+  const RecordedModel storm = RecordedStorm();
+  const auto first = ReplayStorm(storm, StormConfig());
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_GT(first->compared, 100u);
+  EXPECT_EQ(first->reproduced, first->compared) << first->first_difference;
+  const std::string bytes = BatchesText(first->result);
+  for (const char* const reason : {"full", "delay_over", "shape_change"}) {
+    EXPECT_THAT(bytes, HasSubstr(reason));
+  }
+  for (int i = 1; i < 100; ++i) {
+    ASSERT_EQ(BatchesText(ReplayStorm(storm, StormConfig())->result), bytes) << "replay " << i;
+  }
+}
+
+// Batchers that are broken on purpose: each believes something else than the configuration says.
+TEST(ReplayVirtually, ABrokenBatcherIsToldApartByARecordedStorm) {
+  const std::map<std::string, std::function<void(CompiledModel*)>> faults = {
+      {"takes one request fewer", [](CompiledModel* model) { --model->max_batch_size; }},
+      {"takes one request more", [](CompiledModel* model) { ++model->max_batch_size; }},
+      {"ignores the delay",
+       [](CompiledModel* model) { model->batching.max_queue_delay = Duration(0); }},
+      {"waits twice as long", [](CompiledModel* model) { model->batching.max_queue_delay *= 2; }},
+      {"ignores priorities", [](CompiledModel* model) { model->batching.priority_levels = 0; }},
+      {"ignores shapes", [](CompiledModel* model) { model->needs_shape_equality = false; }},
+  };
+  const RecordedModel storm = RecordedStorm();
+  const std::string bytes = BatchesText(ReplayStorm(storm, StormConfig())->result);
+  for (const auto& [name, fault] : faults) {
+    CompiledModel broken = StormConfig();
+    fault(&broken);
+    const auto replay = ReplayStorm(storm, broken);
+    ASSERT_TRUE(replay.ok()) << name << ": " << replay.status();
+    EXPECT_NE(BatchesText(replay->result), bytes) << name;
+    EXPECT_LT(replay->reproduced, replay->compared) << name;
+    EXPECT_THAT(replay->first_difference, HasSubstr("the server took #")) << name;
+  }
 }
 
 }  // namespace
