@@ -107,6 +107,7 @@ std::string BatchLine(const BatchRecord& batch, uint64_t model) {
   return Line("batch", model)
       .Add("instance", uint64_t{batch.instance})
       .Add("number", batch.number)
+      .Add("staged", batch.staged)
       .Add("pulled", batch.pulled)
       .Add("ended", batch.exec_end)
       .Add("requests", uint64_t{batch.requests})

@@ -73,6 +73,14 @@ std::string ReplayText(const RecordedModel& model, const CompiledModel& config,
     absl::StrAppend(&text, "  not compared  ", replay.incomplete_batches,
                     " executions whose requests are not all recorded\n");
   }
+  if (replay.rate_limited_batches > 0) {
+    absl::StrAppend(&text, "  not replayed  the rate limiter, for which ",
+                    replay.rate_limited_batches, " of the recorded executions waited\n");
+  }
+  if (replay.strategy_batches > 0) {
+    absl::StrAppend(&text, "  not replayed  the model's own batching, which closed ",
+                    replay.strategy_batches, " of the recorded batches\n");
+  }
   if (!replay.first_difference.empty()) {
     absl::StrAppend(&text, "  difference    ", replay.first_difference, "\n");
   }
@@ -98,6 +106,10 @@ std::string ReplayJson(const RecordedModel& model, const CompiledModel& config,
   w.Uint(replay.left_out_requests);
   w.Key("incomplete_batches");
   w.Uint(replay.incomplete_batches);
+  w.Key("rate_limited_batches");
+  w.Uint(replay.rate_limited_batches);
+  w.Key("strategy_batches");
+  w.Uint(replay.strategy_batches);
   w.Key("compared");
   w.Uint(replay.compared);
   w.Key("reproduced");

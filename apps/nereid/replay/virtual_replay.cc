@@ -12,6 +12,7 @@
 
 #include "base/status_macros.h"
 #include "replay/recorded_machine.h"
+#include "scheduling/batch_reason.h"
 
 namespace nereid {
 namespace {
@@ -134,6 +135,14 @@ SimulationSummary RecordedSummary(const RecordedModel& model, const VirtualRepla
   return Summarise(replay.load, recorded);
 }
 
+// What has decided in the recording, and takes no part here.
+void CountAbsent(const RecordedModel& model, VirtualReplay* replay) {
+  for (const RecordedBatch& batch : model.batches) {
+    replay->rate_limited_batches += batch.staged_ns != 0 ? 1 : 0;
+    replay->strategy_batches += batch.reason == NameOf(BatchReason::kStrategy) ? 1 : 0;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<const RecordedModel*> ChooseRecorded(const Recording& recording,
@@ -172,6 +181,7 @@ absl::StatusOr<VirtualReplay> ReplayVirtually(const RecordedModel& model,
   ASSIGN_OR_RETURN(replay.result, Simulate(config, replay.load, &machine));
   replay.summary = Summarise(replay.load, replay.result);
   replay.recorded = RecordedSummary(model, replay, machine);
+  CountAbsent(model, &replay);
   Comparison(model, machine, &replay).Run();
   return replay;
 }

@@ -28,8 +28,10 @@ struct VirtualReplay {
   SimulationSummary summary;
   SimulationSummary recorded;  // of the same requests
 
-  size_t left_out_requests = 0;   // cancelled, or answered from the cache
-  size_t incomplete_batches = 0;  // whose requests are not all recorded: not compared
+  size_t left_out_requests = 0;     // cancelled, or answered from the cache
+  size_t incomplete_batches = 0;    // whose requests are not all recorded: not compared
+  size_t rate_limited_batches = 0;  // recorded ones that waited for the rate limiter, which is off
+  size_t strategy_batches = 0;      // that the model's own batching closed, which is not asked
   size_t compared = 0;
   size_t reproduced = 0;         // batches with the same members
   std::string first_difference;  // in words; empty: there is none

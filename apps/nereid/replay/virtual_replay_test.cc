@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/replay_text.h"
 #include "scheduling/batch_reason.h"
 #include "simulation/simulated_config.h"
 
@@ -15,6 +16,7 @@ namespace nereid {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr uint64_t kMs = 1'000'000;
 
@@ -73,6 +75,22 @@ TEST(ReplayVirtually, ExplainsTheFirstDifference) {
   EXPECT_EQ(replay->first_difference,
             "at 10.001 ms (idle_instance) the server took #1 'r1', #2 'r2', #3 'r3'; in virtual "
             "time it was #1 'r1', #2 'r2', at 10.001 ms (full)");
+}
+
+TEST(ReplayVirtually, SaysWhatTakesNoPart) {
+  RecordedModel model = Recorded();
+  const auto text_of = [&model] {
+    const auto replay = ReplayVirtually(model, Config(8));
+    EXPECT_TRUE(replay.ok()) << replay.status();
+    return ReplayText(model, Config(8), *replay) + ReplayJson(model, Config(8), *replay);
+  };
+  EXPECT_THAT(text_of(), Not(HasSubstr("not replayed")));
+  model.batches[1].staged_ns = 11 * kMs;
+  model.batches[0].reason = "strategy";
+  const std::string text = text_of();
+  EXPECT_THAT(text, HasSubstr("the rate limiter, for which 1 of the recorded executions waited\n"));
+  EXPECT_THAT(text, HasSubstr("own batching, which closed 1 of the recorded batches\n"));
+  EXPECT_THAT(text, HasSubstr(R"("rate_limited_batches":1,"strategy_batches":1,)"));
 }
 
 TEST(ReplayVirtually, ComparesOnlyWhatIsComplete) {

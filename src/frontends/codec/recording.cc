@@ -93,6 +93,7 @@ absl::Status ReadBatch(const JsonValue& line, RecordedModel* model) {
   return Members(line)
       .Read("instance", &batch.instance)
       .Read("number", &batch.number)
+      .Read("staged", &batch.staged_ns)
       .Read("pulled", &batch.pulled_ns)
       .Read("ended", &batch.ended_ns)
       .Read("requests", &batch.requests)

@@ -41,6 +41,7 @@ struct RecordedInputs {
 
 struct RecordedBatch {
   uint64_t instance = 0, number = 0;
+  uint64_t staged_ns = 0;  // since then it waited for the rate limiter; 0: it did not
   uint64_t pulled_ns = 0, ended_ns = 0;
   uint64_t requests = 0, units = 0, fillers = 0;
   std::string reason;

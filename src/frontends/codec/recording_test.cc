@@ -17,11 +17,12 @@ absl::StatusOr<Recording> Read(const std::string& text) {
 }
 
 TEST(ReadRecording, ModelsRequestsAndBatches) {
-  const auto recording = Read(std::string(kHeader) +
-                              "{\"model\":3,\"name\":\"m\",\"version\":2,\"config\":{\"a\":[1]}}\n"
-                              "{\"request\":3,\"id\":\"x\",\"queued\":7,\"batch\":1,\"size\":4}\n"
-                              "{\"batch\":3,\"number\":1,\"reason\":\"full\",\"requests\":1}\n"
-                              "{\"from a newer server\":3}\n");
+  const auto recording =
+      Read(std::string(kHeader) +
+           "{\"model\":3,\"name\":\"m\",\"version\":2,\"config\":{\"a\":[1]}}\n"
+           "{\"request\":3,\"id\":\"x\",\"queued\":7,\"batch\":1,\"size\":4}\n"
+           "{\"batch\":3,\"number\":1,\"staged\":17,\"reason\":\"full\",\"requests\":1}\n"
+           "{\"from a newer server\":3}\n");
   ASSERT_TRUE(recording.ok()) << recording.status();
   const RecordedModel& model = recording->models.at(3);
   EXPECT_EQ(model.name, "m");
@@ -33,6 +34,7 @@ TEST(ReadRecording, ModelsRequestsAndBatches) {
   EXPECT_EQ(model.requests[0].size, 4u);
   ASSERT_EQ(model.batches.size(), 1u);
   EXPECT_EQ(model.batches[0].reason, "full");
+  EXPECT_EQ(model.batches[0].staged_ns, 17u);
 }
 
 TEST(ReadRecording, ALineThatIsBeingWrittenIsLeftOut) {
