@@ -147,6 +147,38 @@ def test_a_sample_within_a_limit(tmp_path: Path) -> None:
     assert "not compared" in done.stdout
 
 
+def test_waits_for_the_rate_limiter_are_said(tmp_path: Path) -> None:
+    repository = ModelRepository(tmp_path / "models")
+    limiter = 'rate_limiter { resources { name: "R" count: 1 } }'
+    repository.add_identity(
+        "limited",
+        "FP32",
+        [1],
+        parameters={"execute_delay_ms": "20"},
+        extra=f"instance_group [ {{ count: 2 kind: KIND_CPU {limiter} }} ]",
+    )
+    recording = tmp_path / "recording.jsonl"
+    server = start_nereid(
+        repository.root,
+        tmp_path,
+        [f"--record={recording}", "--rate-limit=execution_count", "--rate-limit-resource=R:1"],
+    )
+    server.wait_for("/v2/health/ready")
+    tensor = tritonclient.http.InferInput("INPUT0", [1], "FP32")
+    tensor.set_data_from_numpy(np.ones([1], dtype=np.float32))
+    with tritonclient.http.InferenceServerClient(server.http_url, concurrency=4) as http:
+        for request in [http.async_infer("limited", [tensor]) for _ in range(4)]:
+            request.get_result()
+    server.stop()
+    done = replay(recording, "--virtual")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "  not replayed  the rate limiter, for which " in done.stdout
+    batches = [json.loads(line) for line in recording.read_text().splitlines()]
+    waited = [line for line in batches if "staged" in line]
+    assert waited
+    assert all(line["staged"] <= line["pulled"] for line in waited)
+
+
 def address(server: ServerProcess, scheme: str) -> str:
     return f"--url={scheme}://127.0.0.1:{server.port(scheme)}"
 
