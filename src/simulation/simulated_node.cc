@@ -164,6 +164,16 @@ bool SimulatedNode::IsAwaited(const Instance& instance) const {
   });
 }
 
+std::optional<uint32_t> SimulatedNode::FirstWaiting() const {
+  if (waiting_.empty()) return std::nullopt;
+  const BatchingOptions& batching = model_->config().batching;
+  if (batching.priority_levels == 0) return *waiting_.begin();
+  // Of equal levels the first one, which has come first.
+  return *absl::c_min_element(waiting_, [&](uint32_t a, uint32_t b) {
+    return batching.LevelOf(load_[a].priority) < batching.LevelOf(load_[b].priority);
+  });
+}
+
 bool SimulatedNode::Look(Instance* instance) {
   InstanceSource* const source = model_->scheduler().source(instance->number_);
   const uint64_t now = clock_->now_ns();
@@ -174,9 +184,7 @@ bool SimulatedNode::Look(Instance* instance) {
   if (!std::exchange(instance->awake_, false) && !instance->look_ns_.has_value()) {
     if (IsAwaited(*instance)) return false;
     if (source->HasDue()) {
-      std::optional<uint32_t> oldest;
-      if (!waiting_.empty()) oldest = *waiting_.begin();
-      instance->look_ns_ = machine_->LooksAt(now, oldest);
+      instance->look_ns_ = machine_->LooksAt(now, FirstWaiting());
     }
   }
   if (instance->look_ns_.value_or(0) > now) return false;

@@ -91,6 +91,8 @@ class SimulatedNode {
   bool Look(Instance* instance);
   // Whether an instance that shares its source with `instance` is about to look.
   bool IsAwaited(const Instance& instance) const;
+  // The request in the queue whose turn is first; none: there is none.
+  std::optional<uint32_t> FirstWaiting() const;
   void Queue(uint32_t number);
   void OnEnded(uint32_t number, bool ok);
 

@@ -83,7 +83,8 @@ class MachineModel {
   // How long it then takes until it looks for the next batch. At least 0.
   virtual Duration RestAfter(const SimulatedBatch& batch) { return Duration(0); }
   // An idle instance learns at `due_ns` that a batch is due: when it looks for the batch, at or
-  // after `due_ns`. `oldest`: the request that has waited longest, if any has.
+  // after `due_ns`. `oldest`: of the waiting requests of the highest priority, the one that has
+  // waited longest.
   virtual uint64_t LooksAt(uint64_t due_ns, std::optional<uint32_t> oldest) { return due_ns; }
 };
 

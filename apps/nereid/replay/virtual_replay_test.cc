@@ -179,14 +179,9 @@ RecordedModel RecordedStorm() {
   return model;
 }
 
-// Its instances look at once when a batch is due, as those have that were recorded.
-absl::StatusOr<VirtualReplay> ReplayStorm(const RecordedModel& storm, const CompiledModel& config) {
-  return ReplayVirtually(storm, config, Wakes::kAtOnce);
-}
-
 TEST(ReplayVirtually, ARecordedStormGivesTheSameBytesEachTime) {
   const RecordedModel storm = RecordedStorm();
-  const auto first = ReplayStorm(storm, StormConfig());
+  const auto first = ReplayVirtually(storm, StormConfig());
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_GT(first->compared, 100u);
   EXPECT_EQ(first->reproduced, first->compared) << first->first_difference;
@@ -195,7 +190,7 @@ TEST(ReplayVirtually, ARecordedStormGivesTheSameBytesEachTime) {
     EXPECT_THAT(bytes, HasSubstr(reason));
   }
   for (int i = 1; i < 100; ++i) {
-    ASSERT_EQ(BatchesText(ReplayStorm(storm, StormConfig())->result), bytes) << "replay " << i;
+    ASSERT_EQ(BatchesText(ReplayVirtually(storm, StormConfig())->result), bytes) << "replay " << i;
   }
 }
 
@@ -211,11 +206,11 @@ TEST(ReplayVirtually, ABrokenBatcherIsToldApartByARecordedStorm) {
       {"ignores shapes", [](CompiledModel* model) { model->needs_shape_equality = false; }},
   };
   const RecordedModel storm = RecordedStorm();
-  const std::string bytes = BatchesText(ReplayStorm(storm, StormConfig())->result);
+  const std::string bytes = BatchesText(ReplayVirtually(storm, StormConfig())->result);
   for (const auto& [name, fault] : faults) {
     CompiledModel broken = StormConfig();
     fault(&broken);
-    const auto replay = ReplayStorm(storm, broken);
+    const auto replay = ReplayVirtually(storm, broken);
     ASSERT_TRUE(replay.ok()) << name << ": " << replay.status();
     EXPECT_NE(BatchesText(replay->result), bytes) << name;
     EXPECT_LT(replay->reproduced, replay->compared) << name;
