@@ -47,7 +47,10 @@ void RequestReleaser::operator()(InferRequest* request) const {
 InferRequest::~InferRequest() = default;
 
 LogAbout InferRequest::About() const {
-  return {id_, model_->config().name, trace_ == nullptr ? "" : trace_->LogId()};
+  if (!issued_) return {id_, model_->config().name, trace_ == nullptr ? "" : trace_->LogId()};
+  // Once issued, another thread may release the request meanwhile, and with it trace_.
+  const std::shared_ptr<ResponseStream> stream = stream_handle_.lock();
+  return stream == nullptr ? LogAbout{id_, model_->config().name, ""} : stream->About();
 }
 
 std::string InferRequest::LogPrefix() const {

@@ -10,6 +10,7 @@
 #include "infer/input_recorder.h"
 #include "infer/request_trace.h"
 #include "infer/request_validator.h"
+#include "infer/response_stream.h"
 
 namespace nereid {
 
@@ -26,7 +27,8 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
   request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();
   statistics.AddPending(1);
   // The scheduler may finish with the request before Enqueue returns; `owned` keeps it on error.
-  const std::shared_ptr<ServingModel> model = request->model();
+  const std::shared_ptr<ResponseStream> stream = request->stream();
+  ServingModel* const model = request->model().get();  // kept by `stream`
   RequestPtr owned(request);
   absl::Cleanup take_back = [&] {
     owned.release()->lifecycle().MoveTo(RequestState::kFailedEnqueue, "").IgnoreError();
@@ -38,10 +40,11 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
   } catch (...) {
     if (owned != nullptr) throw;
     // The scheduler has the request and will answer it, so the call does not fail.
-    LOG_ERROR << "model '" << model->config().name << "': an exception after a request was queued";
+    LOG_ERROR << stream->About() << "model '" << model->config().name
+              << "': an exception after a request was queued";
   }
   if (!enqueued.ok()) {
-    request->stream()->NoteRefusal(ToNanos(model->clock()->Now()));
+    stream->NoteRefusal(ToNanos(model->clock()->Now()));
     return enqueued;
   }
   std::move(take_back).Cancel();

@@ -291,7 +291,7 @@ void GrpcCall::OnSweep(TimePoint now) {
   KeepReadingPace(now);
   // Also when the call has ended: its status may be what waits.
   if (writing_pace_.Check(now, stream()->windows())) return;
-  LOG_VERBOSE(1) << "resetting a call whose client does not read its answer";
+  LOG_VERBOSE(1) << AboutRequest() << "resetting a call whose client does not read its answer";
   connection().CountSlowClient();
   stream()->Reset(http2::ErrorCode::kCancel);
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "frontends/grpc/grpc_environment.h"
 #include "frontends/grpc/large_message.h"
 #include "frontends/grpc/out_message.h"
@@ -93,6 +94,8 @@ class GrpcCall : public http2::StreamUser,
   // The client has left or cancelled the call, its deadline is over, or Fail was called, which has
   // sent the status. Called at most once, and not for a call that SendStatus has ended.
   virtual void OnCancelled() {}
+  // For lines of the log: the one inference request of the call; empty if it has none, or several.
+  virtual LogAbout AboutRequest() const { return {}; }
   // The stream is closed. Called once.
   virtual void OnStreamClosed() {}
   // Whether the client may send more than what has arrived.

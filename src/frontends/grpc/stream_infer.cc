@@ -105,10 +105,10 @@ void StreamInfer::Fail(const absl::Status& error) {
   Act(flow_.Fail(error));
 }
 
-void StreamInfer::HoldBack(const WaitingMessages& waiting) {
+void StreamInfer::HoldBack(const WaitingMessages& waiting, const StreamRequest& request) {
   if (OnIoThread() || flow_.HoldBack(waiting)) return;
   LOG_WARNING
-      << "gRPC: a client has taken nothing of its stream for "
+      << request.About() << "gRPC: a client has taken nothing of its stream for "
       << std::chrono::duration_cast<std::chrono::seconds>(environment().stream_limits.stall).count()
       << " s; the stream is cancelled";
   {

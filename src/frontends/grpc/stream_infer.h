@@ -51,8 +51,10 @@ class StreamInfer final : public GrpcCall {
   }
   // Ends the call with `error`, and with it the requests in progress.
   void Fail(const absl::Status& error);
-  // Blocks a thread that sends faster than the client reads, but never an I/O thread.
-  void HoldBack(const WaitingMessages& waiting) ABSL_LOCKS_EXCLUDED(mu_);
+  // Blocks a thread that sends faster than the client reads, but never an I/O thread. `waiting` are
+  // messages of `request`.
+  void HoldBack(const WaitingMessages& waiting, const StreamRequest& request)
+      ABSL_LOCKS_EXCLUDED(mu_);
   // From Register to Unregister, cancelling the call cancels the request.
   void Register(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
   void Unregister(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);

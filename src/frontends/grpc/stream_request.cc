@@ -111,6 +111,10 @@ absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) 
   return absl::OkStatus();
 }
 
+LogAbout StreamRequest::About() const {
+  return {names_.id, names_.model, traced_ == nullptr ? "" : traced_->LogId()};
+}
+
 void StreamRequest::Refuse(const absl::Status& error) {
   if (!received_.parsed() && received_.size() > 0 && received_.size() <= kReadForId) {
     Parse().IgnoreError();
@@ -153,7 +157,7 @@ void StreamRequest::ReceiveOneOfMany(std::unique_ptr<InferResponse> response, bo
     message->bytes = MakeEmptyFinalResponse(names_);
     Send(std::move(message));
   }
-  if (!empty && !is_final) stream_->HoldBack(waiting_);
+  if (!empty && !is_final) stream_->HoldBack(waiting_, *this);
 }
 
 void StreamRequest::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is_final) {
@@ -161,8 +165,7 @@ void StreamRequest::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is
   absl::StatusOr<std::unique_ptr<InferResponse>> only = response_.Take();
   if (only.ok()) return SendResponse(*std::move(only), /*is_final=*/true);
   if (response_.count() != 1) {
-    LOG_ERROR << LogAbout{names_.id, names_.model, ""} << "model '" << names_.model
-              << "': " << only.status().message();
+    LOG_ERROR << About() << "model '" << names_.model << "': " << only.status().message();
   }
   SendError(only.status(), /*is_final=*/true);
 }

@@ -35,6 +35,8 @@ class StreamRequest final : public Flight, public std::enable_shared_from_this<S
   // `refused`: the error of a message that must not be carried out; then `message` may be null.
   static void Begin(std::shared_ptr<StreamRequest> request, std::shared_ptr<ReceivedBody> message,
                     const absl::Status& refused);
+  // For lines of the log about the request.
+  LogAbout About() const;
 
  private:
   // ---- Flight

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/log.h"
 #include "base/status_macros.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/grpc/model_version.h"
@@ -63,6 +64,7 @@ absl::Status UnaryInfer::MakeRequest() {
   InferRequest* const request = Draft(std::move(model), version);
   traced_ = BeginGrpcTrace(environment().tracing, *stream(), waiting_since_ns_, request);
   RETURN_IF_ERROR(received_.Read(request, &buffers_, &formats_));
+  if (Log::IsVerboseEnabled(1)) about_ = nereid::AboutRequest(*request, traced_);
   return ForwardMetadata(request);
 }
 

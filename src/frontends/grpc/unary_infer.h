@@ -36,6 +36,7 @@ class UnaryInfer final : public GrpcCall, public Flight {
   void OnMessage(std::shared_ptr<ReceivedBody> message) override;
   void OnHalfClose() override;
   void OnCancelled() override { Cancel(); }
+  LogAbout AboutRequest() const override { return about_; }
   void OnStreamClosed() override {
     if (answered_) counted_ = Gate::Pass();
     sent_.reset();
@@ -62,6 +63,7 @@ class UnaryInfer final : public GrpcCall, public Flight {
   absl::StatusOr<OutMessage> answer_;
   bool answered_ = false;  // loop's thread: the answer was sent, or cannot be
   uint64_t waiting_since_ns_ = 0;
+  LogAbout about_;                    // for the log; empty unless verbose lines are written
   TracedRequestPtr traced_;           // constant once issued
   std::shared_ptr<const void> sent_;  // loop's thread: kept until the answer is sent
 };

@@ -67,7 +67,7 @@ void GenerateInference::Issue(std::shared_ptr<GenerateInference> inference, Serv
   InferRequest* const request = inference->draft();
   if (!request->model()->config().decoupled) request->set_inline_turn(responder.inline_turn());
   inference->events_ = std::move(events);
-  responder.NoteRequestId(request->id());
+  responder.NoteRequest([&] { return AboutRequest(*request, inference->traced_); });
   inference->Attach(std::move(responder));
   const absl::Status issued = Flight::Issue(&inference, allocator, [server](InferRequest* draft) {
     return server->InferForClient(draft);

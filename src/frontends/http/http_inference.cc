@@ -82,7 +82,9 @@ absl::Status HttpInference::Read(std::shared_ptr<ReceivedBody> body,
   view.size = body_ == nullptr ? 0 : body_->size();
   view.header_length = header_length;
   absl::Status read = ReadV2Request(view, limits, draft(), &buffers_, &formats_);
-  if (responder_.has_value()) responder_->NoteRequestId(draft()->id());
+  if (responder_.has_value()) {
+    responder_->NoteRequest([this] { return AboutRequest(*draft(), traced_); });
+  }
   return read;
 }
 

@@ -8,6 +8,7 @@
 
 #include <absl/container/inlined_vector.h>
 #include <absl/functional/any_invocable.h>
+#include <absl/functional/function_ref.h>
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 
@@ -21,6 +22,7 @@
 
 #include "base/budget.h"
 #include "base/inline_text.h"
+#include "base/log.h"
 #include "frontends/codec/received_body.h"
 #include "frontends/http/http_body_stream.h"
 
@@ -135,7 +137,7 @@ class HttpResponseSink {
   virtual InlineTurn* inline_turn() { return nullptr; }
   virtual uint64_t other_requests() const { return 0; }
   virtual HttpOrigin origin() const { return {}; }
-  virtual void NoteRequestId(absl::string_view /*id*/) {}
+  virtual void NoteRequest(absl::FunctionRef<LogAbout()> /*about*/) {}
 };
 
 // The duty to answer one request, exactly once. Move-only. If it is destroyed unanswered the
@@ -176,9 +178,9 @@ class HttpResponder {
   uint64_t other_requests() const { return sink_->other_requests(); }
   // REQUIRES: as for SetOnCancel.
   HttpOrigin origin() const { return sink_->origin(); }
-  // Tells the access log which id the request has. REQUIRES: not completed yet, and no other thread
-  // may complete it meanwhile.
-  void NoteRequestId(absl::string_view id) { sink_->NoteRequestId(id); }
+  // Tells the logs which inference request it is that is answered. REQUIRES: not completed yet, and
+  // no other thread may complete it meanwhile.
+  void NoteRequest(absl::FunctionRef<LogAbout()> about) { sink_->NoteRequest(about); }
 
  private:
   void Abandon();

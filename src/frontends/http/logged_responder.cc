@@ -66,8 +66,11 @@ class LoggedSink final : public HttpResponseSink, public std::enable_shared_from
   InlineTurn* inline_turn() override { return responder_->inline_turn(); }
   uint64_t other_requests() const override { return responder_->other_requests(); }
   HttpOrigin origin() const override { return responder_->origin(); }
-  void NoteRequestId(absl::string_view id) override {
-    if (entry_.has_value()) entry_->request_id = std::string(id.substr(0, AccessLog::kLongestText));
+  void NoteRequest(absl::FunctionRef<LogAbout()> about) override {
+    if (entry_.has_value()) {
+      entry_->request_id = about().request_id.substr(0, AccessLog::kLongestText);
+    }
+    responder_->NoteRequest(about);
   }
 
  private:

@@ -62,6 +62,8 @@ std::optional<TraceParent> ParseTraceParent(absl::string_view parent, absl::stri
   return result;
 }
 
+std::string FormatTraceId(const SpanTraceId& trace_id) { return Encode(trace_id); }
+
 std::string FormatTraceParent(const SpanTraceId& trace_id, const SpanId& span_id) {
   return absl::StrCat("00-", Encode(trace_id), "-", Encode(span_id), "-01");
 }

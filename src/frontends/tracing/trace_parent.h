@@ -29,6 +29,8 @@ inline constexpr char kTraceStateHeader[] = "tracestate";
 // is longer than any caller has to pass on is left out.
 std::optional<TraceParent> ParseTraceParent(absl::string_view parent, absl::string_view state);
 
+// As hexadecimal digits.
+std::string FormatTraceId(const SpanTraceId& trace_id);
 // "00-<trace id>-<span id>-01"
 std::string FormatTraceParent(const SpanTraceId& trace_id, const SpanId& span_id);
 

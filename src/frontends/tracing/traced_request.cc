@@ -1,5 +1,7 @@
 #include "frontends/tracing/traced_request.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <new>
 #include <string>
@@ -49,6 +51,12 @@ TracePtr TracedRequest::Begin() {
     trace_->root_id = root_id_;
   }
   return HoldTrace(std::move(trace));
+}
+
+std::string TracedRequest::LogId() {
+  if (!with_spans_) return absl::StrCat(root_id_);
+  MutexLock lock(&mu_);
+  return FormatTraceId(trace_->span_trace_id);
 }
 
 void TracedRequest::Note(const char* activity) {
@@ -145,6 +153,10 @@ bool TracedRequest::Pay(size_t bytes) {
   if (!units.ok()) return false;
   trace_->memory.Add(*std::move(units));
   return true;
+}
+
+LogAbout AboutRequest(const InferRequest& request, const TracedRequestPtr& traced) {
+  return {request.id(), request.model()->config().name, traced == nullptr ? "" : traced->LogId()};
 }
 
 }  // namespace nereid

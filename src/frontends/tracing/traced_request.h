@@ -17,9 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/mutex.h"
 #include "frontends/tracing/finished_trace.h"
 #include "frontends/tracing/trace_collector.h"
+#include "infer/infer_request.h"
 #include "observe/trace/inference_trace.h"
 
 namespace nereid {
@@ -49,6 +51,9 @@ class TracedRequest final : public TraceReceiver,
 
   // The trace for the core. REQUIRES: called once, before anything is noted.
   TracePtr Begin();
+
+  // What the log calls the trace, as InferenceTrace::LogId.
+  std::string LogId() ABSL_LOCKS_EXCLUDED(mu_);
 
   // An activity of the frontend, now or at `time_ns` of the steady clock (0: it was not seen).
   void Note(const char* activity);
@@ -84,6 +89,9 @@ class TracedRequest final : public TraceReceiver,
 
 // Null, as for nearly every request: it is not traced.
 using TracedRequestPtr = std::shared_ptr<TracedRequest>;
+
+// For lines of the log about `request`, which is not issued yet.
+LogAbout AboutRequest(const InferRequest& request, const TracedRequestPtr& traced);
 
 // Notes the end of sending when it is destroyed: whoever sends keeps it until all was sent.
 class SendEndNote {

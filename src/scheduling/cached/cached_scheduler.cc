@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
 #include "cache/packed_response.h"
 #include "infer/response.h"
 #include "scheduling/refusal.h"
@@ -125,7 +124,7 @@ CachedScheduler::Found CachedScheduler::LookUp(RequestPtr* request) {
   const TimePoint looked_up = clock_->Now();
   if (flight != nullptr) flight->looked_up = ToNanos(looked_up);
   if (!absl::IsNotFound(found)) {
-    LogFailure("Failed to look up", found);
+    LogFailure([&r] { return r.About(); }, "Failed to look up", found);
     return Found::kNothing;
   }
   r.stream()->SetTap(std::make_unique<Tap>(this, std::move(key), looked_up - asked));
@@ -152,50 +151,56 @@ void CachedScheduler::Answer(RequestPtr request, std::unique_ptr<InferResponse> 
 
 void CachedScheduler::Keep(const InferResponse& response, const std::string& key,
                            Duration looked_up, const std::shared_ptr<ServingModel>& model) {
+  const auto about = [&response] { return response.stream()->About(); };
   if (const absl::Status packable = CheckPackable(response); !packable.ok()) {
-    return LogFailure("Failed to insert", packable);
+    return LogFailure(about, "Failed to insert", packable);
   }
   const TimePoint start = clock_->Now();
   const absl::Status inserted =
       cache_->Insert(key, PackedSize(response), [&](char* to) { PackResponse(response, to); });
-  NoteInserted(inserted, start, looked_up, model.get());
+  NoteInserted(inserted, start, looked_up, model.get(), about);
 }
 
 void CachedScheduler::KeepLater(const InferResponse& response, const std::string& key,
                                 Duration looked_up, const std::shared_ptr<ServingModel>& model) {
+  const auto about = [&response] { return response.stream()->About(); };
   if (const absl::Status packable = CheckPackable(response); !packable.ok()) {
-    return LogFailure("Failed to insert", packable);
+    return LogFailure(about, "Failed to insert", packable);
   }
   struct Waiting {
     std::vector<char> bytes;  // a copy, because the response is about to be sent
     BudgetUnits units;
+    LogAbout about;
   };
   const auto waiting = std::make_shared<Waiting>();
   const size_t size = PackedSize(response);
   absl::StatusOr<BudgetUnits> units = waiting_inserts_.Take(size);
-  if (!units.ok()) return LogFailure("Failed to insert", units.status());
+  if (!units.ok()) return LogFailure(about, "Failed to insert", units.status());
   waiting->units = *std::move(units);
   waiting->bytes.resize(size);
   PackResponse(response, waiting->bytes.data());
+  waiting->about = about();
   const bool taken = executor_->TryRun([this, key, looked_up, model, waiting] {
     const TimePoint start = clock_->Now();
     const std::vector<char>& bytes = waiting->bytes;
     const absl::Status inserted = cache_->Insert(
         key, bytes.size(), [&](char* to) { std::copy(bytes.begin(), bytes.end(), to); });
-    NoteInserted(inserted, start, looked_up, model.get());
+    NoteInserted(inserted, start, looked_up, model.get(), [&waiting] { return waiting->about; });
     waiting->units.Return();  // before the job releases the model, which owns the budget
   });
-  if (!taken) LogFailure("Failed to insert", absl::UnavailableError("the cache does not keep up"));
+  if (!taken) {
+    LogFailure(about, "Failed to insert", absl::UnavailableError("the cache does not keep up"));
+  }
 }
 
 void CachedScheduler::NoteInserted(const absl::Status& inserted, TimePoint start,
-                                   Duration looked_up, ServingModel* model) {
+                                   Duration looked_up, ServingModel* model, About about) {
   // Another request with the same key was answered at the same time.
   if (absl::IsAlreadyExists(inserted)) return;
   const TimePoint now = clock_->Now();
   const Duration took = looked_up + (now - start);
   model->statistics().RecordCacheMiss(ToNanos(now), static_cast<uint64_t>(took.count()));
-  if (!inserted.ok()) LogFailure("Failed to insert", inserted);
+  if (!inserted.ok()) LogFailure(about, "Failed to insert", inserted);
 }
 
 void CachedScheduler::CloseAdmission() {
@@ -209,7 +214,7 @@ void CachedScheduler::Shutdown() {
   inner().Shutdown();
 }
 
-void CachedScheduler::LogFailure(absl::string_view what, const absl::Status& error) {
+void CachedScheduler::LogFailure(About about, absl::string_view what, const absl::Status& error) {
   uint64_t unlogged;
   {
     MutexLock lock(&log_mu_);
@@ -221,8 +226,8 @@ void CachedScheduler::LogFailure(absl::string_view what, const absl::Status& err
     log_again_at_ = now + kLogInterval;
     unlogged = std::exchange(unlogged_, 0);
   }
-  LOG_ERROR << what << " a response of model '" << model_name_ << "' in cache '" << cache_->name()
-            << "': " << error.message()
+  LOG_ERROR << about() << what << " a response of model '" << model_name_ << "' in cache '"
+            << cache_->name() << "': " << error.message()
             << (unlogged > 0 ? absl::StrCat(" (", unlogged, " more since the last message)") : "");
 }
 

@@ -8,6 +8,7 @@
 #ifndef NEREID_SCHEDULING_CACHED_CACHED_SCHEDULER_H_
 #define NEREID_SCHEDULING_CACHED_CACHED_SCHEDULER_H_
 
+#include <absl/functional/function_ref.h>
 #include <absl/strings/string_view.h>
 
 #include <atomic>
@@ -19,6 +20,7 @@
 #include "base/clock.h"
 #include "base/executor.h"
 #include "base/gate.h"
+#include "base/log.h"
 #include "base/mutex.h"
 #include "cache/response_cache.h"
 #include "infer/infer_request.h"
@@ -41,6 +43,8 @@ class CachedScheduler final : public SchedulerLayer {
 
  private:
   class Tap;
+  // Tells the log the request that a failure is about.
+  using About = absl::FunctionRef<LogAbout()>;
   enum class Found { kHit, kMiss, kNothing };  // kNothing: the cache failed
 
   // Enqueue while admission is closed: bypasses the cache, if the request may pass at all.
@@ -57,9 +61,10 @@ class CachedScheduler final : public SchedulerLayer {
                  const std::shared_ptr<ServingModel>& model);
   // After an insertion that began at `start`: counts and logs.
   void NoteInserted(const absl::Status& inserted, TimePoint start, Duration looked_up,
-                    ServingModel* model);
+                    ServingModel* model, About about);
   // Logs at most once a second.
-  void LogFailure(absl::string_view what, const absl::Status& error) ABSL_LOCKS_EXCLUDED(log_mu_);
+  void LogFailure(About about, absl::string_view what, const absl::Status& error)
+      ABSL_LOCKS_EXCLUDED(log_mu_);
 
   ResponseCache* const cache_;
   Executor* const executor_;

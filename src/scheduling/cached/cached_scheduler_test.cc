@@ -313,7 +313,10 @@ TEST_F(CachedSchedulerTest, OnlyAWholeAndSuccessfulAnswerIsKept) {
 TEST_F(CachedSchedulerTest, AFailingLookUpIsNoFailureOfTheRequest) {
   Use(/*fast=*/true);
   cache_->on_lookup = [] { return absl::InternalError("the cache is broken"); };
+  ::testing::internal::CaptureStderr();
   Fill("ask", "answer");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("[request id: <id_unknown>] Failed to look up"));
   Fill("ask", "answer");
   EXPECT_EQ(cache_->inserts.load(), 0);
   EXPECT_EQ(Statistics().cache_hit.count, 0u);

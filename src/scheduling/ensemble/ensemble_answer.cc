@@ -29,12 +29,14 @@ void CopyBytes(const EnsembleAnswer::Output& output, char* to) {
 
 // Logs once per output that an answer was without it. Not logged for an output that is an input of
 // the ensemble: the client left it out.
-void NoteLeftOut(const EnsembleContext& context, const EnsembleAnswer::Output& output) {
+void NoteLeftOut(const EnsembleContext& context, const InferRequest& request,
+                 const EnsembleAnswer::Output& output) {
   const int32_t writer = context.graph.tensors()[output.tensor].writer;
   if (writer < 0 || context.told_left_out[output.index].exchange(true)) return;
-  LOG_WARNING << "ensemble '" << context.config->name << "' has answered without output '"
-              << context.config->outputs[output.index].name << "', which step " << writer
-              << " (model '" << context.graph.steps()[static_cast<size_t>(writer)].spec.model_name
+  LOG_WARNING << request.About() << "ensemble '" << context.config->name
+              << "' has answered without output '" << context.config->outputs[output.index].name
+              << "', which step " << writer << " (model '"
+              << context.graph.steps()[static_cast<size_t>(writer)].spec.model_name
               << "') left out; further such answers are not logged";
 }
 
@@ -56,11 +58,11 @@ void AddSequence(const EnsembleAnswer& answer, const InferRequest& request,
   AddSequenceParameters(said, response);
 }
 
-absl::Status AddOutput(const EnsembleContext& context, EnsembleAnswer::Output* output,
-                       InferResponse* response) {
+absl::Status AddOutput(const EnsembleContext& context, const InferRequest& request,
+                       EnsembleAnswer::Output* output, InferResponse* response) {
   TensorValue& value = output->value;
   if (value.absent) {
-    NoteLeftOut(context, *output);
+    NoteLeftOut(context, request, *output);
     return absl::OkStatus();
   }
   const CompiledModel& config = *context.config;
@@ -114,7 +116,7 @@ absl::Status SendAnswer(const EnsembleContext& context, InferRequest* request,
   if (!answer->outputs.empty()) {
     response = stream->NewResponse();
     for (EnsembleAnswer::Output& output : answer->outputs) {
-      const absl::Status added = AddOutput(context, &output, response.get());
+      const absl::Status added = AddOutput(context, *request, &output, response.get());
       if (added.ok()) continue;
       response.reset();
       if (answer->is_final) {

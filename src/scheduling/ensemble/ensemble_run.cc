@@ -195,11 +195,13 @@ void EnsembleRun::WatchParked() {
 
 void EnsembleRun::StartOverdue() noexcept {
   Work work;
+  LogAbout about;  // from here, because the request may end before the line is written
   {
     MutexLock lock(&mu_);
     if (!watched_.has_value()) return;  // the run has ended meanwhile
     try {
       progress_.StartParked(context_->clock->Now() - OverdueRuns::kLongestWait, &work.start);
+      about = request_->About();
     } catch (const std::bad_alloc&) {
       FailForMemory(&work);
     }
@@ -207,8 +209,9 @@ void EnsembleRun::StartOverdue() noexcept {
   }
   if (!work.start.empty()) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(OverdueRuns::kLongestWait);
-    LOG_ERROR << "ensemble '" << context_->config->name << "': steps that have waited "
-              << waited.count() << " s for others of their request (max_inflight_requests: "
+    LOG_ERROR << std::move(about) << "ensemble '" << context_->config->name
+              << "': steps that have waited " << waited.count()
+              << " s for others of their request (max_inflight_requests: "
               << context_->config->ensemble.max_inflight_requests
               << ") start beside them: " << work.start.size();
   }

@@ -1,5 +1,6 @@
 #include "scheduling/ensemble/overdue_runs.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,6 +33,7 @@ class OverdueTest : public EnsembleFixture {
 };
 
 TEST_F(OverdueTest, WhatIsParkedForTooLongStartsBesideTheOthers) {
+  ::testing::internal::CaptureStderr();
   TestRequest& request = Start({{"i", {0}}});
   RequestPtr many = step("many").Take();
   for (int32_t i = 0; i < 3; ++i) FakeStep::Send(many.get(), {{"O", {i}}}, 0);
@@ -51,6 +53,10 @@ TEST_F(OverdueTest, WhatIsParkedForTooLongStartsBesideTheOthers) {
   request.WaitDone();
   EXPECT_EQ(request.answer_count(), 4u);
   EXPECT_TRUE(request.final_status().ok());
+  EXPECT_THAT(
+      ::testing::internal::GetCapturedStderr(),
+      ::testing::HasSubstr("[request id: <id_unknown>] ensemble 'e': steps that have waited "
+                           "300 s for others of their request"));
 }
 
 TEST_F(OverdueTest, EachExecutionHasItsTime) {

@@ -118,6 +118,10 @@ void Http2Exchange::Refuse(const Refusal& refusal) {
   OnResponse();
 }
 
+void Http2Exchange::NoteRequest(absl::FunctionRef<LogAbout()> about) {
+  if (Log::IsVerboseEnabled(1)) about_ = about();
+}
+
 // ---- The response
 
 void Http2Exchange::OnResponse() {
@@ -200,7 +204,7 @@ void Http2Exchange::OnSweep(TimePoint now) {
   const std::shared_ptr<Http2Exchange> keep = shared_from_this();
   if (state_ == State::kReceiving) KeepReadingPace(now);
   if (writing_pace_.Check(now, stream_->windows())) return;
-  LOG_VERBOSE(1) << "resetting a request whose client does not read its answer";
+  LOG_VERBOSE(1) << about_ << "resetting a request whose client does not read its answer";
   peer_->CountSlowClient();
   stream_->Reset(http2::ErrorCode::kCancel);
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/log.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/http_server.h"
 #include "frontends/http/transport/body_receiver.h"
@@ -53,6 +54,7 @@ class Http2Exchange final : public http2::StreamUser,
   // HttpResponseSink
   uint64_t other_requests() const override { return peer_->open_streams() - 1; }
   HttpOrigin origin() const override { return {peer_->address(), "HTTP/2"}; }
+  void NoteRequest(absl::FunctionRef<LogAbout()> about) override;
 
  private:
   enum class State {
@@ -88,6 +90,9 @@ class Http2Exchange final : public http2::StreamUser,
   transport::Pace reading_pace_;
   http2::WindowPace writing_pace_;
   std::shared_ptr<const void> kept_;  // of the response
+  // The inference request that is answered, if there is one and somebody wants to know. Written
+  // before the response is there, read only afterwards.
+  LogAbout about_;
 };
 
 class Http2Acceptor final : public http2::RequestAcceptor {
