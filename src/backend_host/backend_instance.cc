@@ -62,9 +62,9 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
   auto lent = std::make_shared<LentBatch>(batch->size(), lender_);
   pointers->clear();
   pointers->reserve(batch->size());  // no further memory is needed from here on
+  TraceLent(*batch);
   ModelStatistics& statistics = model_->serving_model()->statistics();
   int64_t counted = 0;
-  uint64_t traced_batch = 0;
   for (RequestPtr& owned : *batch) {
     InferRequest* const request = owned.release();
     if (absl::Status moved = request->lifecycle().MoveTo(RequestState::kExecuting, "");
@@ -72,7 +72,6 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
       LOG_ERROR << request->About() << moved.message();
     }
     if (!request->is_filler()) ++counted;
-    if (request->trace() != nullptr) TraceLent(request, batch->size(), &traced_batch);
     request->Lend(lent, static_cast<uint32_t>(pointers->size()));
     pointers->push_back(reinterpret_cast<TRITONBACKEND_Request*>(request));
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <new>
 #include <string>
+#include <vector>
 
 namespace nereid {
 namespace {
@@ -34,6 +35,14 @@ void TraceInput(InferenceTrace* trace, TraceActivity activity, const InferInput&
   trace->ReportTensor(activity, tensor);
 }
 
+void TraceBackendInputs(InferRequest* request) {
+  if (!request->trace()->wants_tensors()) return;
+  for (size_t i = 0; i < request->backend_input_count(); ++i) {
+    const InferInput& input = request->backend_input(i);
+    TraceInput(request->trace(), TraceActivity::kTensorBackendInput, input, input.shape());
+  }
+}
+
 }  // namespace
 
 void TraceIssued(InferRequest* request) {
@@ -49,22 +58,26 @@ void TraceIssued(InferRequest* request) {
   }
 }
 
-void TraceLent(InferRequest* request, size_t batch_requests, uint64_t* batch_id) noexcept try {
+void TraceLent(absl::Span<const RequestPtr> batch) noexcept try {
   static std::atomic<uint64_t> next_batch{1};
-  InferenceTrace* const trace = request->trace();
-  if (*batch_id == 0) *batch_id = next_batch.fetch_add(1, std::memory_order_relaxed);
-  trace->ReportBatch({*batch_id, batch_requests});
-  if (!trace->wants_tensors()) return;
-  for (size_t i = 0; i < request->backend_input_count(); ++i) {
-    const InferInput& input = request->backend_input(i);
-    TraceInput(trace, TraceActivity::kTensorBackendInput, input, input.shape());
+  std::vector<InferenceTrace*> traces;
+  for (const RequestPtr& request : batch) {
+    if (request->trace() != nullptr) traces.push_back(request->trace());
+  }
+  if (traces.empty()) return;
+  const uint64_t id = next_batch.fetch_add(1, std::memory_order_relaxed);
+  for (const RequestPtr& request : batch) {
+    if (request->trace() == nullptr) continue;
+    request->trace()->ReportBatch({id, batch.size(), traces});
+    TraceBackendInputs(request.get());
   }
 } catch (const std::bad_alloc&) {
-  // The request runs even if its trace is incomplete.
+  // The requests run even if their traces are incomplete.
 }
 
-void TraceOutputs(InferenceTrace* trace, const InferResponse& response) {
-  if (!trace->wants_tensors() || !response.status().ok()) return;
+void TraceResponse(InferenceTrace* trace, const InferResponse& response) {
+  if (!response.status().ok()) return trace->ReportError(response.status().message());
+  if (!trace->wants_tensors()) return;
   for (const ResponseOutput& output : response.outputs()) {
     TraceTensor tensor;
     tensor.name = output.name().c_str();

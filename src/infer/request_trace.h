@@ -2,7 +2,10 @@
 #ifndef NEREID_INFER_REQUEST_TRACE_H_
 #define NEREID_INFER_REQUEST_TRACE_H_
 
+#include <absl/types/span.h>
+
 #include "infer/infer_request.h"
+#include "infer/request_ptr.h"
 #include "infer/response.h"
 #include "observe/trace/inference_trace.h"
 
@@ -13,13 +16,12 @@ namespace nereid {
 // REQUIRES: the request has a trace, and has begun its flight.
 void TraceIssued(InferRequest* request);
 
-// Traces that the request goes to its backend as one of `batch_requests`: the batch, whose id is
-// `*batch_id` (made if it is 0), and all inputs in the shapes that the backend sees. REQUIRES: the
-// request has a trace.
-void TraceLent(InferRequest* request, size_t batch_requests, uint64_t* batch_id) noexcept;
+// Traces that `batch` goes to its backend: for each request with a trace the batch, and all inputs
+// in the shapes that the backend sees.
+void TraceLent(absl::Span<const RequestPtr> batch) noexcept;
 
-// Traces the outputs of a response; an error has none.
-void TraceOutputs(InferenceTrace* trace, const InferResponse& response);
+// Traces the outputs of a response, or its error.
+void TraceResponse(InferenceTrace* trace, const InferResponse& response);
 
 }  // namespace nereid
 

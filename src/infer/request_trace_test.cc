@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -32,10 +34,17 @@ class Diary final : public TraceReceiver {
                      DataTypeName(tensor.data_type), "[", absl::StrJoin(tensor.shape, ","), "] ",
                      absl::string_view(static_cast<const char*>(tensor.base), tensor.byte_size)));
   }
-  void OnBatch(InferenceTrace*, const TraceBatch& told) override { batch = told; }
+  void OnBatch(InferenceTrace*, const TraceBatch& told) override {
+    batch = told;
+    traces_of_batch = told.traces.size();
+  }
+  void OnError(InferenceTrace* trace, absl::string_view message) override {
+    entries.push_back(absl::StrCat(trace->model_name(), " ", message));
+  }
   void OnRelease(std::unique_ptr<InferenceTrace>) override { entries.push_back("release"); }
 
   TraceBatch batch;
+  size_t traces_of_batch = 0;
   std::vector<std::string> entries;
 
  private:
@@ -97,11 +106,14 @@ TEST_F(RequestTraceTest, TellsOfAFlightFromItsStartToItsEnd) {
   control.AppendBuffer({"u", 1, MemoryPlace{}});
   control.AppendBuffer({"v", 1, MemoryPlace{}});
   queued_->AddOverrideInput(std::move(control));
-  uint64_t batch_id = 0;
-  TraceLent(queued_.get(), 3, &batch_id);
-  EXPECT_NE(batch_id, 0u);
-  EXPECT_EQ(diary_->batch.id, batch_id);
-  EXPECT_EQ(diary_->batch.requests, 3u);
+  TestRequest other(model_);  // without a trace
+  std::array<RequestPtr, 2> batch = {std::move(queued_), RequestPtr(other.get())};
+  TraceLent(batch);
+  queued_ = std::move(batch[0]);
+  (void)batch[1].release();
+  EXPECT_NE(diary_->batch.id, 0u);
+  EXPECT_EQ(diary_->batch.requests, 2u);
+  EXPECT_EQ(diary_->traces_of_batch, 1u);
   EXPECT_THAT(diary_->entries, ElementsAre("8 in INT8[2,1,2] abcd", "8 control INT8[2,1] uv"));
   diary_->entries.clear();
 
@@ -126,7 +138,7 @@ TEST_F(RequestTraceTest, AnErrorHasNoTensors) {
   queued_->RespondError(absl::InternalError("no"), FailureReason::kBackend);
   queued_.reset();
   request_.answer(0).response.reset();
-  EXPECT_THAT(diary_->entries, ElementsAre("m 6", "release"));
+  EXPECT_THAT(diary_->entries, ElementsAre("m no", "m 6", "release"));
 }
 
 TEST_F(RequestTraceTest, PiecesOfADeviceAreToldWithoutBytes) {
@@ -137,9 +149,7 @@ TEST_F(RequestTraceTest, PiecesOfADeviceAreToldWithoutBytes) {
   far.AppendBuffer({"u", 1, MemoryPlace{MemoryType::kGpu, 0}});
   far.AppendBuffer({"v", 1, MemoryPlace{MemoryType::kGpu, 0}});
   queued_->AddOverrideInput(std::move(far));
-  uint64_t batch_id = 7;
-  TraceLent(queued_.get(), 1, &batch_id);
-  EXPECT_EQ(batch_id, 7u);
+  TraceLent({&queued_, 1});
   EXPECT_EQ(diary_->entries.back(), "8 far INT8[2] ");
   queued_->RespondError(absl::InternalError("no"), FailureReason::kBackend);
   queued_.reset();
@@ -154,6 +164,21 @@ TEST_F(RequestTraceTest, StaysWithTheCallerOnAnError) {
   ASSERT_NE(trace, nullptr);
   trace.reset();
   EXPECT_THAT(diary_->entries, ElementsAre("release"));
+}
+
+// The scheduler has taken the request, which may be gone when the line is written.
+TEST_F(RequestTraceTest, AnExceptionAfterTheRequestWasQueuedIsLoggedWithItsId) {
+  model_->on_enqueue = [this](RequestPtr* request) -> absl::Status {
+    queued_ = std::move(*request);
+    queued_->RespondError(absl::InternalError("no"), FailureReason::kBackend);
+    queued_.reset();
+    throw std::bad_alloc();
+  };
+  request_->set_id("mine");
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(Issue().ok());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("[request id: mine] model 'm': an exception after"));
 }
 
 TEST_F(RequestTraceTest, ARequestThatIsNotValidHasNotBegun) {

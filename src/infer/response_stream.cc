@@ -126,7 +126,7 @@ void ResponseStream::SendFinalError(const absl::Status& error) {
 }
 
 void ResponseStream::LookAt(const InferResponse* response, uint32_t flags) noexcept try {
-  if (trace_ != nullptr && response != nullptr) TraceOutputs(trace_.get(), *response);
+  if (trace_ != nullptr && response != nullptr) TraceResponse(trace_.get(), *response);
   if (tap_ != nullptr) tap_->OnResponse(response, flags);
 } catch (const std::bad_alloc&) {
   // The client gets the response even if the trace or the tap misses it.

@@ -105,7 +105,10 @@ absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
     tried = request->model();
     return std::nullopt;
   });
-  return outcome.value_or(issued);
+  issued = outcome.value_or(issued);
+  InferenceTrace* const told = trace != nullptr ? trace.get() : request->trace();
+  if (!issued.ok() && told != nullptr) told->ReportError(issued.message());
+  return issued;
 }
 
 absl::Status Server::TryInfer(InferRequest* request, TracePtr* trace) const {

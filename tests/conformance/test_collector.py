@@ -84,17 +84,18 @@ def test_spans_arrive(tmp_path: Path, collector: Collector) -> None:
     try:
         server.wait_for()
         assert echo(server.http_url).status == 200
-        poll_until("three spans", lambda: len(collector.spans()) == 3, explain=collector.text)
+        poll_until("four spans", lambda: len(collector.spans()) == 4, explain=collector.text)
     finally:
         server.stop()
     by_name = {span["Name"]: span for span in collector.spans()}
     root, model, compute = by_name["InferRequest"], by_name["echo"], by_name["compute"]
     assert (root["Parent ID"], root["Kind"]) == ("", "Server")
     assert (model["Parent ID"], model["Kind"]) == (root["ID"], "Internal")
-    assert compute["Parent ID"] == model["ID"]
+    assert compute["Parent ID"] == by_name["batch"]["Parent ID"] == model["ID"]
     assert len({span["Trace ID"] for span in by_name.values()}) == 1
     text = collector.text()
     assert "-> service.name: Str(conformance)" in text
     assert "-> triton.model_name: Str(echo)" in text
     assert "-> nereid.batch.requests: Int(1)" in text
     assert "-> Name: COMPUTE_START" in text
+    assert text.count("SpanLink #0") == 2

@@ -187,6 +187,7 @@ def spans_seen(spans: list[SentSpan]) -> list[Any]:
             ),
         )
         for span in spans
+        if span.name != "batch"
     )
 
 

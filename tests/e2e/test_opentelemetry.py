@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import tritonclient.grpc
 from tritonclient.grpc import service_pb2_grpc
+from tritonclient.utils import InferenceServerException
 
 from conftest import ServerFactory
 from support import raw_http
@@ -30,6 +31,7 @@ TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 PARENT_ID = "b7ad6b7169242424"
 PARENT = f"00-{TRACE_ID}-{PARENT_ID}-01"
 SERVER_KIND, INTERNAL_KIND = 2, 1
+UNSET, ERROR = 0, 2
 
 
 @pytest.fixture
@@ -79,6 +81,14 @@ def children_of(spans: list[SentSpan], parent: SentSpan) -> list[SentSpan]:
     return [one for one in spans if one.span.parent_span_id == parent.span.span_id]
 
 
+def place_of(one: SentSpan) -> tuple[bytes, bytes]:
+    return (one.span.trace_id, one.span.span_id)
+
+
+def links_of(one: SentSpan) -> set[tuple[bytes, bytes]]:
+    return {(link.trace_id, link.span_id) for link in one.span.links}
+
+
 def only(spans: list[SentSpan], name: str) -> SentSpan:
     (found,) = [one for one in spans if one.name == name]
     return found
@@ -95,8 +105,8 @@ def test_an_ensemble_has_a_span_for_each_step(
     document["inputs"][0]["name"] = "IN"
     answer = raw_http.post_json(server.http_url, "/v2/models/chain/infer", document)
     assert answer.status == 200, answer.body
-    spans = collector.await_spans(6)
-    assert len(spans) == 6
+    spans = collector.await_spans(8)
+    assert len(spans) == 8
     after = time.time_ns()
 
     root = only(spans, "InferRequest")
@@ -120,8 +130,8 @@ def test_an_ensemble_has_a_span_for_each_step(
     assert [step.name for step in steps] == ["echo", "echo"]
     for step in steps:
         assert step.attributes["triton.trace_parent_id"] == chain.attributes["triton.trace_id"]
-        (compute,) = children_of(spans, step)
-        assert compute.name == "compute"
+        assert sorted(one.name for one in children_of(spans, step)) == ["batch", "compute"]
+        compute = only(children_of(spans, step), "compute")
         assert set(compute.events) == {
             "COMPUTE_START",
             "COMPUTE_INPUT_END",
@@ -130,8 +140,9 @@ def test_an_ensemble_has_a_span_for_each_step(
         }
         assert compute.attributes["nereid.batch.requests"] == 1
     assert len({span.span.trace_id for span in spans}) == 1
-    assert len({span.span.span_id for span in spans}) == 6
+    assert len({span.span.span_id for span in spans}) == 8
     slack = 50_000_000
+    assert {one.span.status.code for one in spans} == {UNSET}
     for one in spans:
         assert before - slack <= one.span.start_time_unix_nano <= one.span.end_time_unix_nano
         assert one.span.end_time_unix_nano <= after + slack
@@ -158,9 +169,9 @@ def test_the_callers_span_over_http(
             server.http_url, "/v2/models/echo/infer", echo_document(), headers=sent
         )
         assert answer.status == 200, answer.body
-    spans = collector.await_spans(3)
+    spans = collector.await_spans(4)
     server.stop()
-    assert len(collector.spans()) == 3
+    assert len(collector.spans()) == 4
     root = only(spans, "InferRequest")
     assert root.span.trace_id.hex() == TRACE_ID
     assert root.span.parent_span_id.hex() == PARENT_ID
@@ -177,7 +188,7 @@ def test_the_callers_span_over_grpc(
     tensor.set_data_from_numpy(np.array([1, 2], np.float32))
     client.infer("echo", [tensor], headers={"traceparent": PARENT})
     client.infer("echo", [tensor])
-    spans = collector.await_spans(3)
+    spans = collector.await_spans(4)
     root = only(spans, "InferRequest")
     assert root.span.parent_span_id.hex() == PARENT_ID
     assert set(root.events) == {
@@ -188,7 +199,7 @@ def test_the_callers_span_over_grpc(
         "GRPC_SEND_END",
     }
     server.stop()
-    assert len(collector.spans()) == 3
+    assert len(collector.spans()) == 4
 
 
 Send = Callable[[ServerProcess], None]
@@ -227,9 +238,9 @@ def test_the_callers_span_over_other_ways(
     add_repeat(models)
     server = start(server_factory, models, collector.url, "rate=0")
     send(server)
-    spans = collector.await_spans(3)
+    spans = collector.await_spans(4)
     server.stop()
-    assert len(collector.spans()) == 3
+    assert len(collector.spans()) == 4
     assert {span.span.trace_id.hex() for span in spans} == {TRACE_ID}
     assert only(spans, "InferRequest").span.parent_span_id.hex() == PARENT_ID
 
@@ -239,17 +250,24 @@ def test_a_log_as_json_names_the_trace(
 ) -> None:
     """Lines about a request, here on answers that are refused, lead to its spans."""
     add_testing(models, "twice", "answers_twice", data_type="FP32")
+    add_testing(models, "several", "decoupled", data_type="FP32", responses="2")
     server = start(server_factory, models, collector.url, options=["--log-format=json"])
     for number in range(2):
         document = echo_document(id=f"r{number}")
         raw_http.post_json(server.http_url, "/v2/models/twice/infer", document)
-    spans = [one for one in collector.await_spans(6) if one.name == "twice"]
+    request = vector_request("several", "FP32", [1.0])
+    request.id = "r2"
+    with grpc.insecure_channel(server.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        (answer,) = stub.ModelStreamInfer(iter([request]), timeout=30)
+        assert answer.error_message != ""
+    spans = [one for one in collector.await_spans(12) if one.name in ("twice", "several")]
     server.stop()
     traces = {one.attributes["triton.request_id"]: one.span.trace_id.hex() for one in spans}
-    assert len(set(traces.values())) == 2
+    assert len(set(traces.values())) == 3
     lines = [json.loads(line) for line in server.log_text().splitlines()]
     about = [line for line in lines if "request_id" in line]
-    assert {line["request_id"] for line in about} == {"r0", "r1"}
+    assert {line["request_id"] for line in about} == {"r0", "r1", "r2"}
     for line in about:
         assert line["trace_id"] == traces[line["request_id"]]
 
@@ -278,10 +296,105 @@ def test_the_batch_a_request_travelled_in(
         thread.start()
     for thread in threads:
         thread.join()
-    spans = collector.await_spans(6)
-    batches = [one.attributes for one in spans if one.name == "compute"]
-    assert [batch["nereid.batch.requests"] for batch in batches] == [2, 2]
-    assert len({batch["nereid.batch.id"] for batch in batches}) == 1
+    spans = collector.await_spans(7)
+    computed = [one for one in spans if one.name == "compute"]
+    assert [one.attributes["nereid.batch.requests"] for one in computed] == [2, 2]
+    batch = only(spans, "batch")
+    assert batch.attributes["triton.model_name"] == "batched"
+    assert batch.attributes["nereid.batch.requests"] == 2
+    of_models = [one for one in spans if one.name == "batched"]
+    # It leads to both requests, and each request leads to it.
+    assert links_of(batch) == {place_of(one) for one in of_models}
+    for one in computed:
+        assert one.attributes["nereid.batch.id"] == batch.attributes["nereid.batch.id"]
+        assert links_of(one) == {place_of(batch)}
+    (above,) = [one for one in of_models if one.span.span_id == batch.span.parent_span_id]
+    (compute,) = [one for one in children_of(spans, above) if one.name == "compute"]
+    assert above.span.trace_id == batch.span.trace_id
+    assert batch.span.start_time_unix_nano <= compute.span.start_time_unix_nano
+    assert batch.span.end_time_unix_nano == compute.span.end_time_unix_nano
+
+
+def send_failing(server: ServerProcess, model: str) -> str:
+    """Over HTTP; returns what the client was told."""
+    document = echo_document(id="mine")
+    answer = raw_http.post_json(server.http_url, f"/v2/models/{model}/infer", document)
+    assert answer.status >= 400
+    return str(answer.json()["error"])
+
+
+def send_failing_grpc(server: ServerProcess, model: str) -> str:
+    client = tritonclient.grpc.InferenceServerClient(server.grpc_url)
+    tensor = tritonclient.grpc.InferInput("INPUT0", [2], "FP32")
+    tensor.set_data_from_numpy(np.array([1, 2], np.float32))
+    with pytest.raises(InferenceServerException) as raised:
+        client.infer(model, [tensor])
+    return str(raised.value.message())
+
+
+def send_failing_stream(server: ServerProcess, model: str) -> str:
+    with grpc.insecure_channel(server.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        request = vector_request(model, "FP32", [1.0, 2.0])
+        (answer,) = stub.ModelStreamInfer(iter([request]), timeout=30)
+        return str(answer.error_message)
+
+
+@pytest.mark.parametrize("send", [send_failing, send_failing_grpc, send_failing_stream])
+def test_a_request_that_fails(
+    server_factory: ServerFactory,
+    models: ModelRepository,
+    collector: OtlpCollector,
+    send: Callable[[ServerProcess, str], str],
+) -> None:
+    add_testing(models, "fails", "throws", data_type="FP32")
+    server = start(server_factory, models, collector.url)
+    told = send(server, "fails")
+    spans = collector.await_spans(4)
+    for name in ("InferRequest", "fails"):
+        status = only(spans, name).span.status
+        assert (status.code, status.message) == (ERROR, told)
+    for name in ("compute", "batch"):
+        assert only(spans, name).span.status.code == UNSET
+
+
+def test_a_request_that_is_refused(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    server = start(server_factory, models, collector.url)
+    document = echo_document()
+    document["inputs"][0]["name"] = "other"
+    answer = raw_http.post_json(server.http_url, "/v2/models/echo/infer", document)
+    assert answer.status == 400
+    (root,) = collector.await_spans(1)
+    assert root.span.status.code == ERROR
+    assert root.span.status.message == answer.json()["error"]
+
+
+def test_a_step_that_fails(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    """The step and the whole are marked, the step before is not."""
+    add_testing(models, "fails", "throws", data_type="FP32")
+    add_ensemble(
+        models,
+        "broken",
+        [tensor_text("INPUT0", "FP32", (-1,))],
+        [tensor_text("OUT", "FP32", (-1,))],
+        [
+            step_text("echo", {"INPUT0": "INPUT0"}, {"OUTPUT0": "between"}),
+            step_text("fails", {"INPUT0": "between"}, {"OUTPUT0": "OUT"}),
+        ],
+    )
+    server = start(server_factory, models, collector.url)
+    told = send_failing(server, "broken")
+    spans = collector.await_spans(8)
+    for name in ("InferRequest", "broken"):
+        assert only(spans, name).span.status.message == told
+    failed = only(spans, "fails").span.status
+    assert failed.code == ERROR
+    assert failed.message in told
+    assert only(spans, "echo").span.status.code == UNSET
 
 
 CALLER = """
@@ -330,13 +443,13 @@ def test_requests_of_python_models(
     assert untraced["outputs"][0]["data"] == ["none"]
     headers = [("traceparent", PARENT), ("tracestate", "vendor=1")]
     answer = raw_http.post_json(server.http_url, path, document, headers=headers).json()
-    spans = collector.await_spans(5)
+    spans = collector.await_spans(7)
     server.stop()
-    assert len(collector.spans()) == 5
+    assert len(collector.spans()) == 7
     root = only(spans, "InferRequest")
     caller = only(children_of(spans, root), "caller")
     below = children_of(spans, caller)
-    assert sorted(one.name for one in below) == ["compute", "echo"]
+    assert sorted(one.name for one in below) == ["batch", "compute", "echo"]
     assert only(children_of(spans, only(below, "echo")), "compute").events
     # What the model is told leads to its own span.
     context = json.loads(answer["outputs"][0]["data"][0])
@@ -376,14 +489,14 @@ def test_portions(
         server_factory,
         models,
         collector.url,
-        "opentelemetry,bsp_max_export_batch_size=4",
+        "opentelemetry,bsp_max_export_batch_size=5",
         "opentelemetry,bsp_schedule_delay=60000",
     )
     for _ in range(3):
         assert echo(server.http_url).status == 200
-    poll_until("two full messages", lambda: len(collector.spans()) == 8)
+    poll_until("two full messages", lambda: len(collector.spans()) == 10)
     server.stop()
-    assert [len(message.spans) for message in collector.messages()] == [4, 4, 1]
+    assert [len(message.spans) for message in collector.messages()] == [5, 5, 2]
 
 
 def test_a_collector_that_is_down(

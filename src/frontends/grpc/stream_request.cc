@@ -120,6 +120,7 @@ void StreamRequest::Refuse(const absl::Status& error) {
     Parse().IgnoreError();
   }
   if (!place_.has_value() && !decoupled_) place_ = stream_->TakePlace();
+  NoteFailure(traced_, error);
   if (stream_->ends_at_errors()) {
     stream_->Fail(error);
   } else {
@@ -199,6 +200,7 @@ void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool i
 }
 
 void StreamRequest::SendError(const absl::Status& error, bool is_final) {
+  NoteFailure(traced_, error);
   if (stream_->ends_at_errors()) return stream_->Fail(error);
   StreamFlow::MessagePtr message = NewMessage();
   message->bytes = MakeErrorResponse(error.message(), names_, is_final);

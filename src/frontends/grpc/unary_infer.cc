@@ -18,6 +18,7 @@ void UnaryInfer::OnMessage(std::shared_ptr<ReceivedBody> message) {
   if (const absl::Status begun = Begin(); !begun.ok()) {
     Drop();
     counted_ = Gate::Pass();
+    NoteFailure(traced_, begun);
     sent_ = NoteSending(traced_);
     SendStatus(begun);
   }
@@ -101,6 +102,7 @@ void UnaryInfer::SendAnswer() {
     counted_ = Gate::Pass();
     return;
   }
+  NoteFailure(traced_, answer_.status());
   sent_ = NoteSending(traced_);
   if (answer_.ok()) {
     SendMessage(*std::move(answer_));

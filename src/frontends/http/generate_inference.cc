@@ -25,11 +25,12 @@ constexpr char kNotOneResponse[] =
 struct Event {
   std::string text;
   int http_status = 200;
+  absl::Status error;  // that it tells
 };
 
 Event ErrorEvent(const absl::Status& error) {
   const HttpResponse response = StatusResponse(error);
-  return {absl::StrCat(kEventBegin, response.text, kEventEnd), response.status};
+  return {absl::StrCat(kEventBegin, response.text, kEventEnd), response.status, error};
 }
 
 Event MakeEvent(const InferResponse& response) {
@@ -49,8 +50,10 @@ absl::Status GenerateInference::Read(std::shared_ptr<ReceivedBody> body,
   body_ = std::move(body);
   in_flight_bytes_ = budget;
   buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
-  return ReadGenerateRequest(body_ == nullptr ? absl::string_view() : body_->text(), limits,
-                             draft(), &buffers_);
+  absl::Status read = ReadGenerateRequest(body_ == nullptr ? absl::string_view() : body_->text(),
+                                          limits, draft(), &buffers_);
+  NoteFailure(traced_, read);
+  return read;
 }
 
 void GenerateInference::Attach(HttpResponder responder) {
@@ -75,7 +78,7 @@ void GenerateInference::Issue(std::shared_ptr<GenerateInference> inference, Serv
   if (issued.ok()) return;
   // Everything that the request holds is returned before the client can see the answer.
   inference->Drop();
-  HttpResponse refusal = StatusResponse(issued);
+  HttpResponse refusal = inference->Failure(issued);
   inference->NoteSendingOf(&refusal);
   inference->TakeResponder()->Complete(std::move(refusal));
 }
@@ -111,20 +114,26 @@ void GenerateInference::NoteSendingOf(HttpResponse* response) const {
   NoteSending(&traced, response);
 }
 
+HttpResponse GenerateInference::Failure(const absl::Status& error) const {
+  NoteFailure(traced_, error);
+  return StatusResponse(error);
+}
+
 HttpResponse GenerateInference::MakeResponse() {
   if (response_.count() != 1) {
     // The status is that of the first response, as clients of the protocol expect.
     const InferResponse* const first = response_.first();
     const bool good = first == nullptr || first->status().ok();
+    NoteFailure(traced_, absl::InternalError(kNotOneResponse));
     return MakeErrorResponse(good ? 200 : HttpStatusOf(first->status().code()), kNotOneResponse);
   }
   const absl::StatusOr<std::unique_ptr<InferResponse>> response = response_.Take();
-  if (!response.ok()) return StatusResponse(response.status());
+  if (!response.ok()) return Failure(response.status());
   std::string json;
   BudgetUnits units;
   absl::Status written = AppendGenerateResponse(**response, &json);
   if (written.ok()) written = ChargeText(in_flight_bytes_, json.capacity(), &units);
-  if (!written.ok()) return StatusResponse(written);
+  if (!written.ok()) return Failure(written);
   HttpResponse http = JsonResponse(std::move(json));
   http.units = std::move(units);
   return http;
@@ -135,6 +144,7 @@ void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bo
   int http_status = 200;
   if (!empty && !events_->aborted()) {
     Event event = MakeEvent(*response);
+    NoteFailure(traced_, event.error);
     http_status = event.http_status;
     HttpBodyStream::Piece piece;
     // The bytes that wait for the client are charged to the budget. If it refuses, they keep the

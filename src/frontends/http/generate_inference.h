@@ -47,7 +47,9 @@ class GenerateInference final : public Flight,
 
   // Gives the model the `headers` that `forwarding` chooses. REQUIRES: Read has succeeded.
   absl::Status Forward(const HeaderForwarding& forwarding, absl::Span<const HttpHeader> headers) {
-    return ForwardHeaders(forwarding, headers, draft());
+    absl::Status forwarded = ForwardHeaders(forwarding, headers, draft());
+    NoteFailure(traced_, forwarded);
+    return forwarded;
   }
 
   // How the answer shall tell the server's load. REQUIRES: not issued.
@@ -70,6 +72,8 @@ class GenerateInference final : public Flight,
   // None if it was taken already.
   std::optional<HttpResponder> TakeResponder() ABSL_LOCKS_EXCLUDED(mu_);
   void NoteSendingOf(HttpResponse* response) const;
+  // The answer that tells an error.
+  HttpResponse Failure(const absl::Status& error) const;
   // ---- generate
   HttpResponse MakeResponse();
   // ---- generate_stream

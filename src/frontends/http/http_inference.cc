@@ -108,6 +108,7 @@ void HttpInference::Refuse(const absl::Status& error) {
   // Everything that the request holds is returned before the client can see the answer.
   Drop();
   HttpResponse response = StatusResponse(error);
+  NoteFailure(traced_, error);
   NoteSending(&traced_, &response);
   responder_->Complete(std::move(response));
 }
@@ -161,6 +162,7 @@ bool HttpInference::TakesLongToCompress() const {
 HttpResponse HttpInference::MakeResponse() {
   absl::StatusOr<HttpResponse> written = WriteOnlyResponse();
   HttpResponse response = written.ok() ? *std::move(written) : StatusResponse(written.status());
+  NoteFailure(traced_, written.status());
   NoteSending(&traced_, &response);
   return response;
 }

@@ -43,15 +43,31 @@ struct TracedTensor {
   uint64_t time_ns = 0;  // steady clock
 };
 
+// A span, possibly of another trace.
+struct SpanPlace {
+  SpanTraceId trace_id{};
+  SpanId span_id{};
+};
+
 // The batch in which a request goes to a backend.
 struct TracedBatch {
   uint64_t id = 0;
   uint64_t batch_id = 0;  // the same for all requests of the batch
   uint64_t requests = 0;
-  uint64_t time_ns = 0;  // steady clock
+  uint64_t time_ns = 0;           // steady clock
+  std::optional<SpanPlace> span;  // of the batch; none: it has none
+  // The spans of all requests of the batch that are traced, if the batch's span belongs to this
+  // trace.
+  std::vector<SpanPlace> members;
 };
 
-using TracedEvent = std::variant<TracedNames, TracedTime, TracedTensor, TracedBatch>;
+// The request has failed.
+struct TracedError {
+  uint64_t id = 0;  // 0: what the client was told
+  std::string message;
+};
+
+using TracedEvent = std::variant<TracedNames, TracedTime, TracedTensor, TracedBatch, TracedError>;
 
 struct FinishedTrace {
   uint64_t root_id = 0;  // of the client's request

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/version.h"
+#include "frontends/tracing/otlp_encoding.h"
 #include "frontends/tracing/otlp_spans.h"
 #include "frontends/tracing/span_ids.h"
 

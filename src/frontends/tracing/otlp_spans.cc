@@ -5,11 +5,11 @@
 #include <absl/strings/string_view.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
-#include "base/version.h"
-#include "frontends/tracing/protobuf_text.h"
+#include "frontends/tracing/otlp_encoding.h"
 #include "frontends/tracing/span_ids.h"
 
 namespace nereid {
@@ -17,85 +17,18 @@ namespace {
 
 constexpr char kRootName[] = "InferRequest";
 constexpr char kComputeName[] = "compute";
-constexpr char kScope[] = "nereid";
-
-// Numbers of fields, from opentelemetry/proto (trace/v1, common/v1, resource/v1,
-// collector/trace/v1).
-constexpr uint32_t kSpanTraceId = 1;
-constexpr uint32_t kSpanId = 2;
-constexpr uint32_t kSpanTraceState = 3;
-constexpr uint32_t kSpanParentId = 4;
-constexpr uint32_t kSpanName = 5;
-constexpr uint32_t kSpanKind = 6;
-constexpr uint32_t kSpanStart = 7;
-constexpr uint32_t kSpanEnd = 8;
-constexpr uint32_t kSpanAttribute = 9;
-constexpr uint32_t kSpanEvent = 11;
-constexpr uint32_t kEventTime = 1;
-constexpr uint32_t kEventName = 2;
-constexpr uint32_t kEventAttribute = 3;
-constexpr uint32_t kKey = 1;
-constexpr uint32_t kValue = 2;
-constexpr uint32_t kStringValue = 1;
-constexpr uint32_t kIntValue = 3;
-constexpr uint32_t kResourceAttribute = 1;
-constexpr uint32_t kScopeName = 1;
-constexpr uint32_t kScopeVersion = 2;
-constexpr uint32_t kScopeOfSpans = 1;
-constexpr uint32_t kSpans = 2;
-constexpr uint32_t kResource = 1;
-constexpr uint32_t kScopeSpans = 2;
-constexpr uint32_t kResourceSpans = 1;
-
-enum class SpanKind : uint64_t { kInternal = 1, kServer = 2 };
-
-ProtobufText Attribute(absl::string_view key, absl::string_view value) {
-  ProtobufText any;
-  any.Bytes(kStringValue, value);
-  ProtobufText attribute;
-  attribute.Bytes(kKey, key);
-  attribute.Message(kValue, any);
-  return attribute;
-}
-
-ProtobufText Attribute(absl::string_view key, uint64_t value) {
-  ProtobufText any;
-  any.Varint(kIntValue, value);
-  ProtobufText attribute;
-  attribute.Bytes(kKey, key);
-  attribute.Message(kValue, any);
-  return attribute;
-}
-
-absl::string_view View(const SpanId& id) {
-  return {reinterpret_cast<const char*>(id.data()), id.size()};
-}
-absl::string_view View(const SpanTraceId& id) {
-  return {reinterpret_cast<const char*>(id.data()), id.size()};
-}
-
-// A span under construction.
-struct Span {
-  std::string name;
-  SpanKind kind = SpanKind::kInternal;
-  SpanId id{};
-  std::optional<SpanId> parent;
-  uint64_t start_ns = 0;  // steady clock; 0: nothing has happened
-  uint64_t end_ns = 0;
-  ProtobufText fields;  // attributes and events
-
-  void Cover(uint64_t time_ns) {
-    start_ns = start_ns == 0 ? time_ns : std::min(start_ns, time_ns);
-    end_ns = std::max(end_ns, time_ns);
-  }
-};
+constexpr char kBatchName[] = "batch";
 
 // The spans of one request to a model.
 struct ModelSpans {
-  uint64_t trace_id = 0;         // the server's own number
-  uint64_t parent_trace_id = 0;  // 0: the root
-  Span model;
-  std::optional<Span> compute;
+  ModelSpans(uint64_t trace_id_in, uint64_t parent_trace_id_in, int64_t wall_offset_ns)
+      : trace_id(trace_id_in), parent_trace_id(parent_trace_id_in), model(wall_offset_ns) {}
+
+  uint64_t trace_id;         // the server's own number
+  uint64_t parent_trace_id;  // 0: the root
+  OtlpSpan model;
+  std::optional<OtlpSpan> compute;
+  std::vector<OtlpSpan> batches;  // that belong to this trace; several if it was rescheduled
 };
 
 bool IsFrontend(absl::string_view activity) {
@@ -103,11 +36,16 @@ bool IsFrontend(absl::string_view activity) {
          activity == "INFER_RESPONSE_COMPLETE";
 }
 
+void AddBatch(const TracedBatch& batch, OtlpSpan* span) {
+  span->AddAttribute(OtlpAttribute("nereid.batch.id", batch.batch_id));
+  span->AddAttribute(OtlpAttribute("nereid.batch.requests", batch.requests));
+}
+
 class SpanMaker {
  public:
   SpanMaker(const FinishedTrace& trace, int64_t wall_offset_ns,
             absl::FunctionRef<uint64_t()> random)
-      : trace_(trace), wall_offset_ns_(wall_offset_ns), random_(random) {}
+      : trace_(trace), wall_offset_ns_(wall_offset_ns), random_(random), root_(wall_offset_ns) {}
 
   std::vector<std::string> Make() {
     trace_id_ = trace_.span_trace_id;
@@ -125,6 +63,7 @@ class SpanMaker {
     for (const TracedEvent& event : trace_.events) {
       std::visit([this](const auto& of) { Add(of); }, event);
     }
+    Connect();
     return Encode();
   }
 
@@ -136,28 +75,25 @@ class SpanMaker {
   }
 
   void Begin(const TracedNames& names) {
-    ModelSpans spans;
-    spans.trace_id = names.id;
-    spans.parent_trace_id = names.parent_id;
+    ModelSpans& spans = models_.emplace_back(names.id, names.parent_id, wall_offset_ns_);
     spans.model.name = names.model_name;
     spans.model.id = names.span_id;
     if (IsZero(spans.model.id)) FillRandom(random_, &spans.model.id);
-    ProtobufText* const fields = &spans.model.fields;
-    fields->Message(kSpanAttribute, Attribute("triton.model_name", names.model_name));
-    fields->Message(kSpanAttribute,
-                    Attribute("triton.model_version", static_cast<uint64_t>(names.model_version)));
-    fields->Message(kSpanAttribute, Attribute("triton.trace_id", names.id));
-    fields->Message(kSpanAttribute, Attribute("triton.trace_parent_id", names.parent_id));
+    spans.model.AddAttribute(OtlpAttribute("triton.model_name", names.model_name));
+    spans.model.AddAttribute(
+        OtlpAttribute("triton.model_version", static_cast<uint64_t>(names.model_version)));
+    spans.model.AddAttribute(OtlpAttribute("triton.trace_id", names.id));
+    spans.model.AddAttribute(OtlpAttribute("triton.trace_parent_id", names.parent_id));
     if (!names.request_id.empty()) {
-      fields->Message(kSpanAttribute, Attribute("triton.request_id", names.request_id));
+      spans.model.AddAttribute(OtlpAttribute("triton.request_id", names.request_id));
     }
-    models_.push_back(std::move(spans));
   }
 
-  Span* ComputeOf(ModelSpans* spans) {
+  OtlpSpan* ComputeOf(ModelSpans* spans) {
     if (!spans->compute.has_value()) {
-      spans->compute.emplace();
+      spans->compute.emplace(wall_offset_ns_);
       spans->compute->name = kComputeName;
+      spans->compute->parent = spans->model.id;
       FillRandom(random_, &spans->compute->id);
     }
     return &*spans->compute;
@@ -167,120 +103,111 @@ class SpanMaker {
 
   void Add(const TracedTime& time) {
     ModelSpans* const spans = IsFrontend(time.name) ? nullptr : Find(time.id);
-    Span* span = spans == nullptr ? &root_ : &spans->model;
-    if (spans != nullptr && absl::StartsWith(time.name, "COMPUTE_")) span = ComputeOf(spans);
-    ProtobufText event;
-    event.Fixed64(kEventTime, Wall(time.time_ns));
-    event.Bytes(kEventName, time.name);
-    span->fields.Message(kSpanEvent, event);
-    span->Cover(time.time_ns);
+    OtlpSpan* span = spans == nullptr ? &root_ : &spans->model;
+    if (spans != nullptr && absl::StartsWith(time.name, "COMPUTE_")) {
+      span = ComputeOf(spans);
+      if (!spans->batches.empty()) spans->batches.back().Cover(time.time_ns);
+    }
+    span->AddEvent(time.name, time.time_ns);
   }
 
   void Add(const TracedTensor& tensor) {
     ModelSpans* const spans = Find(tensor.id);
     if (spans == nullptr) return;
-    ProtobufText event;
-    event.Fixed64(kEventTime, Wall(tensor.time_ns));
-    event.Bytes(kEventName, tensor.activity);
-    event.Message(kEventAttribute, Attribute("triton.tensor.name", tensor.name));
-    event.Message(kEventAttribute,
-                  Attribute("triton.tensor.datatype", DataTypeName(tensor.data_type)));
-    event.Message(kEventAttribute,
-                  Attribute("triton.tensor.shape", absl::StrJoin(tensor.shape, ",")));
-    spans->model.fields.Message(kSpanEvent, event);
-    spans->model.Cover(tensor.time_ns);
+    const std::array<ProtobufText, 3> attributes = {
+        OtlpAttribute("triton.tensor.name", tensor.name),
+        OtlpAttribute("triton.tensor.datatype", DataTypeName(tensor.data_type)),
+        OtlpAttribute("triton.tensor.shape", absl::StrJoin(tensor.shape, ","))};
+    spans->model.AddEvent(tensor.activity, tensor.time_ns, attributes);
   }
 
   void Add(const TracedBatch& batch) {
     ModelSpans* const spans = Find(batch.id);
     if (spans == nullptr) return;
-    Span* const compute = ComputeOf(spans);
-    compute->fields.Message(kSpanAttribute, Attribute("nereid.batch.id", batch.batch_id));
-    compute->fields.Message(kSpanAttribute, Attribute("nereid.batch.requests", batch.requests));
+    const bool first = !spans->compute.has_value();
+    OtlpSpan* const compute = ComputeOf(spans);
+    if (first) AddBatch(batch, compute);
     compute->Cover(batch.time_ns);
+    if (!batch.span.has_value()) return;
+    compute->AddLink(*batch.span);
+    if (!batch.members.empty()) BeginBatch(batch, spans);
   }
 
-  std::vector<std::string> Encode() {
-    std::vector<std::string> encoded;
+  void BeginBatch(const TracedBatch& batch, ModelSpans* spans) {
+    OtlpSpan& span = spans->batches.emplace_back(wall_offset_ns_);
+    span.name = kBatchName;
+    span.id = batch.span->span_id;
+    span.parent = spans->model.id;
+    span.AddAttribute(OtlpAttribute("triton.model_name", spans->model.name));
+    AddBatch(batch, &span);
+    for (const SpanPlace& member : batch.members) span.AddLink(member);
+    span.Cover(batch.time_ns);
+  }
+
+  void Add(const TracedError& error) {
+    if (ModelSpans* const spans = Find(error.id)) SetError(error.message, &spans->model);
+    if (error.id == 0 || error.id == trace_.root_id) SetError(error.message, &root_);
+  }
+
+  // The first error of a span is the one that it shows.
+  static void SetError(const std::string& message, OtlpSpan* span) {
+    if (!span->error.has_value()) span->error = message;
+  }
+
+  // Sets what depends on other spans.
+  void Connect() {
     for (ModelSpans& spans : models_) {
       const ModelSpans* const parent =
           spans.parent_trace_id == 0 ? nullptr : Find(spans.parent_trace_id);
       spans.model.parent = parent == nullptr ? root_.id : parent->model.id;
-      if (spans.compute.has_value()) {
-        spans.compute->parent = spans.model.id;
-        if (spans.compute->end_ns != 0) spans.model.Cover(spans.compute->end_ns);
+      if (spans.compute.has_value() && spans.compute->end_ns() != 0) {
+        spans.model.Cover(spans.compute->end_ns());
       }
+      root_.Cover(spans.model.start_ns());
+      root_.Cover(spans.model.end_ns());
+      if (spans.batches.empty()) continue;
+      OtlpSpan& last = spans.batches.back();
+      // The backend has not told when it has computed.
+      if (last.start_ns() == last.end_ns()) last.Cover(spans.model.end_ns());
     }
+  }
+
+  std::vector<std::string> Encode() {
+    const std::string state = trace_.parent.has_value() ? trace_.parent->state : "";
+    std::vector<std::string> encoded;
+    const auto add = [&](OtlpSpan* span) { encoded.push_back(span->Encode(trace_id_, state)); };
     for (ModelSpans& spans : models_) {
-      root_.Cover(spans.model.start_ns);
-      root_.Cover(spans.model.end_ns);
-      if (spans.compute.has_value()) encoded.push_back(Encode(&*spans.compute));
-      encoded.push_back(Encode(&spans.model));
+      for (OtlpSpan& batch : spans.batches) add(&batch);
+      if (spans.compute.has_value()) add(&*spans.compute);
+      add(&spans.model);
     }
-    encoded.push_back(Encode(&root_));
+    add(&root_);
     return encoded;
-  }
-
-  std::string Encode(Span* span) {
-    ProtobufText text = std::move(span->fields);
-    text.Bytes(kSpanTraceId, View(trace_id_));
-    text.Bytes(kSpanId, View(span->id));
-    if (trace_.parent.has_value() && !trace_.parent->state.empty()) {
-      text.Bytes(kSpanTraceState, trace_.parent->state);
-    }
-    if (span->parent.has_value()) text.Bytes(kSpanParentId, View(*span->parent));
-    text.Bytes(kSpanName, span->name);
-    text.Varint(kSpanKind, static_cast<uint64_t>(span->kind));
-    text.Fixed64(kSpanStart, Wall(span->start_ns));
-    text.Fixed64(kSpanEnd, Wall(span->end_ns));
-    return text.Take();
-  }
-
-  uint64_t Wall(uint64_t steady_ns) const {
-    return static_cast<uint64_t>(static_cast<int64_t>(steady_ns) + wall_offset_ns_);
   }
 
   const FinishedTrace& trace_;
   const int64_t wall_offset_ns_;
   const absl::FunctionRef<uint64_t()> random_;
   SpanTraceId trace_id_{};
-  Span root_;
+  OtlpSpan root_;
   std::vector<ModelSpans> models_;
 };
 
 }  // namespace
 
 size_t CountSpans(const FinishedTrace& trace) {
-  size_t models = 0;
+  size_t spans = 1;
   for (const TracedEvent& event : trace.events) {
-    models += std::holds_alternative<TracedNames>(event) ? 1 : 0;
+    if (std::holds_alternative<TracedNames>(event)) spans += 2;  // it has computed, usually
+    const auto* const batch = std::get_if<TracedBatch>(&event);
+    if (batch != nullptr && !batch->members.empty()) ++spans;
   }
-  return 1 + 2 * models;  // each has computed, usually
+  return spans;
 }
 
 std::vector<std::string> MakeSpans(const FinishedTrace& trace, int64_t wall_offset_ns,
                                    absl::FunctionRef<uint64_t()> random) {
   return SpanMaker(trace, wall_offset_ns, random).Make();
-}
-
-std::string MakeExportRequest(const std::map<std::string, std::string>& resource,
-                              absl::Span<const absl::string_view> spans) {
-  ProtobufText attributes;
-  for (const auto& [key, value] : resource) {
-    attributes.Message(kResourceAttribute, Attribute(key, value));
-  }
-  ProtobufText scope;
-  scope.Bytes(kScopeName, kScope);
-  scope.Bytes(kScopeVersion, kVersion);
-  ProtobufText scope_spans;
-  scope_spans.Message(kScopeOfSpans, scope);
-  for (const absl::string_view span : spans) scope_spans.Bytes(kSpans, span);
-  ProtobufText resource_spans;
-  resource_spans.Message(kResource, attributes);
-  resource_spans.Message(kScopeSpans, scope_spans);
-  ProtobufText request;
-  request.Message(kResourceSpans, resource_spans);
-  return request.Take();
 }
 
 }  // namespace nereid

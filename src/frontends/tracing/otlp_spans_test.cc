@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "frontends/tracing/otlp_encoding.h"
 #include "frontends/tracing/protobuf_text.h"
 
 // The whole of a message is read by OpenTelemetry's own classes in tests/e2e/test_opentelemetry.py.
@@ -43,6 +44,46 @@ TEST(OtlpSpansTest, OneForEachModelAndItsComputation) {
     EXPECT_NE(spans[i].find(names[i]), std::string::npos) << i;
   }
   EXPECT_NE(spans[1].find("nereid.batch.id"), std::string::npos);
+}
+
+TEST(OtlpSpanTest, LinksAndStatusInBinaryForm) {
+  OtlpSpan span(0);
+  span.name = "n";
+  span.error = "no";
+  SpanPlace place;
+  place.trace_id.fill('t');
+  place.span_id.fill('s');
+  span.AddLink(place);
+  const std::string text = span.Encode(SpanTraceId{}, "");
+  const std::string link = std::string("\x0a\x10") + std::string(16, 't') +
+                           std::string("\x12\x08") + std::string(8, 's');
+  EXPECT_NE(text.find("\x6a\x1c" + link), std::string::npos);             // field 13
+  EXPECT_NE(text.find("\x7a\x06\x12\x02no\x18\x02"), std::string::npos);  // field 15
+  OtlpSpan good(0);
+  EXPECT_EQ(good.Encode(SpanTraceId{}, "").find('\x7a'), std::string::npos);
+}
+
+TEST(OtlpSpansTest, ABatchHasASpanInOneOfTheTraces) {
+  FinishedTrace trace;
+  trace.root_id = 1;
+  trace.events.push_back(TracedNames{1, 0, "m", 1, ""});
+  trace.events.push_back(TracedTime{1, "REQUEST_START", 20});
+  TracedBatch batch{1, 77, 2, 30};
+  batch.span.emplace();
+  batch.span->span_id.fill('b');
+  trace.events.push_back(batch);
+  uint64_t bits = 1;
+  const auto random = [&] { return bits++; };
+  std::vector<std::string> spans = MakeSpans(trace, 0, random);
+  ASSERT_EQ(spans.size(), 3U);  // compute, m, InferRequest
+  EXPECT_NE(spans[0].find(std::string(8, 'b')), std::string::npos) << "it links the batch";
+  std::get<TracedBatch>(trace.events[2]).members.resize(2);
+  std::get<TracedBatch>(trace.events[2]).members[1].span_id.fill('o');
+  spans = MakeSpans(trace, 0, random);
+  ASSERT_EQ(spans.size(), 4U);
+  EXPECT_EQ(CountSpans(trace), 4U);
+  EXPECT_NE(spans[0].find("batch"), std::string::npos);
+  EXPECT_NE(spans[0].find(std::string(8, 'o')), std::string::npos);
 }
 
 TEST(OtlpSpansTest, IdsAreNeverAllZero) {

@@ -19,6 +19,10 @@ uint64_t IdOf(const TracedEvent& event) {
   return std::visit([](const auto& of) { return of.id; }, event);
 }
 
+bool IsOfSpansOnly(const TracedEvent& event) {
+  return std::holds_alternative<TracedBatch>(event) || std::holds_alternative<TracedError>(event);
+}
+
 void Comma(std::string* out) {
   if (!out->empty()) out->push_back(',');
 }
@@ -107,6 +111,7 @@ void AppendEvent(const TracedTime& time, JsonWriter* json) {
 }
 
 void AppendEvent(const TracedBatch&, JsonWriter*) {}
+void AppendEvent(const TracedError&, JsonWriter*) {}
 
 void AppendEvent(const TracedTensor& tensor, JsonWriter* json) {
   std::string data;
@@ -180,8 +185,8 @@ void AppendTraceText(const FinishedTrace& trace, std::string* out) {
   std::vector<const TracedEvent*> events;
   events.reserve(trace.events.size());
   for (const TracedEvent& event : trace.events) {
-    // The format has no place for batches.
-    if (!std::holds_alternative<TracedBatch>(event)) events.push_back(&event);
+    // The format has no place for batches and errors.
+    if (!IsOfSpansOnly(event)) events.push_back(&event);
   }
   // Ids grow, so the client's request comes first.
   std::stable_sort(events.begin(), events.end(),

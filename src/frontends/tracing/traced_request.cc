@@ -15,6 +15,39 @@ namespace {
 
 // Of an event beside its texts and tensors.
 constexpr size_t kEventBytes = sizeof(TracedEvent);
+// Longer messages are cut: they may repeat what a client has sent.
+constexpr size_t kLongestError = 1024;
+
+// The span of the request of `trace`, if it was told one.
+std::optional<SpanPlace> SpanOf(InferenceTrace* trace) {
+  const std::optional<TraceParent> parent = ParseTraceParent(trace->TraceParent(), "");
+  if (!parent.has_value()) return std::nullopt;
+  return SpanPlace{parent->trace_id, parent->span_id};
+}
+
+// Where the span of a batch is, of whose traced requests `first` is the first. All of them find the
+// same place without talking to each other, because the id follows from what all know.
+SpanPlace SpanOfBatch(const SpanPlace& first, uint64_t batch_id) {
+  uint64_t bits = batch_id;
+  for (const uint8_t byte : first.span_id) bits = bits * 0x9E3779B97F4A7C15ULL + byte + 1;
+  SpanPlace place{first.trace_id, {}};
+  FillRandom([&bits] { return bits += 1; }, &place.span_id);
+  return place;
+}
+
+// Adds the span of the batch to `traced`, and the spans of its requests if `trace` is of the first
+// that has one.
+void FindMembers(const InferenceTrace& trace, const TraceBatch& batch, TracedBatch* traced) {
+  for (InferenceTrace* const member : batch.traces) {
+    const std::optional<SpanPlace> span = SpanOf(member);
+    if (!span.has_value()) continue;
+    if (!traced->span.has_value()) {
+      traced->span = SpanOfBatch(*span, batch.id);
+      if (member != &trace) return;
+    }
+    traced->members.push_back(*span);
+  }
+}
 
 }  // namespace
 
@@ -96,9 +129,30 @@ void TracedRequest::OnTensor(InferenceTrace* trace, TraceActivity activity,
   Add(trace, std::move(copy), 0);
 }
 
-void TracedRequest::OnBatch(InferenceTrace* trace, const TraceBatch& batch) {
-  Add(trace,
-      TracedBatch{trace->id(), batch.id, batch.requests, ToNanos(collector_->clock()->Now())}, 0);
+void TracedRequest::OnBatch(InferenceTrace* trace, const TraceBatch& batch) try {
+  TracedBatch traced;
+  traced.id = trace->id();
+  traced.batch_id = batch.id;
+  traced.requests = batch.requests;
+  traced.time_ns = ToNanos(collector_->clock()->Now());
+  if (with_spans_) FindMembers(*trace, batch, &traced);
+  const size_t bytes = traced.members.size() * sizeof(SpanPlace);
+  Add(trace, std::move(traced), bytes);
+} catch (const std::bad_alloc&) {
+  // The trace lacks the batch.
+}
+
+void TracedRequest::NoteError(const absl::Status& error) { AddError(nullptr, 0, error.message()); }
+
+void TracedRequest::OnError(InferenceTrace* trace, absl::string_view message) {
+  AddError(trace, trace->id(), message);
+}
+
+void TracedRequest::AddError(InferenceTrace* trace, uint64_t id, absl::string_view message) try {
+  message = message.substr(0, kLongestError);
+  Add(trace, TracedError{id, std::string(message)}, message.size());
+} catch (const std::bad_alloc&) {
+  // The trace lacks the error.
 }
 
 void TracedRequest::Add(InferenceTrace* trace, TracedEvent event, size_t bytes) try {

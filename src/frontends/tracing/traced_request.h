@@ -7,6 +7,7 @@
 #ifndef NEREID_FRONTENDS_TRACING_TRACED_REQUEST_H_
 #define NEREID_FRONTENDS_TRACING_TRACED_REQUEST_H_
 
+#include <absl/status/status.h>
 #include <absl/strings/string_view.h>
 
 #include <cstddef>
@@ -58,15 +59,19 @@ class TracedRequest final : public TraceReceiver,
   // An activity of the frontend, now or at `time_ns` of the steady clock (0: it was not seen).
   void Note(const char* activity);
   void NoteAt(const char* activity, uint64_t time_ns) ABSL_LOCKS_EXCLUDED(mu_);
+  // The client is told of this error.
+  void NoteError(const absl::Status& error);
 
   // TraceReceiver
   void OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) override;
   void OnCustom(InferenceTrace* trace, absl::string_view name, uint64_t time_ns) override;
   void OnTensor(InferenceTrace* trace, TraceActivity activity, const TraceTensor& tensor) override;
   void OnBatch(InferenceTrace* trace, const TraceBatch& batch) override;
+  void OnError(InferenceTrace* trace, absl::string_view message) override;
   void OnRelease(std::unique_ptr<InferenceTrace> /*trace*/) override {}
 
  private:
+  void AddError(InferenceTrace* trace, uint64_t id, absl::string_view message);
   // Adds the event, and before it the names of `trace` if they are new; null: an event of the
   // frontend. Drops it for lack of memory.
   void Add(InferenceTrace* trace, TracedEvent event, size_t bytes) ABSL_LOCKS_EXCLUDED(mu_);
@@ -89,6 +94,11 @@ class TracedRequest final : public TraceReceiver,
 
 // Null, as for nearly every request: it is not traced.
 using TracedRequestPtr = std::shared_ptr<TracedRequest>;
+
+// NoteError, if the request is traced and `error` is one.
+inline void NoteFailure(const TracedRequestPtr& traced, const absl::Status& error) {
+  if (traced != nullptr && !error.ok()) traced->NoteError(error);
+}
 
 // For lines of the log about `request`, which is not issued yet.
 LogAbout AboutRequest(const InferRequest& request, const TracedRequestPtr& traced);

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "frontends/tracing/trace_text.h"
 
@@ -15,12 +19,15 @@ class FirstTrace final : public TraceOutput {
  public:
   explicit FirstTrace(std::promise<std::unique_ptr<FinishedTrace>> first)
       : first_(std::move(first)) {}
-  void Add(std::unique_ptr<FinishedTrace> trace) override { first_.set_value(std::move(trace)); }
+  void Add(std::unique_ptr<FinishedTrace> trace) override {
+    if (!std::exchange(has_one_, true)) first_.set_value(std::move(trace));
+  }
   void Retire(std::shared_ptr<const TraceSampler>) override {}
   void Finish() override {}
 
  private:
   std::promise<std::unique_ptr<FinishedTrace>> first_;
+  bool has_one_ = false;
 };
 
 class TracedRequestTest : public ::testing::Test {
@@ -38,10 +45,10 @@ class TracedRequestTest : public ::testing::Test {
                                                with_spans_, collector_);
     core_ = request_->Begin();
   }
-  // The events, one letter each: names, time, tensor, batch.
+  // The events, one letter each: names, time, tensor, batch, error.
   std::string Kinds() {
     std::string kinds;
-    for (const TracedEvent& event : trace_->events) kinds += "nteb"[event.index()];
+    for (const TracedEvent& event : trace_->events) kinds += "ntebx"[event.index()];
     return kinds;
   }
   void Finish() {
@@ -104,6 +111,70 @@ TEST_F(TracedRequestTest, ModelsAreToldTheirSpans) {
   EXPECT_EQ(context, "{\"traceparent\":\"" + FormatTraceParent(parent_->trace_id, names.span_id) +
                          "\",\"tracestate\":\"a=\\\"1\\\"\"}");
   EXPECT_EQ(trace_->span_trace_id, parent_->trace_id);
+}
+
+// Two requests of a batch, in traces of their own, and one that has no span.
+TEST_F(TracedRequestTest, TheSpanOfABatchBelongsToTheFirstThatHasOne) {
+  with_spans_ = true;
+  Begin(kTraceTimestamps);
+  core_->Begin("m", 1, "", 10);
+  TraceSettings settings;
+  settings.level = kTraceTimestamps;
+  const auto other = std::make_shared<TracedRequest>(std::make_shared<TraceSampler>(settings),
+                                                     std::nullopt, true, collector_);
+  const TracePtr second = other->Begin();
+  second->Begin("m", 1, "", 10);
+  auto bare = std::make_unique<InferenceTrace>(kTraceTimestamps, 0, request_);
+  const std::array<InferenceTrace*, 3> ours_first = {bare.get(), core_.get(), second.get()};
+  core_->ReportBatch({7, 3, ours_first});
+  const std::array<InferenceTrace*, 2> ours_last = {second.get(), core_.get()};
+  core_->ReportBatch({8, 2, ours_last});
+  core_->ReportBatch({9, 2, ours_first});
+  const TraceParent mine = *ParseTraceParent(core_->TraceParent(), "");
+  const TraceParent others = *ParseTraceParent(second->TraceParent(), "");
+  bare.reset();
+  Finish();
+  EXPECT_EQ(Kinds(), "ntbbb");
+  const auto& first = std::get<TracedBatch>(trace_->events[2]);
+  EXPECT_EQ(first.span->trace_id, mine.trace_id);
+  ASSERT_EQ(first.members.size(), 2u);
+  EXPECT_EQ(first.members[0].span_id, mine.span_id);
+  EXPECT_EQ(first.members[1].span_id, others.span_id);
+  EXPECT_EQ(first.members[1].trace_id, others.trace_id);
+  const auto& last = std::get<TracedBatch>(trace_->events[3]);
+  EXPECT_EQ(last.span->trace_id, others.trace_id);
+  EXPECT_EQ(last.members.size(), 0u);
+  // Another batch has another span.
+  EXPECT_NE(std::get<TracedBatch>(trace_->events[4]).span->span_id, first.span->span_id);
+}
+
+TEST_F(TracedRequestTest, ErrorsOfModelsAndWhatTheClientIsTold) {
+  Begin(kTraceTimestamps);
+  core_->Begin("m", 1, "", 10);
+  core_->ReportError("the model fails");
+  request_->NoteError(absl::InternalError(std::string(2000, 'x')));
+  const uint64_t id = core_->id();
+  Finish();
+  EXPECT_EQ(Kinds(), "ntxx");
+  const auto& of_model = std::get<TracedError>(trace_->events[2]);
+  EXPECT_EQ(of_model.id, id);
+  EXPECT_EQ(of_model.message, "the model fails");
+  const auto& told = std::get<TracedError>(trace_->events[3]);
+  EXPECT_EQ(told.id, 0u);
+  EXPECT_EQ(told.message.size(), 1024u);
+  std::string text;
+  AppendTraceText(*trace_, &text);
+  EXPECT_EQ(text.find("fails"), std::string::npos) << "files are as those of the original";
+}
+
+TEST_F(TracedRequestTest, TheLogKnowsTheTraceBeforeTheCoreDoes) {
+  with_spans_ = true;
+  Begin(kTraceTimestamps);
+  const std::string before = request_->LogId();
+  core_->Begin("m", 1, "", 10);
+  EXPECT_EQ(before.size(), 32u);
+  EXPECT_EQ(core_->LogId(), before);
+  Finish();
 }
 
 TEST_F(TracedRequestTest, TensorsAloneHaveNoTimes) {

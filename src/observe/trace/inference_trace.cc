@@ -1,6 +1,7 @@
 #include "observe/trace/inference_trace.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -76,6 +77,10 @@ void InferenceTrace::ReportBatch(const TraceBatch& batch) {
   if ((level_ & kTraceTimestamps) != 0) receiver_->OnBatch(this, batch);
 }
 
+void InferenceTrace::ReportError(absl::string_view message) {
+  if ((level_ & kTraceTimestamps) != 0) receiver_->OnError(this, message);
+}
+
 absl::Status InferenceTrace::ReportCustom(uint64_t time_ns, absl::string_view name) {
   std::string member = absl::StrCat("\"", time_ns, "\":");
   AppendJsonString(name, &member);
@@ -119,14 +124,24 @@ const char* InferenceTrace::Context() {
   return contexts_.back().c_str();
 }
 
-std::string InferenceTrace::LogId() {
-  constexpr absl::string_view kBegin = "\"traceparent\":\"00-";
-  constexpr size_t kDigits = 32;
+std::string InferenceTrace::TraceParent() {
+  constexpr absl::string_view kMember = "\"traceparent\":\"";
+  constexpr absl::string_view kVersion = "00-";
   MutexLock lock(&mu_);
-  const absl::string_view context = contexts_.back();
-  const size_t begin = context.find(kBegin);
-  if (begin == absl::string_view::npos) return absl::StrCat(id_);
-  const absl::string_view digits = context.substr(begin + kBegin.size(), kDigits);
+  absl::string_view context = contexts_.back();
+  const size_t member = context.find(kMember);
+  if (member == absl::string_view::npos) return "";
+  context.remove_prefix(member + kMember.size());
+  if (!absl::StartsWith(context, kVersion)) return "";
+  return std::string(context.substr(0, context.find('"')));
+}
+
+std::string InferenceTrace::LogId() {
+  constexpr size_t kVersion = 3;
+  constexpr size_t kDigits = 32;
+  const std::string parent = TraceParent();
+  const absl::string_view digits =
+      absl::string_view(parent).substr(std::min(kVersion, parent.size()), kDigits);
   const bool whole =
       digits.size() == kDigits && std::all_of(digits.begin(), digits.end(), [](char c) {
         return absl::ascii_isxdigit(static_cast<unsigned char>(c));

@@ -65,6 +65,7 @@ struct TraceTensor {
 struct TraceBatch {
   uint64_t id = 0;  // unique in the process, counted from 1
   size_t requests = 0;
+  absl::Span<InferenceTrace* const> traces;  // of those requests that have one; for the call
 };
 
 // Receives the events. Thread-safe; shared by a trace and its children. Calls may come from any
@@ -82,6 +83,8 @@ class TraceReceiver {
   }
   // The request of `trace` goes to its backend in this batch.
   virtual void OnBatch(InferenceTrace* /*trace*/, const TraceBatch& /*batch*/) {}
+  // The request of `trace` fails. May be called several times.
+  virtual void OnError(InferenceTrace* /*trace*/, absl::string_view /*message*/) {}
   // `trace` has no holder any more. Called once for each time that the trace was taken.
   virtual void OnRelease(std::unique_ptr<InferenceTrace> trace) = 0;
 };
@@ -113,6 +116,7 @@ class NEREID_API InferenceTrace {
   void Report(TraceActivity activity, uint64_t time_ns);
   void ReportTensor(TraceActivity activity, const TraceTensor& tensor);
   void ReportBatch(const TraceBatch& batch);
+  void ReportError(absl::string_view message);
   // Stores `name` under the time in the context, and reports it (OnCustom). INVALID_ARGUMENT,
   // without any effect, if the context is not a JSON object.
   absl::Status ReportCustom(uint64_t time_ns, absl::string_view name) ABSL_LOCKS_EXCLUDED(mu_);
@@ -127,8 +131,11 @@ class NEREID_API InferenceTrace {
   void SetContext(absl::string_view context) ABSL_LOCKS_EXCLUDED(mu_);
   // "" if there is none. Valid as long as the trace lives, even after the context has changed.
   const char* Context() ABSL_LOCKS_EXCLUDED(mu_);
-  // What a log calls the trace: the trace id of the `traceparent` in the context (W3C Trace
-  // Context), by which other programs know it too, or otherwise the number id().
+  // The `traceparent` in the context (W3C Trace Context): "00-<trace id>-<span id>-...", of which
+  // the context may lack the end. Empty if there is none.
+  std::string TraceParent() ABSL_LOCKS_EXCLUDED(mu_);
+  // What a log calls the trace: the trace id of TraceParent(), by which other programs know it too,
+  // or otherwise the number id().
   std::string LogId() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

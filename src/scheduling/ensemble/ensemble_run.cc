@@ -304,7 +304,10 @@ absl::Status EnsembleRun::TryIssue(Call* call) noexcept try {
 void EnsembleRun::Issue(std::unique_ptr<Call> owned) noexcept {
   Call* const call = owned.release();  // safe to use: pinned
   const absl::Status issued = TryIssue(call);
-  if (!issued.ok()) call->request.TakeTrace().reset();
+  if (!issued.ok()) {
+    const TracePtr trace = call->request.TakeTrace();
+    if (trace != nullptr) trace->ReportError(issued.message());
+  }
   Work work;
   {
     MutexLock lock(&mu_);
