@@ -7,18 +7,22 @@
 namespace nereid {
 namespace {
 
+// All fields that are refused are for models of TensorRT.
+constexpr char kHint[] =
+    "it is for TensorRT, whose models this server does not run; remove it, and serve the model in "
+    "another format, such as ONNX";
+
 // Reports fields as not supported. Lives for one check.
 class Unsupported {
  public:
   Unsupported(const inference::ModelConfig& config, Diagnostics* diagnostics)
       : config_(config), diagnostics_(*diagnostics) {}
 
-  void Report(const std::string& field, bool used, absl::string_view hint = "remove it") {
+  void Report(const std::string& field, bool used) {
     if (!used) return;
     diagnostics_.Add(
-        field,
-        absl::StrCat("'", field, "' is not supported yet by this server for ", config_.name()),
-        std::string(hint));
+        field, absl::StrCat("'", field, "' is not supported by this server for ", config_.name()),
+        kHint);
   }
 
  private:

@@ -18,7 +18,10 @@ std::string Field(const std::string& text) {
   if (diagnostics.problems().empty()) return "";
   EXPECT_EQ(diagnostics.problems().size(), 1u) << text;
   const Problem& problem = diagnostics.problems()[0];
-  EXPECT_EQ(problem.text, "'" + problem.field + "' is not supported yet by this server for m");
+  EXPECT_EQ(problem.text, "'" + problem.field + "' is not supported by this server for m");
+  EXPECT_EQ(problem.hint,
+            "it is for TensorRT, whose models this server does not run; remove it, and serve the "
+            "model in another format, such as ONNX");
   return problem.field;
 }
 

@@ -13,7 +13,10 @@ from support.nereid import start_nereid
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
-NOT_SUPPORTED = "'{field}' is not supported yet by this server for {model} ({field}: remove it)"
+NOT_SUPPORTED = (
+    "'{field}' is not supported by this server for {model} ({field}: it is for TensorRT, whose models "
+    "this server does not run; remove it, and serve the model in another format, such as ONNX)"
+)
 PLAN = """platform: "tensorrt_plan"
 input { name: "INPUT0" data_type: TYPE_FP32 dims: 1 }
 output { name: "OUTPUT0" data_type: TYPE_FP32 dims: 1 }
