@@ -4,15 +4,18 @@ browser's questions."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from conftest import ServerFactory
 from support import raw_http
+from support.infer import echo_document
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
 ORIGIN = "https://app.example.com"
+KEY = "key-of-somebody-0123456789"
 
 
 def test_the_front_page_names_the_models(identity_server: ServerProcess) -> None:
@@ -50,13 +53,44 @@ def test_the_document_describes_what_is_there(identity_server: ServerProcess) ->
     document = raw_http.get(identity_server.http_url, "/v2/openapi.json").json()
     assert document["openapi"] == "3.1.0"
     paths = document["paths"]
-    assert set(paths["/v2/models/{model}/infer"]) == {"parameters", "post"}
-    assert set(paths["/v2/logging"]) == {"parameters", "get", "post"}
+    assert set(paths["/v2/models/{model}/infer"]) == {"parameters", "post", "options"}
+    assert set(paths["/v2/logging"]) == {"parameters", "get", "head", "post", "options"}
+    assert "securitySchemes" not in document["components"]
     references = json.dumps(paths).count("#/components/schemas/")
     assert references > 50
     for path in ("/v2", "/v2/health/live", "/v2/models/stats"):
         assert "get" in paths[path]
         assert raw_http.get(identity_server.http_url, path).status == 200
+
+
+def test_the_document_says_what_requests_have_to_carry(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    """As the server is configured at the moment; whoever follows the document is served."""
+    model_repository.add_identity("echo")
+    keys = tmp_path / "keys"
+    keys.write_text(f"inference {KEY}\nmetadata,health *\n", encoding="utf-8")
+    server = server_factory(
+        model_repository,
+        f"--api-key-file={keys}",
+        "--http-restricted-api=inference,trace:X-Way=in",
+        wait_for="/v2/health/ready",
+    )
+    document = raw_http.get(server.http_url, "/v2/openapi.json").json()
+    schemes = document["components"]["securitySchemes"]
+    (header,) = [name for name, scheme in schemes.items() if scheme["type"] == "apiKey"]
+    (bearer,) = [name for name, scheme in schemes.items() if scheme["type"] == "http"]
+    assert schemes[bearer]["scheme"] == "bearer"
+    assert (schemes[header]["in"], schemes[header]["name"]) == ("header", "x-way")
+    paths = document["paths"]
+    assert paths["/v2/models/{model}/infer"]["post"]["security"] == [{bearer: [], header: []}]
+    assert paths["/v2/models/stats"]["head"]["security"] == [{bearer: []}]
+    for path, method in (("/v2", "get"), ("/v2/models/{model}/infer", "options")):
+        assert "security" not in paths[path][method]
+    sent = [("Authorization", f"Bearer {KEY}"), ("x-way", "in")]
+    infer = "/v2/models/echo/infer"
+    assert raw_http.post_json(server.http_url, infer, echo_document(), headers=sent).status == 200
+    assert raw_http.post_json(server.http_url, infer, echo_document(), headers=sent[:1]).status == 403
 
 
 @pytest.mark.parametrize(("path", "methods"), [("/v2", "GET, HEAD"), ("/v2/logging", "GET, HEAD, POST")])

@@ -33,6 +33,13 @@ void AccessControl::Close(ApiGroup group, absl::string_view why) {
   active_ = true;
 }
 
+AccessControl::Needs AccessControl::NeedsOf(ApiGroup group) const {
+  Needs needs;
+  if (const std::string* const header = RestrictingHeader(group)) needs.header = *header;
+  needs.key = keys_ != nullptr && (keys_->Current()->open() & SetOf(group)) == 0;
+  return needs;
+}
+
 std::optional<AccessRefusal> AccessControl::CheckActive(ApiGroup group, HeaderFinder find) const {
   if (const auto& header = restricted_[static_cast<size_t>(group)]; header.has_value()) {
     if (!(header->value == Secret(find(header->name)))) {

@@ -52,6 +52,13 @@ class AccessControl {
     const std::optional<Header>& header = restricted_[static_cast<size_t>(group)];
     return header.has_value() ? &header->name : nullptr;
   }
+  // What the requests of a group have to carry.
+  struct Needs {
+    std::string header;  // its name in lower case; empty: none
+    bool key = false;    // "Authorization: Bearer <key>"
+  };
+  // As of now. Reads the file of keys at times.
+  Needs NeedsOf(ApiGroup group) const;
   // Nothing if the request is allowed. Reads the file of keys at times.
   std::optional<AccessRefusal> Check(ApiGroup group, HeaderFinder find) const {
     if (!active_) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/spare_executor.h"
+#include "frontends/access/access_control.h"
 #include "frontends/http/generate_endpoint.h"
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
@@ -19,6 +20,7 @@ struct HttpEndpoints {
   SpareExecutor* const admin;  // runs administration
   SharedMemoryRegistry* const shared_memory;
   Tracing* const tracing;
+  const AccessControl* const access;
   const std::string server_metadata;  // as JSON; does not change while the server runs
   InferEndpoint infer;
   GenerateEndpoint generate;

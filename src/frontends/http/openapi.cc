@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "frontends/http/openapi_schemas.h"
+#include "frontends/http/openapi_security.h"
 
 namespace nereid {
 namespace {
@@ -14,6 +15,14 @@ constexpr char kJson[] = "application/json";
 constexpr char kTensors[] = "application/octet-stream";
 constexpr char kEvents[] = "text/event-stream";
 constexpr char kHtml[] = "text/html";
+
+constexpr char kSuccess[] = "Success";
+constexpr char kWrong[] = "The request is wrong, names something unknown, or is not allowed";
+constexpr char kUnsupported[] = "This server does not offer it";
+constexpr char kBusy[] = "Not ready, or too much at a time: try again later";
+constexpr char kOptionsResponses[] =
+    R"({"200":{"description":"Success","headers":{"Allow":{"schema":{"type":"string"}}}},)"
+    R"("4XX":{"description":"The request is wrong"}})";
 
 void WriteReference(absl::string_view schema, JsonWriter* w) {
   w->BeginObject();
@@ -78,7 +87,7 @@ void WriteAnswer(const RouteDoc& doc, JsonWriter* w) {
   w->Key("200");
   w->BeginObject();
   w->Key("description");
-  w->String("Success");
+  w->String(kSuccess);
   if (doc.response != nullptr) {
     w->Key("content");
     w->BeginObject();
@@ -113,10 +122,29 @@ void WriteResponses(const RouteDoc& doc, JsonWriter* w) {
   w->Key("responses");
   w->BeginObject();
   WriteAnswer(doc, w);
-  WriteError("4XX", "The request is wrong, names something unknown, or is not allowed", events, w);
+  WriteError("4XX", kWrong, events, w);
   if (doc.server_error != nullptr) WriteError("500", doc.server_error, events, w);
-  if (doc.may_be_unsupported) WriteError("501", "This server does not offer it", events, w);
-  WriteError("503", "Not ready, or too much at a time: try again later", events, w);
+  if (doc.may_be_unsupported) WriteError("501", kUnsupported, events, w);
+  WriteError("503", kBusy, events, w);
+  w->EndObject();
+}
+
+void WriteDescription(const char* status, const char* description, JsonWriter* w) {
+  w->Key(status);
+  w->BeginObject();
+  w->Key("description");
+  w->String(description);
+  w->EndObject();
+}
+
+// As WriteResponses; answers to HEAD have no body.
+void WriteHeadResponses(const RouteDoc& doc, JsonWriter* w) {
+  w->Key("responses");
+  w->BeginObject();
+  WriteDescription("200", kSuccess, w);
+  WriteDescription("4XX", kWrong, w);
+  if (doc.may_be_unsupported) WriteDescription("501", kUnsupported, w);
+  WriteDescription("503", kBusy, w);
   w->EndObject();
 }
 
@@ -132,35 +160,57 @@ std::string OperationId(absl::string_view method, absl::string_view path) {
   return id;
 }
 
-void WriteOperation(const char* method, const std::string& path, const HttpRoute& route,
-                    JsonWriter* w) {
+void BeginOperation(absl::string_view method, const std::string& path, const char* summary,
+                    ApiGroup group, JsonWriter* w) {
   w->Key(method);
   w->BeginObject();
   w->Key("operationId");
   w->String(OperationId(method, path));
   w->Key("summary");
-  w->String(route.doc.summary);
+  w->String(summary);
   w->Key("tags");
   w->BeginArray();
-  w->String(ApiGroupName(route.group));
+  w->String(ApiGroupName(group));
   w->EndArray();
+}
+
+void WriteOperation(absl::string_view method, const std::string& path, const HttpRoute& route,
+                    const OpenApiSecurity& security, JsonWriter* w) {
+  BeginOperation(method, path, route.doc.summary, route.group, w);
+  security.WriteNeeds(route.group, w);
   if (route.doc.query != nullptr) {
     w->Key("parameters");
     w->Raw(route.doc.query);
   }
-  if (absl::string_view(method) == "post" && route.doc.request != nullptr) {
-    WriteRequest(route.doc, w);
+  if (method == "post" && route.doc.request != nullptr) WriteRequest(route.doc, w);
+  if (method == "head") {
+    WriteHeadResponses(route.doc, w);
+  } else {
+    WriteResponses(route.doc, w);
   }
-  WriteResponses(route.doc, w);
   w->EndObject();
 }
 
-void WritePath(const std::string& path, const HttpRoute& route, JsonWriter* w) {
+// Nobody needs a key for it.
+void WriteOptions(const std::string& path, const HttpRoute& route, JsonWriter* w) {
+  BeginOperation("options", path, "The methods of this path, for people and browsers", route.group,
+                 w);
+  w->Key("responses");
+  w->Raw(kOptionsResponses);
+  w->EndObject();
+}
+
+void WritePath(const std::string& path, const HttpRoute& route, const OpenApiSecurity& security,
+               JsonWriter* w) {
   w->Key(path);
   w->BeginObject();
   WriteParameters(path, w);
-  if (route.methods != RouteMethods::kPost) WriteOperation("get", path, route, w);
-  if (route.methods != RouteMethods::kGet) WriteOperation("post", path, route, w);
+  if (route.methods != RouteMethods::kPost) {
+    WriteOperation("get", path, route, security, w);
+    WriteOperation("head", path, route, security, w);
+  }
+  if (route.methods != RouteMethods::kGet) WriteOperation("post", path, route, security, w);
+  WriteOptions(path, route, w);
   w->EndObject();
 }
 
@@ -190,7 +240,9 @@ std::vector<std::string> PathsOf(absl::string_view pattern) {
           absl::StrCat(before, pattern.substr(open + 1, close - open - 1), after)};
 }
 
-std::string OpenApiDocument(absl::Span<const HttpRoute> routes, absl::string_view version) {
+std::string OpenApiDocument(absl::Span<const HttpRoute> routes, absl::string_view version,
+                            const AccessControl& access) {
+  const OpenApiSecurity security(access);
   std::string json;
   JsonWriter w(&json);
   w.BeginObject();
@@ -198,13 +250,14 @@ std::string OpenApiDocument(absl::Span<const HttpRoute> routes, absl::string_vie
   w.Key("paths");
   w.BeginObject();
   for (const HttpRoute& route : routes) {
-    for (const std::string& path : PathsOf(route.pattern)) WritePath(path, route, &w);
+    for (const std::string& path : PathsOf(route.pattern)) WritePath(path, route, security, &w);
   }
   w.EndObject();
   w.Key("components");
   w.BeginObject();
   w.Key("schemas");
   w.Raw(kOpenApiSchemas);
+  security.WriteSchemes(&w);
   w.EndObject();
   w.EndObject();
   return json;

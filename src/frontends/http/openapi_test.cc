@@ -57,7 +57,7 @@ TEST(OpenApiTest, ARouteBecomesItsPaths) {
                            ApiGroup::kInference,
                            nullptr,
                            {"Makes it", "Live", "Ready", BodyForm::kJson, true}};
-  const std::string json = OpenApiDocument({&route, 1}, "1.2");
+  const std::string json = OpenApiDocument({&route, 1}, "1.2", {});
   EXPECT_THAT(json, HasSubstr(R"({"openapi":"3.1.0","info":{"title":"Nereid")"));
   EXPECT_THAT(json, HasSubstr(R"("version":"1.2")"));
   EXPECT_THAT(json, HasSubstr(R"("/v2/things/make":{"parameters":[],"get":{"operationId":)"
@@ -68,12 +68,15 @@ TEST(OpenApiTest, ARouteBecomesItsPaths) {
   EXPECT_THAT(json, HasSubstr(R"("post":{"operationId":"post_v2_things_model_make",)"));
   EXPECT_THAT(json, HasSubstr(R"("requestBody":{"required":false,"content":{"application/json":)"
                               R"({"schema":{"$ref":"#/components/schemas/Ready"}}}})"));
+  EXPECT_THAT(json, HasSubstr(R"("head":{"operationId":"head_v2_things_make",)"));
+  EXPECT_THAT(json, HasSubstr(R"("options":{"operationId":"options_v2_things_make",)"));
+  EXPECT_THAT(json, Not(HasSubstr("ecurity")));
   EXPECT_THAT(json, Not(HasSubstr("\"501\"")));
   EXPECT_THAT(json, Not(HasSubstr("\"500\"")));
 }
 
 TEST(OpenApiTest, EachBodyHasASchemaThatExists) {
-  const std::string json = OpenApiDocument(AllRoutes(), "1.2");
+  const std::string json = OpenApiDocument(AllRoutes(), "1.2", {});
   for (const std::string form : {R"("application/json":{)", R"("application/octet-stream":{)",
                                  R"("text/event-stream":{)", R"("text/html":{)"}) {
     size_t found = 0;
@@ -89,12 +92,38 @@ TEST(OpenApiTest, EachBodyHasASchemaThatExists) {
   }
 }
 
+TEST(OpenApiTest, WhatAGroupNeedsIsSaidWhereItIsNeeded) {
+  RestrictedApis restricted;
+  const RestrictedApis::OptionNames names = {"--http-restricted-api", "api"};
+  ASSERT_TRUE(restricted.Add("inference,trace:X-One=secret", names).ok());
+  ASSERT_TRUE(restricted.Add("health:x-two=secret", names).ok());
+  const AccessControl access(restricted, "", "API", nullptr);
+  const HttpRoute routes[] = {
+      {"/a", RouteMethods::kPost, ApiGroup::kInference, nullptr, {"a"}},
+      {"/b", RouteMethods::kPost, ApiGroup::kLogging, nullptr, {"b"}},
+  };
+  const std::string json = OpenApiDocument(routes, "1", access);
+  EXPECT_THAT(json,
+              HasSubstr(R"("post":{"operationId":"post_a","summary":"a","tags":["inference"],)"
+                        R"("security":[{"header2":[]}],)"));
+  EXPECT_THAT(json, HasSubstr(R"("options":{"operationId":"options_a","summary":"The methods of )"
+                              R"(this path, for people and browsers","tags":["inference"],)"
+                              R"("responses":)"));
+  EXPECT_THAT(json, HasSubstr(R"("post":{"operationId":"post_b","summary":"b","tags":["logging"],)"
+                              R"("responses":)"));
+  EXPECT_THAT(json, HasSubstr(R"("securitySchemes":{"header1":{"type":"apiKey","in":"header",)"
+                              R"("name":"x-two",)"));
+  EXPECT_THAT(json, HasSubstr(R"("header2":{"type":"apiKey","in":"header","name":"x-one",)"));
+  EXPECT_THAT(json, Not(HasSubstr("bearer")));
+  EXPECT_THAT(json, Not(HasSubstr("secret")));
+}
+
 TEST(OpenApiTest, OnlyRegisteringASegmentMayFailInTheServer) {
   size_t routes = 0;
   for (const HttpRoute& route : AllRoutes()) {
     if (route.doc.server_error == nullptr) continue;
     EXPECT_THAT(route.pattern, HasSubstr("/v2/systemsharedmemory"));
-    EXPECT_THAT(OpenApiDocument({&route, 1}, "1"), HasSubstr("\"500\":{"));
+    EXPECT_THAT(OpenApiDocument({&route, 1}, "1", {}), HasSubstr("\"500\":{"));
     ++routes;
   }
   EXPECT_EQ(routes, 1u);

@@ -111,9 +111,10 @@ HttpResponse WelcomeResponse(const HttpEndpoints& endpoints, const HttpCall& cal
   return response;
 }
 
-// Made anew each time: few ever ask for it, and it is some 30 KB.
+// Made anew each time: few ever ask for it, and the keys may have changed.
 HttpResponse OpenApiResponse(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
-  return JsonResponse(OpenApiDocument(AllRoutes(), endpoints.server->Metadata().version));
+  return JsonResponse(
+      OpenApiDocument(AllRoutes(), endpoints.server->Metadata().version, *endpoints.access));
 }
 
 constexpr HttpRoute kWelcomeRoutes[] = {
