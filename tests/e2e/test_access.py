@@ -16,6 +16,7 @@ import tritonclient.http
 from tritonclient.utils import InferenceServerException
 
 from conftest import ServerFactory
+from support.parameters_model import add_parameters_model
 from support.poll import poll_until
 from support.raw_http import request
 from support.repository import ModelRepository
@@ -23,27 +24,6 @@ from support.server_process import ServerProcess
 
 SHOP_KEY = "key-of-the-shop-012345"
 ADMIN_KEY = "key-of-the-admin-012345"
-
-# Answers with the parameters of the request, as JSON.
-PARAMETERS_MODEL = """
-import numpy as np
-import triton_python_backend_utils as pb_utils
-
-
-class TritonPythonModel:
-    def execute(self, requests):
-        return [
-            pb_utils.InferenceResponse(
-                [pb_utils.Tensor("PARAMETERS", np.array([request.parameters()], dtype=object))]
-            )
-            for request in requests
-        ]
-"""
-PARAMETERS_CONFIG = """
-backend: "python"
-input [ { name: "INPUT0" data_type: TYPE_FP32 dims: [ 1 ] } ]
-output [ { name: "PARAMETERS" data_type: TYPE_STRING dims: [ 1 ] } ]
-"""
 
 
 @pytest.fixture
@@ -226,8 +206,7 @@ def test_without_a_key_the_answer_says_how(
 def forwarding_server(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> Iterator[ServerProcess]:
-    folder = model_repository.add("parameters", PARAMETERS_CONFIG)
-    (folder / "1" / "model.py").write_text(PARAMETERS_MODEL)
+    add_parameters_model(model_repository)
     # The Python that runs the tests has numpy.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     yield server_factory(
