@@ -295,6 +295,7 @@ constexpr NamedBehaviour kBehaviours[] = {
     {"meet", &ExecuteMeet},
     {"environment", &ExecuteEnvironment},
     {"mixed_memory", &ExecuteMixedMemory},
+    {"output_properties", &ExecuteOutputProperties},
     {"traces", &Traces},
     {"crash_on_load", &Echo},
     {"fail_on_load", &Echo},

@@ -35,6 +35,10 @@ TRITONSERVER_Error* ExecuteEnvironment(TestingInstance& instance, TRITONBACKEND_
 TRITONSERVER_Error* ExecuteMixedMemory(TestingInstance& instance, TRITONBACKEND_Request** requests,
                                        uint32_t count);
 
+// Behaviour output_properties (output_properties.cc).
+TRITONSERVER_Error* ExecuteOutputProperties(TestingInstance& instance,
+                                            TRITONBACKEND_Request** requests, uint32_t count);
+
 }  // namespace nereid_backend
 
 #endif  // NEREID_BACKENDS_TESTING_BEHAVIOURS_H_

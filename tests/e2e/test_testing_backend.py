@@ -35,6 +35,7 @@ BEHAVIOURS = (
     "drops_factory",
     "wrong_shape",
     "unknown_output",
+    "output_properties",
     "reschedule",
     "crash_on_load",
     "fail_on_load",
@@ -126,6 +127,18 @@ def failures(server: ServerProcess, model: str) -> float:
 
 def test_echo(url: str) -> None:
     assert_echo(ask(url, "echo", 5), 5)
+
+
+def test_output_properties(url: str, misbehaving: ServerProcess) -> None:
+    """A backend that asks where its outputs will be is told so over both protocols."""
+    assert_echo(ask(url, "output_properties", 5), 5)
+    request = service_pb2.ModelInferRequest(model_name="output_properties")
+    tensor = request.inputs.add(name="INPUT0", datatype="INT32", shape=[1, 1])
+    tensor.contents.int_contents.append(6)
+    with grpc.insecure_channel(misbehaving.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        answer = stub.ModelInfer(request, timeout=30)
+    assert answer.raw_output_contents[0] == (6).to_bytes(4, "little")
 
 
 def test_slow(url: str) -> None:

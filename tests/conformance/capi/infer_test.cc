@@ -21,6 +21,12 @@ input { name: "INPUT1" data_type: TYPE_STRING dims: [ -1 ] }
 output { name: "OUTPUT0" data_type: TYPE_INT32 dims: [ 2 ] label_filename: "labels.txt" }
 output { name: "OUTPUT1" data_type: TYPE_STRING dims: [ -1 ] }
 )";
+// Asks where its output will be.
+constexpr char kPropertiesConfig[] = R"(backend: "testing"
+input { name: "INPUT0" data_type: TYPE_FP32 dims: [ -1 ] }
+output { name: "OUTPUT0" data_type: TYPE_FP32 dims: [ -1 ] }
+parameters { key: "behaviour" value { string_value: "output_properties" } }
+)";
 const std::string kTwoInts("\1\0\0\0\2\0\0\0", 8);
 const std::string kOneText("\3\0\0\0abc", 7);
 
@@ -34,6 +40,7 @@ class InferTest : public testing::Test {
                           IdentityConfig("dynamic_batching { }\n"
                                          "instance_group { count: 2 kind: KIND_CPU }\n"));
     repository_->AddModel("slow", SlowConfig(50));
+    repository_->AddModel("properties", kPropertiesConfig);
     repository_->AddModel("pair", kPairConfig);
     repository_->AddFile("pair/labels.txt", "zero\none\n");
     server_ = new TestServer(*repository_);
@@ -60,6 +67,42 @@ class InferTest : public testing::Test {
 };
 Repository* InferTest::repository_ = nullptr;
 TestServer* InferTest::server_ = nullptr;
+
+// What the query function of an allocator says reaches the backend.
+TEST_F(InferTest, ABackendIsToldWhereItsOutputsWillBe) {
+  const auto ask = [&](TRITONSERVER_ResponseAllocatorQueryFn_t query) {
+    if (query != nullptr) {
+      EXPECT_TRUE(Ok(TRITONSERVER_ResponseAllocatorSetQueryFunction(allocator_.get(), query)));
+    }
+    Call call(server(), "properties", &allocator_);
+    call.AddFloats("INPUT0", {2}, {1, 2});
+    EXPECT_TRUE(Ok(call.Issue()));
+    const ResponsePtr response = call.TakeResponse();
+    TRITONSERVER_Error* const error = TRITONSERVER_InferenceResponseError(response.get());
+    std::string text = error == nullptr ? "" : TRITONSERVER_ErrorMessage(error);
+    TRITONSERVER_ErrorDelete(error);
+    return text;
+  };
+  EXPECT_THAT(ask(nullptr), HasSubstr("Output properties are not available"))
+      << "the allocator has no query function";
+  EXPECT_EQ(ask([](TRITONSERVER_ResponseAllocator*, void*, const char* name, size_t* byte_size,
+                   TRITONSERVER_MemoryType* type, int64_t* id) -> TRITONSERVER_Error* {
+              EXPECT_STREQ(name, "OUTPUT0");
+              EXPECT_EQ(*byte_size, 8u);
+              EXPECT_EQ(*type, TRITONSERVER_MEMORY_GPU);
+              *type = TRITONSERVER_MEMORY_CPU;
+              *id = 0;
+              return nullptr;
+            }),
+            "");
+  EXPECT_THAT(ask([](TRITONSERVER_ResponseAllocator*, void*, const char*, size_t*,
+                     TRITONSERVER_MemoryType* type, int64_t* id) -> TRITONSERVER_Error* {
+                *type = TRITONSERVER_MEMORY_CPU_PINNED;
+                *id = 3;
+                return nullptr;
+              }),
+              HasSubstr("'OUTPUT0' of 8 bytes will be in CPU_PINNED 3"));
+}
 
 TEST_F(InferTest, AnswersWithWhatWasAsked) {
   Call call(server(), "id", &allocator_);
@@ -133,24 +176,22 @@ TEST_F(InferTest, KnowsLabelsAndBoundsOfAResponse) {
   for (uint32_t i = 0; i < 2; ++i) {
     const bool has_labels = outputs[i].name == "OUTPUT0";
     const char* label = "";
-    ASSERT_TRUE(Ok(TRITONSERVER_InferenceResponseOutputClassificationLabel(response.get(), i, 1,
-                                                                           &label)));
+    ASSERT_TRUE(
+        Ok(TRITONSERVER_InferenceResponseOutputClassificationLabel(response.get(), i, 1, &label)));
     EXPECT_STREQ(label, has_labels ? "one" : nullptr);
-    ASSERT_TRUE(Ok(TRITONSERVER_InferenceResponseOutputClassificationLabel(response.get(), i, 2,
-                                                                           &label)));
+    ASSERT_TRUE(
+        Ok(TRITONSERVER_InferenceResponseOutputClassificationLabel(response.get(), i, 2, &label)));
     EXPECT_EQ(label, nullptr);
   }
   const char* text = nullptr;
-  EXPECT_TRUE(Fails(TRITONSERVER_InferenceResponseOutputClassificationLabel(response.get(), 2, 0,
-                                                                            &text),
-                    TRITONSERVER_ERROR_INVALID_ARG,
-                    "out of bounds index 2: response has 2 outputs"));
+  EXPECT_TRUE(
+      Fails(TRITONSERVER_InferenceResponseOutputClassificationLabel(response.get(), 2, 0, &text),
+            TRITONSERVER_ERROR_INVALID_ARG, "out of bounds index 2: response has 2 outputs"));
   TRITONSERVER_ParameterType type;
   const void* value = nullptr;
-  EXPECT_TRUE(Fails(TRITONSERVER_InferenceResponseParameter(response.get(), 0, &text, &type,
-                                                            &value),
-                    TRITONSERVER_ERROR_INVALID_ARG,
-                    "out of bounds index 0: response has 0 parameters"));
+  EXPECT_TRUE(
+      Fails(TRITONSERVER_InferenceResponseParameter(response.get(), 0, &text, &type, &value),
+            TRITONSERVER_ERROR_INVALID_ARG, "out of bounds index 0: response has 0 parameters"));
 }
 
 TEST_F(InferTest, ManyInFlightFromSeveralThreads) {
@@ -183,9 +224,8 @@ TEST_F(InferTest, AllocatorIsCalledInOrder) {
   const auto call = PairCall(&allocator_);
   ASSERT_TRUE(Ok(call->Issue()));
   ResponsePtr response = call->TakeResponse();
-  EXPECT_THAT(allocator_.diary(),
-              ElementsAre("start", "alloc OUTPUT0 8", "attributes OUTPUT0 8", "alloc OUTPUT1 7",
-                          "attributes OUTPUT1 7"));
+  EXPECT_THAT(allocator_.diary(), ElementsAre("start", "alloc OUTPUT0 8", "attributes OUTPUT0 8",
+                                              "alloc OUTPUT1 7", "attributes OUTPUT1 7"));
   allocator_.ClearDiary();
   response.reset();
   EXPECT_THAT(allocator_.diary(),
@@ -202,8 +242,7 @@ TEST_F(InferTest, EmptyOutputNeedsNoBuffer) {
   EXPECT_THAT(outputs[0].shape, ElementsAre(1, 0));
   EXPECT_EQ(outputs[0].userp, nullptr);
   response.reset();
-  EXPECT_THAT(allocator_.diary(),
-              ElementsAre("start", "alloc OUTPUT0 0", "attributes OUTPUT0 0"));
+  EXPECT_THAT(allocator_.diary(), ElementsAre("start", "alloc OUTPUT0 0", "attributes OUTPUT0 0"));
 }
 
 TEST_F(InferTest, AllocatorFailuresBecomeErrors) {
@@ -258,8 +297,8 @@ TEST_F(InferTest, UnknownModelsAndVersions) {
 TEST_F(InferTest, RefusedRequestsStayWithTheirOwnerAndCanBeMended) {
   Call call(server(), "id", &allocator_);
   const auto refused = [&call](const char* text) {
-    const bool as_expected = static_cast<bool>(
-        Fails(call.Issue(), TRITONSERVER_ERROR_INVALID_ARG, text));
+    const bool as_expected =
+        static_cast<bool>(Fails(call.Issue(), TRITONSERVER_ERROR_INVALID_ARG, text));
     EXPECT_TRUE(as_expected) << text;
     EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestRemoveAllInputs(call.request())));
   };
@@ -337,8 +376,8 @@ TEST_F(InferTest, CancelledInTheQueueIsNotExecuted) {
   EXPECT_FALSE(cancelled);
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestCancel(second.request())));
   const ResponsePtr response = second.TakeResponse();
-  EXPECT_TRUE(Fails(TRITONSERVER_InferenceResponseError(response.get()),
-                    TRITONSERVER_ERROR_CANCELLED, ""));
+  EXPECT_TRUE(
+      Fails(TRITONSERVER_InferenceResponseError(response.get()), TRITONSERVER_ERROR_CANCELLED, ""));
   EXPECT_EQ(Outputs(first.TakeResponse()).size(), 1u);
 }
 
@@ -412,8 +451,8 @@ TEST_F(InferTest, ReleaseCallbackMayDeleteTheRequest) {
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestNew(&request, server().get(), "id", -1)));
   const int64_t shape[] = {1, 1};
   const float value = 5;
-  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestAddInput(request, "INPUT0", TRITONSERVER_TYPE_FP32,
-                                                       shape, 2)));
+  ASSERT_TRUE(Ok(
+      TRITONSERVER_InferenceRequestAddInput(request, "INPUT0", TRITONSERVER_TYPE_FP32, shape, 2)));
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestAppendInputData(
       request, "INPUT0", &value, sizeof(value), TRITONSERVER_MEMORY_CPU, 0)));
 
@@ -478,10 +517,9 @@ TEST_F(InferTest, InputsAreCheckedWhileTheyAreAdded) {
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestSetId(request, "x")));
   call.AddFloats("INPUT0", {1, 1}, {1});
   const int64_t shape[] = {1, 1};
-  EXPECT_TRUE(Fails(TRITONSERVER_InferenceRequestAddInput(request, "INPUT0",
-                                                          TRITONSERVER_TYPE_FP32, shape, 2),
-                    TRITONSERVER_ERROR_INVALID_ARG,
-                    "[request id: x] input 'INPUT0' already exists in request"));
+  EXPECT_TRUE(Fails(
+      TRITONSERVER_InferenceRequestAddInput(request, "INPUT0", TRITONSERVER_TYPE_FP32, shape, 2),
+      TRITONSERVER_ERROR_INVALID_ARG, "[request id: x] input 'INPUT0' already exists in request"));
   EXPECT_TRUE(Fails(TRITONSERVER_InferenceRequestAddRawInput(request, "RAW"),
                     TRITONSERVER_ERROR_INVALID_ARG,
                     "[request id: x] raw input 'RAW' can't be added to request with other inputs"));
@@ -558,12 +596,12 @@ TEST_F(InferTest, CorrelationIdIsANumberOrAText) {
   EXPECT_TRUE(Fails(TRITONSERVER_InferenceRequestCorrelationIdString(request, &text),
                     TRITONSERVER_ERROR_INVALID_ARG,
                     "given request's correlation id is not a string"));
-  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestSetCorrelationIdString(
-      request, std::string(128, 'x').c_str())));
-  EXPECT_TRUE(Fails(TRITONSERVER_InferenceRequestSetCorrelationIdString(
-                        request, std::string(129, 'y').c_str()),
-                    TRITONSERVER_ERROR_UNSUPPORTED,
-                    "string correlation ID cannot be longer than 128 characters"));
+  ASSERT_TRUE(Ok(
+      TRITONSERVER_InferenceRequestSetCorrelationIdString(request, std::string(128, 'x').c_str())));
+  EXPECT_TRUE(Fails(
+      TRITONSERVER_InferenceRequestSetCorrelationIdString(request, std::string(129, 'y').c_str()),
+      TRITONSERVER_ERROR_UNSUPPORTED,
+      "string correlation ID cannot be longer than 128 characters"));
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestCorrelationIdString(request, &text)));
   EXPECT_EQ(text, std::string(128, 'x'));
   EXPECT_TRUE(Fails(TRITONSERVER_InferenceRequestCorrelationId(request, &number),
