@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_routes_page import on_the_page, read_rows, routes_of, PAGE
+from e2e.test_routes_page import PAGE, read_rows, routes_of
 from support import raw_http
 from support.nereid import start_nereid
 from support.repository import ModelRepository
@@ -70,17 +70,22 @@ CASES = [
     Case("/v2/models/M/generate_stream", '^data: {.*"OUTPUT0":', ("-N", *JSON, '{"INPUT0":[1,2]}')),
     Case("/v2/repository/index", '"name":"echo"', POST),
     Case("/v2/repository/index", '"state":"READY"', (*JSON, '{"ready":true}')),
+    Case("/v2/repository/NAME/index", '"name":"echo"', POST),
+    Case("/v2/repository/NAME/models/M/load", '"error":', POST, status=501),
+    Case("/v2/repository/NAME/models/M/unload", '"error":', POST, status=501),
     LOAD,
     Case("/v2/repository/models/M/unload", "^$", POST, before=(LOAD,)),
     Case("/v2/systemsharedmemory/status", r"^\["),
     REGISTER,
     Case("/v2/systemsharedmemory/region/R/status", REGION, before=(REGISTER,)),
     Case("/v2/systemsharedmemory/region/R/unregister", "^$", POST, before=(REGISTER,)),
+    Case("/v2/systemsharedmemory/register", '"error":', REGISTER.options, status=400),
     Case("/v2/systemsharedmemory/unregister", "^$", POST),
     Case("/v2/cudasharedmemory/status", r"^\[\]"),
     Case("/v2/cudasharedmemory/region/R/status", '"error":', status=404),
     Case("/v2/cudasharedmemory/region/R/register", '"error":', (*JSON, CUDA), status=400),
     Case("/v2/cudasharedmemory/region/R/unregister", "^$", POST),
+    Case("/v2/cudasharedmemory/register", '"error":', (*JSON, CUDA), status=400),
     Case("/v2/cudasharedmemory/unregister", "^$", POST),
     Case("/v2/trace/setting", '"trace_level":'),
     Case("/v2/trace/setting", '"trace_rate":"7"', (*JSON, '{"trace_rate":"7"}')),
@@ -171,9 +176,6 @@ def test_metrics(server: ServerProcess) -> None:
 
 
 def test_every_route_of_the_page_is_tried() -> None:
-    """Repositories by name are tried by the differential tests: their routes are the same."""
-    listed = {route for row in read_rows(PAGE.read_text("utf-8")) for route in routes_of(row.rest)}
-    tried = {(case.method, case.path) for case in CASES}
-    missing = {route for route in listed - tried if "/repository/NAME" not in route[1]}
-    missing -= {("POST", "/v2/systemsharedmemory/register"), ("POST", "/v2/cudasharedmemory/register")}
-    assert missing == set()
+    rows = read_rows(PAGE.read_text(encoding="utf-8"))
+    listed = {route for row in rows for route in routes_of(row.rest)}
+    assert listed - {(case.method, case.path) for case in CASES} == set()
