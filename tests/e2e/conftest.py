@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from support.nereid import start_nereid
+from support.otlp_collector import OtlpCollector
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
@@ -32,3 +33,11 @@ def identity_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture
+def collector() -> Iterator[OtlpCollector]:
+    """Of spans."""
+    started = OtlpCollector()
+    yield started
+    started.stop()
