@@ -54,6 +54,7 @@ from racetrack.workloads import (  # noqa: E402
 from support.certificates import make_certificate  # noqa: E402
 from support.stage import PROJECT_ROOT  # noqa: E402
 
+RACE, TENSORS = "race", "tensors"
 # Groups that are measured in another way. Attacks on our server besides well-behaved clients
 # (racetrack/hostile.py):
 HOSTILE = "hostile"
@@ -411,11 +412,11 @@ def page_of(group: str, result: Mapping[str, Any]) -> str:
 
 
 def write(
-    result: Mapping[str, Any], folder: Path, complete: bool, group: str = "race"
+    result: Mapping[str, Any], folder: Path, complete: bool, group: str = RACE
 ) -> None:
     """Writes JSON and Markdown, and the plot if all its points were measured."""
     folder.mkdir(parents=True, exist_ok=True)
-    prefix = "" if group == "race" else f"{group}-"
+    prefix = "" if group == RACE else f"{group}-"
     stem = folder / f"{prefix}{result['when']}-{result['host']['kind']}"
     json_file, markdown_file = Path(f"{stem}.json"), Path(f"{stem}.md")
     json_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -434,7 +435,9 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--quick", action="store_true", help="two short alternations, pinned only")
     parser.add_argument(
-        "--group", choices=[*GROUPS, HOSTILE, FRAMEWORKS, PYTHON], default="race", help="which rows"
+        "--group",
+        choices=[*GROUPS, HOSTILE, FRAMEWORKS, PYTHON],
+        help="which rows; by default the race and, without --quick, the tensors",
     )
     parser.add_argument("--rows", default="", help="only rows whose key holds this text")
     parser.add_argument("--placements", type=lambda text: text.split(","))
@@ -485,26 +488,42 @@ def main_python(arguments: argparse.Namespace) -> int:
 
 def main() -> int:
     arguments = parse_arguments()
+    machine.exit_at_sigterm()
     if arguments.group == PYTHON:
         return main_python(arguments)
     if arguments.group == FRAMEWORKS:
         return main_frameworks(arguments)
     if arguments.group == HOSTILE:
         return main_hostile(arguments)
-    group = GROUPS[arguments.group]
-    rows = [row for row in group.rows if arguments.rows in row.key]
-    if not rows:
+    names = [arguments.group] if arguments.group else groups_of(arguments)
+    chosen = {name: rows for name in names if (rows := rows_of(name, arguments.rows))}
+    if not chosen:
         print(f"no row holds {arguments.rows!r}", file=sys.stderr)
         return 2
+    for name, rows in chosen.items():
+        race_group(name, rows, arguments)
+    return 0
+
+
+def groups_of(arguments: argparse.Namespace) -> Sequence[str]:
+    """The groups that are raced if none is named."""
+    return [RACE] if arguments.quick else [RACE, TENSORS]
+
+
+def rows_of(group: str, text: str) -> Sequence[Row]:
+    return [row for row in GROUPS[group].rows if text in row.key]
+
+
+def race_group(name: str, rows: Sequence[Row], arguments: argparse.Namespace) -> None:
+    group = GROUPS[name]
     choose = Settings.quick if arguments.quick else Settings.full
     settings = choose(arguments.placements)
     with tempfile.TemporaryDirectory(prefix="nereid-bench-") as work:
         track = Track(Path(work), arguments.tools, settings, arguments.nereid_option, group)
         result = run(track, rows)
-    whole = arguments.group == "race" and len(rows) == len(group.rows)
+    whole = name == RACE and len(rows) == len(group.rows)
     complete = whole and "pinned" in settings.placements
-    write(result, arguments.out, complete, arguments.group)
-    return 0
+    write(result, arguments.out, complete, name)
 
 
 if __name__ == "__main__":

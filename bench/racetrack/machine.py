@@ -5,12 +5,24 @@ from __future__ import annotations
 import os
 import platform
 import re
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+
+def exit_at_sigterm() -> None:
+    """From now on SIGTERM ends the program as an error would: servers are stopped, and what
+    was written for them is removed."""
+
+    def leave(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 @dataclass(frozen=True)
