@@ -36,7 +36,7 @@ help:
 	@echo "make tune-check   nereid tune beside an exhaustive search over the same configurations"
 	@echo "make simulator-check   the simulation of the scheduler against a server: six models, four loads"
 	@echo "make capacity-check   what nereid capacity predicts beside what nereid bench measures"
-	@echo "make bench-features   processor time per request with and without histograms, traces, access log"
+	@echo "make bench-features   what histograms, recorder, traces and access log cost a request; limit 3 %"
 	@echo "make soak    ten minutes of mixed load: latency and memory must not rise   (ARGS='--minutes=N')"
 	@echo "make ends    1,000 loads and unloads, servers ended at random: nothing may be left"
 	@echo "make python-ends   processes of Python models and servers killed 200 times at random"

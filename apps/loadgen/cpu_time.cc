@@ -2,11 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <sys/resource.h>
-#include <unistd.h>
-
-#include <optional>
-
-#include "apps/process_stat/process_stat.h"
+#include <time.h>
 
 namespace nereid::bench {
 namespace {
@@ -24,9 +20,12 @@ double OwnCpuSeconds() {
 }
 
 absl::StatusOr<double> CpuSecondsOf(int pid) {
-  const std::optional<ProcessStat> stat = ProcessStat::Of(pid);
-  if (!stat.has_value()) return absl::NotFoundError(absl::StrCat("no process ", pid));
-  return static_cast<double>(stat->cpu_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) {
+    return absl::NotFoundError(absl::StrCat("no process ", pid));
+  }
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 }  // namespace nereid::bench

@@ -9,8 +9,8 @@ namespace nereid::bench {
 // Seconds of user and system time that this process has used.
 double OwnCpuSeconds();
 
-// The same of process `pid`, from /proc/PID/stat (in steps of a clock tick, usually 10 ms).
-// NOT_FOUND if there is no such process.
+// The same of process `pid`, by its own clock, which is exact. NOT_FOUND if there is no such
+// process.
 absl::StatusOr<double> CpuSecondsOf(int pid);
 
 }  // namespace nereid::bench

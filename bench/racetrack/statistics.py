@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -96,3 +97,25 @@ class Race:
 def race(row: Mapping[str, Any]) -> Race:
     """The race of one row of a result file."""
     return Race(summarise(row["runs"]["nereid"]), summarise(row["runs"]["original"]))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median, and between which values the median of all possible measurements lies."""
+
+    low: float
+    middle: float
+    high: float
+
+
+def interval_of_median(values: Sequence[float], certainty: float = 0.95) -> Interval:
+    """Of the values, by their ranks: nothing is assumed of their distribution. With fewer than six
+    the interval has all of them, and less than 95 % certainty. REQUIRES: at least one value."""
+    ordered = sorted(values)
+    count = len(ordered)
+    rank = 0  # how many values are left out at each end
+    below = 0.5**count  # how probable it is that no more than these lie below the true median
+    while 2 * (below + math.comb(count, rank + 1) * 0.5**count) <= 1 - certainty:
+        rank += 1
+        below += math.comb(count, rank) * 0.5**count
+    return Interval(ordered[rank], statistics.median(ordered), ordered[count - 1 - rank])
