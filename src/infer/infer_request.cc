@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/log.h"
@@ -46,11 +47,13 @@ void RequestReleaser::operator()(InferRequest* request) const {
 
 InferRequest::~InferRequest() = default;
 
-LogAbout InferRequest::About() const {
+LogAbout InferRequest::About() const try {
   if (!issued_) return {id_, model_->config().name, trace_ == nullptr ? "" : trace_->LogId()};
   // Once issued, another thread may release the request meanwhile, and with it trace_.
   const std::shared_ptr<ResponseStream> stream = stream_handle_.lock();
   return stream == nullptr ? LogAbout{id_, model_->config().name, ""} : stream->About();
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 std::string InferRequest::LogPrefix() const {

@@ -114,7 +114,7 @@ class NEREID_API InferRequest {
   InferenceTrace* trace() const { return trace_.get(); }
   // "[request id: <id>] ", the prefix of errors about this request.
   std::string LogPrefix() const;
-  // For lines of the log about this request.
+  // For lines of the log about this request; empty for lack of memory.
   LogAbout About() const;
 
   // ---- What a backend sees: the inputs above, then the inputs that the core added.

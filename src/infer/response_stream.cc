@@ -37,8 +37,10 @@ ResponseStream::~ResponseStream() {
   trace_.reset();
 }
 
-LogAbout ResponseStream::About() const {
+LogAbout ResponseStream::About() const try {
   return {request_id_, model()->config().name, trace_ == nullptr ? "" : trace_->LogId()};
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 std::unique_ptr<InferResponse> ResponseStream::ErrorOfBackend() noexcept try {

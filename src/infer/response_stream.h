@@ -134,7 +134,7 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   void Cancel() { cancelled_.store(true, std::memory_order_release); }
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
   bool final_sent() const { return (sends_.load(std::memory_order_acquire) & kFinalSent) != 0; }
-  // For lines of the log about the request.
+  // For lines of the log about the request; empty for lack of memory.
   LogAbout About() const;
   const ModelPass& pass() const { return pass_; }
   const std::shared_ptr<ServingModel>& model() const { return pass_.model(); }

@@ -201,11 +201,11 @@ void EnsembleRun::StartOverdue() noexcept {
     if (!watched_.has_value()) return;  // the run has ended meanwhile
     try {
       progress_.StartParked(context_->clock->Now() - OverdueRuns::kLongestWait, &work.start);
-      about = request_->About();
     } catch (const std::bad_alloc&) {
       FailForMemory(&work);
     }
     WatchParked();
+    about = request_->About();
   }
   if (!work.start.empty()) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(OverdueRuns::kLongestWait);
