@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "frontends/tracing/otlp_encoding.h"
@@ -32,7 +33,7 @@ TEST(OtlpSpansTest, OneForEachModelAndItsComputation) {
   trace.events.push_back(TracedTime{1, "REQUEST_START", 20});
   trace.events.push_back(TracedNames{2, 1, "inner", 3, ""});
   trace.events.push_back(TracedTime{2, "REQUEST_START", 30});
-  trace.events.push_back(TracedBatch{2, 77, 4, 35});
+  trace.events.push_back(TracedBatch{2, 77, 4, 35, std::nullopt, {}});
   trace.events.push_back(TracedTime{2, "COMPUTE_START", 40});
   trace.events.push_back(TracedTime{2, "COMPUTE_END", 50});
   uint64_t bits = 0;
@@ -68,7 +69,7 @@ TEST(OtlpSpansTest, ABatchHasASpanInOneOfTheTraces) {
   trace.root_id = 1;
   trace.events.push_back(TracedNames{1, 0, "m", 1, ""});
   trace.events.push_back(TracedTime{1, "REQUEST_START", 20});
-  TracedBatch batch{1, 77, 2, 30};
+  TracedBatch batch{1, 77, 2, 30, std::nullopt, {}};
   batch.span.emplace();
   batch.span->span_id.fill('b');
   trace.events.push_back(batch);
