@@ -61,9 +61,9 @@ struct TracedBatch {
   std::vector<SpanPlace> members;
 };
 
-// The request has failed.
+// The request to a model has failed, or the client was told of a fault of the server.
 struct TracedError {
-  uint64_t id = 0;  // 0: what the client was told
+  uint64_t id = 0;  // 0: the latter
   std::string message;
 };
 

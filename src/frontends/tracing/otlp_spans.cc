@@ -145,8 +145,8 @@ class SpanMaker {
   }
 
   void Add(const TracedError& error) {
+    if (error.id == 0) return SetError(error.message, &root_);
     if (ModelSpans* const spans = Find(error.id)) SetError(error.message, &spans->model);
-    if (error.id == 0 || error.id == trace_.root_id) SetError(error.message, &root_);
   }
 
   // The first error of a span is the one that it shows.

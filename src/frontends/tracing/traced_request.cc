@@ -18,6 +18,21 @@ constexpr size_t kEventBytes = sizeof(TracedEvent);
 // Longer messages are cut: they may repeat what a client has sent.
 constexpr size_t kLongestError = 1024;
 
+// As OpenTelemetry's semantic conventions for gRPC say of the status of a server's span.
+bool IsServersFault(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDataLoss:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // The span of the request of `trace`, if it was told one.
 std::optional<SpanPlace> SpanOf(InferenceTrace* trace) {
   const std::optional<TraceParent> parent = ParseTraceParent(trace->TraceParent(), "");
@@ -142,7 +157,9 @@ void TracedRequest::OnBatch(InferenceTrace* trace, const TraceBatch& batch) try 
   // The trace lacks the batch.
 }
 
-void TracedRequest::NoteError(const absl::Status& error) { AddError(nullptr, 0, error.message()); }
+void TracedRequest::NoteError(const absl::Status& error) {
+  if (IsServersFault(error.code())) AddError(nullptr, 0, error.message());
+}
 
 void TracedRequest::OnError(InferenceTrace* trace, absl::string_view message) {
   AddError(trace, trace->id(), message);

@@ -59,7 +59,7 @@ class TracedRequest final : public TraceReceiver,
   // An activity of the frontend, now or at `time_ns` of the steady clock (0: it was not seen).
   void Note(const char* activity);
   void NoteAt(const char* activity, uint64_t time_ns) ABSL_LOCKS_EXCLUDED(mu_);
-  // The client is told of this error.
+  // The client is told of this error; a client's own mistake is not noted.
   void NoteError(const absl::Status& error);
 
   // TraceReceiver

@@ -167,6 +167,19 @@ TEST_F(TracedRequestTest, ErrorsOfModelsAndWhatTheClientIsTold) {
   EXPECT_EQ(text.find("fails"), std::string::npos) << "files are as those of the original";
 }
 
+TEST_F(TracedRequestTest, AClientsOwnMistakesAreNoErrorsOfTheServer) {
+  Begin(kTraceTimestamps);
+  core_->Begin("m", 1, "", 10);
+  for (const absl::Status& error :
+       {absl::InvalidArgumentError("no"), absl::NotFoundError("no"), absl::CancelledError("no"),
+        absl::ResourceExhaustedError("no"), absl::FailedPreconditionError("no")}) {
+    request_->NoteError(error);
+  }
+  request_->NoteError(absl::UnavailableError("overloaded"));
+  Finish();
+  EXPECT_EQ(Kinds(), "ntx");
+}
+
 TEST_F(TracedRequestTest, TheLogKnowsTheTraceBeforeTheCoreDoes) {
   with_spans_ = true;
   Begin(kTraceTimestamps);
