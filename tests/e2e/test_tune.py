@@ -116,6 +116,27 @@ def test_batches_for_a_limit(model_repository: ModelRepository, temporary: Path)
     assert "None that was measured" not in out
 
 
+def test_the_least_memory_that_suffices(
+    model_repository: ModelRepository, temporary: Path
+) -> None:
+    """Two instances answer 100 requests per second, three 150 with hardly any memory more."""
+    model_repository.add_identity("waits", "FP32", (1,), parameters=EXECUTION)
+    options = (
+        "waits",
+        f"--model-repository={model_repository.root}",
+        "--concurrency=3",
+        "--max-instances=3",
+        "--measure=3",
+        "--seconds=0.3",
+        "--objective=memory",
+    )
+    code, out, err = tune(temporary, *options, "--min-throughput=75")
+    assert (code, err) == (0, "")
+    assert "Goal: the least memory, with at least 75.0 requests per second\n" in out
+    assert "The best one: 2 instances.\n" in out
+    assert tune(temporary, *options)[0] == 2
+
+
 def test_an_interrupted_run_goes_on(
     model_repository: ModelRepository, temporary: Path, tmp_path: Path
 ) -> None:

@@ -12,11 +12,32 @@ namespace {
 // Simulations and short measurements are not more precise.
 constexpr double kAsGood = 0.03;
 
+double Inverse(double value) { return 1e6 / std::max(value, 1e-3); }
+
+// By which factor it is beyond the limits of the goal; 1: by none.
+double Excess(const Judged& judged, const Goal& goal) {
+  const Performance& performance = judged.best_known();
+  double excess = 1;
+  if (goal.p99_us > 0) excess *= std::max(performance.p99_us / goal.p99_us, 1.0);
+  if (goal.memory_mib > 0) excess *= std::max(judged.memory_mib() / goal.memory_mib, 1.0);
+  if (goal.min_throughput > 0) {
+    excess *= std::max(goal.min_throughput / std::max(performance.throughput, 1e-3), 1.0);
+  }
+  return excess;
+}
+
 // The larger, the better.
 double Score(const Judged& judged, const Goal& goal) {
-  const Performance& performance = judged.best_known();
-  if (!goal.latency && Keeps(judged, goal)) return performance.throughput;
-  return 1e6 / std::max(performance.p99_us, 1e-3);
+  if (!Keeps(judged, goal)) return Inverse(Excess(judged, goal));
+  switch (goal.objective) {
+    case Objective::kLatency:
+      return Inverse(judged.best_known().p99_us);
+    case Objective::kMemory:
+      return Inverse(judged.memory_mib());
+    case Objective::kThroughput:
+      break;
+  }
+  return judged.best_known().throughput;
 }
 
 // The best of `left`, which all keep the goal, or none does. REQUIRES: `left` is not empty.
@@ -35,10 +56,7 @@ size_t BestOf(const std::vector<Judged>& all, const std::vector<size_t>& left, c
 }  // namespace
 
 bool Keeps(const Judged& judged, const Goal& goal) {
-  const double memory =
-      judged.measured.has_value() ? judged.measured->memory_mib : judged.predicted_memory_mib;
-  return (goal.p99_us == 0 || judged.best_known().p99_us <= goal.p99_us) &&
-         (goal.memory_mib == 0 || memory <= goal.memory_mib) &&
+  return Excess(judged, goal) <= 1 &&
          (!judged.measured.has_value() || judged.measured->errors == 0);
 }
 

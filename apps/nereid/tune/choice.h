@@ -12,10 +12,20 @@
 
 namespace nereid {
 
+enum class Objective {
+  kThroughput,  // the largest
+  kLatency,     // the lowest p99
+  kMemory,      // the least, of the server's processes
+};
+
 struct Goal {
-  bool latency = false;   // the lowest p99; otherwise the largest throughput
-  double p99_us = 0;      // the p99 has to be at most this; 0: there is no limit
-  double memory_mib = 0;  // likewise the server's memory
+  Objective objective = Objective::kThroughput;
+  double p99_us = 0;          // the p99 has to be at most this; 0: there is no limit
+  double memory_mib = 0;      // likewise the server's memory
+  double min_throughput = 0;  // requests per second at least
+
+  // Whether it has to be known how much memory a server takes.
+  bool needs_memory() const { return objective == Objective::kMemory || memory_mib > 0; }
 };
 
 struct Measurement {
@@ -35,6 +45,9 @@ struct Judged {
   const Performance& best_known() const {
     return measured.has_value() ? measured->performance : predicted;
   }
+  double memory_mib() const {
+    return measured.has_value() ? measured->memory_mib : predicted_memory_mib;
+  }
 };
 
 // Whether it keeps the limits of the goal, and answers without errors.
@@ -42,7 +55,7 @@ bool Keeps(const Judged& judged, const Goal& goal);
 
 // The numbers of the best `count`, best first. Among those that are as good as the best one, give
 // or take 3 %, fewer instances are better, then a shorter delay, then the lower p99. Those that do
-// not keep the goal come last, those with the lowest p99 first.
+// not keep the goal come last, those that miss its limits by the smallest factor first.
 std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_t count);
 
 // The numbers of `count` to measure, best first: at most half of them have the same number of

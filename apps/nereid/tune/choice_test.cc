@@ -19,24 +19,24 @@ Judged Predicted(int instances, double throughput, double p99_us, uint64_t delay
 TEST(Best, TheLargestThroughputThatKeepsTheLimit) {
   const std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(2, 200, 9),
                                    Predicted(3, 300, 21)};
-  EXPECT_THAT(Best(all, {false, 20, 0}, 3), ElementsAre(1, 0, 2));
-  EXPECT_THAT(Best(all, {false, 0, 0}, 1), ElementsAre(2));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 20, 0}, 3), ElementsAre(1, 0, 2));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 0}, 1), ElementsAre(2));
 }
 
 TEST(Best, TheLowestLatency) {
   const std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(2, 200, 4)};
-  EXPECT_THAT(Best(all, {true, 0, 0}, 5), ElementsAre(1, 0));
+  EXPECT_THAT(Best(all, {Objective::kLatency, 0, 0}, 5), ElementsAre(1, 0));
 }
 
 TEST(Best, AmongEqualsTheOneThatNeedsLess) {
   const std::vector<Judged> all = {Predicted(4, 100, 5), Predicted(2, 99, 6),
                                    Predicted(2, 98, 4, 50), Predicted(1, 90, 4)};
-  EXPECT_THAT(Best(all, {false, 0, 0}, 4), ElementsAre(1, 2, 0, 3));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 0}, 4), ElementsAre(1, 2, 0, 3));
 }
 
 TEST(Best, WithoutAnyThatKeepsTheGoalTheNearestOne) {
   const std::vector<Judged> all = {Predicted(1, 100, 50), Predicted(2, 50, 30)};
-  EXPECT_THAT(Best(all, {false, 20, 0}, 1), ElementsAre(1));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 20, 0}, 1), ElementsAre(1));
 }
 
 TEST(Best, WhatWasMeasuredCounts) {
@@ -44,30 +44,45 @@ TEST(Best, WhatWasMeasuredCounts) {
   all[1].measured.emplace();
   all[1].measured->performance.throughput = 80;
   all[1].measured->performance.p99_us = 5;
-  EXPECT_THAT(Best(all, {false, 0, 0}, 1), ElementsAre(0));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 0}, 1), ElementsAre(0));
   all[1].measured->performance.throughput = 200;
-  EXPECT_THAT(Best(all, {false, 0, 0}, 1), ElementsAre(1));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 0}, 1), ElementsAre(1));
   all[1].measured->errors = 1;
   EXPECT_FALSE(Keeps(all[1], {}));
-  EXPECT_THAT(Best(all, {false, 0, 0}, 1), ElementsAre(0));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 0}, 1), ElementsAre(0));
 }
 
 TEST(Best, Memory) {
   std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(2, 200, 5)};
   all[0].predicted_memory_mib = 100;
   all[1].predicted_memory_mib = 200;
-  EXPECT_THAT(Best(all, {false, 0, 150}, 1), ElementsAre(0));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 150}, 1), ElementsAre(0));
   all[1].measured.emplace();
   all[1].measured->performance = all[1].predicted;
   all[1].measured->memory_mib = 140;
-  EXPECT_THAT(Best(all, {false, 0, 150}, 1), ElementsAre(1));
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 150}, 1), ElementsAre(1));
+}
+
+TEST(Best, TheLeastMemoryThatSuffices) {
+  std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(2, 200, 4), Predicted(3, 300, 3)};
+  for (size_t i = 0; i < all.size(); ++i) all[i].predicted_memory_mib = 100.0 * (1.0 + i);
+  Goal goal;
+  goal.objective = Objective::kMemory;
+  goal.min_throughput = 150;
+  EXPECT_THAT(Best(all, goal, 3), ElementsAre(1, 2, 0));
+  goal.p99_us = 3.5;
+  EXPECT_THAT(Best(all, goal, 1), ElementsAre(2));
+  // None suffices: the nearest misses both limits, but by less than the others.
+  goal.min_throughput = 1000;
+  goal.p99_us = 2.5;
+  EXPECT_THAT(Best(all, goal, 1), ElementsAre(2));
 }
 
 TEST(BestDiverse, HasDifferentNumbersOfInstances) {
   const std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(1, 100, 6), Predicted(1, 100, 7),
                                    Predicted(2, 50, 8)};
-  EXPECT_THAT(BestDiverse(all, {false, 0, 0}, 3), ElementsAre(0, 1, 3));
-  EXPECT_THAT(BestDiverse(all, {false, 0, 0}, 9), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(BestDiverse(all, {Objective::kThroughput, 0, 0}, 3), ElementsAre(0, 1, 3));
+  EXPECT_THAT(BestDiverse(all, {Objective::kThroughput, 0, 0}, 9), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Frontier, LeavesOutWhatIsBeaten) {

@@ -138,8 +138,8 @@ absl::StatusOr<Measurement> Measuring::OfCandidate(const ProbeTarget& server,
                      Row(server, static_cast<int>(load.batch_size), count, options_.seconds, name));
     rows.emplace_back().measured = MeasurementOf(row);
   }
-  Goal goal = options_.goal;
-  goal.memory_mib = 0;  // the same for all rows
+  Goal goal;  // the rest is the same for all rows
+  goal.p99_us = options_.goal.p99_us;
   return *rows[Best(rows, goal, 1)[0]].measured;
 }
 

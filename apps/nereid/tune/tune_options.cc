@@ -19,12 +19,14 @@ constexpr int kUsualClients = 64;
 constexpr int kMostClients = 1024;
 constexpr double kMostRate = 1e6;
 
-bench::Setter Objective(bool* latency) {
+bench::Setter ObjectiveOf(Objective* objective) {
   return [=](absl::string_view text) {
-    *latency = text == "latency";
-    return *latency || text == "throughput"
+    *objective = text == "latency"  ? Objective::kLatency
+                 : text == "memory" ? Objective::kMemory
+                                    : Objective::kThroughput;
+    return *objective != Objective::kThroughput || text == "throughput"
                ? absl::OkStatus()
-               : bench::Wrong("--objective", text, "throughput or latency");
+               : bench::Wrong("--objective", text, "throughput, latency or memory");
   };
 }
 
@@ -46,9 +48,11 @@ std::vector<bench::Option> OptionsOf(TuneOptions* o, Values* v) {
   return {
       {"help", "", bench::Flag(&o->help)},
       {"model-repository", "VALUE", bench::Name("--model-repository", &o->repository)},
-      {"objective", "VALUE", Objective(&o->goal.latency)},
+      {"objective", "VALUE", ObjectiveOf(&o->goal.objective)},
       {"p99-ms", "VALUE", bench::Number("--p99-ms", &v->p99_ms, {0.001, 1e6, false})},
       {"memory-mb", "VALUE", bench::Number("--memory-mb", &o->goal.memory_mib, {1, 1e7, false})},
+      {"min-throughput", "VALUE",
+       bench::Number("--min-throughput", &o->goal.min_throughput, {1e-3, 1e9, false})},
       {"max-instances", "VALUE", Whole("--max-instances", &o->max_instances, 1, kMostInstances)},
       {"max-batch-sizes", "VALUE",
        bench::List("--max-batch-sizes", &o->max_batch_sizes, {1, kMostBatch, true})},
@@ -86,7 +90,7 @@ absl::Status TakeLoad(const Values& v, TuneOptions* o) {
     return absl::InvalidArgumentError(
         "--max-concurrency has a meaning only without --concurrency, --rate and --recording");
   }
-  if (loads == 0 && o->goal.latency) {
+  if (loads == 0 && o->goal.objective == Objective::kLatency) {
     return absl::InvalidArgumentError(
         "--objective=latency needs a load: --concurrency, --rate or --recording");
   }
@@ -101,6 +105,34 @@ absl::Status TakeLoad(const Values& v, TuneOptions* o) {
                      : v.max_concurrency > 0 ? v.max_concurrency
                                              : kUsualClients;
   return absl::OkStatus();
+}
+
+// Whether the limits have a meaning beside the objective and the load.
+absl::Status CheckGoal(const Goal& goal, const TuneLoad& load) {
+  if (goal.objective == Objective::kThroughput && goal.min_throughput > 0) {
+    return absl::InvalidArgumentError(
+        "--min-throughput has a meaning only with --objective=latency or memory; otherwise the "
+        "largest throughput is looked for");
+  }
+  if (load.kind == TuneLoad::Kind::kRate && goal.min_throughput > load.rate) {
+    return absl::InvalidArgumentError(
+        "--min-throughput is more than --rate, so that nothing can reach it");
+  }
+  if (goal.objective != Objective::kMemory) return absl::OkStatus();
+  if (goal.memory_mib > 0) {
+    return absl::InvalidArgumentError(
+        "--memory-mb has no meaning with --objective=memory, which looks for the least");
+  }
+  if (goal.min_throughput > 0) return absl::OkStatus();
+  if (load.kind == TuneLoad::Kind::kSweep) {
+    return absl::InvalidArgumentError(
+        "--objective=memory needs --min-throughput, or a load and --p99-ms: otherwise one request "
+        "now and then would do");
+  }
+  if (goal.p99_us > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--objective=memory needs --p99-ms or --min-throughput: otherwise the slowest server would "
+      "do");
 }
 
 }  // namespace
@@ -129,6 +161,7 @@ absl::StatusOr<TuneOptions> ParseTuneOptions(const std::vector<std::string>& arg
   }
   RETURN_IF_ERROR(TakeLoad(values, &options));
   options.goal.p99_us = values.p99_ms * 1e3;
+  RETURN_IF_ERROR(CheckGoal(options.goal, options.load));
   if (options.max_instances == 0) {
     const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     options.max_instances = std::min(2 * cores, kUsualInstances);

@@ -36,7 +36,7 @@ TEST(ParseTuneOptions, GoalAndLoad) {
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->goal.p99_us, 20'000);
   EXPECT_EQ(options->goal.memory_mib, 500);
-  EXPECT_TRUE(options->goal.latency);
+  EXPECT_EQ(options->goal.objective, Objective::kLatency);
   EXPECT_EQ(options->load.kind, TuneLoad::Kind::kRate);
   EXPECT_EQ(options->load.batch_size, 2u);
   EXPECT_THAT(options->max_batch_sizes, ElementsAre(4, 8));
@@ -44,6 +44,20 @@ TEST(ParseTuneOptions, GoalAndLoad) {
   EXPECT_EQ(Parse({"--concurrency=3"})->load.concurrency, 3);
   EXPECT_EQ(Parse({"--max-concurrency=3"})->load.kind, TuneLoad::Kind::kSweep);
   EXPECT_EQ(Parse({"--recording=f"})->load.kind, TuneLoad::Kind::kRecording);
+}
+
+TEST(ParseTuneOptions, MemoryNeedsWhatItHasToSufficeFor) {
+  const std::string memory = "--objective=memory";
+  EXPECT_EQ(Parse({memory, "--min-throughput=9"})->goal.min_throughput, 9);
+  EXPECT_TRUE(Parse({memory, "--min-throughput=9"})->goal.needs_memory());
+  EXPECT_TRUE(Parse({memory, "--rate=5", "--p99-ms=3"}).ok());
+  EXPECT_THAT(Error({memory}), HasSubstr("needs --min-throughput, or a load and --p99-ms"));
+  EXPECT_THAT(Error({memory, "--p99-ms=3"}), HasSubstr("one request now and then"));
+  EXPECT_THAT(Error({memory, "--rate=5"}), HasSubstr("needs --p99-ms or --min-throughput"));
+  EXPECT_THAT(Error({memory, "--min-throughput=9", "--memory-mb=5"}),
+              HasSubstr("which looks for the least"));
+  EXPECT_THAT(Error({memory, "--min-throughput=9", "--rate=5"}), HasSubstr("more than --rate"));
+  EXPECT_THAT(Error({"--min-throughput=9"}), HasSubstr("only with --objective=latency or memory"));
 }
 
 TEST(ParseTuneOptions, WhatIsWrong) {
@@ -54,7 +68,7 @@ TEST(ParseTuneOptions, WhatIsWrong) {
   EXPECT_THAT(Error({"--rate=1", "--concurrency=1"}), HasSubstr("exclude each other"));
   EXPECT_THAT(Error({"--rate=1", "--max-concurrency=1"}), HasSubstr("only without"));
   EXPECT_THAT(Error({"--objective=latency"}), HasSubstr("needs a load"));
-  EXPECT_THAT(Error({"--objective=speed"}), HasSubstr("throughput or latency"));
+  EXPECT_THAT(Error({"--objective=speed"}), HasSubstr("throughput, latency or memory"));
   EXPECT_THAT(Error({"--max-instances=0"}), HasSubstr("--max-instances is '0'"));
 }
 

@@ -32,10 +32,16 @@ std::string LoadOf(const TuneOptions& options) {
 }
 
 std::string GoalOf(const Goal& goal) {
-  std::string text = goal.latency ? "the lowest p99" : "the largest throughput";
+  std::string text = goal.objective == Objective::kLatency  ? "the lowest p99"
+                     : goal.objective == Objective::kMemory ? "the least memory"
+                                                            : "the largest throughput";
   if (goal.p99_us > 0) absl::StrAppend(&text, ", with a p99 of at most ", TimeText(goal.p99_us));
   if (goal.memory_mib > 0) {
     absl::StrAppend(&text, ", in at most ", NumberText(goal.memory_mib), " MiB");
+  }
+  if (goal.min_throughput > 0) {
+    absl::StrAppend(&text, ", with at least ", NumberText(goal.min_throughput),
+                    " requests per second");
   }
   return text;
 }

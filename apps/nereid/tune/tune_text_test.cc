@@ -46,6 +46,15 @@ TEST(TuneText, ShowsTheEvidence) {
   EXPECT_THAT(text, HasSubstr("The best one: 2 instances.\n"));
 }
 
+TEST(TuneText, NamesTheObjective) {
+  TuneOptions options = Options();
+  options.goal.objective = Objective::kMemory;
+  options.goal.min_throughput = 70;
+  EXPECT_THAT(TuneText(options, Result()),
+              HasSubstr("Goal: the least memory, with a p99 of at most 25.0 ms, with at least 70.0 "
+                        "requests per second\n"));
+}
+
 TEST(TuneText, SaysThatTheGoalIsNotKept) {
   TuneResult result = Result();
   result.keeps_goal = false;

@@ -43,9 +43,10 @@ std::string Tuning::Key() const {
       options_.model, " ", model_.repository, "\n", config_, "\n", static_cast<int>(load.kind), " ",
       load.concurrency, " ", load.rate, " ", static_cast<int>(load.arrivals), " ", load.batch_size,
       " ", options_.recording, " ", options_.max_instances, " ", options_.seconds, " ",
-      options_.goal.p99_us, " ", options_.goal.memory_mib > 0, " ", options_.goal.latency, " ",
-      absl::StrJoin(options_.max_batch_sizes, ","), " ",
-      absl::StrJoin(options_.server_options, " "), " ", absl::StrJoin(options_.load_models, " "));
+      options_.goal.p99_us, " ", options_.goal.needs_memory(), " ",
+      static_cast<int>(options_.goal.objective), " ", absl::StrJoin(options_.max_batch_sizes, ","),
+      " ", absl::StrJoin(options_.server_options, " "), " ",
+      absl::StrJoin(options_.load_models, " "));
   for (const auto& [name, file] : options_.inputs.files)
     absl::StrAppend(&key, " ", name, ":", file);
   for (const auto& [name, shape] : options_.inputs.shapes) {
@@ -162,7 +163,7 @@ absl::Status Tuning::MeasureTimes() {
   ASSIGN_OR_RETURN(server, PrivateServer::Start(model_, config, hooks_.interrupted));
   ASSIGN_OR_RETURN(state_.times,
                    Measuring(options_, recorded_, hooks_).Times(*server, sizes, InstanceCounts()));
-  if (options_.goal.memory_mib > 0) {
+  if (options_.goal.needs_memory()) {
     state_.times->memory_mib[options_.max_instances] = server->MemoryMib();
     server.reset();
     if (options_.max_instances > 1) {
