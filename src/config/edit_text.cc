@@ -1,5 +1,6 @@
 #include "config/edit_text.h"
 
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <google/protobuf/descriptor.h>
@@ -60,6 +61,15 @@ class Editor {
     } else {
       InsertBefore(body, statement);
     }
+  }
+
+  // Another statement on the line of `statement`.
+  void InsertAfter(Part statement, const std::string& other) {
+    edits_.push_back({{statement.end, statement.end}, " " + other});
+  }
+
+  absl::string_view TextOf(Part part) const {
+    return text_.substr(part.begin, part.end - part.begin);
   }
 
   // A new last line.
@@ -177,6 +187,39 @@ void EditBatching(const inference::ModelConfig& config, const Tree& tree,
   }
 }
 
+// The name of a parameter, from the statement in which it is written.
+std::string ParameterKey(absl::string_view statement) {
+  inference::ModelConfig config;
+  TextFormat::ParseFromString(absl::StrCat("parameters { ", statement, " }"), &config);
+  return config.parameters().empty() ? "" : config.parameters().begin()->first;
+}
+
+void EditParameter(const inference::ModelConfig& config, const Tree& tree, const std::string& key,
+                   const std::string& value, Editor* editor) {
+  const FieldDescriptor* const field = Field(config, "parameters");
+  const std::string statement = absl::StrCat("string_value: \"", absl::CEscape(value), "\"");
+  const auto today = config.parameters().find(key);
+  if (today == config.parameters().end()) {
+    editor->Append(
+        absl::StrCat("parameters { key: \"", absl::CEscape(key), "\" value { ", statement, " } }"));
+    return;
+  }
+  if (today->second.string_value() == value) return;
+  const FieldDescriptor* const key_field = field->message_type()->FindFieldByName("key");
+  const FieldDescriptor* const value_field = field->message_type()->FindFieldByName("value");
+  for (int i = 0; const Tree* const entry = tree.GetTreeForNested(field, i); ++i) {
+    const std::vector<Part> keys = editor->Statements(*entry, key_field);
+    if (keys.empty() || ParameterKey(editor->TextOf(keys[0])) != key) continue;
+    const std::vector<Part> values = editor->Statements(*entry, value_field);
+    if (values.empty()) {
+      editor->InsertAfter(keys[0], absl::StrCat("value { ", statement, " }"));
+    } else {
+      editor->Set(*entry->GetTreeForNested(value_field, -1), Field(today->second, "string_value"),
+                  editor->BodyOf(values[0]), statement);
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> EditConfigText(const std::string& path, absl::string_view text,
@@ -197,6 +240,9 @@ absl::StatusOr<std::string> EditConfigText(const std::string& path, absl::string
   }
   if (changes.preferred_batch_sizes.has_value() || changes.max_queue_delay_us.has_value()) {
     EditBatching(config, tree, changes, &editor);
+  }
+  for (const auto& [key, value] : changes.parameters) {
+    EditParameter(config, tree, key, value, &editor);
   }
   std::string changed = editor.Apply();
   RETURN_IF_ERROR(ParseModelConfigText(path, changed, &config));

@@ -7,6 +7,7 @@
 #include <absl/strings/string_view.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct ConfigChanges {
   // Of dynamic_batching, which is added if it is missing.
   std::optional<std::vector<int32_t>> preferred_batch_sizes;  // empty: none
   std::optional<uint64_t> max_queue_delay_us;
+  std::map<std::string, std::string> parameters;  // these get the values; others stay
 };
 
 // `text`: the content of the file `path`, which may be empty. INVALID_ARGUMENT if it is no

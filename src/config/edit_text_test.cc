@@ -82,6 +82,40 @@ TEST(EditConfigText, RepeatedStatementsBecomeOne) {
             "dynamic_batching { preferred_batch_size: [ 4 ] }\n");
 }
 
+ConfigChanges Parameter(const std::string& key, const std::string& value) {
+  ConfigChanges changes;
+  changes.parameters[key] = value;
+  return changes;
+}
+
+TEST(EditConfigText, AddsParameters) {
+  EXPECT_EQ(Edited("name: 'm'", Parameter("threads", "2")),
+            "name: 'm'\nparameters { key: \"threads\" value { string_value: \"2\" } }\n");
+}
+
+TEST(EditConfigText, ChangesTheParameterOfThatName) {
+  constexpr char kBefore[] = R"(parameters { key: "a" value: { string_value: "1" } }
+parameters {
+  key: "threads"  # { "a" }
+  value: {
+    string_value: "4"
+  }
+}
+)";
+  std::string after = kBefore;
+  after.replace(after.find("\"4\""), 3, "\"2\"");
+  EXPECT_EQ(Edited(kBefore, Parameter("threads", "2")), after);
+  EXPECT_EQ(Edited(kBefore, Parameter("threads", "4")), kBefore);
+  EXPECT_EQ(
+      Edited("parameters [ { key: 'a' value { } }, { key: 't' value { string_value: '4' } } ]",
+             Parameter("t", "2")),
+      "parameters [ { key: 'a' value { } }, { key: 't' value { string_value: \"2\" } } ]");
+  EXPECT_EQ(Edited("parameters { key: 't' }", Parameter("t", "2")),
+            "parameters { key: 't' value { string_value: \"2\" } }");
+  EXPECT_EQ(Edited("parameters { key: 't' value { } }", Parameter("t", "2")),
+            "parameters { key: 't' value { string_value: \"2\" } }");
+}
+
 TEST(EditConfigText, SaysWhatItCannotDo) {
   EXPECT_THAT(
       EditConfigText("c", "instance_group [ { }, { } ]", {2, {}, {}, {}}).status().message(),
