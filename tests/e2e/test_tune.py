@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from onnx import helper
 
+from support.ensembles import add_ensemble, step_text
+from support.onnx_models import FLOAT, save_model
 from support.poll import poll_until
-from support.repository import ModelRepository
+from support.repository import ModelRepository, tensor_text
 from support.stage import server_binary
 
 EXECUTION = {"execute_delay_ms": "20"}
@@ -92,7 +95,7 @@ def test_more_instances_for_a_model_that_waits(
     checked = subprocess.run([server_binary(), "check", model_repository.root], timeout=60)
     assert checked.returncode == 0
     assert "count: 3" in (folder / "config.pbtxt").read_text()
-    measured = [row["instances"] for row in state(tmp_path / "state")["measured"]]
+    measured = [row["models"][0]["instances"] for row in state(tmp_path / "state")["measured"]]
     assert sorted(measured) == [1, 3]
     assert (list(temporary.iterdir()), private_servers(temporary)) == ([], [])
 
@@ -137,6 +140,102 @@ def test_the_least_memory_that_suffices(
     assert tune(temporary, *options)[0] == 2
 
 
+def test_threads_of_the_backend(
+    model_repository: ModelRepository, temporary: Path, tmp_path: Path
+) -> None:
+    before = 'backend: "onnxruntime"\ninstance_group [ { count: 1 kind: KIND_CPU } ]\n'
+    folder = model_repository.add("net", before)
+    save_model(
+        folder,
+        [helper.make_node("Identity", ["I"], ["O"])],
+        [("I", FLOAT, [4])],
+        [("O", FLOAT, [4])],
+    )
+    file = tmp_path / "state"
+    options = (
+        "net",
+        f"--model-repository={model_repository.root}",
+        "--concurrency=1",
+        "--max-instances=1",
+        "--threads=1",
+        "--seconds=0.1",
+        f"--state={file}",
+    )
+    code, out, err = tune(temporary, *options)
+    assert (code, err) == (0, "")
+    assert "As today\nAn execution by its batch:" in out
+    assert "With 1 thread\nAn execution by its batch:" in out
+    # As if the thread had made the difference.
+    known = state(file)
+    for row in known["measured"]:
+        row["throughput"] = 1000.0 * (1 + row["models"][0]["threads"])
+    file.write_text(json.dumps(known))
+    code, out, err = tune(temporary, *options, "--apply")
+    assert (code, err) == (0, "")
+    assert "The best one: 1 instance of 1 thread.\n" in out
+    assert (folder / "config.pbtxt").read_text() == (
+        f"{before}"
+        'parameters { key: "intra_op_thread_count" value { string_value: "1" } }\n'
+    )
+    model_repository.add_identity("waits")
+    code, _, err = tune(temporary, "waits", *options[1:-1])
+    assert (code, err) == (
+        2,
+        "nereid tune: --threads has no meaning: the backend 'identity' has no parameter for its "
+        "threads\n",
+    )
+
+
+def test_the_models_of_an_ensemble_together(
+    model_repository: ModelRepository, temporary: Path, tmp_path: Path
+) -> None:
+    """Both steps wait for 20 ms. More instances of one of them alone would bring nothing."""
+    folders = [
+        model_repository.add_identity(name, "FP32", (1,), parameters=EXECUTION)
+        for name in ("first", "second")
+    ]
+    before = [(folder / "config.pbtxt").read_text() for folder in folders]
+    add_ensemble(
+        model_repository,
+        "both",
+        [tensor_text("I", "FP32", (1,))],
+        [tensor_text("O", "FP32", (1,))],
+        [
+            step_text("first", {"INPUT0": "I"}, {"OUTPUT0": "between"}),
+            step_text("second", {"INPUT0": "between"}, {"OUTPUT0": "O"}),
+        ],
+    )
+    file = tmp_path / "state"
+    options = (
+        "both",
+        f"--model-repository={model_repository.root}",
+        "--concurrency=4",
+        "--max-instances=2",
+        "--measure=2",
+        "--seconds=0.3",
+        f"--state={file}",
+    )
+    code, out, err = tune(temporary, *options)
+    assert (code, err) == (0, "")
+    assert "The best one: first: 2 instances; second: 2 instances.\n" in out
+    assert [(folder / "config.pbtxt").read_text() for folder in folders] == before
+    for folder in folders:
+        assert f"{folder / 'config.pbtxt'}:\n" in out
+    measured = len(state(file)["measured"])
+    code, out, err = tune(temporary, *options, "--apply")
+    assert (code, err) == (0, "")
+    assert "Written. A server that serves these models has to load them again.\n" in out
+    assert len(state(file)["measured"]) == measured
+    for folder, text in zip(folders, before, strict=True):
+        assert (folder / "config.pbtxt.before-tune").read_text() == text
+        assert "count: 2" in (folder / "config.pbtxt").read_text()
+    assert not (model_repository.root / "both" / "config.pbtxt.before-tune").exists()
+    assert (list(temporary.iterdir()), private_servers(temporary)) == ([], [])
+    code, _, err = tune(temporary, *options[:-1], "--threads=1")
+    assert code == 2
+    assert "--threads has no meaning for an ensemble" in err
+
+
 def test_an_interrupted_run_goes_on(
     model_repository: ModelRepository, temporary: Path, tmp_path: Path
 ) -> None:
@@ -161,11 +260,11 @@ def test_an_interrupted_run_goes_on(
     )
     assert (list(temporary.iterdir()), private_servers(temporary)) == ([], [])
     before = state(file)
-    assert before["times"]["by_batch_us"] and not before["measured"]
+    assert before["models"][0]["times"][0]["by_batch_us"] and not before["measured"]
     code, out, err = tune(temporary, *options)
     assert (code, err) == (0, "")
     assert "The best one: 2 instances.\n" in out
-    assert state(file)["times"] == before["times"]
+    assert state(file)["models"] == before["models"]
     # The state of other options is not used.
     code, _, err = tune(temporary, *options, "--max-instances=3")
     assert code == 2
@@ -219,7 +318,7 @@ def test_models_that_are_not_tuned(model_repository: ModelRepository, temporary:
     )
     code, _, err = tune(temporary, "both", repository)
     assert code == 1
-    assert "the model 'both' is an ensemble" in err
+    assert "the model 'steps' serves sequences" in err
     code, _, err = tune(temporary, "none", repository)
     assert code == 1
     assert f"there is no folder '{model_repository.root / 'none'}'" in err

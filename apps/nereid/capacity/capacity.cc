@@ -10,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "replay/recorded_load.h"
+#include "tune/measured_machine.h"
 
 namespace nereid {
 namespace {

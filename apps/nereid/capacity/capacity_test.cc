@@ -132,8 +132,7 @@ class MeasuredNodeFile : public ::testing::Test {
   }
   static TuneState State() {
     TuneState state;
-    state.config_json = kModel;
-    state.times = Node().times;
+    state.models.push_back({kModel, {{Engine(), Node().times}}});
     return state;
   }
 };
@@ -141,7 +140,7 @@ class MeasuredNodeFile : public ::testing::Test {
 TEST_F(MeasuredNodeFile, HasTimesAndConfiguration) {
   TuneState state = State();
   TuneState::Measured measured;
-  measured.candidate = {1, 8, true, {}, 100};
+  measured.configuration = {{1, 8, true, {}, 100}};
   measured.measurement.memory_mib = 44;
   state.measured.push_back(measured);
   const auto node = Read(state);
@@ -171,13 +170,17 @@ TEST_F(MeasuredNodeFile, WhatIsWrong) {
   options.times_file = "nowhere";
   EXPECT_THAT(ReadMeasuredNode(options).status().message(), HasSubstr("--times=nowhere: "));
   TuneState state = State();
-  state.times->by_batch_us[1] = -1;
+  state.models[0].times[Engine()].by_batch_us[1] = -1;
   EXPECT_THAT(Read(state).status().message(), HasSubstr("no measured times"));
-  state.times.reset();
+  state.models[0].times = {{Engine{4}, Node().times}};
+  EXPECT_THAT(Read(state).status().message(), HasSubstr("no times for the threads"));
+  state.models[0].times.clear();
   EXPECT_THAT(Read(state).status().message(), HasSubstr("no measured times"));
   state = State();
-  state.config_json = std::string(kModel).replace(9, 1, "x");
+  state.models[0].config_json = std::string(kModel).replace(9, 1, "x");
   EXPECT_THAT(Read(state).status().message(), HasSubstr("of the model 'x', not of 'm'"));
+  state.ensemble.emplace();
+  EXPECT_THAT(Read(state).status().message(), HasSubstr("it is of an ensemble"));
 }
 
 }  // namespace

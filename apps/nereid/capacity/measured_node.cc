@@ -14,6 +14,7 @@ namespace {
 // Longer times, in microseconds, and larger factors are mistakes of the file.
 constexpr double kMostUs = 1e10;
 constexpr double kMostFactor = 1e4;
+constexpr char kNoTimes[] = "it has no measured times; let `nereid tune` run to its end";
 
 bool AreBetween(const std::map<int, double>& values, double least, double most) {
   for (const auto& [at, value] : values) {
@@ -29,16 +30,16 @@ bool ArePossible(const ServiceTimes& times) {
          is_time(times.cpu_us) && times.processors >= 0;
 }
 
-double MemoryOf(const TuneState& state, const Candidate& candidate) {
-  if (const Measurement* const measured = state.Find(candidate); measured != nullptr) {
+double MemoryOf(const TuneState& state, const MeasuredNode& node) {
+  if (const Measurement* const measured = state.Find({node.candidate}); measured != nullptr) {
     return measured->memory_mib;
   }
   for (const TuneState::Measured& measured : state.measured) {
-    if (measured.candidate.instances == candidate.instances) {
+    if (InstancesOf(measured.configuration) == node.candidate.instances) {
       return measured.measurement.memory_mib;
     }
   }
-  return state.times->MemoryMib(candidate.instances);
+  return node.times.MemoryMib(node.candidate.instances);
 }
 
 }  // namespace
@@ -49,17 +50,17 @@ absl::StatusOr<MeasuredNode> ReadMeasuredNode(const CapacityOptions& options) {
   };
   const absl::StatusOr<TuneState> state = ReadTuneState(options.times_file);
   if (!state.ok()) return wrong(state.status().message());
-  if (!state->times.has_value() || !ArePossible(*state->times)) {
-    return wrong("it has no measured times; let `nereid tune` run to its end");
+  if (state->ensemble.has_value()) {
+    return wrong("it is of an ensemble; only models with instances can be simulated as fleets");
   }
-  absl::StatusOr<CompiledModel> measured = ModelFromJson(state->config_json);
+  if (state->models.empty() || state->models[0].times.empty()) return wrong(kNoTimes);
+  absl::StatusOr<CompiledModel> measured = ModelFromJson(state->models[0].config_json);
   if (!measured.ok()) return wrong(measured.status().message());
   if (measured->name != options.model) {
     return wrong(
         absl::StrCat("it is of the model '", measured->name, "', not of '", options.model, "'"));
   }
   MeasuredNode node;
-  node.times = *state->times;
   node.model = *std::move(measured);
   if (!options.config_file.empty()) {
     absl::StatusOr<CompiledModel> other = ModelFromFolder(
@@ -71,7 +72,13 @@ absl::StatusOr<MeasuredNode> ReadMeasuredNode(const CapacityOptions& options) {
     node.model = *std::move(other);
   }
   node.candidate = CurrentOf(node.model);
-  node.memory_mib = MemoryOf(*state, node.candidate);
+  const auto times = state->models[0].times.find(node.candidate.engine);
+  if (times == state->models[0].times.end()) {
+    return wrong("it has no times for the threads of this configuration");
+  }
+  if (!ArePossible(times->second)) return wrong(kNoTimes);
+  node.times = times->second;
+  node.memory_mib = MemoryOf(*state, node);
   return node;
 }
 

@@ -24,7 +24,8 @@ uint64_t Rounded(double us) {
 std::vector<uint64_t> DelaysFor(double request_us) {
   std::vector<uint64_t> delays;
   for (const double factor : {0.5, 1.0, 2.0}) {
-    delays.push_back(Rounded(std::clamp(request_us * factor, kLeastDelayUs, kMostDelayUs)));
+    const double delay_us = std::max(request_us, 1.0) * factor;
+    delays.push_back(Rounded(std::clamp(delay_us, kLeastDelayUs, kMostDelayUs)));
   }
   delays.erase(std::unique(delays.begin(), delays.end()), delays.end());
   return delays;
@@ -73,8 +74,21 @@ void AddBatching(Candidate candidate, const std::vector<uint64_t>& delays, Colle
 
 }  // namespace
 
+int32_t InstancesOf(const Configuration& configuration) {
+  int32_t instances = 0;
+  for (const Candidate& candidate : configuration) instances += candidate.instances;
+  return instances;
+}
+
+uint64_t QueueDelayUsOf(const Configuration& configuration) {
+  uint64_t delay_us = 0;
+  for (const Candidate& candidate : configuration) delay_us += candidate.max_queue_delay_us;
+  return delay_us;
+}
+
 Candidate CurrentOf(const CompiledModel& model) {
   Candidate current;
+  current.engine = EngineOf(model);
   current.instances = static_cast<int32_t>(absl::c_count_if(
       model.instances, [](const InstanceSpec& instance) { return !instance.passive; }));
   current.max_batch_size = model.max_batch_size;
@@ -92,16 +106,18 @@ Candidate CurrentOf(const CompiledModel& model) {
 
 std::vector<Candidate> CandidatesFor(const Candidate& current, const SearchSpace& space) {
   Collector all(current);
-  const std::vector<uint64_t> delays = DelaysFor(std::max(space.request_us, 1.0));
   std::vector<int32_t> sizes = space.max_batch_sizes;
   if (sizes.empty()) sizes = {current.max_batch_size};
-  for (const int32_t count : CountsFor(current, space.max_instances)) {
-    Candidate candidate = current;
-    candidate.instances = count;
-    all.Add(candidate);
-    for (const int32_t size : sizes) {
-      candidate.max_batch_size = size;
-      if (size > 1) AddBatching(candidate, delays, &all);
+  for (const auto& [engine, request_us] : space.request_us) {
+    for (const int32_t count : CountsFor(current, space.max_instances)) {
+      Candidate candidate = current;
+      candidate.engine = engine;
+      candidate.instances = count;
+      all.Add(candidate);
+      for (const int32_t size : sizes) {
+        candidate.max_batch_size = size;
+        if (size > 1) AddBatching(candidate, DelaysFor(request_us), &all);
+      }
     }
   }
   return all.Take();
@@ -122,11 +138,18 @@ CompiledModel With(const CompiledModel& model, const Candidate& candidate) {
     with.batching.preferred_batch_sizes = {candidate.max_batch_size};
   }
   with.batching.max_queue_delay = std::chrono::microseconds(candidate.max_queue_delay_us);
+  if (candidate.engine != EngineOf(model)) {
+    with.parameters[ThreadParameterOf(model.backend)] = absl::StrCat(candidate.engine.threads);
+  }
   return with;
 }
 
-ConfigChanges ChangesOf(const Candidate& current, const Candidate& candidate) {
+ConfigChanges ChangesOf(const CompiledModel& model, const Candidate& candidate) {
+  const Candidate current = CurrentOf(model);
   ConfigChanges changes;
+  if (candidate.engine != current.engine) {
+    changes.parameters[ThreadParameterOf(model.backend)] = absl::StrCat(candidate.engine.threads);
+  }
   if (candidate.instances != current.instances) changes.instances = candidate.instances;
   if (candidate.max_batch_size != current.max_batch_size) {
     changes.max_batch_size = candidate.max_batch_size;
@@ -149,6 +172,9 @@ ConfigChanges ChangesOf(const Candidate& current, const Candidate& candidate) {
 std::string NameOf(const Candidate& candidate) {
   std::string name =
       absl::StrCat(candidate.instances, " instance", candidate.instances == 1 ? "" : "s");
+  if (const std::string engine = NameOf(candidate.engine); !engine.empty()) {
+    absl::StrAppend(&name, " of ", engine);
+  }
   if (candidate.max_batch_size == 0) return name;
   if (!candidate.batching) return name + ", no batching";
   absl::StrAppend(&name, ", batches of ", candidate.max_batch_size);
@@ -157,6 +183,15 @@ std::string NameOf(const Candidate& candidate) {
   }
   if (candidate.max_queue_delay_us > 0) {
     absl::StrAppend(&name, ", delay ", candidate.max_queue_delay_us, " µs");
+  }
+  return name;
+}
+
+std::string NameOf(const Configuration& configuration, const std::vector<std::string>& models) {
+  if (configuration.size() == 1) return NameOf(configuration[0]);
+  std::string name;
+  for (size_t i = 0; i < configuration.size(); ++i) {
+    absl::StrAppend(&name, i == 0 ? "" : "; ", models[i], ": ", NameOf(configuration[i]));
   }
   return name;
 }

@@ -4,11 +4,13 @@
 #define NEREID_APPS_NEREID_TUNE_CANDIDATE_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "config/compiled_model.h"
 #include "config/edit_text.h"
+#include "tune/engine.h"
 
 namespace nereid {
 
@@ -18,19 +20,24 @@ struct Candidate {
   bool batching = false;                       // dynamic_batching is configured
   std::vector<int32_t> preferred_batch_sizes;  // empty: only the largest
   uint64_t max_queue_delay_us = 0;
+  Engine engine;
 
-  friend bool operator==(const Candidate& a, const Candidate& b) {
-    return a.instances == b.instances && a.max_batch_size == b.max_batch_size &&
-           a.batching == b.batching && a.preferred_batch_sizes == b.preferred_batch_sizes &&
-           a.max_queue_delay_us == b.max_queue_delay_us;
-  }
+  friend bool operator==(const Candidate&, const Candidate&) = default;
 };
+
+// A way to run what is tuned: one model, or the members of an ensemble. In the order in which these
+// are listed elsewhere.
+using Configuration = std::vector<Candidate>;
+
+// Of all models together.
+int32_t InstancesOf(const Configuration& configuration);
+uint64_t QueueDelayUsOf(const Configuration& configuration);
 
 // What may be varied.
 struct SearchSpace {
   int32_t max_instances = 1;
   std::vector<int32_t> max_batch_sizes;  // empty: only today's
-  double request_us = 0;                 // what an execution of one request takes
+  std::map<Engine, double> request_us;   // what an execution of one request takes, by the engine
 };
 
 // The model as it is configured.
@@ -39,11 +46,13 @@ Candidate CurrentOf(const CompiledModel& model);
 std::vector<Candidate> CandidatesFor(const Candidate& current, const SearchSpace& space);
 // The model as the candidate would run it. REQUIRES: the model has an instance.
 CompiledModel With(const CompiledModel& model, const Candidate& candidate);
-// What has to change in the configuration of `current`.
-ConfigChanges ChangesOf(const Candidate& current, const Candidate& candidate);
+// What has to change in the configuration of `model`.
+ConfigChanges ChangesOf(const CompiledModel& model, const Candidate& candidate);
 
 // "2 instances, batches of 8, preferred 4, delay 500 µs"
 std::string NameOf(const Candidate& candidate);
+// Of several models: "MODEL: 2 instances, no batching; MODEL: 1 instance".
+std::string NameOf(const Configuration& configuration, const std::vector<std::string>& models);
 
 }  // namespace nereid
 

@@ -46,8 +46,8 @@ size_t BestOf(const std::vector<Judged>& all, const std::vector<size_t>& left, c
   for (const size_t i : left) best = std::max(best, Score(all[i], goal));
   const auto order = [&](size_t i) {
     const bool as_good = Score(all[i], goal) >= best * (1 - kAsGood);
-    const Candidate& candidate = all[i].candidate;
-    return std::make_tuple(!as_good, candidate.instances, candidate.max_queue_delay_us,
+    const Configuration& configuration = all[i].configuration;
+    return std::make_tuple(!as_good, InstancesOf(configuration), QueueDelayUsOf(configuration),
                            all[i].best_known().p99_us);
   };
   return *absl::c_min_element(left, [&](size_t a, size_t b) { return order(a) < order(b); });
@@ -78,7 +78,7 @@ std::vector<size_t> BestDiverse(const std::vector<Judged>& all, const Goal& goal
   std::vector<size_t> others;
   std::map<int32_t, size_t> by_instances;
   for (const size_t i : Best(all, goal, all.size())) {
-    const bool few = by_instances[all[i].candidate.instances]++ < (count + 1) / 2;
+    const bool few = by_instances[InstancesOf(all[i].configuration)]++ < (count + 1) / 2;
     (few ? chosen : others).push_back(i);
   }
   chosen.insert(chosen.end(), others.begin(), others.end());

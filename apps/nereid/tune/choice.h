@@ -1,4 +1,4 @@
-// Which candidate is best for what the user wants. Plain values and pure functions.
+// Which configuration is best for what the user wants. Plain values and pure functions.
 #ifndef NEREID_APPS_NEREID_TUNE_CHOICE_H_
 #define NEREID_APPS_NEREID_TUNE_CHOICE_H_
 
@@ -34,9 +34,9 @@ struct Measurement {
   double memory_mib = 0;
 };
 
-// A candidate, and what is known of it.
+// A configuration, and what is known of it.
 struct Judged {
-  Candidate candidate;
+  Configuration configuration;
   Performance predicted;
   double predicted_memory_mib = 0;  // 0: not known
   std::optional<Measurement> measured;

@@ -9,8 +9,9 @@ using ::testing::ElementsAre;
 
 Judged Predicted(int instances, double throughput, double p99_us, uint64_t delay_us = 0) {
   Judged judged;
-  judged.candidate.instances = instances;
-  judged.candidate.max_queue_delay_us = delay_us;
+  Candidate& candidate = judged.configuration.emplace_back();
+  candidate.instances = instances;
+  candidate.max_queue_delay_us = delay_us;
   judged.predicted.throughput = throughput;
   judged.predicted.p99_us = p99_us;
   return judged;

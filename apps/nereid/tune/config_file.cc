@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "bench/measuring_process.h"
 #include "bench/tensor_file.h"
+#include "config/edit_text.h"
 
 namespace nereid {
 namespace {
@@ -36,6 +37,17 @@ absl::StatusOr<std::string> ReadConfigFile(const std::string& folder, bool to_wr
   const absl::StatusOr<std::string> text = bench::ReadWholeFile(file, kMostBytes);
   if (text.ok()) return *text;
   return absl::PermissionDeniedError(absl::StrCat("'", file, "' cannot be read"));
+}
+
+absl::StatusOr<std::vector<ConfigText>> WithConfiguration(const std::vector<ConfigText>& today,
+                                                          const std::vector<CompiledModel>& models,
+                                                          const Configuration& configuration) {
+  std::vector<ConfigText> changed = today;
+  for (size_t i = 0; i < today.size(); ++i) {
+    ASSIGN_OR_RETURN(changed[i].text, EditConfigText(today[i].path(), today[i].text,
+                                                     ChangesOf(models[i], configuration[i])));
+  }
+  return changed;
 }
 
 absl::Status ReplaceConfigFile(const std::string& folder, const std::string& text) {

@@ -29,6 +29,19 @@ double CpuUs(const bench::RowResult& row, double server_seconds) {
   return (of_server + row.client_cpu) * 1e6 / std::max(row.throughput(), 1e-3);
 }
 
+// Of a request through the steps, of which some run beside each other.
+double LongestWay(const std::vector<PipelineStep>& steps, const std::vector<double>& execution_us) {
+  std::vector<double> ends(steps.size());
+  for (size_t round = 0; round < steps.size(); ++round) {  // a step may be listed before its inputs
+    for (size_t i = 0; i < steps.size(); ++i) {
+      double begin = 0;
+      for (const size_t before : steps[i].after) begin = std::max(begin, ends[before]);
+      ends[i] = begin + execution_us[steps[i].model];
+    }
+  }
+  return *std::max_element(ends.begin(), ends.end());
+}
+
 Measurement MeasurementOf(const bench::RowResult& row) {
   Measurement measurement;
   Performance& performance = measurement.performance;
@@ -83,38 +96,79 @@ absl::StatusOr<bench::RowResult> Measuring::Row(const ProbeTarget& server, int b
                                                                          : errors.front().first));
 }
 
-absl::StatusOr<ServiceTimes> Measuring::Times(const PrivateServer& server,
-                                              const std::vector<int>& batch_sizes,
-                                              const std::vector<int>& instances) const {
-  ServiceTimes times;
-  times.processors = static_cast<int>(std::thread::hardware_concurrency());
-  const double seconds = std::max(options_.seconds * kShareOfServiceTime, 0.1);
-  for (const int size : batch_sizes) {
-    const double cpu_before = server.CpuSeconds();
-    ASSIGN_OR_RETURN(
-        const bench::RowResult row,
-        Row(server.target(), size, 1, seconds, absl::StrCat("execution of a batch of ", size)));
-    if (!row.server.has_value()) {
-      return absl::FailedPreconditionError("the server has no statistics of the model");
-    }
-    times.by_batch_us[size] = ExecutionUs(*row.server);
-    if (size != batch_sizes.front()) continue;
-    // Not the mean, to which other work of the machine may add a lot.
-    const double middle = static_cast<double>(row.latency.Percentile(0.5)) * 1e-3;
-    times.overhead_us = std::max(middle - ExecutionUs(*row.server), 0.0);
-    times.cpu_us = CpuUs(row, server.CpuSeconds() - cpu_before);
+absl::StatusOr<std::vector<bench::ModelCounts>> Measuring::Counts(
+    const ProbeTarget& server, const std::vector<std::string>& models) const {
+  bench::BenchOptions options;
+  options.target = server;
+  bench::Endpoint endpoint;
+  endpoint.address = server.Authority();
+  std::vector<bench::ModelCounts> counts;
+  for (const std::string& model : models) {
+    options.model = model;
+    ASSIGN_OR_RETURN(counts.emplace_back(), bench::ServerClient(options, endpoint).Counts());
   }
+  return counts;
+}
+
+absl::StatusOr<Measuring::Sample> Measuring::Measure(const PrivateServer& server,
+                                                     const std::vector<std::string>& models,
+                                                     int batch_size, int clients,
+                                                     const std::string& what) const {
+  const double seconds = std::max(options_.seconds * kShareOfServiceTime, 0.1);
+  Sample sample;
+  const double cpu_before = server.CpuSeconds();
+  ASSIGN_OR_RETURN(const std::vector<bench::ModelCounts> before, Counts(server.target(), models));
+  ASSIGN_OR_RETURN(sample.row, Row(server.target(), batch_size, clients, seconds, what));
+  sample.cpu_us = CpuUs(sample.row, server.CpuSeconds() - cpu_before);
+  ASSIGN_OR_RETURN(const std::vector<bench::ModelCounts> after, Counts(server.target(), models));
+  for (size_t i = 0; i < models.size(); ++i) {
+    const std::optional<bench::ServerTimes> times = bench::TimesBetween(before[i], after[i]);
+    if (!times.has_value()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the server has no statistics of the model '", models[i], "'"));
+    }
+    sample.execution_us.push_back(ExecutionUs(*times));
+  }
+  return sample;
+}
+
+absl::StatusOr<Measuring::StepTimes> Measuring::Times(const PrivateServer& server,
+                                                      const Executions& executions) const {
+  StepTimes times;
+  times.models.resize(executions.models.size());
+  times.whole.processors = static_cast<int>(std::thread::hardware_concurrency());
+  double cpu_us = 0;
+  for (const int size : executions.batch_sizes) {
+    ASSIGN_OR_RETURN(const Sample sample, Measure(server, executions.models, size, 1,
+                                                  absl::StrCat("execution of a batch of ", size)));
+    for (const PipelineStep& step : executions.steps) {
+      times.models[step.model].by_batch_us[size] = sample.execution_us[step.model];
+      times.whole.by_batch_us[size] += sample.execution_us[step.model];
+    }
+    cpu_us = sample.cpu_us;
+    if (size != executions.batch_sizes.front()) continue;
+    // Not the mean, to which other work of the machine may add a lot.
+    const double middle = static_cast<double>(sample.row.latency.Percentile(0.5)) * 1e-3;
+    times.whole.overhead_us =
+        std::max(middle - LongestWay(executions.steps, sample.execution_us), 0.0);
+    times.whole.cpu_us = cpu_us;
+  }
+  times.whole.LearnProcessors(cpu_us);
   // Full batches, which no server joins to larger ones.
-  const int full = batch_sizes.back();
-  times.slowdown[1] = 1;
-  for (const int count : instances) {
+  const int full = executions.batch_sizes.back();
+  for (ServiceTimes& of_model : times.models) {
+    of_model.slowdown[1] = 1;
+    of_model.execution_processors = times.whole.ProcessorsOfExecution();
+  }
+  for (const int count : executions.instances) {
     if (count == 1) continue;
-    ASSIGN_OR_RETURN(const bench::RowResult row,
-                     Row(server.target(), full, count, seconds,
-                         absl::StrCat(count, " executions at a time, batches of ", full)));
-    if (!row.server.has_value()) continue;
-    times.slowdown[count] =
-        std::max(1.0, ExecutionUs(*row.server) / std::max(times.by_batch_us[full], 1e-3));
+    ASSIGN_OR_RETURN(const Sample sample,
+                     Measure(server, executions.models, full, count,
+                             absl::StrCat(count, " executions at a time, batches of ", full)));
+    for (size_t i = 0; i < times.models.size(); ++i) {
+      const double alone = std::max(times.models[i].by_batch_us[full], 1e-3);
+      times.models[i].slowdown[count] = std::max(1.0, sample.execution_us[i] / alone);
+    }
   }
   return times;
 }

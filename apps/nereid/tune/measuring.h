@@ -11,7 +11,9 @@
 
 #include "bench/load_plan.h"
 #include "bench/row_result.h"
+#include "bench/server_client.h"
 #include "probe/probe_request.h"
+#include "simulation/pipeline.h"
 #include "tune/choice.h"
 #include "tune/private_server.h"
 #include "tune/service_times.h"
@@ -32,12 +34,20 @@ class Measuring {
             const MeasuringHooks& hooks)
       : options_(options), recorded_(recorded), hooks_(hooks) {}
 
-  // Of a server with the largest of `instances`, which forms batches without delay, or none.
-  // `batch_sizes` are ascending and begin with that of the load. Errors: CANCELLED; what the server
-  // or the model's inputs do not allow.
-  absl::StatusOr<ServiceTimes> Times(const PrivateServer& server,
-                                     const std::vector<int>& batch_sizes,
-                                     const std::vector<int>& instances) const;
+  // Which executions are measured.
+  struct Executions {
+    std::vector<std::string> models;  // the one that gets the load, or those of an ensemble's steps
+    std::vector<PipelineStep> steps;  // of these models
+    std::vector<int> batch_sizes;     // ascending; the first is that of the load
+    std::vector<int> instances;       // that are at work at a time; ascending
+  };
+  struct StepTimes {
+    ServiceTimes whole;                // its executions are those of all steps together
+    std::vector<ServiceTimes> models;  // without what a request takes besides
+  };
+  // Of a server with the largest of `instances` for each model, which forms batches without delay,
+  // or none. Errors: CANCELLED; what the server or the model's inputs do not allow.
+  absl::StatusOr<StepTimes> Times(const PrivateServer& server, const Executions& executions) const;
 
   // A server with a candidate's configuration under the load. A sweep is measured around
   // `predicted`, and is as good as its best row.
@@ -45,6 +55,18 @@ class Measuring {
                                           const std::string& name) const;
 
  private:
+  // What was measured with full batches and so many clients.
+  struct Sample {
+    bench::RowResult row;
+    std::vector<double> execution_us;  // by model
+    double cpu_us = 0;                 // of a request
+  };
+
+  absl::StatusOr<Sample> Measure(const PrivateServer& server,
+                                 const std::vector<std::string>& models, int batch_size,
+                                 int clients, const std::string& what) const;
+  absl::StatusOr<std::vector<bench::ModelCounts>> Counts(
+      const ProbeTarget& server, const std::vector<std::string>& models) const;
   absl::StatusOr<bench::RowResult> Row(const ProbeTarget& server, int batch_size, int clients,
                                        double seconds, const std::string& what) const;
   bench::BenchOptions OptionsFor(const ProbeTarget& server, int batch_size, double seconds) const;

@@ -1,10 +1,13 @@
 #include "tune/prediction.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "base/status_macros.h"
 #include "simulation/simulate.h"
+#include "tune/measured_machine.h"
 
 namespace nereid {
 namespace {
@@ -32,28 +35,33 @@ Performance Of(const std::vector<SimulatedRequest>& load, const SimulationResult
   return performance;
 }
 
-absl::StatusOr<Performance> Closed(const CompiledModel& model, const ServiceTimes& times,
-                                   uint32_t batch_size, int concurrency) {
+// What is simulated: a model or an ensemble.
+struct Subject {
+  double overhead_us;  // of a request
+  // A closed loop, or the arrivals that `requests` has.
+  std::function<absl::StatusOr<SimulationResult>(const std::optional<ClosedLoop>& clients,
+                                                 std::vector<SimulatedRequest>* requests)>
+      simulate;
+};
+
+absl::StatusOr<Performance> Closed(const Subject& subject, uint32_t batch_size, int concurrency) {
   const size_t clients = static_cast<size_t>(concurrency);
   SimulatedRequest request;
   request.batch_size = batch_size;
   std::vector<SimulatedRequest> load(
       std::clamp(clients * kRequestsOfClient, kLeastRequests, std::max(kMostRequests, clients)),
       request);
-  MeasuredMachine machine(times);
-  const Duration pause(static_cast<int64_t>(times.overhead_us * 1e3));
+  const Duration pause(static_cast<int64_t>(subject.overhead_us * 1e3));
   ASSIGN_OR_RETURN(const SimulationResult result,
-                   SimulateClosedLoop(model, {clients, pause}, &load, &machine));
-  Performance performance = Of(load, result, times.overhead_us);
+                   subject.simulate(ClosedLoop{clients, pause}, &load));
+  Performance performance = Of(load, result, subject.overhead_us);
   performance.concurrency = concurrency;
   return performance;
 }
 
-absl::StatusOr<Performance> Open(const CompiledModel& model, const ServiceTimes& times,
-                                 const std::vector<SimulatedRequest>& load) {
-  MeasuredMachine machine(times);
-  ASSIGN_OR_RETURN(const SimulationResult result, Simulate(model, load, &machine));
-  return Of(load, result, times.overhead_us);
+absl::StatusOr<Performance> Open(const Subject& subject, std::vector<SimulatedRequest> load) {
+  ASSIGN_OR_RETURN(const SimulationResult result, subject.simulate(std::nullopt, &load));
+  return Of(load, result, subject.overhead_us);
 }
 
 std::vector<SimulatedRequest> AtRate(const TuneLoad& load) {
@@ -67,12 +75,12 @@ std::vector<SimulatedRequest> AtRate(const TuneLoad& load) {
   return requests;
 }
 
-absl::StatusOr<Performance> Sweep(const CompiledModel& model, const ServiceTimes& times,
-                                  const TuneLoad& load, double most_p99_us) {
-  ASSIGN_OR_RETURN(Performance best, Closed(model, times, load.batch_size, 1));
+absl::StatusOr<Performance> Sweep(const Subject& subject, const TuneLoad& load,
+                                  double most_p99_us) {
+  ASSIGN_OR_RETURN(Performance best, Closed(subject, load.batch_size, 1));
   double before = best.throughput;
   for (int clients = 2; clients <= load.concurrency; clients *= 2) {
-    ASSIGN_OR_RETURN(const Performance next, Closed(model, times, load.batch_size, clients));
+    ASSIGN_OR_RETURN(const Performance next, Closed(subject, load.batch_size, clients));
     if (most_p99_us > 0 && next.p99_us > most_p99_us) break;
     if (next.throughput > best.throughput * kWorthwhile) best = next;
     // A batch may need more clients than the step before had, so one step without gain is allowed.
@@ -82,21 +90,49 @@ absl::StatusOr<Performance> Sweep(const CompiledModel& model, const ServiceTimes
   return best;
 }
 
+absl::StatusOr<Performance> Under(const Subject& subject, const TuneLoad& load,
+                                  double most_p99_us) {
+  switch (load.kind) {
+    case TuneLoad::Kind::kConcurrency:
+      return Closed(subject, load.batch_size, load.concurrency);
+    case TuneLoad::Kind::kRate:
+      return Open(subject, AtRate(load));
+    case TuneLoad::Kind::kRecording:
+      return Open(subject, load.recording);
+    case TuneLoad::Kind::kSweep:
+      break;
+  }
+  return Sweep(subject, load, most_p99_us);
+}
+
 }  // namespace
 
 absl::StatusOr<Performance> Predict(const CompiledModel& model, const ServiceTimes& times,
                                     const TuneLoad& load, double most_p99_us) {
-  switch (load.kind) {
-    case TuneLoad::Kind::kConcurrency:
-      return Closed(model, times, load.batch_size, load.concurrency);
-    case TuneLoad::Kind::kRate:
-      return Open(model, times, AtRate(load));
-    case TuneLoad::Kind::kRecording:
-      return Open(model, times, load.recording);
-    case TuneLoad::Kind::kSweep:
-      break;
-  }
-  return Sweep(model, times, load, most_p99_us);
+  const auto simulate = [&](const std::optional<ClosedLoop>& clients,
+                            std::vector<SimulatedRequest>* requests) {
+    MeasuredMachine machine(times);
+    return clients.has_value() ? SimulateClosedLoop(model, *clients, requests, &machine)
+                               : Simulate(model, *requests, &machine);
+  };
+  return Under({times.overhead_us, simulate}, load, most_p99_us);
+}
+
+absl::StatusOr<Performance> Predict(const PredictedEnsemble& ensemble, const TuneLoad& load,
+                                    double most_p99_us) {
+  const auto simulate = [&](const std::optional<ClosedLoop>& clients,
+                            std::vector<SimulatedRequest>* requests) {
+    BusyProcessors processors(ensemble.whole.processors);
+    MeasuredMachine entry(ensemble.whole, &processors);
+    std::vector<std::unique_ptr<MeasuredMachine>> machines;
+    PipelineMachines all{&entry, {}};
+    for (const ServiceTimes& times : ensemble.models) {
+      machines.push_back(std::make_unique<MeasuredMachine>(times, &processors));
+      all.models.push_back(machines.back().get());
+    }
+    return SimulatePipeline(ensemble.pipeline, all, clients, requests);
+  };
+  return Under({ensemble.whole.overhead_us, simulate}, load, most_p99_us);
 }
 
 }  // namespace nereid

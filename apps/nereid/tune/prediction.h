@@ -8,6 +8,7 @@
 
 #include "apps/loadgen/arrivals.h"
 #include "config/compiled_model.h"
+#include "simulation/pipeline.h"
 #include "simulation/workload.h"
 #include "tune/service_times.h"
 
@@ -40,10 +41,19 @@ struct Performance {
   double mean_batch = 0;  // requests of an execution
 };
 
+// An ensemble, and how long it takes.
+struct PredictedEnsemble {
+  Pipeline pipeline;
+  ServiceTimes whole;
+  std::vector<ServiceTimes> models;  // of the pipeline
+};
+
 // Of a sweep it is the largest throughput that keeps `most_p99_us`; 0: there is no limit. Errors of
 // the simulation.
 absl::StatusOr<Performance> Predict(const CompiledModel& model, const ServiceTimes& times,
                                     const TuneLoad& load, double most_p99_us);
+absl::StatusOr<Performance> Predict(const PredictedEnsemble& ensemble, const TuneLoad& load,
+                                    double most_p99_us);
 
 }  // namespace nereid
 

@@ -4,6 +4,7 @@
 
 #include "simulation/simulated_config.h"
 #include "tune/candidate.h"
+#include "tune/measured_machine.h"
 
 namespace nereid {
 namespace {
@@ -55,6 +56,29 @@ TEST(ServiceTimes, ProcessorsLimitTheThroughput) {
   ASSERT_TRUE(predicted.ok()) << predicted.status();
   EXPECT_NEAR(predicted->throughput, 2e6 / 10, 6000);
   EXPECT_NEAR(predicted->p50_us, 100 / 0.2, 30);
+}
+
+TEST(ServiceTimes, AnExecutionMayKeepSeveralProcessorsBusy) {
+  ServiceTimes times;
+  times.by_batch_us = {{1, 1000}, {4, 4000}};
+  times.cpu_us = 2100;
+  times.processors = 4;
+  times.overhead_us = 80;
+  times.LearnProcessors(8100);
+  EXPECT_DOUBLE_EQ(times.execution_processors, 2);
+  EXPECT_DOUBLE_EQ(times.RequestCpuUs(), 100);
+  EXPECT_DOUBLE_EQ(times.ExecutionCpuUs(4), 8000);
+  times.LearnProcessors(1e6);
+  EXPECT_DOUBLE_EQ(times.execution_processors, 4);
+  // The rest of a request is not told apart from short executions.
+  times.execution_processors = 0;
+  times.overhead_us = 1000;
+  times.LearnProcessors(8100);
+  EXPECT_DOUBLE_EQ(times.execution_processors, 0);
+  times.overhead_us = 1;
+  times.by_batch_us[4] = 1900;
+  times.LearnProcessors(8100);
+  EXPECT_DOUBLE_EQ(times.execution_processors, 0);
 }
 
 TEST(MeasuredMachine, RequestsWaitForTheProcessors) {
@@ -117,6 +141,50 @@ TEST(Predict, AnOpenLoopAndARecording) {
   const auto recorded = Predict(WithInstances(1), TenMs(), load, 0);
   EXPECT_NEAR(recorded->p99_us, 20'000, 1);
   EXPECT_NEAR(recorded->throughput, 100, 0.01);
+}
+
+// Two models of 10 ms each, one after the other.
+PredictedEnsemble Chain(int first, int second) {
+  PredictedEnsemble ensemble;
+  ensemble.pipeline.models = {WithInstances(first), WithInstances(second)};
+  ensemble.pipeline.steps = {{0, {}}, {1, {0}}};
+  ensemble.whole.by_batch_us = {{1, 20'000}};
+  ensemble.whole.overhead_us = 1000;
+  ensemble.models = {TenMs(), TenMs()};
+  return ensemble;
+}
+
+TEST(Predict, AnEnsemble) {
+  TuneLoad load;
+  load.kind = TuneLoad::Kind::kConcurrency;
+  load.concurrency = 1;
+  const auto alone = Predict(Chain(1, 1), load, 0);
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_NEAR(alone->p50_us, 21'000, 1);
+  load.concurrency = 8;
+  EXPECT_NEAR(Predict(Chain(1, 4), load, 0)->throughput, 100, 2);
+  EXPECT_NEAR(Predict(Chain(4, 1), load, 0)->throughput, 100, 2);
+  EXPECT_NEAR(Predict(Chain(2, 2), load, 0)->throughput, 200, 4);
+  load.kind = TuneLoad::Kind::kRate;
+  load.rate = 50;
+  EXPECT_NEAR(Predict(Chain(1, 1), load, 0)->throughput, 50, 5);
+}
+
+TEST(Predict, ModelsOfAnEnsembleShareTheProcessors) {
+  TuneLoad load;
+  load.kind = TuneLoad::Kind::kConcurrency;
+  load.concurrency = 8;
+  PredictedEnsemble ensemble = Chain(8, 8);
+  for (ServiceTimes& times : ensemble.models) times.slowdown = {{1, 1}, {2, 1}, {4, 2}};
+  // Eight executions at a time, four times as slow.
+  EXPECT_NEAR(Predict(ensemble, load, 0)->p50_us, 81'000, 2000);
+  ensemble.whole.cpu_us = 25'000;
+  ensemble.whole.processors = 1;
+  for (ServiceTimes& times : ensemble.models) {
+    times.slowdown = {{1, 1}};
+    times.execution_processors = 1;
+  }
+  EXPECT_NEAR(Predict(ensemble, load, 0)->throughput, 40, 1);
 }
 
 // A batch of n takes 5 ms + n * 5 ms.

@@ -1,5 +1,6 @@
 #include "tune/private_server.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -67,29 +68,41 @@ std::string LoadErrorOf(const std::string& log) {
 }
 
 absl::StatusOr<std::unique_ptr<PrivateServer>> PrivateServer::Start(
-    const PrivateModel& model, const std::string& config,
+    const PrivateModel& model, const std::vector<ConfigText>& configs,
     const std::function<bool()>& interrupted) {
   ASSIGN_OR_RETURN(std::unique_ptr<TempDirectory> folder, TempDirectory::Make());
   std::unique_ptr<PrivateServer> server(new PrivateServer(std::move(folder)));
-  RETURN_IF_ERROR(server->WriteFiles(model, config));
+  RETURN_IF_ERROR(server->WriteFiles(model, configs));
   RETURN_IF_ERROR(server->Launch(model));
   RETURN_IF_ERROR(server->AwaitPort(model, interrupted));
   return server;
 }
 
-absl::Status PrivateServer::WriteFiles(const PrivateModel& model, const std::string& config) {
+absl::Status PrivateServer::WriteFiles(const PrivateModel& model,
+                                       const std::vector<ConfigText>& configs) {
+  const auto is_changed = [&configs](const std::string& name) {
+    return absl::c_any_of(configs, [&](const ConfigText& config) { return config.model == name; });
+  };
   std::error_code error;
-  const fs::path copy = fs::path(repository()) / model.name;
-  fs::create_directories(copy, error);
-  for (const std::string& other : model.load_models) {
+  fs::create_directories(repository(), error);
+  std::vector<std::string> links = model.load_models;
+  links.push_back(model.name);
+  for (const std::string& name : links) {
     if (error) break;
-    fs::create_directory_symlink(fs::absolute(model.repository + "/" + other),
-                                 fs::path(repository()) / other, error);
+    if (is_changed(name)) continue;
+    fs::create_directory_symlink(fs::absolute(model.repository + "/" + name),
+                                 fs::path(repository()) / name, error);
   }
-  if (error) return absl::InternalError(absl::StrCat("no private folder: ", error.message()));
-  RETURN_IF_ERROR(LinkModelFiles(fs::absolute(model.folder()).string(), copy.string()));
-  if (config.empty()) return absl::OkStatus();
-  return bench::WriteReport((copy / "config.pbtxt").string(), config);
+  for (const ConfigText& config : configs) {
+    const fs::path copy = fs::path(repository()) / config.model;
+    if (!error) fs::create_directory(copy, error);
+    if (error) break;
+    RETURN_IF_ERROR(LinkModelFiles(fs::absolute(config.folder).string(), copy.string()));
+    if (config.text.empty()) continue;
+    RETURN_IF_ERROR(bench::WriteReport((copy / "config.pbtxt").string(), config.text));
+  }
+  if (!error) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("no private folder: ", error.message()));
 }
 
 absl::Status PrivateServer::Launch(const PrivateModel& model) {

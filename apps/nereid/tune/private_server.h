@@ -1,6 +1,6 @@
 // PrivateServer: a server of one model for measurements, a child process that ends with this one.
-// It serves a copy of the model's folder, in which the configuration is another one; the model's
-// other files are links. Used by one thread.
+// It serves copies of the folders of the models that are tuned, in which the configuration is
+// another one; other files are links. Used by one thread.
 #ifndef NEREID_APPS_NEREID_TUNE_PRIVATE_SERVER_H_
 #define NEREID_APPS_NEREID_TUNE_PRIVATE_SERVER_H_
 
@@ -14,6 +14,7 @@
 #include "apps/child_process/child_process.h"
 #include "filesystem/temp_directory.h"
 #include "probe/probe_request.h"
+#include "tune/config_file.h"
 
 namespace nereid {
 
@@ -24,17 +25,15 @@ struct PrivateModel {
   std::string name;                      // of the model, and of its folder
   std::vector<std::string> load_models;  // others of the repository that it needs
   std::vector<std::string> options;      // of the server
-
-  std::string folder() const { return repository + "/" + name; }
 };
 
 class PrivateServer {
  public:
-  // Serves `model` with the configuration `config` (config.pbtxt; empty: without the file). Blocks
-  // until the model is loaded. FAILED_PRECONDITION in the server's words if it does not load,
-  // CANCELLED if `interrupted` says so meanwhile.
+  // Serves `model` with these configurations, which are its own or those of its steps. Blocks until
+  // the model is loaded. FAILED_PRECONDITION in the server's words if it does not load, CANCELLED
+  // if `interrupted` says so meanwhile.
   static absl::StatusOr<std::unique_ptr<PrivateServer>> Start(
-      const PrivateModel& model, const std::string& config,
+      const PrivateModel& model, const std::vector<ConfigText>& configs,
       const std::function<bool()>& interrupted);
   // Ends the server in good order, and by force if that takes too long.
   ~PrivateServer();
@@ -49,7 +48,7 @@ class PrivateServer {
  private:
   explicit PrivateServer(std::unique_ptr<TempDirectory> folder) : folder_(std::move(folder)) {}
 
-  absl::Status WriteFiles(const PrivateModel& model, const std::string& config);
+  absl::Status WriteFiles(const PrivateModel& model, const std::vector<ConfigText>& configs);
   absl::Status Launch(const PrivateModel& model);
   // Until the server has printed its port.
   absl::Status AwaitPort(const PrivateModel& model, const std::function<bool()>& interrupted);

@@ -8,6 +8,9 @@
 namespace nereid {
 namespace {
 
+// So many times as long as the rest of a request, an execution can be told apart from it.
+constexpr double kLongExecution = 5;
+
 double OnLine(const std::map<int, double>& points, int x, double otherwise) {
   if (points.empty()) return otherwise;
   if (points.size() == 1) return points.begin()->second;
@@ -32,15 +35,29 @@ double ServiceTimes::MemoryMib(int instances) const {
   return std::max(OnLine(memory_mib, instances, 0), 0.0);
 }
 
-double ServiceTimes::RequestCpuUs() const {
-  if (by_batch_us.empty()) return 0;
-  return std::max(cpu_us - by_batch_us.begin()->second, 0.0);
+void ServiceTimes::LearnProcessors(double largest_cpu_us) {
+  if (by_batch_us.empty()) return;
+  const double smallest = by_batch_us.begin()->second;
+  const double largest = by_batch_us.rbegin()->second;
+  if (largest < 2 * smallest || largest < kLongExecution * overhead_us) return;
+  execution_processors = std::clamp((largest_cpu_us - cpu_us) / (largest - smallest), 0.0,
+                                    static_cast<double>(std::max(processors, 1)));
 }
 
 // Executions that take longer than the processor time of the whole request wait for something else.
-double ServiceTimes::ExecutionCpuUs(int units) const {
+double ServiceTimes::ProcessorsOfExecution() const {
+  if (execution_processors > 0) return execution_processors;
   if (by_batch_us.empty() || by_batch_us.begin()->second <= 0) return 0;
-  return std::min(1.0, cpu_us / by_batch_us.begin()->second) * BatchUs(units);
+  return std::min(1.0, cpu_us / by_batch_us.begin()->second);
+}
+
+double ServiceTimes::RequestCpuUs() const {
+  if (by_batch_us.empty()) return 0;
+  return std::max(cpu_us - ProcessorsOfExecution() * by_batch_us.begin()->second, 0.0);
+}
+
+double ServiceTimes::ExecutionCpuUs(int units) const {
+  return ProcessorsOfExecution() * BatchUs(units);
 }
 
 double ServiceTimes::MostThroughput(double requests, int batch_size) const {
@@ -48,30 +65,6 @@ double ServiceTimes::MostThroughput(double requests, int batch_size) const {
   const double of_request_us = RequestCpuUs() + ExecutionCpuUs(units) / requests;
   if (of_request_us <= 0 || processors <= 0) return std::numeric_limits<double>::infinity();
   return processors * 1e6 / of_request_us;
-}
-
-void MeasuredMachine::Work(uint64_t now_ns, double cpu_us) {
-  if (times_.processors <= 0) return;
-  const double work_ns = cpu_us * 1e3 / times_.processors;
-  worked_off_ns_ = std::max(worked_off_ns_, now_ns) + static_cast<uint64_t>(work_ns);
-}
-
-uint64_t MeasuredMachine::QueuesAt(uint64_t now_ns) {
-  const uint64_t at = std::max(now_ns, worked_off_ns_);
-  Work(now_ns, times_.RequestCpuUs());
-  return at;
-}
-
-Duration MeasuredMachine::BusyWith(const SimulatedBatch& batch) {
-  if (busy_until_ns_.size() <= batch.instance) busy_until_ns_.resize(batch.instance + 1);
-  const auto others = std::count_if(busy_until_ns_.begin(), busy_until_ns_.end(),
-                                    [&](uint64_t until) { return until > batch.pulled_ns; });
-  const double us =
-      times_.BatchUs(static_cast<int>(batch.units)) * times_.Slowdown(static_cast<int>(others) + 1);
-  const auto busy = static_cast<uint64_t>(us * 1e3);
-  busy_until_ns_[batch.instance] = batch.pulled_ns + busy;
-  Work(batch.pulled_ns, times_.ExecutionCpuUs(static_cast<int>(batch.units)));
-  return Duration(static_cast<int64_t>(busy));
 }
 
 }  // namespace nereid

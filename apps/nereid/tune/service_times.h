@@ -1,13 +1,9 @@
-// How long a model's executions take on this machine: measured values, and the machine of a
-// simulation that takes as long. A plain value; the machine is thread-compatible.
+// How long a model's executions take on this machine, as measured. A plain value.
 #ifndef NEREID_APPS_NEREID_TUNE_SERVICE_TIMES_H_
 #define NEREID_APPS_NEREID_TUNE_SERVICE_TIMES_H_
 
 #include <cstdint>
 #include <map>
-#include <vector>
-
-#include "simulation/workload.h"
 
 namespace nereid {
 
@@ -23,6 +19,8 @@ struct ServiceTimes {
   // client's; and how many processors there are. 0: not known.
   double cpu_us = 0;
   int processors = 0;
+  // Processors that an execution keeps busy. 0: one, as far as `cpu_us` has the time for it.
+  double execution_processors = 0;
   // MiB of the server's processes, by the number of instances.
   std::map<int, double> memory_mib;
 
@@ -31,6 +29,10 @@ struct ServiceTimes {
   // Likewise; at least 1.
   double Slowdown(int busy) const;
   double MemoryMib(int instances) const;
+  // Learns `execution_processors` from the processor time of a request with the largest measured
+  // batch, if executions are long enough beside the rest of a request to tell.
+  void LearnProcessors(double largest_cpu_us);
+  double ProcessorsOfExecution() const;
   // Microseconds of processor time of a request beside its execution, and of an execution; 0: not
   // known.
   double RequestCpuUs() const;
@@ -38,25 +40,6 @@ struct ServiceTimes {
   // How many requests of `batch_size` the processors can serve in a second if `requests` of them
   // share an execution; infinite if the processor time is not known.
   double MostThroughput(double requests, int batch_size) const;
-};
-
-class MeasuredMachine final : public MachineModel {
- public:
-  // `times` outlives this. REQUIRES: it has a time of some batch.
-  explicit MeasuredMachine(const ServiceTimes& times) : times_(times) {}
-
-  // Requests wait for the processors, which have to do what came before. Executions take as long as
-  // measured.
-  uint64_t QueuesAt(uint64_t now_ns) override;
-  Duration BusyWith(const SimulatedBatch& batch) override;
-
- private:
-  // Gives the processors something to do.
-  void Work(uint64_t now_ns, double cpu_us);
-
-  const ServiceTimes& times_;
-  std::vector<uint64_t> busy_until_ns_;  // by instance
-  uint64_t worked_off_ns_ = 0;           // when all processors will have done what they have
 };
 
 }  // namespace nereid

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "bench/live_line.h"
 #include "bench/measuring_process.h"
-#include "config/edit_text.h"
+#include "simulation/pipeline.h"
 #include "simulation/simulated_config.h"
 #include "tune/config_file.h"
 #include "tune/text_diff.h"
@@ -41,36 +41,69 @@ absl::StatusOr<PrivateModel> ModelOf(const TuneOptions& options) {
   return model;
 }
 
-// An ensemble's private copy would lack the models of its steps, so it is refused before.
-absl::Status RefuseEnsemble(const PrivateModel& model) {
-  const absl::StatusOr<CompiledModel> config = ModelFromFolder(model.name, model.folder());
-  if (!config.ok() || config->ensemble.steps.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the model '", model.name,
-                   "' is an ensemble, which has no instances; tune the models of its steps"));
+// The models whose configurations are varied: the model itself, or those of an ensemble's steps.
+std::vector<std::string> ModelsToTune(const PrivateModel& model, bool* ensemble) {
+  const std::string folder = absl::StrCat(model.repository, "/", model.name);
+  const absl::StatusOr<CompiledModel> config = ModelFromFolder(model.name, folder);
+  *ensemble = config.ok() && !config->ensemble.steps.empty();
+  if (*ensemble) return ModelsOfSteps(config->ensemble);
+  return {model.name};
+}
+
+absl::StatusOr<std::vector<ConfigText>> ReadConfigs(const PrivateModel& model,
+                                                    const std::vector<std::string>& names,
+                                                    bool to_write) {
+  std::vector<ConfigText> configs;
+  for (const std::string& name : names) {
+    ConfigText& config = configs.emplace_back();
+    config.model = name;
+    config.folder = absl::StrCat(model.repository, "/", name);
+    ASSIGN_OR_RETURN(config.text, ReadConfigFile(config.folder, to_write));
+  }
+  return configs;
 }
 
 absl::StatusOr<TuneResult> RunTuning(const TuneOptions& options, const PrivateModel& model,
-                                     const std::string& config, std::ostream& err) {
+                                     const std::vector<ConfigText>& today, bool ensemble,
+                                     std::ostream& err) {
   bench::LiveLine line(err);
   MeasuringHooks hooks;
   hooks.interrupted = [] { return bench::Interrupted(); };
   hooks.progress = [&line](const std::string& text) { line.Show(text); };
-  return Tuning(options, model, config, hooks).Run();
+  return Tuning(options, model, today, ensemble, hooks).Run();
+}
+
+// What changes, file by file.
+std::string DiffOf(const std::vector<ConfigText>& today, const std::vector<ConfigText>& changed) {
+  std::string text;
+  for (size_t i = 0; i < today.size(); ++i) {
+    const std::string diff = TextDiff(today[i].text, changed[i].text);
+    if (diff.empty()) continue;
+    absl::StrAppend(&text, text.empty() ? "" : "\n", today[i].path(), ":\n", diff);
+  }
+  return text;
+}
+
+absl::Status Write(const std::vector<ConfigText>& today, const std::vector<ConfigText>& changed) {
+  for (size_t i = 0; i < today.size(); ++i) {
+    if (today[i].text == changed[i].text) continue;
+    RETURN_IF_ERROR(ReplaceConfigFile(changed[i].folder, changed[i].text));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Tune(const TuneOptions& options, std::ostream& out, std::ostream& err) {
   ASSIGN_OR_RETURN(const PrivateModel model, ModelOf(options));
-  ASSIGN_OR_RETURN(const std::string config, ReadConfigFile(model.folder(), options.apply));
-  RETURN_IF_ERROR(RefuseEnsemble(model));
-  ASSIGN_OR_RETURN(const TuneResult result, RunTuning(options, model, config, err));
-  const ConfigChanges changes =
-      ChangesOf(result.all[0].candidate, result.all[result.chosen].candidate);
-  ASSIGN_OR_RETURN(const std::string changed,
-                   EditConfigText(model.folder() + "/config.pbtxt", config, changes));
-  const std::string diff = TextDiff(config, changed);
+  bool ensemble = false;
+  ASSIGN_OR_RETURN(const std::vector<ConfigText> today,
+                   ReadConfigs(model, ModelsToTune(model, &ensemble), options.apply));
+  ASSIGN_OR_RETURN(const TuneResult result, RunTuning(options, model, today, ensemble, err));
+  ASSIGN_OR_RETURN(
+      const std::vector<ConfigText> changed,
+      WithConfiguration(today, result.compiled, result.all[result.chosen].configuration));
+  const std::string diff = DiffOf(today, changed);
   out << TuneText(options, result);
-  if (!diff.empty()) out << "\n" << model.folder() << "/config.pbtxt:\n" << diff;
+  if (!diff.empty()) out << "\n" << diff;
   RETURN_IF_ERROR(bench::WriteReport(
       options.html_file, options.html_file.empty() ? "" : TuneHtml(options, result, diff)));
   if (diff.empty()) return absl::OkStatus();
@@ -78,8 +111,10 @@ absl::Status Tune(const TuneOptions& options, std::ostream& out, std::ostream& e
     out << "\nNothing is changed; --apply writes it.\n";
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(ReplaceConfigFile(model.folder(), changed));
-  out << "\nWritten. A server that serves the model has to load it again.\n";
+  RETURN_IF_ERROR(Write(today, changed));
+  out << "\nWritten. A server that serves "
+      << (ensemble ? "these models has to load them again.\n"
+                   : "the model has to load it again.\n");
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// `nereid tune`: finds the best instance count and batching of a model.
+// `nereid tune`: finds the best instance count, batching and threads of a model, or of the models
+// of an ensemble.
 #ifndef NEREID_APPS_NEREID_TUNE_TUNE_COMMAND_H_
 #define NEREID_APPS_NEREID_TUNE_TUNE_COMMAND_H_
 
@@ -11,12 +12,13 @@ namespace nereid {
 inline constexpr char kTuneUsage[] =
     "Usage: nereid tune MODEL --model-repository=DIR [options]\n"
     "\n"
-    "Finds the number of instances, the preferred batch sizes and the queue delay with which a\n"
-    "model serves best on this machine: measures how long executions take, judges many\n"
-    "configurations in a simulation of the scheduler, and measures the best ones. For that it\n"
-    "starts private servers, one at a time, with copies of the model's folder; a running server\n"
-    "is not touched. Prints the evidence and the change of config.pbtxt, and changes nothing\n"
-    "without --apply. Ctrl-C ends early.\n"
+    "Finds the number of instances, the preferred batch sizes, the queue delay and the threads\n"
+    "with which a model serves best on this machine: measures how long executions take, judges\n"
+    "many configurations in a simulation of the scheduler, and measures the best ones. If MODEL\n"
+    "is an ensemble, the models of its steps are varied together. For that it starts private\n"
+    "servers, one at a time, with copies of the models' folders; a running server is not\n"
+    "touched. Prints the evidence and the change of config.pbtxt, and changes nothing without\n"
+    "--apply. Ctrl-C ends early.\n"
     "\n"
     "  --model-repository=DIR   the folder with the model's folder\n"
     "  --objective=KIND         throughput (the largest), latency (the lowest p99) or memory (the\n"
@@ -33,6 +35,8 @@ inline constexpr char kTuneUsage[] =
     "  --max-instances=N        try up to N instances; default: twice the processors, at most 8\n"
     "  --max-batch-sizes=N,N    largest batches to try; default: today's alone. Requests with\n"
     "                           larger batches than that are refused\n"
+    "  --threads=N,N            threads of an execution to try, where the backend has a parameter\n"
+    "                           for them; default: today's, and 1, 2, 4, ... up to the processors\n"
     "  --shape=NAME:DIM,DIM     shape of an input that may have any\n"
     "  --input=NAME:FILE        this input from a .npy file, or the bytes of its tensor\n"
     "  --seconds=S              length of a measurement: 2\n"

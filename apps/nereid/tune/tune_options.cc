@@ -15,6 +15,7 @@ namespace {
 constexpr int kMostInstances = 64;
 constexpr int kUsualInstances = 8;
 constexpr int kMostBatch = 4096;
+constexpr int kMostThreads = 1024;
 constexpr int kUsualClients = 64;
 constexpr int kMostClients = 1024;
 constexpr double kMostRate = 1e6;
@@ -56,6 +57,7 @@ std::vector<bench::Option> OptionsOf(TuneOptions* o, Values* v) {
       {"max-instances", "VALUE", Whole("--max-instances", &o->max_instances, 1, kMostInstances)},
       {"max-batch-sizes", "VALUE",
        bench::List("--max-batch-sizes", &o->max_batch_sizes, {1, kMostBatch, true})},
+      {"threads", "VALUE", bench::List("--threads", &o->threads, {1, kMostThreads, true})},
       {"concurrency", "VALUE", Whole("--concurrency", &v->concurrency, 1, kMostClients)},
       {"max-concurrency", "VALUE",
        Whole("--max-concurrency", &v->max_concurrency, 1, kMostClients)},

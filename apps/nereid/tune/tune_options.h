@@ -23,6 +23,7 @@ struct TuneOptions {
   std::string recording;  // a file
   int max_instances = 0;  // 0: twice the processors, at most 8
   std::vector<int> max_batch_sizes;
+  std::vector<int> threads;  // to try; empty: the usual ones
   bench::InputOptions inputs;
   double seconds = 2;  // of a measurement
   int measure = 5;

@@ -30,9 +30,9 @@ TEST(ParseTuneOptions, TheUsualOnes) {
 }
 
 TEST(ParseTuneOptions, GoalAndLoad) {
-  const auto options =
-      Parse({"--p99-ms=20", "--objective=latency", "--rate=300", "--batch-size=2",
-             "--max-batch-sizes=4,8", "--memory-mb=500", "--backend-config=a,b=c"});
+  const auto options = Parse({"--p99-ms=20", "--objective=latency", "--rate=300", "--batch-size=2",
+                              "--max-batch-sizes=4,8", "--threads=1,2", "--memory-mb=500",
+                              "--backend-config=a,b=c"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->goal.p99_us, 20'000);
   EXPECT_EQ(options->goal.memory_mib, 500);
@@ -40,6 +40,7 @@ TEST(ParseTuneOptions, GoalAndLoad) {
   EXPECT_EQ(options->load.kind, TuneLoad::Kind::kRate);
   EXPECT_EQ(options->load.batch_size, 2u);
   EXPECT_THAT(options->max_batch_sizes, ElementsAre(4, 8));
+  EXPECT_THAT(options->threads, ElementsAre(1, 2));
   EXPECT_THAT(options->server_options, ElementsAre("--backend-config=a,b=c"));
   EXPECT_EQ(Parse({"--concurrency=3"})->load.concurrency, 3);
   EXPECT_EQ(Parse({"--max-concurrency=3"})->load.kind, TuneLoad::Kind::kSweep);

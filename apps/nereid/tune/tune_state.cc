@@ -15,7 +15,7 @@ namespace nereid {
 namespace {
 
 constexpr char kFirstMember[] = "nereid_tune";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 constexpr size_t kMostBytes = 16 << 20;
 
 void WriteMap(const char* name, const std::map<int, double>& values, JsonWriter* w) {
@@ -42,9 +42,10 @@ void ReadMap(const JsonValue& from, const char* name, std::map<int, double>* to)
   });
 }
 
-void WriteTimes(const ServiceTimes& times, JsonWriter* w) {
-  w->Key("times");
+void WriteTimes(const Engine& engine, const ServiceTimes& times, JsonWriter* w) {
   w->BeginObject();
+  w->Key("threads");
+  w->Int(engine.threads);
   WriteMap("by_batch_us", times.by_batch_us, w);
   WriteMap("slowdown", times.slowdown, w);
   WriteMap("memory_mib", times.memory_mib, w);
@@ -54,6 +55,8 @@ void WriteTimes(const ServiceTimes& times, JsonWriter* w) {
   w->Double(times.cpu_us);
   w->Key("processors");
   w->Int(times.processors);
+  w->Key("execution_processors");
+  w->Double(times.execution_processors);
   w->EndObject();
 }
 
@@ -67,77 +70,118 @@ ServiceTimes ReadTimes(const JsonValue& from) {
   int64_t processors = 0;
   ReadMember(from, "processors", &processors);
   times.processors = static_cast<int>(processors);
+  ReadMember(from, "execution_processors", &times.execution_processors);
   return times;
 }
 
-void WriteMeasured(const TuneState::Measured& measured, JsonWriter* w) {
-  const Candidate& candidate = measured.candidate;
-  const Performance& performance = measured.measurement.performance;
+void WriteModel(const LearnedModel& model, JsonWriter* w) {
   w->BeginObject();
-  const auto number = [w](const char* name, double value) {
-    w->Key(name);
-    w->Double(value);
-  };
-  const auto whole = [w](const char* name, int64_t value) {
-    w->Key(name);
-    w->Int(value);
-  };
-  whole("instances", candidate.instances);
-  whole("max_batch_size", candidate.max_batch_size);
+  w->Key("config");
+  w->String(model.config_json);
+  w->Key("times");
+  w->BeginArray();
+  for (const auto& [engine, times] : model.times) WriteTimes(engine, times, w);
+  w->EndArray();
+  w->EndObject();
+}
+
+LearnedModel ReadModel(const JsonValue& from) {
+  LearnedModel model;
+  ReadMember(from, "config", &model.config_json);
+  ReadEach(from, "times", [&model](const JsonValue& times) {
+    int64_t threads = 0;
+    ReadMember(times, "threads", &threads);
+    model.times[Engine{static_cast<int32_t>(threads)}] = ReadTimes(times);
+  });
+  return model;
+}
+
+void WriteWhole(const char* name, int64_t value, JsonWriter* w) {
+  w->Key(name);
+  w->Int(value);
+}
+
+template <typename T>
+void ReadWhole(const JsonValue& from, const char* name, T* to) {
+  int64_t value = 0;
+  ReadMember(from, name, &value);
+  *to = static_cast<T>(value);
+}
+
+void WriteCandidate(const Candidate& candidate, JsonWriter* w) {
+  w->BeginObject();
+  WriteWhole("instances", candidate.instances, w);
+  WriteWhole("threads", candidate.engine.threads, w);
+  WriteWhole("max_batch_size", candidate.max_batch_size, w);
   w->Key("batching");
   w->Bool(candidate.batching);
   w->Key("preferred_batch_sizes");
   w->BeginArray();
   for (const int32_t size : candidate.preferred_batch_sizes) {
     w->BeginObject();
-    whole("size", size);
+    WriteWhole("size", size, w);
     w->EndObject();
   }
   w->EndArray();
-  whole("max_queue_delay_us", static_cast<int64_t>(candidate.max_queue_delay_us));
-  whole("concurrency", performance.concurrency);
+  WriteWhole("max_queue_delay_us", static_cast<int64_t>(candidate.max_queue_delay_us), w);
+  w->EndObject();
+}
+
+Candidate ReadCandidate(const JsonValue& from) {
+  Candidate candidate;
+  ReadWhole(from, "instances", &candidate.instances);
+  ReadWhole(from, "threads", &candidate.engine.threads);
+  ReadWhole(from, "max_batch_size", &candidate.max_batch_size);
+  ReadMember(from, "batching", &candidate.batching);
+  ReadEach(from, "preferred_batch_sizes", [&candidate](const JsonValue& size) {
+    ReadWhole(size, "size", &candidate.preferred_batch_sizes.emplace_back());
+  });
+  ReadWhole(from, "max_queue_delay_us", &candidate.max_queue_delay_us);
+  return candidate;
+}
+
+void WriteMeasured(const TuneState::Measured& measured, JsonWriter* w) {
+  const Performance& performance = measured.measurement.performance;
+  const auto number = [w](const char* name, double value) {
+    w->Key(name);
+    w->Double(value);
+  };
+  w->BeginObject();
+  w->Key("models");
+  w->BeginArray();
+  for (const Candidate& candidate : measured.configuration) WriteCandidate(candidate, w);
+  w->EndArray();
+  WriteWhole("concurrency", performance.concurrency, w);
   number("throughput", performance.throughput);
   number("p50_us", performance.p50_us);
   number("p99_us", performance.p99_us);
   number("mean_batch", performance.mean_batch);
-  whole("errors", static_cast<int64_t>(measured.measurement.errors));
+  WriteWhole("errors", static_cast<int64_t>(measured.measurement.errors), w);
   number("memory_mib", measured.measurement.memory_mib);
   w->EndObject();
 }
 
 TuneState::Measured ReadMeasured(const JsonValue& from) {
   TuneState::Measured measured;
-  Candidate& candidate = measured.candidate;
   Performance& performance = measured.measurement.performance;
-  const auto whole = [&from](const char* name, auto* to) {
-    int64_t value = 0;
-    ReadMember(from, name, &value);
-    *to = static_cast<std::remove_pointer_t<decltype(to)>>(value);
-  };
-  whole("instances", &candidate.instances);
-  whole("max_batch_size", &candidate.max_batch_size);
-  ReadMember(from, "batching", &candidate.batching);
-  ReadEach(from, "preferred_batch_sizes", [&candidate](const JsonValue& size) {
-    int64_t value = 0;
-    ReadMember(size, "size", &value);
-    candidate.preferred_batch_sizes.push_back(static_cast<int32_t>(value));
+  ReadEach(from, "models", [&measured](const JsonValue& candidate) {
+    measured.configuration.push_back(ReadCandidate(candidate));
   });
-  whole("max_queue_delay_us", &candidate.max_queue_delay_us);
-  whole("concurrency", &performance.concurrency);
+  ReadWhole(from, "concurrency", &performance.concurrency);
   ReadMember(from, "throughput", &performance.throughput);
   ReadMember(from, "p50_us", &performance.p50_us);
   ReadMember(from, "p99_us", &performance.p99_us);
   ReadMember(from, "mean_batch", &performance.mean_batch);
-  whole("errors", &measured.measurement.errors);
+  ReadWhole(from, "errors", &measured.measurement.errors);
   ReadMember(from, "memory_mib", &measured.measurement.memory_mib);
   return measured;
 }
 
 }  // namespace
 
-const Measurement* TuneState::Find(const Candidate& candidate) const {
+const Measurement* TuneState::Find(const Configuration& configuration) const {
   for (const Measured& one : measured) {
-    if (one.candidate == candidate) return &one.measurement;
+    if (one.configuration == configuration) return &one.measurement;
   }
   return nullptr;
 }
@@ -150,9 +194,14 @@ std::string TuneStateJson(const TuneState& state) {
   w.Int(kVersion);
   w.Key("key");
   w.String(state.key);
-  w.Key("config");
-  w.String(state.config_json);
-  if (state.times.has_value()) WriteTimes(*state.times, &w);
+  w.Key("models");
+  w.BeginArray();
+  for (const LearnedModel& model : state.models) WriteModel(model, &w);
+  w.EndArray();
+  if (state.ensemble.has_value()) {
+    w.Key("ensemble");
+    WriteModel(*state.ensemble, &w);
+  }
   w.Key("measured");
   w.BeginArray();
   for (const TuneState::Measured& measured : state.measured) WriteMeasured(measured, &w);
@@ -171,9 +220,10 @@ absl::StatusOr<TuneState> ParseTuneState(const std::string& json) {
   }
   TuneState state;
   ReadMember(tree, "key", &state.key);
-  ReadMember(tree, "config", &state.config_json);
-  if (const JsonValue* const times = FindMember(tree, "times"); times != nullptr) {
-    state.times = ReadTimes(*times);
+  ReadEach(tree, "models",
+           [&state](const JsonValue& model) { state.models.push_back(ReadModel(model)); });
+  if (const JsonValue* const ensemble = FindMember(tree, "ensemble"); ensemble != nullptr) {
+    state.ensemble = ReadModel(*ensemble);
   }
   ReadEach(tree, "measured", [&state](const JsonValue& measured) {
     state.measured.push_back(ReadMeasured(measured));

@@ -6,6 +6,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,19 +16,26 @@
 
 namespace nereid {
 
+// What is known of a model.
+struct LearnedModel {
+  std::string config_json;  // completed by its backend
+  std::map<Engine, ServiceTimes> times;
+};
+
 struct TuneState {
   struct Measured {
-    Candidate candidate;
+    Configuration configuration;
     Measurement measurement;
   };
 
-  std::string key;          // model and options for which the values hold
-  std::string config_json;  // of the model, completed by its backend
-  std::optional<ServiceTimes> times;
+  std::string key;                   // model and options for which the values hold
+  std::vector<LearnedModel> models;  // the one that is tuned, or the members of an ensemble
+  // The ensemble; its times are sums over the steps, with Engine{}.
+  std::optional<LearnedModel> ensemble;
   std::vector<Measured> measured;
 
-  // Null if the candidate has not been measured.
-  const Measurement* Find(const Candidate& candidate) const;
+  // Null if the configuration has not been measured.
+  const Measurement* Find(const Configuration& configuration) const;
 };
 
 std::string TuneStateJson(const TuneState& state);

@@ -24,19 +24,20 @@ void Write(const std::string& file, const std::string& text) { std::ofstream(fil
 TuneState Some() {
   TuneState state;
   state.key = "model \"m\"\n";
-  state.config_json = "{\"name\":\"m\"}";
-  state.times.emplace();
-  state.times->by_batch_us = {{1, 10.5}, {8, 20}};
-  state.times->slowdown = {{1, 1}};
-  state.times->memory_mib = {{4, 100}};
-  state.times->overhead_us = 12;
-  state.times->cpu_us = 7;
-  state.times->processors = 2;
+  ServiceTimes times;
+  times.by_batch_us = {{1, 10.5}, {8, 20}};
+  times.slowdown = {{1, 1}};
+  times.memory_mib = {{4, 100}};
+  times.overhead_us = 12;
+  times.cpu_us = 7;
+  times.processors = 2;
+  times.execution_processors = 1.5;
+  state.models.push_back({"{\"name\":\"m\"}", {{Engine(), times}, {Engine{2}, times}}});
   Measurement measurement;
   measurement.performance = {4, 100.5, 1, 2, 3.5};
   measurement.errors = 2;
   measurement.memory_mib = 33;
-  state.measured.push_back({{2, 8, true, {4, 8}, 500}, measurement});
+  state.measured.push_back({{{2, 8, true, {4, 8}, 500, {2}}}, measurement});
   return state;
 }
 
@@ -44,19 +45,32 @@ TEST(TuneState, IsReadAsItWasWritten) {
   const auto read = ParseTuneState(TuneStateJson(Some()));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(TuneStateJson(*read), TuneStateJson(Some()));
-  const Measurement* const found = read->Find({2, 8, true, {4, 8}, 500});
+  const Measurement* const found = read->Find({{2, 8, true, {4, 8}, 500, {2}}});
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->errors, 2u);
-  EXPECT_EQ(read->Find({2, 8, true, {4}, 500}), nullptr);
+  EXPECT_EQ(read->Find({{2, 8, true, {4}, 500, {2}}}), nullptr);
+  EXPECT_EQ(read->Find({{2, 8, true, {4, 8}, 500}}), nullptr);
+  EXPECT_EQ(read->models[0].times.at(Engine{2}).execution_processors, 1.5);
   EXPECT_EQ(ParseTuneState("{}").status().message(),
-            "it is no state of `nereid tune` of version 1");
+            "it is no state of `nereid tune` of version 2");
+}
+
+TEST(TuneState, OfAnEnsemble) {
+  TuneState state = Some();
+  state.models.push_back(state.models[0]);
+  state.ensemble = state.models[0];
+  state.measured[0].configuration.push_back({1, 0, false, {}, 0});
+  const auto read = ParseTuneState(TuneStateJson(state));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(TuneStateJson(*read), TuneStateJson(state));
+  EXPECT_NE(read->Find({{2, 8, true, {4, 8}, 500, {2}}, {1, 0, false, {}, 0}}), nullptr);
 }
 
 TEST(TuneState, TheFileBelongsToOneModelAndItsOptions) {
   const auto folder = TempDirectory::Make();
   ASSERT_TRUE(folder.ok());
   const std::string file = (*folder)->path() + "/state";
-  EXPECT_FALSE(LoadTuneState(file, "k")->times.has_value());
+  EXPECT_TRUE(LoadTuneState(file, "k")->models.empty());
   EXPECT_EQ(LoadTuneState("", "k")->key, "k");
   ASSERT_TRUE(SaveTuneState(file, Some()).ok());
   EXPECT_EQ(TuneStateJson(*LoadTuneState(file, Some().key)), TuneStateJson(Some()));

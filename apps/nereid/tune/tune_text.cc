@@ -52,22 +52,48 @@ std::string TimesText(const ServiceTimes& times) {
       absl::StrAppend(out, value.first, ": ", form(value.second));
     });
   };
-  return absl::StrCat(
-      "An execution by its batch:  ", joined(times.by_batch_us, TimeText),
-      "\nSlower by instances at work:  ",
-      joined(times.slowdown, [](double factor) { return absl::StrFormat("%.2f", factor); }),
-      "\nA request outside its execution:  ", TimeText(times.overhead_us),
-      "\nProcessor time of a request:  ", TimeText(times.cpu_us), "\n");
+  std::string text =
+      absl::StrCat("An execution by its batch:  ", joined(times.by_batch_us, TimeText), "\n");
+  if (!times.slowdown.empty()) {
+    absl::StrAppend(
+        &text, "Slower by instances at work:  ",
+        joined(times.slowdown, [](double factor) { return absl::StrFormat("%.2f", factor); }),
+        "\n");
+  }
+  if (times.cpu_us > 0) {
+    absl::StrAppend(&text, "A request outside its execution:  ", TimeText(times.overhead_us),
+                    "\nProcessor time of a request:  ", TimeText(times.cpu_us), "\n");
+  }
+  return text;
 }
 
-bench::Cells Row(const Judged& judged, const char* mark) {
+std::string LearnedText(const TuneResult& result) {
+  std::string text;
+  for (size_t i = 0; i < result.models.size(); ++i) {
+    const Engine today = EngineOf(result.compiled[i]);
+    if (result.models.size() > 1) absl::StrAppend(&text, result.models[i], "\n");
+    const std::map<Engine, ServiceTimes>& by_engine = result.state.models[i].times;
+    for (const auto& [engine, times] : by_engine) {
+      if (engine != today) {
+        absl::StrAppend(&text, "With ", NameOf(engine), "\n");
+      } else if (by_engine.size() > 1) {
+        absl::StrAppend(&text, "As today\n");
+      }
+      absl::StrAppend(&text, TimesText(times));
+    }
+  }
+  if (!result.state.ensemble.has_value()) return text;
+  return absl::StrCat(text, "All steps\n", TimesText(result.state.ensemble->times.at(Engine())));
+}
+
+bench::Cells Row(const TuneResult& result, const Judged& judged, const char* mark) {
   const Performance& predicted = judged.predicted;
   const Performance& measured = judged.best_known();
   const auto clients = [](const Performance& performance) {
     return performance.concurrency > 0 ? absl::StrCat(performance.concurrency) : "-";
   };
   return {mark,
-          NameOf(judged.candidate),
+          NameOf(judged.configuration, result.models),
           NumberText(predicted.throughput),
           TimeText(predicted.p50_us),
           TimeText(predicted.p99_us),
@@ -75,7 +101,7 @@ bench::Cells Row(const Judged& judged, const char* mark) {
           TimeText(measured.p50_us),
           TimeText(measured.p99_us),
           clients(measured),
-          absl::StrFormat("%.2f", measured.mean_batch),
+          result.models.size() > 1 ? "-" : absl::StrFormat("%.2f", measured.mean_batch),
           absl::StrFormat("%.0f MiB", judged.measured->memory_mib),
           absl::StrCat(judged.measured->errors)};
 }
@@ -85,13 +111,13 @@ std::string Evidence(const TuneResult& result) {
                                       "measured/s", "p50", "p99", "clients", "batch", "memory",
                                       "errors"}};
   for (const size_t i : result.shown) {
-    lines.push_back(Row(result.all[i], i == result.chosen ? ">" : i == 0 ? "today" : ""));
+    lines.push_back(Row(result, result.all[i], i == result.chosen ? ">" : i == 0 ? "today" : ""));
   }
   return bench::Table(lines);
 }
 
 std::string Choice(const TuneOptions& options, const TuneResult& result) {
-  const std::string name = NameOf(result.all[result.chosen].candidate);
+  const std::string name = NameOf(result.all[result.chosen].configuration, result.models);
   std::string text = result.chosen == 0
                          ? absl::StrCat("Today's configuration is the best one: ", name, ".\n")
                          : absl::StrCat("The best one: ", name, ".\n");
@@ -137,11 +163,12 @@ std::string FrontierPlot(const TuneResult& result) {
 }
 
 std::string TuneText(const TuneOptions& options, const TuneResult& result) {
-  return absl::StrCat("Model ", options.model, " under ", LoadOf(options), ", batch size ",
-                      options.load.batch_size, "\nGoal: ", GoalOf(options.goal), "\n\n",
-                      TimesText(result.times), "\n", result.all.size(),
-                      " configurations simulated, ", result.shown.size(), " measured:\n\n",
-                      Evidence(result), "\n", FrontierPlot(result), "\n", Choice(options, result));
+  return absl::StrCat(result.state.ensemble.has_value() ? "Ensemble " : "Model ", options.model,
+                      " under ", LoadOf(options), ", batch size ", options.load.batch_size,
+                      "\nGoal: ", GoalOf(options.goal), "\n\n", LearnedText(result), "\n",
+                      result.all.size(), " configurations simulated, ", result.shown.size(),
+                      " measured:\n\n", Evidence(result), "\n", FrontierPlot(result), "\n",
+                      Choice(options, result));
 }
 
 std::string TuneHtml(const TuneOptions& options, const TuneResult& result,
@@ -155,7 +182,8 @@ std::string TuneHtml(const TuneOptions& options, const TuneResult& result,
   bench::PlotLine today{"today", {PointOf(result.all[0].best_known(), "today")}};
   plot.lines.push_back(today);
   const Judged& chosen = result.all[result.chosen];
-  plot.lines.push_back({"chosen", {PointOf(chosen.best_known(), NameOf(chosen.candidate))}});
+  plot.lines.push_back(
+      {"chosen", {PointOf(chosen.best_known(), NameOf(chosen.configuration, result.models))}});
   return absl::StrCat(bench::HtmlHead("nereid tune"),
                       "<h1>nereid tune: ", bench::HtmlEscaped(options.model), "</h1>\n<pre>",
                       bench::HtmlEscaped(TuneText(options, result)), "\n", bench::HtmlEscaped(diff),

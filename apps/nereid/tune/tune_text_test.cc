@@ -10,11 +10,16 @@ using ::testing::HasSubstr;
 // Today's configuration, and one with twice its throughput.
 TuneResult Result() {
   TuneResult result;
-  result.times.by_batch_us = {{1, 20'000}};
+  ServiceTimes times;
+  times.by_batch_us = {{1, 20'000}};
+  times.cpu_us = 30;
+  result.models = {"m"};
+  result.compiled.resize(1);
+  result.state.models.push_back({"", {{Engine(), times}}});
   result.all.resize(3);
   for (size_t i = 0; i < 3; ++i) {
     Judged& judged = result.all[i];
-    judged.candidate.instances = static_cast<int32_t>(i + 1);
+    judged.configuration.emplace_back().instances = static_cast<int32_t>(i + 1);
     judged.predicted = {2, 50.0 * static_cast<double>(i + 1), 20'000, 21'000, 1};
   }
   for (const size_t i : {0, 1}) {
@@ -44,6 +49,30 @@ TEST(TuneText, ShowsTheEvidence) {
   EXPECT_THAT(text, HasSubstr("today     1 instance         50.0  20.0 ms  21.0 ms"));
   EXPECT_THAT(text, HasSubstr("    >    2 instances          100"));
   EXPECT_THAT(text, HasSubstr("The best one: 2 instances.\n"));
+}
+
+TEST(TuneText, TimesOfThreads) {
+  TuneResult result = Result();
+  result.state.models[0].times[Engine{1}].by_batch_us = {{1, 40'000}};
+  EXPECT_THAT(TuneText(Options(), result),
+              HasSubstr("As today\nAn execution by its batch:  1: 20.0 ms\n"
+                        "A request outside its execution:  0 µs\n"
+                        "Processor time of a request:  30.0 µs\n"
+                        "With 1 thread\nAn execution by its batch:  1: 40.0 ms\n"));
+}
+
+TEST(TuneText, AnEnsemble) {
+  TuneResult result = Result();
+  result.models = {"a", "b"};
+  result.compiled.resize(2);
+  result.state.models.push_back(result.state.models[0]);
+  result.state.ensemble.emplace().times[Engine()].by_batch_us = {{1, 40'000}};
+  for (Judged& judged : result.all) judged.configuration.push_back({3, 0, false, {}, 0});
+  const std::string text = TuneText(Options(), result);
+  EXPECT_THAT(text, HasSubstr("Ensemble <m> under closed loops"));
+  EXPECT_THAT(text, HasSubstr("b\nAn execution by its batch:  1: 20.0 ms\n"));
+  EXPECT_THAT(text, HasSubstr("All steps\nAn execution by its batch:  1: 40.0 ms\n"));
+  EXPECT_THAT(text, HasSubstr("The best one: a: 2 instances; b: 3 instances.\n"));
 }
 
 TEST(TuneText, NamesTheObjective) {
