@@ -31,6 +31,14 @@ std::vector<int> Ascending(std::vector<int> numbers) {
   return numbers;
 }
 
+// The first, the last and every second one between them.
+std::vector<int> EverySecond(const std::vector<int>& numbers) {
+  std::vector<int> some;
+  for (size_t i = 0; i < numbers.size(); i += 2) some.push_back(numbers[i]);
+  some.push_back(numbers.back());
+  return Ascending(std::move(some));
+}
+
 }  // namespace
 
 absl::Status Learning::ReadConfigs(bool ensemble, TuneState* state) const {
@@ -101,8 +109,10 @@ absl::StatusOr<ServiceTimes> Learning::ModelTimes(const CompiledModel& model,
                                                   const Engine& engine) const {
   ASSIGN_OR_RETURN(std::unique_ptr<PrivateServer> server,
                    Start({model}, options_.max_instances, &engine));
+  std::vector<int> sizes = BatchSizes(model);
+  if (engine != EngineOf(model)) sizes = EverySecond(sizes);
   const Measuring::Executions executions = {
-      {options_.model}, {PipelineStep()}, BatchSizes(model), InstanceCounts()};
+      {options_.model}, {PipelineStep()}, std::move(sizes), InstanceCounts()};
   ASSIGN_OR_RETURN(Measuring::StepTimes measured, measuring_.Times(*server, executions));
   ServiceTimes times = std::move(measured.whole);
   times.slowdown = std::move(measured.models[0].slowdown);

@@ -31,7 +31,8 @@ class Learning {
   // FAILED_PRECONDITION in the server's words if they do not load.
   absl::Status ReadConfigs(bool ensemble, TuneState* state) const;
 
-  // How long executions of the model take with an engine.
+  // How long executions of the model take with an engine; with another one than today's, every
+  // second size of batches is enough.
   absl::StatusOr<ServiceTimes> ModelTimes(const CompiledModel& model, const Engine& engine) const;
 
   // Likewise of an ensemble and its models, whose times are added to `state`.
