@@ -96,8 +96,11 @@ def search(subject: Subject, repository: Path, seconds: float, measure: int | No
 def name_of_model(row: Row) -> str:
     count, threads = row["instances"], row["threads"]
     name = f"{count} instance{'' if count == 1 else 's'}"
+    engine = [row["backend"]] if row["backend"] else []
     if threads:
-        name += f" of {threads} thread{'' if threads == 1 else 's'}"
+        engine.append(f"{threads} thread{'' if threads == 1 else 's'}")
+    if engine:
+        name += " of " + " with ".join(engine)
     if row["max_batch_size"] == 0:
         return name
     if not row["batching"]:

@@ -241,6 +241,11 @@ absl::StatusOr<std::string> EditConfigText(const std::string& path, absl::string
   if (changes.preferred_batch_sizes.has_value() || changes.max_queue_delay_us.has_value()) {
     EditBatching(config, tree, changes, &editor);
   }
+  if (changes.backend.has_value() && config.backend() != *changes.backend) {
+    editor.Set(tree, Field(config, "backend"), editor.whole(),
+               absl::StrCat("backend: \"", absl::CEscape(*changes.backend), "\""));
+    editor.Set(tree, Field(config, "platform"), editor.whole(), "");
+  }
   for (const auto& [key, value] : changes.parameters) {
     EditParameter(config, tree, key, value, &editor);
   }

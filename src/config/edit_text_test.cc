@@ -116,6 +116,17 @@ parameters {
             "parameters { key: 't' value { string_value: \"2\" } }");
 }
 
+TEST(EditConfigText, ABackendReplacesThePlatform) {
+  ConfigChanges changes;
+  changes.backend = "openvino";
+  EXPECT_EQ(Edited("backend: 'onnxruntime'  # fast\nname: 'm'\n", changes),
+            "backend: \"openvino\"  # fast\nname: 'm'\n");
+  EXPECT_EQ(Edited("name: 'm'\nplatform: \"onnxruntime_onnx\"\n", changes),
+            "name: 'm'\nbackend: \"openvino\"\n");
+  EXPECT_EQ(Edited("", changes), "backend: \"openvino\"\n");
+  EXPECT_EQ(Edited("backend: 'openvino'", changes), "backend: 'openvino'");
+}
+
 TEST(EditConfigText, SaysWhatItCannotDo) {
   EXPECT_THAT(
       EditConfigText("c", "instance_group [ { }, { } ]", {2, {}, {}, {}}).status().message(),

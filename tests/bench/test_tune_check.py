@@ -17,6 +17,7 @@ def model(instances: int, **more: Any) -> dict[str, Any]:
     return {
         "instances": instances,
         "threads": 0,
+        "backend": "",
         "max_batch_size": 0,
         "batching": False,
         "preferred_batch_sizes": [],
@@ -45,6 +46,8 @@ def test_names_are_those_of_the_command() -> None:
     )
     name = "2 instances of 1 thread, batches of 4, preferred 2 4, delay 50 µs"
     assert tune.name_of_model(full) == name
+    other = model(1, threads=2, backend="openvino")
+    assert tune.name_of_model(other) == "1 instance of openvino with 2 threads"
     assert tune.name_of({"models": [model(1), full]}, ("a", "b")) == f"a: 1 instance; b: {name}"
 
 

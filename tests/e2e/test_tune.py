@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -140,17 +141,22 @@ def test_the_least_memory_that_suffices(
     assert tune(temporary, *options)[0] == 2
 
 
-def test_threads_of_the_backend(
-    model_repository: ModelRepository, temporary: Path, tmp_path: Path
-) -> None:
-    before = 'backend: "onnxruntime"\ninstance_group [ { count: 1 kind: KIND_CPU } ]\n'
-    folder = model_repository.add("net", before)
+def add_network(models: ModelRepository, config: str) -> Path:
+    folder = models.add("net", config)
     save_model(
         folder,
         [helper.make_node("Identity", ["I"], ["O"])],
         [("I", FLOAT, [4])],
         [("O", FLOAT, [4])],
     )
+    return folder
+
+
+def test_threads_of_the_backend(
+    model_repository: ModelRepository, temporary: Path, tmp_path: Path
+) -> None:
+    before = 'backend: "onnxruntime"\ninstance_group [ { count: 1 kind: KIND_CPU } ]\n'
+    folder = add_network(model_repository, before)
     file = tmp_path / "state"
     options = (
         "net",
@@ -163,8 +169,8 @@ def test_threads_of_the_backend(
     )
     code, out, err = tune(temporary, *options)
     assert (code, err) == (0, "")
-    assert "As today\nAn execution by its batch:" in out
-    assert "With 1 thread\nAn execution by its batch:" in out
+    assert "As today:\nAn execution by its batch:" in out
+    assert "1 thread:\nAn execution by its batch:" in out
     # As if the thread had made the difference.
     known = state(file)
     for row in known["measured"]:
@@ -184,6 +190,56 @@ def test_threads_of_the_backend(
         "nereid tune: --threads has no meaning: the backend 'identity' has no parameter for its "
         "threads\n",
     )
+
+
+def test_another_backend_that_reads_the_file(
+    model_repository: ModelRepository, temporary: Path, tmp_path: Path
+) -> None:
+    """ONNX Runtime under the other name stands for OpenVINO."""
+    backends = tmp_path / "backends"
+    staged = server_binary().parents[1] / "backends" / "onnxruntime"
+    for name in ("onnxruntime", "openvino"):
+        (backends / name).mkdir(parents=True)
+        for file in staged.glob("lib*"):
+            target = file.name.replace("libtriton_onnxruntime", f"libtriton_{name}")
+            shutil.copy(file, backends / name / target)
+    before = 'platform: "onnxruntime_onnx"\ninstance_group [ { count: 1 kind: KIND_CPU } ]\n'
+    folder = add_network(model_repository, before)
+    file = tmp_path / "state"
+    options = (
+        "net",
+        f"--model-repository={model_repository.root}",
+        f"--backend-directory={backends}",
+        "--concurrency=1",
+        "--max-instances=1",
+        "--threads=1",
+        "--seconds=0.1",
+        f"--state={file}",
+    )
+    code, out, err = tune(temporary, *options)
+    assert (code, err) == (0, "")
+    assert "openvino:\nAn execution by its batch:" in out
+    known = state(file)
+    for row in known["measured"]:
+        (model,) = row["models"]
+        row["throughput"] = 9000.0 if model["backend"] and model["threads"] else 1000.0
+    file.write_text(json.dumps(known))
+    code, out, err = tune(temporary, *options, "--apply")
+    assert (code, err) == (0, "")
+    assert "The best one: 1 instance of openvino with 1 thread.\nAnother backend may give" in out
+    written = (folder / "config.pbtxt").read_text()
+    assert 'backend: "openvino"\n' in written
+    assert 'parameters { key: "INFERENCE_NUM_THREADS" value { string_value: "1" } }\n' in written
+    assert "platform" not in written
+    # A library that does not load is left out.
+    (folder / "config.pbtxt").write_text(before)
+    (backends / "openvino" / "libtriton_openvino.so").write_text("no library")
+    code, out, err = tune(temporary, *options[:-1])
+    assert (code, err) == (0, "")
+    assert "Left out: openvino: the private server of 'net' does not start: " in out
+    code, out, err = tune(temporary, *options[:-1], "--same-backend")
+    assert (code, err) == (0, "")
+    assert "openvino" not in out
 
 
 def test_the_models_of_an_ensemble_together(

@@ -173,7 +173,8 @@ TEST_F(MeasuredNodeFile, WhatIsWrong) {
   state.models[0].times[Engine()].by_batch_us[1] = -1;
   EXPECT_THAT(Read(state).status().message(), HasSubstr("no measured times"));
   state.models[0].times = {{Engine{4}, Node().times}};
-  EXPECT_THAT(Read(state).status().message(), HasSubstr("no times for the threads"));
+  EXPECT_THAT(Read(state).status().message(),
+              HasSubstr("no times for the backend and the threads"));
   state.models[0].times.clear();
   EXPECT_THAT(Read(state).status().message(), HasSubstr("no measured times"));
   state = State();

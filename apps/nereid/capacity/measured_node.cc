@@ -61,7 +61,7 @@ absl::StatusOr<MeasuredNode> ReadMeasuredNode(const CapacityOptions& options) {
         absl::StrCat("it is of the model '", measured->name, "', not of '", options.model, "'"));
   }
   MeasuredNode node;
-  node.model = *std::move(measured);
+  node.model = *measured;
   if (!options.config_file.empty()) {
     absl::StatusOr<CompiledModel> other = ModelFromFolder(
         options.model, std::filesystem::absolute(options.config_file).parent_path().string());
@@ -72,9 +72,10 @@ absl::StatusOr<MeasuredNode> ReadMeasuredNode(const CapacityOptions& options) {
     node.model = *std::move(other);
   }
   node.candidate = CurrentOf(node.model);
+  if (node.model.backend != measured->backend) node.candidate.engine.backend = node.model.backend;
   const auto times = state->models[0].times.find(node.candidate.engine);
   if (times == state->models[0].times.end()) {
-    return wrong("it has no times for the threads of this configuration");
+    return wrong("it has no times for the backend and the threads of this configuration");
   }
   if (!ArePossible(times->second)) return wrong(kNoTimes);
   node.times = times->second;

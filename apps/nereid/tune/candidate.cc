@@ -72,6 +72,17 @@ void AddBatching(Candidate candidate, const std::vector<uint64_t>& delays, Colle
   }
 }
 
+ConfigChanges EngineChanges(const CompiledModel& model, const Engine& engine) {
+  ConfigChanges changes;
+  if (engine == EngineOf(model)) return changes;
+  if (!engine.backend.empty()) changes.backend = engine.backend;
+  if (engine.threads > 0) {
+    const std::string parameter = ThreadParameterOf(changes.backend.value_or(model.backend));
+    changes.parameters[parameter] = absl::StrCat(engine.threads);
+  }
+  return changes;
+}
+
 }  // namespace
 
 int32_t InstancesOf(const Configuration& configuration) {
@@ -138,18 +149,15 @@ CompiledModel With(const CompiledModel& model, const Candidate& candidate) {
     with.batching.preferred_batch_sizes = {candidate.max_batch_size};
   }
   with.batching.max_queue_delay = std::chrono::microseconds(candidate.max_queue_delay_us);
-  if (candidate.engine != EngineOf(model)) {
-    with.parameters[ThreadParameterOf(model.backend)] = absl::StrCat(candidate.engine.threads);
-  }
+  const ConfigChanges changes = EngineChanges(model, candidate.engine);
+  with.backend = changes.backend.value_or(model.backend);
+  for (const auto& [key, value] : changes.parameters) with.parameters[key] = value;
   return with;
 }
 
 ConfigChanges ChangesOf(const CompiledModel& model, const Candidate& candidate) {
   const Candidate current = CurrentOf(model);
-  ConfigChanges changes;
-  if (candidate.engine != current.engine) {
-    changes.parameters[ThreadParameterOf(model.backend)] = absl::StrCat(candidate.engine.threads);
-  }
+  ConfigChanges changes = EngineChanges(model, candidate.engine);
   if (candidate.instances != current.instances) changes.instances = candidate.instances;
   if (candidate.max_batch_size != current.max_batch_size) {
     changes.max_batch_size = candidate.max_batch_size;

@@ -90,6 +90,12 @@ TEST(CandidatesFor, EachEngineWithItsOwnDelays) {
   EXPECT_THAT(ChangesOf(model, threads).parameters,
               ElementsAre(testing::Pair("intra_op_thread_count", "2")));
   EXPECT_TRUE(ChangesOf(model, current).parameters.empty());
+  const Candidate moved{1, 2, true, {}, 0, {1, "openvino"}};
+  EXPECT_EQ(NameOf(moved), "1 instance of openvino with 1 thread, batches of 2");
+  EXPECT_EQ(ChangesOf(model, moved).backend, "openvino");
+  EXPECT_THAT(ChangesOf(model, moved).parameters,
+              ElementsAre(testing::Pair("INFERENCE_NUM_THREADS", "1")));
+  EXPECT_EQ(With(model, moved).backend, "openvino");
 }
 
 TEST(With, RunsAsTheCandidateSays) {

@@ -25,6 +25,7 @@ struct PrivateModel {
   std::string name;                      // of the model, and of its folder
   std::vector<std::string> load_models;  // others of the repository that it needs
   std::vector<std::string> options;      // of the server
+  std::string backend_directory;         // as the server has it
 };
 
 class PrivateServer {

@@ -49,6 +49,10 @@ absl::Status CheckTunable(const CompiledModel& model) {
 
 absl::Status CheckOptionsFor(const CompiledModel& served, const TuneOptions& options) {
   if (!served.ensemble.steps.empty()) {
+    if (options.same_backend) {
+      return absl::InvalidArgumentError(
+          "--same-backend has no meaning for an ensemble, whose models keep their backends");
+    }
     if (!options.max_batch_sizes.empty()) {
       return absl::InvalidArgumentError(
           "--max-batch-sizes has no meaning for an ensemble, whose models keep theirs");

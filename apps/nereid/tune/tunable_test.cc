@@ -65,6 +65,9 @@ TEST(CheckOptionsFor, Ensembles) {
   EXPECT_TRUE(CheckOptionsFor(ensemble, options).ok());
   options.threads = {1};
   EXPECT_THAT(Wrong(ensemble, options), HasSubstr("tune the threads of its models one by one"));
+  options.same_backend = true;
+  EXPECT_THAT(Wrong(ensemble, options), HasSubstr("--same-backend has no meaning"));
+  options.same_backend = false;
   options.max_batch_sizes = {2};
   EXPECT_THAT(Wrong(ensemble, options), HasSubstr("--max-batch-sizes has no meaning for an"));
 }

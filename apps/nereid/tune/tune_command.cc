@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "base/installation.h"
 #include "base/status_macros.h"
 #include "bench/live_line.h"
 #include "bench/measuring_process.h"
@@ -34,6 +35,9 @@ absl::StatusOr<PrivateModel> ModelOf(const TuneOptions& options) {
   model.name = options.model;
   model.load_models = options.load_models;
   model.options = options.server_options;
+  model.backend_directory = options.backend_directory.empty()
+                                ? InstalledFolder(model.program, "backends").string()
+                                : options.backend_directory;
   if (model.name.find('/') != std::string::npos) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", model.name, "' is no name of a model: it has a slash"));

@@ -37,6 +37,7 @@ inline constexpr char kTuneUsage[] =
     "                           larger batches than that are refused\n"
     "  --threads=N,N            threads of an execution to try, where the backend has a parameter\n"
     "                           for them; default: today's, and 1, 2, 4, ... up to the processors\n"
+    "  --same-backend           do not try other installed backends that read the model's file\n"
     "  --shape=NAME:DIM,DIM     shape of an input that may have any\n"
     "  --input=NAME:FILE        this input from a .npy file, or the bytes of its tensor\n"
     "  --seconds=S              length of a measurement: 2\n"

@@ -58,6 +58,7 @@ std::vector<bench::Option> OptionsOf(TuneOptions* o, Values* v) {
       {"max-batch-sizes", "VALUE",
        bench::List("--max-batch-sizes", &o->max_batch_sizes, {1, kMostBatch, true})},
       {"threads", "VALUE", bench::List("--threads", &o->threads, {1, kMostThreads, true})},
+      {"same-backend", "", bench::Flag(&o->same_backend)},
       {"concurrency", "VALUE", Whole("--concurrency", &v->concurrency, 1, kMostClients)},
       {"max-concurrency", "VALUE",
        Whole("--max-concurrency", &v->max_concurrency, 1, kMostClients)},
@@ -77,7 +78,11 @@ std::vector<bench::Option> OptionsOf(TuneOptions* o, Values* v) {
          o->load_models.emplace_back(text);
          return absl::OkStatus();
        }},
-      {"backend-directory", "VALUE", Passed("--backend-directory", &o->server_options)},
+      {"backend-directory", "VALUE",
+       [o](absl::string_view text) {
+         o->backend_directory = std::string(text);
+         return Passed("--backend-directory", &o->server_options)(text);
+       }},
       {"backend-config", "VALUE", Passed("--backend-config", &o->server_options)},
   };
 }

@@ -24,6 +24,7 @@ struct TuneOptions {
   int max_instances = 0;  // 0: twice the processors, at most 8
   std::vector<int> max_batch_sizes;
   std::vector<int> threads;  // to try; empty: the usual ones
+  bool same_backend = false;
   bench::InputOptions inputs;
   double seconds = 2;  // of a measurement
   int measure = 5;
@@ -31,6 +32,7 @@ struct TuneOptions {
   bool apply = false;
   std::vector<std::string> load_models;
   std::vector<std::string> server_options;
+  std::string backend_directory;  // one of these; empty: the server's default
 };
 
 // `args`: the arguments after "tune". INVALID_ARGUMENT with one sentence that names the option.

@@ -32,7 +32,7 @@ TEST(ParseTuneOptions, TheUsualOnes) {
 TEST(ParseTuneOptions, GoalAndLoad) {
   const auto options = Parse({"--p99-ms=20", "--objective=latency", "--rate=300", "--batch-size=2",
                               "--max-batch-sizes=4,8", "--threads=1,2", "--memory-mb=500",
-                              "--backend-config=a,b=c"});
+                              "--backend-config=a,b=c", "--same-backend", "--backend-directory=d"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->goal.p99_us, 20'000);
   EXPECT_EQ(options->goal.memory_mib, 500);
@@ -41,7 +41,11 @@ TEST(ParseTuneOptions, GoalAndLoad) {
   EXPECT_EQ(options->load.batch_size, 2u);
   EXPECT_THAT(options->max_batch_sizes, ElementsAre(4, 8));
   EXPECT_THAT(options->threads, ElementsAre(1, 2));
-  EXPECT_THAT(options->server_options, ElementsAre("--backend-config=a,b=c"));
+  EXPECT_THAT(options->server_options,
+              ElementsAre("--backend-config=a,b=c", "--backend-directory=d"));
+  EXPECT_EQ(options->backend_directory, "d");
+  EXPECT_TRUE(options->same_backend);
+  EXPECT_FALSE(Parse({})->same_backend);
   EXPECT_EQ(Parse({"--concurrency=3"})->load.concurrency, 3);
   EXPECT_EQ(Parse({"--max-concurrency=3"})->load.kind, TuneLoad::Kind::kSweep);
   EXPECT_EQ(Parse({"--recording=f"})->load.kind, TuneLoad::Kind::kRecording);

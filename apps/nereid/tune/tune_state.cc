@@ -18,6 +18,32 @@ constexpr char kFirstMember[] = "nereid_tune";
 constexpr int64_t kVersion = 2;
 constexpr size_t kMostBytes = 16 << 20;
 
+void WriteWhole(const char* name, int64_t value, JsonWriter* w) {
+  w->Key(name);
+  w->Int(value);
+}
+
+template <typename T>
+void ReadWhole(const JsonValue& from, const char* name, T* to) {
+  int64_t value = 0;
+  ReadMember(from, name, &value);
+  *to = static_cast<T>(value);
+}
+
+// Members of the object that it belongs to.
+void WriteEngine(const Engine& engine, JsonWriter* w) {
+  WriteWhole("threads", engine.threads, w);
+  w->Key("backend");
+  w->String(engine.backend);
+}
+
+Engine ReadEngine(const JsonValue& from) {
+  Engine engine;
+  ReadWhole(from, "threads", &engine.threads);
+  ReadMember(from, "backend", &engine.backend);
+  return engine;
+}
+
 void WriteMap(const char* name, const std::map<int, double>& values, JsonWriter* w) {
   w->Key(name);
   w->BeginArray();
@@ -44,8 +70,7 @@ void ReadMap(const JsonValue& from, const char* name, std::map<int, double>* to)
 
 void WriteTimes(const Engine& engine, const ServiceTimes& times, JsonWriter* w) {
   w->BeginObject();
-  w->Key("threads");
-  w->Int(engine.threads);
+  WriteEngine(engine, w);
   WriteMap("by_batch_us", times.by_batch_us, w);
   WriteMap("slowdown", times.slowdown, w);
   WriteMap("memory_mib", times.memory_mib, w);
@@ -88,30 +113,15 @@ void WriteModel(const LearnedModel& model, JsonWriter* w) {
 LearnedModel ReadModel(const JsonValue& from) {
   LearnedModel model;
   ReadMember(from, "config", &model.config_json);
-  ReadEach(from, "times", [&model](const JsonValue& times) {
-    int64_t threads = 0;
-    ReadMember(times, "threads", &threads);
-    model.times[Engine{static_cast<int32_t>(threads)}] = ReadTimes(times);
-  });
+  ReadEach(from, "times",
+           [&model](const JsonValue& times) { model.times[ReadEngine(times)] = ReadTimes(times); });
   return model;
-}
-
-void WriteWhole(const char* name, int64_t value, JsonWriter* w) {
-  w->Key(name);
-  w->Int(value);
-}
-
-template <typename T>
-void ReadWhole(const JsonValue& from, const char* name, T* to) {
-  int64_t value = 0;
-  ReadMember(from, name, &value);
-  *to = static_cast<T>(value);
 }
 
 void WriteCandidate(const Candidate& candidate, JsonWriter* w) {
   w->BeginObject();
   WriteWhole("instances", candidate.instances, w);
-  WriteWhole("threads", candidate.engine.threads, w);
+  WriteEngine(candidate.engine, w);
   WriteWhole("max_batch_size", candidate.max_batch_size, w);
   w->Key("batching");
   w->Bool(candidate.batching);
@@ -130,7 +140,7 @@ void WriteCandidate(const Candidate& candidate, JsonWriter* w) {
 Candidate ReadCandidate(const JsonValue& from) {
   Candidate candidate;
   ReadWhole(from, "instances", &candidate.instances);
-  ReadWhole(from, "threads", &candidate.engine.threads);
+  candidate.engine = ReadEngine(from);
   ReadWhole(from, "max_batch_size", &candidate.max_batch_size);
   ReadMember(from, "batching", &candidate.batching);
   ReadEach(from, "preferred_batch_sizes", [&candidate](const JsonValue& size) {

@@ -32,7 +32,7 @@ TuneState Some() {
   times.cpu_us = 7;
   times.processors = 2;
   times.execution_processors = 1.5;
-  state.models.push_back({"{\"name\":\"m\"}", {{Engine(), times}, {Engine{2}, times}}});
+  state.models.push_back({"{\"name\":\"m\"}", {{Engine(), times}, {Engine{2, "openvino"}, times}}});
   Measurement measurement;
   measurement.performance = {4, 100.5, 1, 2, 3.5};
   measurement.errors = 2;
@@ -50,7 +50,7 @@ TEST(TuneState, IsReadAsItWasWritten) {
   EXPECT_EQ(found->errors, 2u);
   EXPECT_EQ(read->Find({{2, 8, true, {4}, 500, {2}}}), nullptr);
   EXPECT_EQ(read->Find({{2, 8, true, {4, 8}, 500}}), nullptr);
-  EXPECT_EQ(read->models[0].times.at(Engine{2}).execution_processors, 1.5);
+  EXPECT_EQ(read->models[0].times.at(Engine{2, "openvino"}).execution_processors, 1.5);
   EXPECT_EQ(ParseTuneState("{}").status().message(),
             "it is no state of `nereid tune` of version 2");
 }

@@ -71,19 +71,25 @@ std::string LearnedText(const TuneResult& result) {
   std::string text;
   for (size_t i = 0; i < result.models.size(); ++i) {
     const Engine today = EngineOf(result.compiled[i]);
-    if (result.models.size() > 1) absl::StrAppend(&text, result.models[i], "\n");
+    if (result.models.size() > 1) absl::StrAppend(&text, result.models[i], ":\n");
     const std::map<Engine, ServiceTimes>& by_engine = result.state.models[i].times;
     for (const auto& [engine, times] : by_engine) {
-      if (engine != today) {
-        absl::StrAppend(&text, "With ", NameOf(engine), "\n");
-      } else if (by_engine.size() > 1) {
-        absl::StrAppend(&text, "As today\n");
+      if (by_engine.size() > 1) {
+        absl::StrAppend(&text, engine == today ? "As today" : NameOf(engine), ":\n");
       }
       absl::StrAppend(&text, TimesText(times));
     }
   }
   if (!result.state.ensemble.has_value()) return text;
-  return absl::StrCat(text, "All steps\n", TimesText(result.state.ensemble->times.at(Engine())));
+  return absl::StrCat(text, "All steps:\n", TimesText(result.state.ensemble->times.at(Engine())));
+}
+
+std::string Notes(const TuneResult& result) {
+  std::string text;
+  for (const auto& [engine, why] : result.left_out) {
+    absl::StrAppend(&text, "Left out: ", NameOf(engine), ": ", why, "\n");
+  }
+  return text;
 }
 
 bench::Cells Row(const TuneResult& result, const Judged& judged, const char* mark) {
@@ -121,6 +127,12 @@ std::string Choice(const TuneOptions& options, const TuneResult& result) {
   std::string text = result.chosen == 0
                          ? absl::StrCat("Today's configuration is the best one: ", name, ".\n")
                          : absl::StrCat("The best one: ", name, ".\n");
+  for (const Candidate& candidate : result.all[result.chosen].configuration) {
+    if (candidate.engine.backend.empty()) continue;
+    absl::StrAppend(&text,
+                    "Another backend may give slightly different answers; compare them "
+                    "first, or use --same-backend.\n");
+  }
   if (!result.keeps_goal) {
     absl::StrAppend(&text, "None that was measured keeps the goal (", GoalOf(options.goal),
                     "); this one comes nearest.\n");
@@ -165,8 +177,8 @@ std::string FrontierPlot(const TuneResult& result) {
 std::string TuneText(const TuneOptions& options, const TuneResult& result) {
   return absl::StrCat(result.state.ensemble.has_value() ? "Ensemble " : "Model ", options.model,
                       " under ", LoadOf(options), ", batch size ", options.load.batch_size,
-                      "\nGoal: ", GoalOf(options.goal), "\n\n", LearnedText(result), "\n",
-                      result.all.size(), " configurations simulated, ", result.shown.size(),
+                      "\nGoal: ", GoalOf(options.goal), "\n\n", LearnedText(result), Notes(result),
+                      "\n", result.all.size(), " configurations simulated, ", result.shown.size(),
                       " measured:\n\n", Evidence(result), "\n", FrontierPlot(result), "\n",
                       Choice(options, result));
 }

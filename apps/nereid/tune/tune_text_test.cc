@@ -55,10 +55,19 @@ TEST(TuneText, TimesOfThreads) {
   TuneResult result = Result();
   result.state.models[0].times[Engine{1}].by_batch_us = {{1, 40'000}};
   EXPECT_THAT(TuneText(Options(), result),
-              HasSubstr("As today\nAn execution by its batch:  1: 20.0 ms\n"
+              HasSubstr("As today:\nAn execution by its batch:  1: 20.0 ms\n"
                         "A request outside its execution:  0 µs\n"
                         "Processor time of a request:  30.0 µs\n"
-                        "With 1 thread\nAn execution by its batch:  1: 40.0 ms\n"));
+                        "1 thread:\nAn execution by its batch:  1: 40.0 ms\n"));
+}
+
+TEST(TuneText, AnotherBackend) {
+  TuneResult result = Result();
+  result.left_out[Engine{1, "openvino"}] = "too large";
+  result.all[1].configuration[0].engine.backend = "openvino";
+  const std::string text = TuneText(Options(), result);
+  EXPECT_THAT(text, HasSubstr("Left out: openvino with 1 thread: too large\n"));
+  EXPECT_THAT(text, HasSubstr("The best one: 2 instances of openvino.\nAnother backend may give"));
 }
 
 TEST(TuneText, AnEnsemble) {
@@ -70,8 +79,8 @@ TEST(TuneText, AnEnsemble) {
   for (Judged& judged : result.all) judged.configuration.push_back({3, 0, false, {}, 0});
   const std::string text = TuneText(Options(), result);
   EXPECT_THAT(text, HasSubstr("Ensemble <m> under closed loops"));
-  EXPECT_THAT(text, HasSubstr("b\nAn execution by its batch:  1: 20.0 ms\n"));
-  EXPECT_THAT(text, HasSubstr("All steps\nAn execution by its batch:  1: 40.0 ms\n"));
+  EXPECT_THAT(text, HasSubstr("b:\nAn execution by its batch:  1: 20.0 ms\n"));
+  EXPECT_THAT(text, HasSubstr("All steps:\nAn execution by its batch:  1: 40.0 ms\n"));
   EXPECT_THAT(text, HasSubstr("The best one: a: 2 instances; b: 3 instances.\n"));
 }
 

@@ -11,7 +11,6 @@
 #include "base/status_macros.h"
 #include "replay/recorded_load.h"
 #include "simulation/simulated_config.h"
-#include "tune/learning.h"
 #include "tune/search.h"
 #include "tune/tunable.h"
 
@@ -24,13 +23,14 @@ std::string Tuning::Key() const {
   for (const ConfigText& config : today_) {
     absl::StrAppend(&key, config.model, "\n", config.text, "\n");
   }
-  absl::StrAppend(
-      &key, static_cast<int>(load.kind), " ", load.concurrency, " ", load.rate, " ",
-      static_cast<int>(load.arrivals), " ", load.batch_size, " ", options_.recording, " ",
-      options_.max_instances, " ", options_.seconds, " ", options_.goal.p99_us, " ",
-      options_.goal.needs_memory(), " ", static_cast<int>(options_.goal.objective), " ",
-      absl::StrJoin(options_.max_batch_sizes, ","), " ", absl::StrJoin(options_.threads, ","), " ",
-      absl::StrJoin(options_.server_options, " "), " ", absl::StrJoin(options_.load_models, " "));
+  absl::StrAppend(&key, static_cast<int>(load.kind), " ", load.concurrency, " ", load.rate, " ",
+                  static_cast<int>(load.arrivals), " ", load.batch_size, " ", options_.recording,
+                  " ", options_.max_instances, " ", options_.seconds, " ", options_.goal.p99_us,
+                  " ", options_.goal.needs_memory(), " ", static_cast<int>(options_.goal.objective),
+                  " ", absl::StrJoin(options_.max_batch_sizes, ","), " ",
+                  absl::StrJoin(options_.threads, ","), " ", options_.same_backend, " ",
+                  absl::StrJoin(options_.server_options, " "), " ",
+                  absl::StrJoin(options_.load_models, " "));
   for (const auto& [name, file] : options_.inputs.files)
     absl::StrAppend(&key, " ", name, ":", file);
   for (const auto& [name, shape] : options_.inputs.shapes) {
@@ -72,6 +72,7 @@ absl::StatusOr<TuneResult> Tuning::Run() {
   result.models = names_;
   result.compiled = models_;
   result.state = std::move(state_);
+  result.left_out = std::move(left_out_);
   return result;
 }
 
@@ -94,10 +95,25 @@ absl::Status Tuning::Learn(const Measuring& measuring) {
     RETURN_IF_ERROR(learning.AddEnsembleTimes(*ensemble_, models_, &state_));
     return SaveTuneState(options_.state_file, state_);
   }
+  return LearnEngines(learning);
+}
+
+absl::Status Tuning::LearnEngines(const Learning& learning) {
+  const CompiledModel& model = models_[0];
   const auto processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for (const Engine& engine : EnginesFor(models_[0], processors, options_.threads)) {
+  std::vector<std::string> others;
+  if (!options_.same_backend) {
+    others = OtherBackendsFor(model, InstalledBackends(served_.backend_directory));
+  }
+  for (const Engine& engine : EnginesFor(model, processors, options_.threads, others)) {
     if (state_.models[0].times.contains(engine)) continue;
-    ASSIGN_OR_RETURN(state_.models[0].times[engine], learning.ModelTimes(models_[0], engine));
+    absl::StatusOr<ServiceTimes> times = learning.ModelTimes(model, engine);
+    if (absl::IsFailedPrecondition(times.status()) && !engine.backend.empty()) {
+      left_out_[engine] = std::string(times.status().message());
+      continue;
+    }
+    RETURN_IF_ERROR(times.status());
+    state_.models[0].times[engine] = *std::move(times);
     RETURN_IF_ERROR(SaveTuneState(options_.state_file, state_));
   }
   return absl::OkStatus();

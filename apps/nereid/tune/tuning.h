@@ -7,6 +7,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "config/compiled_model.h"
 #include "tune/choice.h"
 #include "tune/config_file.h"
+#include "tune/learning.h"
 #include "tune/measuring.h"
 #include "tune/private_server.h"
 #include "tune/tune_options.h"
@@ -23,11 +25,12 @@
 namespace nereid {
 
 struct TuneResult {
-  std::vector<std::string> models;      // that are tuned; the other vectors have their order
-  std::vector<CompiledModel> compiled;  // as they are configured today
-  TuneState state;                      // what was learned
-  std::vector<Judged> all;              // today's configuration first
-  std::vector<size_t> shown;            // those that were measured, today's first
+  std::vector<std::string> models;         // that are tuned; the other vectors have their order
+  std::vector<CompiledModel> compiled;     // as they are configured today
+  TuneState state;                         // what was learned
+  std::vector<Judged> all;                 // today's configuration first
+  std::vector<size_t> shown;               // those that were measured, today's first
+  std::map<Engine, std::string> left_out;  // why these cannot serve the model
   size_t chosen = 0;
   bool keeps_goal = false;  // what was chosen
 };
@@ -50,6 +53,7 @@ class Tuning {
   absl::Status ReadLoad();
   // The models and their times, from the state or measured.
   absl::Status Learn(const Measuring& measuring);
+  absl::Status LearnEngines(const Learning& learning);
   // Fills `models_` and `ensemble_` from the state. FAILED_PRECONDITION and INVALID_ARGUMENT if
   // they are not tuned, or not with these options.
   absl::Status TakeConfigs();
@@ -69,6 +73,7 @@ class Tuning {
   std::vector<std::string> names_;     // of the models that are tuned
   std::vector<CompiledModel> models_;  // likewise
   std::optional<CompiledModel> ensemble_;
+  std::map<Engine, std::string> left_out_;
 };
 
 }  // namespace nereid
