@@ -155,6 +155,18 @@ TEST(PlotTest, AnEmptyOneIsNothing) {
               testing::AllOf(HasSubstr("&lt;t&gt;"), HasSubstr("a&amp;b"), HasSubstr("M")));
 }
 
+TEST(PlotTest, LabelsStayInThePicture) {
+  const std::string plot =
+      SvgPlot({"t", "x", "y", {{"line", {{1, 2, "low"}, {9, 2, "high"}}}}, {}});
+  EXPECT_THAT(plot, HasSubstr("text-anchor=\"end\">high</text>"));
+  EXPECT_THAT(plot, testing::Not(HasSubstr("text-anchor=\"end\">low</text>")));
+}
+
+TEST(PlotTest, DotsAreNotJoined) {
+  const std::string plot = SvgPlot({"t", "x", "y", {{"dots", {{1, 2, ""}, {9, 2, ""}}, true}}, {}});
+  EXPECT_THAT(plot, testing::AllOf(HasSubstr("<circle class=\"mark0\""), HasSubstr("d=\"\"")));
+}
+
 RowResult Row(int concurrency) {
   RowResult row;
   row.concurrency = concurrency;

@@ -90,12 +90,20 @@ std::string LineSvg(const PlotLine& line, size_t number, const Axes& axes) {
   for (const PlotPoint& point : line.points) {
     const double x = axes.X(point.x);
     const double y = axes.Y(point.y);
-    absl::StrAppendFormat(&path, "%s%.1f %.1f", path.empty() ? "M" : "L", x, y);
+    if (line.dots) {
+      absl::StrAppendFormat(&marks, "<circle class=\"mark%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"2\"/>",
+                            colour, x, y);
+    } else {
+      absl::StrAppendFormat(&path, "%s%.1f %.1f", path.empty() ? "M" : "L", x, y);
+    }
     if (point.label.empty()) continue;
+    // Long labels have more space towards the middle.
+    const bool right = x > kWidth / 2;
     absl::StrAppendFormat(&marks,
                           "<circle class=\"mark%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>"
-                          "<text x=\"%.1f\" y=\"%.1f\">%s</text>",
-                          colour, x, y, x + 6, y - 6, HtmlEscaped(point.label));
+                          "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>",
+                          colour, x, y, right ? x - 6 : x + 6, y - 6,
+                          right ? " text-anchor=\"end\"" : "", HtmlEscaped(point.label));
   }
   return absl::StrFormat("<path class=\"line%d\" d=\"%s\"/>%s", colour, path, marks);
 }

@@ -18,6 +18,7 @@ struct PlotPoint {
 struct PlotLine {
   std::string name;  // in the legend
   std::vector<PlotPoint> points;
+  bool dots = false;  // points by themselves, not joined
 };
 
 struct Plot {

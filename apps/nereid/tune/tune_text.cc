@@ -185,14 +185,19 @@ std::string TuneText(const TuneOptions& options, const TuneResult& result) {
 
 std::string TuneHtml(const TuneOptions& options, const TuneResult& result,
                      const std::string& diff) {
-  bench::Plot plot{"p99 against throughput", "infer/s", "ms", {}, {}};
-  bench::PlotLine& frontier = plot.lines.emplace_back();
-  frontier.name = "best of all, as far as known";
+  bench::Plot plot{"p99 against throughput", "infer/s", "p99, ms", {}, {}};
+  bench::PlotLine predicted{"predicted", {}, /*dots=*/true};
+  bench::PlotLine measured{"measured", {}, /*dots=*/true};
+  bench::PlotLine frontier{"best of all, as far as known", {}};
+  for (const Judged& judged : result.all) predicted.points.push_back(PointOf(judged.predicted, ""));
+  for (const size_t i : result.shown) {
+    measured.points.push_back(PointOf(result.all[i].best_known(), ""));
+  }
   for (const size_t i : Frontier(result.all)) {
     frontier.points.push_back(PointOf(result.all[i].best_known(), ""));
   }
-  bench::PlotLine today{"today", {PointOf(result.all[0].best_known(), "today")}};
-  plot.lines.push_back(today);
+  plot.lines = {predicted, measured, frontier};
+  plot.lines.push_back({"today", {PointOf(result.all[0].best_known(), "today")}});
   const Judged& chosen = result.all[result.chosen];
   plot.lines.push_back(
       {"chosen", {PointOf(chosen.best_known(), NameOf(chosen.configuration, result.models))}});
