@@ -8,8 +8,9 @@ delay. For each: how much of the best configuration's throughput the choice reac
 and how much more than with that configuration. Writes tune-DATE-HOST.md into build/bench-results, with --write
 into bench/results. Exit status 1: a limit is missed. Needs build/stage; `make tune-check`.
 
-The exhaustive search is `nereid tune` that measures every configuration, each on a server of its own. Its time is
-that of the measurements: what the same command takes when it knows all results is subtracted. Then the three best,
+The exhaustive search is `nereid tune` that measures every configuration, each on a server of its own, and like any
+run up to three of them twice. Its time is that of the measurements: what the same command takes when it knows all
+results is subtracted. Then the three best,
 the choice and today's configuration are measured again, in turns; medians of these rounds decide, and their time
 counts for nobody.
 """

@@ -15,7 +15,6 @@ from support.repository import ModelRepository, tensor_text
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "models"
 WIDTH = (16,)
-MLP_BATCH = 8
 ENSEMBLE_BATCH = 4
 # The defaults that the original documents.
 DEFAULTS = "instance_group [ { count: 1 kind: KIND_CPU } ]\ndynamic_batching { }\n"
@@ -40,7 +39,7 @@ class Subject:
 SUBJECTS = (
     Subject(
         "steady",
-        "10 ms for any batch up to 8",
+        "10 ms for any batch up to 16",
         ("--concurrency=12", "--max-instances=8", "--p99-ms=60"),
     ),
     Subject(
@@ -55,8 +54,8 @@ SUBJECTS = (
     ),
     Subject(
         "mlp",
-        "64-256-256-10 in ONNX Runtime, up to 8",
-        ("--concurrency=16", "--max-instances=4"),
+        "64-256-256-10 in ONNX Runtime, up to 64",
+        ("--concurrency=16", "--max-instances=8"),
     ),
     Subject(
         "wide",
@@ -84,10 +83,10 @@ def add_waiting(models: ModelRepository, name: str, ms: int, row_us: int, max_ba
     )
 
 
-def add_network(models: ModelRepository, name: str, layers: Sequence[int]) -> None:
+def add_network(models: ModelRepository, name: str, layers: Sequence[int], max_batch: int) -> None:
     folder = models.add(
         name,
-        f'backend: "onnxruntime"\nmax_batch_size: {MLP_BATCH}\n'
+        f'backend: "onnxruntime"\nmax_batch_size: {max_batch}\n'
         f"input [ {tensor_text('x', 'FP32', (layers[0],))} ]\n"
         f"output [ {tensor_text('y', 'FP32', (layers[-1],))} ]\n{DEFAULTS}",
     )
@@ -96,14 +95,14 @@ def add_network(models: ModelRepository, name: str, layers: Sequence[int]) -> No
 
 def write_models(root: Path) -> Path:
     models = ModelRepository(root)
-    add_waiting(models, "steady", 10, 0, 8)
+    add_waiting(models, "steady", 10, 0, 16)
     add_waiting(models, "rows", 2, 1000, 16)
     shutil.copytree(EXAMPLES / "digits_batched", root / "digits_batched")
     config = root / "digits_batched" / "config.pbtxt"
     described, *_ = config.read_text(encoding="utf-8").partition("# Two copies of the network")
     config.write_text(described + DEFAULTS, encoding="utf-8")
-    add_network(models, "mlp", networks.MLP_LAYERS)
-    add_network(models, "wide", (1024, 2048, 2048, 10))
+    add_network(models, "mlp", networks.MLP_LAYERS, 64)
+    add_network(models, "wide", (1024, 2048, 2048, 10), 8)
     add_waiting(models, "front", 4, 0, ENSEMBLE_BATCH)
     add_waiting(models, "back", 1, 2000, ENSEMBLE_BATCH)
     add_ensemble(

@@ -3,7 +3,6 @@
 #include <absl/algorithm/container.h>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace nereid {
@@ -11,6 +10,9 @@ namespace {
 
 // Simulations and short measurements are not more precise.
 constexpr double kAsGood = 0.03;
+// Of one measurement, luck may be so much.
+constexpr double kLuck = 0.15;
+constexpr size_t kMostToConfirm = 3;
 
 double Inverse(double value) { return 1e6 / std::max(value, 1e-3); }
 
@@ -73,17 +75,33 @@ std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_
   return best;
 }
 
-std::vector<size_t> BestDiverse(const std::vector<Judged>& all, const Goal& goal, size_t count) {
-  std::vector<size_t> chosen;
-  std::vector<size_t> others;
-  std::map<int32_t, size_t> by_instances;
-  for (const size_t i : Best(all, goal, all.size())) {
-    const bool few = by_instances[InstancesOf(all[i].configuration)]++ < (count + 1) / 2;
-    (few ? chosen : others).push_back(i);
+std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal) {
+  std::vector<size_t> near;
+  for (const size_t i : Best(all, goal, kMostToConfirm)) {
+    const Judged& best = all[near.empty() ? i : near[0]];
+    if (Keeps(all[i], goal) == Keeps(best, goal) &&
+        Score(all[i], goal) >= Score(best, goal) * (1 - kLuck)) {
+      near.push_back(i);
+    }
   }
-  chosen.insert(chosen.end(), others.begin(), others.end());
-  chosen.resize(std::min(chosen.size(), count));
-  return chosen;
+  if (near.size() == 1) near.clear();
+  return near;
+}
+
+Measurement Together(const Measurement& first, const Measurement& again) {
+  Measurement together = first;
+  const auto mean = [&first](double* to, double value) {
+    *to = (*to * first.times + value) / (first.times + 1);
+  };
+  Performance& performance = together.performance;
+  mean(&performance.throughput, again.performance.throughput);
+  mean(&performance.p50_us, again.performance.p50_us);
+  mean(&performance.p99_us, again.performance.p99_us);
+  mean(&performance.mean_batch, again.performance.mean_batch);
+  mean(&together.memory_mib, again.memory_mib);
+  together.errors += again.errors;
+  ++together.times;
+  return together;
 }
 
 std::vector<size_t> Frontier(const std::vector<Judged>& all) {

@@ -79,11 +79,39 @@ TEST(Best, TheLeastMemoryThatSuffices) {
   EXPECT_THAT(Best(all, goal, 1), ElementsAre(2));
 }
 
-TEST(BestDiverse, HasDifferentNumbersOfInstances) {
-  const std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(1, 100, 6), Predicted(1, 100, 7),
-                                   Predicted(2, 50, 8)};
-  EXPECT_THAT(BestDiverse(all, {Objective::kThroughput, 0, 0}, 3), ElementsAre(0, 1, 3));
-  EXPECT_THAT(BestDiverse(all, {Objective::kThroughput, 0, 0}, 9), ElementsAre(0, 1, 2, 3));
+TEST(ToConfirm, ThoseThatMayBeTheBest) {
+  const Goal goal;
+  EXPECT_THAT(ToConfirm({Predicted(1, 100, 5), Predicted(2, 84, 5)}, goal), ElementsAre());
+  EXPECT_THAT(ToConfirm({Predicted(1, 100, 5), Predicted(2, 50, 5), Predicted(3, 90, 5)}, goal),
+              ElementsAre(0, 2));
+  EXPECT_THAT(ToConfirm({Predicted(4, 100, 5), Predicted(3, 99, 5), Predicted(2, 98, 5),
+                         Predicted(1, 97, 5)},
+                        goal),
+              ElementsAre(3, 2, 1));
+  // What does not keep the goal is no alternative.
+  EXPECT_THAT(
+      ToConfirm({Predicted(1, 100, 5), Predicted(2, 99, 50)}, {Objective::kThroughput, 20, 0}),
+      ElementsAre());
+}
+
+TEST(Together, IsTheMean) {
+  Measurement first;
+  first.performance = {4, 100, 10, 20, 2};
+  first.errors = 1;
+  first.memory_mib = 50;
+  Measurement again;
+  again.performance = {4, 130, 16, 50, 5};
+  again.errors = 2;
+  again.memory_mib = 56;
+  const Measurement twice = Together(first, again);
+  EXPECT_EQ(twice.times, 2);
+  EXPECT_EQ(twice.errors, 3u);
+  EXPECT_DOUBLE_EQ(twice.performance.throughput, 115);
+  EXPECT_DOUBLE_EQ(twice.performance.p99_us, 35);
+  EXPECT_DOUBLE_EQ(twice.memory_mib, 53);
+  const Measurement thrice = Together(twice, again);
+  EXPECT_DOUBLE_EQ(thrice.performance.throughput, 120);
+  EXPECT_DOUBLE_EQ(thrice.performance.mean_batch, 4);
 }
 
 TEST(Frontier, LeavesOutWhatIsBeaten) {

@@ -168,6 +168,7 @@ void WriteMeasured(const TuneState::Measured& measured, JsonWriter* w) {
   number("mean_batch", performance.mean_batch);
   WriteWhole("errors", static_cast<int64_t>(measured.measurement.errors), w);
   number("memory_mib", measured.measurement.memory_mib);
+  WriteWhole("times", measured.measurement.times, w);
   w->EndObject();
 }
 
@@ -184,6 +185,7 @@ TuneState::Measured ReadMeasured(const JsonValue& from) {
   ReadMember(from, "mean_batch", &performance.mean_batch);
   ReadWhole(from, "errors", &measured.measurement.errors);
   ReadMember(from, "memory_mib", &measured.measurement.memory_mib);
+  ReadWhole(from, "times", &measured.measurement.times);
   return measured;
 }
 
@@ -194,6 +196,15 @@ const Measurement* TuneState::Find(const Configuration& configuration) const {
     if (one.configuration == configuration) return &one.measurement;
   }
   return nullptr;
+}
+
+void TuneState::Put(const Configuration& configuration, const Measurement& measurement) {
+  for (Measured& one : measured) {
+    if (one.configuration != configuration) continue;
+    one.measurement = measurement;
+    return;
+  }
+  measured.push_back({configuration, measurement});
 }
 
 std::string TuneStateJson(const TuneState& state) {

@@ -36,6 +36,8 @@ struct TuneState {
 
   // Null if the configuration has not been measured.
   const Measurement* Find(const Configuration& configuration) const;
+  // In place of what was measured before.
+  void Put(const Configuration& configuration, const Measurement& measurement);
 };
 
 std::string TuneStateJson(const TuneState& state);

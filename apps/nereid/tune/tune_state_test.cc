@@ -55,6 +55,18 @@ TEST(TuneState, IsReadAsItWasWritten) {
             "it is no state of `nereid tune` of version 2");
 }
 
+TEST(TuneState, AMeasurementReplacesTheOneBefore) {
+  TuneState state = Some();
+  const Configuration configuration = state.measured[0].configuration;
+  Measurement again;
+  again.times = 2;
+  state.Put(configuration, again);
+  EXPECT_EQ(state.measured.size(), 1u);
+  EXPECT_EQ(ParseTuneState(TuneStateJson(state))->Find(configuration)->times, 2);
+  state.Put({{1, 8, true, {}, 0}}, again);
+  EXPECT_EQ(state.measured.size(), 2u);
+}
+
 TEST(TuneState, OfAnEnsemble) {
   TuneState state = Some();
   state.models.push_back(state.models[0]);

@@ -1,5 +1,6 @@
 #include "tune/tuning.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -11,10 +12,20 @@
 #include "base/status_macros.h"
 #include "replay/recorded_load.h"
 #include "simulation/simulated_config.h"
+#include "tune/next_measurement.h"
 #include "tune/search.h"
 #include "tune/tunable.h"
 
 namespace nereid {
+namespace {
+
+std::vector<Judged> Shown(const TuneResult& result) {
+  std::vector<Judged> shown;
+  for (const size_t i : result.shown) shown.push_back(result.all[i]);
+  return shown;
+}
+
+}  // namespace
 
 // Everything on which measured values depend.
 std::string Tuning::Key() const {
@@ -56,16 +67,9 @@ absl::StatusOr<TuneResult> Tuning::Run() {
   RETURN_IF_ERROR(Learn(measuring));
   TuneResult result;
   ASSIGN_OR_RETURN(result.all, JudgeAll());
-  result.shown = {0};
-  for (const size_t i :
-       BestDiverse(result.all, options_.goal, static_cast<size_t>(options_.measure))) {
-    if (i != 0) result.shown.push_back(i);
-  }
-  std::vector<Judged> measured;
-  for (const size_t i : result.shown) {
-    RETURN_IF_ERROR(Measure(measuring, &result.all[i]));
-    measured.push_back(result.all[i]);
-  }
+  RETURN_IF_ERROR(MeasureBest(measuring, &result));
+  RETURN_IF_ERROR(Confirm(measuring, &result));
+  const std::vector<Judged> measured = Shown(result);
   const size_t best = Best(measured, options_.goal, 1)[0];
   result.chosen = result.shown[best];
   result.keeps_goal = Keeps(measured[best], options_.goal);
@@ -74,6 +78,40 @@ absl::StatusOr<TuneResult> Tuning::Run() {
   result.state = std::move(state_);
   result.left_out = std::move(left_out_);
   return result;
+}
+
+absl::Status Tuning::MeasureBest(const Measuring& measuring, TuneResult* result) {
+  // Today's configuration, what was measured before, and then the best ones.
+  RETURN_IF_ERROR(MeasureTimes(measuring, 1, &result->all[0]));
+  result->shown = {0};
+  for (size_t i = 1; i < result->all.size(); ++i) {
+    const Measurement* const known = state_.Find(result->all[i].configuration);
+    if (known == nullptr) continue;
+    result->all[i].measured = *known;
+    result->shown.push_back(i);
+  }
+  while (result->shown.size() <= static_cast<size_t>(options_.measure)) {
+    const std::optional<size_t> next = NextToMeasure(result->all, options_.goal);
+    if (!next.has_value()) break;
+    RETURN_IF_ERROR(MeasureTimes(measuring, 1, &result->all[*next]));
+    result->shown.push_back(*next);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Tuning::Confirm(const Measuring& measuring, TuneResult* result) {
+  const std::vector<Judged> measured = Shown(*result);
+  const std::vector<size_t> near = ToConfirm(measured, options_.goal);
+  // A run before this one may have done it, or begun.
+  auto confirmed = static_cast<size_t>(
+      absl::c_count_if(measured, [](const Judged& judged) { return judged.measured->times > 1; }));
+  for (const size_t i : near) {
+    if (confirmed >= near.size()) break;
+    if (measured[i].measured->times > 1) continue;
+    RETURN_IF_ERROR(MeasureTimes(measuring, 2, &result->all[result->shown[i]]));
+    ++confirmed;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Tuning::TakeConfigs() {
@@ -163,22 +201,32 @@ absl::StatusOr<Judged> Tuning::JudgeOne(const Configuration& configuration) cons
   return judged;
 }
 
-absl::Status Tuning::Measure(const Measuring& measuring, Judged* judged) {
+absl::Status Tuning::MeasureTimes(const Measuring& measuring, int times, Judged* judged) {
   if (const Measurement* const known = state_.Find(judged->configuration); known != nullptr) {
     judged->measured = *known;
-    return absl::OkStatus();
   }
-  const std::string name = NameOf(judged->configuration, names_);
+  while (!judged->measured.has_value() || judged->measured->times < times) {
+    ASSIGN_OR_RETURN(const Measurement measurement, MeasureOnce(measuring, *judged));
+    judged->measured =
+        judged->measured.has_value() ? Together(*judged->measured, measurement) : measurement;
+    state_.Put(judged->configuration, *judged->measured);
+    RETURN_IF_ERROR(SaveTuneState(options_.state_file, state_));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Measurement> Tuning::MeasureOnce(const Measuring& measuring,
+                                                const Judged& judged) const {
+  const std::string name = NameOf(judged.configuration, names_);
   hooks_.progress(name + ": starting a private server");
   ASSIGN_OR_RETURN(const std::vector<ConfigText> configs,
-                   WithConfiguration(today_, models_, judged->configuration));
+                   WithConfiguration(today_, models_, judged.configuration));
   ASSIGN_OR_RETURN(const std::unique_ptr<PrivateServer> server,
                    PrivateServer::Start(served_, configs, hooks_.interrupted));
-  ASSIGN_OR_RETURN(judged->measured,
-                   measuring.OfCandidate(server->target(), judged->predicted, name));
-  judged->measured->memory_mib = server->MemoryMib();
-  state_.measured.push_back({judged->configuration, *judged->measured});
-  return SaveTuneState(options_.state_file, state_);
+  ASSIGN_OR_RETURN(Measurement measurement,
+                   measuring.OfCandidate(server->target(), judged.predicted, name));
+  measurement.memory_mib = server->MemoryMib();
+  return measurement;
 }
 
 }  // namespace nereid

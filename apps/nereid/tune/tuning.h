@@ -60,7 +60,13 @@ class Tuning {
 
   absl::StatusOr<std::vector<Judged>> JudgeAll();
   absl::StatusOr<Judged> JudgeOne(const Configuration& configuration) const;
-  absl::Status Measure(const Measuring& measuring, Judged* judged);
+  // Fills `shown`.
+  absl::Status MeasureBest(const Measuring& measuring, TuneResult* result);
+  // Measures again what may have been lucky.
+  absl::Status Confirm(const Measuring& measuring, TuneResult* result);
+  // Measures it until that was done so many times, in this run or those before.
+  absl::Status MeasureTimes(const Measuring& measuring, int times, Judged* judged);
+  absl::StatusOr<Measurement> MeasureOnce(const Measuring& measuring, const Judged& judged) const;
 
   const TuneOptions& options_;
   const PrivateModel& served_;
