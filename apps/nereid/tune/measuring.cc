@@ -29,19 +29,6 @@ double CpuUs(const bench::RowResult& row, double server_seconds) {
   return (of_server + row.client_cpu) * 1e6 / std::max(row.throughput(), 1e-3);
 }
 
-// Of a request through the steps, of which some run beside each other.
-double LongestWay(const std::vector<PipelineStep>& steps, const std::vector<double>& execution_us) {
-  std::vector<double> ends(steps.size());
-  for (size_t round = 0; round < steps.size(); ++round) {  // a step may be listed before its inputs
-    for (size_t i = 0; i < steps.size(); ++i) {
-      double begin = 0;
-      for (const size_t before : steps[i].after) begin = std::max(begin, ends[before]);
-      ends[i] = begin + execution_us[steps[i].model];
-    }
-  }
-  return *std::max_element(ends.begin(), ends.end());
-}
-
 Measurement MeasurementOf(const bench::RowResult& row) {
   Measurement measurement;
   Performance& performance = measurement.performance;
@@ -150,27 +137,34 @@ absl::StatusOr<Measuring::StepTimes> Measuring::Times(const PrivateServer& serve
     // Not the mean, to which other work of the machine may add a lot.
     const double middle = static_cast<double>(sample.row.latency.Percentile(0.5)) * 1e-3;
     times.whole.overhead_us =
-        std::max(middle - LongestWay(executions.steps, sample.execution_us), 0.0);
+        std::max(middle - LongestWayUs(executions.steps, sample.execution_us), 0.0);
     times.whole.cpu_us = cpu_us;
   }
   times.whole.LearnProcessors(cpu_us);
-  // Full batches, which no server joins to larger ones.
-  const int full = executions.batch_sizes.back();
   for (ServiceTimes& of_model : times.models) {
-    of_model.slowdown[1] = 1;
     of_model.execution_processors = times.whole.ProcessorsOfExecution();
   }
+  RETURN_IF_ERROR(AddSlowdowns(server, executions, &times.models));
+  return times;
+}
+
+absl::Status Measuring::AddSlowdowns(const PrivateServer& server, const Executions& executions,
+                                     std::vector<ServiceTimes>* models) const {
+  // Full batches, which no server joins to larger ones.
+  const int full = executions.batch_sizes.back();
+  for (ServiceTimes& times : *models) times.slowdown[1] = 1;
   for (const int count : executions.instances) {
     if (count == 1) continue;
     ASSIGN_OR_RETURN(const Sample sample,
                      Measure(server, executions.models, full, count,
                              absl::StrCat(count, " executions at a time, batches of ", full)));
-    for (size_t i = 0; i < times.models.size(); ++i) {
-      const double alone = std::max(times.models[i].by_batch_us[full], 1e-3);
-      times.models[i].slowdown[count] = std::max(1.0, sample.execution_us[i] / alone);
+    for (size_t i = 0; i < models->size(); ++i) {
+      ServiceTimes& times = (*models)[i];
+      const double alone = std::max(times.by_batch_us[full], 1e-3);
+      times.slowdown[count] = std::max(1.0, sample.execution_us[i] / alone);
     }
   }
-  return times;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Measurement> Measuring::OfCandidate(const ProbeTarget& server,

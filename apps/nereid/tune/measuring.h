@@ -65,6 +65,9 @@ class Measuring {
   absl::StatusOr<Sample> Measure(const PrivateServer& server,
                                  const std::vector<std::string>& models, int batch_size,
                                  int clients, const std::string& what) const;
+  // How much slower executions of the models are beside others.
+  absl::Status AddSlowdowns(const PrivateServer& server, const Executions& executions,
+                            std::vector<ServiceTimes>* models) const;
   absl::StatusOr<std::vector<bench::ModelCounts>> Counts(
       const ProbeTarget& server, const std::vector<std::string>& models) const;
   absl::StatusOr<bench::RowResult> Row(const ProbeTarget& server, int batch_size, int clients,

@@ -107,6 +107,19 @@ absl::StatusOr<Performance> Under(const Subject& subject, const TuneLoad& load,
 
 }  // namespace
 
+double LongestWayUs(const std::vector<PipelineStep>& steps,
+                    const std::vector<double>& execution_us) {
+  std::vector<double> ends(steps.size());
+  for (size_t round = 0; round < steps.size(); ++round) {  // a step may be listed before its inputs
+    for (size_t i = 0; i < steps.size(); ++i) {
+      double begin = 0;
+      for (const size_t before : steps[i].after) begin = std::max(begin, ends[before]);
+      ends[i] = begin + execution_us[steps[i].model];
+    }
+  }
+  return *std::max_element(ends.begin(), ends.end());
+}
+
 absl::StatusOr<Performance> Predict(const CompiledModel& model, const ServiceTimes& times,
                                     const TuneLoad& load, double most_p99_us) {
   const auto simulate = [&](const std::optional<ClosedLoop>& clients,

@@ -41,6 +41,11 @@ struct Performance {
   double mean_batch = 0;  // requests of an execution
 };
 
+// How long a request is on its way through steps, of which some run beside each other.
+// `execution_us`: by model.
+double LongestWayUs(const std::vector<PipelineStep>& steps,
+                    const std::vector<double>& execution_us);
+
 // An ensemble, and how long it takes.
 struct PredictedEnsemble {
   Pipeline pipeline;

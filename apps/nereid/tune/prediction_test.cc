@@ -143,6 +143,13 @@ TEST(Predict, AnOpenLoopAndARecording) {
   EXPECT_NEAR(recorded->throughput, 100, 0.01);
 }
 
+TEST(LongestWayUs, LeavesOutWhatRunsBeside) {
+  // The last step is listed first; the other two run beside each other, one of them twice.
+  const std::vector<PipelineStep> steps = {{2, {1, 2, 3}}, {0, {}}, {1, {}}, {0, {1}}};
+  EXPECT_DOUBLE_EQ(LongestWayUs(steps, {10, 15, 4}), 24);
+  EXPECT_DOUBLE_EQ(LongestWayUs(steps, {10, 30, 4}), 34);
+}
+
 // Two models of 10 ms each, one after the other.
 PredictedEnsemble Chain(int first, int second) {
   PredictedEnsemble ensemble;
