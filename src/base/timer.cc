@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/timer_slack.h"
 
 namespace nereid {
 namespace {
@@ -79,6 +80,7 @@ void Timer::Remove(Alarm* alarm) noexcept {
 }
 
 void Timer::Run() {
+  WakeWhenDue();
   MutexLock lock(&mu_);
   while (!closed_) {
     if (alarms_.empty()) {

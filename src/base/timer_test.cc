@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -171,6 +174,21 @@ TEST_F(TimerTest, ManyAlarmsOfManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(TimerTest, TimeOutsAreNotLengthenedByTheKernel) {
+  Timer::Alarm alarm(&timer_, [] {});
+  alarm.Set(clock_.Now() + milliseconds(10));
+  AwaitWaiting();
+  std::vector<std::string> slacks;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name, slack;
+    std::ifstream(task.path() / "comm") >> name;
+    if (name != "timer") continue;
+    std::ifstream("/proc/" + task.path().filename().string() + "/timerslack_ns") >> slack;
+    slacks.push_back(slack);
+  }
+  EXPECT_EQ(slacks, std::vector<std::string>{"1"});
 }
 
 TEST(TimerOfItsOwner, MakesDueCallsOnTheThreadOfItsOwner) {

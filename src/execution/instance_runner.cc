@@ -9,6 +9,7 @@
 #include "base/caught.h"
 #include "base/insist.h"
 #include "base/status_macros.h"
+#include "base/timer_slack.h"
 
 namespace nereid {
 
@@ -87,6 +88,7 @@ void InstanceRunner::Run() {
   changed_.NotifyAll();
   if (!status.ok()) return;
   if (AwaitOrder() == Order::kServe) {
+    WakeWhenDue();  // queue delays; not before the backend has started threads of its own
     Batch batch = Pull(std::nullopt);
     while (!batch.empty()) {
       const Duration took = instance_->Execute(std::move(batch));

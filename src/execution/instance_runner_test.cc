@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include <deque>
 #include <memory>
@@ -26,6 +27,7 @@ class ScriptedSource final : public BatchSource {
   Batch Pull(BatchExecutor*, std::optional<Duration>) override {
     MutexLock lock(&mu_);
     ++pulls_;
+    timer_slack_ns_ = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
     changed_.NotifyAll();
     while (batches_.empty() && !closed_) changed_.Wait(&mu_);
     if (batches_.empty()) return {};
@@ -43,6 +45,11 @@ class ScriptedSource final : public BatchSource {
     closed_ = true;
     changed_.NotifyAll();
   }
+  // That of the thread that pulled last.
+  int timer_slack_ns() const {
+    MutexLock lock(&mu_);
+    return timer_slack_ns_;
+  }
   int pulls() const {
     MutexLock lock(&mu_);
     return pulls_;
@@ -54,6 +61,7 @@ class ScriptedSource final : public BatchSource {
   std::deque<Batch> batches_ ABSL_GUARDED_BY(mu_);
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   int pulls_ ABSL_GUARDED_BY(mu_) = 0;
+  int timer_slack_ns_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 // What happened to an instance. Outlives the instance. Thread-safe.
@@ -179,6 +187,14 @@ TEST_F(InstanceRunnerTest, TheThreadIsNamedAfterTheInstance) {
   runner_->Serve();
   Put().WaitDone();
   EXPECT_EQ(journal_.thread_name(), "model_0_with_a_");
+  source_.Close();
+}
+
+TEST_F(InstanceRunnerTest, QueueDelaysAreNotLengthenedByTheKernel) {
+  Start();
+  runner_->Serve();
+  Put().WaitDone();
+  EXPECT_EQ(source_.timer_slack_ns(), 1);
   source_.Close();
 }
 

@@ -1,12 +1,13 @@
 #include "bench/measuring_process.h"
 
 #include <absl/strings/str_cat.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <atomic>
 #include <csignal>
 #include <fstream>
+
+#include "base/timer_slack.h"
 
 namespace nereid::bench {
 namespace {
@@ -31,15 +32,12 @@ void RaiseFileLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Sends when it is due, and not when the kernel finds it convenient to wake several sleepers.
-void WakeUpInTime() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
-
 }  // namespace
 
 void PrepareToMeasure() {
   CatchSignals();
   RaiseFileLimit();
-  WakeUpInTime();
+  WakeWhenDue();  // sends when it is due
 }
 
 bool Interrupted() { return interrupted; }
