@@ -49,13 +49,11 @@ struct TextPrefix {
   uint8_t length;
 };
 
+// What most requests lack comes last, since a RecordRing does not write a tail of zeros.
 struct FlightRecord {
   // ---- In the order in which they happen.
   uint64_t request_start = 0;
   uint64_t queue_start = 0;    // admitted: the scheduler has the request
-  uint64_t looked_up = 0;      // the response cache has said what it has
-  uint64_t slot = 0;           // its sequence got a slot of an instance, after waiting for one
-  uint64_t staged = 0;         // its batch was due; the instance waits for the rate limiter
   uint64_t pulled = 0;         // its batch left the queue
   uint64_t exec_start = 0;     // its instance began to execute
   uint64_t compute_start = 0;  // as reported by the backend: inputs are there
@@ -64,31 +62,35 @@ struct FlightRecord {
   uint64_t sent = 0;           // the receiver has taken it
 
   // ---- What it is.
-  uint64_t ensemble = 0;           // number of an ensemble's request; 0: it is none
-  uint64_t parent = 0;             // the ensemble's request of which this is a step; 0: of none
-  uint64_t batch = 0;              // the number of its batch in its instance; 0: in none
-  uint64_t priority = 0;           // level of the queue
-  uint64_t sequence = 0;           // its correlation id; of a text: see sequence_text
-  TextPrefix<15> sequence_text{};  // empty: the id is a number, or there is none
+  uint64_t batch = 0;  // the number of its batch in its instance; 0: in none
   uint32_t batch_size = 0;
   uint16_t step = 0;      // number of the step in the ensemble `parent`
   uint16_t instance = 0;  // shard of the model's statistics; 0: no instance saw the request
-  FlightOutcome outcome = FlightOutcome::kOk;
-  TextPrefix<38> id{};  // of the request
-  // ---- What a replay needs (docs/operate/recording.md).
-  uint64_t timeout_us = 0;  // as its maker has asked; 0: none
   // Requests of a model with equal keys have inputs of equal shapes, apart from the batch
-  // dimension; 0: the model leaves no choice.
+  // dimension; 0: the model leaves no choice. For replays (docs/operate/recording.md).
   uint32_t shapes = 0;
   uint16_t flags = 0;  // start and end of a sequence, as in the C API
-  // ---- Where its sequence was.
+  // 1 + the number of the slot that its sequence had in the instance; 0: it had none, or one beyond
+  // kSlotsTold.
+  uint16_t sequence_slot = 0;
+  FlightOutcome outcome = FlightOutcome::kOk;
+  TextPrefix<38> id{};  // of the request
+
+  // ---- What most requests lack. Times between `queue_start` and `pulled`, and the rest.
+  uint64_t looked_up = 0;          // the response cache has said what it has
+  uint64_t slot = 0;               // its sequence got a slot of an instance, after waiting for one
+  uint64_t staged = 0;             // its batch was due; the instance waits for the rate limiter
+  uint64_t timeout_us = 0;         // as its maker has asked; 0: none. For replays
+  uint64_t ensemble = 0;           // number of an ensemble's request; 0: it is none
+  uint64_t parent = 0;             // the ensemble's request of which this is a step; 0: of none
+  uint64_t priority = 0;           // level of the queue
+  uint64_t sequence = 0;           // its correlation id; of a text: see sequence_text
+  TextPrefix<15> sequence_text{};  // empty: the id is a number, or there is none
+
   static constexpr uint32_t kSlotsTold = 65535;
   void SetSequenceSlot(uint32_t slot) {
     sequence_slot = static_cast<uint16_t>(slot < kSlotsTold ? slot + 1 : 0);
   }
-  // 1 + the number of the slot that its sequence had in the instance; 0: it had none, or one beyond
-  // kSlotsTold.
-  uint16_t sequence_slot = 0;
 };
 static_assert(sizeof(FlightRecord) == 208);
 

@@ -23,7 +23,8 @@ struct alignas(64) FlightRecorder::Shard {
   explicit Shard(size_t events) : flights(events), batches(events) {}
 
   RecordRing<FlightRecord> flights;
-  RecordRing<BatchRecord> batches;
+  // An instance executes one batch at a time.
+  RecordRing<BatchRecord, RingWriters::kOne> batches;
   std::atomic<uint64_t> executions{0};
 };
 
@@ -36,7 +37,11 @@ FlightRecorder::FlightRecorder(size_t shards, size_t events) : enabled_(events >
 FlightRecorder::~FlightRecorder() = default;
 
 uint64_t FlightRecorder::NextBatch(size_t shard) {
-  return enabled_ ? 1 + shards_[shard]->executions.fetch_add(1, std::memory_order_relaxed) : 0;
+  if (!enabled_) return 0;
+  std::atomic<uint64_t>& executions = shards_[shard]->executions;
+  const uint64_t number = executions.load(std::memory_order_relaxed) + 1;
+  executions.store(number, std::memory_order_relaxed);
+  return number;
 }
 
 void FlightRecorder::Record(const FlightRecord& record) {

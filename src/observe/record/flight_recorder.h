@@ -39,10 +39,11 @@ class NEREID_API FlightRecorder {
 
   bool enabled() const { return enabled_; }
 
-  // The number of the next execution of instance `shard`, from 1.
+  // The number of the next execution of instance `shard`, from 1. REQUIRES: as for its record.
   uint64_t NextBatch(size_t shard);
   // Keeps the record with its instance; REQUIRES: record.instance < shards.
   void Record(const FlightRecord& record);
+  // REQUIRES: an instance's executions do not overlap, and each one happens before the next.
   void Record(const BatchRecord& record);
   // A number for a request that has steps. No two requests of the process have the same.
   static uint64_t NextEnsemble();

@@ -1,5 +1,6 @@
 // RecordRing: the last records of one kind, in memory that is taken once and never grows. Any
-// thread writes, and no writer waits; a reader copies what is there and never holds up a writer.
+// thread writes (RingWriters::kMany), or one at a time (kOne), which is cheaper. No writer waits; a
+// reader copies what is there and never holds up a writer.
 //
 // Each slot is a sequence lock: its number is odd while the slot is being written, and a reader
 // discards a copy during which the number has changed. All words are atomic, so that a discarded
@@ -23,7 +24,9 @@
 
 namespace nereid {
 
-template <class T>
+enum class RingWriters { kMany, kOne };
+
+template <class T, RingWriters kWriters = RingWriters::kMany>
 class RecordRing {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(uint64_t) == 0);
 
@@ -36,21 +39,20 @@ class RecordRing {
   size_t capacity() const { return slots_; }
 
   // Replaces the oldest record. If another thread is just writing to the same slot, which takes a
-  // whole round of the ring while that thread is suspended, the record is dropped.
+  // whole round of the ring while that thread is suspended, the record is dropped. REQUIRES: with
+  // kOne, whatever lets one thread write after another orders what they do.
   void Write(const T& record) {
     if (slots_ == 0) return;
-    const uint64_t ticket = next_.fetch_add(1, std::memory_order_relaxed);
+    const uint64_t ticket = TakeTicket();
     Slot& slot = At(ticket);
     uint64_t number = slot.number.load(std::memory_order_relaxed);
-    if (number % 2 != 0 ||
-        !slot.number.compare_exchange_strong(number, number + 1, std::memory_order_acquire,
-                                             std::memory_order_relaxed)) {
-      return;
-    }
+    if (!Begin(&slot, number)) return;
     std::array<uint64_t, kWords> words;
     std::memcpy(words.data(), &record, sizeof record);
-    slot.ticket.store(ticket + 1, std::memory_order_release);
-    for (size_t i = 0; i < kWords; ++i) slot.words[i].store(words[i], std::memory_order_release);
+    size_t used = kWords;
+    while (used > 0 && words[used - 1] == 0) --used;
+    slot.head.store(Head(ticket, used), std::memory_order_release);
+    for (size_t i = 0; i < used; ++i) slot.words[i].store(words[i], std::memory_order_release);
     slot.number.store(number + 2, std::memory_order_release);
   }
 
@@ -90,10 +92,36 @@ class RecordRing {
   // All bits zero: never written.
   struct Slot {
     std::atomic<uint64_t> number;
-    std::atomic<uint64_t> ticket;  // of the record that is here, plus one
+    std::atomic<uint64_t> head;  // Head of the record that is here
     std::array<std::atomic<uint64_t>, kWords> words;
   };
   static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+  // Which record it is, and how many of its words were written; those behind them are zero.
+  static constexpr int kUsedBits = 8;
+  static_assert(kWords < 1 << kUsedBits);
+  static uint64_t Head(uint64_t ticket, size_t used) { return (ticket + 1) << kUsedBits | used; }
+  static size_t UsedOf(uint64_t head) { return head & ((1 << kUsedBits) - 1); }
+
+  uint64_t TakeTicket() {
+    if constexpr (kWriters == RingWriters::kMany) {
+      return next_.fetch_add(1, std::memory_order_relaxed);
+    }
+    const uint64_t ticket = next_.load(std::memory_order_relaxed);
+    next_.store(ticket + 1, std::memory_order_relaxed);
+    return ticket;
+  }
+
+  // Makes the slot's number odd. False if another writer has it.
+  static bool Begin(Slot* slot, uint64_t number) {
+    if constexpr (kWriters == RingWriters::kMany) {
+      return number % 2 == 0 &&
+             slot->number.compare_exchange_strong(number, number + 1, std::memory_order_acquire,
+                                                  std::memory_order_relaxed);
+    }
+    slot->number.store(number + 1, std::memory_order_relaxed);  // before the releases that follow
+    return true;
+  }
 
   static size_t RoundedUp(size_t records) {
     size_t power = 1;
@@ -109,9 +137,11 @@ class RecordRing {
     const Slot& slot = At(ticket);
     const uint64_t before = slot.number.load(std::memory_order_acquire);
     if (before == 0 || before % 2 != 0) return false;
-    if (slot.ticket.load(std::memory_order_acquire) != ticket + 1) return false;
-    std::array<uint64_t, kWords> words;
-    for (size_t i = 0; i < kWords; ++i) words[i] = slot.words[i].load(std::memory_order_acquire);
+    const uint64_t head = slot.head.load(std::memory_order_acquire);
+    const size_t used = UsedOf(head);
+    if (head != Head(ticket, used)) return false;
+    std::array<uint64_t, kWords> words{};
+    for (size_t i = 0; i < used; ++i) words[i] = slot.words[i].load(std::memory_order_acquire);
     if (slot.number.load(std::memory_order_relaxed) != before) return false;
     std::memcpy(static_cast<void*>(record), words.data(), sizeof *record);
     return true;
