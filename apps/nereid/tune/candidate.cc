@@ -91,6 +91,16 @@ int32_t InstancesOf(const Configuration& configuration) {
   return instances;
 }
 
+int64_t ThreadsOf(const Configuration& configuration) {
+  constexpr int64_t kAllThereAre = 1 << 20;
+  int64_t threads = 0;
+  for (const Candidate& candidate : configuration) {
+    const int64_t of_one = candidate.engine.threads > 0 ? candidate.engine.threads : kAllThereAre;
+    threads += candidate.instances * of_one;
+  }
+  return threads;
+}
+
 uint64_t QueueDelayUsOf(const Configuration& configuration) {
   uint64_t delay_us = 0;
   for (const Candidate& candidate : configuration) delay_us += candidate.max_queue_delay_us;

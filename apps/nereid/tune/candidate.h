@@ -31,6 +31,8 @@ using Configuration = std::vector<Candidate>;
 
 // Of all models together.
 int32_t InstancesOf(const Configuration& configuration);
+// For executions; where the backend chooses, more than any number that is chosen.
+int64_t ThreadsOf(const Configuration& configuration);
 uint64_t QueueDelayUsOf(const Configuration& configuration);
 
 // What may be varied.

@@ -49,8 +49,8 @@ size_t BestOf(const std::vector<Judged>& all, const std::vector<size_t>& left, c
   const auto order = [&](size_t i) {
     const bool as_good = Score(all[i], goal) >= best * (1 - kAsGood);
     const Configuration& configuration = all[i].configuration;
-    return std::make_tuple(!as_good, InstancesOf(configuration), QueueDelayUsOf(configuration),
-                           all[i].best_known().p99_us);
+    return std::make_tuple(!as_good, InstancesOf(configuration), ThreadsOf(configuration),
+                           QueueDelayUsOf(configuration), all[i].best_known().p99_us);
   };
   return *absl::c_min_element(left, [&](size_t a, size_t b) { return order(a) < order(b); });
 }

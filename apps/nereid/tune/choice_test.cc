@@ -35,6 +35,13 @@ TEST(Best, AmongEqualsTheOneThatNeedsLess) {
   EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 0}, 4), ElementsAre(1, 2, 0, 3));
 }
 
+TEST(Best, AmongEqualsTheOneWithFewerThreads) {
+  std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(1, 99, 6), Predicted(1, 98, 7)};
+  all[1].configuration[0].engine.threads = 2;
+  all[2].configuration[0].engine.threads = 1;
+  EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 0}, 3), ElementsAre(2, 1, 0));
+}
+
 TEST(Best, WithoutAnyThatKeepsTheGoalTheNearestOne) {
   const std::vector<Judged> all = {Predicted(1, 100, 50), Predicted(2, 50, 30)};
   EXPECT_THAT(Best(all, {Objective::kThroughput, 20, 0}, 1), ElementsAre(1));
