@@ -27,8 +27,9 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
   request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();
   statistics.AddPending(1);
   // The scheduler may finish with the request before Enqueue returns; `owned` keeps it on error.
-  const std::shared_ptr<ResponseStream> stream = request->stream();
-  ServingModel* const model = request->model().get();  // kept by `stream`
+  const std::shared_ptr<ServingModel> model = request->model();
+  // Not more, since the end of the stream, which may answer the client, must not come here.
+  const std::weak_ptr<ResponseStream> stream = request->stream();
   RequestPtr owned(request);
   absl::Cleanup take_back = [&] {
     owned.release()->lifecycle().MoveTo(RequestState::kFailedEnqueue, "").IgnoreError();
@@ -40,11 +41,12 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
   } catch (...) {
     if (owned != nullptr) throw;
     // The scheduler has the request and will answer it, so the call does not fail.
-    LOG_ERROR << stream->About() << "model '" << model->config().name
-              << "': an exception after a request was queued";
+    const std::shared_ptr<ResponseStream> open = stream.lock();
+    LOG_ERROR << (open == nullptr ? LogAbout{"", model->config().name, ""} : open->About())
+              << "model '" << model->config().name << "': an exception after a request was queued";
   }
   if (!enqueued.ok()) {
-    stream->NoteRefusal(ToNanos(model->clock()->Now()));
+    request->stream()->NoteRefusal(ToNanos(model->clock()->Now()));
     return enqueued;
   }
   std::move(take_back).Cancel();

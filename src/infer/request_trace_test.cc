@@ -166,12 +166,9 @@ TEST_F(RequestTraceTest, StaysWithTheCallerOnAnError) {
   EXPECT_THAT(diary_->entries, ElementsAre("release"));
 }
 
-// The scheduler has taken the request, which may be gone when the line is written.
 TEST_F(RequestTraceTest, AnExceptionAfterTheRequestWasQueuedIsLoggedWithItsId) {
   model_->on_enqueue = [this](RequestPtr* request) -> absl::Status {
     queued_ = std::move(*request);
-    queued_->RespondError(absl::InternalError("no"), FailureReason::kBackend);
-    queued_.reset();
     throw std::bad_alloc();
   };
   request_->set_id("mine");
@@ -179,6 +176,22 @@ TEST_F(RequestTraceTest, AnExceptionAfterTheRequestWasQueuedIsLoggedWithItsId) {
   EXPECT_TRUE(Issue().ok());
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               ::testing::HasSubstr("[request id: mine] model 'm': an exception after"));
+  queued_->RespondError(absl::InternalError("no"), FailureReason::kBackend);
+  queued_.reset();
+}
+
+// Its id is gone with it; the line tells the model.
+TEST_F(RequestTraceTest, AnExceptionAfterTheRequestHasEnded) {
+  model_->on_enqueue = [this](RequestPtr* request) -> absl::Status {
+    queued_ = std::move(*request);
+    queued_->RespondError(absl::InternalError("no"), FailureReason::kBackend);
+    queued_.reset();
+    throw std::bad_alloc();
+  };
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(Issue().ok());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("model 'm': an exception after a request was queued"));
 }
 
 TEST_F(RequestTraceTest, ARequestThatIsNotValidHasNotBegun) {

@@ -106,8 +106,9 @@ absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
     return std::nullopt;
   });
   issued = outcome.value_or(issued);
+  if (issued.ok()) return issued;  // the request may be its maker's again, or gone
   InferenceTrace* const told = trace != nullptr ? trace.get() : request->trace();
-  if (!issued.ok() && told != nullptr) told->ReportError(issued.message());
+  if (told != nullptr) told->ReportError(issued.message());
   return issued;
 }
 
