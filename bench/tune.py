@@ -18,9 +18,7 @@ counts for nobody.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -35,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 sys.path.insert(0, str(ROOT / "tests"))
 
-from racetrack import machine  # noqa: E402
+from racetrack.pages import Page  # noqa: E402
 from racetrack.results import RESULTS  # noqa: E402
 from racetrack.tuned_models import SUBJECTS, Subject, write_models  # noqa: E402
 from support.stage import server_binary  # noqa: E402
@@ -193,16 +191,13 @@ def compare(subject: Subject, repository: Path, seconds: float, rounds: int, wor
     return judge(subject, tuned, exhaustive, median_rows(again))
 
 
-def page(verdicts: Sequence[Verdict], seconds: float, rounds: int, load: float) -> str:
+def render(page: Page, verdicts: Sequence[Verdict], seconds: float, rounds: int) -> str:
+    about = (
+        f"Load generator and server share the processors. Measurements of {seconds:g} s; throughputs are medians of "
+        f"{rounds} rounds in which the best configurations of the search, the choice and today's configuration took "
+        "turns. *The defaults* are one instance and batches without delay, as the original's documentation has them."
+    )
     lines = [
-        f"# nereid tune beside an exhaustive search, {datetime.date.today().isoformat()}",
-        "",
-        f"{machine.processor()}, {len(os.sched_getaffinity(0))} cores, on which load generator and server are "
-        f"together; commit {machine.commit(ROOT)}. Load average before: {load:.2f}. Measurements of {seconds:g} s; "
-        f"throughputs are medians of {rounds} rounds in which the best configurations of the search, the choice and "
-        "today's configuration took turns. *The defaults* are one instance and batches without delay, as the "
-        "original's documentation has them.",
-        "",
         "| model | load | configurations | chosen | throughput, of the best | of the defaults | time "
         "| of the exhaustive search | |",
         "|---|---|--:|---|--:|--:|--:|--:|---|",
@@ -213,12 +208,11 @@ def page(verdicts: Sequence[Verdict], seconds: float, rounds: int, load: float) 
             f"| {v.of_best:.1%} | {v.of_today:.2f} × | {v.seconds:.1f} s | {v.of_time:.1%} "
             f"| {'holds' if v.holds() else f'missed; the best one: {v.best}'} |"
         )
-    lines += [
-        "",
-        f"Limits: at least {LEAST_OF_BEST:.0%} of the best, in at most {MOST_OF_TIME:.0%} of the time. How it is measured: "
-        "`bench/tune.py`.",
-    ]
-    return "\n".join(lines) + "\n"
+    limits = (
+        f"Limits: at least {LEAST_OF_BEST:.0%} of the best, in at most {MOST_OF_TIME:.0%} of the time. How it is "
+        "measured: `bench/tune.py`."
+    )
+    return page.text(about, "\n".join(lines), limits)
 
 
 def main() -> int:
@@ -228,7 +222,7 @@ def main() -> int:
     parser.add_argument("--model", nargs="+", choices=[s.name for s in SUBJECTS], help="only these")
     parser.add_argument("--write", action="store_true", help="the page goes into bench/results")
     options = parser.parse_args()
-    load = os.getloadavg()[0]
+    page = Page("tune", "nereid tune beside an exhaustive search")
     verdicts = []
     with tempfile.TemporaryDirectory(prefix="nereid-tune-") as folder:
         work = Path(folder)
@@ -237,12 +231,8 @@ def main() -> int:
             if options.model and subject.name not in options.model:
                 continue
             verdicts.append(compare(subject, repository, options.seconds, options.rounds, work))
-    told = page(verdicts, options.seconds, options.rounds, load)
-    out = ROOT / "bench" / "results" if options.write else RESULTS
-    out.mkdir(parents=True, exist_ok=True)
-    file = out / f"tune-{datetime.date.today().isoformat()}-{machine.host_kind()}.md"
-    file.write_text(told, encoding="utf-8")
-    print(f"{told}\n({file})")
+    told = render(page, verdicts, options.seconds, options.rounds)
+    page.write(told, ROOT / "bench" / "results" if options.write else RESULTS)
     return 0 if all(verdict.holds() for verdict in verdicts) else 1
 
 

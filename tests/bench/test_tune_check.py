@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tune
+from racetrack.pages import Page
 from racetrack.tuned_models import SUBJECTS, Subject, write_models
 
 LIMITED = Subject("m", "a model", ("--concurrency=2", "--p99-ms=0.05"))
@@ -84,7 +85,9 @@ def test_the_choice_is_judged_by_what_was_measured_again() -> None:
 
 def test_the_page_says_what_was_missed() -> None:
     again = [row(1, 100, 10), row(2, 152, 20), row(3, 160, 30)]
-    text = tune.page([verdict("2 instances", again), verdict("1 instance", again)], 1, 3, 0.5)
+    verdicts = [verdict("2 instances", again), verdict("1 instance", again)]
+    text = tune.render(Page("tune", "Title"), verdicts, 1, 3)
+    assert text.startswith("# Title, ")
     holds, missed = (line for line in text.splitlines() if line.startswith("| m:"))
     assert holds.endswith("| 2 instances | 95.0% | 1.52 × | 2.0 s | 10.0% | holds |")
     assert missed.endswith("| 62.5% | 1.00 × | 2.0 s | 10.0% | missed; the best one: 3 instances |")

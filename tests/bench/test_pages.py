@@ -1,0 +1,33 @@
+"""bench/racetrack/pages.py: the head of a page, and where it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from racetrack import pages
+
+
+@pytest.mark.parametrize(("load", "quiet"), [(0.2, True), (0.9, False)])
+def test_a_page_says_whether_the_machine_was_quiet(
+    monkeypatch: pytest.MonkeyPatch, load: float, quiet: bool
+) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
+    text = pages.Page("kind", "A title").text("About it.", "table")
+    assert text.startswith("# A title, 20")
+    assert f"load average before {load:.2f}." in text
+    assert ("was not quiet" in text) != quiet
+    assert text.endswith("About it.\n\ntable\n")
+
+
+def test_misses_come_before_the_tables() -> None:
+    text = pages.Page("kind", "A title").text("About.", "table", misses=["a row: 2, 1 is wanted"])
+    assert text.endswith("About.\n\n- missed: a row: 2, 1 is wanted\n\ntable\n")
+
+
+def test_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = pages.Page("kind", "A title").write("text\n", tmp_path / "new")
+    assert path.read_text() == "text\n"
+    assert path.name.startswith("kind-20") and path.suffix == ".md"
+    assert str(path) in capsys.readouterr().out
