@@ -70,8 +70,11 @@ def test_sigterm_leaves_no_segments_behind() -> None:
         env={**os.environ, "PYTHONPATH": folders},
     )
     assert program.stdout is not None
-    segment = Path(program.stdout.readline().strip())
-    assert segment.is_file()
-    program.terminate()
-    assert program.wait(timeout=30) == 128 + signal.SIGTERM
-    assert not segment.exists()
+    try:
+        segment = Path(program.stdout.readline().strip())
+        assert segment.is_file()
+        program.terminate()
+        assert program.wait(timeout=30) == 128 + signal.SIGTERM
+        assert not segment.exists()
+    finally:
+        program.kill()

@@ -20,7 +20,7 @@ from differential.original_server import prepare, start_original
 from support import raw_http
 from support.nereid import start_nereid
 from support.repository import ModelRepository
-from support.server_process import ServerProcess
+from support.server_process import ServerProcess, ready
 from support.stage import backend_directory
 
 OPTIONS = [
@@ -54,13 +54,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
             models.root, folder / "log-nereid", [*OPTIONS, "--allow-client-shm=true"]
         ),
     }
-    try:
-        for server in started.values():
-            server.wait_for()
+    with ready(started.values()):
         yield started
-    finally:
-        for server in started.values():
-            server.stop()
 
 
 @pytest.fixture(scope="module")

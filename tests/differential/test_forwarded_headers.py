@@ -17,7 +17,7 @@ from support import raw_http
 from support.nereid import start_nereid
 from support.parameters_model import add_parameters_model
 from support.repository import ModelRepository
-from support.server_process import ServerProcess
+from support.server_process import ServerProcess, ready
 
 PATTERN = "(?i)(my_|x-tenant)"
 OPTIONS = [f"--http-header-forward-pattern={PATTERN}", f"--grpc-header-forward-pattern={PATTERN}"]
@@ -52,13 +52,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
         ),
         "nereid": start_nereid(models.root, folder / "log-nereid", OPTIONS, OUR_ENVIRONMENT),
     }
-    try:
-        for server in started.values():
-            server.wait_for()
+    with ready(started.values()):
         yield started
-    finally:
-        for server in started.values():
-            server.stop()
 
 
 def seen_by_model(server: ServerProcess, protocol: str, headers: Mapping[str, str]) -> Any:

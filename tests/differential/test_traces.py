@@ -11,12 +11,12 @@ import tritonclient.http
 
 from differential.original_server import prepare, start_original
 from support import raw_http, trace_files
-from support.ensembles import add_ensemble, step_text
 from support.infer import echo, echo_document
 from support.nereid import start_nereid
 from support.otlp_collector import OtlpCollector, SentSpan
-from support.repository import ModelRepository, tensor_text
+from support.repository import ModelRepository
 from support.server_process import ServerProcess
+from support.spans import add_models
 from support.stage import backend_directory
 
 # Only Nereid reports it (row `trace-backend-inputs`).
@@ -26,17 +26,7 @@ OURS_ALONE = "TENSOR_BACKEND_INPUT"
 @pytest.fixture
 def models(tmp_path: Path) -> ModelRepository:
     repository = ModelRepository(tmp_path / "models")
-    repository.add_identity("echo")
-    add_ensemble(
-        repository,
-        "chain",
-        [tensor_text("IN", "FP32", (-1,))],
-        [tensor_text("OUT", "FP32", (-1,))],
-        [
-            step_text("echo", {"INPUT0": "IN"}, {"OUTPUT0": "between"}),
-            step_text("echo", {"INPUT0": "between"}, {"OUTPUT0": "OUT"}),
-        ],
-    )
+    add_models(repository)
     return repository
 
 

@@ -152,21 +152,27 @@ def add_network(models: ModelRepository, config: str) -> Path:
     return folder
 
 
+def one_thread_of_net(models: ModelRepository, state_file: Path, *more: str) -> tuple[str, ...]:
+    """Options that try one thread beside today's number, and no more instances; `net` is the first."""
+    return (
+        "net",
+        f"--model-repository={models.root}",
+        *more,
+        "--concurrency=1",
+        "--max-instances=1",
+        "--threads=1",
+        "--seconds=0.1",
+        f"--state={state_file}",
+    )
+
+
 def test_threads_of_the_backend(
     model_repository: ModelRepository, temporary: Path, tmp_path: Path
 ) -> None:
     before = 'backend: "onnxruntime"\ninstance_group [ { count: 1 kind: KIND_CPU } ]\n'
     folder = add_network(model_repository, before)
     file = tmp_path / "state"
-    options = (
-        "net",
-        f"--model-repository={model_repository.root}",
-        "--concurrency=1",
-        "--max-instances=1",
-        "--threads=1",
-        "--seconds=0.1",
-        f"--state={file}",
-    )
+    options = one_thread_of_net(model_repository, file)
     code, out, err = tune(temporary, *options)
     assert (code, err) == (0, "")
     assert "As today:\nAn execution by its batch:" in out
@@ -206,16 +212,7 @@ def test_another_backend_that_reads_the_file(
     before = 'platform: "onnxruntime_onnx"\ninstance_group [ { count: 1 kind: KIND_CPU } ]\n'
     folder = add_network(model_repository, before)
     file = tmp_path / "state"
-    options = (
-        "net",
-        f"--model-repository={model_repository.root}",
-        f"--backend-directory={backends}",
-        "--concurrency=1",
-        "--max-instances=1",
-        "--threads=1",
-        "--seconds=0.1",
-        f"--state={file}",
-    )
+    options = one_thread_of_net(model_repository, file, f"--backend-directory={backends}")
     code, out, err = tune(temporary, *options)
     assert (code, err) == (0, "")
     assert "openvino:\nAn execution by its batch:" in out

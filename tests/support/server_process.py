@@ -11,7 +11,8 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from support.poll import poll_until
@@ -157,3 +158,15 @@ class ServerProcess:
         if self.is_alive():
             self.process.kill()
         self.process.wait(timeout=STOP_SECONDS)
+
+
+@contextmanager
+def ready(servers: Collection[ServerProcess]) -> Iterator[None]:
+    """Waits for servers that were started together, and stops all of them at the end."""
+    try:
+        for server in servers:
+            server.wait_for()
+        yield
+    finally:
+        for server in servers:
+            server.stop()

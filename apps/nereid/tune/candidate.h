@@ -31,7 +31,8 @@ using Configuration = std::vector<Candidate>;
 
 // Of all models together.
 int32_t InstancesOf(const Configuration& configuration);
-// For executions; where the backend chooses, more than any number that is chosen.
+// Threads of all instances together. An instance whose backend chooses the number counts as more
+// than one with any number that is configured.
 int64_t ThreadsOf(const Configuration& configuration);
 uint64_t QueueDelayUsOf(const Configuration& configuration);
 

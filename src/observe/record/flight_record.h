@@ -76,7 +76,7 @@ struct FlightRecord {
   FlightOutcome outcome = FlightOutcome::kOk;
   TextPrefix<38> id{};  // of the request
 
-  // ---- What most requests lack. Times between `queue_start` and `pulled`, and the rest.
+  // ---- What most requests lack. The first three are times between `queue_start` and `pulled`.
   uint64_t looked_up = 0;          // the response cache has said what it has
   uint64_t slot = 0;               // its sequence got a slot of an instance, after waiting for one
   uint64_t staged = 0;             // its batch was due; the instance waits for the rate limiter
