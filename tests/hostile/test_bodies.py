@@ -74,6 +74,9 @@ def test_two_that_take_all_they_get_keep_nobody_out(
     at_rest = resident(server)
     with announce(server.http_url, 20 * MIB) as first, announce(server.http_url, 20 * MIB) as second:
         send_until_refused(first, 20 * MIB - 1)
+        # Sent is not received: a server that still reads would refuse the first one, which has more.
+        all_of_it = 20 * MIB + REQUEST_COST
+        poll_until("all is paid", lambda: gauge(server, "nereid_in_flight_bytes") >= all_of_it)
         send_until_refused(second, 20 * MIB - 1)
         refused = second.read_answer("POST")
         assert refused.status == 503
