@@ -15,12 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
@@ -36,11 +34,10 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from racetrack import networks  # noqa: E402
 from racetrack.pages import Page  # noqa: E402
+from racetrack.program import program, servers  # noqa: E402
 from racetrack.results import RESULTS  # noqa: E402
-from support.nereid import start_nereid  # noqa: E402
 from support.repository import ModelRepository, parameters_text, tensor_text  # noqa: E402
 from support.server_process import ServerProcess  # noqa: E402
-from support.stage import server_binary  # noqa: E402
 
 CLIENTS = (2, 8, 16)
 MAX_BATCH = 8
@@ -130,14 +127,6 @@ class Table:
         print(self.lines[-1], flush=True)
 
 
-def program(*arguments: object) -> str:
-    command = [str(server_binary()), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(done.stderr)
-    return done.stdout
-
-
 def measure_times(model: str, work: Path, seconds: float) -> Path:
     """The file with the times of the model in the first configuration."""
     models = ModelRepository(work / "measured")
@@ -171,23 +160,10 @@ def bench(model: str, server: ServerProcess, *load: str) -> list[Row]:
     ]
 
 
-@contextmanager
-def servers(count: int, models: ModelRepository, work: Path) -> Iterator[list[ServerProcess]]:
-    started: list[ServerProcess] = []
-    try:
-        for _ in range(count):
-            started.append(start_nereid(models.root, work / f"log_{len(started)}"))
-            started[-1].wait_for("/v2/health/ready")
-        yield started
-    finally:
-        for server in started:
-            server.stop()
-
-
 def compare_closed(table: Table, times: Path, models: ModelRepository, work: Path) -> None:
     """One server under closed loops."""
     rows = {row["clients"]: row for row in predict(table.model, times, models)["alone"]}
-    with servers(1, models, work) as (server,):
+    with servers(1, models.root, work) as (server,):
         load = "--concurrency=" + ",".join(map(str, CLIENTS))
         measured = bench(table.model, server, load, f"--seconds={SECONDS[table.model]}")
     for clients, row in zip(CLIENTS, measured):
@@ -212,7 +188,7 @@ def compare_two(table: Table, times: Path, models: ModelRepository, work: Path) 
     traces = [work / "even", work / "odd"]
     for number, trace in enumerate(traces):
         trace.write_text("".join(f"{at:.6f}\n" for at in due[number::2]))
-    with servers(2, models, work) as both, ThreadPoolExecutor() as pool:
+    with servers(2, models.root, work) as both, ThreadPoolExecutor() as pool:
         loads = [f"--trace-file={trace}" for trace in traces]
         rows = [row for (row,) in pool.map(partial(bench, table.model), both, loads)]
     measured = Row(

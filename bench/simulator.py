@@ -3,23 +3,21 @@
 
     bench/simulator.py [--seconds S] [--runs N] [--model NAME ...] [--out DIR]
 
-For each pair `nereid tune` measures how long executions take, predicts the throughput and the latency
-of the configuration as it stands, and measures a private server N times. Needs build/stage;
-`make simulator-check`. Writes simulator-DATE-HOST.md into build/bench-results, and prints it. Exit
-code 1: an aim was missed.
+`nereid tune` measures once how long executions of each model take. Then `nereid capacity` simulates, and
+`nereid bench` measures on a server, N times with other random arrivals each time, which are the same for both.
+Needs build/stage and a quiet machine; `make simulator-check`. Writes simulator-DATE-HOST.md into
+build/bench-results, and prints it. Exit code 1: an aim was missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,13 +25,15 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from racetrack.pages import Page  # noqa: E402
+from racetrack.program import program, servers  # noqa: E402
 from racetrack.results import RESULTS  # noqa: E402
 from support.repository import ModelRepository  # noqa: E402
-from support.stage import EXAMPLE_MODELS, server_binary  # noqa: E402
+from support.server_process import ServerProcess  # noqa: E402
+from support.stage import EXAMPLE_MODELS  # noqa: E402
 
 PATTERNS = ("constant", "poisson", "bursty", "step")
 AIM = 0.10  # of throughput and p50
-MICROSECONDS = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}
+RESOLUTION = 0.02  # runs whose p99 agree exactly have a spread of this
 
 
 @dataclass(frozen=True)
@@ -47,21 +47,26 @@ class Figures:
 
 @dataclass(frozen=True)
 class Pair:
-    """A prediction, and as many measurements as there were runs."""
+    """Predictions and measurements, one of each for every series of arrivals."""
 
     model: str
     pattern: str
-    predicted: Figures
+    predicted: Sequence[Figures]
     measured: Sequence[Figures]
 
+    def foretold(self, what: str) -> float:
+        return statistics.median(getattr(run, what) for run in self.predicted)
+
+    def real(self, what: str) -> float:
+        return statistics.median(getattr(run, what) for run in self.measured)
+
     def error(self, what: str) -> float:
-        """Of the prediction, relative to the median of the runs."""
-        real = statistics.median(getattr(run, what) for run in self.measured)
-        return abs(getattr(self.predicted, what) - real) / real
+        return abs(self.foretold(what) - self.real(what)) / self.real(what)
 
     def p99_within_spread(self) -> bool:
         runs = [run.p99 for run in self.measured]
-        return min(runs) <= self.predicted.p99 <= max(runs)
+        least, most = min(runs) * (1 - RESOLUTION), max(runs) * (1 + RESOLUTION)
+        return least <= self.foretold("p99") <= most
 
 
 def write_models(root: Path) -> dict[str, float]:
@@ -93,70 +98,58 @@ def write_models(root: Path) -> dict[str, float]:
     }
 
 
-def microseconds(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * MICROSECONDS[unit]
+def measure_times(model: str, repository: Path, rate: float, state: Path) -> None:
+    """How long executions of the model take goes into the file `state`."""
+    options = (f"--rate={rate}", "--seconds=3", "--max-instances=2", "--measure=1")
+    program("tune", model, f"--model-repository={repository}", *options, f"--state={state}")
 
 
-def today_of(text: str) -> tuple[Figures, Figures]:
-    """The prediction and the measurement of today's configuration, in the table of `nereid tune`."""
-    (line,) = [line for line in text.splitlines() if re.match(r"\s*(today|>)", line)][:1]
-    cells = re.split(r"\s{2,}", line.strip())
-    numbers = cells[-10:-4]
-    predicted, measured = (
-        Figures(float(row[0]), microseconds(row[1]), microseconds(row[2]))
-        for row in (numbers[:3], numbers[3:])
-    )
-    return predicted, measured
+def figures_of(throughput: float, latency: Mapping[str, float], suffix: str = "") -> Figures:
+    return Figures(throughput, latency["p50" + suffix], latency["p99" + suffix])
 
 
-def tune(model: str, repository: Path, options: Sequence[str]) -> str:
-    command = [str(server_binary()), "tune", model, f"--model-repository={repository}", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"nereid tune {model} failed: {done.stderr}")
-    return done.stdout
+def predict(model: str, state: Path, load: Sequence[str]) -> Figures:
+    answer = json.loads(program("capacity", model, f"--times={state}", "--nodes=1", *load, "--json"))
+    (fleet,) = answer["fleets"]
+    return figures_of(fleet["throughput"], fleet, "_us")
+
+
+def measure(model: str, server: ServerProcess, load: Sequence[str]) -> Figures:
+    options = ("--warm-up-seconds=0", "--stability=0", "--json")
+    url = f"--url=http://{server.http_url}"
+    (row,) = json.loads(program("bench", url, f"--model={model}", *load, *options))["rows"]
+    return figures_of(row["throughput"], row["latency_us"])
 
 
 def compare(
-    model: str, repository: Path, rate: float, pattern: str, seconds: float, runs: int
-) -> Pair:
-    state = repository.parent / f"{model}-{pattern}.tuned"
-    options = [
-        f"--rate={rate}",
-        f"--arrivals={pattern}",
-        f"--seconds={seconds}",
-        "--max-instances=2",
-        "--measure=1",
-        f"--state={state}",
-    ]
-    predicted, first = today_of(tune(model, repository, options))
-    measured = [first]
-    for _ in range(runs - 1):
-        # The same execution times, and a new measurement.
-        state.write_text(json.dumps({**json.loads(state.read_text()), "measured": []}))
-        measured.append(today_of(tune(model, repository, options))[1])
-    return Pair(model, pattern, predicted, measured)
+    model: str, state: Path, server: ServerProcess, rate: float, seconds: float, runs: int
+) -> Iterator[Pair]:
+    program("bench", f"--url=http://{server.http_url}", f"--model={model}", "--seconds=1")
+    for pattern in PATTERNS:
+        predicted, measured = [], []
+        for seed in range(1, runs + 1):
+            load = (f"--rate={rate}", f"--arrivals={pattern}", f"--seconds={seconds}", f"--seed={seed}")
+            predicted.append(predict(model, state, load))
+            measured.append(measure(model, server, load))
+        yield Pair(model, pattern, predicted, measured)
 
 
-def table(pairs: Sequence[Pair]) -> str:
-    lines = [
-        "| model | arrivals | predicted/s | measured/s | error | predicted p50 | measured p50 | error "
-        "| predicted p99 | measured p99, least to most | within |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
-    ]
-    for pair in pairs:
-        runs = pair.measured
-        p99 = [run.p99 / 1e3 for run in runs]
-        lines.append(
-            f"| {pair.model} | {pair.pattern} | {pair.predicted.throughput:.0f} "
-            f"| {statistics.median(run.throughput for run in runs):.0f} "
-            f"| {pair.error('throughput'):.1%} | {pair.predicted.p50 / 1e3:.2f} ms "
-            f"| {statistics.median(run.p50 for run in runs) / 1e3:.2f} ms | {pair.error('p50'):.1%} "
-            f"| {pair.predicted.p99 / 1e3:.2f} ms | {min(p99):.2f} to {max(p99):.2f} ms "
-            f"| {'yes' if pair.p99_within_spread() else 'no'} |"
-        )
-    return "\n".join(lines)
+HEAD = (
+    "| model | arrivals | predicted/s | measured/s | error | predicted p50 | measured p50 | error "
+    "| predicted p99 | measured p99, least to most | within |",
+    "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+)
+
+
+def line(pair: Pair) -> str:
+    p99 = [run.p99 / 1e3 for run in pair.measured]
+    return (
+        f"| {pair.model} | {pair.pattern} | {pair.foretold('throughput'):.0f} "
+        f"| {pair.real('throughput'):.0f} | {pair.error('throughput'):.1%} "
+        f"| {pair.foretold('p50') / 1e3:.2f} ms | {pair.real('p50') / 1e3:.2f} ms | {pair.error('p50'):.1%} "
+        f"| {pair.foretold('p99') / 1e3:.2f} ms | {min(p99):.2f} to {max(p99):.2f} ms "
+        f"| {'yes' if pair.p99_within_spread() else 'no'} |"
+    )
 
 
 def summary(pairs: Sequence[Pair]) -> str:
@@ -196,18 +189,22 @@ def main() -> int:
     page = Page("simulator", "The simulation against a server")
     pairs = []
     with tempfile.TemporaryDirectory(prefix="nereid-simulator-") as folder:
-        repository = Path(folder) / "models"
-        for model, rate in write_models(repository).items():
-            if options.model and model not in options.model:
-                continue
-            for pattern in PATTERNS:
-                print(f"simulator: {model}, {pattern}", flush=True)
-                pairs.append(
-                    compare(model, repository, rate, pattern, options.seconds, options.runs)
-                )
-    about = f"{options.runs} runs of {options.seconds:g} s, medians."
+        work = Path(folder)
+        rates = write_models(work / "models")
+        for model in options.model or rates:
+            state = work / f"{model}.times"
+            measure_times(model, work / "models", rates[model], state)
+            with servers(1, work / "models", work / model) as (server,):
+                for pair in compare(model, state, server, rates[model], options.seconds, options.runs):
+                    print(line(pair), flush=True)
+                    pairs.append(pair)
+    about = (
+        f"{options.runs} runs of {options.seconds:g} s, each with other random arrivals, which prediction and "
+        "measurement share; medians. The simulation knows how long executions take from one measurement of each model."
+    )
+    table = "\n".join([*HEAD, *map(line, pairs)])
     misses = missed(pairs)
-    page.write(page.text(about, table(pairs), summary(pairs), misses=misses), options.out)
+    page.write(page.text(about, table, summary(pairs), misses=misses), options.out)
     return 1 if misses else 0
 
 

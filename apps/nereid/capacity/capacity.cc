@@ -15,7 +15,6 @@
 namespace nereid {
 namespace {
 
-constexpr uint64_t kSeed = 1;
 constexpr int kMostClients = 64;
 constexpr size_t kPeriods = 24;
 // A request in so many may be over the goal.
@@ -31,8 +30,8 @@ absl::StatusOr<std::vector<SimulatedRequest>> LoadOf(const CapacityOptions& opti
   }
   bench::ArrivalTimes times =
       load.kind == CapacityLoad::Kind::kDay
-          ? bench::ArrivalTimes(load.day, load.seconds, kSeed)
-          : bench::ArrivalTimes(load.arrivals, load.rate, load.seconds, kSeed);
+          ? bench::ArrivalTimes(load.day, load.seconds, load.seed)
+          : bench::ArrivalTimes(load.arrivals, load.rate, load.seconds, load.seed);
   std::vector<SimulatedRequest> requests;
   while (const std::optional<std::chrono::nanoseconds> at = times.Next()) {
     SimulatedRequest& request = requests.emplace_back();
@@ -61,22 +60,19 @@ class Fleets {
     fleet.start = options_.start;
     fleet.make_machine = [this] { return std::make_unique<MeasuredMachine>(node_.times); };
     ASSIGN_OR_RETURN(last_, SimulateFleet(node_.model, load_, fleet));
+    AddOverhead(node_.times, &last_.requests);
     FleetRow row;
     row.nodes = nodes;
     row.summary = Summarise(load_, last_, GoalNs());
-    row.p50_us = static_cast<double>(row.summary.p50_ns) * 1e-3 + node_.times.overhead_us;
-    row.p99_us = static_cast<double>(row.summary.p99_ns) * 1e-3 + node_.times.overhead_us;
+    row.p50_us = static_cast<double>(row.summary.p50_ns) * 1e-3;
+    row.p99_us = static_cast<double>(row.summary.p99_ns) * 1e-3;
     row.node_seconds = last_.node_seconds;
     row.keeps_goal = (row.summary.late + row.summary.unserved) * kOneInMany <= load_.size();
     return row;
   }
 
-  // The goal as the simulation sees it, which ends with the execution; 0: there is none.
-  uint64_t GoalNs() const {
-    if (options_.p99_us <= 0) return 0;
-    const double us = std::max(options_.p99_us - node_.times.overhead_us, 1e-3);
-    return static_cast<uint64_t>(us * 1e3);
-  }
+  // 0: there is no goal.
+  uint64_t GoalNs() const { return static_cast<uint64_t>(options_.p99_us * 1e3); }
 
  private:
   const CapacityOptions& options_;
@@ -116,7 +112,7 @@ double MeanOf(const FleetResult& fleet, uint64_t from_ns, uint64_t to_ns,
   return area / static_cast<double>(to_ns - from_ns);
 }
 
-std::vector<FleetPeriod> PeriodsOf(const Fleets& fleets, double overhead_us) {
+std::vector<FleetPeriod> PeriodsOf(const Fleets& fleets) {
   const std::vector<SimulatedRequest>& load = fleets.load();
   const FleetResult& fleet = fleets.last();
   const uint64_t length = load.back().arrival_ns / kPeriods + 1;
@@ -139,7 +135,7 @@ std::vector<FleetPeriod> PeriodsOf(const Fleets& fleets, double overhead_us) {
     period.rate = static_cast<double>(arrived) / Seconds(length);
     if (!latencies.empty()) {
       const size_t rank = latencies.size() * 99 / 100;
-      period.p99_us = static_cast<double>(latencies[rank]) * 1e-3 + overhead_us;
+      period.p99_us = static_cast<double>(latencies[rank]) * 1e-3;
     }
     period.ready = MeanOf(fleet, from, from + length, [](const NodeCount& c) { return c.ready; });
     period.all = MeanOf(fleet, from, from + length, [](const NodeCount& c) { return c.all(); });
@@ -190,7 +186,7 @@ absl::StatusOr<CapacityResult> FindCapacity(const CapacityOptions& options, Meas
   } else {
     const uint32_t nodes = options.nodes > 0 ? options.nodes : options.autoscaler->least;
     ASSIGN_OR_RETURN(result.rows.emplace_back(), fleets.Run(nodes));
-    result.periods = PeriodsOf(fleets, result.node.times.overhead_us);
+    result.periods = PeriodsOf(fleets);
   }
   result.seconds = Seconds(fleets.last().ended_ns - fleets.load().front().arrival_ns);
   return result;

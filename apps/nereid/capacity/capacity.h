@@ -40,7 +40,7 @@ struct FleetPeriod {
 struct FleetRow {
   uint32_t nodes = 0;  // at the beginning
   FleetSummary summary;
-  double p50_us = 0, p99_us = 0;  // with what a request takes outside the server
+  double p50_us = 0, p99_us = 0;
   double node_seconds = 0;
   bool keeps_goal = false;
 };

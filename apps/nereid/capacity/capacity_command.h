@@ -24,6 +24,7 @@ inline constexpr char kCapacityUsage[] =
     "  --day=R,R,...            the load follows these rates, at equal distances over --seconds\n"
     "  --recording=FILE         the load is that of a recording (nereid --record=FILE)\n"
     "  --arrivals=KIND          with --rate: constant, poisson, bursty or step: poisson\n"
+    "  --seed=N                 with --rate and --day: of random arrivals: 1\n"
     "  --batch-size=N           of a request: 1\n"
     "  --seconds=S              simulated time: 60 with --rate, 86400 with --day\n"
     "  --p99-ms=MS              99 of 100 requests have to be answered within this time\n"

@@ -17,6 +17,7 @@ constexpr double kMostRate = 1e6;
 constexpr double kMostSeconds = 7 * 86400;
 constexpr double kSecondsAtRate = 60;
 constexpr double kSecondsOfDay = 86400;
+constexpr double kMostSeed = 1e15;
 constexpr int kMostBatch = 4096;
 constexpr uint32_t kUsualMostNodes = 100;
 constexpr double kUsualStart = 30;
@@ -28,6 +29,7 @@ struct Values {
   uint32_t min_nodes = 0;
   std::optional<AutoscalerOptions::Gauge> gauge;
   std::optional<bench::Arrivals> arrivals;
+  std::optional<uint64_t> seed;
 };
 
 bench::Setter Chosen(const char* option, const char* first, const char* second,
@@ -48,6 +50,10 @@ std::vector<bench::Option> OptionsOfLoad(CapacityOptions* o, Values* v) {
       {"recording", "VALUE", bench::File("--recording", &o->load.recording)},
       {"arrivals", "VALUE",
        [v](absl::string_view text) { return bench::Arriving(&v->arrivals.emplace())(text); }},
+      {"seed", "VALUE",
+       [v](absl::string_view text) {
+         return bench::Whole("--seed", &v->seed.emplace(), 0, kMostSeed)(text);
+       }},
       {"batch-size", "VALUE", bench::Whole("--batch-size", &o->load.batch_size, 1, kMostBatch)},
       {"seconds", "VALUE", bench::Number("--seconds", &v->seconds, {1, kMostSeconds, false})},
   };
@@ -107,9 +113,14 @@ absl::Status TakeLoad(const Values& v, CapacityLoad* load) {
     return absl::InvalidArgumentError("--arrivals has a meaning only with --rate");
   }
   load->arrivals = v.arrivals.value_or(load->arrivals);
-  if (v.seconds > 0 && (loads == 0 || load->kind == CapacityLoad::Kind::kRecording)) {
+  const bool made_up = load->rate > 0 || !load->day.empty();
+  if (v.seconds > 0 && !made_up) {
     return absl::InvalidArgumentError("--seconds has a meaning only with --rate or --day");
   }
+  if (v.seed.has_value() && !made_up) {
+    return absl::InvalidArgumentError("--seed has a meaning only with --rate or --day");
+  }
+  load->seed = v.seed.value_or(load->seed);
   double mean = load->rate;
   load->seconds = v.seconds > 0 ? v.seconds : kSecondsAtRate;
   if (load->kind == CapacityLoad::Kind::kDay) {

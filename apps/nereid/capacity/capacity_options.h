@@ -24,6 +24,7 @@ struct CapacityLoad {
   std::vector<double> day;  // likewise, equally far from each other over `seconds`
   std::string recording;    // a file
   bench::Arrivals arrivals = bench::Arrivals::kPoisson;  // of a rate
+  uint64_t seed = 1;                                     // of random arrivals
   uint32_t batch_size = 1;                               // of a request; a recording has its own
   double seconds = 0;  // of simulated time; a recording has its own
 };

@@ -26,11 +26,12 @@ TEST(ParseCapacityOptions, OneNodeAlone) {
 }
 
 TEST(ParseCapacityOptions, TheFewestNodes) {
-  const auto options = Parse({"--rate=300", "--arrivals=bursty", "--p99-ms=20", "--batch-size=4",
-                              "--balancer=least-in-flight"});
+  const auto options = Parse({"--rate=300", "--arrivals=bursty", "--seed=7", "--p99-ms=20",
+                              "--batch-size=4", "--balancer=least-in-flight"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->load.kind, CapacityLoad::Kind::kRate);
   EXPECT_EQ(options->load.arrivals, bench::Arrivals::kBursty);
+  EXPECT_EQ(options->load.seed, 7U);
   EXPECT_EQ(options->load.seconds, 60);
   EXPECT_EQ(options->load.batch_size, 4u);
   EXPECT_EQ(options->p99_us, 20'000);
@@ -78,6 +79,7 @@ TEST(ParseCapacityOptions, WhatIsWrong) {
               HasSubstr("--min-nodes is 5, which is more than --max-nodes, 4"));
   EXPECT_THAT(Error({"--day=1", "--arrivals=step", "--nodes=1"}), HasSubstr("only with --rate"));
   EXPECT_THAT(Error({"--recording=f", "--seconds=9", "--nodes=1"}), HasSubstr("--seconds has"));
+  EXPECT_THAT(Error({"--recording=f", "--seed=9", "--nodes=1"}), HasSubstr("--seed has"));
   EXPECT_THAT(Error({"--day=0,0", "--nodes=1"}), HasSubstr("no rate above 0"));
   EXPECT_THAT(Error({"--rate=1", "--gauge=x"}), HasSubstr("in-flight or queued"));
   EXPECT_THAT(Error({"--config=x"}), HasSubstr("must name a file config.pbtxt, not x"));

@@ -25,7 +25,7 @@ MeasuredNode Node() {
   node.candidate = {1, 8, false, {}, 0};
   node.model = With(*model, node.candidate);
   node.times.by_batch_us = {{1, 10'000}, {8, 80'000}};
-  node.times.slowdown = {{1, 1}};
+  node.times.slowdown = {{1, {{1, 1}}}};
   node.times.overhead_us = 1000;
   return node;
 }
@@ -65,6 +65,14 @@ TEST(FindCapacity, TheFewestNodes) {
   EXPECT_NEAR(result.rows[2].p99_us, 11'000, 1);
   EXPECT_EQ(result.requests, 2500u);
   EXPECT_EQ(Found(Options({"--p99-ms=20", "--rate=50"})).rows.size(), 1u);
+}
+
+TEST(FindCapacity, AnotherSeedGivesOtherArrivals) {
+  const auto requests = [](const char* seed) {
+    return Found(Options({"--arrivals=poisson", "--nodes=1", seed})).requests;
+  };
+  EXPECT_EQ(requests("--seed=3"), requests("--seed=3"));
+  EXPECT_NE(requests("--seed=3"), requests("--seed=4"));
 }
 
 TEST(FindCapacity, NoNumberOfNodesIsEnough) {

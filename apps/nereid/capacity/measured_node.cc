@@ -25,9 +25,12 @@ bool AreBetween(const std::map<int, double>& values, double least, double most) 
 
 bool ArePossible(const ServiceTimes& times) {
   const auto is_time = [](double us) { return us >= 0 && us <= kMostUs; };
-  return !times.by_batch_us.empty() && AreBetween(times.by_batch_us, 0, kMostUs) &&
-         AreBetween(times.slowdown, 1, kMostFactor) && is_time(times.overhead_us) &&
-         is_time(times.cpu_us) && times.processors >= 0;
+  for (const auto& [units, by_busy] : times.slowdown) {
+    if (!AreBetween(by_busy, 1, kMostFactor)) return false;
+  }
+  return !times.by_batch_us.empty() && AreBetween(times.overhead_varies_us, -kMostUs, kMostUs) &&
+         AreBetween(times.by_batch_us, 0, kMostUs) && is_time(times.overhead_us) &&
+         is_time(times.cpu_us) && is_time(times.busy_cpu_us) && times.processors >= 0;
 }
 
 double MemoryOf(const TuneState& state, const MeasuredNode& node) {

@@ -78,6 +78,8 @@ absl::StatusOr<std::unique_ptr<PrivateServer>> Learning::Start(
     candidate.instances = instances;
     candidate.preferred_batch_sizes.clear();
     candidate.max_queue_delay_us = 0;
+    // Requests that come at the same time stay executions of their own.
+    if (instances > 1) candidate.batching = false;
     if (engine != nullptr) candidate.engine = *engine;
     for (const int size : options_.max_batch_sizes) {
       candidate.max_batch_size = std::max(candidate.max_batch_size, size);
@@ -89,47 +91,45 @@ absl::StatusOr<std::unique_ptr<PrivateServer>> Learning::Start(
   return PrivateServer::Start(served_, configs, hooks_.interrupted);
 }
 
-absl::Status Learning::AddMemory(const Measuring::Executions& executions,
-                                 const std::vector<CompiledModel>& models, const Engine* engine,
-                                 std::unique_ptr<PrivateServer> server, ServiceTimes* times) const {
-  if (!options_.goal.needs_memory()) return absl::OkStatus();
-  const int count = static_cast<int>(models.size());
-  times->memory_mib[count * options_.max_instances] = server->MemoryMib();
+void Learning::AddMemory(const PrivateServer& server, size_t instances, ServiceTimes* times) const {
+  if (!options_.goal.needs_memory()) return;
+  times->memory_mib[static_cast<int>(instances)] = server.MemoryMib();
+}
+
+absl::StatusOr<Measuring::StepTimes> Learning::Times(const Measuring::Executions& executions,
+                                                     const std::vector<CompiledModel>& models,
+                                                     const Engine* engine) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<PrivateServer> server, Start(models, 1, engine));
+  ASSIGN_OR_RETURN(Measuring::StepTimes times, measuring_.Times(*server, executions));
+  if (models.size() == 1) RETURN_IF_ERROR(measuring_.AddBusy(*server, &times.whole));
+  AddMemory(*server, models.size(), &times.whole);
+  if (options_.max_instances == 1) return times;
   server.reset();
-  if (options_.max_instances == 1) return absl::OkStatus();
-  ASSIGN_OR_RETURN(server, Start(models, 1, engine));
-  Measuring::Executions alone = executions;
-  alone.instances = {1};
-  RETURN_IF_ERROR(measuring_.Times(*server, alone).status());  // executions take memory, too
-  times->memory_mib[count] = server->MemoryMib();
-  return absl::OkStatus();
+  ASSIGN_OR_RETURN(server, Start(models, options_.max_instances, engine));
+  RETURN_IF_ERROR(measuring_.AddSlowdowns(*server, executions, &times.models));
+  AddMemory(*server, models.size() * static_cast<size_t>(options_.max_instances), &times.whole);
+  return times;
 }
 
 absl::StatusOr<ServiceTimes> Learning::ModelTimes(const CompiledModel& model,
                                                   const Engine& engine) const {
-  ASSIGN_OR_RETURN(std::unique_ptr<PrivateServer> server,
-                   Start({model}, options_.max_instances, &engine));
   std::vector<int> sizes = BatchSizes(model);
   if (engine != EngineOf(model)) sizes = EverySecond(sizes);
   const Measuring::Executions executions = {
       {options_.model}, {PipelineStep()}, std::move(sizes), InstanceCounts()};
-  ASSIGN_OR_RETURN(Measuring::StepTimes measured, measuring_.Times(*server, executions));
+  ASSIGN_OR_RETURN(Measuring::StepTimes measured, Times(executions, {model}, &engine));
   ServiceTimes times = std::move(measured.whole);
   times.slowdown = std::move(measured.models[0].slowdown);
-  RETURN_IF_ERROR(AddMemory(executions, {model}, &engine, std::move(server), &times));
   return times;
 }
 
 absl::Status Learning::AddEnsembleTimes(const CompiledModel& ensemble,
                                         const std::vector<CompiledModel>& models,
                                         TuneState* state) const {
-  ASSIGN_OR_RETURN(std::unique_ptr<PrivateServer> server,
-                   Start(models, options_.max_instances, nullptr));
   const Measuring::Executions executions = {ModelsOfSteps(ensemble.ensemble),
                                             StepsOf(ensemble.ensemble), BatchSizes(ensemble),
                                             InstanceCounts()};
-  ASSIGN_OR_RETURN(Measuring::StepTimes measured, measuring_.Times(*server, executions));
-  RETURN_IF_ERROR(AddMemory(executions, models, nullptr, std::move(server), &measured.whole));
+  ASSIGN_OR_RETURN(Measuring::StepTimes measured, Times(executions, models, nullptr));
   for (size_t i = 0; i < models.size(); ++i) {
     ServiceTimes& times = measured.models[i];
     // Requests of one size say nothing of batches. Then the longest possible time is the safe one.

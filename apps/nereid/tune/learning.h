@@ -40,7 +40,8 @@ class Learning {
                                 const std::vector<CompiledModel>& models, TuneState* state) const;
 
  private:
-  // A server whose models have so many instances each, and form batches without delay, or none.
+  // A server whose models have so many instances each. They form batches without delay, or none;
+  // with several instances always none.
   // `engine`: null: today's.
   absl::StatusOr<std::unique_ptr<PrivateServer>> Start(const std::vector<CompiledModel>& models,
                                                        int32_t instances,
@@ -48,10 +49,12 @@ class Learning {
   // Sizes of batches and counts of instances whose times are measured, ascending.
   std::vector<int> BatchSizes(const CompiledModel& served) const;
   std::vector<int> InstanceCounts() const;
-  // Of a server with the most instances, which is ended, and of one with one instance each.
-  absl::Status AddMemory(const Measuring::Executions& executions,
-                         const std::vector<CompiledModel>& models, const Engine* engine,
-                         std::unique_ptr<PrivateServer> server, ServiceTimes* times) const;
+  // What is measured on a server with one instance for each model, and what on one with the most.
+  absl::StatusOr<Measuring::StepTimes> Times(const Measuring::Executions& executions,
+                                             const std::vector<CompiledModel>& models,
+                                             const Engine* engine) const;
+  // Of the server's processes, with so many instances in all.
+  void AddMemory(const PrivateServer& server, size_t instances, ServiceTimes* times) const;
 
   const TuneOptions& options_;
   const PrivateModel& served_;

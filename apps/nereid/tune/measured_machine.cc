@@ -14,7 +14,8 @@ void BusyProcessors::Work(uint64_t now_ns, double cpu_us) {
 Duration BusyProcessors::Execute(const ServiceTimes& times, uint64_t now_ns, uint32_t units) {
   std::erase_if(executions_, [now_ns](uint64_t until) { return until <= now_ns; });
   const int size = static_cast<int>(units);
-  const double us = times.BatchUs(size) * times.Slowdown(static_cast<int>(executions_.size()) + 1);
+  const double us =
+      times.BatchUs(size) * times.Slowdown(size, static_cast<int>(executions_.size()) + 1);
   const auto busy_ns = static_cast<uint64_t>(us * 1e3);
   executions_.push_back(now_ns + busy_ns);
   Work(now_ns, times.ExecutionCpuUs(size));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "base/status_macros.h"
@@ -15,8 +16,16 @@ namespace {
 
 // A service time needs less of a measurement than a percentile.
 constexpr double kShareOfServiceTime = 0.25;
+constexpr double kRequestsOfServiceTime = 1000;
+constexpr double kLeastSeconds = 0.1;
+// In flight, where the load does not say how many.
+constexpr int kMany = 16;
 constexpr double kWarmUpShare = 0.2;
+// Of a thousand requests. The slowest ones of all say more of the machine than of the server.
+constexpr int kSharesOfVariation[] = {1, 50, 250, 500, 750, 900, 950, 980, 990, 995};
 constexpr int kMostInFlight = 1024;
+
+double Us(int64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
 double ExecutionUs(const bench::ServerTimes& times) {
   return times.compute_input + times.compute_infer + times.compute_output;
@@ -34,8 +43,8 @@ Measurement MeasurementOf(const bench::RowResult& row) {
   Performance& performance = measurement.performance;
   performance.concurrency = row.concurrency;
   performance.throughput = row.throughput();
-  performance.p50_us = static_cast<double>(row.latency.Percentile(0.5)) * 1e-3;
-  performance.p99_us = static_cast<double>(row.latency.Percentile(0.99)) * 1e-3;
+  performance.p50_us = Us(row.latency.Percentile(0.5));
+  performance.p99_us = Us(row.latency.Percentile(0.99));
   if (row.server.has_value()) performance.mean_batch = row.server->batch_size;
   measurement.errors = row.errors.total();
   return measurement;
@@ -100,8 +109,11 @@ absl::StatusOr<std::vector<bench::ModelCounts>> Measuring::Counts(
 absl::StatusOr<Measuring::Sample> Measuring::Measure(const PrivateServer& server,
                                                      const std::vector<std::string>& models,
                                                      int batch_size, int clients,
+                                                     double expected_us,
                                                      const std::string& what) const {
-  const double seconds = std::max(options_.seconds * kShareOfServiceTime, 0.1);
+  double seconds = options_.seconds * kShareOfServiceTime;
+  if (expected_us > 0) seconds = std::min(seconds, kRequestsOfServiceTime * expected_us * 1e-6);
+  seconds = std::max(seconds, kLeastSeconds);
   Sample sample;
   const double cpu_before = server.CpuSeconds();
   ASSIGN_OR_RETURN(const std::vector<bench::ModelCounts> before, Counts(server.target(), models));
@@ -125,43 +137,65 @@ absl::StatusOr<Measuring::StepTimes> Measuring::Times(const PrivateServer& serve
   times.models.resize(executions.models.size());
   times.whole.processors = static_cast<int>(std::thread::hardware_concurrency());
   double cpu_us = 0;
+  double middle_us = 0;
   for (const int size : executions.batch_sizes) {
-    ASSIGN_OR_RETURN(const Sample sample, Measure(server, executions.models, size, 1,
+    ASSIGN_OR_RETURN(const Sample sample, Measure(server, executions.models, size, 1, middle_us,
                                                   absl::StrCat("execution of a batch of ", size)));
     for (const PipelineStep& step : executions.steps) {
       times.models[step.model].by_batch_us[size] = sample.execution_us[step.model];
       times.whole.by_batch_us[size] += sample.execution_us[step.model];
     }
     cpu_us = sample.cpu_us;
-    if (size != executions.batch_sizes.front()) continue;
     // Not the mean, to which other work of the machine may add a lot.
-    const double middle = static_cast<double>(sample.row.latency.Percentile(0.5)) * 1e-3;
+    middle_us = Us(sample.row.latency.Percentile(0.5));
+    if (size != executions.batch_sizes.front()) continue;
     times.whole.overhead_us =
-        std::max(middle - LongestWayUs(executions.steps, sample.execution_us), 0.0);
+        std::max(middle_us - LongestWayUs(executions.steps, sample.execution_us), 0.0);
+    for (const int share : kSharesOfVariation) {
+      times.whole.overhead_varies_us[share] =
+          Us(sample.row.latency.Percentile(share * 1e-3)) - middle_us;
+    }
     times.whole.cpu_us = cpu_us;
   }
   times.whole.LearnProcessors(cpu_us);
   for (ServiceTimes& of_model : times.models) {
     of_model.execution_processors = times.whole.ProcessorsOfExecution();
   }
-  RETURN_IF_ERROR(AddSlowdowns(server, executions, &times.models));
   return times;
+}
+
+absl::Status Measuring::AddBusy(const PrivateServer& server, ServiceTimes* times) const {
+  const TuneLoad& load = options_.load;
+  const int clients = load.kind == TuneLoad::Kind::kConcurrency ? load.concurrency : kMany;
+  if (clients == 1) return absl::OkStatus();  // never busy
+  const int size = static_cast<int>(load.batch_size);
+  const double expected_us = times->overhead_us + times->BatchUs(size);
+  ASSIGN_OR_RETURN(const Sample sample, Measure(server, {options_.model}, size, clients,
+                                                expected_us, "many requests in flight"));
+  const double units = sample.row.server.has_value() ? sample.row.server->batch_size : size;
+  times->LearnBusy(sample.cpu_us, std::max(units / size, 1.0), units);
+  return absl::OkStatus();
 }
 
 absl::Status Measuring::AddSlowdowns(const PrivateServer& server, const Executions& executions,
                                      std::vector<ServiceTimes>* models) const {
-  // Full batches, which no server joins to larger ones.
-  const int full = executions.batch_sizes.back();
-  for (ServiceTimes& times : *models) times.slowdown[1] = 1;
-  for (const int count : executions.instances) {
-    if (count == 1) continue;
-    ASSIGN_OR_RETURN(const Sample sample,
-                     Measure(server, executions.models, full, count,
-                             absl::StrCat(count, " executions at a time, batches of ", full)));
-    for (size_t i = 0; i < models->size(); ++i) {
-      ServiceTimes& times = (*models)[i];
-      const double alone = std::max(times.by_batch_us[full], 1e-3);
-      times.slowdown[count] = std::max(1.0, sample.execution_us[i] / alone);
+  const std::set<int> sizes = {executions.batch_sizes.front(), executions.batch_sizes.back()};
+  for (const int size : sizes) {
+    double alone_us = 0;
+    for (ServiceTimes& times : *models) {
+      times.slowdown[size][1] = 1;
+      alone_us += times.by_batch_us[size];
+    }
+    for (const int count : executions.instances) {
+      if (count == 1) continue;
+      const std::string what = absl::StrCat(count, " executions at a time, batches of ", size);
+      ASSIGN_OR_RETURN(const Sample sample,
+                       Measure(server, executions.models, size, count, alone_us * count, what));
+      for (size_t i = 0; i < models->size(); ++i) {
+        ServiceTimes& times = (*models)[i];
+        const double alone = std::max(times.by_batch_us[size], 1e-3);
+        times.slowdown[size][count] = std::max(1.0, sample.execution_us[i] / alone);
+      }
     }
   }
   return absl::OkStatus();

@@ -45,9 +45,17 @@ class Measuring {
     ServiceTimes whole;                // its executions are those of all steps together
     std::vector<ServiceTimes> models;  // without what a request takes besides
   };
-  // Of a server with the largest of `instances` for each model, which forms batches without delay,
-  // or none. Errors: CANCELLED; what the server or the model's inputs do not allow.
+  // Errors of these: CANCELLED; what the server or the model's inputs do not allow.
+  //
+  // All but slowdowns, while nothing else is in flight. The server forms batches without delay, or
+  // none.
   absl::StatusOr<StepTimes> Times(const PrivateServer& server, const Executions& executions) const;
+  // What a request of the load takes while many are in flight to the one model.
+  absl::Status AddBusy(const PrivateServer& server, ServiceTimes* times) const;
+  // How much slower executions of the models are beside others. The server has the largest of
+  // `instances` for each model, and forms no batches.
+  absl::Status AddSlowdowns(const PrivateServer& server, const Executions& executions,
+                            std::vector<ServiceTimes>* models) const;
 
   // A server with a candidate's configuration under the load. A sweep is measured around
   // `predicted`, and is as good as its best row.
@@ -62,12 +70,10 @@ class Measuring {
     double cpu_us = 0;                 // of a request
   };
 
+  // A request is expected to take `expected_us`; 0: not known.
   absl::StatusOr<Sample> Measure(const PrivateServer& server,
                                  const std::vector<std::string>& models, int batch_size,
-                                 int clients, const std::string& what) const;
-  // How much slower executions of the models are beside others.
-  absl::Status AddSlowdowns(const PrivateServer& server, const Executions& executions,
-                            std::vector<ServiceTimes>* models) const;
+                                 int clients, double expected_us, const std::string& what) const;
   absl::StatusOr<std::vector<bench::ModelCounts>> Counts(
       const ProbeTarget& server, const std::vector<std::string>& models) const;
   absl::StatusOr<bench::RowResult> Row(const ProbeTarget& server, int batch_size, int clients,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "simulation/simulate.h"
@@ -20,24 +21,24 @@ constexpr uint64_t kSeed = 1;
 // A sweep ends when more clients bring less than this.
 constexpr double kWorthwhile = 1.02;
 
-Performance Of(const std::vector<SimulatedRequest>& load, const SimulationResult& result,
-               double overhead_us) {
+Performance Of(const std::vector<SimulatedRequest>& load, const ServiceTimes& times,
+               SimulationResult result) {
+  AddOverhead(times, &result.requests);
   const SimulationSummary summary = Summarise(load, result);
   uint64_t last = 0;
   for (const SimulatedOutcome& request : result.requests) last = std::max(last, request.ended_ns);
   Performance performance;
-  const double seconds =
-      static_cast<double>(last - load.front().arrival_ns) * 1e-9 + overhead_us * 1e-6;
+  const double seconds = static_cast<double>(last - load.front().arrival_ns) * 1e-9;
   performance.throughput = static_cast<double>(summary.executed) / seconds;
-  performance.p50_us = static_cast<double>(summary.p50_ns) * 1e-3 + overhead_us;
-  performance.p99_us = static_cast<double>(summary.p99_ns) * 1e-3 + overhead_us;
+  performance.p50_us = static_cast<double>(summary.p50_ns) * 1e-3;
+  performance.p99_us = static_cast<double>(summary.p99_ns) * 1e-3;
   performance.mean_batch = summary.mean_batch;
   return performance;
 }
 
 // What is simulated: a model or an ensemble.
 struct Subject {
-  double overhead_us;  // of a request
+  const ServiceTimes& times;  // of a request
   // A closed loop, or the arrivals that `requests` has.
   std::function<absl::StatusOr<SimulationResult>(const std::optional<ClosedLoop>& clients,
                                                  std::vector<SimulatedRequest>* requests)>
@@ -51,17 +52,16 @@ absl::StatusOr<Performance> Closed(const Subject& subject, uint32_t batch_size, 
   std::vector<SimulatedRequest> load(
       std::clamp(clients * kRequestsOfClient, kLeastRequests, std::max(kMostRequests, clients)),
       request);
-  const Duration pause(static_cast<int64_t>(subject.overhead_us * 1e3));
-  ASSIGN_OR_RETURN(const SimulationResult result,
-                   subject.simulate(ClosedLoop{clients, pause}, &load));
-  Performance performance = Of(load, result, subject.overhead_us);
+  const Duration pause(static_cast<int64_t>(subject.times.overhead_us * 1e3));
+  ASSIGN_OR_RETURN(SimulationResult result, subject.simulate(ClosedLoop{clients, pause}, &load));
+  Performance performance = Of(load, subject.times, std::move(result));
   performance.concurrency = concurrency;
   return performance;
 }
 
 absl::StatusOr<Performance> Open(const Subject& subject, std::vector<SimulatedRequest> load) {
-  ASSIGN_OR_RETURN(const SimulationResult result, subject.simulate(std::nullopt, &load));
-  return Of(load, result, subject.overhead_us);
+  ASSIGN_OR_RETURN(SimulationResult result, subject.simulate(std::nullopt, &load));
+  return Of(load, subject.times, std::move(result));
 }
 
 std::vector<SimulatedRequest> AtRate(const TuneLoad& load) {
@@ -128,7 +128,7 @@ absl::StatusOr<Performance> Predict(const CompiledModel& model, const ServiceTim
     return clients.has_value() ? SimulateClosedLoop(model, *clients, requests, &machine)
                                : Simulate(model, *requests, &machine);
   };
-  return Under({times.overhead_us, simulate}, load, most_p99_us);
+  return Under({times, simulate}, load, most_p99_us);
 }
 
 absl::StatusOr<Performance> Predict(const PredictedEnsemble& ensemble, const TuneLoad& load,
@@ -145,7 +145,7 @@ absl::StatusOr<Performance> Predict(const PredictedEnsemble& ensemble, const Tun
     }
     return SimulatePipeline(ensemble.pipeline, all, clients, requests);
   };
-  return Under({ensemble.whole.overhead_us, simulate}, load, most_p99_us);
+  return Under({ensemble.whole, simulate}, load, most_p99_us);
 }
 
 }  // namespace nereid

@@ -46,6 +46,17 @@ struct Performance {
 double LongestWayUs(const std::vector<PipelineStep>& steps,
                     const std::vector<double>& execution_us);
 
+// Lets answered requests (SimulatedOutcome or FleetOutcome, by number) end later by what they are
+// outside queue and execution.
+template <typename Outcome>
+void AddOverhead(const ServiceTimes& times, std::vector<Outcome>* requests) {
+  for (size_t i = 0; i < requests->size(); ++i) {
+    Outcome& request = (*requests)[i];
+    if (request.outcome != FlightOutcome::kOk) continue;
+    request.ended_ns += static_cast<uint64_t>(times.OverheadUs(i) * 1e3);
+  }
+}
+
 // An ensemble, and how long it takes.
 struct PredictedEnsemble {
   Pipeline pipeline;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "simulation/simulated_config.h"
 #include "tune/candidate.h"
 #include "tune/measured_machine.h"
@@ -22,7 +24,7 @@ CompiledModel WithInstances(int count, int max_batch = 0, bool batching = false)
 ServiceTimes TenMs() {
   ServiceTimes times;
   times.by_batch_us = {{1, 10'000}, {8, 10'000}};
-  times.slowdown = {{1, 1}};
+  times.slowdown = {{1, {{1, 1}}}};
   return times;
 }
 
@@ -32,9 +34,13 @@ TEST(ServiceTimes, LiesBetweenMeasuredValues) {
   EXPECT_DOUBLE_EQ(times.BatchUs(1), 10);
   EXPECT_DOUBLE_EQ(times.BatchUs(2), 15);
   EXPECT_DOUBLE_EQ(times.BatchUs(5), 60);
-  EXPECT_DOUBLE_EQ(times.Slowdown(7), 1);
-  times.slowdown = {{1, 1}, {2, 0.5}};
-  EXPECT_DOUBLE_EQ(times.Slowdown(4), 1);
+  EXPECT_DOUBLE_EQ(times.Slowdown(1, 7), 1);
+  times.slowdown = {{1, {{1, 1}, {2, 0.5}}}};
+  EXPECT_DOUBLE_EQ(times.Slowdown(1, 4), 1);
+  times.slowdown = {{1, {{1, 1}, {2, 1.2}}}, {5, {{1, 1}, {2, 2}}}};
+  EXPECT_DOUBLE_EQ(times.Slowdown(1, 2), 1.2);
+  EXPECT_DOUBLE_EQ(times.Slowdown(3, 2), 1.6);
+  EXPECT_DOUBLE_EQ(times.Slowdown(5, 3), 3);
   EXPECT_DOUBLE_EQ(times.MemoryMib(2), 0);
 }
 
@@ -58,6 +64,51 @@ TEST(ServiceTimes, ProcessorsLimitTheThroughput) {
   EXPECT_NEAR(predicted->p50_us, 100 / 0.2, 30);
 }
 
+TEST(ServiceTimes, ARequestTakesLessWhileManyAreInFlight) {
+  ServiceTimes times;
+  times.by_batch_us = {{1, 20}, {8, 40}};
+  times.cpu_us = 80;
+  times.processors = 2;
+  EXPECT_DOUBLE_EQ(times.RequestCpuUs(), 60);
+  times.LearnBusy(25, 4, 8);  // a fourth of 40 us is the execution's
+  EXPECT_DOUBLE_EQ(times.RequestCpuUs(), 15);
+  EXPECT_DOUBLE_EQ(times.MostThroughput(8, 1), 2e6 / 20);
+  times.LearnBusy(1, 4, 8);
+  EXPECT_GT(times.RequestCpuUs(), 0);
+  EXPECT_LT(times.RequestCpuUs(), 1);
+  times.LearnBusy(100, 1, 1);  // never more than alone
+  EXPECT_DOUBLE_EQ(times.RequestCpuUs(), 60);
+}
+
+TEST(ServiceTimes, OverheadVaries) {
+  ServiceTimes times;
+  times.overhead_us = 100;
+  EXPECT_DOUBLE_EQ(times.OverheadUs(3), 100);
+  times.overhead_varies_us = {{0, -20}, {500, 0}, {900, 0}, {999, 300}};
+  std::vector<double> drawn;
+  for (uint64_t i = 0; i < 10'000; ++i) drawn.push_back(times.OverheadUs(i));
+  EXPECT_DOUBLE_EQ(times.OverheadUs(3), drawn[3]);
+  std::sort(drawn.begin(), drawn.end());
+  EXPECT_NEAR(drawn[5'000], 100, 1);
+  EXPECT_NEAR(drawn[2'500], 90, 1);
+  EXPECT_NEAR(drawn[9'500], 100 + 300 / 2, 15);
+  times.overhead_varies_us = {{0, -500}, {999, -500}};
+  EXPECT_DOUBLE_EQ(times.OverheadUs(3), 0);
+}
+
+TEST(Predict, OverheadIsPartOfTheLatency) {
+  ServiceTimes times = TenMs();
+  times.overhead_us = 1000;
+  times.overhead_varies_us = {{0, 0}, {900, 0}, {901, 5000}, {999, 5000}};
+  TuneLoad load;
+  load.kind = TuneLoad::Kind::kConcurrency;
+  const auto predicted = Predict(WithInstances(1), times, load, 0);
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EXPECT_NEAR(predicted->p50_us, 11'000, 1);
+  EXPECT_NEAR(predicted->p99_us, 16'000, 1);
+  EXPECT_NEAR(predicted->throughput, 1e6 / 11'000, 1);
+}
+
 TEST(ServiceTimes, AnExecutionMayKeepSeveralProcessorsBusy) {
   ServiceTimes times;
   times.by_batch_us = {{1, 1000}, {4, 4000}};
@@ -69,7 +120,11 @@ TEST(ServiceTimes, AnExecutionMayKeepSeveralProcessorsBusy) {
   EXPECT_DOUBLE_EQ(times.RequestCpuUs(), 100);
   EXPECT_DOUBLE_EQ(times.ExecutionCpuUs(4), 8000);
   times.LearnProcessors(1e6);
-  EXPECT_DOUBLE_EQ(times.execution_processors, 4);
+  EXPECT_DOUBLE_EQ(times.execution_processors, 2.1);  // of the whole request
+  times.processors = 1;
+  times.LearnProcessors(1e6);
+  EXPECT_DOUBLE_EQ(times.execution_processors, 1);
+  times.processors = 4;
   // The rest of a request is not told apart from short executions.
   times.execution_processors = 0;
   times.overhead_us = 1000;
@@ -99,7 +154,7 @@ TEST(MeasuredMachine, RequestsWaitForTheProcessors) {
 
 TEST(MeasuredMachine, IsSlowerWhenSeveralInstancesWork) {
   ServiceTimes times = TenMs();
-  times.slowdown = {{1, 1}, {2, 1.5}};
+  times.slowdown = {{1, {{1, 1}, {2, 1.5}}}};
   MeasuredMachine machine(times);
   SimulatedBatch batch;
   batch.units = 1;
@@ -182,13 +237,13 @@ TEST(Predict, ModelsOfAnEnsembleShareTheProcessors) {
   load.kind = TuneLoad::Kind::kConcurrency;
   load.concurrency = 8;
   PredictedEnsemble ensemble = Chain(8, 8);
-  for (ServiceTimes& times : ensemble.models) times.slowdown = {{1, 1}, {2, 1}, {4, 2}};
+  for (ServiceTimes& times : ensemble.models) times.slowdown = {{1, {{1, 1}, {2, 1}, {4, 2}}}};
   // Eight executions at a time, four times as slow.
   EXPECT_NEAR(Predict(ensemble, load, 0)->p50_us, 81'000, 2000);
   ensemble.whole.cpu_us = 25'000;
   ensemble.whole.processors = 1;
   for (ServiceTimes& times : ensemble.models) {
-    times.slowdown = {{1, 1}};
+    times.slowdown = {{1, {{1, 1}}}};
     times.execution_processors = 1;
   }
   EXPECT_NEAR(Predict(ensemble, load, 0)->throughput, 40, 1);

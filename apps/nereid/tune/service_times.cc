@@ -4,12 +4,15 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <random>
 
 namespace nereid {
 namespace {
 
 // So many times as long as the rest of a request, an execution can be told apart from it.
 constexpr double kLongExecution = 5;
+// Known, and next to nothing.
+constexpr double kLeastUs = 1e-3;
 
 double OnLine(const std::map<int, double>& points, int x, double otherwise) {
   if (points.empty()) return otherwise;
@@ -29,10 +32,21 @@ double ServiceTimes::BatchUs(int units) const {
   return std::max(OnLine(by_batch_us, units, 0), 0.0);
 }
 
-double ServiceTimes::Slowdown(int busy) const { return std::max(OnLine(slowdown, busy, 1), 1.0); }
+double ServiceTimes::Slowdown(int units, int busy) const {
+  std::map<int, double> by_units;
+  for (const auto& [size, by_busy] : slowdown) by_units[size] = OnLine(by_busy, busy, 1);
+  return std::max(OnLine(by_units, units, 1), 1.0);
+}
 
 double ServiceTimes::MemoryMib(int instances) const {
   return std::max(OnLine(memory_mib, instances, 0), 0.0);
+}
+
+double ServiceTimes::OverheadUs(uint64_t number) const {
+  std::minstd_rand random(static_cast<uint32_t>(number + 1));
+  random.discard(2);  // neighbours begin alike
+  const auto of_a_thousand = static_cast<int>(random() % 1000);
+  return std::max(overhead_us + OnLine(overhead_varies_us, of_a_thousand, 0), 0.0);
 }
 
 void ServiceTimes::LearnProcessors(double largest_cpu_us) {
@@ -40,8 +54,15 @@ void ServiceTimes::LearnProcessors(double largest_cpu_us) {
   const double smallest = by_batch_us.begin()->second;
   const double largest = by_batch_us.rbegin()->second;
   if (largest < 2 * smallest || largest < kLongExecution * overhead_us) return;
-  execution_processors = std::clamp((largest_cpu_us - cpu_us) / (largest - smallest), 0.0,
-                                    static_cast<double>(std::max(processors, 1)));
+  // Larger requests have more bytes to move, too; but an execution has no more than a whole
+  // request.
+  const double most = std::min(cpu_us / smallest, std::max<double>(processors, 1));
+  execution_processors = std::clamp((largest_cpu_us - cpu_us) / (largest - smallest), 0.0, most);
+}
+
+void ServiceTimes::LearnBusy(double of_request_us, double requests, double units) {
+  const double of_execution_us = ExecutionCpuUs(static_cast<int>(std::lround(units)));
+  busy_cpu_us = std::max(of_request_us - of_execution_us / requests, kLeastUs);
 }
 
 // Executions that take longer than the processor time of the whole request wait for something else.
@@ -53,7 +74,9 @@ double ServiceTimes::ProcessorsOfExecution() const {
 
 double ServiceTimes::RequestCpuUs() const {
   if (by_batch_us.empty()) return 0;
-  return std::max(cpu_us - ProcessorsOfExecution() * by_batch_us.begin()->second, 0.0);
+  const double alone =
+      std::max(cpu_us - ProcessorsOfExecution() * by_batch_us.begin()->second, 0.0);
+  return busy_cpu_us > 0 ? std::min(alone, busy_cpu_us) : alone;
 }
 
 double ServiceTimes::ExecutionCpuUs(int units) const {

@@ -15,7 +15,7 @@ namespace nereid {
 namespace {
 
 constexpr char kFirstMember[] = "nereid_tune";
-constexpr int64_t kVersion = 2;
+constexpr int64_t kVersion = 3;
 constexpr size_t kMostBytes = 16 << 20;
 
 void WriteWhole(const char* name, int64_t value, JsonWriter* w) {
@@ -68,18 +68,40 @@ void ReadMap(const JsonValue& from, const char* name, std::map<int, double>* to)
   });
 }
 
+void WriteSlowdown(const std::map<int, std::map<int, double>>& slowdown, JsonWriter* w) {
+  w->Key("slowdown");
+  w->BeginArray();
+  for (const auto& [units, by_busy] : slowdown) {
+    w->BeginObject();
+    WriteWhole("units", units, w);
+    WriteMap("by_instances", by_busy, w);
+    w->EndObject();
+  }
+  w->EndArray();
+}
+
+void ReadSlowdown(const JsonValue& from, std::map<int, std::map<int, double>>* to) {
+  ReadEach(from, "slowdown", [to](const JsonValue& of_units) {
+    int units = 0;
+    ReadWhole(of_units, "units", &units);
+    ReadMap(of_units, "by_instances", &(*to)[units]);
+  });
+}
+
 void WriteTimes(const Engine& engine, const ServiceTimes& times, JsonWriter* w) {
   w->BeginObject();
   WriteEngine(engine, w);
   WriteMap("by_batch_us", times.by_batch_us, w);
-  WriteMap("slowdown", times.slowdown, w);
+  WriteSlowdown(times.slowdown, w);
   WriteMap("memory_mib", times.memory_mib, w);
+  WriteMap("overhead_varies_us", times.overhead_varies_us, w);
   w->Key("overhead_us");
   w->Double(times.overhead_us);
   w->Key("cpu_us");
   w->Double(times.cpu_us);
-  w->Key("processors");
-  w->Int(times.processors);
+  w->Key("busy_cpu_us");
+  w->Double(times.busy_cpu_us);
+  WriteWhole("processors", times.processors, w);
   w->Key("execution_processors");
   w->Double(times.execution_processors);
   w->EndObject();
@@ -88,13 +110,13 @@ void WriteTimes(const Engine& engine, const ServiceTimes& times, JsonWriter* w) 
 ServiceTimes ReadTimes(const JsonValue& from) {
   ServiceTimes times;
   ReadMap(from, "by_batch_us", &times.by_batch_us);
-  ReadMap(from, "slowdown", &times.slowdown);
+  ReadSlowdown(from, &times.slowdown);
   ReadMap(from, "memory_mib", &times.memory_mib);
+  ReadMap(from, "overhead_varies_us", &times.overhead_varies_us);
   ReadMember(from, "overhead_us", &times.overhead_us);
   ReadMember(from, "cpu_us", &times.cpu_us);
-  int64_t processors = 0;
-  ReadMember(from, "processors", &processors);
-  times.processors = static_cast<int>(processors);
+  ReadMember(from, "busy_cpu_us", &times.busy_cpu_us);
+  ReadWhole(from, "processors", &times.processors);
   ReadMember(from, "execution_processors", &times.execution_processors);
   return times;
 }

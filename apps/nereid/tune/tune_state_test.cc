@@ -26,10 +26,12 @@ TuneState Some() {
   state.key = "model \"m\"\n";
   ServiceTimes times;
   times.by_batch_us = {{1, 10.5}, {8, 20}};
-  times.slowdown = {{1, 1}};
+  times.slowdown = {{1, {{1, 1}, {2, 1.25}}}, {8, {{1, 1}}}};
   times.memory_mib = {{4, 100}};
   times.overhead_us = 12;
+  times.overhead_varies_us = {{1, -3}, {500, 0}, {990, 40}};
   times.cpu_us = 7;
+  times.busy_cpu_us = 5;
   times.processors = 2;
   times.execution_processors = 1.5;
   state.models.push_back({"{\"name\":\"m\"}", {{Engine(), times}, {Engine{2, "openvino"}, times}}});
@@ -52,7 +54,7 @@ TEST(TuneState, IsReadAsItWasWritten) {
   EXPECT_EQ(read->Find({{2, 8, true, {4, 8}, 500}}), nullptr);
   EXPECT_EQ(read->models[0].times.at(Engine{2, "openvino"}).execution_processors, 1.5);
   EXPECT_EQ(ParseTuneState("{}").status().message(),
-            "it is no state of `nereid tune` of version 2");
+            "it is no state of `nereid tune` of version 3");
 }
 
 TEST(TuneState, AMeasurementReplacesTheOneBefore) {

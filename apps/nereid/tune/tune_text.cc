@@ -54,15 +54,19 @@ std::string TimesText(const ServiceTimes& times) {
   };
   std::string text =
       absl::StrCat("An execution by its batch:  ", joined(times.by_batch_us, TimeText), "\n");
-  if (!times.slowdown.empty()) {
-    absl::StrAppend(
-        &text, "Slower by instances at work:  ",
-        joined(times.slowdown, [](double factor) { return absl::StrFormat("%.2f", factor); }),
-        "\n");
+  for (const auto& [units, by_busy] : times.slowdown) {
+    absl::StrAppend(&text, "Slower by instances at work, batches of ", units, ":  ",
+                    joined(by_busy, [](double factor) { return absl::StrFormat("%.2f", factor); }),
+                    "\n");
   }
   if (times.cpu_us > 0) {
     absl::StrAppend(&text, "A request outside its execution:  ", TimeText(times.overhead_us),
-                    "\nProcessor time of a request:  ", TimeText(times.cpu_us), "\n");
+                    "\nProcessor time of a request:  ", TimeText(times.cpu_us));
+    if (times.busy_cpu_us > 0) {
+      absl::StrAppend(&text, " alone, ", TimeText(times.RequestCpuUs()),
+                      " beside its execution while many are in flight");
+    }
+    absl::StrAppend(&text, "\n");
   }
   return text;
 }
