@@ -238,7 +238,9 @@ absl::StatusOr<std::string> EditConfigText(const std::string& path, absl::string
   if (changes.instances.has_value()) {
     RETURN_IF_ERROR(EditInstances(config, tree, *changes.instances, &editor));
   }
-  if (changes.preferred_batch_sizes.has_value() || changes.max_queue_delay_us.has_value()) {
+  if (changes.no_batching) {
+    editor.Set(tree, Field(config, "dynamic_batching"), editor.whole(), "");
+  } else if (changes.preferred_batch_sizes.has_value() || changes.max_queue_delay_us.has_value()) {
     EditBatching(config, tree, changes, &editor);
   }
   if (changes.backend.has_value() && config.backend() != *changes.backend) {

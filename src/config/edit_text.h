@@ -25,6 +25,7 @@ struct ConfigChanges {
   std::optional<uint64_t> max_queue_delay_us;
   std::map<std::string, std::string> parameters;  // these get the values; others stay
   std::optional<std::string> backend;             // replaces the platform, too
+  bool no_batching = false;                       // dynamic_batching is removed
 };
 
 // `text`: the content of the file `path`, which may be empty. INVALID_ARGUMENT if it is no

@@ -55,6 +55,21 @@ TEST(EditConfigText, RemovesWhatIsDefault) {
               HasSubstr("dynamic_batching {\n  priority_levels: 2  # }\n}\n"));
 }
 
+TEST(EditConfigText, RemovesBatching) {
+  ConfigChanges changes;
+  changes.no_batching = true;
+  EXPECT_EQ(Edited(kWritten, changes), R"(# Ours.
+max_batch_size: 8  # at most
+instance_group [
+  {
+    count: 2
+    kind: KIND_CPU
+  }
+]
+)");
+  EXPECT_EQ(Edited("max_batch_size: 8\n", changes), "max_batch_size: 8\n");
+}
+
 TEST(EditConfigText, AddsWhatIsMissing) {
   EXPECT_EQ(Edited("", {2, std::nullopt, std::nullopt, std::nullopt}),
             "instance_group [ { count: 2 } ]\n");

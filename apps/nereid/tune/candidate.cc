@@ -172,7 +172,12 @@ ConfigChanges ChangesOf(const CompiledModel& model, const Candidate& candidate) 
   if (candidate.max_batch_size != current.max_batch_size) {
     changes.max_batch_size = candidate.max_batch_size;
   }
-  if (!candidate.batching) return changes;
+  if (!candidate.batching) {
+    changes.no_batching = current.batching;
+    // A backend that completes the largest batch adds batching, too.
+    if (current.batching) changes.max_batch_size = candidate.max_batch_size;
+    return changes;
+  }
   // Preferred sizes are checked before a backend completes the largest batch.
   if (!candidate.preferred_batch_sizes.empty()) changes.max_batch_size = candidate.max_batch_size;
   const bool added = !current.batching;

@@ -104,6 +104,15 @@ TEST(With, RunsAsTheCandidateSays) {
   EXPECT_EQ(CurrentOf(With(model, candidate)), candidate);
 }
 
+TEST(ChangesOf, RemovesBatching) {
+  const CompiledModel batched = With(Model(",\"max_batch_size\":8"), {1, 8, true, {}, 0});
+  const ConfigChanges changes = ChangesOf(batched, {2, 8, false, {}, 0});
+  EXPECT_TRUE(changes.no_batching);
+  EXPECT_EQ(changes.max_batch_size, 8);
+  EXPECT_FALSE(changes.max_queue_delay_us.has_value());
+  EXPECT_FALSE(ChangesOf(With(batched, {2, 8, false, {}, 0}), {1, 8, false, {}, 0}).no_batching);
+}
+
 TEST(ChangesOf, NamesOnlyWhatDiffers) {
   const CompiledModel model = Model(",\"max_batch_size\":8");
   const CompiledModel current = With(model, {1, 8, true, {4}, 100});
