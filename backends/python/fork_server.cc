@@ -13,7 +13,10 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/python/environment/launch.h"
+#include "backends/python/environment/variables.h"
 #include "backends/python/ipc/fork_message.h"
+#include "backends/sdk/batch.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
@@ -128,6 +131,21 @@ Result<ChildProcess> ForkServer::Start(const Instance& instance) {
   return StartProgram(instance);
 }
 
+void ForkServer::Leave(uint64_t until) {
+  {
+    const std::lock_guard lock(mu_);
+    until_ = until;
+  }
+  Wake();
+}
+
+bool ForkServer::Return(uint64_t now) {
+  const std::lock_guard lock(mu_);
+  if (end_expected_ || (until_ != 0 && now >= until_)) return false;
+  until_ = 0;
+  return true;
+}
+
 Result<ChildProcess> ForkServer::StartProgram(const Instance& instance) const {
   ChildProcess::Spec child;
   child.executable = spec_.interpreter;
@@ -206,6 +224,20 @@ bool ForkServer::OnReadable() {
   return true;
 }
 
+int ForkServer::timeout_ms() {
+  const std::lock_guard lock(mu_);
+  if (until_ == 0) return -1;
+  const uint64_t now = NowNs();
+  return now < until_ ? static_cast<int>((until_ - now) / 1'000'000) + 1 : 0;
+}
+
+bool ForkServer::OnTimeout() {
+  const std::lock_guard lock(mu_);
+  if (until_ == 0 || NowNs() < until_) return true;
+  end_expected_ = true;  // Return refuses from now on
+  return false;
+}
+
 void ForkServer::OnOutput(std::string_view text) {
   lines_.Add(text, [this](std::string_view line) { LogLine(line); });
 }
@@ -217,29 +249,6 @@ void ForkServer::LogLine(std::string_view line) const {
 std::string ForkServer::Explain(std::string how) {
   lines_.Flush([this](std::string_view line) { LogLine(line); });
   return how;
-}
-
-std::shared_ptr<ForkServer> ForkServers::For(const Launch& launch, const std::string& main,
-                                             bool forks) {
-  ForkServer::Spec spec;
-  spec.interpreter = launch.interpreter;
-  spec.main = main;
-  spec.forks = forks;
-  spec.environment = launch.environment;
-  std::vector<std::string> key = spec.environment;
-  key.push_back(spec.interpreter);
-  key.push_back(main);
-  const std::lock_guard lock(mu_);
-  for (auto it = servers_.begin(); it != servers_.end();) {
-    it = it->second.expired() ? servers_.erase(it) : std::next(it);
-  }
-  std::weak_ptr<ForkServer>& known = servers_[std::move(key)];
-  std::shared_ptr<ForkServer> server = known.lock();
-  if (server == nullptr) {
-    server = std::make_shared<ForkServer>(std::move(spec));
-    known = server;
-  }
-  return server;
 }
 
 }  // namespace nereid_backend

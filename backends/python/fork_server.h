@@ -1,12 +1,12 @@
 // ForkServer: starts the processes of the instances that have the same interpreter and environment.
 // The first process is started as a program. If there are more, a process is prepared that has
 // imported numpy and the backend's own files, and the others are forked from it: they start in
-// milliseconds, and share the memory of what was imported. ADR 26. Thread-safe.
+// milliseconds, and share the memory of what was imported. The prepared process may be kept for a
+// while after the last model that uses it (fork_servers.h). ADR 26. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_FORK_SERVER_H_
 #define NEREID_BACKENDS_PYTHON_FORK_SERVER_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/python/environment/launch.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/process/output_lines.h"
 #include "backends/sdk/process/process_keeper.h"
@@ -43,6 +42,12 @@ class ForkServer final : public ProcessKeeper {
   // Starts a process, as a program if there is no other way. Blocks while a process is prepared.
   Result<ChildProcess> Start(const Instance& instance);
 
+  // Nobody needs it any more, unless Return is called until `until` (NowNs): then the prepared
+  // process ends. REQUIRES: no process that it has started runs.
+  void Leave(uint64_t until);
+  // It is needed again. False if its time is over at `now`: another one has to be made.
+  bool Return(uint64_t now);
+
  private:
   Result<ChildProcess> StartProgram(const Instance& instance) const;
   // The connection with the prepared process; null if there is none to fork from.
@@ -54,6 +59,8 @@ class ForkServer final : public ProcessKeeper {
   void OnOutput(std::string_view text) override;
   int heard() const override { return connection_->get(); }
   bool OnReadable() override;
+  int timeout_ms() override;
+  bool OnTimeout() override;
   uint64_t grace_ns() override { return 0; }
   std::string Explain(std::string how) override;
   void OnEnded(const std::string&) override {}
@@ -64,22 +71,11 @@ class ForkServer final : public ProcessKeeper {
   // Guarded by mu_.
   uint64_t starts_ = 0;
   bool given_up_ = false;  // the process is not prepared in time
+  uint64_t until_ = 0;     // when it ends unless it is needed again; 0: it is needed
   // Set by the keeper's thread, under mu_; never null once the thread has started a process.
   std::shared_ptr<const nereid_ipc::UniqueFd> connection_;
 
   OutputLines lines_;  // the keeper's thread only
-};
-
-// The fork servers of a backend. Thread-safe.
-class ForkServers {
- public:
-  // The one for such launches of the program `main`. It lives as long as somebody has it.
-  std::shared_ptr<ForkServer> For(const Launch& launch, const std::string& main, bool forks);
-
- private:
-  std::mutex mu_;
-  // By interpreter, program and environment. Guarded by mu_.
-  std::map<std::vector<std::string>, std::weak_ptr<ForkServer>> servers_;
 };
 
 }  // namespace nereid_backend

@@ -36,8 +36,7 @@ Result<std::unique_ptr<PythonModel>> PythonModel::Create(TRITONBACKEND_Model* ha
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version, ": ",
               model->launch_.description);
   model->fork_server_ = backend->fork_servers.For(
-      model->launch_, model->settings().runtime_directory + "/runtime/worker_main.py",
-      model->settings().fork_server);
+      model->launch_, model->settings().runtime_directory + "/runtime/worker_main.py");
   if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->AutoComplete(handle));
   return model;
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/python/environment/launch.h"
-#include "backends/python/fork_server.h"
+#include "backends/python/fork_servers.h"
 #include "backends/python/python_process.h"
 #include "backends/python/suspects.h"
 #include "backends/sdk/error.h"
@@ -21,9 +21,19 @@ namespace nereid_backend {
 
 // The state of a backend's handle: "python", or one that is written in Python.
 struct PythonBackend {
-  explicit PythonBackend(PythonSettings settings) : environments(std::move(settings)) {}
+  explicit PythonBackend(PythonSettings settings)
+      : environments(std::move(settings)), fork_servers(ForkOptions(environments.settings())) {}
+
   mutable PythonEnvironments environments;
   mutable ForkServers fork_servers;
+
+ private:
+  static ForkServers::Options ForkOptions(const PythonSettings& settings) {
+    ForkServers::Options options;
+    options.forks = settings.fork_server;
+    options.keep_ns = static_cast<uint64_t>(settings.fork_server_keep_seconds) * BackOff::kSecond;
+    return options;
+  }
 };
 
 class PythonModel {

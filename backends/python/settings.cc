@@ -119,6 +119,8 @@ Result<PythonSettings> PythonSettings::FromJson(const Json& cmdline, const Varia
   }
   NB_RETURN_IF_ERROR(ReadSeconds(cmdline, "initialize-timeout-seconds", 1, kLongestTimeout,
                                  &settings.initialize_timeout_seconds));
+  NB_RETURN_IF_ERROR(ReadSeconds(cmdline, "fork-server-keep-seconds", 0, kLongestTimeout,
+                                 &settings.fork_server_keep_seconds));
   NB_RETURN_IF_ERROR(ReadSeconds(cmdline, "stderr-lines", 0, 1000, &settings.stderr_lines));
   return settings;
 }

@@ -35,6 +35,9 @@ struct PythonSettings {
   int64_t stderr_lines = 20;
   // fork-server: whether processes are forked from a prepared one (fork_server.h).
   bool fork_server = true;
+  // fork-server-keep-seconds: how long a prepared process is kept after its last model. A model
+  // that is loaded again is not loaded much later.
+  int64_t fork_server_keep_seconds = 60;
 
   // What the server reports about itself.
   CpuBudget budget;

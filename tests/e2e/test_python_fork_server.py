@@ -96,10 +96,25 @@ def ask(server: ServerProcess, model: str, at_once: int = 1) -> list[dict[str, A
         return list(pool.map(one, range(at_once)))
 
 
+def unload(server: ServerProcess, model: str, times: int = 1) -> None:
+    """Unloads a model, for the `times`-th time in the life of the server."""
+    raw_http.post_json(server.http_url, f"/v2/repository/models/{model}/unload", {})
+    poll_until(
+        "the model to be unloaded",
+        lambda: server.log_text().count(f"successfully unloaded '{model}'") == times,
+        SECONDS,
+        server.log_text,
+    )
+
+
 def forget_processes(models: ModelRepository, name: str) -> None:
     """Makes the next requests wait for each other again."""
     for mark in (models.root / name / "marks").iterdir():
         mark.unlink()
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def fork_servers(server: ServerProcess) -> list[int]:
@@ -108,7 +123,7 @@ def fork_servers(server: ServerProcess) -> list[int]:
     for folder in Path("/proc").iterdir():
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            parent = parent_of(int(folder.name))
         except (OSError, ValueError):
             continue
         if parent == server.process.pid and b"--fork-server" in words:
@@ -217,15 +232,67 @@ def test_processes_exit_by_themselves_when_their_model_is_unloaded(
         "--model-control-mode=explicit",
         "--load-model=m",
         "--log-verbose=1",
+        "--backend-config=python,fork-server-keep-seconds=0",
     )
     ask(server, "m", 3)
-    raw_http.post_json(server.http_url, "/v2/repository/models/m/unload", {})
-    poll_until(
-        "the model to be unloaded",
-        lambda: "successfully unloaded 'm'" in server.log_text(),
-        SECONDS,
-        server.log_text,
-    )
+    unload(server, "m")
     log = server.log_text()
     assert log.count("the process exited with status 0") == 3, log
     assert fork_servers(server) == []
+
+
+def test_a_model_that_is_loaded_again_is_forked(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_model(model_repository, "m", 1)
+    server = server_factory(
+        model_repository, INTERPRETER, "--model-control-mode=explicit", "--load-model=m"
+    )
+    ask(server, "m")
+    assert fork_servers(server) == [], "one instance needs no prepared process"
+    unload(server, "m")
+    pids = set()
+    for times in (2, 3):
+        raw_http.post_json(server.http_url, "/v2/repository/models/m/load", {})
+        (prepared,) = fork_servers(server)
+        (told,) = ask(server, "m")
+        assert parent_of(told["pid"]) == server.process.pid
+        unload(server, "m", times)
+        assert not Path(f"/proc/{told['pid']}").exists()
+        pids.add(prepared)
+    assert len(pids) == 1, "the prepared process has stayed"
+    server.stop()
+    assert not Path(f"/proc/{pids.pop()}").exists()
+
+
+def test_a_kept_process_ends_with_a_killed_server(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_model(model_repository, "m", 2)
+    server = server_factory(
+        model_repository, INTERPRETER, "--model-control-mode=explicit", "--load-model=m"
+    )
+    unload(server, "m")
+    (prepared,) = fork_servers(server)
+    server.process.kill()
+    poll_until("its end", lambda: not Path(f"/proc/{prepared}").exists(), SECONDS)
+
+
+def test_a_kept_process_ends_after_its_time(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_model(model_repository, "m", 2)
+    server = server_factory(
+        model_repository,
+        INTERPRETER,
+        "--model-control-mode=explicit",
+        "--load-model=m",
+        "--backend-config=python,fork-server-keep-seconds=1",
+    )
+    (prepared,) = fork_servers(server)
+    unload(server, "m")
+    poll_until("its end", lambda: not Path(f"/proc/{prepared}").exists(), SECONDS, server.log_text)
+    # Nothing is wrong with another start.
+    raw_http.post_json(server.http_url, "/v2/repository/models/m/load", {})
+    assert len({one["pid"] for one in ask(server, "m", 2)}) == 2
+    assert len(fork_servers(server)) == 1

@@ -37,6 +37,7 @@ TEST_F(PythonSettingsTest, Defaults) {
   EXPECT_EQ(settings->python, "python3");
   EXPECT_FALSE(settings->install_requirements);
   EXPECT_EQ(settings->initialize_timeout_seconds, 600);
+  EXPECT_EQ(settings->fork_server_keep_seconds, 60);
   EXPECT_EQ(settings->requirements_cache, "/home/user/.cache/nereid/python");
   EXPECT_EQ(without_effect_, "");
 }
@@ -53,16 +54,20 @@ TEST_F(PythonSettingsTest, OwnSettings) {
   testing::TempFolder wheels;
   const Result<PythonSettings> settings = Read(
       R"({"python":"/opt/python","install-requirements":"true","wheelhouse":")" + wheels.path() +
-      R"(","initialize-timeout-seconds":"5","stderr-lines":"0","unknown":"x"})");
+      R"(","initialize-timeout-seconds":"5","stderr-lines":"0","fork-server-keep-seconds":"0",
+          "unknown":"x"})");
   ASSERT_TRUE(settings.ok());
   EXPECT_EQ(settings->python, "/opt/python");
   EXPECT_TRUE(settings->install_requirements);
   EXPECT_EQ(settings->wheelhouse, wheels.path());
   EXPECT_EQ(settings->initialize_timeout_seconds, 5);
   EXPECT_EQ(settings->stderr_lines, 0);
+  EXPECT_EQ(settings->fork_server_keep_seconds, 0);
   EXPECT_THAT(Refusal(R"({"install-requirements":"maybe"})"), HasSubstr("'install-requirements'"));
   EXPECT_THAT(Refusal(R"({"initialize-timeout-seconds":"0"})"),
               HasSubstr("'initialize-timeout-seconds'"));
+  EXPECT_THAT(Refusal(R"({"fork-server-keep-seconds":"-1"})"),
+              HasSubstr("'fork-server-keep-seconds'"));
   EXPECT_EQ(Refusal(R"({"wheelhouse":"/no/such"})"),
             "backend setting 'wheelhouse' is '/no/such'; it has to be a folder with wheels");
   EXPECT_NE(Refusal(R"({"python":""})"), "");

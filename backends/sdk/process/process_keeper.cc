@@ -15,9 +15,19 @@
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
+namespace {
+
+void Drain(const nereid_ipc::UniqueFd& event) {
+  uint64_t count = 0;
+  while (read(event.get(), &count, sizeof(count)) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
 Error ProcessKeeper::Begin() {
-  stop_ = nereid_ipc::UniqueFd(eventfd(0, EFD_CLOEXEC));
-  if (!stop_.valid()) {
+  wake_ = nereid_ipc::UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_.valid()) {
     return Error(TRITONSERVER_ERROR_UNAVAILABLE, "no further descriptor can be had");
   }
   thread_ = std::thread([this] { Loop(); });
@@ -36,11 +46,15 @@ void ProcessKeeper::Stop() {
     stopping_ = true;
     changed_.notify_all();
   }
-  const uint64_t one = 1;
-  if (stop_.valid() && write(stop_.get(), &one, sizeof(one)) < 0) {
-    NB_LOG_ERROR("failed to wake the thread that ends ", what_);
-  }
+  Wake();
   if (thread_.joinable()) thread_.join();
+}
+
+void ProcessKeeper::Wake() {
+  const uint64_t one = 1;
+  if (wake_.valid() && write(wake_.get(), &one, sizeof(one)) < 0) {
+    NB_LOG_ERROR("failed to wake the thread that keeps ", what_);
+  }
 }
 
 void ProcessKeeper::ExpectEnd() {
@@ -139,7 +153,7 @@ bool ProcessKeeper::ReadOutput(const ChildProcess& child) {
 void ProcessKeeper::Listen(const ChildProcess& child, int process) {
   pollfd watched[] = {{child.output(), POLLIN, 0},
                       {heard(), POLLIN, 0},
-                      {stop_.get(), POLLIN, 0},
+                      {wake_.get(), POLLIN, 0},
                       {process, POLLIN, 0}};
   while (!stopping()) {
     const int ready = poll(watched, std::size(watched), timeout_ms());
@@ -149,6 +163,8 @@ void ProcessKeeper::Listen(const ChildProcess& child, int process) {
     }
     if (ready == 0 && !OnTimeout()) return;
     if (ready == 0) continue;
+    // Stop sets its flag first, so it is seen by the next check.
+    if (watched[2].revents != 0) Drain(wake_);
     if (watched[1].revents != 0 && !OnReadable()) return;
     if (watched[3].revents != 0) return;
     if (watched[0].revents != 0 && !ReadOutput(child)) {

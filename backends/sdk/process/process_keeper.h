@@ -51,6 +51,8 @@ class ProcessKeeper {
   void Stop();
   // The process was told to end, and will not be restarted.
   void ExpectEnd();
+  // Makes the keeper's thread ask for timeout_ms() again. Does nothing before Begin.
+  void Wake();
 
   // Starts the next process.
   virtual Result<ChildProcess> StartChild() = 0;
@@ -103,7 +105,7 @@ class ProcessKeeper {
   bool stopping();
 
   const std::string what_;
-  nereid_ipc::UniqueFd stop_;  // an eventfd: `stopping_` was set
+  nereid_ipc::UniqueFd wake_;  // an eventfd: `stopping_` was set, or timeout_ms() has changed
   BackOff back_off_;           // the keeper's thread only
 
   // Guarded by mu_.
