@@ -20,11 +20,12 @@ import numpy as np
 from tritonclient.grpc import service_pb2
 
 from differential.original_server import NUMPY_FOLDER, prepare
-from racetrack import machine
+from racetrack import machine, shared_memory
 from racetrack.contestants import NAMES, Contestant, start
 from racetrack.frameworks import tree_mib
 from racetrack.load import Tools, load
-from racetrack.workloads import Files, Model, Row, repeat_body
+from racetrack.shared_memory import Segments
+from racetrack.workloads import Files, Model, Row, repeat_body, shared_body
 from support import raw_http
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
@@ -44,11 +45,13 @@ SERVED = (ADD_SUB.name, IDENTITY.name, REPEAT.name, BLS.name, "identity_small")
 ROWS = (
     *(Row(ADD_SUB, protocol, "binary", c) for protocol in ("grpc", "http") for c in (1, 16)),
     *(Row(IDENTITY, "http", "binary", c) for c in (1, 4)),
+    *(Row(IDENTITY, p, "binary", c, shared=True) for p in ("grpc", "http") for c in (1, 4)),
     Row(REPEAT, "grpc", "binary", 1, responses=RESPONSES, seconds=3),
     *(Row(BLS, "grpc", "binary", c) for c in (1, 16)),
 )
 # The aims: throughput at least so many times the original's.
 AIMS = {ADD_SUB.name: 3.0, IDENTITY.name: 3.0, REPEAT.name: 3.0, BLS.name: 2.0}
+SHARED_AIM = 5.0  # with the tensors in the client's shared memory
 # Server options for the two measurements of the start. The models' configurations are complete.
 STARTS = {"as usual": (), "without completion": ("--disable-auto-complete-config",)}
 # Debian's interpreter; the stub of the original's backend needs this version.
@@ -117,14 +120,19 @@ def write_files(folder: Path, row: Row) -> Files:
     expect = folder / f"{row.model.name}.expect"
     expect.write_bytes(wanted.tobytes())
     body = folder / f"{row.model.name}-{row.protocol}.body"
-    header = None
-    if row.responses:
+    header = segments = None
+    if row.shared:
+        segments = Segments.of(row.model)
+        segments.write(values.tobytes())
+        body = folder / f"{row.model.name}-{row.protocol}-shared.body"
+        body.write_bytes(shared_body(row, values, segments))
+    elif row.responses:
         body.write_bytes(repeat_body(row.model, values))
     elif row.protocol == "grpc":
         body.write_bytes(_grpc_body(row.model, inputs))
     else:
         header = _write_http_body(body, row.model, inputs)
-    return Files(body, expect, header, None, values.nbytes)
+    return Files(body, expect, header, None, values.nbytes, segments)
 
 
 def _grpc_body(model: Model, inputs: Mapping[str, np.ndarray]) -> bytes:
@@ -160,7 +168,10 @@ class Measurement:
         self._work = work
         self._tools = tools
         self._turns = turns
-        self._options = {"nereid": tuple(options), "original": ()}
+        self._options = {
+            "nereid": (*options, *shared_memory.OPTIONS["nereid"]),
+            "original": shared_memory.OPTIONS["original"],
+        }
         self._placement = machine.placements()["pinned"]
         self._repository = write_repository(work / "models")
         self._backends = original_backends(work / "original-backends")
@@ -200,6 +211,8 @@ class Measurement:
         for _ in range(self._turns):
             for name in NAMES:
                 server = running[name]
+                if files.segments is not None:
+                    files.segments.register(server.http)
                 address = server.address(row.protocol)
                 runs[name].append(
                     load(self._tools, row, files, address, server.pid, self._placement)
@@ -255,6 +268,11 @@ def _control(address: str, what: str, model: str) -> None:
     answer = raw_http.post(address, f"/v2/repository/models/{model}/{what}")
     if answer.status != 200:
         raise RuntimeError(f"{what} of {model}: {answer.error()}")
+
+
+def aim_of(row: Mapping[str, Any]) -> float:
+    """The aim for a measured row."""
+    return SHARED_AIM if row["key"].endswith("/shared") else AIMS[row["model"]]
 
 
 def middle_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:

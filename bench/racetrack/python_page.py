@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from racetrack.contestants import NAMES
-from racetrack.python_models import AIMS, INSTANCES, LOADS, middle_ratio
+from racetrack.python_models import INSTANCES, LOADS, aim_of, middle_ratio
 from racetrack.statistics import CLIENT_LIMIT, race
 from racetrack.table import markdown_table, number, percent, times
 
@@ -28,10 +28,10 @@ def failures(result: Mapping[str, Any]) -> list[str]:
         ratio = outcome.throughput_ratio
         if outcome.ours.errors or outcome.peer.errors:
             found.append(f"{row['key']}: requests failed")
-        elif ratio is None or ratio < AIMS[row["model"]]:
+        elif ratio is None or ratio < aim_of(row):
             found.append(
                 f"{row['key']}: {times(ratio)} the original's throughput, "
-                f"{AIMS[row['model']]:g} are wanted"
+                f"{aim_of(row):g} are wanted"
             )
     for how, seconds in result["starts"].items():
         ratio = middle_ratio(*(seconds[name] for name in NAMES))
@@ -60,7 +60,7 @@ def row_line(row: Mapping[str, Any]) -> list[str]:
         number(ours.throughput),
         number(peer.throughput),
         times(result.throughput_ratio),
-        f"≥ {AIMS[row['model']]:g}",
+        f"≥ {aim_of(row):g}",
         number(ours.p50_us),
         number(peer.p50_us),
         times(result.p50_ratio),

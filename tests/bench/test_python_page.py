@@ -21,9 +21,11 @@ def run(throughput: float, errors: int = 0) -> dict[str, Any]:
     }
 
 
-def row(model: str, ratio: float = 4.0, errors: int = 0) -> dict[str, Any]:
+def row(
+    model: str, ratio: float = 4.0, errors: int = 0, over: str = ""
+) -> dict[str, Any]:
     return {
-        "key": f"{model}/grpc",
+        "key": f"{model}/grpc{over}",
         "model": model,
         "title": model,
         "protocol": "grpc",
@@ -59,6 +61,10 @@ def test_all_aims_are_met() -> None:
         (result(row("py_add_sub", 2.9)), "2.90× the original's throughput, 3 are wanted"),
         (result(row("py_bls", 1.9)), "1.90× the original's throughput, 2 are wanted"),
         (result(row("py_identity", errors=1)), "requests failed"),
+        (
+            result(row("py_identity", 4.9, over="/shared")),
+            "4.90× the original's throughput, 5 are wanted",
+        ),
         (result(row("py_repeat"), start=0.8), "0.80× the original's time"),
         (result(row("py_repeat"), memory=0.7), "0.70× the original's, 0.6 are allowed"),
     ],
@@ -72,7 +78,12 @@ def test_every_row_has_an_aim_and_a_request(tmp_path: Path) -> None:
     for one in python_models.ROWS:
         assert one.model.name in python_models.AIMS
         files = python_models.write_files(tmp_path, one)
-        assert files.body.stat().st_size > files.tensor_bytes
+        if files.segments is None:
+            assert files.body.stat().st_size > files.tensor_bytes
+        else:
+            segment = files.segments.answer_file.with_name(files.segments.input)
+            assert segment.read_bytes() == files.expect.read_bytes()
+            assert files.segments.input.encode() in files.body.read_bytes()
         assert np.frombuffer(files.expect.read_bytes(), np.float32).nbytes == files.tensor_bytes
 
 
