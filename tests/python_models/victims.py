@@ -62,7 +62,12 @@ class Victims:
         self.server = start_nereid(
             self.repository,
             folder / "log",
-            ["--model-control-mode=explicit", "--load-model=*", *options],
+            [
+                "--model-control-mode=explicit",
+                "--load-model=*",
+                "--backend-config=python,fork-server-keep-seconds=1",  # it ends within unload_all
+                *options,
+            ],
             {**OUR_ENVIRONMENT, MARK: self.mark},
         )
         self.server.wait_for()
