@@ -4,7 +4,7 @@
 #   lib/libtritonserver.so                   backends ask for this name, so it has no version
 #   lib/nereid/{backends,caches,repoagents}/NAME/
 #   lib/nereid/libexec/nereid-backend-check  the processes of `nereid backend-check`
-#   include/triton/core/, include/nereid/server.h   the public C headers
+#   include/triton/core/, include/nereid/*.h        the public C headers
 #   include/nereid/backends/sdk/             the SDK for backends in C++, with lib/libnereid_backend_sdk.a
 #   lib/cmake/Nereid/, lib/pkgconfig/nereid.pc
 #   lib/systemd/system/nereid.service, lib/sysusers.d/nereid.conf, etc/default/nereid (/etc for /usr)
@@ -28,7 +28,7 @@ endif()
 # For programs that embed the server, and for authors of backends.
 install(DIRECTORY include/triton DESTINATION include COMPONENT development EXCLUDE_FROM_ALL
   FILES_MATCHING PATTERN "*.h")
-install(FILES include/nereid/server.h DESTINATION include/nereid
+install(FILES include/nereid/backend.h include/nereid/server.h DESTINATION include/nereid
   COMPONENT development EXCLUDE_FROM_ALL)
 install(TARGETS nereid_backend_sdk ARCHIVE DESTINATION lib COMPONENT development EXCLUDE_FROM_ALL)
 file(GLOB sdk_headers ${CMAKE_SOURCE_DIR}/backends/sdk/*.h)

@@ -150,7 +150,8 @@ void Calls::Send(ValueReader* arguments) {
   if (!arguments->ok()) {
     return requests_->Fail(number, Error::Internal("a response of a Python model is damaged"));
   }
-  requests_->Send(number, response.has_value() ? &*response : nullptr, final, *transport_);
+  OutputSource source(transport_, /*lends=*/false);
+  requests_->Send(number, response.has_value() ? &*response : nullptr, final, &source);
 }
 
 void Calls::Log(ValueReader* arguments) {

@@ -38,12 +38,12 @@ Execution::Execution(TRITONBACKEND_ModelInstance* instance, OpenRequests* open,
   }
 }
 
-Error Execution::Run(Transport* transport) {
-  const CommandTurn turn(transport);
+Error Execution::Run(const std::shared_ptr<Transport>& transport) {
+  const CommandTurn turn(transport.get());
   std::string_view reply;
-  NB_RETURN_IF_ERROR(Send(transport, &reply));
+  NB_RETURN_IF_ERROR(Send(transport.get(), &reply));
   MarkComputed(transport->compute_start(), transport->compute_end());
-  const Error taken = Take(reply, *transport);
+  const Error taken = Take(reply, OutputSource(transport, /*lends=*/true));
   if (!taken.ok()) FailAll(taken);
   return Error();
 }
@@ -77,7 +77,7 @@ Error Execution::Send(Transport* transport, std::string_view* reply) {
 }
 
 // The reply is ("ok", responses, release flags) or ("error", text).
-Error Execution::Take(std::string_view reply, const Transport& transport) {
+Error Execution::Take(std::string_view reply, OutputSource source) {
   const auto sent =
       std::count_if(items_.begin(), items_.end(), [](const Item& i) { return i.sent; });
   if (sent == 0) return Error();
@@ -93,7 +93,7 @@ Error Execution::Take(std::string_view reply, const Transport& transport) {
     if (!item.sent || reader.TakeNone()) continue;
     const PythonResponse response = PythonResponse::Read(&reader);
     if (!reader.ok()) return Damaged();
-    Answer(&item, response, transport);
+    Answer(&item, response, &source);
   }
   if (reader.List() != static_cast<size_t>(sent)) return Damaged();
   for (Item& item : items_) {
@@ -102,14 +102,14 @@ Error Execution::Take(std::string_view reply, const Transport& transport) {
   return reader.ok() ? Error() : Damaged();
 }
 
-void Execution::Answer(Item* item, const PythonResponse& response, const Transport& transport) {
+void Execution::Answer(Item* item, const PythonResponse& response, OutputSource* source) {
   if (response.failure.has_value()) {
     return Fail(item, Error(response.failure->code, response.failure->message));
   }
   if (!open_->Take(item->number)) return;
   TRITONBACKEND_Response* made = nullptr;
   Error error(TRITONBACKEND_ResponseNew(&made, item->request));
-  if (error.ok()) error = Fill(response, transport, made);
+  if (error.ok()) error = Fill(response, source, made);
   item->failed = !error.ok();
   if (made == nullptr) {
     NB_LOG_ERROR("no response: ", error.message());

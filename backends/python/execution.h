@@ -25,7 +25,7 @@ class Execution {
 
   // Makes the process execute the requests, and takes its answers. UNAVAILABLE if the process has
   // ended; no request is answered then.
-  Error Run(Transport* transport);
+  Error Run(const std::shared_ptr<Transport>& transport);
   // Answers all that are not answered yet with `error`.
   void FailAll(const Error& error);
   // Reports statistics and releases the requests.
@@ -42,8 +42,8 @@ class Execution {
 
   Error Send(Transport* transport, std::string_view* reply);
   // Takes the process's answers to the requests that were sent.
-  Error Take(std::string_view reply, const Transport& transport);
-  void Answer(Item* item, const PythonResponse& response, const Transport& transport);
+  Error Take(std::string_view reply, OutputSource source);
+  void Answer(Item* item, const PythonResponse& response, OutputSource* source);
   void Fail(Item* item, const Error& error);
   void MarkComputed(uint64_t start, uint64_t end);
   void Report(uint64_t end);

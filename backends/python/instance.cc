@@ -75,7 +75,7 @@ void PythonInstance::ExecuteTogether(std::vector<TRITONBACKEND_Request*> request
   Execution execution(instance_, &open_, requests, model_.config().batching());
   const Error error = Guarded("ModelInstanceExecute", [&]() -> Error {
     NB_ASSIGN_OR_RETURN(const std::shared_ptr<PythonProcess::Life> life, process_->Get());
-    const Error ran = execution.Run(life->transport.get());
+    const Error ran = execution.Run(life->transport);
     if (ran.ok()) {
       if (model_.suspects().any() && requests.size() == 1) {
         model_.suspects().Acquit(FingerprintOf(requests[0]));

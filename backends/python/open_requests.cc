@@ -70,7 +70,7 @@ OpenRequests::Factory OpenRequests::FactoryOf(uint64_t number, bool take) {
 }
 
 void OpenRequests::Send(uint64_t number, const PythonResponse* response, bool final,
-                        const Transport& transport) {
+                        OutputSource* source) {
   const Factory factory = FactoryOf(number, final);
   if (factory == nullptr) return;
   const uint32_t flags = final ? TRITONSERVER_RESPONSE_COMPLETE_FINAL : 0;
@@ -85,7 +85,7 @@ void OpenRequests::Send(uint64_t number, const PythonResponse* response, bool fi
   if (made == nullptr) return;
   Error error = response->failure.has_value()
                     ? Error(response->failure->code, response->failure->message)
-                    : Fill(*response, transport, made);
+                    : Fill(*response, source, made);
   NB_LOG_IF_ERROR(TRITONBACKEND_ResponseSend(made, flags, error.get()), "failed to send");
   if (decoupled_) ReportResponse(instance_, factory.get(), start, NowNs(), error.get());
 }

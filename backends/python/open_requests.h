@@ -39,8 +39,7 @@ class OpenRequests {
 
   // Sends a response (null: none), and with `final` the final flag. Also succeeds if there is no
   // such request (any more).
-  void Send(uint64_t number, const PythonResponse* response, bool final,
-            const Transport& transport);
+  void Send(uint64_t number, const PythonResponse* response, bool final, OutputSource* source);
   // Answers with `error`, which the caller keeps, and the final flag.
   void Fail(uint64_t number, const Error& error);
   // As Fail, for all requests that are not being executed.

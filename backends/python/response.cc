@@ -71,18 +71,44 @@ PythonResponse PythonResponse::Read(ValueReader* reader) {
   return response;
 }
 
-Error Fill(const PythonResponse& from, const Transport& transport,
-           TRITONBACKEND_Response* response) {
-  for (const Tensor& tensor : from.outputs) {
-    NB_RETURN_IF_ERROR(CheckSize(tensor));
-    NB_ASSIGN_OR_RETURN(const std::string_view bytes, transport.BytesOf(tensor));
-    NB_ASSIGN_OR_RETURN(
-        char* const buffer,
-        AllocateOutput(response, tensor.name.c_str(),
-                       static_cast<TRITONSERVER_DataType>(tensor.type), tensor.dims.data(),
-                       static_cast<uint32_t>(tensor.dims.size()), bytes.size()));
-    std::memcpy(buffer, bytes.data(), bytes.size());
+// The process may change what it has written, which only strings do not bear: their lengths are
+// read more than once.
+bool OutputSource::MayLend(const Tensor& tensor) const {
+  return lends_ && tensor.size >= nereid_python::kLeastLent &&
+         tensor.type != TRITONSERVER_TYPE_BYTES &&
+         (tensor.file == Tensor::kOut || transport_->sole_reply());
+}
+
+Error OutputSource::Put(const Tensor& tensor, TRITONBACKEND_Response* response) {
+  NB_RETURN_IF_ERROR(CheckSize(tensor));
+  NB_ASSIGN_OR_RETURN(const std::string_view bytes, transport_->BytesOf(tensor));
+  const auto type = static_cast<TRITONSERVER_DataType>(tensor.type);
+  const auto dim_count = static_cast<uint32_t>(tensor.dims.size());
+  if (MayLend(tensor) && held_ == nullptr) {
+    held_ = Transport::HoldReply(transport_);
+    lends_ = held_ != nullptr;
   }
+  char* buffer = nullptr;
+  if (MayLend(tensor)) {
+    using Held = std::shared_ptr<const void>;
+    auto held = std::make_unique<Held>(held_);
+    const LentBytes lent{bytes, [](void* userp) { delete static_cast<Held*>(userp); }, held.get()};
+    NB_ASSIGN_OR_RETURN(const bool taken, LendOutput(response, tensor.name.c_str(), type,
+                                                     tensor.dims.data(), dim_count, lent, &buffer));
+    if (taken) {
+      held.release();  // by the function above
+      return Error();
+    }
+  } else {
+    NB_ASSIGN_OR_RETURN(buffer, AllocateOutput(response, tensor.name.c_str(), type,
+                                               tensor.dims.data(), dim_count, bytes.size()));
+  }
+  std::memcpy(buffer, bytes.data(), bytes.size());
+  return Error();
+}
+
+Error Fill(const PythonResponse& from, OutputSource* source, TRITONBACKEND_Response* response) {
+  for (const Tensor& tensor : from.outputs) NB_RETURN_IF_ERROR(source->Put(tensor, response));
   return SetParameters(from.parameters, response);
 }
 

@@ -2,8 +2,10 @@
 #ifndef NEREID_BACKENDS_PYTHON_RESPONSE_H_
 #define NEREID_BACKENDS_PYTHON_RESPONSE_H_
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/python/ipc/value.h"
@@ -27,9 +29,27 @@ struct PythonResponse {
   static PythonResponse Read(nereid_python::ValueReader* reader);
 };
 
-// Copies outputs and parameters into `response`.
-Error Fill(const PythonResponse& from, const Transport& transport,
-           TRITONBACKEND_Response* response);
+// Where the outputs of responses are: in the memory shared with a process, of which large ones may
+// be sent to clients without a copy. Owned by the thread that takes a reply.
+class OutputSource {
+ public:
+  // `lends`: the outputs are those of a reply to a command, see Transport::HoldReply.
+  OutputSource(std::shared_ptr<Transport> transport, bool lends)
+      : transport_(std::move(transport)), lends_(lends) {}
+
+  // Adds an output to `response`, filled or lent.
+  Error Put(const nereid_python::Tensor& tensor, TRITONBACKEND_Response* response);
+
+ private:
+  bool MayLend(const nereid_python::Tensor& tensor) const;
+
+  const std::shared_ptr<Transport> transport_;
+  bool lends_;
+  std::shared_ptr<const void> held_;  // the reply, once something of it is lent
+};
+
+// Copies or lends outputs, and copies parameters, into `response`.
+Error Fill(const PythonResponse& from, OutputSource* source, TRITONBACKEND_Response* response);
 
 // Converts a number from the process to an error code; INTERNAL for an unknown one.
 TRITONSERVER_Error_Code ErrorCodeOf(int64_t number);

@@ -22,6 +22,7 @@ using nereid_ipc::UniqueFd;
 using nereid_python::Command;
 using nereid_python::Control;
 using nereid_python::Entry;
+using nereid_python::Held;
 using nereid_python::Slot;
 using nereid_python::Tensor;
 using nereid_python::ValueWriter;
@@ -41,6 +42,26 @@ Error HasEnded() {
 }
 
 }  // namespace
+
+class Transport::Hold {
+ public:
+  explicit Hold(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  ~Hold() {
+    if (number_ >= 0) transport_->EndHold(number_);
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  // False if there is no number left.
+  bool Begin() {
+    number_ = transport_->TakeHold();
+    return number_ >= 0;
+  }
+
+ private:
+  const std::shared_ptr<Transport> transport_;
+  int number_ = -1;
+};
 
 Result<std::shared_ptr<Transport>> Transport::Create() {
   const std::shared_ptr<Transport> made(new Transport);
@@ -121,6 +142,7 @@ Error Transport::Put(Command command, const ValueWriter& message, bool wants_rep
   has_message_block_ = true;
   message_block_ = block.offset;
   std::memcpy(block.data, bytes.data(), bytes.size());
+  TellHold();
   Control* const shared = control();
   shared->command = static_cast<uint32_t>(command);
   shared->message_offset = block.offset;
@@ -146,6 +168,42 @@ Error Transport::Begin(Command command, const ValueWriter& message) {
 
 Result<std::string_view> Transport::Reply() const {
   return OutBytes(control()->reply_offset, control()->reply_size);
+}
+
+std::shared_ptr<const void> Transport::HoldReply(const std::shared_ptr<Transport>& transport) {
+  const auto hold = std::make_shared<Hold>(transport);
+  return hold->Begin() ? hold : nullptr;
+}
+
+int Transport::TakeHold() {
+  const std::lock_guard lock(mu_);
+  for (size_t i = 0; i < told_.size(); ++i) {
+    // The process may not have freed the reply that had this number before.
+    const auto held = static_cast<Held>(control()->held[i].load(std::memory_order_acquire));
+    if (told_[i] || held != Held::kNot) continue;
+    untold_ = static_cast<int>(i);
+    return untold_;
+  }
+  return -1;
+}
+
+void Transport::EndHold(int number) {
+  const std::lock_guard lock(mu_);
+  if (untold_ == number) {
+    untold_ = -1;
+    return;
+  }
+  told_[number] = false;
+  control()->held[number].store(static_cast<uint32_t>(Held::kOver), std::memory_order_release);
+}
+
+void Transport::TellHold() {
+  const std::lock_guard lock(mu_);
+  control()->keep_reply = static_cast<uint32_t>(untold_ + 1);
+  if (untold_ < 0) return;
+  told_[untold_] = true;
+  control()->held[untold_].store(static_cast<uint32_t>(Held::kHeld), std::memory_order_relaxed);
+  untold_ = -1;
 }
 
 bool Transport::TakeTurn(uint64_t nanoseconds) {

@@ -4,6 +4,7 @@
 #ifndef NEREID_BACKENDS_PYTHON_TRANSPORT_H_
 #define NEREID_BACKENDS_PYTHON_TRANSPORT_H_
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -55,6 +56,13 @@ class Transport {
   // The reply to the command that was begun; valid until the next command.
   Result<std::string_view> Reply() const;
 
+  // Keeps the tensors of the last reply where they are until the pointer is dropped, which any
+  // thread may do, whatever commands follow. Null if the process keeps as many replies as it may.
+  // REQUIRES: this thread holds a CommandTurn; called once for a reply.
+  static std::shared_ptr<const void> HoldReply(const std::shared_ptr<Transport>& transport);
+  // Whether nobody in the process can change the tensors of the last reply that are in the in file.
+  bool sole_reply() const { return control()->sole_reply == 1; }
+
   // Sends a command and waits for the reply, which is valid as long as the turn is held;
   // `nanoseconds` 0: without limit. UNAVAILABLE if the process has ended or does not answer in that
   // time; a reply that comes later is ignored. REQUIRES: this thread holds a CommandTurn.
@@ -80,6 +88,7 @@ class Transport {
 
  private:
   friend class CommandTurn;
+  class Hold;
 
   Transport() = default;
   // False if another thread keeps the turn for longer than that; 0: waits without limit.
@@ -92,6 +101,11 @@ class Transport {
   Error Put(nereid_python::Command command, const nereid_python::ValueWriter& message,
             bool wants_replied);
   Error PassTurn();
+  // The number of a reply that may be held; -1 if there is none.
+  int TakeHold();
+  void EndHold(int number);
+  // Tells the process, before it gets the next command, whether to keep its last reply.
+  void TellHold();
 
   nereid_ipc::UniqueFd control_fd_;
   nereid_ipc::UniqueFd in_fd_;
@@ -103,6 +117,9 @@ class Transport {
 
   mutable std::mutex mu_;
   std::unique_ptr<nereid_python::BlockAllocator> blocks_;  // guarded by mu_
+  // The replies that are held: those of which the process was told.
+  std::array<bool, nereid_python::Control::kMostHeld> told_{};  // guarded by mu_
+  int untold_ = -1;  // the last reply, if it is held and the process was not told; guarded by mu_
   std::condition_variable command_over_;
   bool command_busy_ = false;  // guarded by mu_
   // The turn of commands belongs to the thread that set command_busy_.

@@ -4,7 +4,9 @@
 #include <poll.h>
 
 #include <cstring>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "backends/sdk/testing/fake_server.h"
 
@@ -17,6 +19,7 @@ using nereid_python::Command;
 using nereid_python::Control;
 using nereid_python::Entry;
 using nereid_python::EntryKind;
+using nereid_python::Held;
 using nereid_python::Ring;
 using nereid_python::Slot;
 using nereid_python::Tensor;
@@ -58,6 +61,16 @@ class TransportTest : public ::testing::Test {
     ring.written.fetch_add(1);
     if (ring.sleeping.exchange(0) != 0) transport_->Ring();
   }
+  // Sends a command, which the process answers.
+  void Exchange() {
+    std::thread process([&] {
+      EXPECT_EQ(control()->turn.WaitWhile(Turn::kServer), Turn::kWorker);
+      Reply(Text("reply"));
+    });
+    EXPECT_TRUE(transport_->Run(Command::kExecute, Text("command")).ok());
+    process.join();
+  }
+  Held HeldOf(size_t number) { return static_cast<Held>(control()->held[number].load()); }
   bool Rings() {
     pollfd bell{transport_->doorbell(), POLLIN, 0};
     return poll(&bell, 1, 0) > 0;
@@ -141,6 +154,59 @@ TEST_F(TransportTest, AReplyOutsideOfTheFileIsRefused) {
     EXPECT_FALSE(transport_->Run(Command::kExecute, Text("x")).ok());
     process.join();
   }
+}
+
+TEST_F(TransportTest, AReplyIsKeptWhileSomebodyHoldsIt) {
+  const CommandTurn turn(transport_.get());
+  Exchange();
+  auto first = Transport::HoldReply(transport_);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(HeldOf(0), Held::kNot) << "the process learns of it with the next command";
+  Exchange();
+  EXPECT_EQ(control()->keep_reply, 1U);
+  EXPECT_EQ(HeldOf(0), Held::kHeld);
+  Exchange();
+  EXPECT_EQ(control()->keep_reply, 0U) << "the other reply is not held";
+
+  first.reset();
+  EXPECT_EQ(HeldOf(0), Held::kOver);
+  // Its number is taken until the process has freed the reply.
+  auto second = Transport::HoldReply(transport_);
+  Exchange();
+  EXPECT_EQ(control()->keep_reply, 2U);
+  control()->held[0].store(static_cast<uint32_t>(Held::kNot));
+  auto third = Transport::HoldReply(transport_);
+  Exchange();
+  EXPECT_EQ(control()->keep_reply, 1U);
+}
+
+TEST_F(TransportTest, AReplyThatNobodyHoldsAnyMoreIsNotKept) {
+  const CommandTurn turn(transport_.get());
+  Exchange();
+  ASSERT_NE(Transport::HoldReply(transport_), nullptr);
+  Exchange();
+  EXPECT_EQ(control()->keep_reply, 0U);
+  EXPECT_EQ(HeldOf(0), Held::kNot);
+}
+
+TEST_F(TransportTest, SoManyRepliesAreKeptAtMost) {
+  std::vector<std::shared_ptr<const void>> held;
+  {
+    const CommandTurn turn(transport_.get());
+    for (uint32_t i = 0; i < Control::kMostHeld; ++i) {
+      Exchange();
+      held.push_back(Transport::HoldReply(transport_));
+      ASSERT_NE(held.back(), nullptr);
+    }
+    Exchange();
+    EXPECT_EQ(Transport::HoldReply(transport_), nullptr);
+  }
+  // The memory stays as long as it is held.
+  std::weak_ptr<Transport> transport = transport_;
+  transport_.reset();
+  EXPECT_FALSE(transport.expired());
+  held.clear();
+  EXPECT_TRUE(transport.expired());
 }
 
 TEST_F(TransportTest, ATensorLiesInItsBlock) {

@@ -3,6 +3,9 @@
 #include <bit>
 #include <cstring>
 
+#include "backends/sdk/server_function.h"
+#include "nereid/backend.h"
+
 namespace nereid_backend {
 namespace {
 
@@ -76,11 +79,9 @@ const char* Gather(const std::vector<Piece>& pieces, size_t alignment, Scratch* 
   return buffer;
 }
 
-Result<char*> AllocateOutput(TRITONBACKEND_Response* response, const char* name,
-                             TRITONSERVER_DataType type, const int64_t* dims, uint32_t dim_count,
-                             size_t byte_size) {
-  TRITONBACKEND_Output* output = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseOutput(response, &output, name, type, dims, dim_count));
+namespace {
+
+Result<char*> BufferOf(TRITONBACKEND_Output* output, const char* name, size_t byte_size) {
   void* buffer = nullptr;
   TRITONSERVER_MemoryType memory = TRITONSERVER_MEMORY_CPU;
   int64_t id = 0;
@@ -89,6 +90,33 @@ Result<char*> AllocateOutput(TRITONBACKEND_Response* response, const char* name,
   NB_RETURN_IF_ERROR(RequireCpu(memory, "output", name));
   if (buffer == nullptr) return Error::Internal(StrCat("no buffer for output '", name, "'"));
   return static_cast<char*>(buffer);
+}
+
+}  // namespace
+
+Result<char*> AllocateOutput(TRITONBACKEND_Response* response, const char* name,
+                             TRITONSERVER_DataType type, const int64_t* dims, uint32_t dim_count,
+                             size_t byte_size) {
+  TRITONBACKEND_Output* output = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseOutput(response, &output, name, type, dims, dim_count));
+  return BufferOf(output, name, byte_size);
+}
+
+Result<bool> LendOutput(TRITONBACKEND_Response* response, const char* name,
+                        TRITONSERVER_DataType type, const int64_t* dims, uint32_t dim_count,
+                        const LentBytes& lent, char** buffer) {
+  TRITONBACKEND_Output* output = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseOutput(response, &output, name, type, dims, dim_count));
+  static const auto lend = ServerFunction<decltype(NEREID_OutputLend)>("NEREID_OutputLend");
+  bool taken = false;
+  if (lend != nullptr) {
+    NB_RETURN_IF_ERROR(
+        lend(output, lent.bytes.data(), lent.bytes.size(), lent.release, lent.userp, &taken));
+  }
+  if (!taken) {
+    NB_ASSIGN_OR_RETURN(*buffer, BufferOf(output, name, lent.bytes.size()));
+  }
+  return taken;
 }
 
 bool WantsOutput(TRITONBACKEND_Request* request, std::string_view name) {

@@ -54,6 +54,19 @@ Result<char*> AllocateOutput(TRITONBACKEND_Response* response, const char* name,
                              TRITONSERVER_DataType type, const int64_t* dims, uint32_t dim_count,
                              size_t byte_size);
 
+// Bytes of this backend, with `release` called once they are not read any more (from any thread).
+struct LentBytes {
+  std::string_view bytes;
+  void (*release)(void* userp) = nullptr;
+  void* userp = nullptr;
+};
+// Adds an output whose bytes the server sends from where they are. False if it wants them in a
+// buffer: then, and after an error, nothing was taken, and in the first case `*buffer` is that
+// buffer, to be filled. For data types with elements of a fixed size.
+Result<bool> LendOutput(TRITONBACKEND_Response* response, const char* name,
+                        TRITONSERVER_DataType type, const int64_t* dims, uint32_t dim_count,
+                        const LentBytes& lent, char** buffer);
+
 // True if the request asks for output `name` (a request that names none asks for all).
 bool WantsOutput(TRITONBACKEND_Request* request, std::string_view name);
 

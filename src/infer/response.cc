@@ -36,7 +36,7 @@ Shape MapBack(const OutputSpec& spec, bool batched, absl::Span<const int64_t> sh
 
 }  // namespace
 
-absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
+absl::Status ResponseOutput::CheckUnallocated() const {
   if (allocated_) {
     return absl::AlreadyExistsError(
         absl::StrCat("allocated buffer for output '", name_, "' already exists"));
@@ -47,19 +47,32 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
                                             response_->model_name(),
                                             "': the final response was sent already"));
   }
-  OutputBuffer buffer;
-  buffer.byte_size = byte_size;
-  buffer.place = wish;
-  const absl::Status status =
-      response_->allocator()->Allocate(name_.c_str(), response_->allocator_userp(), &buffer);
-  if (!status.ok()) return status;
-  buffer_ = buffer;
-  allocated_ = true;
-  attributes_.reset();
   return absl::OkStatus();
 }
 
-void ResponseOutput::Adopt(const OutputBuffer& buffer) {
+absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
+  RETURN_IF_ERROR(CheckUnallocated());
+  OutputBuffer buffer;
+  buffer.byte_size = byte_size;
+  buffer.place = wish;
+  RETURN_IF_ERROR(
+      response_->allocator()->Allocate(name_.c_str(), response_->allocator_userp(), &buffer));
+  SetBuffer(buffer);
+  return absl::OkStatus();
+}
+
+absl::Status ResponseOutput::Lend(const LentBytes& bytes) {
+  RETURN_IF_ERROR(CheckUnallocated());
+  OutputBuffer buffer;
+  RETURN_IF_ERROR(
+      response_->allocator()->Lend(name_.c_str(), response_->allocator_userp(), bytes, &buffer));
+  SetBuffer(buffer);
+  return absl::OkStatus();
+}
+
+void ResponseOutput::Adopt(const OutputBuffer& buffer) { SetBuffer(buffer); }
+
+void ResponseOutput::SetBuffer(const OutputBuffer& buffer) {
   buffer_ = buffer;
   allocated_ = true;
   attributes_.reset();

@@ -41,6 +41,9 @@ class NEREID_API ResponseOutput {
 
   // Asks the request's allocator for the buffer. ALREADY_EXISTS on a second call.
   absl::Status Allocate(size_t byte_size, MemoryPlace wish);
+  // Has the response send `bytes` from where they are. Errors of Allocate; UNIMPLEMENTED if the
+  // allocator takes no bytes of others. After an error nothing has changed.
+  absl::Status Lend(const LentBytes& bytes);
   // Gives `buffer`, made by a HeapOutputAllocator, to the output without a copy. REQUIRES: not
   // allocated(), and the allocator of the response accepts such buffers.
   void Adopt(const OutputBuffer& buffer);
@@ -52,6 +55,9 @@ class NEREID_API ResponseOutput {
 
  private:
   friend class InferResponse;
+  absl::Status CheckUnallocated() const;
+  void SetBuffer(const OutputBuffer& buffer);
+
   InferResponse* response_;
   std::string name_;
   DataType data_type_;

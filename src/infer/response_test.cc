@@ -57,6 +57,38 @@ class ResponseTest : public ::testing::Test {
   NotingAllocator allocator_;
 };
 
+// ---- Lent bytes
+
+TEST_F(ResponseTest, LentBytesAreGivenBackWithTheResponse) {
+  const HeapOutputAllocator allocator(nullptr, /*lends=*/true);
+  auto response = std::make_unique<InferResponse>(
+      nullptr, FakeModel::Make(ModelBuilder("m").Output(Spec("x", {4}))), "id", &allocator,
+      nullptr);
+  const absl::StatusOr<ResponseOutput*> output = response->AddOutput("x", DataType::kInt8, {4});
+  ASSERT_TRUE(output.ok());
+  int releases = 0;
+  const LentBytes lent{"abcd", 4, [](void* userp) { ++*static_cast<int*>(userp); }, &releases};
+  ASSERT_TRUE((*output)->Lend(lent).ok());
+  EXPECT_EQ((*output)->buffer().base, lent.base);
+  EXPECT_TRUE((*output)->allocated());
+  EXPECT_EQ((*output)->Lend(lent).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ((*output)->Allocate(4, {}).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(releases, 0);
+  response.reset();
+  EXPECT_EQ(releases, 1);
+}
+
+TEST_F(ResponseTest, WhereNothingIsLentABufferCanBeHad) {
+  const auto response = Make();
+  const absl::StatusOr<ResponseOutput*> output = response->AddOutput("x", DataType::kInt8, {4});
+  ASSERT_TRUE(output.ok());
+  EXPECT_EQ((*output)->Lend({"abcd", 4, [](void*) { FAIL(); }, nullptr}).code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_FALSE((*output)->allocated());
+  ASSERT_TRUE((*output)->Allocate(4, {}).ok());
+  EXPECT_EQ((*output)->buffer().base, allocator_.memory);
+}
+
 // ---- Outputs
 
 TEST_F(ResponseTest, AnOutputOfTheModelIsAdded) {

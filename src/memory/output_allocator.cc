@@ -4,20 +4,42 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "base/budget.h"
+#include "base/status_macros.h"
 
 namespace nereid {
 namespace {
 
 constexpr size_t kAlignment = 64;
 
-// Precedes every heap buffer, so that the units are freed together with the bytes.
+// Precedes every heap buffer, so that the units are freed together with the bytes. Of lent bytes,
+// there is only the header.
 struct alignas(kAlignment) Header {
   BudgetUnits units;
+  void (*release)(void* userp) = nullptr;
+  void* lender = nullptr;
 };
 
+absl::Status Charge(Budget* budget, size_t byte_size, BudgetUnits* units) {
+  if (budget == nullptr) return absl::OkStatus();
+  absl::StatusOr<BudgetUnits> taken = budget->TakeFairly(byte_size, 0, ShareUse::kAnswer);
+  if (taken.ok()) *units = *std::move(taken);
+  return taken.status();
+}
+
+absl::Status OutOfMemory(size_t byte_size, const char* tensor_name) {
+  return absl::UnavailableError(absl::StrCat("out of memory: cannot allocate ", byte_size,
+                                             " bytes for output '", tensor_name, "'"));
+}
+
 }  // namespace
+
+absl::Status OutputAllocator::Lend(const char* tensor_name, void* allocator_userp,
+                                   const LentBytes& bytes, OutputBuffer* buffer) const {
+  return absl::UnimplementedError("output buffers are those of the allocator");
+}
 
 absl::Status OutputAllocator::Query(const char* tensor_name, void* allocator_userp,
                                     size_t* byte_size, MemoryPlace* place) const {
@@ -29,22 +51,28 @@ absl::Status HeapOutputAllocator::Allocate(const char* tensor_name, void* alloca
   buffer->place = MemoryPlace{};
   if (buffer->byte_size == 0) return absl::OkStatus();
   BudgetUnits units;
-  if (budget_ != nullptr) {
-    absl::StatusOr<BudgetUnits> taken =
-        budget_->TakeFairly(buffer->byte_size, 0, ShareUse::kAnswer);
-    if (!taken.ok()) return taken.status();
-    units = *std::move(taken);
-  }
+  RETURN_IF_ERROR(Charge(budget_, buffer->byte_size, &units));
   const size_t total =
       sizeof(Header) + (buffer->byte_size + kAlignment - 1) / kAlignment * kAlignment;
   void* memory = total > buffer->byte_size ? std::aligned_alloc(kAlignment, total) : nullptr;
-  if (memory == nullptr) {
-    return absl::UnavailableError(absl::StrCat("out of memory: cannot allocate ", buffer->byte_size,
-                                               " bytes for output '", tensor_name, "'"));
-  }
+  if (memory == nullptr) return OutOfMemory(buffer->byte_size, tensor_name);
   Header* header = new (memory) Header{std::move(units)};
   buffer->userp = header;
   buffer->base = header + 1;
+  return absl::OkStatus();
+}
+
+absl::Status HeapOutputAllocator::Lend(const char* tensor_name, void* allocator_userp,
+                                       const LentBytes& bytes, OutputBuffer* buffer) const {
+  if (!lends_) return OutputAllocator::Lend(tensor_name, allocator_userp, bytes, buffer);
+  BudgetUnits units;
+  RETURN_IF_ERROR(Charge(budget_, bytes.byte_size, &units));
+  void* const memory = std::aligned_alloc(kAlignment, sizeof(Header));
+  if (memory == nullptr) return OutOfMemory(sizeof(Header), tensor_name);
+  buffer->userp = new (memory) Header{std::move(units), bytes.release, bytes.userp};
+  buffer->base = const_cast<void*>(bytes.base);
+  buffer->byte_size = bytes.byte_size;
+  buffer->place = MemoryPlace{};
   return absl::OkStatus();
 }
 
@@ -56,6 +84,7 @@ absl::Status HeapOutputAllocator::Query(const char* tensor_name, void* allocator
 
 void HeapOutputAllocator::Release(const OutputBuffer& buffer) const {
   Header* header = static_cast<Header*>(buffer.userp);
+  if (header->release != nullptr) header->release(header->lender);
   header->~Header();
   std::free(header);
 }

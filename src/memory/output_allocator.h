@@ -22,6 +22,15 @@ struct OutputBuffer {
   void* userp = nullptr;  // private to the allocator
 };
 
+// Bytes that a backend lends to a response instead of filling a buffer. `release` is called once
+// they are not read any more.
+struct LentBytes {
+  const void* base = nullptr;
+  size_t byte_size = 0;
+  void (*release)(void* userp) = nullptr;
+  void* userp = nullptr;
+};
+
 class NEREID_API OutputAllocator {
  public:
   virtual ~OutputAllocator() = default;
@@ -35,6 +44,11 @@ class NEREID_API OutputAllocator {
   virtual void Release(const OutputBuffer& buffer) const = 0;
   // Whether Release also accepts buffers of any HeapOutputAllocator.
   virtual bool TakesHeapBuffers() const { return false; }
+  // Makes lent bytes the buffer. They count as bytes that Allocate gives, and Release gives them
+  // back. UNIMPLEMENTED if the buffer has to be one of the allocator's own. After an error the
+  // bytes have not been taken.
+  virtual absl::Status Lend(const char* tensor_name, void* allocator_userp, const LentBytes& bytes,
+                            OutputBuffer* buffer) const;
   // Where a buffer would be allocated; UNAVAILABLE if the allocator cannot tell. `tensor_name` and
   // `byte_size` may be null.
   virtual absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
@@ -42,20 +56,26 @@ class NEREID_API OutputAllocator {
 };
 
 // Buffers on the process heap, aligned to 64 bytes. They are counted against `budget` (may be null,
-// not owned) until they are released.
+// not owned) until they are released. An allocator that `lends` takes bytes of backends, too:
+// whoever reads its buffers must bear that a lender changes the bytes meanwhile, as a process with
+// which it shares them may do.
 class NEREID_API HeapOutputAllocator final : public OutputAllocator {
  public:
-  explicit HeapOutputAllocator(Budget* budget) : budget_(budget) {}
+  explicit HeapOutputAllocator(Budget* budget, bool lends = false)
+      : budget_(budget), lends_(lends) {}
   absl::Status Allocate(const char* tensor_name, void* allocator_userp,
                         OutputBuffer* buffer) const override;
   void Release(const OutputBuffer& buffer) const override;
   bool TakesHeapBuffers() const override { return true; }
+  absl::Status Lend(const char* tensor_name, void* allocator_userp, const LentBytes& bytes,
+                    OutputBuffer* buffer) const override;
   // Every buffer is in the memory of the process, whatever its name and size.
   absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
                      MemoryPlace* place) const override;
 
  private:
   Budget* const budget_;
+  const bool lends_;
 };
 
 }  // namespace nereid

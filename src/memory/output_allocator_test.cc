@@ -75,6 +75,37 @@ TEST(HeapOutputAllocatorTest, ASizeThatCannotBeIsAnError) {
   }
 }
 
+TEST(HeapOutputAllocatorTest, LentBytesAreTheBufferUntilReleased) {
+  Budget budget("bytes", 100);
+  const HeapOutputAllocator allocator(&budget, /*lends=*/true);
+  const char bytes[70] = {};
+  int releases = 0;
+  const LentBytes lent{bytes, sizeof(bytes), [](void* userp) { ++*static_cast<int*>(userp); },
+                       &releases};
+  OutputBuffer buffer = Wish(0), second = Wish(0);
+  buffer.place = {MemoryType::kGpu, 3};
+  ASSERT_TRUE(allocator.Lend("out", nullptr, lent, &buffer).ok());
+  EXPECT_EQ(buffer.base, bytes);
+  EXPECT_EQ(buffer.byte_size, sizeof(bytes));
+  EXPECT_EQ(buffer.place.type, MemoryType::kCpu);
+  EXPECT_EQ(budget.used(), 70u);
+  EXPECT_EQ(allocator.Lend("out", nullptr, lent, &second).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(releases, 0);
+  // Any of these allocators gives them back.
+  HeapOutputAllocator(nullptr).Release(buffer);
+  EXPECT_EQ(releases, 1);
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(HeapOutputAllocatorTest, TakesNoBytesOfOthersUnlessItLends) {
+  const HeapOutputAllocator allocator(nullptr);
+  OutputBuffer buffer = Wish(0);
+  const absl::Status status =
+      allocator.Lend("out", nullptr, {"x", 1, [](void*) { FAIL(); }, nullptr}, &buffer);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(buffer.base, nullptr);
+}
+
 TEST(HeapOutputAllocatorTest, SaysThatBuffersLieInTheMemoryOfTheProcess) {
   const HeapOutputAllocator allocator(nullptr);
   MemoryPlace place{MemoryType::kGpu, 3};

@@ -26,6 +26,9 @@ inline constexpr int kDoorbellFd = 6;  // an eventfd: the ring is not empty
 // this.
 inline constexpr uint64_t kMaxData = uint64_t{16} << 30;
 inline constexpr uint64_t kBlockAlignment = 64;
+// Tensors of at least this size may be sent to clients from where they are. For smaller ones, a
+// copy costs less.
+inline constexpr uint64_t kLeastLent = uint64_t{256} << 10;
 
 // Commands of the server to the process, one at a time. The messages are values (value.h).
 enum class Command : uint32_t {
@@ -103,8 +106,17 @@ struct Slot {
   char inline_bytes[kInlineSize] = {};
 };
 
+// Whether the process keeps a reply whose tensors the server lends to responses: its message, its
+// block of the out file, and the blocks of the in file that it names.
+enum class Held : uint32_t {
+  kNot,   // the process sets it when it has freed the reply
+  kHeld,  // the server sets it with a command, see keep_reply
+  kOver,  // the server sets it: no response needs the reply any more
+};
+
 struct Control {
   static constexpr uint32_t kSlots = 256;
+  static constexpr uint32_t kMostHeld = 8;  // replies at a time
 
   uint32_t magic = kMagic;
   uint32_t command = 0;
@@ -120,6 +132,13 @@ struct Control {
   uint64_t compute_end_ns = 0;
   // Bit i: lines of TRITONSERVER_LogLevel i are wanted.
   std::atomic<uint32_t> log_levels{7};
+  // With a reply: 1: nothing in the process but this reply refers to the blocks of the in file that
+  // it names, so nobody there changes them any more.
+  uint32_t sole_reply = 0;
+  // With a command: 0: the last reply is freed; otherwise held[keep_reply - 1] says for how long it
+  // is kept.
+  uint32_t keep_reply = 0;
+  std::atomic<uint32_t> held[kMostHeld] = {};
   Ring ring;
   alignas(64) Slot slots[kSlots];
 };

@@ -113,6 +113,21 @@ PyObject* Reply(PyObject*, PyObject* value) {
   return None();
 }
 
+PyObject* PrepareReply(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  OutMessage message;
+  if (server == nullptr || !Pack(server, value, &message)) return nullptr;
+  server->PrepareReply(std::move(message));
+  return None();
+}
+
+PyObject* SendReply(PyObject*, PyObject*) {
+  Transport* const server = Usable();
+  if (server == nullptr) return nullptr;
+  server->SendReply();
+  return None();
+}
+
 uint64_t MonotonicNs() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -204,6 +219,9 @@ PyMethodDef methods[] = {
      "Forks processes. In these: (title, variables); None when the server wants no more of them."},
     {"next_command", NextCommand, METH_NOARGS, "Waits for a command: (number, value)."},
     {"reply", Reply, METH_O, "Answers the command."},
+    {"prepare_reply", PrepareReply, METH_O,
+     "Answers the command, or keeps the answer back until send_reply."},
+    {"send_reply", SendReply, METH_NOARGS, "Sends an answer that was kept back."},
     {"compute_starts", ComputeStarts, METH_NOARGS, "Notes the time before the model's execute."},
     {"compute_ends", ComputeEnds, METH_NOARGS, "Notes the time after the model's execute."},
     {"ask", Ask, METH_O, "Calls the server and waits for the answer."},

@@ -1,5 +1,6 @@
 #include "backends/python/worker/pack.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -58,6 +59,7 @@ class Packer {
   std::vector<Copy> copies_;
   std::vector<Keeper> keepers_;
   uint64_t copied_bytes_ = 0;
+  uint64_t largest_kept_ = 0;
 };
 
 bool Packer::Value(PyObject* value, int depth) {
@@ -189,7 +191,10 @@ bool Packer::PutTensor(PyObject* object, const Tensor& tensor) {
   Number(in_file ? in_offset : uint64_t{0});
   Number(tensor.size);
   if (in_file) {
-    keepers_.push_back(KeepObject(object));
+    // Only the block is kept, and not the object, so that IsSoleOwner can tell whether there are
+    // other views.
+    keepers_.push_back(transport_->in_blocks()->Keep(block, in_offset + tensor.size));
+    largest_kept_ = std::max(largest_kept_, tensor.size);
   } else if (tensor.size > 0) {
     copies_.push_back({place, copied_bytes_, tensor.data, tensor.size, KeepObject(object)});
     copied_bytes_ += AlignUp(tensor.size);
@@ -206,8 +211,8 @@ bool Packer::Finish(OutMessage* message) {
                  static_cast<unsigned long long>(needed));
     return false;
   }
-  *message =
-      OutMessage(transport_->out_blocks(), *block, bytes_.size(), needed, std::move(keepers_));
+  *message = OutMessage(transport_->out_blocks(), *block, bytes_.size(), needed,
+                        std::move(keepers_), largest_kept_);
   for (const Copy& copy : copies_) {
     const uint64_t where[2] = {*block, *block + behind + copy.offset};
     std::memcpy(bytes_.data() + copy.place, where, sizeof(where));

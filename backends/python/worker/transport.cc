@@ -75,14 +75,47 @@ void Transport::WaitForCommand() {
 }
 
 bool Transport::TakeCommand(Command* command, std::string_view* message) {
-  last_reply_ = OutMessage();
+  if (!HoldReply()) last_reply_ = OutMessage();
   Reclaim();
   *command = static_cast<Command>(control_->command);
   return InBytes(control_->message_offset, control_->message_size, message);
 }
 
-void Transport::Reply(OutMessage message) {
-  last_reply_ = std::move(message);
+bool Transport::HoldReply() {
+  const uint32_t number = control_->keep_reply;
+  if (number == 0 || number > held_.size()) return false;
+  held_[number - 1] = std::exchange(last_reply_, OutMessage());
+  return true;
+}
+
+// The server may have set kOver before the command arrives with which the reply becomes one that is
+// kept. Destroying a message may run Python code that calls this function again, so it is taken out
+// first.
+void Transport::FreeHeld() {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (held_[i].empty()) continue;
+    std::atomic<uint32_t>& held = control_->held[i];
+    if (held.load(std::memory_order_acquire) != static_cast<uint32_t>(Held::kOver)) continue;
+    const OutMessage done = std::exchange(held_[i], OutMessage());
+    held.store(static_cast<uint32_t>(Held::kNot), std::memory_order_release);
+  }
+}
+
+void Transport::PrepareReply(OutMessage message) {
+  if (message.largest_kept() < kLeastLent) return Reply(std::move(message));
+  prepared_ = std::move(message);
+}
+
+void Transport::SendReply() {
+  if (!prepared_.has_value()) return;
+  OutMessage reply = *std::exchange(prepared_, std::nullopt);
+  const bool sole = reply.IsSoleOwner();
+  Send(std::move(reply), sole);
+}
+
+void Transport::Send(OutMessage reply, bool sole) {
+  last_reply_ = std::move(reply);
+  control_->sole_reply = sole ? 1 : 0;
   control_->reply_offset = last_reply_.offset();
   control_->reply_size = last_reply_.size();
   const bool wants_replied = control_->wants_replied != 0;
@@ -150,6 +183,7 @@ void Transport::Reclaim() {
     posts_.pop_front();
     posted_bytes_ -= done.block_size();
   }
+  FreeHeld();
   if (!frees_.empty()) PushFrees();
 }
 

@@ -6,10 +6,12 @@
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_TRANSPORT_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_TRANSPORT_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,11 +43,16 @@ class Transport {
   // --- Commands.
   // Waits for a command.
   void WaitForCommand();
-  // Takes the command and frees the memory of the last reply. False if the message has an
-  // impossible place.
+  // Takes the command, and frees the last reply unless the server says that it is to be kept. False
+  // if the message has an impossible place.
   bool TakeCommand(Command* command, std::string_view* message);
   // Answers the command. Waits, without the GIL, only if the ring is full.
-  void Reply(OutMessage message);
+  void Reply(OutMessage message) { Send(std::move(message), false); }
+  // The same, but a reply with large tensors of the in file is kept back until SendReply, so that
+  // views of them can be destroyed before: then the server need not copy them.
+  void PrepareReply(OutMessage message);
+  // Sends the reply that was kept back, if there is one.
+  void SendReply();
 
   // --- Calls and posts.
   // Sends a message without an answer. Waits, without the GIL, while too many bytes are unread.
@@ -65,6 +72,11 @@ class Transport {
   Transport(std::shared_ptr<nereid_ipc::Mapping> control, std::shared_ptr<nereid_ipc::Mapping> in,
             std::shared_ptr<nereid_ipc::Mapping> out);
 
+  void Send(OutMessage reply, bool sole);
+  // Takes the last reply as one that is kept; false if the server has not asked for that.
+  bool HoldReply();
+  // Frees replies that are no longer kept.
+  void FreeHeld();
   // Returns a block of the in file to the server, now or when the ring has room.
   void GiveBack(uint64_t block, uint64_t size);
   void PushFrees();
@@ -87,6 +99,8 @@ class Transport {
 
   nereid_ipc::Spinner command_spinner_;  // for the thread that waits for commands
   OutMessage last_reply_;
+  std::optional<OutMessage> prepared_;
+  std::array<OutMessage, Control::kMostHeld> held_;  // see Control::held
   // Posts that the server has not read, oldest first, with the entry count that shows it has read
   // them.
   std::deque<std::pair<uint32_t, OutMessage>> posts_;

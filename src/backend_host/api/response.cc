@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
+#include "nereid/backend.h"
 
 using nereid::CaughtError;
 using nereid::InferResponse;
@@ -51,6 +52,16 @@ TRITONSERVER_Error* TRITONBACKEND_OutputBuffer(TRITONBACKEND_Output* output, voi
   *memory_type = static_cast<TRITONSERVER_MemoryType>(out->buffer().place.type);
   *memory_type_id = out->buffer().place.id;
   return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
+TRITONSERVER_Error* NEREID_OutputLend(TRITONBACKEND_Output* output, const void* base,
+                                      const uint64_t byte_size, void (*release)(void* userp),
+                                      void* userp, bool* lent) try {
+  const absl::Status status = Unwrap(output)->Lend({base, byte_size, release, userp});
+  *lent = status.ok();
+  return absl::IsUnimplemented(status) ? nullptr : ToCError(status);
 } catch (...) {
   return CaughtError();
 }

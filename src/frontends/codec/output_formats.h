@@ -38,6 +38,17 @@ struct OutputFormats {
     const Named* const one = Find(name);
     return one == nullptr || one->place.data == nullptr ? nullptr : &one->place;
   }
+  // Whether no output is written as JSON.
+  bool AllBinary() const {
+    return named.empty() ? fallback.binary
+                         : std::all_of(named.begin(), named.end(),
+                                       [](const Named& one) { return one.format.binary; });
+  }
+  bool Classifies() const {
+    return fallback.classification > 0 ||
+           std::any_of(named.begin(), named.end(),
+                       [](const Named& one) { return one.format.classification > 0; });
+  }
   bool HasPlaces() const {
     return std::any_of(named.begin(), named.end(),
                        [](const Named& one) { return one.place.data != nullptr; });

@@ -30,16 +30,19 @@ class PlacedOutputAllocator final : public OutputAllocator {
 
 // The allocators of a frontend.
 struct OutputAllocators {
-  explicit OutputAllocators(Budget* budget) : heap(budget), placed(budget) {}
+  explicit OutputAllocators(Budget* budget)
+      : heap(budget), lending(budget, /*lends=*/true), placed(budget) {}
 
   // For a request whose outputs are wanted in these `formats`. With places, the formats are copied:
-  // they have to last as long as responses of the request are filled.
-  Flight::Outputs For(const OutputFormats& formats) const {
-    if (!formats.HasPlaces()) return &heap;
+  // they have to last as long as responses of the request are filled. `raw`: the frontend only
+  // sends the bytes of outputs, or classifies them.
+  Flight::Outputs For(const OutputFormats& formats, bool raw) const {
+    if (!formats.HasPlaces()) return raw && !formats.Classifies() ? &lending : &heap;
     return {&placed, std::make_shared<OutputFormats>(formats)};
   }
 
   const HeapOutputAllocator heap;
+  const HeapOutputAllocator lending;
   const PlacedOutputAllocator placed;
 };
 

@@ -48,6 +48,35 @@ TEST_F(PlacedOutputAllocatorTest, ATensorThatIsTooLargeIsAnError) {
   EXPECT_EQ(buffer_.base, nullptr);
 }
 
+TEST(OutputAllocatorsTest, OnlyOutputsSentAsTheyAreAreLent) {
+  const OutputAllocators allocators(nullptr);
+  OutputFormats formats;
+  EXPECT_EQ(allocators.For(formats, true).allocator, &allocators.lending);
+  EXPECT_EQ(allocators.For(formats, false).allocator, &allocators.heap);
+  formats.fallback.classification = 1;
+  EXPECT_EQ(allocators.For(formats, true).allocator, &allocators.heap);
+  formats.fallback.classification = 0;
+  formats.named.push_back({"a", {true, 0}, {}});
+  formats.named.push_back({"b", {true, 3}, {}});
+  EXPECT_EQ(allocators.For(formats, true).allocator, &allocators.heap);
+  char memory = 0;
+  formats.named[1] = {"b", {true, 0}, {&memory, 1, nullptr}};
+  EXPECT_EQ(allocators.For(formats, true).allocator, &allocators.placed);
+}
+
+TEST(OutputFormatsTest, AllBinary) {
+  OutputFormats formats;
+  EXPECT_FALSE(formats.AllBinary());
+  formats.fallback.binary = true;
+  EXPECT_TRUE(formats.AllBinary());
+  // Outputs that are not named are not sent.
+  formats.fallback.binary = false;
+  formats.named.push_back({"a", {true, 0}, {}});
+  EXPECT_TRUE(formats.AllBinary());
+  formats.named.push_back({"b", {false, 0}, {}});
+  EXPECT_FALSE(formats.AllBinary());
+}
+
 TEST_F(PlacedOutputAllocatorTest, SomeoneElsesHeapBuffersAreNotTaken) {
   // Otherwise an ensemble would hand over its own buffer instead of filling the place.
   EXPECT_FALSE(allocator_.TakesHeapBuffers());

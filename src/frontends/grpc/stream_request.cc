@@ -105,7 +105,8 @@ absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) 
   absl::Cleanup not_issued = [stream, self] { stream->Unregister(self); };
   GrpcEnvironment& environment = stream->env();
   RETURN_IF_ERROR(Issue(
-      request, environment.allocators.For(self->formats_),
+      request,
+      environment.allocators.For(self->formats_, environment.compression == GrpcCompression::kNone),
       [&environment](InferRequest* draft) { return environment.server->InferForClient(draft); }));
   std::move(not_issued).Cancel();
   return absl::OkStatus();

@@ -45,7 +45,7 @@ absl::Status UnaryInfer::Begin() {
   draft()->set_inline_turn(connection().loop()->turn());
   draft()->set_open_of_client(others);
   auto self = std::static_pointer_cast<UnaryInfer>(shared_from_this());
-  return Issue(&self, env.allocators.For(formats_),
+  return Issue(&self, env.allocators.For(formats_, env.compression == GrpcCompression::kNone),
                [&env](InferRequest* request) { return env.server->InferForClient(request); });
 }
 

@@ -98,8 +98,10 @@ void HttpInference::Attach(HttpResponder responder) {
 void HttpInference::Issue(std::shared_ptr<HttpInference> inference, Server* server,
                           const OutputAllocators& allocators, InlineTurn* turn) {
   inference->draft()->set_inline_turn(turn);
+  const bool raw =
+      inference->formats_.AllBinary() && inference->response_coding_ == ContentCoding::kIdentity;
   const absl::Status issued =
-      Flight::Issue(&inference, allocators.For(inference->formats_),
+      Flight::Issue(&inference, allocators.For(inference->formats_, raw),
                     [server](InferRequest* request) { return server->InferForClient(request); });
   if (!issued.ok()) inference->Refuse(issued);
 }

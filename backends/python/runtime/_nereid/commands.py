@@ -31,6 +31,8 @@ def serve() -> NoReturn:
         number, value = native.next_command()
         if number == EXECUTE:
             value = _execute(value)
+            # The requests and responses of the batch are gone now, unless the model has kept some.
+            native.send_reply()
         elif number == INITIALIZE:
             native.reply(no_numpy or _initialize(value))
         elif number == AUTO_COMPLETE:
@@ -109,7 +111,7 @@ def _complete(what: dict) -> tuple:
 def _execute(batch: tuple) -> None:
     reply, requests = _executor.run(_model, batch)
     try:
-        native.reply(reply)
+        native.prepare_reply(reply)
     except Exception as error:  # the model's responses cannot be sent, for instance if too large
         native.reply(("error", _executor.fail(requests, error)))
 
