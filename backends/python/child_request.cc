@@ -5,6 +5,8 @@
 #include "backends/python/answers.h"
 #include "backends/sdk/json.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/server_function.h"
+#include "nereid/server.h"
 
 namespace nereid_backend {
 namespace {
@@ -44,6 +46,15 @@ TRITONSERVER_Error* ReleaseOutputBuffer(TRITONSERVER_ResponseAllocator*, void*, 
   const std::unique_ptr<OutputBuffer> buffer(static_cast<OutputBuffer*>(buffer_userp));
   if (buffer != nullptr && !buffer->handed_over) buffer->transport->Free(buffer->block);
   return nullptr;
+}
+
+// While the model waits in execute, its process says nothing else, so this thread may be lent to a
+// short model. Requests that the model does not wait for may run side by side.
+decltype(&TRITONSERVER_ServerInferAsync) IssueFor(const ChildRequest::Spec& spec) {
+  static const auto lending =
+      ServerFunction<decltype(NEREID_ServerInferInline)>("NEREID_ServerInferInline");
+  const bool lends = lending != nullptr && spec.blocks_execute && spec.waits;
+  return lends ? lending : &TRITONSERVER_ServerInferAsync;
 }
 
 Error SetParameters(const std::string& text, TRITONSERVER_InferenceRequest* request) {
@@ -87,6 +98,7 @@ ChildRequest::Spec ChildRequest::Spec::Read(ValueReader* reader) {
   spec.trace = reader->Uint();
   spec.decoupled = reader->Bool();
   spec.blocks_execute = reader->Bool();
+  spec.waits = reader->Bool();
   return spec;
 }
 
@@ -115,7 +127,7 @@ Error ChildRequest::Send(const Spec& spec, TRITONSERVER_Server* server,
       const std::lock_guard lock(mu_);
       ++pins_;
     }
-    error = Error(TRITONSERVER_ServerInferAsync(server, request_, trace));
+    error = Error(IssueFor(spec)(server, request_, trace));
     if (error.ok()) {
       const std::lock_guard lock(mu_);
       --pins_;

@@ -36,6 +36,7 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
     uint64_t trace = 0;  // number of the open request whose trace it belongs to; 0: none
     bool decoupled = false;
     bool blocks_execute = false;
+    bool waits = false;  // the thread that asks does nothing until it has the answer
 
     // The reader fails if the bytes are not a request.
     static Spec Read(nereid_python::ValueReader* reader);

@@ -78,7 +78,7 @@ def test_tasks_go_on_when_execute_has_returned(start: StartWorker) -> None:
     assert worker.execute(request(1))[0] == "ok"
     worker.serve_until(lambda: len(worker.posted(LOG)) == 1)
     assert worker.posted(LOG)[0][3] == "not here"
-    assert asked[0][-1] is False  # execute has returned: this holds up nobody
+    assert asked[0][-2:] == (False, False)  # execute has returned: this holds up nobody
 
 
 def test_a_decoupled_coroutine_is_not_awaited(start: StartWorker) -> None:

@@ -70,9 +70,9 @@ def test_a_request_and_its_response(bls: Session) -> None:
     ((name, version, request_id, correlation, flags, timeout, priority, *others),) = asked
     assert (name, version, request_id) == ("other", 2, "id")
     assert (correlation, flags, timeout, priority) == (2**64 - 1, 3, 77, 0)
-    parameters, requested, inputs, trace, decoupled, blocks = others
+    parameters, requested, inputs, trace, decoupled, blocks, waits = others
     assert (parameters, requested, trace) == ('{"x": "y"}', ("OUT", "MORE"), 0)
-    assert (decoupled, blocks) == (False, True)
+    assert (decoupled, blocks, waits) == (False, True, True)
     np.testing.assert_array_equal(inputs[0].array(), np.arange(3))
 
 
@@ -106,7 +106,7 @@ def test_from_threads(bls: Session) -> None:
         for thread in threads: thread.join()
         """
     )
-    assert [arguments[-1] for arguments in asked] == [False] * 8
+    assert [arguments[-2:] for arguments in asked] == [(False, True)] * 8
 
 
 @pytest.mark.one_interpreter
@@ -146,7 +146,7 @@ def test_many_at_once(start: StartWorker) -> None:
 
     def infer(*arguments: Any) -> Any:
         """Answers the first five together, the last first: they are under way together."""
-        assert arguments[-1] is True  # execute waits for each
+        assert arguments[-2] is True  # execute waits for each
         pending.append(worker.calls[-1][0])
         if len(pending) == 5:
             for number, slot in enumerate(reversed(pending)):

@@ -143,12 +143,12 @@ class InferenceRequest:
         """Sends the request and waits. Returns an InferenceResponse or, with `decoupled`, a
         ResponseIterator."""
         life.check_bls_allowed()
-        return bls.infer(self._for_bls(decoupled, bls.blocks_execute()), decoupled)
+        return bls.infer(self._for_bls(decoupled, waits=True), decoupled)
 
     def async_exec(self, decoupled: bool = False) -> Any:
         """As exec(), but returns a future of the running event loop."""
         life.check_bls_allowed()
-        return bls.infer_in_background(self._for_bls(decoupled, bls.blocks_execute()), decoupled)
+        return bls.infer_in_background(self._for_bls(decoupled, waits=False), decoupled)
 
     def get_response_sender(self) -> InferenceResponseSender:
         if self._sender is None:
@@ -167,7 +167,7 @@ class InferenceRequest:
         _expect_count("flags", flags)
         self._release_flags = flags
 
-    def _for_bls(self, decoupled: bool, blocks_execute: bool) -> tuple:
+    def _for_bls(self, decoupled: bool, waits: bool) -> tuple:
         _expect("decoupled", decoupled, bool)
         fields = self._fields
         # A request that came from the server names no model; the server answers with an error.
@@ -185,7 +185,8 @@ class InferenceRequest:
             fields[INPUTS],
             fields[TRACE],
             decoupled,
-            blocks_execute,
+            bls.blocks_execute(),
+            waits,
         )
 
 
