@@ -352,7 +352,7 @@ def run_frameworks(
         for row in found:
             say(", ".join(frameworks.row_line(row)))
         rows += found
-        if found:
+        if any(row["network"] == frameworks.MEMORY_NETWORK for row in found):
             memory[name] = measurement.memory(name)
             say(f"{name}: {memory[name]} MiB by instances")
     return {
@@ -365,6 +365,7 @@ def run_frameworks(
             "amx": "amx_bf16" in Path("/proc/cpuinfo").read_text(),
         },
         "turns": settings.alternations,
+        "wanted": wanted,
         "rows": rows,
         "memory_mib": memory,
     }
@@ -439,7 +440,12 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         choices=[*GROUPS, HOSTILE, FRAMEWORKS, PYTHON],
         help="which rows; by default the race and, without --quick, the tensors",
     )
-    parser.add_argument("--rows", default="", help="only rows whose key holds this text")
+    parser.add_argument(
+        "--rows",
+        default="",
+        help="only rows whose key holds this text; with --group frameworks, one of these texts, which "
+        "commas separate",
+    )
     parser.add_argument("--placements", type=lambda text: text.split(","))
     parser.add_argument("--tools", type=Path, default=PROJECT_ROOT / "build" / "bench")
     parser.add_argument("--out", type=Path, default=RESULTS)

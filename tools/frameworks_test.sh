@@ -2,7 +2,9 @@
 # All tests of the backends openvino, pytorch and tensorflow: `make frameworks-test`. Installs what is
 # missing (3 GB), compiles AOTInductor packages, builds, stages. The last line is `N passed, N failed`.
 #
-#   tools/frameworks_test.sh [-k EXPRESSION]     as tools/run_tests.py
+#   tools/frameworks_test.sh [-k EXPRESSION]           as tools/run_tests.py
+#   tools/frameworks_test.sh --asan [-k EXPRESSION]    builds server and backends under AddressSanitizer,
+#                                                      and runs the tests of a running server against them
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

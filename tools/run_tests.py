@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds and runs all tests, for `make test` and CI. Run tools/setup.sh first.
 
-    tools/run_tests.py [--only STEP ...] [--list] [--frameworks] [-k EXPRESSION]
+    tools/run_tests.py [--only STEP ...] [--list] [--frameworks [--asan]] [-k EXPRESSION]
 
 Every step runs, even if earlier ones have failed. The last line is `N passed, N failed`. It counts
 CTest programs, pytest cases, and every other check as one (a build that fails, the include rules,
@@ -37,6 +37,15 @@ LOG_LINES_SHOWN = 80
 CASE_LINES_SHOWN = 20  # of a failed program of CTest
 FUZZERS_AT_A_TIME = 2
 FRAMEWORK_TESTS = "tests/frameworks"  # these skip backends that are not staged
+ASAN_FRAMEWORKS = "asan-frameworks"  # the preset
+ASAN_STAGE = ROOT / "build" / "stage-asan-frameworks"
+ASAN_ENVIRONMENT = {
+    # A framework that asks for 2^63 bytes gets none, as without the sanitizer, and says so.
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"
+    ":allocator_may_return_null=1",
+    # TBB opens its libraries with RTLD_DEEPBIND otherwise, which the sanitizer refuses.
+    "TBB_ENABLE_SANITIZERS": "1",
+}
 CONFORMANCE_TESTS = "tests/conformance"
 # Files of tests that run at a time, for each core: most tests wait for servers.
 FILES_PER_CORE = 2
@@ -190,7 +199,37 @@ def abi() -> Outcome:
     return Outcome.of(run([sys.executable, "tools/check_abi.py", library], 60, "abi"), "abi")
 
 
-def python_tests(what: str, folder: str, *arguments: str) -> Outcome:
+def stage_asan_frameworks() -> Outcome:
+    """The server and the backends of the frameworks under AddressSanitizer, and what makes models
+    for their tests."""
+    install = ["cmake", "--install", f"build/{ASAN_FRAMEWORKS}", "--prefix", ASAN_STAGE]
+    ok = (
+        build("release", "torch_models")
+        and build(ASAN_FRAMEWORKS)
+        and run(install, 600, "stage-asan-frameworks")
+    )
+    return Outcome.of(ok, ASAN_FRAMEWORKS)
+
+
+def asan_framework_tests(expression: str | None) -> Outcome:
+    """Without the tests of the original server, which cannot load what is linked to the sanitizer. A
+    test that is skipped counts as failed: all that these need was installed."""
+    chosen = "not original" if expression is None else f"({expression}) and not original"
+    outcome = python_tests(
+        ASAN_FRAMEWORKS,
+        FRAMEWORK_TESTS,
+        "-k",
+        chosen,
+        NEREID_STAGE=str(ASAN_STAGE),
+        **ASAN_ENVIRONMENT,
+    )
+    if outcome.skipped:
+        outcome.failed += 1
+        outcome.failures.append(f"{ASAN_FRAMEWORKS}: {outcome.skipped} tests were skipped")
+    return outcome
+
+
+def python_tests(what: str, folder: str, *arguments: str, **env: str) -> Outcome:
     report = LOGS / f"{what}.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", folder, f"--junitxml={report}", *arguments]
@@ -198,7 +237,7 @@ def python_tests(what: str, folder: str, *arguments: str) -> Outcome:
     versions = [platform.python_version(), *(path.parts[-3] for path in pythons)]
     print(f"    (models in Python run in Python {', '.join(versions)})", flush=True)
     named = os.pathsep.join(map(str, pythons))
-    ok = run(command, 1800, what, NEREID_STAGE=str(STAGE), NEREID_PYTHONS=named)
+    ok = run(command, 1800, what, **{"NEREID_STAGE": str(STAGE), "NEREID_PYTHONS": named, **env})
     outcome = read_junit(report, what)
     if not ok and outcome.failed == 0:
         return Outcome.of(False, f"{what}: pytest")
@@ -250,11 +289,16 @@ def fuzzers(seconds: int) -> Outcome:
 
 
 def choose_steps(
-    expression: str | None, frameworks: bool = False
+    expression: str | None, frameworks: bool = False, asan: bool = False
 ) -> dict[str, Callable[[], Outcome]]:
     """The steps to run in this environment, cheap ones first; with `frameworks`, those of `make
-    frameworks-test`."""
+    frameworks-test`, and with `asan` these under AddressSanitizer."""
     selection = ["-k", expression] if expression else []
+    if frameworks and asan:
+        return {
+            "stage": stage_asan_frameworks,
+            "frameworks": lambda: asan_framework_tests(expression),
+        }
     if frameworks:
         return {
             "release": lambda: unit_tests("release"),
@@ -300,9 +344,12 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="STEP", help="run these steps")
     parser.add_argument("--list", action="store_true", help="print the names of the steps")
     parser.add_argument("--frameworks", action="store_true", help="the steps of frameworks-test")
+    parser.add_argument("--asan", action="store_true", help="these under AddressSanitizer")
     parser.add_argument("-k", metavar="EXPRESSION", help="which Python tests, as in pytest")
     arguments = parser.parse_args()
-    steps = choose_steps(arguments.k, arguments.frameworks)
+    if arguments.asan and not arguments.frameworks:
+        parser.error("--asan goes with --frameworks")
+    steps = choose_steps(arguments.k, arguments.frameworks, arguments.asan)
     if arguments.list:
         print("\n".join(steps))
         return 0

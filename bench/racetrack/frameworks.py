@@ -38,6 +38,11 @@ MEMORY_NETWORK = "resnet18"
 MEMORY_INSTANCES = (1, 4)
 
 
+def chosen(key: str, wanted: str) -> bool:
+    """Whether a key contains one of the texts in `wanted`, which commas separate."""
+    return any(text in key for text in wanted.split(","))
+
+
 def values_of(row: Row) -> np.ndarray:
     """The input values; the programs of the frameworks use the same."""
     shape = input_shape(row)
@@ -95,9 +100,9 @@ class Measurement:
         self._placement = machine.placements()["pinned"]
 
     def framework(self, name: str, wanted: str) -> list[dict[str, Any]]:
-        """All networks of a framework whose keys contain `wanted`, in one server."""
+        """The networks of a framework that are `chosen`, in one server."""
         entrants = Builder(self._work / f"models-{name}", self._work).build(name)
-        entrants = [entrant for entrant in entrants if wanted in entrant.key]
+        entrants = [entrant for entrant in entrants if chosen(entrant.key, wanted)]
         if not entrants:
             return []
         server = self._start(self._work / f"models-{name}")
@@ -276,14 +281,16 @@ def render(result: Mapping[str, Any]) -> str:
         f"{host['cores']} cores, {host['processor']} ({'with' if host['amx'] else 'without'} AMX), "
         f"{host['system']}; load average before {host['load_average_before'][0]:.2f}. One core and one "
         f"thread for the server and for the framework alone, which take turns; {result['turns']} turns, "
-        f"medians; {CLIENTS} clients with one row each for rows/s.",
+        f"medians; {CLIENTS} clients with one row each for rows/s."
+        + (f" Only rows that hold {result['wanted']}." if result["wanted"] else ""),
         f"Aims: compute time of the MLP and of the small transformer at most {MOST_COMPUTE:g} times the "
         f"framework's with the same pauses; of the others at least {LEAST_THROUGHPUT:.0%} of the framework in a loop at the batch "
         f"sizes formed; four instances at most {MOST_MEMORY:g} times the memory of one.",
         "**All within.**" if not wrong else "\n".join(f"- {sentence}" for sentence in wrong),
         markdown_table(HEAD, [row_line(row) for row in result["rows"]]),
-        markdown_table(MEMORY_HEAD, memory),
     ]
+    if memory:
+        parts.append(markdown_table(MEMORY_HEAD, memory))
     if None not in speed_ups:
         parts.append(
             "ResNet-18 in bf16 through OpenVINO, beside ONNX Runtime in FP32: "

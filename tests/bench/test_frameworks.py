@@ -32,6 +32,7 @@ def result(*rows: dict[str, Any], four: float = 110.0, amx: bool = False) -> dic
         "commit": "0",
         "when": "2026-01-01",
         "turns": 2,
+        "wanted": "",
         "host": {
             "cores": 2,
             "processor": "p",
@@ -62,6 +63,21 @@ def test_all_within() -> None:
 def test_what_falls_short_is_told(made: dict[str, Any], words: str) -> None:
     assert any(words in sentence for sentence in frameworks.failures(made))
     assert words in frameworks.render(made)
+
+
+def test_rows_are_chosen_by_any_of_several_texts() -> None:
+    keys = ["onnxruntime/mlp", "onnxruntime/resnet18", "openvino/encoder", "openvino/resnet18_bf16"]
+    chosen = [key for key in keys if frameworks.chosen(key, "onnxruntime/resnet18,encoder")]
+    assert chosen == ["onnxruntime/resnet18", "openvino/encoder"]
+    assert all(frameworks.chosen(key, "") for key in keys)
+
+
+def test_a_page_of_chosen_rows_says_so() -> None:
+    made = {**result(row("x/mlp", "mlp")), "wanted": "x/mlp", "memory_mib": {}}
+    page = frameworks.render(made)
+    assert "Only rows that hold x/mlp." in page
+    assert frameworks.MEMORY_HEAD not in page
+    assert "Only rows" not in frameworks.render(result(row("x/mlp", "mlp")))
 
 
 def test_bf16_counts_where_the_processor_has_amx() -> None:

@@ -138,3 +138,29 @@ def test_all_fuzzers_that_are_built_run_two_at_a_time(
     assert sorted(ran) == names
     assert counts(outcome) == (5, 1, 0)
     assert outcome.failures == ["fuzz: target_3"]
+
+
+@pytest.mark.parametrize(
+    "expression, chosen",
+    [(None, "not original"), ("broken or states", "(broken or states) and not original")],
+)
+def test_frameworks_under_the_sanitizer(
+    run_tests: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    expression: str | None,
+    chosen: str,
+) -> None:
+    skipped = 0
+
+    def python_tests(*arguments: str, **env: str) -> object:
+        assert arguments[-2:] == ("-k", chosen)
+        assert env["NEREID_STAGE"] == str(run_tests.ASAN_STAGE)
+        assert "TBB_ENABLE_SANITIZERS" in env
+        return run_tests.Outcome(passed=3, skipped=skipped)
+
+    monkeypatch.setattr(run_tests, "python_tests", python_tests)
+    steps = run_tests.choose_steps(expression, frameworks=True, asan=True)
+    assert list(steps) == ["stage", "frameworks"]
+    assert counts(steps["frameworks"]()) == (3, 0, 0)
+    skipped = 2
+    assert counts(steps["frameworks"]()) == (3, 1, 2), "what was skipped was not tested"
