@@ -153,6 +153,7 @@ class Recorder final : public LoadObserver {
   Recorder(Measured* measured, nanoseconds within) : measured_(measured), within_(within) {}
 
   void OnAnswer(const Answer& answer) override {
+    last_ = answer.now;
     if (!answer.completion.ok) {
       ++measured_->errors;
       return;
@@ -161,9 +162,12 @@ class Recorder final : public LoadObserver {
     if (answer.now - answer.begun <= within_) ++measured_->in_time;
   }
 
+  std::optional<BenchTime> last() const { return last_; }
+
  private:
   Measured* const measured_;
   const nanoseconds within_;
+  std::optional<BenchTime> last_;
 };
 
 }  // namespace
@@ -211,8 +215,12 @@ absl::StatusOr<uint64_t> DriveOpen(Transport* transport, ArrivalTimes due, LoadO
 absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration length) {
   Measured measured;
   Recorder recorder(&measured, nanoseconds(0));
+  const BenchTime start = BenchClock::now();
   ASSIGN_OR_RETURN(const uint64_t missing, DriveClosed(transport, length, &recorder));
   measured.seconds = std::chrono::duration<double>(length).count();
+  if (recorder.last().has_value()) {
+    measured.seconds_to_last = SecondsBetween(start, *recorder.last());
+  }
   if (missing == 0) return measured;
   return absl::DeadlineExceededError(
       absl::StrCat(missing, " requests had no answer after the end of the run"));

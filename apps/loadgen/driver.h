@@ -59,6 +59,7 @@ struct Measured {
   uint64_t errors = 0;   // failed answers; open loop: also missing answers
   uint64_t in_time = 0;  // open loop: successes within the given time
   double seconds = 0;
+  double seconds_to_last = 0;  // closed loop: until the last answer that counts; 0 without one
 };
 
 // As DriveClosed; DEADLINE_EXCEEDED if an answer is missing.

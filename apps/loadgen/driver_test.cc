@@ -20,6 +20,15 @@ TEST(ClosedLoopTest, CountsWhatCompletes) {
   EXPECT_EQ(measured->latency.count() + 4, static_cast<uint64_t>(transport.sent));
   EXPECT_EQ(measured->errors, 0u);
   EXPECT_DOUBLE_EQ(measured->seconds, 0.005);
+  EXPECT_GT(measured->seconds_to_last, 0);
+}
+
+TEST(ClosedLoopTest, WithoutAnAnswerThereIsNoLastOne) {
+  FakeTransport transport(1);
+  const auto measured = RunClosed(&transport, milliseconds(0));
+  ASSERT_TRUE(measured.ok());
+  EXPECT_EQ(measured->latency.count(), 0u);
+  EXPECT_EQ(measured->seconds_to_last, 0);
 }
 
 TEST(ClosedLoopTest, CountsErrors) {

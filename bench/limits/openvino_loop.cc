@@ -18,10 +18,15 @@ void Loop(const nereid_bench::LoopOptions& options) {
                  ov::hint::inference_precision(ov::element::Type(precision))});
   ov::InferRequest request = model.create_infer_request();
   request.get_tensor(options.output);  // throws if there is no such output
-  std::vector<float> values = nereid_bench::LoopValues(options.shape);
-  const ov::Shape shape(options.shape.begin(), options.shape.end());
-  request.set_tensor(options.input, ov::Tensor(ov::element::f32, shape, values.data()));
-  nereid_bench::Measure(options, [&] { request.infer(); });
+  std::vector<float> values = nereid_bench::LoopValues(options.shapes[0]);
+  std::vector<ov::Tensor> inputs;
+  for (const std::vector<int64_t>& shape : options.shapes) {
+    inputs.emplace_back(ov::element::f32, ov::Shape(shape.begin(), shape.end()), values.data());
+  }
+  nereid_bench::Measure(options, [&](size_t shape) {
+    request.set_tensor(options.input, inputs[shape]);
+    request.infer();
+  });
 }
 
 }  // namespace

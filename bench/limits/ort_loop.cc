@@ -14,12 +14,15 @@ void Loop(const nereid_bench::LoopOptions& options) {
   session_options.SetIntraOpNumThreads(1);
   session_options.SetInterOpNumThreads(1);
   Ort::Session session(environment, options.model, session_options);
-  std::vector<float> values = nereid_bench::LoopValues(options.shape);
+  std::vector<float> values = nereid_bench::LoopValues(options.shapes[0]);
   const Ort::MemoryInfo memory = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
-  const Ort::Value input = Ort::Value::CreateTensor<float>(
-      memory, values.data(), values.size(), options.shape.data(), options.shape.size());
-  nereid_bench::Measure(options, [&] {
-    session.Run(Ort::RunOptions{nullptr}, &options.input, &input, 1, &options.output, 1);
+  std::vector<Ort::Value> inputs;
+  for (const std::vector<int64_t>& shape : options.shapes) {
+    inputs.push_back(Ort::Value::CreateTensor<float>(
+        memory, values.data(), nereid_bench::CountOf(shape), shape.data(), shape.size()));
+  }
+  nereid_bench::Measure(options, [&](size_t shape) {
+    session.Run(Ort::RunOptions{nullptr}, &options.input, &inputs[shape], 1, &options.output, 1);
   });
 }
 

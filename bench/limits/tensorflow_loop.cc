@@ -76,13 +76,14 @@ Model Load(const nereid_bench::LoopOptions& loop, TF_Status* status) {
 void Loop(const nereid_bench::LoopOptions& options) {
   TF_Status* const status = TF_NewStatus();
   const Model model = Load(options, status);
-  TF_Tensor* const input = Values(options.shape);
+  std::vector<TF_Tensor*> inputs;
+  for (const std::vector<int64_t>& shape : options.shapes) inputs.push_back(Values(shape));
   TF_Tensor* output = nullptr;
   nereid_bench::Measure(
       options,
-      [&] {
-        TF_SessionRun(model.session, nullptr, &model.input, &input, 1, &model.output, &output, 1,
-                      nullptr, 0, nullptr, status);
+      [&](size_t shape) {
+        TF_SessionRun(model.session, nullptr, &model.input, &inputs[shape], 1, &model.output,
+                      &output, 1, nullptr, 0, nullptr, status);
         Check(status);
       },
       [&] { TF_DeleteTensor(output); });

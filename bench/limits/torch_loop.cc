@@ -15,10 +15,12 @@ void Loop(const nereid_bench::LoopOptions& options) {
   torch::jit::Module module = torch::jit::load(options.model);
   module.eval();
   const torch::jit::Method forward = module.get_method("forward");
-  std::vector<float> values = nereid_bench::LoopValues(options.shape);
-  const torch::jit::Kwargs by_name = {
-      {options.input, torch::from_blob(values.data(), options.shape)}};
-  nereid_bench::Measure(options, [&] { forward({}, by_name); });
+  std::vector<float> values = nereid_bench::LoopValues(options.shapes[0]);
+  std::vector<torch::jit::Kwargs> by_name;
+  for (const std::vector<int64_t>& shape : options.shapes) {
+    by_name.push_back({{options.input, torch::from_blob(values.data(), shape)}});
+  }
+  nereid_bench::Measure(options, [&](size_t shape) { forward({}, by_name[shape]); });
 }
 
 }  // namespace

@@ -85,6 +85,8 @@ std::string Report(const Options& options, const Measured& measured, const CpuUs
   json.Double(options.rate);
   json.Key("seconds");
   json.Double(measured.seconds);
+  json.Key("seconds_to_last");
+  json.Double(measured.seconds_to_last);
   json.Key("requests");
   json.Uint(measured.latency.count());
   json.Key("errors");

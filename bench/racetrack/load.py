@@ -19,6 +19,10 @@ from support.poll import poll_until
 from support.server_process import LOOPBACK
 
 
+# Answers on each connection that are compared before a run, one at a time.
+CHECKS = 2
+
+
 @dataclass(frozen=True)
 class Tools:
     """The folder of the programs, and the duration of a run."""
@@ -67,6 +71,7 @@ def loadgen_command(
         f"--tls={int(row.tls)}",
         f"--seconds={max(tools.seconds, row.seconds)}",
         f"--warmup={tools.warmup}",
+        f"--checks={CHECKS}",
         *more,
     ]
     if files.segments is not None:

@@ -65,6 +65,23 @@ def test_what_falls_short_is_told(made: dict[str, Any], words: str) -> None:
     assert words in frameworks.render(made)
 
 
+def test_a_round_has_the_sizes_that_were_formed() -> None:
+    sizes = frameworks.one_round({8: 300, 3: 99, 1: 1})
+    assert {size: sizes.count(size) for size in sizes} == {8: 12, 3: 4}
+    assert sizes != sorted(sizes)
+    assert len(frameworks.one_round({1: 1, 2: 1, 3: 1, 4: 1, 5: 1})) == frameworks.ROUND
+
+
+def test_batches_are_counted_by_size() -> None:
+    rows = [{"batch_size": 1, "compute_infer": {"count": "3"}}, {"batch_size": 8, "compute_infer": {"count": 2}}]
+    found = {"model_stats": [{"batch_stats": rows}]}
+    assert frameworks.batches(found) == {1: 3, 8: 2}
+
+
+def test_the_batch_under_way_at_the_end_takes_no_time() -> None:
+    assert frameworks.answered_per_second({"requests": 28, "seconds": 3, "seconds_to_last": 2.8}) == 10
+
+
 def test_rows_are_chosen_by_any_of_several_texts() -> None:
     keys = ["onnxruntime/mlp", "onnxruntime/resnet18", "openvino/encoder", "openvino/resnet18_bf16"]
     chosen = [key for key in keys if frameworks.chosen(key, "onnxruntime/resnet18,encoder")]
