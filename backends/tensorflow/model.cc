@@ -47,7 +47,8 @@ Result<std::unique_ptr<TensorflowModel>> TensorflowModel::Create(TRITONBACKEND_M
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version, ": TensorFlow ",
               loaded.runtime_version, "; ",
               loaded.signature.empty() ? "" : StrCat("signature '", loaded.signature, "'; "),
-              "threads: ", model->options_.ThreadPlan(settings->budget));
+              "threads: ", model->options_.ThreadPlan(settings->budget),
+              loaded.fixed_order ? ", in a fixed order" : "");
   return model;
 }
 
@@ -110,6 +111,7 @@ Error TensorflowModel::LoadInWorker() {
   spec.load.tag = options_.graph_tag;
   spec.load.signature = options_.signature;
   spec.load.session_config = options_.ConfigProto(settings_);
+  spec.load.one_thread = options_.one_thread();
   for (const Json& library : config_.json["model_operations"]["op_library_filename"].items()) {
     const std::string path = library.AsString();
     const bool absolute = !path.empty() && path[0] == '/';

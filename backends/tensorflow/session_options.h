@@ -22,6 +22,8 @@ struct SessionOptions {
   // INVALID_ARG for values that make no sense. Logs once which options have no effect here.
   static Result<SessionOptions> FromConfig(const ModelConfig& config);
 
+  // Whether the operators of a run are computed one after the other, as they are in the file.
+  bool one_thread() const { return inter_op_threads == 0 && jit_level <= 0; }
   // TensorFlow's ConfigProto in wire format.
   std::string ConfigProto(const BackendSettings& settings) const;
   // One sentence for the log: says which threads will run the model.

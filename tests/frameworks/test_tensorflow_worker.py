@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from frameworks.tensorflow_models import (
 )
 from support.model_control import EXPLICIT
 from support.poll import poll_until
+from support.repository import tensor_text
 from support.server_process import ServerProcess
 from support.stage import backend_directory
 
@@ -42,6 +44,9 @@ X = {"x": np.ones((1, 64), np.float32)}
 MANY_ROUNDS = {"rounds": np.array([10**12])}
 ONE_INSTANCE = BACKEND + "instance_group { count: 1 kind: KIND_CPU }\n"
 FOUR_INSTANCES = BACKEND + "instance_group { count: 4 kind: KIND_CPU }\n"
+GRAPHDEF = (
+    f"platform: \"tensorflow_graphdef\"\noutput [ {tensor_text('total', 'FP32', (-1, 3))} ]\n"
+)
 MIB = 1 << 20
 
 
@@ -219,3 +224,21 @@ def test_threads_as_told(repository: TensorflowRepository, server_factory: Serve
     server = server_factory(repository)
     assert "threads: within an operator 3; operators in parallel on 2 " in server.log_text()
     assert answers(server)
+
+
+def test_operators_run_in_a_fixed_order_where_the_graph_allows(
+    repository: TensorflowRepository, server_factory: ServerFactory
+) -> None:
+    """Not with control flow, nor where operators are to run in parallel."""
+    repository.add_network("mlp")
+    repository.add_network("text")
+    repository.add_network("graph", GRAPHDEF)
+    repository.add_network("slow")
+    repository.add_network("mlp", None, {"TF_NUM_INTER_THREADS": "2"}, "pool")
+    server = server_factory(repository)
+    plans = dict(re.findall(r"model '(\w+)' version 1: TensorFlow .*threads: (.*)\"", server.log_text()))
+    assert {name: plan.endswith(", in a fixed order") for name, plan in plans.items()} == {
+        "mlp": True, "text": True, "graph": True, "slow": False, "pool": False
+    }  # fmt: skip
+    assert answers(server) and answers(server, "pool")
+    assert Client(server, "grpc").infer("slow", {"rounds": np.array([2])})["last"].shape == (64, 64)

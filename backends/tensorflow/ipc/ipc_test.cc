@@ -46,16 +46,19 @@ TEST(MessagesTest, ComeBackAsTheyWere) {
   request.format = ModelFormat::kGraphDef;
   request.path = "/models/m";
   request.session_config = std::string("\x10\0\xff", 3);
+  request.one_thread = true;
   request.init_ops = {"a", ""};
   LoadRequest request_back;
   ASSERT_TRUE(LoadRequest::Unpack(request.Pack(), &request_back));
   EXPECT_EQ(request_back.format, ModelFormat::kGraphDef);
   EXPECT_EQ(request_back.path, request.path);
   EXPECT_EQ(request_back.session_config, request.session_config);
+  EXPECT_TRUE(request_back.one_thread);
   EXPECT_EQ(request_back.init_ops, request.init_ops);
 
   LoadReply reply;
   reply.status = Status::NotFound("gone");
+  reply.fixed_order = true;
   TensorDescription tensor;
   tensor.name = "x";
   tensor.type = 20;
@@ -64,6 +67,7 @@ TEST(MessagesTest, ComeBackAsTheyWere) {
   LoadReply reply_back;
   ASSERT_TRUE(LoadReply::Unpack(reply.Pack(), &reply_back));
   EXPECT_EQ(reply_back.status.code, StatusCode::kNotFound);
+  EXPECT_TRUE(reply_back.fixed_order);
   EXPECT_EQ(reply_back.inputs, reply.inputs);
   EXPECT_FALSE(LoadReply::Unpack(reply.Pack() + "x", &reply_back)) << "nothing may follow";
 }

@@ -72,6 +72,7 @@ std::string LoadRequest::Pack() const {
   packer.Text(tag);
   packer.Text(signature);
   packer.Text(session_config);
+  packer.Number<uint8_t>(one_thread);
   packer.Texts(op_libraries);
   packer.Texts(init_ops);
   packer.Texts(graph_outputs);
@@ -86,6 +87,7 @@ bool LoadRequest::Unpack(std::string_view bytes, LoadRequest* request) {
   request->tag = unpacker.Text();
   request->signature = unpacker.Text();
   request->session_config = unpacker.Text();
+  request->one_thread = unpacker.Number<uint8_t>() != 0;
   request->op_libraries = unpacker.Texts();
   request->init_ops = unpacker.Texts();
   request->graph_outputs = unpacker.Texts();
@@ -97,6 +99,7 @@ std::string LoadReply::Pack() const {
   PutStatus(status, &packer);
   packer.Text(runtime_version);
   packer.Text(signature);
+  packer.Number<uint8_t>(fixed_order);
   PutDescriptions(inputs, &packer);
   PutDescriptions(outputs, &packer);
   return packer.bytes();
@@ -107,6 +110,7 @@ bool LoadReply::Unpack(std::string_view bytes, LoadReply* reply) {
   reply->status = TakeStatus(&unpacker);
   reply->runtime_version = unpacker.Text();
   reply->signature = unpacker.Text();
+  reply->fixed_order = unpacker.Number<uint8_t>() != 0;
   reply->inputs = TakeDescriptions(&unpacker);
   reply->outputs = TakeDescriptions(&unpacker);
   return unpacker.Done();

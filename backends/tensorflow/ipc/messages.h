@@ -29,6 +29,7 @@ struct LoadRequest {
   std::string tag;             // SavedModel
   std::string signature;       // SavedModel; empty: serving_default, or the only one
   std::string session_config;  // a ConfigProto
+  bool one_thread = false;     // operators run one after the other, in the thread of the run
   std::vector<std::string> op_libraries;
   std::vector<std::string> init_ops;       // run once when the model is loaded
   std::vector<std::string> graph_outputs;  // GraphDef: the requested nodes
@@ -52,6 +53,7 @@ struct LoadReply {
   Status status;
   std::string runtime_version;
   std::string signature;                  // SavedModel: the name of the signature that is served
+  bool fixed_order = false;               // by the executor of plain_graph.h
   std::vector<TensorDescription> inputs;  // a run names them by their places in these lists
   std::vector<TensorDescription> outputs;
 

@@ -1,11 +1,28 @@
 #include "backends/tensorflow/worker/loaded_model.h"
 
+#include <time.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
+#include "backends/tensorflow/worker/plain_graph.h"
+
 namespace nereid_tensorflow {
 namespace {
+
+// ConfigProto { experimental { executor_type } } in wire format; fields that stand elsewhere in the
+// message stay.
+constexpr char kFixedOrder[] =
+    "\x82\x01\x1a"
+    "\x1a\x18"
+    "SINGLE_THREADED_EXECUTOR";
+
+uint64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
 
 // Protobuf allows no larger messages.
 constexpr std::streamoff kMaxGraphDef = std::streamoff{1} << 31;
@@ -38,34 +55,50 @@ Status LoadLibraries(const std::vector<std::string>& paths) {
   return {};
 }
 
+OperatorNames AllPlainOperators() {
+  const TfBuffer list(TF_GetAllOpList());
+  return PlainOperators({static_cast<const char*>(list->data), list->length});
+}
+
+// What the SavedModel's loader reads; a model in another form is not looked at.
+bool IsPlainFolder(const std::string& path) {
+  std::string content;
+  return ReadFile(path + "/saved_model.pb", &content).ok() &&
+         IsPlainSavedModel(content, AllPlainOperators());
+}
+
+TfSessionOptions MakeOptions(const LoadRequest& request, bool fixed_order, TF_Status* status) {
+  const std::string config = request.session_config + (fixed_order ? kFixedOrder : "");
+  TfSessionOptions options(TF_NewSessionOptions());
+  TF_SetConfig(options.get(), config.data(), config.size(), status);
+  return options;
+}
+
 }  // namespace
 
 std::unique_ptr<LoadedModel> LoadedModel::Load(const LoadRequest& request, LoadReply* reply) {
   reply->runtime_version = TF_Version();
   std::unique_ptr<LoadedModel> model(new LoadedModel);
   model->graph_.reset(TF_NewGraph());
-  const TfSessionOptions options(TF_NewSessionOptions());
-  const TfStatus status(TF_NewStatus());
-  TF_SetConfig(options.get(), request.session_config.data(), request.session_config.size(),
-               status.get());
-  reply->status = ToStatus(status.get());
-  if (reply->status.ok()) reply->status = LoadLibraries(request.op_libraries);
+  reply->status = LoadLibraries(request.op_libraries);
   if (reply->status.ok()) {
     reply->status = request.format == ModelFormat::kSavedModel
-                        ? model->LoadSavedModel(request, options.get(), reply)
-                        : model->LoadGraphDef(request, options.get(), reply);
+                        ? model->LoadSavedModel(request, reply)
+                        : model->LoadGraphDef(request, reply);
   }
   if (reply->status.ok()) reply->status = model->RunInitOps(request.init_ops);
   if (!reply->status.ok()) model.reset();
   return model;
 }
 
-Status LoadedModel::LoadSavedModel(const LoadRequest& request, TF_SessionOptions* options,
-                                   LoadReply* reply) {
+Status LoadedModel::LoadSavedModel(const LoadRequest& request, LoadReply* reply) {
   const TfStatus status(TF_NewStatus());
+  reply->fixed_order = request.one_thread && IsPlainFolder(request.path);
+  const TfSessionOptions options = MakeOptions(request, reply->fixed_order, status.get());
+  if (TF_GetCode(status.get()) != TF_OK) return ToStatus(status.get());
   const TfBuffer meta_graph(TF_NewBuffer());
   const char* const tag = request.tag.c_str();
-  session_ = TF_LoadSessionFromSavedModel(options, nullptr, request.path.c_str(), &tag, 1,
+  session_ = TF_LoadSessionFromSavedModel(options.get(), nullptr, request.path.c_str(), &tag, 1,
                                           graph_.get(), meta_graph.get(), status.get());
   if (TF_GetCode(status.get()) != TF_OK) return ToStatus(status.get());
   std::vector<SignatureDef> signatures;
@@ -108,13 +141,13 @@ Status LoadedModel::FindSignatureTensor(const SignatureTensor& tensor,
   return {};
 }
 
-Status LoadedModel::LoadGraphDef(const LoadRequest& request, TF_SessionOptions* options,
-                                 LoadReply* reply) {
+Status LoadedModel::LoadGraphDef(const LoadRequest& request, LoadReply* reply) {
   const TfStatus status(TF_NewStatus());
   {
     std::string content;
     Status read = ReadFile(request.path, &content);
     if (!read.ok()) return read;
+    reply->fixed_order = request.one_thread && IsPlainGraph(content, AllPlainOperators());
     const TfBuffer buffer(TF_NewBufferFromString(content.data(), content.size()));
     content = std::string();  // so that it is not in memory twice
     const TfImportOptions import_options(TF_NewImportGraphDefOptions());
@@ -125,7 +158,9 @@ Status LoadedModel::LoadGraphDef(const LoadRequest& request, TF_SessionOptions* 
   if (TF_GraphNextOperation(graph_.get(), &position) == nullptr) {
     return Status::InvalidArgument("the GraphDef is empty");
   }
-  session_ = TF_NewSession(graph_.get(), options, status.get());
+  const TfSessionOptions options = MakeOptions(request, reply->fixed_order, status.get());
+  if (TF_GetCode(status.get()) != TF_OK) return ToStatus(status.get());
+  session_ = TF_NewSession(graph_.get(), options.get(), status.get());
   if (TF_GetCode(status.get()) != TF_OK) return ToStatus(status.get());
   FindPlaceholders(reply);
   for (const std::string& name : request.graph_outputs) {
@@ -186,8 +221,8 @@ Status LoadedModel::RunInitOps(const std::vector<std::string>& names) const {
 
 Status LoadedModel::Run(const std::vector<uint32_t>& input_indices,
                         const std::vector<TfTensor>& inputs,
-                        const std::vector<uint32_t>& output_indices,
-                        std::vector<TfTensor>* outputs) const {
+                        const std::vector<uint32_t>& output_indices, std::vector<TfTensor>* outputs,
+                        ComputeTimes* times) const {
   std::vector<TF_Output> feeds;
   std::vector<TF_Tensor*> fed;
   for (size_t k = 0; k < input_indices.size(); ++k) {
@@ -198,9 +233,11 @@ Status LoadedModel::Run(const std::vector<uint32_t>& input_indices,
   for (const uint32_t index : output_indices) fetches.push_back(outputs_[index]);
   std::vector<TF_Tensor*> fetched(fetches.size(), nullptr);
   const TfStatus status(TF_NewStatus());
+  times->start_ns = NowNs();
   TF_SessionRun(session_, nullptr, feeds.data(), fed.data(), static_cast<int>(feeds.size()),
                 fetches.data(), fetched.data(), static_cast<int>(fetches.size()), nullptr, 0,
                 nullptr, status.get());
+  times->end_ns = NowNs();
   outputs->clear();
   for (TF_Tensor* const tensor : fetched) outputs->emplace_back(tensor);
   return ToStatus(status.get());

@@ -15,6 +15,12 @@
 
 namespace nereid_tensorflow {
 
+// When TensorFlow has computed, by CLOCK_MONOTONIC; 0: not at all.
+struct ComputeTimes {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+};
+
 class LoadedModel {
  public:
   // `reply` contains the status, too. Null if that is an error.
@@ -26,14 +32,16 @@ class LoadedModel {
   TF_DataType input_type(size_t i) const { return TF_OperationOutputType(inputs_[i]); }
 
   // `inputs[k]` is fed to input `input_indices[k]`; `outputs` receive the outputs of
-  // `output_indices`. REQUIRES: all indices are below the counts.
+  // `output_indices`. `times` cover TensorFlow's part alone. REQUIRES: all indices are below the
+  // counts.
   Status Run(const std::vector<uint32_t>& input_indices, const std::vector<TfTensor>& inputs,
-             const std::vector<uint32_t>& output_indices, std::vector<TfTensor>* outputs) const;
+             const std::vector<uint32_t>& output_indices, std::vector<TfTensor>* outputs,
+             ComputeTimes* times) const;
 
  private:
   LoadedModel() = default;
-  Status LoadSavedModel(const LoadRequest& request, TF_SessionOptions* options, LoadReply* reply);
-  Status LoadGraphDef(const LoadRequest& request, TF_SessionOptions* options, LoadReply* reply);
+  Status LoadSavedModel(const LoadRequest& request, LoadReply* reply);
+  Status LoadGraphDef(const LoadRequest& request, LoadReply* reply);
   void FindPlaceholders(LoadReply* reply);
   Status FindSignatureTensor(const SignatureTensor& tensor, std::vector<TF_Output>* found) const;
   TensorDescription Describe(const std::string& name, TF_Output output) const;

@@ -1,7 +1,6 @@
 #include "backends/tensorflow/worker/runner.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include <exception>
 #include <new>
@@ -9,15 +8,6 @@
 #include "backends/tensorflow/worker/tensors.h"
 
 namespace nereid_tensorflow {
-namespace {
-
-uint64_t NowNs() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-}  // namespace
 
 Runner::Runner(const LoadedModel& model, std::unique_ptr<ChannelMemory> memory)
     : model_(model), memory_(std::move(memory)), thread_([this] { Loop(); }) {}
@@ -87,9 +77,10 @@ Status Runner::Compute(const RunRequest& request, uint64_t* end, std::string* re
     std::vector<TfTensor> inputs;
     ran = MakeInputs(request, &indices, &inputs);
     if (!ran.ok()) return ran;
-    memory_->header()->compute_start_ns = NowNs();
-    ran = model_.Run(indices, inputs, request.outputs, &outputs);
-    memory_->header()->compute_end_ns = NowNs();
+    ComputeTimes times;
+    ran = model_.Run(indices, inputs, request.outputs, &outputs, &times);
+    memory_->header()->compute_start_ns = times.start_ns;
+    memory_->header()->compute_end_ns = times.end_ns;
   }
   RunReply placed;
   if (ran.ok()) ran = PlaceOutputs(request, outputs, end, &placed);
