@@ -20,12 +20,17 @@ constexpr double kRequestsOfServiceTime = 1000;
 constexpr double kLeastSeconds = 0.1;
 // In flight, where the load does not say how many.
 constexpr int kMany = 16;
+// Of the time, a request of an open loop that is to be alone may be on its way.
+constexpr double kShareOfAlone = 0.5;
 constexpr double kWarmUpShare = 0.2;
 // Of a thousand requests. The slowest ones of all say more of the machine than of the server.
 constexpr int kSharesOfVariation[] = {1, 50, 250, 500, 750, 900, 950, 980, 990, 995};
 constexpr int kMostInFlight = 1024;
 
 double Us(int64_t ns) { return static_cast<double>(ns) * 1e-3; }
+
+// Not the mean, to which other work of the machine may add a lot.
+double MiddleUs(const bench::RowResult& row) { return Us(row.latency.Percentile(0.5)); }
 
 double ExecutionUs(const bench::ServerTimes& times) {
   return times.compute_input + times.compute_infer + times.compute_output;
@@ -67,18 +72,14 @@ bench::BenchOptions Measuring::OptionsFor(const ProbeTarget& server, int batch_s
   return options;
 }
 
-absl::StatusOr<bench::RowResult> Measuring::Row(const ProbeTarget& server, int batch_size,
-                                                int clients, double seconds,
+absl::StatusOr<bench::RowResult> Measuring::Row(const bench::BenchOptions& options,
+                                                const bench::RowLoad& load,
                                                 const std::string& what) const {
-  const bench::BenchOptions options = OptionsFor(server, batch_size, seconds);
-  const bool recorded = clients == 0 && !recorded_.empty();
+  const bool recorded = load.concurrency == 0 && load.rate == 0;
   ASSIGN_OR_RETURN(
       const std::unique_ptr<bench::LoadPlan> plan,
       recorded ? bench::LoadPlan::MakeFor(options, recorded_) : bench::LoadPlan::Make(options));
   hooks_.progress(what);
-  bench::RowLoad load;
-  load.concurrency = clients;
-  if (clients == 0 && !recorded) load.rate = options_.load.rate;
   bench::RowResult row =
       bench::MeasureRow(*plan, load, hooks_.interrupted, [&](const bench::RowResult& so_far) {
         hooks_.progress(absl::StrCat(what, ": ", bench::LiveText(so_far)));
@@ -108,16 +109,19 @@ absl::StatusOr<std::vector<bench::ModelCounts>> Measuring::Counts(
 
 absl::StatusOr<Measuring::Sample> Measuring::Measure(const PrivateServer& server,
                                                      const std::vector<std::string>& models,
-                                                     int batch_size, int clients,
+                                                     int batch_size, const bench::RowLoad& load,
                                                      double expected_us,
                                                      const std::string& what) const {
-  double seconds = options_.seconds * kShareOfServiceTime;
+  // The tail of an open loop is of interest, too.
+  double seconds = options_.seconds * (load.rate > 0 ? 1 : kShareOfServiceTime);
   if (expected_us > 0) seconds = std::min(seconds, kRequestsOfServiceTime * expected_us * 1e-6);
   seconds = std::max(seconds, kLeastSeconds);
+  bench::BenchOptions options = OptionsFor(server.target(), batch_size, seconds);
+  options.arrivals = bench::Arrivals::kUniform;
   Sample sample;
   const double cpu_before = server.CpuSeconds();
   ASSIGN_OR_RETURN(const std::vector<bench::ModelCounts> before, Counts(server.target(), models));
-  ASSIGN_OR_RETURN(sample.row, Row(server.target(), batch_size, clients, seconds, what));
+  ASSIGN_OR_RETURN(sample.row, Row(options, load, what));
   sample.cpu_us = CpuUs(sample.row, server.CpuSeconds() - cpu_before);
   ASSIGN_OR_RETURN(const std::vector<bench::ModelCounts> after, Counts(server.target(), models));
   for (size_t i = 0; i < models.size(); ++i) {
@@ -139,29 +143,52 @@ absl::StatusOr<Measuring::StepTimes> Measuring::Times(const PrivateServer& serve
   double cpu_us = 0;
   double middle_us = 0;
   for (const int size : executions.batch_sizes) {
-    ASSIGN_OR_RETURN(const Sample sample, Measure(server, executions.models, size, 1, middle_us,
+    ASSIGN_OR_RETURN(const Sample sample, Measure(server, executions.models, size, {1}, middle_us,
                                                   absl::StrCat("execution of a batch of ", size)));
     for (const PipelineStep& step : executions.steps) {
       times.models[step.model].by_batch_us[size] = sample.execution_us[step.model];
       times.whole.by_batch_us[size] += sample.execution_us[step.model];
     }
     cpu_us = sample.cpu_us;
-    // Not the mean, to which other work of the machine may add a lot.
-    middle_us = Us(sample.row.latency.Percentile(0.5));
+    middle_us = MiddleUs(sample.row);
     if (size != executions.batch_sizes.front()) continue;
-    times.whole.overhead_us =
-        std::max(middle_us - LongestWayUs(executions.steps, sample.execution_us), 0.0);
-    for (const int share : kSharesOfVariation) {
-      times.whole.overhead_varies_us[share] =
-          Us(sample.row.latency.Percentile(share * 1e-3)) - middle_us;
-    }
+    TakeOverhead(executions, sample, &times.whole);
     times.whole.cpu_us = cpu_us;
   }
   times.whole.LearnProcessors(cpu_us);
+  RETURN_IF_ERROR(AddOverheadAtRate(server, executions, &times.whole));
   for (ServiceTimes& of_model : times.models) {
     of_model.execution_processors = times.whole.ProcessorsOfExecution();
   }
   return times;
+}
+
+void Measuring::TakeOverhead(const Executions& executions, const Sample& alone,
+                             ServiceTimes* times) const {
+  const double middle_us = MiddleUs(alone.row);
+  times->overhead_us =
+      std::max(middle_us - LongestWayUs(executions.steps, alone.execution_us), 0.0);
+  for (const int share : kSharesOfVariation) {
+    times->overhead_varies_us[share] = Us(alone.row.latency.Percentile(share * 1e-3)) - middle_us;
+  }
+}
+
+absl::Status Measuring::AddOverheadAtRate(const PrivateServer& server, const Executions& executions,
+                                          ServiceTimes* times) const {
+  const TuneLoad& load = options_.load;
+  if (load.closed()) return absl::OkStatus();
+  double rate = load.rate;
+  if (load.kind == TuneLoad::Kind::kRecording) {
+    const double seconds = std::chrono::duration<double>(recorded_.back().due).count();
+    rate = static_cast<double>(recorded_.size()) / std::max(seconds, 1e-3);
+  }
+  const int size = executions.batch_sizes.front();
+  // Rarely enough to be alone.
+  rate = std::min(rate, kShareOfAlone * 1e6 / (times->overhead_us + times->BatchUs(size)));
+  ASSIGN_OR_RETURN(const Sample sample, Measure(server, executions.models, size, {0, rate},
+                                                1e6 / rate, "requests at intervals"));
+  TakeOverhead(executions, sample, times);
+  return absl::OkStatus();
 }
 
 absl::Status Measuring::AddBusy(const PrivateServer& server, ServiceTimes* times) const {
@@ -170,7 +197,7 @@ absl::Status Measuring::AddBusy(const PrivateServer& server, ServiceTimes* times
   if (clients == 1) return absl::OkStatus();  // never busy
   const int size = static_cast<int>(load.batch_size);
   const double expected_us = times->overhead_us + times->BatchUs(size);
-  ASSIGN_OR_RETURN(const Sample sample, Measure(server, {options_.model}, size, clients,
+  ASSIGN_OR_RETURN(const Sample sample, Measure(server, {options_.model}, size, {clients},
                                                 expected_us, "many requests in flight"));
   const double units = sample.row.server.has_value() ? sample.row.server->batch_size : size;
   times->LearnBusy(sample.cpu_us, std::max(units / size, 1.0), units);
@@ -190,7 +217,7 @@ absl::Status Measuring::AddSlowdowns(const PrivateServer& server, const Executio
       if (count == 1) continue;
       const std::string what = absl::StrCat(count, " executions at a time, batches of ", size);
       ASSIGN_OR_RETURN(const Sample sample,
-                       Measure(server, executions.models, size, count, alone_us * count, what));
+                       Measure(server, executions.models, size, {count}, alone_us * count, what));
       for (size_t i = 0; i < models->size(); ++i) {
         ServiceTimes& times = (*models)[i];
         const double alone = std::max(times.by_batch_us[size], 1e-3);
@@ -214,10 +241,12 @@ absl::StatusOr<Measurement> Measuring::OfCandidate(const ProbeTarget& server,
       if (count >= 1 && count <= load.concurrency) clients.push_back(count);
     }
   }
+  const bench::BenchOptions options =
+      OptionsFor(server, static_cast<int>(load.batch_size), options_.seconds);
   std::vector<Judged> rows;
   for (const int count : clients) {
     ASSIGN_OR_RETURN(const bench::RowResult row,
-                     Row(server, static_cast<int>(load.batch_size), count, options_.seconds, name));
+                     Row(options, {count, count == 0 ? load.rate : 0}, name));
     rows.emplace_back().measured = MeasurementOf(row);
   }
   Goal goal;  // the rest is the same for all rows

@@ -11,6 +11,7 @@
 
 #include "bench/load_plan.h"
 #include "bench/row_result.h"
+#include "bench/row_run.h"
 #include "bench/server_client.h"
 #include "probe/probe_request.h"
 #include "simulation/pipeline.h"
@@ -70,14 +71,22 @@ class Measuring {
     double cpu_us = 0;                 // of a request
   };
 
-  // A request is expected to take `expected_us`; 0: not known.
+  // Under a closed loop, or requests at equal intervals. A request is expected to take
+  // `expected_us`; 0: not known.
   absl::StatusOr<Sample> Measure(const PrivateServer& server,
                                  const std::vector<std::string>& models, int batch_size,
-                                 int clients, double expected_us, const std::string& what) const;
+                                 const bench::RowLoad& load, double expected_us,
+                                 const std::string& what) const;
+  // What a request takes outside its executions, from requests of the load in flight one at a time.
+  void TakeOverhead(const Executions& executions, const Sample& alone, ServiceTimes* times) const;
+  // Likewise of an open loop, whose requests find a server that is not busy, nor wide awake.
+  absl::Status AddOverheadAtRate(const PrivateServer& server, const Executions& executions,
+                                 ServiceTimes* times) const;
   absl::StatusOr<std::vector<bench::ModelCounts>> Counts(
       const ProbeTarget& server, const std::vector<std::string>& models) const;
-  absl::StatusOr<bench::RowResult> Row(const ProbeTarget& server, int batch_size, int clients,
-                                       double seconds, const std::string& what) const;
+  // A load without clients and rate is that of the recording.
+  absl::StatusOr<bench::RowResult> Row(const bench::BenchOptions& options,
+                                       const bench::RowLoad& load, const std::string& what) const;
   bench::BenchOptions OptionsFor(const ProbeTarget& server, int batch_size, double seconds) const;
 
   const TuneOptions& options_;
