@@ -30,11 +30,11 @@ def times(tmp_path: Path) -> Path:
     points = [{"at": size, "value": EXECUTION_MS * 1000.0} for size in (1, 4)]
     execution = {
         "by_batch_us": points,
-        "slowdown": [{"at": 1, "value": 1.0}],
+        "slowdown": [{"units": 1, "by_instances": [{"at": 1, "value": 1.0}]}],
         "overhead_us": 1e3,
     }
     state = {
-        "nereid_tune": 2,
+        "nereid_tune": 3,
         "key": "m",
         "models": [{"config": json.dumps(CONFIG), "times": [execution]}],
         "measured": [],
@@ -126,7 +126,7 @@ def test_what_is_wrong(times: Path, tmp_path: Path) -> None:
     wrong = run("m", f"--times={tmp_path}/no")
     assert (wrong.returncode, wrong.stderr) == (
         2,
-        f"nereid capacity: --times={tmp_path}/no: it is no state of `nereid tune` of version 2\n",
+        f"nereid capacity: --times={tmp_path}/no: it is no state of `nereid tune` of version 3\n",
     )
 
 
