@@ -14,16 +14,25 @@ constexpr double kLongExecution = 5;
 // Known, and next to nothing.
 constexpr double kLeastUs = 1e-3;
 
-double OnLine(const std::map<int, double>& points, int x, double otherwise) {
+double Itself(double value) { return value; }
+
+// `value_of`: of a point's second part.
+template <typename Points, typename ValueOf>
+double OnLine(const Points& points, int x, double otherwise, const ValueOf& value_of) {
   if (points.empty()) return otherwise;
-  if (points.size() == 1) return points.begin()->second;
+  if (points.size() == 1) return value_of(points.begin()->second);
   auto right = points.lower_bound(x);
   if (right == points.begin()) ++right;
   if (right == points.end()) --right;
   const auto left = std::prev(right);
   const double share =
       static_cast<double>(x - left->first) / static_cast<double>(right->first - left->first);
-  return left->second + share * (right->second - left->second);
+  const double from = value_of(left->second);
+  return from + share * (value_of(right->second) - from);
+}
+
+double OnLine(const std::map<int, double>& points, int x, double otherwise) {
+  return OnLine(points, x, otherwise, Itself);
 }
 
 }  // namespace
@@ -33,9 +42,8 @@ double ServiceTimes::BatchUs(int units) const {
 }
 
 double ServiceTimes::Slowdown(int units, int busy) const {
-  std::map<int, double> by_units;
-  for (const auto& [size, by_busy] : slowdown) by_units[size] = OnLine(by_busy, busy, 1);
-  return std::max(OnLine(by_units, units, 1), 1.0);
+  const auto of_size = [busy](const auto& by_busy) { return OnLine(by_busy, busy, 1); };
+  return std::max(OnLine(slowdown, units, 1, of_size), 1.0);
 }
 
 double ServiceTimes::MemoryMib(int instances) const {
