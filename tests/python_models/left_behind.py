@@ -75,4 +75,5 @@ def memory_files(pids: list[int] | None = None) -> set[MemoryFile]:
 
 
 def shared_memory_names() -> set[str]:
-    return set(os.listdir("/dev/shm"))
+    """Names of segments, except those of load generators, which other tests may run meanwhile."""
+    return {name for name in os.listdir("/dev/shm") if not name.startswith("nereid_bench_")}
