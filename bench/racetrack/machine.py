@@ -79,6 +79,12 @@ def busy_seconds() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def stolen_seconds() -> float:
+    """Time since the machine was started in which its cores had work, but the hypervisor ran other guests."""
+    first = Path("/proc/stat").read_text().splitlines()[0].split()
+    return int(first[8]) / os.sysconf("SC_CLK_TCK")
+
+
 def cpu_seconds(pid: int) -> float:
     """Processor time of one process so far."""
     # The name, in parentheses, may contain spaces.

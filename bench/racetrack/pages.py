@@ -11,6 +11,7 @@ from racetrack import machine
 from racetrack.results import PROJECT_ROOT, RESULTS
 
 QUIET = 0.5  # a larger load average, before the start, is said to be other work
+STOLEN = 0.01  # likewise a larger share of the processor time, of the hypervisor's other guests
 
 
 class Page:
@@ -22,10 +23,16 @@ class Page:
         self._title = title
         self._day = datetime.date.today().isoformat()
         self._load = os.getloadavg()[0]
+        self._busy = machine.busy_seconds()
+        self._stolen = machine.stolen_seconds()
 
     def text(self, about: str, *parts: str, misses: Sequence[str] = ()) -> str:
         """`about`: sentences about the measurements; `misses`: aims that were missed, with figures."""
         busy = "" if self._load <= QUIET else " **The machine was not quiet: other work ran beside this.**"
+        stolen = machine.stolen_seconds() - self._stolen
+        share = stolen / max(machine.busy_seconds() - self._busy, stolen, 1)
+        if share > STOLEN:
+            busy += f" **The machine was shared: its host gave {share:.1%} of the processor time to others.**"
         where = (
             f"{machine.processor()}, {os.cpu_count()} processors; commit {machine.commit(PROJECT_ROOT)}; "
             f"load average before {self._load:.2f}.{busy} {about}"

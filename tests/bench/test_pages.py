@@ -21,6 +21,18 @@ def test_a_page_says_whether_the_machine_was_quiet(
     assert text.endswith("About it.\n\ntable\n")
 
 
+@pytest.mark.parametrize(("seconds", "said"), [(0.5, None), (5.0, "gave 5.0% of the processor time to others")])
+def test_a_page_says_what_the_host_took(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, said: str | None
+) -> None:
+    busy, stolen = iter((1000.0, 1100.0)), iter((7.0, 7.0 + seconds))
+    monkeypatch.setattr("racetrack.machine.busy_seconds", lambda: next(busy))
+    monkeypatch.setattr("racetrack.machine.stolen_seconds", lambda: next(stolen))
+    text = pages.Page("kind", "A title").text("About it.", "table")
+    assert ("was shared" in text) == (said is not None)
+    assert (said or "") in text
+
+
 def test_misses_come_before_the_tables() -> None:
     text = pages.Page("kind", "A title").text("About.", "table", misses=["a row: 2, 1 is wanted"])
     assert text.endswith("About.\n\n- missed: a row: 2, 1 is wanted\n\ntable\n")

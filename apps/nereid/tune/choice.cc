@@ -10,7 +10,7 @@ namespace {
 
 // Simulations and short measurements are not more precise.
 constexpr double kAsGood = 0.03;
-// Of one measurement, luck may be so much.
+// Of one measurement, luck may be so much: other work of the machine comes and goes.
 constexpr double kLuck = 0.15;
 constexpr size_t kMostToConfirm = 3;
 
@@ -88,19 +88,42 @@ std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal) 
   return near;
 }
 
-Measurement Together(const Measurement& first, const Measurement& again) {
-  Measurement together = first;
-  const auto mean = [&first](double* to, double value) {
-    *to = (*to * first.times + value) / (first.times + 1);
+std::vector<size_t> Confirmed(const std::vector<Judged>& all, const Goal& goal) {
+  std::vector<size_t> confirmed;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].measured.has_value() && all[i].measured->times > 1) confirmed.push_back(i);
+  }
+  if (confirmed.empty()) return {};
+  const auto is_better = [&goal](const Judged& a, const Judged& b) {
+    if (Keeps(a, goal) != Keeps(b, goal)) return Keeps(a, goal);
+    return Score(a, goal) * (1 - kLuck) > Score(b, goal);
   };
-  Performance& performance = together.performance;
-  mean(&performance.throughput, again.performance.throughput);
-  mean(&performance.p50_us, again.performance.p50_us);
-  mean(&performance.p99_us, again.performance.p99_us);
-  mean(&performance.mean_batch, again.performance.mean_batch);
-  mean(&together.memory_mib, again.memory_mib);
-  together.errors += again.errors;
-  ++together.times;
+  for (const Judged& judged : all) {
+    if (absl::c_all_of(confirmed, [&](size_t i) { return is_better(judged, all[i]); })) return {};
+  }
+  return confirmed;
+}
+
+Measurement MedianOf(const std::vector<Measurement>& measured) {
+  const auto median = [&measured](const auto& value_of) {
+    std::vector<double> values;
+    for (const Measurement& one : measured) values.push_back(value_of(one));
+    absl::c_sort(values);
+    const size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  };
+  const auto of_performance = [&median](double Performance::*member) {
+    return median([member](const Measurement& one) { return one.performance.*member; });
+  };
+  Measurement together = measured.front();
+  for (double Performance::*member : {&Performance::throughput, &Performance::p50_us,
+                                      &Performance::p99_us, &Performance::mean_batch}) {
+    together.performance.*member = of_performance(member);
+  }
+  together.memory_mib = median([](const Measurement& one) { return one.memory_mib; });
+  together.errors = 0;
+  for (const Measurement& one : measured) together.errors += one.errors;
+  together.times = static_cast<int>(measured.size());
   return together;
 }
 

@@ -32,11 +32,11 @@ struct Measurement {
   Performance performance;
   uint64_t errors = 0;
   double memory_mib = 0;
-  int times = 1;  // how often it was measured; the other values are means, errors are added
+  int times = 1;  // how often it was measured; the other values are medians, errors are added
 };
 
-// Both measurements together. REQUIRES: `again` is one measurement.
-Measurement Together(const Measurement& first, const Measurement& again);
+// Measurements of one configuration together. REQUIRES: there is one, and each is of one time.
+Measurement MedianOf(const std::vector<Measurement>& measured);
 
 // A configuration, and what is known of it.
 struct Judged {
@@ -62,9 +62,12 @@ bool Keeps(const Judged& judged, const Goal& goal);
 // not keep the goal come last, those that miss its limits by the smallest factor first.
 std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_t count);
 
-// The numbers of those that a second measurement might make the chosen one, at most three: the best
+// The numbers of those that other measurements might make the chosen one, at most three: the best
 // one, and others whose difference from it may be luck. None if the best one stands alone.
 std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal);
+// The numbers of those that were measured more than once. None if what was measured once may be
+// better than all of these, even without luck.
+std::vector<size_t> Confirmed(const std::vector<Judged>& all, const Goal& goal);
 
 // The numbers of those that no other one beats in both throughput and p99, by throughput.
 std::vector<size_t> Frontier(const std::vector<Judged>& all);

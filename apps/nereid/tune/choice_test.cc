@@ -101,7 +101,28 @@ TEST(ToConfirm, ThoseThatMayBeTheBest) {
       ElementsAre());
 }
 
-TEST(Together, IsTheMean) {
+Judged Measured(int times, double throughput, double p99_us = 5) {
+  Judged judged = Predicted(1, 1, 1);
+  Measurement& measurement = judged.measured.emplace();
+  measurement.performance.throughput = throughput;
+  measurement.performance.p99_us = p99_us;
+  measurement.times = times;
+  return judged;
+}
+
+TEST(Confirmed, ThoseThatWereMeasuredMoreThanOnce) {
+  const Goal goal{Objective::kThroughput, 20};
+  EXPECT_THAT(Confirmed({Measured(1, 100), Measured(1, 90)}, goal), ElementsAre());
+  EXPECT_THAT(Confirmed({Measured(1, 110), Measured(3, 100), Measured(3, 90)}, goal),
+              ElementsAre(1, 2));
+  // What was measured once may be the best one.
+  EXPECT_THAT(Confirmed({Measured(1, 120), Measured(3, 100), Measured(3, 90)}, goal),
+              ElementsAre());
+  EXPECT_THAT(Confirmed({Measured(1, 120, 30), Measured(3, 100)}, goal), ElementsAre(1));
+  EXPECT_THAT(Confirmed({Measured(1, 50), Measured(3, 100, 30)}, goal), ElementsAre());
+}
+
+TEST(MedianOf, EachValue) {
   Measurement first;
   first.performance = {4, 100, 10, 20, 2};
   first.errors = 1;
@@ -110,15 +131,18 @@ TEST(Together, IsTheMean) {
   again.performance = {4, 130, 16, 50, 5};
   again.errors = 2;
   again.memory_mib = 56;
-  const Measurement twice = Together(first, again);
+  const Measurement twice = MedianOf({first, again});
   EXPECT_EQ(twice.times, 2);
   EXPECT_EQ(twice.errors, 3u);
   EXPECT_DOUBLE_EQ(twice.performance.throughput, 115);
   EXPECT_DOUBLE_EQ(twice.performance.p99_us, 35);
   EXPECT_DOUBLE_EQ(twice.memory_mib, 53);
-  const Measurement thrice = Together(twice, again);
-  EXPECT_DOUBLE_EQ(thrice.performance.throughput, 120);
-  EXPECT_DOUBLE_EQ(thrice.performance.mean_batch, 4);
+  // One that other work of the machine has disturbed does not count.
+  first.performance.throughput = 10;
+  const Measurement thrice = MedianOf({again, first, again});
+  EXPECT_EQ(thrice.times, 3);
+  EXPECT_DOUBLE_EQ(thrice.performance.throughput, 130);
+  EXPECT_DOUBLE_EQ(thrice.performance.mean_batch, 5);
 }
 
 TEST(Frontier, LeavesOutWhatIsBeaten) {

@@ -228,10 +228,11 @@ absl::Status Measuring::AddSlowdowns(const PrivateServer& server, const Executio
   return absl::OkStatus();
 }
 
-absl::StatusOr<Measurement> Measuring::OfCandidate(const ProbeTarget& server,
-                                                   const Performance& predicted,
-                                                   const std::string& name) const {
+absl::StatusOr<Measurement> Measuring::OfCandidate(const PrivateServer& server,
+                                                   const Judged& candidate, const std::string& name,
+                                                   double share) const {
   const TuneLoad& load = options_.load;
+  const Performance& predicted = candidate.predicted;
   std::vector<int> clients;
   if (load.kind == TuneLoad::Kind::kConcurrency) clients = {load.concurrency};
   if (!load.closed()) clients = {0};
@@ -242,7 +243,7 @@ absl::StatusOr<Measurement> Measuring::OfCandidate(const ProbeTarget& server,
     }
   }
   const bench::BenchOptions options =
-      OptionsFor(server, static_cast<int>(load.batch_size), options_.seconds);
+      OptionsFor(server.target(), static_cast<int>(load.batch_size), options_.seconds * share);
   std::vector<Judged> rows;
   for (const int count : clients) {
     ASSIGN_OR_RETURN(const bench::RowResult row,
@@ -251,7 +252,9 @@ absl::StatusOr<Measurement> Measuring::OfCandidate(const ProbeTarget& server,
   }
   Goal goal;  // the rest is the same for all rows
   goal.p99_us = options_.goal.p99_us;
-  return *rows[Best(rows, goal, 1)[0]].measured;
+  Measurement measurement = *rows[Best(rows, goal, 1)[0]].measured;
+  measurement.memory_mib = server.MemoryMib();
+  return measurement;
 }
 
 }  // namespace nereid

@@ -58,10 +58,11 @@ class Measuring {
   absl::Status AddSlowdowns(const PrivateServer& server, const Executions& executions,
                             std::vector<ServiceTimes>* models) const;
 
-  // A server with a candidate's configuration under the load. A sweep is measured around
-  // `predicted`, and is as good as its best row.
-  absl::StatusOr<Measurement> OfCandidate(const ProbeTarget& server, const Performance& predicted,
-                                          const std::string& name) const;
+  // A server with the configuration of `candidate` under the load, for this share of the usual
+  // time; a recording has its own. A sweep is measured around the prediction, and is as good as its
+  // best row.
+  absl::StatusOr<Measurement> OfCandidate(const PrivateServer& server, const Judged& candidate,
+                                          const std::string& name, double share) const;
 
  private:
   // What was measured with full batches and so many clients.

@@ -121,7 +121,11 @@ std::string Evidence(const TuneResult& result) {
                                       "measured/s", "p50", "p99", "clients", "batch", "memory",
                                       "errors"}};
   for (const size_t i : result.shown) {
-    lines.push_back(Row(result, result.all[i], i == result.chosen ? ">" : i == 0 ? "today" : ""));
+    const char* const mark = i == result.chosen                  ? ">"
+                             : i == 0                            ? "today"
+                             : result.all[i].measured->times > 1 ? "near"
+                                                                 : "";
+    lines.push_back(Row(result, result.all[i], mark));
   }
   return bench::Table(lines);
 }

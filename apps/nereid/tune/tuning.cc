@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <thread>
 #include <utility>
 
+#include "apps/process_stat/available_memory.h"
 #include "base/status_macros.h"
 #include "replay/recorded_load.h"
 #include "simulation/simulated_config.h"
@@ -19,10 +21,28 @@
 namespace nereid {
 namespace {
 
+// Of those that may be the best. A turn is long enough for slow models, and short enough for what
+// disturbs the machine for seconds to disturb all of them.
+constexpr int kTurns = 3;
+constexpr double kShareOfTurn = 0.4;  // of the time of a usual measurement
+// Servers that have less than this of the memory may run side by side.
+constexpr double kShareOfMemory = 0.5;
+
 std::vector<Judged> Shown(const TuneResult& result) {
   std::vector<Judged> shown;
   for (const size_t i : result.shown) shown.push_back(result.all[i]);
   return shown;
+}
+
+std::vector<size_t> AllOf(size_t count) {
+  std::vector<size_t> all(count);
+  std::iota(all.begin(), all.end(), size_t{0});
+  return all;
+}
+
+// 0: not known.
+double AvailableMemoryMib() {
+  return static_cast<double>(AvailableMemory().value_or(0)) / (1 << 20);
 }
 
 }  // namespace
@@ -68,11 +88,12 @@ absl::StatusOr<TuneResult> Tuning::Run() {
   TuneResult result;
   ASSIGN_OR_RETURN(result.all, JudgeAll());
   RETURN_IF_ERROR(MeasureBest(measuring, &result));
-  RETURN_IF_ERROR(Confirm(measuring, &result));
-  const std::vector<Judged> measured = Shown(result);
-  const size_t best = Best(measured, options_.goal, 1)[0];
-  result.chosen = result.shown[best];
-  result.keeps_goal = Keeps(measured[best], options_.goal);
+  ASSIGN_OR_RETURN(const std::vector<size_t> confirmed, Confirm(measuring, &result));
+  std::vector<Judged> among;
+  for (const size_t i : confirmed) among.push_back(result.all[result.shown[i]]);
+  const size_t best = Best(among, options_.goal, 1)[0];
+  result.chosen = result.shown[confirmed[best]];
+  result.keeps_goal = Keeps(among[best], options_.goal);
   result.models = names_;
   result.compiled = models_;
   result.state = std::move(state_);
@@ -82,7 +103,7 @@ absl::StatusOr<TuneResult> Tuning::Run() {
 
 absl::Status Tuning::MeasureBest(const Measuring& measuring, TuneResult* result) {
   // Today's configuration, what was measured before, and then the best ones.
-  RETURN_IF_ERROR(MeasureTimes(measuring, 1, &result->all[0]));
+  RETURN_IF_ERROR(MeasureOnce(measuring, &result->all[0]));
   result->shown = {0};
   for (size_t i = 1; i < result->all.size(); ++i) {
     const Measurement* const known = state_.Find(result->all[i].configuration);
@@ -93,25 +114,32 @@ absl::Status Tuning::MeasureBest(const Measuring& measuring, TuneResult* result)
   while (result->shown.size() <= static_cast<size_t>(options_.measure)) {
     const std::optional<size_t> next = NextToMeasure(result->all, options_.goal);
     if (!next.has_value()) break;
-    RETURN_IF_ERROR(MeasureTimes(measuring, 1, &result->all[*next]));
+    RETURN_IF_ERROR(MeasureOnce(measuring, &result->all[*next]));
     result->shown.push_back(*next);
   }
   return absl::OkStatus();
 }
 
-absl::Status Tuning::Confirm(const Measuring& measuring, TuneResult* result) {
+absl::StatusOr<std::vector<size_t>> Tuning::Confirm(const Measuring& measuring,
+                                                    TuneResult* result) {
   const std::vector<Judged> measured = Shown(*result);
-  const std::vector<size_t> near = ToConfirm(measured, options_.goal);
-  // A run before this one may have done it, or begun.
-  auto confirmed = static_cast<size_t>(
-      absl::c_count_if(measured, [](const Judged& judged) { return judged.measured->times > 1; }));
-  for (const size_t i : near) {
-    if (confirmed >= near.size()) break;
-    if (measured[i].measured->times > 1) continue;
-    RETURN_IF_ERROR(MeasureTimes(measuring, 2, &result->all[result->shown[i]]));
-    ++confirmed;
+  if (std::vector<size_t> confirmed = Confirmed(measured, options_.goal); !confirmed.empty()) {
+    return confirmed;
   }
-  return absl::OkStatus();
+  std::vector<size_t> near = ToConfirm(measured, options_.goal);
+  if (near.empty()) return AllOf(measured.size());
+  std::vector<Judged*> group;
+  double memory_mib = 0;
+  for (const size_t i : near) {
+    group.push_back(&result->all[result->shown[i]]);
+    memory_mib += measured[i].memory_mib();
+  }
+  if (memory_mib <= kShareOfMemory * AvailableMemoryMib()) {
+    RETURN_IF_ERROR(MeasureInTurns(measuring, group));
+  } else {
+    for (Judged* const judged : group) RETURN_IF_ERROR(MeasureInTurns(measuring, {judged}));
+  }
+  return near;
 }
 
 absl::Status Tuning::TakeConfigs() {
@@ -201,32 +229,48 @@ absl::StatusOr<Judged> Tuning::JudgeOne(const Configuration& configuration) cons
   return judged;
 }
 
-absl::Status Tuning::MeasureTimes(const Measuring& measuring, int times, Judged* judged) {
+absl::Status Tuning::MeasureOnce(const Measuring& measuring, Judged* judged) {
   if (const Measurement* const known = state_.Find(judged->configuration); known != nullptr) {
     judged->measured = *known;
+    return absl::OkStatus();
   }
-  while (!judged->measured.has_value() || judged->measured->times < times) {
-    ASSIGN_OR_RETURN(const Measurement measurement, MeasureOnce(measuring, *judged));
-    judged->measured =
-        judged->measured.has_value() ? Together(*judged->measured, measurement) : measurement;
-    state_.Put(judged->configuration, *judged->measured);
-    RETURN_IF_ERROR(SaveTuneState(options_.state_file, state_));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PrivateServer> server, Start(*judged));
+  ASSIGN_OR_RETURN(
+      const Measurement measurement,
+      measuring.OfCandidate(*server, *judged, NameOf(judged->configuration, names_), 1));
+  return Take(measurement, judged);
+}
+
+absl::Status Tuning::MeasureInTurns(const Measuring& measuring, const std::vector<Judged*>& group) {
+  std::vector<std::unique_ptr<PrivateServer>> servers;
+  for (const Judged* const judged : group) {
+    ASSIGN_OR_RETURN(servers.emplace_back(), Start(*judged));
+  }
+  std::vector<std::vector<Measurement>> measured(group.size());
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (size_t i = 0; i < group.size(); ++i) {
+      const std::string name = NameOf(group[i]->configuration, names_);
+      ASSIGN_OR_RETURN(measured[i].emplace_back(),
+                       measuring.OfCandidate(*servers[i], *group[i], name, kShareOfTurn));
+    }
+  }
+  for (size_t i = 0; i < group.size(); ++i) {
+    RETURN_IF_ERROR(Take(MedianOf(measured[i]), group[i]));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Measurement> Tuning::MeasureOnce(const Measuring& measuring,
-                                                const Judged& judged) const {
-  const std::string name = NameOf(judged.configuration, names_);
-  hooks_.progress(name + ": starting a private server");
+absl::StatusOr<std::unique_ptr<PrivateServer>> Tuning::Start(const Judged& judged) const {
+  hooks_.progress(NameOf(judged.configuration, names_) + ": starting a private server");
   ASSIGN_OR_RETURN(const std::vector<ConfigText> configs,
                    WithConfiguration(today_, models_, judged.configuration));
-  ASSIGN_OR_RETURN(const std::unique_ptr<PrivateServer> server,
-                   PrivateServer::Start(served_, configs, hooks_.interrupted));
-  ASSIGN_OR_RETURN(Measurement measurement,
-                   measuring.OfCandidate(server->target(), judged.predicted, name));
-  measurement.memory_mib = server->MemoryMib();
-  return measurement;
+  return PrivateServer::Start(served_, configs, hooks_.interrupted);
+}
+
+absl::Status Tuning::Take(const Measurement& measurement, Judged* judged) {
+  judged->measured = measurement;
+  state_.Put(judged->configuration, measurement);
+  return SaveTuneState(options_.state_file, state_);
 }
 
 }  // namespace nereid

@@ -1,6 +1,6 @@
 // Tuning: finds the best configuration of a model, or of the members of an ensemble. Measures how
 // long executions take, judges many configurations in the simulation, and measures the best ones
-// for real, one private server at a time. Used by one thread; blocks.
+// for real, on private servers of which one has a load at a time. Used by one thread; blocks.
 #ifndef NEREID_APPS_NEREID_TUNE_TUNING_H_
 #define NEREID_APPS_NEREID_TUNE_TUNING_H_
 
@@ -62,11 +62,14 @@ class Tuning {
   absl::StatusOr<Judged> JudgeOne(const Configuration& configuration) const;
   // Fills `shown`.
   absl::Status MeasureBest(const Measuring& measuring, TuneResult* result);
-  // Measures again what may have been lucky.
-  absl::Status Confirm(const Measuring& measuring, TuneResult* result);
-  // Measures it until that was done so many times, in this run or those before.
-  absl::Status MeasureTimes(const Measuring& measuring, int times, Judged* judged);
-  absl::StatusOr<Measurement> MeasureOnce(const Measuring& measuring, const Judged& judged) const;
+  // Measures again what may have been lucky. Returns among which of `shown` to choose.
+  absl::StatusOr<std::vector<size_t>> Confirm(const Measuring& measuring, TuneResult* result);
+  // Unless an earlier run has done it.
+  absl::Status MeasureOnce(const Measuring& measuring, Judged* judged);
+  // Several times, in turns, so that what disturbs the machine disturbs all alike.
+  absl::Status MeasureInTurns(const Measuring& measuring, const std::vector<Judged*>& group);
+  absl::StatusOr<std::unique_ptr<PrivateServer>> Start(const Judged& judged) const;
+  absl::Status Take(const Measurement& measurement, Judged* judged);
 
   const TuneOptions& options_;
   const PrivateModel& served_;
