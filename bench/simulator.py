@@ -3,7 +3,7 @@
 
     bench/simulator.py [--seconds S] [--runs N] [--model NAME ...] [--out DIR]
 
-`nereid tune` measures once how long executions of each model take. Then `nereid capacity` simulates, and
+For each, `nereid tune` measures how long executions of the model take. Then `nereid capacity` simulates, and
 `nereid bench` measures on a server, N times with other random arrivals each time, which are the same for both.
 Requests of the seventh model, `digits`, take microseconds. How long threads need to wake up is most of that, and
 depends on how long they slept and on the machine's other work. So its rows are shown, and not judged.
@@ -110,7 +110,7 @@ def write_models(root: Path) -> dict[str, float]:
 
 def measure_times(model: str, repository: Path, rate: float, state: Path) -> None:
     """How long executions of the model take goes into the file `state`."""
-    options = (f"--rate={rate}", "--seconds=3", "--max-instances=2", "--measure=1")
+    options = (f"--rate={rate}", "--seconds=3", "--max-instances=2", "--measure=0")
     program("tune", model, f"--model-repository={repository}", *options, f"--state={state}")
 
 
@@ -131,11 +131,12 @@ def measure(model: str, server: ServerProcess, load: Sequence[str]) -> Figures:
     return figures_of(row["throughput"], row["latency_us"])
 
 
-def compare(
-    model: str, state: Path, server: ServerProcess, rate: float, seconds: float, runs: int
-) -> Iterator[Pair]:
+def compare(model: str, work: Path, server: ServerProcess, rate: float, seconds: float, runs: int) -> Iterator[Pair]:
+    """`work`: a folder that has the folder `models`."""
     program("bench", f"--url=http://{server.http_url}", f"--model={model}", "--seconds=1")
     for pattern in PATTERNS:
+        state = work / f"{model}-{pattern}.times"
+        measure_times(model, work / "models", rate, state)
         predicted, measured = [], []
         for seed in range(1, runs + 1):
             load = (f"--rate={rate}", f"--arrivals={pattern}", f"--seconds={seconds}", f"--seed={seed}")
@@ -202,15 +203,13 @@ def main() -> int:
         work = Path(folder)
         rates = write_models(work / "models")
         for model in options.model or rates:
-            state = work / f"{model}.times"
-            measure_times(model, work / "models", rates[model], state)
             with servers(1, work / "models", work / model) as (server,):
-                for pair in compare(model, state, server, rates[model], options.seconds, options.runs):
+                for pair in compare(model, work, server, rates[model], options.seconds, options.runs):
                     print(line(pair), flush=True)
                     pairs.append(pair)
     about = (
         f"{options.runs} runs of {options.seconds:g} s, each with other random arrivals, which prediction and "
-        "measurement share; medians. The simulation knows how long executions take from one measurement of each model. "
+        "measurement share; medians. The simulation knows how long executions take from one measurement before them. "
         "Requests of `digits` take microseconds, most of which is waking threads: shown, and not judged."
     )
     table = "\n".join([*HEAD, *map(line, pairs)])

@@ -36,6 +36,21 @@ void Histogram::Add(int64_t nanoseconds) {
   sum_ += static_cast<double>(value);
 }
 
+double Histogram::MeanOfSmallest(double fraction) const {
+  const auto wanted = static_cast<uint64_t>(std::ceil(fraction * static_cast<double>(count_)));
+  if (wanted >= count_) return mean();
+  uint64_t seen = 0;
+  double sum = 0;
+  for (size_t bucket = 0; seen < wanted; ++bucket) {
+    const uint64_t taken = std::min(buckets_[bucket], wanted - seen);
+    const uint64_t end = EndOf(bucket);
+    const uint64_t begin = bucket == 0 ? 0 : EndOf(bucket - 1) + 1;
+    sum += static_cast<double>(taken) * (static_cast<double>(begin) + static_cast<double>(end)) / 2;
+    seen += taken;
+  }
+  return wanted == 0 ? 0 : sum / static_cast<double>(wanted);
+}
+
 int64_t Histogram::Percentile(double fraction) const {
   const auto wanted = static_cast<uint64_t>(std::ceil(fraction * static_cast<double>(count_)));
   uint64_t seen = 0;

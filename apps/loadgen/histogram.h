@@ -19,6 +19,9 @@ class Histogram {
   uint64_t count() const { return count_; }
   int64_t max() const { return max_; }
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+  // Of the `fraction` (0..1) of the values that are the smallest ones, give or take the width of
+  // their buckets. 0 when there are no values.
+  double MeanOfSmallest(double fraction) const;
   // The smallest value that at least `fraction` (0..1) of the values do not exceed, rounded up to
   // the end of its bucket, but never past max(). 0 when there are no values.
   int64_t Percentile(double fraction) const;

@@ -25,6 +25,22 @@ TEST(HistogramTest, SmallValuesAreExact) {
   EXPECT_DOUBLE_EQ(histogram.mean(), 50.5);
 }
 
+TEST(HistogramTest, TheMeanOfTheSmallestValues) {
+  Histogram histogram;
+  EXPECT_EQ(histogram.MeanOfSmallest(0.5), 0);
+  for (int i = 1; i <= 100; ++i) histogram.Add(i);
+  EXPECT_DOUBLE_EQ(histogram.MeanOfSmallest(0.5), 25.5);
+  EXPECT_DOUBLE_EQ(histogram.MeanOfSmallest(1), 50.5);
+  EXPECT_EQ(histogram.MeanOfSmallest(0), 0);
+  // Larger values are as exact as their buckets, and a part of a bucket may be taken.
+  histogram.Clear();
+  for (int i = 0; i < 95; ++i) histogram.Add(1'000'000);
+  for (int i = 0; i < 5; ++i) histogram.Add(40'000'000);
+  EXPECT_NEAR(histogram.MeanOfSmallest(0.95), 1e6, 1e4);
+  EXPECT_NEAR(histogram.MeanOfSmallest(0.5), 1e6, 1e4);
+  EXPECT_NEAR(histogram.mean(), 2.95e6, 1);
+}
+
 TEST(HistogramTest, EveryMagnitudeIsWithinOnePercent) {
   for (double value = 1; value < 9e18; value *= 1.37) {
     Histogram histogram;

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -23,6 +24,8 @@ constexpr int kMany = 16;
 // Of the time, a request of an open loop that is to be alone may be on its way.
 constexpr double kShareOfAlone = 0.5;
 constexpr double kWarmUpShare = 0.2;
+// Of the requests. What slows down more of them belongs to the model.
+constexpr double kUsualShare = 0.95;
 // Of a thousand requests. The slowest ones of all say more of the machine than of the server.
 constexpr int kSharesOfVariation[] = {1, 50, 250, 500, 750, 900, 950, 980, 990, 995};
 constexpr int kMostInFlight = 1024;
@@ -32,8 +35,11 @@ double Us(int64_t ns) { return static_cast<double>(ns) * 1e-3; }
 // Not the mean, to which other work of the machine may add a lot.
 double MiddleUs(const bench::RowResult& row) { return Us(row.latency.Percentile(0.5)); }
 
-double ExecutionUs(const bench::ServerTimes& times) {
-  return times.compute_input + times.compute_infer + times.compute_output;
+// An execution as it usually is. The server knows means, to which a pause of the machine adds a
+// lot; how much shows in the latencies.
+double ExecutionUs(const bench::ServerTimes& times, const bench::Histogram& latency) {
+  const double usual = latency.MeanOfSmallest(kUsualShare) / std::max(latency.mean(), 1e-3);
+  return (times.compute_input + times.compute_infer + times.compute_output) * usual;
 }
 
 // Processor time of a request, of the server and of this client. The server's was counted over the
@@ -130,7 +136,7 @@ absl::StatusOr<Measuring::Sample> Measuring::Measure(const PrivateServer& server
       return absl::FailedPreconditionError(
           absl::StrCat("the server has no statistics of the model '", models[i], "'"));
     }
-    sample.execution_us.push_back(ExecutionUs(*times));
+    sample.execution_us.push_back(ExecutionUs(*times, sample.row.latency));
   }
   return sample;
 }
@@ -156,7 +162,7 @@ absl::StatusOr<Measuring::StepTimes> Measuring::Times(const PrivateServer& serve
     times.whole.cpu_us = cpu_us;
   }
   times.whole.LearnProcessors(cpu_us);
-  RETURN_IF_ERROR(AddOverheadAtRate(server, executions, &times.whole));
+  RETURN_IF_ERROR(AdjustToRate(server, executions, &times));
   for (ServiceTimes& of_model : times.models) {
     of_model.execution_processors = times.whole.ProcessorsOfExecution();
   }
@@ -173,8 +179,8 @@ void Measuring::TakeOverhead(const Executions& executions, const Sample& alone,
   }
 }
 
-absl::Status Measuring::AddOverheadAtRate(const PrivateServer& server, const Executions& executions,
-                                          ServiceTimes* times) const {
+absl::Status Measuring::AdjustToRate(const PrivateServer& server, const Executions& executions,
+                                     StepTimes* times) const {
   const TuneLoad& load = options_.load;
   if (load.closed()) return absl::OkStatus();
   double rate = load.rate;
@@ -184,10 +190,21 @@ absl::Status Measuring::AddOverheadAtRate(const PrivateServer& server, const Exe
   }
   const int size = executions.batch_sizes.front();
   // Rarely enough to be alone.
-  rate = std::min(rate, kShareOfAlone * 1e6 / (times->overhead_us + times->BatchUs(size)));
+  rate =
+      std::min(rate, kShareOfAlone * 1e6 / (times->whole.overhead_us + times->whole.BatchUs(size)));
   ASSIGN_OR_RETURN(const Sample sample, Measure(server, executions.models, size, {0, rate},
                                                 1e6 / rate, "requests at intervals"));
-  TakeOverhead(executions, sample, times);
+  TakeOverhead(executions, sample, &times->whole);
+  // Caches are cold again, which costs larger batches no more.
+  std::vector<double> more_us;
+  for (size_t i = 0; i < times->models.size(); ++i) {
+    std::map<int, double>& by_batch_us = times->models[i].by_batch_us;
+    more_us.push_back(std::max(sample.execution_us[i] - by_batch_us[size], 0.0));
+    for (auto& [units, us] : by_batch_us) us += more_us[i];
+  }
+  for (const PipelineStep& step : executions.steps) {
+    for (auto& [units, us] : times->whole.by_batch_us) us += more_us[step.model];
+  }
   return absl::OkStatus();
 }
 

@@ -80,9 +80,10 @@ class Measuring {
                                  const std::string& what) const;
   // What a request takes outside its executions, from requests of the load in flight one at a time.
   void TakeOverhead(const Executions& executions, const Sample& alone, ServiceTimes* times) const;
-  // Likewise of an open loop, whose requests find a server that is not busy, nor wide awake.
-  absl::Status AddOverheadAtRate(const PrivateServer& server, const Executions& executions,
-                                 ServiceTimes* times) const;
+  // Of an open loop, requests find a server that is neither busy nor wide awake: takes what they
+  // take besides from these, and adds what their executions take longer.
+  absl::Status AdjustToRate(const PrivateServer& server, const Executions& executions,
+                            StepTimes* times) const;
   absl::StatusOr<std::vector<bench::ModelCounts>> Counts(
       const ProbeTarget& server, const std::vector<std::string>& models) const;
   // A load without clients and rate is that of the recording.

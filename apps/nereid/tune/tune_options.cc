@@ -69,7 +69,7 @@ std::vector<bench::Option> OptionsOf(TuneOptions* o, Values* v) {
       {"shape", "VALUE", bench::InputShape(&o->inputs.shapes)},
       {"input", "VALUE", bench::InputFile(&o->inputs.files)},
       {"seconds", "VALUE", bench::Number("--seconds", &o->seconds, {0.1, 3600, false})},
-      {"measure", "VALUE", Whole("--measure", &o->measure, 1, 1000)},
+      {"measure", "VALUE", Whole("--measure", &o->measure, 0, 1000)},
       {"state", "VALUE", bench::File("--state", &o->state_file)},
       {"html", "VALUE", bench::File("--html", &o->html_file)},
       {"apply", "", bench::Flag(&o->apply)},

@@ -46,6 +46,7 @@ TEST(ParseTuneOptions, GoalAndLoad) {
   EXPECT_EQ(options->backend_directory, "d");
   EXPECT_TRUE(options->same_backend);
   EXPECT_FALSE(Parse({})->same_backend);
+  EXPECT_EQ(Parse({"--measure=0"})->measure, 0);
   EXPECT_EQ(Parse({"--concurrency=3"})->load.concurrency, 3);
   EXPECT_EQ(Parse({"--max-concurrency=3"})->load.kind, TuneLoad::Kind::kSweep);
   EXPECT_EQ(Parse({"--recording=f"})->load.kind, TuneLoad::Kind::kRecording);
@@ -74,6 +75,7 @@ TEST(ParseTuneOptions, WhatIsWrong) {
   EXPECT_THAT(Error({"--rate=1", "--max-concurrency=1"}), HasSubstr("only without"));
   EXPECT_THAT(Error({"--objective=latency"}), HasSubstr("needs a load"));
   EXPECT_THAT(Error({"--objective=speed"}), HasSubstr("throughput, latency or memory"));
+  EXPECT_THAT(Error({"--measure=-1"}), HasSubstr("--measure is '-1'"));
   EXPECT_THAT(Error({"--max-instances=0"}), HasSubstr("--max-instances is '0'"));
 }
 
