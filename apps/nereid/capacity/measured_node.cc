@@ -30,7 +30,8 @@ bool ArePossible(const ServiceTimes& times) {
   }
   return !times.by_batch_us.empty() && AreBetween(times.overhead_varies_us, -kMostUs, kMostUs) &&
          AreBetween(times.by_batch_us, 0, kMostUs) && is_time(times.overhead_us) &&
-         is_time(times.cpu_us) && is_time(times.busy_cpu_us) && times.processors >= 0;
+         is_time(times.rest_us) && is_time(times.cpu_us) && is_time(times.busy_cpu_us) &&
+         times.processors >= 0;
 }
 
 double MemoryOf(const TuneState& state, const MeasuredNode& node) {

@@ -49,8 +49,9 @@ size_t BestOf(const std::vector<Judged>& all, const std::vector<size_t>& left, c
   const auto order = [&](size_t i) {
     const bool as_good = Score(all[i], goal) >= best * (1 - kAsGood);
     const Configuration& configuration = all[i].configuration;
-    return std::make_tuple(!as_good, InstancesOf(configuration), ThreadsOf(configuration),
-                           QueueDelayUsOf(configuration), all[i].best_known().p99_us);
+    return std::make_tuple(!as_good, InstancesOf(configuration), !all[i].today,
+                           ThreadsOf(configuration), QueueDelayUsOf(configuration),
+                           all[i].best_known().p99_us);
   };
   return *absl::c_min_element(left, [&](size_t a, size_t b) { return order(a) < order(b); });
 }
@@ -122,8 +123,11 @@ Measurement MedianOf(const std::vector<Measurement>& measured) {
   }
   together.memory_mib = median([](const Measurement& one) { return one.memory_mib; });
   together.errors = 0;
-  for (const Measurement& one : measured) together.errors += one.errors;
-  together.times = static_cast<int>(measured.size());
+  together.times = 0;
+  for (const Measurement& one : measured) {
+    together.errors += one.errors;
+    together.times += one.times;
+  }
   return together;
 }
 

@@ -35,7 +35,7 @@ struct Measurement {
   int times = 1;  // how often it was measured; the other values are medians, errors are added
 };
 
-// Measurements of one configuration together. REQUIRES: there is one, and each is of one time.
+// Measurements of one configuration together. REQUIRES: there is one.
 Measurement MedianOf(const std::vector<Measurement>& measured);
 
 // A configuration, and what is known of it.
@@ -44,6 +44,7 @@ struct Judged {
   Performance predicted;
   double predicted_memory_mib = 0;  // 0: not known
   std::optional<Measurement> measured;
+  bool today = false;  // it is what the model has now
 
   // What was measured, and where nothing was, what was predicted.
   const Performance& best_known() const {
@@ -58,8 +59,9 @@ struct Judged {
 bool Keeps(const Judged& judged, const Goal& goal);
 
 // The numbers of the best `count`, best first. Among those that are as good as the best one, give
-// or take 3 %, fewer instances are better, then a shorter delay, then the lower p99. Those that do
-// not keep the goal come last, those that miss its limits by the smallest factor first.
+// or take 3 %, fewer instances are better, then today's, then fewer threads, a shorter delay, the
+// lower p99. Those that do not keep the goal come last, those that miss its limits by the smallest
+// factor first.
 std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_t count);
 
 // The numbers of those that other measurements might make the chosen one, at most three: the best

@@ -35,6 +35,15 @@ TEST(Best, AmongEqualsTheOneThatNeedsLess) {
   EXPECT_THAT(Best(all, {Objective::kThroughput, 0, 0}, 4), ElementsAre(1, 2, 0, 3));
 }
 
+TEST(Best, AChangeHasToBeWorthIt) {
+  std::vector<Judged> all = {Predicted(2, 100, 5, 50), Predicted(2, 102, 4)};
+  EXPECT_THAT(Best(all, {}, 1), ElementsAre(1));
+  all[0].today = true;
+  EXPECT_THAT(Best(all, {}, 1), ElementsAre(0));
+  all.push_back(Predicted(1, 100, 5));  // takes less
+  EXPECT_THAT(Best(all, {}, 1), ElementsAre(2));
+}
+
 TEST(Best, AmongEqualsTheOneWithFewerThreads) {
   std::vector<Judged> all = {Predicted(1, 100, 5), Predicted(1, 99, 6), Predicted(1, 98, 7)};
   all[1].configuration[0].engine.threads = 2;

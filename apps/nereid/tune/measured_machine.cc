@@ -33,4 +33,8 @@ Duration MeasuredMachine::BusyWith(const SimulatedBatch& batch) {
   return processors_->Execute(times_, batch.pulled_ns, batch.units);
 }
 
+Duration MeasuredMachine::RestAfter(const SimulatedBatch& /*batch*/) {
+  return Duration(static_cast<int64_t>(times_.rest_us * 1e3));
+}
+
 }  // namespace nereid

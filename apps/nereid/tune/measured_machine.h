@@ -46,6 +46,7 @@ class MeasuredMachine final : public MachineModel {
   // At once if the processor time of a request is not known, as for models within an ensemble.
   uint64_t QueuesAt(uint64_t now_ns) override;
   Duration BusyWith(const SimulatedBatch& batch) override;
+  Duration RestAfter(const SimulatedBatch& batch) override;
 
  private:
   const ServiceTimes& times_;

@@ -35,11 +35,20 @@ double Us(int64_t ns) { return static_cast<double>(ns) * 1e-3; }
 // Not the mean, to which other work of the machine may add a lot.
 double MiddleUs(const bench::RowResult& row) { return Us(row.latency.Percentile(0.5)); }
 
+// What remains of a mean without what seldom takes long.
+double UsualShare(const bench::Histogram& latency) {
+  return latency.MeanOfSmallest(kUsualShare) / std::max(latency.mean(), 1e-3);
+}
+
 // An execution as it usually is. The server knows means, to which a pause of the machine adds a
 // lot; how much shows in the latencies.
 double ExecutionUs(const bench::ServerTimes& times, const bench::Histogram& latency) {
-  const double usual = latency.MeanOfSmallest(kUsualShare) / std::max(latency.mean(), 1e-3);
-  return (times.compute_input + times.compute_infer + times.compute_output) * usual;
+  return (times.compute_input + times.compute_infer + times.compute_output) * UsualShare(latency);
+}
+
+// From one execution's begin to the next one's, in a closed loop of more requests than one.
+double CycleUs(const bench::RowResult& row, double requests) {
+  return 1e6 * requests / std::max(row.throughput(), 1e-3) * UsualShare(row.latency);
 }
 
 // Processor time of a request, of the server and of this client. The server's was counted over the
@@ -217,7 +226,9 @@ absl::Status Measuring::AddBusy(const PrivateServer& server, ServiceTimes* times
   ASSIGN_OR_RETURN(const Sample sample, Measure(server, {options_.model}, size, {clients},
                                                 expected_us, "many requests in flight"));
   const double units = sample.row.server.has_value() ? sample.row.server->batch_size : size;
-  times->LearnBusy(sample.cpu_us, std::max(units / size, 1.0), units);
+  const double requests = std::max(units / size, 1.0);
+  times->LearnBusy(sample.cpu_us, requests, units);
+  times->LearnRest(CycleUs(sample.row, requests), sample.execution_us[0]);
   return absl::OkStatus();
 }
 

@@ -167,6 +167,25 @@ TEST(MeasuredMachine, IsSlowerWhenSeveralInstancesWork) {
   EXPECT_EQ(machine.BusyWith(batch), std::chrono::milliseconds(10));
 }
 
+TEST(MeasuredMachine, RestsBetweenExecutions) {
+  ServiceTimes times = TenMs();
+  times.overhead_us = 1'000;
+  times.LearnRest(10'500, 10'000);
+  EXPECT_DOUBLE_EQ(times.rest_us, 500);
+  times.LearnRest(15'000, 10'000);  // more than a request takes besides: it was something else
+  EXPECT_DOUBLE_EQ(times.rest_us, 1'000);
+  EXPECT_EQ(MeasuredMachine(times).RestAfter({}), std::chrono::milliseconds(1));
+  TuneLoad load;
+  load.kind = TuneLoad::Kind::kConcurrency;
+  load.concurrency = 4;
+  EXPECT_NEAR(Predict(WithInstances(1), times, load, 0)->throughput, 1e6 / 11'000, 1);
+  // Short executions wait for processors in between.
+  ServiceTimes quick = TenMs();
+  quick.overhead_us = 3'000;
+  quick.LearnRest(12'000, 10'000);
+  EXPECT_EQ(quick.rest_us, 0);
+}
+
 TEST(Predict, AClosedLoop) {
   TuneLoad load;
   load.kind = TuneLoad::Kind::kConcurrency;

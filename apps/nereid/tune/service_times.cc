@@ -73,6 +73,11 @@ void ServiceTimes::LearnBusy(double of_request_us, double requests, double units
   busy_cpu_us = std::max(of_request_us - of_execution_us / requests, kLeastUs);
 }
 
+void ServiceTimes::LearnRest(double cycle_us, double execution_us) {
+  if (execution_us < kLongExecution * overhead_us) return;
+  rest_us = std::clamp(cycle_us - execution_us, 0.0, overhead_us);
+}
+
 // Executions that take longer than the processor time of the whole request wait for something else.
 double ServiceTimes::ProcessorsOfExecution() const {
   if (execution_processors > 0) return execution_processors;

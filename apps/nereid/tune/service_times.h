@@ -14,6 +14,8 @@ struct ServiceTimes {
   // How many times as long an execution takes, by the units in its batch, and by the number of
   // instances that execute at a time.
   std::map<int, std::map<int, double>> slowdown;
+  // Microseconds between an execution's end and the next one's begin, while requests wait.
+  double rest_us = 0;
   // Microseconds of a request outside queue and execution: network, parsing, writing.
   double overhead_us = 0;
   // How they vary from request to request: what is added to them, by the requests of a thousand to
@@ -45,6 +47,10 @@ struct ServiceTimes {
   // Learns `busy_cpu_us` from the processor time of a request while many are in flight and
   // `requests` of them, of `units` together, share an execution.
   void LearnBusy(double of_request_us, double requests, double units);
+  // Learns `rest_us` from the time from one execution's begin to the next one's, while requests
+  // wait, if executions are long enough: the rest of shorter ones is that of waiting for
+  // processors.
+  void LearnRest(double cycle_us, double execution_us);
   double ProcessorsOfExecution() const;
   // Microseconds of processor time of a request beside its execution, and of an execution; 0: not
   // known.

@@ -27,7 +27,7 @@ struct TuneOptions {
   bool same_backend = false;
   bench::InputOptions inputs;
   double seconds = 2;  // of a measurement
-  int measure = 5;  // so many candidates, besides today's configuration
+  int measure = 5;     // so many candidates, besides today's configuration
   std::string state_file, html_file;
   bool apply = false;
   std::vector<std::string> load_models;

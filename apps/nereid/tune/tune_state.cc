@@ -95,6 +95,8 @@ void WriteTimes(const Engine& engine, const ServiceTimes& times, JsonWriter* w) 
   WriteSlowdown(times.slowdown, w);
   WriteMap("memory_mib", times.memory_mib, w);
   WriteMap("overhead_varies_us", times.overhead_varies_us, w);
+  w->Key("rest_us");
+  w->Double(times.rest_us);
   w->Key("overhead_us");
   w->Double(times.overhead_us);
   w->Key("cpu_us");
@@ -113,6 +115,7 @@ ServiceTimes ReadTimes(const JsonValue& from) {
   ReadSlowdown(from, &times.slowdown);
   ReadMap(from, "memory_mib", &times.memory_mib);
   ReadMap(from, "overhead_varies_us", &times.overhead_varies_us);
+  ReadMember(from, "rest_us", &times.rest_us);
   ReadMember(from, "overhead_us", &times.overhead_us);
   ReadMember(from, "cpu_us", &times.cpu_us);
   ReadMember(from, "busy_cpu_us", &times.busy_cpu_us);

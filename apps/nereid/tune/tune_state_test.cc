@@ -32,6 +32,7 @@ TuneState Some() {
   times.overhead_varies_us = {{1, -3}, {500, 0}, {990, 40}};
   times.cpu_us = 7;
   times.busy_cpu_us = 5;
+  times.rest_us = 7;
   times.processors = 2;
   times.execution_processors = 1.5;
   state.models.push_back({"{\"name\":\"m\"}", {{Engine(), times}, {Engine{2, "openvino"}, times}}});

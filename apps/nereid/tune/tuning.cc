@@ -87,6 +87,7 @@ absl::StatusOr<TuneResult> Tuning::Run() {
   RETURN_IF_ERROR(Learn(measuring));
   TuneResult result;
   ASSIGN_OR_RETURN(result.all, JudgeAll());
+  result.all[0].today = true;
   RETURN_IF_ERROR(MeasureBest(measuring, &result));
   ASSIGN_OR_RETURN(const std::vector<size_t> confirmed, Confirm(measuring, &result));
   std::vector<Judged> among;
@@ -247,7 +248,10 @@ absl::Status Tuning::MeasureInTurns(const Measuring& measuring, const std::vecto
     ASSIGN_OR_RETURN(servers.emplace_back(), Start(*judged));
   }
   std::vector<std::vector<Measurement>> measured(group.size());
-  for (int turn = 0; turn < kTurns; ++turn) {
+  // A recording has its own length, and is played once more.
+  const int turns = options_.recording.empty() ? kTurns : 1;
+  for (size_t i = 0; turns == 1 && i < group.size(); ++i) measured[i] = {*group[i]->measured};
+  for (int turn = 0; turn < turns; ++turn) {
     for (size_t i = 0; i < group.size(); ++i) {
       const std::string name = NameOf(group[i]->configuration, names_);
       ASSIGN_OR_RETURN(measured[i].emplace_back(),
