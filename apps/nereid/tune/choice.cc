@@ -89,22 +89,6 @@ std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal) 
   return near;
 }
 
-std::vector<size_t> Confirmed(const std::vector<Judged>& all, const Goal& goal) {
-  std::vector<size_t> confirmed;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].measured.has_value() && all[i].measured->times > 1) confirmed.push_back(i);
-  }
-  if (confirmed.empty()) return {};
-  const auto is_better = [&goal](const Judged& a, const Judged& b) {
-    if (Keeps(a, goal) != Keeps(b, goal)) return Keeps(a, goal);
-    return Score(a, goal) * (1 - kLuck) > Score(b, goal);
-  };
-  for (const Judged& judged : all) {
-    if (absl::c_all_of(confirmed, [&](size_t i) { return is_better(judged, all[i]); })) return {};
-  }
-  return confirmed;
-}
-
 Measurement MedianOf(const std::vector<Measurement>& measured) {
   const auto median = [&measured](const auto& value_of) {
     std::vector<double> values;

@@ -67,9 +67,6 @@ std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_
 // The numbers of those that other measurements might make the chosen one, at most three: the best
 // one, and others whose difference from it may be luck. None if the best one stands alone.
 std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal);
-// The numbers of those that were measured more than once. None if what was measured once may be
-// better than all of these, even without luck.
-std::vector<size_t> Confirmed(const std::vector<Judged>& all, const Goal& goal);
 
 // The numbers of those that no other one beats in both throughput and p99, by throughput.
 std::vector<size_t> Frontier(const std::vector<Judged>& all);

@@ -110,27 +110,6 @@ TEST(ToConfirm, ThoseThatMayBeTheBest) {
       ElementsAre());
 }
 
-Judged Measured(int times, double throughput, double p99_us = 5) {
-  Judged judged = Predicted(1, 1, 1);
-  Measurement& measurement = judged.measured.emplace();
-  measurement.performance.throughput = throughput;
-  measurement.performance.p99_us = p99_us;
-  measurement.times = times;
-  return judged;
-}
-
-TEST(Confirmed, ThoseThatWereMeasuredMoreThanOnce) {
-  const Goal goal{Objective::kThroughput, 20};
-  EXPECT_THAT(Confirmed({Measured(1, 100), Measured(1, 90)}, goal), ElementsAre());
-  EXPECT_THAT(Confirmed({Measured(1, 110), Measured(3, 100), Measured(3, 90)}, goal),
-              ElementsAre(1, 2));
-  // What was measured once may be the best one.
-  EXPECT_THAT(Confirmed({Measured(1, 120), Measured(3, 100), Measured(3, 90)}, goal),
-              ElementsAre());
-  EXPECT_THAT(Confirmed({Measured(1, 120, 30), Measured(3, 100)}, goal), ElementsAre(1));
-  EXPECT_THAT(Confirmed({Measured(1, 50), Measured(3, 100, 30)}, goal), ElementsAre());
-}
-
 TEST(MedianOf, EachValue) {
   Measurement first;
   first.performance = {4, 100, 10, 20, 2};

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -24,6 +23,9 @@ namespace {
 // Of those that may be the best. A turn is long enough for slow models, and short enough for what
 // disturbs the machine for seconds to disturb all of them.
 constexpr int kTurns = 3;
+// When those have turned out to be worse than another one, that is measured again, too; but not for
+// ever.
+constexpr int kMostRounds = 3;
 constexpr double kShareOfTurn = 0.4;  // of the time of a usual measurement
 // Servers that have less than this of the memory may run side by side.
 constexpr double kShareOfMemory = 0.5;
@@ -32,12 +34,6 @@ std::vector<Judged> Shown(const TuneResult& result) {
   std::vector<Judged> shown;
   for (const size_t i : result.shown) shown.push_back(result.all[i]);
   return shown;
-}
-
-std::vector<size_t> AllOf(size_t count) {
-  std::vector<size_t> all(count);
-  std::iota(all.begin(), all.end(), size_t{0});
-  return all;
 }
 
 // 0: not known.
@@ -89,12 +85,11 @@ absl::StatusOr<TuneResult> Tuning::Run() {
   ASSIGN_OR_RETURN(result.all, JudgeAll());
   result.all[0].today = true;
   RETURN_IF_ERROR(MeasureBest(measuring, &result));
-  ASSIGN_OR_RETURN(const std::vector<size_t> confirmed, Confirm(measuring, &result));
-  std::vector<Judged> among;
-  for (const size_t i : confirmed) among.push_back(result.all[result.shown[i]]);
-  const size_t best = Best(among, options_.goal, 1)[0];
-  result.chosen = result.shown[confirmed[best]];
-  result.keeps_goal = Keeps(among[best], options_.goal);
+  RETURN_IF_ERROR(Confirm(measuring, &result));
+  const std::vector<Judged> measured = Shown(result);
+  const size_t best = Best(measured, options_.goal, 1)[0];
+  result.chosen = result.shown[best];
+  result.keeps_goal = Keeps(measured[best], options_.goal);
   result.models = names_;
   result.compiled = models_;
   result.state = std::move(state_);
@@ -121,26 +116,24 @@ absl::Status Tuning::MeasureBest(const Measuring& measuring, TuneResult* result)
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<size_t>> Tuning::Confirm(const Measuring& measuring,
-                                                    TuneResult* result) {
-  const std::vector<Judged> measured = Shown(*result);
-  if (std::vector<size_t> confirmed = Confirmed(measured, options_.goal); !confirmed.empty()) {
-    return confirmed;
+absl::Status Tuning::Confirm(const Measuring& measuring, TuneResult* result) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::vector<Judged> measured = Shown(*result);
+    if (measured[Best(measured, options_.goal, 1)[0]].measured->times > 1) break;
+    std::vector<Judged*> group;
+    double memory_mib = 0;
+    for (const size_t i : ToConfirm(measured, options_.goal)) {
+      group.push_back(&result->all[result->shown[i]]);
+      memory_mib += measured[i].memory_mib();
+    }
+    if (group.empty()) break;
+    if (memory_mib <= kShareOfMemory * AvailableMemoryMib()) {
+      RETURN_IF_ERROR(MeasureInTurns(measuring, group));
+    } else {
+      for (Judged* const judged : group) RETURN_IF_ERROR(MeasureInTurns(measuring, {judged}));
+    }
   }
-  std::vector<size_t> near = ToConfirm(measured, options_.goal);
-  if (near.empty()) return AllOf(measured.size());
-  std::vector<Judged*> group;
-  double memory_mib = 0;
-  for (const size_t i : near) {
-    group.push_back(&result->all[result->shown[i]]);
-    memory_mib += measured[i].memory_mib();
-  }
-  if (memory_mib <= kShareOfMemory * AvailableMemoryMib()) {
-    RETURN_IF_ERROR(MeasureInTurns(measuring, group));
-  } else {
-    for (Judged* const judged : group) RETURN_IF_ERROR(MeasureInTurns(measuring, {judged}));
-  }
-  return near;
+  return absl::OkStatus();
 }
 
 absl::Status Tuning::TakeConfigs() {

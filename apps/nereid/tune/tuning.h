@@ -62,8 +62,8 @@ class Tuning {
   absl::StatusOr<Judged> JudgeOne(const Configuration& configuration) const;
   // Fills `shown`.
   absl::Status MeasureBest(const Measuring& measuring, TuneResult* result);
-  // Measures again what may have been lucky. Returns among which of `shown` to choose.
-  absl::StatusOr<std::vector<size_t>> Confirm(const Measuring& measuring, TuneResult* result);
+  // Measures again what may have been lucky.
+  absl::Status Confirm(const Measuring& measuring, TuneResult* result);
   // Unless an earlier run has done it.
   absl::Status MeasureOnce(const Measuring& measuring, Judged* judged);
   // Several times, in turns, so that what disturbs the machine disturbs all alike.
