@@ -23,6 +23,29 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_OutputLend(
     struct TRITONBACKEND_Output* output, const void* base, uint64_t byte_size,
     void (*release)(void* userp), void* userp, bool* lent);
 
+/// Memory of the server that is a part of a file: the system shared memory of a client. A backend
+/// may hand the file to a process of its own, which then reads or writes the bytes without copies
+/// in between. Clients can do anything with such a file meanwhile: change its bytes, or truncate
+/// it, so that an access raises SIGBUS there. The server guards its own accesses at `base`.
+typedef struct NEREID_FileMemory {
+  int descriptor;      ///< -1: the memory is no part of a file. Belongs to the server.
+  uint64_t offset;     ///< of the memory in the file
+  uint64_t byte_size;  ///< of the memory
+  void* base;          ///< where it is in this process
+} NEREID_FileMemory;
+
+/// The file behind buffer `index` of an input, as TRITONBACKEND_InputBuffer gives it. `memory` is
+/// valid until the request is released.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_InputFileMemory(
+    struct TRITONBACKEND_Input* input, uint32_t index, NEREID_FileMemory* memory);
+
+/// Where output `name` of a request's response has to be, if that is a part of a file: a backend
+/// may write the bytes there, from the first one on, before it makes the response. It still has to
+/// ask for the buffer of the output, which is then `base`; one with more than `byte_size` bytes is
+/// refused. `memory` is valid until the final response is sent.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_RequestOutputFileMemory(
+    struct TRITONBACKEND_Request* request, const char* name, NEREID_FileMemory* memory);
+
 #ifdef __cplusplus
 }
 #endif

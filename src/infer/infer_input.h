@@ -14,6 +14,7 @@
 
 #include "base/export.h"
 #include "c_objects/buffer_attributes.h"
+#include "memory/file_memory.h"
 #include "model/data_type.h"
 #include "model/memory_kind.h"
 #include "model/shape.h"
@@ -26,6 +27,7 @@ struct InputBuffer {
   const void* base = nullptr;
   uint64_t byte_size = 0;
   MemoryPlace place;
+  const FileMemory* file = nullptr;  // that holds the piece; null: other processes cannot map it
 };
 using InputBuffers = absl::InlinedVector<InputBuffer, 1>;
 

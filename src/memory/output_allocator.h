@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "base/export.h"
+#include "memory/file_memory.h"
 #include "model/memory_kind.h"
 
 namespace nereid {
@@ -29,6 +30,13 @@ struct LentBytes {
   size_t byte_size = 0;
   void (*release)(void* userp) = nullptr;
   void* userp = nullptr;
+};
+
+// Where an output will be, known before there is a response.
+struct OutputPlace {
+  void* base = nullptr;  // what Allocate will give
+  size_t byte_size = 0;  // an output that is larger is refused
+  const FileMemory* file = nullptr;
 };
 
 class NEREID_API OutputAllocator {
@@ -53,6 +61,8 @@ class NEREID_API OutputAllocator {
   // `byte_size` may be null.
   virtual absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
                              MemoryPlace* place) const;
+  // The place of an output in memory that other processes can map. Empty `file`: there is none.
+  virtual OutputPlace FindPlace(const char* tensor_name, void* allocator_userp) const { return {}; }
 };
 
 // Buffers on the process heap, aligned to 64 bytes. They are counted against `budget` (may be null,

@@ -30,4 +30,11 @@ absl::Status PlacedOutputAllocator::Query(const char* tensor_name, void* /*alloc
   return heap_.Query(tensor_name, nullptr, byte_size, place);
 }
 
+OutputPlace PlacedOutputAllocator::FindPlace(const char* tensor_name, void* allocator_userp) const {
+  const auto* const formats = static_cast<const OutputFormats*>(allocator_userp);
+  const SharedMemorySlice* const slice = formats->PlaceOf(tensor_name);
+  if (slice == nullptr || slice->segment == nullptr) return {};
+  return {slice->data, slice->byte_size, &slice->segment->file()};
+}
+
 }  // namespace nereid

@@ -23,6 +23,7 @@ class PlacedOutputAllocator final : public OutputAllocator {
   void Release(const OutputBuffer& buffer) const override;
   absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
                      MemoryPlace* place) const override;
+  OutputPlace FindPlace(const char* tensor_name, void* allocator_userp) const override;
 
  private:
   const HeapOutputAllocator heap_;

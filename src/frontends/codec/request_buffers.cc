@@ -66,7 +66,7 @@ absl::StatusOr<SharedMemorySlice> RequestBuffers::FindOutput(const SharedMemoryR
   return shared_memory_->Find(range);
 }
 
-absl::StatusOr<const char*> RequestBuffers::Borrow(const SharedMemoryRange& range,
+absl::StatusOr<InputBuffer> RequestBuffers::Borrow(const SharedMemoryRange& range,
                                                    DataType data_type) {
   ASSIGN_OR_RETURN(SharedMemorySlice slice, FindOutput(range));
   const uint32_t element = DataTypeByteSize(data_type);
@@ -74,10 +74,10 @@ absl::StatusOr<const char*> RequestBuffers::Borrow(const SharedMemoryRange& rang
   if (data_type == DataType::kBytes || misaligned) {
     const char* const copy = CopyAligned(slice.data, slice.byte_size);
     if (copy == nullptr) return WhyNothing("a tensor in shared memory");
-    return copy;
+    return InputBuffer{copy, slice.byte_size, MemoryPlace{}};
   }
   segments_.push_back(std::move(slice.segment));
-  return slice.data;
+  return InputBuffer{slice.data, slice.byte_size, MemoryPlace{}, &segments_.back()->file()};
 }
 
 void RequestBuffers::Clear() {

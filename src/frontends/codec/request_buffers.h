@@ -21,6 +21,7 @@
 
 #include "base/budget.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
+#include "infer/infer_input.h"
 #include "model/data_type.h"
 
 namespace nereid {
@@ -61,7 +62,7 @@ class RequestBuffers {
   // The bytes of `range` for a tensor of `data_type`, which stay mapped until Clear(): in place, or
   // copied if they are misaligned or if their validity depends on what they say (BYTES), because
   // the client can change them at any time. NOT_FOUND or INVALID_ARGUMENT for a wrong range.
-  absl::StatusOr<const char*> Borrow(const SharedMemoryRange& range, DataType data_type);
+  absl::StatusOr<InputBuffer> Borrow(const SharedMemoryRange& range, DataType data_type);
   // The same for an output that is written there; the slice keeps it mapped.
   absl::StatusOr<SharedMemorySlice> FindOutput(const SharedMemoryRange& range) const;
 

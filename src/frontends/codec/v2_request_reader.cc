@@ -113,16 +113,15 @@ absl::Status FillInputs(absl::string_view binary_part, RequestBuffers* buffers,
                         V2Document* document, InferRequest* request) {
   BinaryPart binary(binary_part, request->model()->config().name, buffers);
   for (V2Input& given : document->inputs) {
-    const char* bytes = given.bytes;
+    InputBuffer bytes{given.bytes, given.byte_size, MemoryPlace{}};
     if (given.binary) {
-      ASSIGN_OR_RETURN(bytes, binary.Take(given));
+      ASSIGN_OR_RETURN(bytes.base, binary.Take(given));
     } else if (given.shared.has_value()) {
       ASSIGN_OR_RETURN(bytes, buffers->Borrow(*given.shared, given.data_type));
-      given.byte_size = given.shared->byte_size;
     }
     ASSIGN_OR_RETURN(InferInput* const input,
                      request->AddInput(std::move(given.name), given.data_type, given.shape));
-    input->AppendBuffer({bytes, given.byte_size, MemoryPlace{}});
+    input->AppendBuffer(bytes);
   }
   if (document->unkept_inputs == 0) return binary.CheckUsedUp();
   request->set_unkept_inputs(document->unkept_inputs);

@@ -13,6 +13,7 @@
 
 #include "frontends/codec/binary_tensor.h"
 #include "frontends/codec/codec_testing.h"
+#include "frontends/codec/placed_output_allocator.h"
 #include "frontends/shared_memory/testing/test_segment.h"
 
 namespace nereid {
@@ -376,6 +377,25 @@ TEST_F(SharedMemoryRequestTest, NumbersStayWhereTheyAre) {
   ASSERT_TRUE(registry_.Unregister("r").ok());
   EXPECT_EQ(Bytes(0), "afte");
   EXPECT_EQ(buffers_.bytes_copied(), 0u);
+}
+
+TEST_F(SharedMemoryRequestTest, OtherProcessesCanMapWhatStaysWhereItIs) {
+  ASSERT_TRUE(registry_.Register({"part", segment_.key(), 100, 900}).ok());
+  ASSERT_TRUE(ReadInput("FP32", 8, 4).ok());
+  const InputBuffer& in_place = input(0).buffers()[0];
+  ASSERT_NE(in_place.file, nullptr);
+  EXPECT_EQ(in_place.file->OffsetOf(in_place.base), 8u);
+  ASSERT_TRUE(ReadInput("BYTES", 8, 8).ok());
+  EXPECT_EQ(input(0).buffers()[0].file, nullptr);
+  ASSERT_TRUE(ReadJson(R"({"inputs":[],"outputs":[{"name":"A"},{"name":"O","parameters":{
+      "shared_memory_region":"part","shared_memory_byte_size":4,"shared_memory_offset":20}}]})")
+                  .ok());
+  const PlacedOutputAllocator allocator(nullptr);
+  EXPECT_EQ(allocator.FindPlace("A", &formats_).file, nullptr);
+  const OutputPlace place = allocator.FindPlace("O", &formats_);
+  ASSERT_NE(place.file, nullptr);
+  EXPECT_EQ(place.file->OffsetOf(place.base), 120u);
+  EXPECT_EQ(place.byte_size, 4u);
 }
 
 TEST_F(SharedMemoryRequestTest, WhatACheckDependsOnIsCopied) {

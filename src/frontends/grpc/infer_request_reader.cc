@@ -50,8 +50,8 @@ class InputReader {
                          const SharedMemoryRange& range) {
     const DataType data_type = ParseDataType(tensor.datatype());
     ASSIGN_OR_RETURN(InferInput* const input, request_->AddInput(tensor.name(), data_type, shape));
-    ASSIGN_OR_RETURN(const char* const bytes, buffers_->Borrow(range, data_type));
-    input->AppendBuffer({bytes, range.byte_size, MemoryPlace{}});
+    ASSIGN_OR_RETURN(const InputBuffer bytes, buffers_->Borrow(range, data_type));
+    input->AppendBuffer(bytes);
     return absl::OkStatus();
   }
 

@@ -28,38 +28,40 @@ bool Holds(int fd, uint64_t offset, uint64_t size) {
 absl::StatusOr<std::unique_ptr<MappedSegment>> MappedSegment::Map(const std::string& key,
                                                                   uint64_t offset, uint64_t size) {
   std::unique_ptr<MappedSegment> made(new MappedSegment);
-  made->fd_ = shm_open(key.c_str(), O_RDWR | O_CLOEXEC, 0);
-  if (made->fd_ < 0) {
+  made->file_.fd = shm_open(key.c_str(), O_RDWR | O_CLOEXEC, 0);
+  if (made->file_.fd < 0) {
     return absl::InternalError(absl::StrCat("Unable to open shared memory region: '", key, "'"));
   }
-  if (!Holds(made->fd_, offset, size)) {
-    return absl::InvalidArgumentError(absl::StrCat("the segment '", key, "' has ",
-                                                   SizeOf(made->fd_), " bytes, which is less than ",
-                                                   offset, " + ", size));
+  if (!Holds(made->file_.fd, offset, size)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the segment '", key, "' has ", SizeOf(made->file_.fd),
+                     " bytes, which is less than ", offset, " + ", size));
   }
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t before = offset % page;
   made->mapped_bytes_ = before + size;
   void* const base = mmap(nullptr, made->mapped_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
-                          made->fd_, static_cast<off_t>(offset - before));
+                          made->file_.fd, static_cast<off_t>(offset - before));
   if (base == MAP_FAILED) {
     return absl::InternalError(absl::StrCat("unable to map shared memory region: '", key, "'"));
   }
   made->base_ = base;
   ASSIGN_OR_RETURN(made->guard_,
                    PageGuard::Make(base, (made->mapped_bytes_ + page - 1) / page * page));
-  made->data_ = static_cast<char*>(base) + before;
-  made->offset_ = offset;
-  made->size_ = size;
+  made->file_.data = static_cast<char*>(base) + before;
+  made->file_.offset = offset;
+  made->file_.byte_size = size;
   return made;
 }
 
 MappedSegment::~MappedSegment() {
   guard_.reset();
   if (base_ != nullptr) munmap(base_, mapped_bytes_);
-  if (fd_ >= 0) close(fd_);
+  if (file_.fd >= 0) close(file_.fd);
 }
 
-bool MappedSegment::IsWhole() const { return !guard_->damaged() && Holds(fd_, offset_, size_); }
+bool MappedSegment::IsWhole() const {
+  return !guard_->damaged() && Holds(file_.fd, file_.offset, file_.byte_size);
+}
 
 }  // namespace nereid

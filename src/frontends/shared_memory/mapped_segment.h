@@ -13,6 +13,7 @@
 #include <string>
 
 #include "frontends/shared_memory/page_guard.h"
+#include "memory/file_memory.h"
 
 namespace nereid {
 
@@ -26,8 +27,10 @@ class MappedSegment {
   MappedSegment(const MappedSegment&) = delete;
   MappedSegment& operator=(const MappedSegment&) = delete;
 
-  char* data() const { return data_; }
-  uint64_t size() const { return size_; }
+  char* data() const { return file_.data; }
+  uint64_t size() const { return file_.byte_size; }
+  // The part as other processes can map it. Valid as long as the object.
+  const FileMemory& file() const { return file_; }
 
   // False if the segment has been truncated so that it no longer holds the part, or if it had been
   // when somebody used the part: then the bytes here are no longer those of the segment.
@@ -36,12 +39,9 @@ class MappedSegment {
  private:
   MappedSegment() = default;
 
-  int fd_ = -1;
+  FileMemory file_;
   void* base_ = nullptr;  // of the mapping, which begins at a page
   size_t mapped_bytes_ = 0;
-  char* data_ = nullptr;
-  uint64_t offset_ = 0;
-  uint64_t size_ = 0;
   std::optional<PageGuard> guard_;
 };
 

@@ -217,3 +217,7 @@ NEREID_SAME(TRITONBACKEND_BackendAttributeSetParallelModelInstanceLoading,
             TRITONSERVER_Error*(TRITONBACKEND_BackendAttribute*, bool));
 NEREID_SAME(NEREID_OutputLend, TRITONSERVER_Error*(TRITONBACKEND_Output*, const void*, uint64_t,
                                                    void (*)(void*), void*, bool*));
+NEREID_SAME(NEREID_InputFileMemory,
+            TRITONSERVER_Error*(TRITONBACKEND_Input*, uint32_t, NEREID_FileMemory*));
+NEREID_SAME(NEREID_RequestOutputFileMemory,
+            TRITONSERVER_Error*(TRITONBACKEND_Request*, const char*, NEREID_FileMemory*));
