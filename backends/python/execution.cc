@@ -52,14 +52,18 @@ Error Execution::Run(const std::shared_ptr<Transport>& transport) {
 Error Execution::Send(Transport* transport, std::string_view* reply) {
   ValueWriter requests;
   std::vector<uint64_t> blocks;
+  ClientFiles files(transport);
+  for (const Item& item : items_) files.LookAt(item.request);
   size_t count = 0;
   for (Item& item : items_) {
-    const Error written = WriteRequest(item.request, item.number, transport, &requests, &blocks);
+    Result<std::vector<OutputPlace>> written =
+        WriteRequest(item.request, item.number, {transport, &files, &blocks}, &requests);
     if (written.ok()) {
+      item.places = *std::move(written);
       item.sent = true;
       ++count;
     } else {
-      Fail(&item, written);
+      Fail(&item, written.error());
     }
   }
   if (count == 0) return Error();
@@ -109,6 +113,7 @@ void Execution::Answer(Item* item, const PythonResponse& response, OutputSource*
   if (!open_->Take(item->number)) return;
   TRITONBACKEND_Response* made = nullptr;
   Error error(TRITONBACKEND_ResponseNew(&made, item->request));
+  source->set_places(&item->places);
   if (error.ok()) error = Fill(response, source, made);
   item->failed = !error.ok();
   if (made == nullptr) {

@@ -35,7 +35,8 @@ class Execution {
   struct Item {
     TRITONBACKEND_Request* request = nullptr;
     uint64_t number = 0;
-    bool sent = false;    // to the process
+    bool sent = false;  // to the process
+    std::vector<OutputPlace> places;
     bool failed = false;  // answered with an error
     uint32_t release = TRITONSERVER_REQUEST_RELEASE_ALL;
   };

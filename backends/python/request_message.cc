@@ -30,51 +30,62 @@ Result<std::vector<InputView>> InputsOf(TRITONBACKEND_Request* request) {
   return inputs;
 }
 
-// The tensors of all inputs, in one block.
-Error WriteInputs(const std::vector<InputView>& inputs, Transport* transport, ValueWriter* writer,
-                  std::vector<uint64_t>* blocks) {
-  uint64_t total = 0;
-  for (const InputView& input : inputs) total += AlignUp(input.byte_size);
-  Transport::Block block;
-  if (total > 0) {
-    NB_ASSIGN_OR_RETURN(block, transport->Allocate(total));
-  }
-  uint64_t at = 0;
+// Copies an input to `to`.
+Error CopyInput(const InputView& input, char* to) {
   std::vector<Piece> pieces;
-  const auto copy = [&](const InputView& input) -> Error {
-    pieces.clear();
-    NB_RETURN_IF_ERROR(AppendPieces(input, &pieces));
-    if (TotalSize(pieces) != input.byte_size) {
-      return Error::Internal(StrCat("input '", input.name, "' has ", TotalSize(pieces),
-                                    " bytes, announced were ", input.byte_size));
-    }
-    char* const to = block.data + at;
-    if (input.byte_size > 0) CopyPieces(pieces, to);
-    if (input.type == TRITONSERVER_TYPE_BYTES) {
-      const int64_t count = ElementCount(input.dims, input.dim_count);
-      NB_RETURN_IF_ERROR(CheckStrings(input.name, {to, input.byte_size},
-                                      count < 0 ? 0 : static_cast<uint64_t>(count)));
-    }
-    return Error();
-  };
-  writer->List(inputs.size());
+  NB_RETURN_IF_ERROR(AppendPieces(input, &pieces));
+  if (TotalSize(pieces) != input.byte_size) {
+    return Error::Internal(StrCat("input '", input.name, "' has ", TotalSize(pieces),
+                                  " bytes, announced were ", input.byte_size));
+  }
+  if (input.byte_size > 0) CopyPieces(pieces, to);
+  if (input.type != TRITONSERVER_TYPE_BYTES) return Error();
+  const int64_t count = ElementCount(input.dims, input.dim_count);
+  return CheckStrings(input.name, {to, input.byte_size},
+                      count < 0 ? 0 : static_cast<uint64_t>(count));
+}
+
+// The tensors without their elements, unless these are in files of clients.
+std::vector<Tensor> DescribeInputs(const std::vector<InputView>& inputs, ClientFiles* files) {
+  std::vector<Tensor> tensors;
   for (const InputView& input : inputs) {
-    if (Error copied = copy(input); !copied.ok()) {
-      if (total > 0) transport->Free(block.offset);
-      return copied;
-    }
     Tensor tensor;
     tensor.name = input.name;
     tensor.type = static_cast<uint8_t>(input.type);
     tensor.dims.assign(input.dims, input.dims + input.dim_count);
     tensor.size = input.byte_size;
-    if (tensor.size > 0) {
-      tensor.block = block.offset;
-      tensor.offset = block.offset + at;
-    }
-    writer->Put(tensor);
-    at += AlignUp(input.byte_size);
+    files->PassInput(input, &tensor);
+    tensors.push_back(std::move(tensor));
   }
+  return tensors;
+}
+
+// The tensors of all inputs; what is copied is in one block.
+Error WriteInputs(const std::vector<InputView>& inputs, Transport* transport, ClientFiles* files,
+                  ValueWriter* writer, std::vector<uint64_t>* blocks) {
+  std::vector<Tensor> tensors = DescribeInputs(inputs, files);
+  const auto is_copied = [](const Tensor& tensor) { return tensor.file == Tensor::kIn; };
+  uint64_t total = 0;
+  for (const Tensor& tensor : tensors) total += is_copied(tensor) ? AlignUp(tensor.size) : 0;
+  Transport::Block block;
+  if (total > 0) {
+    NB_ASSIGN_OR_RETURN(block, transport->Allocate(total));
+  }
+  uint64_t at = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Tensor& tensor = tensors[i];
+    if (!is_copied(tensor)) continue;
+    if (Error copied = CopyInput(inputs[i], block.data + at); !copied.ok()) {
+      if (total > 0) transport->Free(block.offset);
+      return copied;
+    }
+    if (tensor.size == 0) continue;
+    tensor.block = block.offset;
+    tensor.offset = block.offset + at;
+    at += AlignUp(tensor.size);
+  }
+  writer->List(tensors.size());
+  for (const Tensor& tensor : tensors) writer->Put(tensor);
   if (total > 0) blocks->push_back(block.offset);
   return Error();
 }
@@ -178,8 +189,8 @@ Error WriteTrace(TRITONBACKEND_Request* request, uint64_t number, ValueWriter* w
   return Error();
 }
 
-Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* transport,
-                   ValueWriter* message, std::vector<uint64_t>* blocks) {
+Result<std::vector<OutputPlace>> WriteRequest(TRITONBACKEND_Request* request, uint64_t number,
+                                              const RequestMemory& memory, ValueWriter* message) {
   const char* id = "";
   uint32_t flags = 0;
   uint64_t timeout = 0;
@@ -189,7 +200,7 @@ Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* t
   NB_ASSIGN_OR_RETURN(const std::string parameters, ParametersOf(request));
   NB_ASSIGN_OR_RETURN(const std::vector<InputView> inputs, InputsOf(request));
   ValueWriter writer;
-  writer.List(11);
+  writer.List(12);
   writer.Uint(number);
   writer.Text(id);
   NB_RETURN_IF_ERROR(WriteCorrelation(request, &writer));
@@ -197,11 +208,12 @@ Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* t
   writer.Uint(timeout);
   writer.Text(parameters);
   NB_RETURN_IF_ERROR(WriteOutputNames(request, &writer));
-  NB_RETURN_IF_ERROR(WriteInputs(inputs, transport, &writer, blocks));
+  NB_RETURN_IF_ERROR(WriteInputs(inputs, memory.transport, memory.files, &writer, memory.blocks));
   NB_RETURN_IF_ERROR(WriteTrace(request, number, &writer));
   writer.Uint(0);  // priority, which backends are not told
+  std::vector<OutputPlace> places = memory.files->PassOutputs(request, &writer);
   message->Append(writer);
-  return Error();
+  return places;
 }
 
 uint64_t FingerprintOf(TRITONBACKEND_Request* request) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/python/client_files.h"
 #include "backends/python/ipc/value.h"
 #include "backends/python/transport.h"
 #include "backends/sdk/error.h"
@@ -13,11 +14,19 @@
 
 namespace nereid_backend {
 
-// Copies the inputs of `request` into a block, which is appended to `blocks` (it belongs to the
-// process once the message is sent), and appends the request, known as `number`, to `message`.
-// After an error neither is changed.
-Error WriteRequest(TRITONBACKEND_Request* request, uint64_t number, Transport* transport,
-                   nereid_python::ValueWriter* message, std::vector<uint64_t>* blocks);
+// Where the tensors of a request go.
+struct RequestMemory {
+  Transport* transport;
+  ClientFiles* files;
+  std::vector<uint64_t>* blocks;  // belong to the process once the message is sent
+};
+
+// Copies the inputs of `request` into a block, which is appended to `memory.blocks`, unless the
+// process can map them; and appends the request, known as `number`, to `message`. Returns where the
+// process may write outputs. After an error neither blocks nor message are changed.
+Result<std::vector<OutputPlace>> WriteRequest(TRITONBACKEND_Request* request, uint64_t number,
+                                              const RequestMemory& memory,
+                                              nereid_python::ValueWriter* message);
 
 // INVALID_ARG, with the original's texts, if `bytes` are not the wire form of `count` strings.
 Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t count);

@@ -31,6 +31,11 @@ Error SetParameters(const std::string& text, TRITONBACKEND_Response* response) {
   return Error();
 }
 
+Error Damaged(const Tensor& tensor) {
+  return Error::Internal(
+      StrCat("output '", tensor.name, "' of a Python model is damaged on its way"));
+}
+
 Error CheckSize(const Tensor& tensor) {
   const auto type = static_cast<TRITONSERVER_DataType>(tensor.type);
   const int64_t count = ElementCount(tensor.dims.data(), tensor.dims.size());
@@ -38,8 +43,7 @@ Error CheckSize(const Tensor& tensor) {
   if (type == TRITONSERVER_TYPE_INVALID || type > TRITONSERVER_TYPE_BF16 || count < 0 ||
       (element > 0 &&
        (tensor.size % element != 0 || static_cast<uint64_t>(count) != tensor.size / element))) {
-    return Error::Internal(
-        StrCat("output '", tensor.name, "' of a Python model is damaged on its way"));
+    return Damaged(tensor);
   }
   return Error();
 }
@@ -76,12 +80,24 @@ PythonResponse PythonResponse::Read(ValueReader* reader) {
 bool OutputSource::MayLend(const Tensor& tensor) const {
   return lends_ && tensor.size >= nereid_python::kLeastLent &&
          tensor.type != TRITONSERVER_TYPE_BYTES &&
-         (tensor.file == Tensor::kOut || transport_->sole_reply());
+         (tensor.file == Tensor::kOut || (tensor.file == Tensor::kIn && transport_->sole_reply()));
+}
+
+Result<std::string_view> OutputSource::PlacedBytes(const Tensor& tensor) const {
+  if (places_ == nullptr) return Damaged(tensor);
+  for (const OutputPlace& place : *places_) {
+    if (place.output == tensor.name && tensor.size <= place.memory.size) {
+      return std::string_view(place.memory.data, tensor.size);
+    }
+  }
+  return Damaged(tensor);
 }
 
 Error OutputSource::Put(const Tensor& tensor, TRITONBACKEND_Response* response) {
   NB_RETURN_IF_ERROR(CheckSize(tensor));
-  NB_ASSIGN_OR_RETURN(const std::string_view bytes, transport_->BytesOf(tensor));
+  NB_ASSIGN_OR_RETURN(const std::string_view bytes, tensor.file == Tensor::kPlace
+                                                        ? PlacedBytes(tensor)
+                                                        : transport_->BytesOf(tensor));
   const auto type = static_cast<TRITONSERVER_DataType>(tensor.type);
   const auto dim_count = static_cast<uint32_t>(tensor.dims.size());
   if (MayLend(tensor) && held_ == nullptr) {
@@ -103,7 +119,8 @@ Error OutputSource::Put(const Tensor& tensor, TRITONBACKEND_Response* response) 
     NB_ASSIGN_OR_RETURN(buffer, AllocateOutput(response, tensor.name.c_str(), type,
                                                tensor.dims.data(), dim_count, bytes.size()));
   }
-  std::memcpy(buffer, bytes.data(), bytes.size());
+  // What the process has written to its place is there already.
+  if (buffer != bytes.data()) std::memcpy(buffer, bytes.data(), bytes.size());
   return Error();
 }
 

@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "backends/python/client_files.h"
 #include "backends/python/ipc/value.h"
 #include "backends/python/transport.h"
 #include "backends/sdk/error.h"
@@ -37,15 +39,21 @@ class OutputSource {
   OutputSource(std::shared_ptr<Transport> transport, bool lends)
       : transport_(std::move(transport)), lends_(lends) {}
 
+  // Where the process may have written outputs of the response that is filled next. Outlive the
+  // calls of Put.
+  void set_places(const std::vector<OutputPlace>* places) { places_ = places; }
   // Adds an output to `response`, filled or lent.
   Error Put(const nereid_python::Tensor& tensor, TRITONBACKEND_Response* response);
 
  private:
   bool MayLend(const nereid_python::Tensor& tensor) const;
+  // The place of an output that the process says to have written there.
+  Result<std::string_view> PlacedBytes(const nereid_python::Tensor& tensor) const;
 
   const std::shared_ptr<Transport> transport_;
   bool lends_;
   std::shared_ptr<const void> held_;  // the reply, once something of it is lent
+  const std::vector<OutputPlace>* places_ = nullptr;
 };
 
 // Copies or lends outputs, and copies parameters, into `response`.

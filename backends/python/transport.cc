@@ -1,6 +1,7 @@
 #include "backends/python/transport.h"
 
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "backends/python/ipc/file_message.h"
 #include "backends/sdk/ipc/futex.h"
 #include "backends/sdk/ipc/memory_file.h"
 #include "backends/sdk/log.h"
@@ -28,6 +30,9 @@ using nereid_python::Tensor;
 using nereid_python::ValueWriter;
 
 constexpr uint64_t kFirstPages = 4096;
+// After a command in which mapping the inputs was not worthwhile, so many get copies. A model that
+// writes to its inputs will do so again.
+constexpr uint32_t kCopiedCommands = 1000;
 
 Error NoMemory(const char* what) {
   return Error(TRITONSERVER_ERROR_UNAVAILABLE,
@@ -76,6 +81,12 @@ Result<std::shared_ptr<Transport>> Transport::Create() {
   if (!made->doorbell_.valid()) {
     return Error(TRITONSERVER_ERROR_UNAVAILABLE, "no further descriptor can be had");
   }
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE, "no further socket can be had");
+  }
+  made->files_server_ = UniqueFd(ends[0]);
+  made->files_process_ = UniqueFd(ends[1]);
   made->control_mapping_ =
       Mapping::Map(made->control_fd_.get(), 0, nereid_python::kControlFileSize);
   made->in_ = Mapping::Map(made->in_fd_.get(), 0, nereid_python::kMaxData);
@@ -125,6 +136,7 @@ Result<std::string_view> Transport::OutBytes(uint64_t offset, uint64_t size) con
 Result<std::string_view> Transport::BytesOf(const Tensor& tensor) const {
   if (tensor.size == 0) return std::string_view("", 0);
   if (tensor.file == Tensor::kOut) return OutBytes(tensor.offset, tensor.size);
+  if (tensor.file != Tensor::kIn) return Damaged();
   const std::lock_guard lock(mu_);
   const uint64_t room = blocks_->SizeOf(tensor.block);
   if (tensor.offset < tensor.block || tensor.offset - tensor.block > room ||
@@ -132,6 +144,24 @@ Result<std::string_view> Transport::BytesOf(const Tensor& tensor) const {
     return Damaged();
   }
   return std::string_view(in_->data() + tensor.offset, tensor.size);
+}
+
+bool Transport::TakeMapsInputs() {
+  Control* const shared = control();
+  if (shared->inputs_taken == 1) copied_commands_ = kCopiedCommands;
+  shared->inputs_taken = 0;
+  if (copied_commands_ > 0) {
+    --copied_commands_;
+    return false;
+  }
+  return shared->maps_inputs.load(std::memory_order_relaxed) == 1;
+}
+
+std::optional<uint64_t> Transport::SendFile(int file) {
+  const uint64_t number = files_sent_ + 1;
+  if (!nereid_python::SendFile(files_server_.get(), number, file)) return std::nullopt;
+  files_sent_ = number;
+  return number;
 }
 
 Error Transport::Put(Command command, const ValueWriter& message, bool wants_replied) {

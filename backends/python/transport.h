@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,7 +38,7 @@ class Transport {
 
   // The descriptors for the process, in the order of kControlFd and the following.
   std::vector<int> descriptors() const {
-    return {control_fd_.get(), in_fd_.get(), out_fd_.get(), doorbell_.get()};
+    return {control_fd_.get(), in_fd_.get(), out_fd_.get(), doorbell_.get(), files_process_.get()};
   }
   int doorbell() const { return doorbell_.get(); }
   // Wakes the thread that watches the doorbell.
@@ -49,6 +50,14 @@ class Transport {
 
   // The bytes of a tensor that the process names; INTERNAL if that place is impossible.
   Result<std::string_view> BytesOf(const nereid_python::Tensor& tensor) const;
+
+  // --- Files of clients. REQUIRES: this thread holds a CommandTurn.
+  // Whether the process shall map the inputs of the next command that are in such files, rather
+  // than get copies.
+  bool TakeMapsInputs();
+  // Passes a file to the process. Returns its number for Tensor::block; empty if that is not
+  // possible now.
+  std::optional<uint64_t> SendFile(int file);
 
   // Sends a command without waiting: the process reports by kReplied that it has answered.
   // REQUIRES: no other command is in progress.
@@ -111,6 +120,8 @@ class Transport {
   nereid_ipc::UniqueFd in_fd_;
   nereid_ipc::UniqueFd out_fd_;
   nereid_ipc::UniqueFd doorbell_;
+  nereid_ipc::UniqueFd files_server_;
+  nereid_ipc::UniqueFd files_process_;
   std::shared_ptr<nereid_ipc::Mapping> control_mapping_;
   std::shared_ptr<nereid_ipc::Mapping> in_;
   std::shared_ptr<nereid_ipc::Mapping> out_;
@@ -126,6 +137,8 @@ class Transport {
   nereid_ipc::Spinner spinner_;
   uint64_t message_block_ = 0;
   bool has_message_block_ = false;
+  uint64_t files_sent_ = 0;
+  uint32_t copied_commands_ = 0;  // how many further commands get copies of inputs
   // The known size of the out file.
   mutable std::atomic<uint64_t> out_size_{0};
 };

@@ -1,13 +1,17 @@
 #include "backends/python/transport.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "backends/python/ipc/file_message.h"
+#include "backends/sdk/ipc/memory_file.h"
 #include "backends/sdk/testing/fake_server.h"
 
 namespace nereid_backend {
@@ -235,6 +239,41 @@ TEST_F(TransportTest, ATensorLiesInItsBlock) {
   EXPECT_TRUE(transport_->BytesOf(tensor).ok());
   transport_->Free(block->offset);
   transport_->Free(block->offset);  // is ignored
+}
+
+TEST_F(TransportTest, FilesArriveWithTheirNumbers) {
+  const int socket = transport_->descriptors()[4];
+  const nereid_ipc::UniqueFd file = nereid_ipc::CreateMemoryFile("test", 4096);
+  for (uint64_t i = 1; i <= 3; ++i) EXPECT_EQ(transport_->SendFile(file.get()), i);
+  EXPECT_EQ(transport_->SendFile(-1), std::nullopt);
+  uint64_t number = 0;
+  for (uint64_t i = 1; i <= 3; ++i) {
+    nereid_ipc::UniqueFd received;
+    ASSERT_TRUE(nereid_python::ReceiveFile(socket, &number, &received));
+    EXPECT_EQ(number, i);
+    EXPECT_EQ(fcntl(received.get(), F_GET_SEALS), fcntl(file.get(), F_GET_SEALS));
+    EXPECT_NE(fcntl(received.get(), F_GETFD) & FD_CLOEXEC, 0);
+  }
+  nereid_ipc::UniqueFd none;
+  EXPECT_FALSE(nereid_python::ReceiveFile(socket, &number, &none));
+  EXPECT_EQ(transport_->SendFile(file.get()), 4u);
+}
+
+TEST_F(TransportTest, AProcessThatReadsNothingGetsNoMoreFiles) {
+  const nereid_ipc::UniqueFd file = nereid_ipc::CreateMemoryFile("test", 4096);
+  int sent = 0;
+  while (transport_->SendFile(file.get()).has_value() && sent < 100'000) ++sent;
+  EXPECT_GT(sent, 100);
+  EXPECT_LT(sent, 100'000);
+}
+
+TEST_F(TransportTest, InputsAreCopiedForAWhileIfMappingThemWasInVain) {
+  EXPECT_FALSE(transport_->TakeMapsInputs());
+  control()->maps_inputs.store(1);
+  EXPECT_TRUE(transport_->TakeMapsInputs());
+  control()->inputs_taken = 1;
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(transport_->TakeMapsInputs());
+  EXPECT_TRUE(transport_->TakeMapsInputs());
 }
 
 TEST_F(TransportTest, TheRingKeepsItsOrderAndTheBellRingsOnce) {

@@ -21,13 +21,14 @@ inline constexpr int kControlFd = 3;
 inline constexpr int kInFd = 4;
 inline constexpr int kOutFd = 5;
 inline constexpr int kDoorbellFd = 6;  // an eventfd: the ring is not empty
+inline constexpr int kFilesFd = 7;     // a socket: files of clients, see file_message.h
 
 // How much of the in file and of the out file is mapped, from the beginning; they never grow beyond
 // this.
 inline constexpr uint64_t kMaxData = uint64_t{16} << 30;
 inline constexpr uint64_t kBlockAlignment = 64;
-// Tensors of at least this size may be sent to clients from where they are. For smaller ones, a
-// copy costs less.
+// Tensors of at least this size may be sent to clients from where they are, and the process maps
+// those in the shared memory of clients itself. For smaller ones, a copy costs less.
 inline constexpr uint64_t kLeastLent = uint64_t{256} << 10;
 
 // Commands of the server to the process, one at a time. The messages are values (value.h).
@@ -139,6 +140,11 @@ struct Control {
   // is kept.
   uint32_t keep_reply = 0;
   std::atomic<uint32_t> held[kMostHeld] = {};
+  // 1: the process can map inputs in the shared memory of clients.
+  std::atomic<uint32_t> maps_inputs{0};
+  // With a reply: 1: mapping inputs was not worthwhile, because the model has written to them or
+  // has kept them. The process then had to make copies, which cost more than those of the server.
+  uint32_t inputs_taken = 0;
   Ring ring;
   alignas(64) Slot slots[kSlots];
 };

@@ -14,7 +14,7 @@ namespace nereid_python {
 
 inline constexpr const char* kForkServerArgument = "--fork-server";  // worker_main.py knows it
 inline constexpr int kForkServerFd = 3;                              // the prepared process's end
-inline constexpr size_t kForkDescriptors = 6;
+inline constexpr size_t kForkDescriptors = 7;
 inline constexpr size_t kLongestForkMessage = 4096;
 
 }  // namespace nereid_python

@@ -31,10 +31,13 @@ enum class Tag : char {
   kTensor = 't',  // see Tensor
 };
 
-// A tensor whose elements are in the in file or the out file: uint8 type, uint8 file, uint8 number
-// of dimensions, uint32 length and bytes of the name, int64 dimensions, uint64 block, offset, size.
+// A tensor whose elements are in a file: uint8 type, uint8 file, uint8 number of dimensions, uint32
+// length and bytes of the name, int64 dimensions, uint64 block, offset, size.
 struct Tensor {
-  enum File : uint8_t { kIn, kOut };
+  // kClient: an input in the shared memory of a client, only to the process; `block` is the number
+  // of the file (file_message.h). kPlace: where an output goes in such a file; from the process:
+  // the output is there.
+  enum File : uint8_t { kIn, kOut, kClient, kPlace };
 
   std::string name;
   uint8_t type = 0;  // TRITONSERVER_DataType
@@ -159,7 +162,9 @@ class ValueReader {
     Tensor tensor;
     if (Take() != Tag::kTensor) Fail();
     tensor.type = Raw<uint8_t>();
-    tensor.file = Raw<uint8_t>() == Tensor::kIn ? Tensor::kIn : Tensor::kOut;
+    const auto file = Raw<uint8_t>();
+    if (file > Tensor::kPlace) Fail();
+    tensor.file = static_cast<Tensor::File>(file);
     const auto dims = Raw<uint8_t>();
     tensor.name = View(Raw<uint32_t>());
     if (dims > bytes_.size() / sizeof(int64_t)) Fail();

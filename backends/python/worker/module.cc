@@ -81,14 +81,23 @@ PyObject* AwaitBirth(PyObject*, PyObject*) {
   return pair.release();
 }
 
+// What is kept of the files of clients ends if no command needs it for a while.
+void AwaitCommand(Transport* server) {
+  for (bool came = false; !came;) {
+    const uint64_t limit_ns = server->client_files()->HasUnused() ? ClientFiles::kKeptNs : 0;
+    {
+      const WithoutGil released;
+      came = server->WaitForCommand(limit_ns);
+    }
+    if (!came) server->client_files()->EndUnused();
+  }
+}
+
 PyObject* NextCommand(PyObject*, PyObject*) {
   Transport* const server = Usable();
   if (server == nullptr) return nullptr;
   server->Reclaim();
-  {
-    const WithoutGil released;
-    server->WaitForCommand();
-  }
+  AwaitCommand(server);
   Command command{};
   std::string_view message;
   if (!server->TakeCommand(&command, &message)) {
@@ -176,10 +185,18 @@ PyObject* Ask(PyObject*, PyObject* value) {
   return TakeAnswer(server, slot);
 }
 
+// Whether a post may be the end of a request, after which its client changes its memory.
+bool MayAnswer(PyObject* post) {
+  if (!PyTuple_Check(post) || PyTuple_Size(post) == 0) return false;
+  const auto call = static_cast<Call>(PyLong_AsLong(PyTuple_GetItem(post, 0)));
+  return call == Call::kSend || call == Call::kClosed;
+}
+
 PyObject* Post(PyObject*, PyObject* value) {
   Transport* const server = Usable();
   OutMessage message;
   if (server == nullptr || !Pack(server, value, &message)) return nullptr;
+  if (MayAnswer(value)) server->client_files()->Detach();
   server->Post(std::move(message));
   return None();
 }
@@ -190,6 +207,17 @@ PyObject* Settle(PyObject*, PyObject*) {
   if (server == nullptr) return nullptr;
   server->Settle(kLimitNs);
   return None();
+}
+
+PyObject* Place(PyObject*, PyObject* args) {
+  PyObject* place = nullptr;
+  PyObject* output = nullptr;
+  if (!PyArg_ParseTuple(args, "OO:place", &place, &output)) return nullptr;
+  if (TensorOf(place) == nullptr || TensorOf(output) == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "place() takes two tensors");
+    return nullptr;
+  }
+  return PlaceTensor(*TensorOf(place), output);
 }
 
 PyObject* LogLevels(PyObject*, PyObject*) {
@@ -226,6 +254,8 @@ PyMethodDef methods[] = {
     {"compute_ends", ComputeEnds, METH_NOARGS, "Notes the time after the model's execute."},
     {"ask", Ask, METH_O, "Calls the server and waits for the answer."},
     {"post", Post, METH_O, "Tells the server something without waiting."},
+    {"place", Place, METH_VARARGS,
+     "place(where, output): writes an output where its client wants it; the tensor to be sent."},
     {"settle", Settle, METH_NOARGS, "Waits until the server has read all that was posted."},
     {"log_levels", LogLevels, METH_NOARGS, "Bit i: lines of level i are wanted."},
     {"free_memory", FreeMemory, METH_NOARGS, "How many bytes messages and tensors can still take."},

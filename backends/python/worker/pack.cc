@@ -22,6 +22,11 @@ constexpr uint64_t AlignUp(uint64_t offset) {
   return (offset + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
 }
 
+nereid_python::Tensor::File FileOf(const Tensor& tensor, bool in_file) {
+  if (tensor.placed) return nereid_python::Tensor::kPlace;
+  return in_file ? nereid_python::Tensor::kIn : nereid_python::Tensor::kOut;
+}
+
 class Packer {
  public:
   explicit Packer(Transport* transport) : transport_(transport) {}
@@ -177,11 +182,11 @@ bool Packer::PutTensor(PyObject* object, const Tensor& tensor) {
   if (!Utf8(tensor.name.get(), &name)) return false;
   const uint64_t in_offset = static_cast<uint64_t>(tensor.data - transport_->in_data());
   uint64_t block = 0;
-  const bool in_file = tensor.size > 0 && in_offset < kMaxData &&
+  const bool in_file = !tensor.placed && tensor.size > 0 && in_offset < kMaxData &&
                        transport_->in_blocks()->Find(in_offset, tensor.size, &block);
   Put(Tag::kTensor);
   Number(static_cast<uint8_t>(tensor.type));
-  Number(static_cast<uint8_t>(in_file ? nereid_python::Tensor::kIn : nereid_python::Tensor::kOut));
+  Number(static_cast<uint8_t>(FileOf(tensor, in_file)));
   Number(static_cast<uint8_t>(tensor.shape.size()));
   Number(static_cast<uint32_t>(name.size()));
   bytes_.append(name);
@@ -195,7 +200,7 @@ bool Packer::PutTensor(PyObject* object, const Tensor& tensor) {
     // other views.
     keepers_.push_back(transport_->in_blocks()->Keep(block, in_offset + tensor.size));
     largest_kept_ = std::max(largest_kept_, tensor.size);
-  } else if (tensor.size > 0) {
+  } else if (tensor.size > 0 && !tensor.placed) {
     copies_.push_back({place, copied_bytes_, tensor.data, tensor.size, KeepObject(object)});
     copied_bytes_ += AlignUp(tensor.size);
   }

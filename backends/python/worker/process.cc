@@ -72,7 +72,9 @@ void ShowTitle(const std::string& title) {
 void BindToServer(int server_pid, const std::string& title) {
   EndWithServer(server_pid);
   prctl(PR_SET_NAME, title.c_str());
-  for (const int fd : {kControlFd, kInFd, kOutFd, kDoorbellFd}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  for (const int fd : {kControlFd, kInFd, kOutFd, kDoorbellFd, kFilesFd}) {
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
   pthread_atfork(BeforeFork, nullptr, InChild);
 }
 

@@ -1,6 +1,8 @@
 #include "backends/python/worker/tensor.h"
 
+#include <cstring>
 #include <new>
+#include <utility>
 
 #include "backends/python/worker/tensor_dlpack.h"
 #include "backends/python/worker/tensor_numpy.h"
@@ -149,6 +151,26 @@ PyObject* NewTensor(Tensor tensor) {
   PyObject* self = Allocate(tensor_type);
   if (self != nullptr) Inside(self) = std::move(tensor);
   return self;
+}
+
+// The output may be a view of an input in the same file.
+PyObject* PlaceTensor(const Tensor& place, PyObject* output) {
+  const Tensor& from = *TensorOf(output);
+  if (from.size == 0 || from.size > place.size || place.data == nullptr) {
+    Py_INCREF(output);
+    return output;
+  }
+  Tensor placed;
+  placed.name = Ref::Borrow(from.name.get());
+  placed.type = from.type;
+  placed.shape = from.shape;
+  placed.size = from.size;
+  placed.placed = true;
+  {
+    const WithoutGil released;
+    std::memmove(place.data, from.data, from.size);
+  }
+  return NewTensor(std::move(placed));
 }
 
 Tensor* TensorOf(PyObject* object) {

@@ -57,6 +57,7 @@ Transport::Transport(std::shared_ptr<nereid_ipc::Mapping> control,
       out_blocks_(kOutFd, kMaxData),
       in_blocks_([this](uint64_t block, uint64_t size) { GiveBack(block, size); }) {
   for (uint32_t i = Control::kSlots; i-- > 0;) free_slots_.push_back(i);
+  control_->maps_inputs.store(client_files_.maps_inputs() ? 1 : 0, std::memory_order_relaxed);
 }
 
 bool Transport::InBytes(uint64_t offset, uint64_t size, std::string_view* bytes) {
@@ -70,13 +71,18 @@ bool Transport::InBytes(uint64_t offset, uint64_t size, std::string_view* bytes)
   return true;
 }
 
-void Transport::WaitForCommand() {
-  control_->turn.WaitWhile(nereid_ipc::Turn::kServer, &command_spinner_);
+bool Transport::WaitForCommand(uint64_t limit_ns) {
+  using nereid_ipc::Turn;
+  const Turn::Owner owner =
+      limit_ns == 0 ? control_->turn.WaitWhile(Turn::kServer, &command_spinner_)
+                    : control_->turn.WaitWhileFor(Turn::kServer, limit_ns, &command_spinner_);
+  return owner != Turn::kServer;
 }
 
 bool Transport::TakeCommand(Command* command, std::string_view* message) {
   if (!HoldReply()) last_reply_ = OutMessage();
   Reclaim();
+  client_files_.EndUnused();
   *command = static_cast<Command>(control_->command);
   return InBytes(control_->message_offset, control_->message_size, message);
 }
@@ -102,18 +108,23 @@ void Transport::FreeHeld() {
 }
 
 void Transport::PrepareReply(OutMessage message) {
-  if (message.largest_kept() < kLeastLent) return Reply(std::move(message));
+  if (message.largest_kept() < kLeastLent && !client_files_.HasInputs()) {
+    return Reply(std::move(message));
+  }
   prepared_ = std::move(message);
 }
 
 void Transport::SendReply() {
   if (!prepared_.has_value()) return;
   OutMessage reply = *std::exchange(prepared_, std::nullopt);
-  const bool sole = reply.IsSoleOwner();
+  const bool sole = reply.largest_kept() >= kLeastLent && reply.IsSoleOwner();
   Send(std::move(reply), sole);
 }
 
+// From the answer on, clients may change their memory.
 void Transport::Send(OutMessage reply, bool sole) {
+  client_files_.Detach();
+  if (client_files_.TakeTaken()) control_->inputs_taken = 1;
   last_reply_ = std::move(reply);
   control_->sole_reply = sole ? 1 : 0;
   control_->reply_offset = last_reply_.offset();

@@ -19,6 +19,7 @@
 
 #include "backends/python/ipc/block_allocator.h"
 #include "backends/python/ipc/control.h"
+#include "backends/python/worker/client_files.h"
 #include "backends/python/worker/in_blocks.h"
 #include "backends/python/worker/out_message.h"
 #include "backends/sdk/ipc/mapping.h"
@@ -34,6 +35,7 @@ class Transport {
 
   Control* control() const { return control_; }
   InBlocks* in_blocks() { return &in_blocks_; }
+  ClientFiles* client_files() { return &client_files_; }
   BlockAllocator* out_blocks() { return &out_blocks_; }
   char* in_data() const { return in_->data(); }
   char* out_data() const { return out_->data(); }
@@ -41,15 +43,16 @@ class Transport {
   bool InBytes(uint64_t offset, uint64_t size, std::string_view* bytes);
 
   // --- Commands.
-  // Waits for a command.
-  void WaitForCommand();
+  // Waits for a command, for `limit_ns` at most; 0: without limit. False if none has come.
+  bool WaitForCommand(uint64_t limit_ns);
   // Takes the command, and frees the last reply unless the server says that it is to be kept. False
   // if the message has an impossible place.
   bool TakeCommand(Command* command, std::string_view* message);
   // Answers the command. Waits, without the GIL, only if the ring is full.
   void Reply(OutMessage message) { Send(std::move(message), false); }
-  // The same, but a reply with large tensors of the in file is kept back until SendReply, so that
-  // views of them can be destroyed before: then the server need not copy them.
+  // The same, but if the command or the reply has large tensors of the in file or inputs in files
+  // of clients, the reply is kept back until SendReply, so that views of them can be destroyed
+  // before: then they need not be copied.
   void PrepareReply(OutMessage message);
   // Sends the reply that was kept back, if there is one.
   void SendReply();
@@ -96,6 +99,7 @@ class Transport {
   uint64_t in_size_ = 0;  // last known size of the in file, which only grows
   BlockAllocator out_blocks_;
   InBlocks in_blocks_;
+  ClientFiles client_files_;
 
   nereid_ipc::Spinner command_spinner_;  // for the thread that waits for commands
   OutMessage last_reply_;

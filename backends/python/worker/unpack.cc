@@ -54,7 +54,10 @@ class Unpacker {
   Ref List(int depth);
   Ref Map(int depth);
   Ref ReadTensor();
-  bool TensorMemory(Tensor* tensor);
+  // Sets an exception only if the tensor is not malformed.
+  bool TensorMemory(nereid_python::Tensor::File file, Tensor* tensor);
+  bool ClientMemory(nereid_python::Tensor::File file, uint64_t number, uint64_t offset,
+                    Tensor* tensor);
 
   Transport* const transport_;
   std::string_view bytes_;
@@ -138,18 +141,20 @@ Ref Unpacker::ReadTensor() {
   uint8_t file = 0;
   uint8_t dims = 0;
   if (!Number(&type) || !Number(&file) || !Number(&dims)) return Malformed();
-  if (type == 0 || type >= kDataTypes || file != nereid_python::Tensor::kIn) return Malformed();
+  if (type == 0 || type >= kDataTypes) return Malformed();
   tensor.type = DataType{type};
   tensor.name = Text();
   if (!tensor.name) return Ref();
   if (dims > bytes_.size() / sizeof(int64_t)) return Malformed();
   tensor.shape.resize(dims);
   for (int64_t& dim : tensor.shape) Number(&dim);
-  if (!TensorMemory(&tensor)) return Malformed();
+  if (!TensorMemory(nereid_python::Tensor::File{file}, &tensor)) {
+    return PyErr_Occurred() != nullptr ? Ref() : Malformed();
+  }
   return Ref(NewTensor(std::move(tensor)));
 }
 
-bool Unpacker::TensorMemory(Tensor* tensor) {
+bool Unpacker::TensorMemory(nereid_python::Tensor::File file, Tensor* tensor) {
   uint64_t block = 0;
   uint64_t offset = 0;
   uint64_t count = 0;
@@ -160,10 +165,28 @@ bool Unpacker::TensorMemory(Tensor* tensor) {
   const uint32_t element = ElementSize(tensor->type);
   if (element > 0 && tensor->size != count * element) return false;
   if (tensor->size == 0) return true;
+  if (file != nereid_python::Tensor::kIn) return ClientMemory(file, block, offset, tensor);
   if (block > offset || !transport_->InBytes(offset, tensor->size, &memory)) return false;
   tensor->data = transport_->in_data() + offset;
   tensor->keeper = transport_->in_blocks()->Keep(block, offset + tensor->size);
   return true;
+}
+
+// Without descriptors for the files of clients, inputs have to be copies from now on. A place that
+// cannot be mapped is not used.
+bool Unpacker::ClientMemory(nereid_python::Tensor::File file, uint64_t number, uint64_t offset,
+                            Tensor* tensor) {
+  ClientFiles* const files = transport_->client_files();
+  if (file == nereid_python::Tensor::kPlace) {
+    tensor->data = files->Place(number, offset, tensor->size, &tensor->keeper);
+    return true;
+  }
+  if (file != nereid_python::Tensor::kClient) return false;
+  tensor->data = files->Input(number, offset, tensor->size, &tensor->keeper);
+  if (tensor->data != nullptr) return true;
+  transport_->control()->maps_inputs.store(0, std::memory_order_relaxed);
+  PyErr_SetFromErrno(PyExc_OSError);
+  return false;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace nereid_python::worker {
 
 // A new reference. Null with an exception for bytes that are not a value or that refer to memory
-// that does not exist. Tensors keep alive the blocks that contain them. REQUIRES the GIL.
+// that does not exist; an OSError if this process cannot have the file of a client. Tensors keep
+// alive what contains them. REQUIRES the GIL.
 PyObject* Unpack(Transport* transport, std::string_view message);
 
 }  // namespace nereid_python::worker

@@ -26,14 +26,19 @@ Turn::Owner Turn::WaitWhile(Owner owner, Spinner* spinner) const {
   return now();
 }
 
-Turn::Owner Turn::WaitWhileFor(Owner owner, uint64_t nanoseconds) const {
+Turn::Owner Turn::WaitWhileFor(Owner owner, uint64_t nanoseconds, Spinner* spinner) const {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::nanoseconds(nanoseconds);
-  while (now() == owner) {
+  bool late = false;
+  const auto done = [&] { return late || now() != owner; };
+  const auto sleep = [&] {
     const auto left = deadline - Clock::now();
-    if (left <= Clock::duration::zero()) break;
+    late = left <= Clock::duration::zero();
+    if (late) return;
     FutexWait(&word_, owner, static_cast<uint64_t>(std::chrono::nanoseconds(left).count()));
-  }
+  };
+  if (spinner != nullptr) spinner->Wait(done, sleep);
+  while (!done()) sleep();
   return now();
 }
 

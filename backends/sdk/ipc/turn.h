@@ -27,7 +27,7 @@ class Turn {
   // a while before it sleeps.
   Owner WaitWhile(Owner owner, Spinner* spinner = nullptr) const;
   // As above, but no longer than `nanoseconds`, after which it returns `owner`.
-  Owner WaitWhileFor(Owner owner, uint64_t nanoseconds) const;
+  Owner WaitWhileFor(Owner owner, uint64_t nanoseconds, Spinner* spinner = nullptr) const;
   Owner now() const { return static_cast<Owner>(word_.load(std::memory_order_acquire)); }
 
  private:

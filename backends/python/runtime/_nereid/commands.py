@@ -28,7 +28,11 @@ def serve() -> NoReturn:
     forked.set_up()
     no_numpy = model_loading.numpy_problem()
     while True:
-        number, value = native.next_command()
+        try:
+            number, value = native.next_command()
+        except OSError as error:  # no descriptor is left for the memory of a client
+            native.reply(("error", f"the shared memory of a client cannot be mapped: {error}"))
+            continue
         if number == EXECUTE:
             value = _execute(value)
             # The requests and responses of the batch are gone now, unless the model has kept some.

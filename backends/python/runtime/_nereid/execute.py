@@ -11,7 +11,7 @@ import _nereid_native as native
 from . import async_loop, life, logger
 from .errors import TritonModelException
 from .exception_text import exception_text, traceback_text
-from .requests import RELEASE_ALL, RELEASE_RESCHEDULE, REQUESTED, InferenceRequest
+from .requests import PLACES, RELEASE_ALL, RELEASE_RESCHEDULE, REQUESTED, InferenceRequest
 from .responses import InferenceResponse
 
 ANSWERED_OTHERWISE = None  # a sender has answered or will answer the request
@@ -23,9 +23,11 @@ class BatchError(Exception):
 
 def run(model: Any, batch: tuple) -> tuple:
     """Returns the reply to the command, and objects that have to live until the reply is sent."""
-    requests = [InferenceRequest.from_server(fields) for fields in batch]
+    # A model that keeps a request does not keep the memory of its client.
+    requests = [InferenceRequest.from_server(fields[:PLACES]) for fields in batch]
     try:
         responses = _answers(requests, _call(model, requests))
+        responses = tuple([_put_in_place(*pair) for pair in zip(responses, batch)])
     except BaseException as error:  # sys.exit() in a model only fails its requests
         return ("error", fail(requests, error)), requests
     return ("ok", responses, tuple([request._release_flags for request in requests])), requests
@@ -101,6 +103,16 @@ def _answer(request: InferenceRequest, response: Optional[InferenceResponse]) ->
     if request._sender is not None:
         request._sender.note_returned()
     return response.for_server(request._fields[REQUESTED])
+
+
+def _put_in_place(answer: Optional[tuple], fields: tuple) -> Optional[tuple]:
+    """Writes outputs into the memory of the client that wants them there."""
+    if answer is ANSWERED_OTHERWISE or not fields[PLACES]:
+        return answer
+    error, outputs, parameters = answer
+    places = {place.name(): place for place in fields[PLACES]}
+    placed = [native.place(places[t.name()], t) if t.name() in places else t for t in outputs]
+    return error, tuple(placed), parameters
 
 
 def _leave_to_senders(requests: list) -> tuple:

@@ -28,6 +28,7 @@ INPUTS = 7
 TRACE = 8
 TRACE_CONTEXT = 9
 PRIORITY = 10
+PLACES = 11  # tensors that describe where the client wants outputs
 
 
 class InferenceRequest:

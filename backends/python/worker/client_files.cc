@@ -1,0 +1,131 @@
+#include "backends/python/worker/client_files.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "backends/python/ipc/control.h"
+#include "backends/python/ipc/file_message.h"
+#include "backends/python/worker/process.h"
+
+namespace nereid_python::worker {
+namespace {
+
+uint64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The bytes of a part of a file, zeros behind its end. Null if there is no memory.
+char* CopyOf(int file, uint64_t offset, uint64_t size, Keeper* keeper) {
+  const uint64_t room = (size + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+  char* const copy = static_cast<char*>(std::aligned_alloc(kBlockAlignment, room));
+  if (copy == nullptr) return nullptr;
+  *keeper = Keeper(copy, [](void* bytes) { std::free(bytes); });
+  uint64_t done = 0;
+  while (done < size) {
+    const ssize_t got = pread(file, copy + done, size - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<uint64_t>(got);
+  }
+  std::memset(copy + done, 0, size - done);
+  return copy;
+}
+
+}  // namespace
+
+struct ClientFiles::Use {
+  Use(ClientFiles* files, std::unique_ptr<FileMapping> mapping)
+      : files(files), mapping(std::move(mapping)) {}
+  ~Use() { files->GiveBack(std::move(mapping)); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+  ClientFiles* const files;
+  std::unique_ptr<FileMapping> mapping;
+};
+
+nereid_ipc::UniqueFd ClientFiles::Receive(uint64_t number) {
+  nereid_ipc::UniqueFd file;
+  while (received_ < number) {
+    if (!ReceiveFile(kFilesFd, &received_, &file)) return {};
+  }
+  if (!file.valid()) errno = EMFILE;
+  return file;
+}
+
+char* ClientFiles::Input(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper) {
+  const nereid_ipc::UniqueFd file = Receive(number);
+  FileMapping::Part part;
+  if (!file.valid() ||
+      !FileMapping::PartOf(file.get(), FileMapping::Kind::kInput, offset, size, &part)) {
+    return nullptr;
+  }
+  char* const mapped = Map(file.get(), part, keeper);
+  return mapped != nullptr ? mapped : CopyOf(file.get(), offset, size, keeper);
+}
+
+char* ClientFiles::Place(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper) {
+  const nereid_ipc::UniqueFd file = Receive(number);
+  FileMapping::Part part;
+  if (!file.valid() ||
+      !FileMapping::PartOf(file.get(), FileMapping::Kind::kOutput, offset, size, &part)) {
+    return nullptr;
+  }
+  return Map(file.get(), part, keeper);
+}
+
+char* ClientFiles::Map(int file, const FileMapping::Part& part, Keeper* keeper) {
+  std::unique_ptr<FileMapping> mapping = Take(part);
+  if (mapping == nullptr) mapping = FileMapping::Map(file, part);
+  if (mapping == nullptr) return nullptr;
+  char* const data = mapping->data();
+  if (part.kind == FileMapping::Kind::kInput) inputs_.insert(mapping.get());
+  *keeper = std::make_shared<Use>(this, std::move(mapping));
+  return data;
+}
+
+std::unique_ptr<FileMapping> ClientFiles::Take(const FileMapping::Part& part) {
+  const auto found = std::find_if(unused_.begin(), unused_.end(), [&](const Unused& unused) {
+    return unused.mapping->part() == part;
+  });
+  if (found == unused_.end()) return nullptr;
+  std::unique_ptr<FileMapping> mapping = std::move(found->mapping);
+  unused_.erase(found);
+  return mapping;
+}
+
+void ClientFiles::Detach() {
+  for (FileMapping* const input : inputs_) {
+    input->Detach();
+    taken_ = true;
+  }
+  inputs_.clear();
+}
+
+// A forked process shares the page map of its parent, which says nothing about its own memory.
+void ClientFiles::GiveBack(std::unique_ptr<FileMapping> mapping) {
+  const bool is_input = mapping->part().kind == FileMapping::Kind::kInput;
+  const bool detached = is_input && inputs_.erase(mapping.get()) == 0;
+  if (InForkedChild() || detached || mapping->damaged()) return;
+  if (is_input && mapping->IsWritten(pages_)) {
+    taken_ = true;
+    return;
+  }
+  unused_.push_back({std::move(mapping), NowNs()});
+  if (unused_.size() > kMostUnused) unused_.pop_front();
+}
+
+void ClientFiles::EndUnused() {
+  const uint64_t now = NowNs();
+  while (!unused_.empty() && now - unused_.front().since_ns >= kKeptNs) unused_.pop_front();
+}
+
+}  // namespace nereid_python::worker
