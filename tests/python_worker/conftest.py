@@ -82,6 +82,7 @@ def request(
     requested: tuple[str, ...] = (),
     trace: tuple[int, str | None] = (0, None),
     priority: int = 0,
+    places: tuple[WireTensor, ...] = (),
 ) -> tuple:
     """A request in the form in which the command Execute contains it."""
     return (
@@ -95,6 +96,7 @@ def request(
         inputs,
         *trace,
         priority,
+        places,
     )
 
 

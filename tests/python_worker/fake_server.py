@@ -14,13 +14,14 @@ import os
 import platform
 import select
 import signal
+import socket
 import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .values import Decoder, WireTensor, encode
+from .values import PLACE, Decoder, WireTensor, encode
 
 INITIALIZE, AUTO_COMPLETE, EXECUTE, FINALIZE, READY = range(1, 6)
 SEND, CLOSED, LOG, STREAM_CLOSE, METRIC_FAMILY_DELETE, METRIC_DELETE, STREAM_CANCEL = range(1, 8)
@@ -35,6 +36,7 @@ IN_SIZE = 64 << 20
 ENTRIES, SLOTS = 1024, 256
 COMMAND, TURN, WANTS_REPLIED, MESSAGE, REPLY, TIMES, LOG_LEVELS = 4, 8, 12, 16, 32, 48, 64
 SOLE_REPLY, KEEP_REPLY, HELD = 68, 72, 76
+MAPS_INPUTS, INPUTS_TAKEN = 108, 112
 WRITTEN, SLEEPING, READ, WRITER_SLEEPS, ENTRY = 128, 132, 192, 196, 256
 ENTRY_SIZE = 24
 SLOT = ENTRY + ENTRIES * ENTRY_SIZE
@@ -66,6 +68,8 @@ class FakeServer:
         self.in_fd = os.memfd_create("in")
         self.out_fd = os.memfd_create("out")
         self.doorbell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self.files, self.files_process = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.files_sent = 0
         os.ftruncate(self.control_fd, CONTROL_SIZE)
         os.posix_fallocate(self.in_fd, 0, IN_SIZE)
         self.control = mmap.mmap(self.control_fd, CONTROL_SIZE)
@@ -85,7 +89,8 @@ class FakeServer:
         self.pid = self._spawn([python, str(runtime / "worker_main.py"), str(os.getpid()), title])
 
     def _spawn(self, command: list[str]) -> int:
-        shared = (self.control_fd, self.in_fd, self.out_fd, self.doorbell)
+        files = self.files_process.fileno()
+        shared = (self.control_fd, self.in_fd, self.out_fd, self.doorbell, files)
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in shared]
         with self.log.open("wb") as log, open(os.devnull, "rb") as nothing:
             actions: list[tuple] = [(os.POSIX_SPAWN_DUP2, fd, 3 + i) for i, fd in enumerate(high)]
@@ -228,8 +233,16 @@ class FakeServer:
             os.waitpid(self.pid, 0)
         for fd in (self.control_fd, self.in_fd, self.out_fd, self.doorbell):
             os.close(fd)
+        self.files.close()
+        self.files_process.close()
 
     # --- Memory.
+
+    def send_file(self, fd: int) -> int:
+        """Sends the file of a client; returns its number."""
+        self.files_sent += 1
+        socket.send_fds(self.files, [struct.pack("<Q", self.files_sent)], [fd])
+        return self.files_sent
 
     def place(self, data: bytes) -> int:
         """Writes `data` to a block of the in file; blocks are not reused."""
@@ -245,6 +258,8 @@ class FakeServer:
         return tensor.block, tensor.offset
 
     def _fetch(self, file: int, offset: int, size: int) -> bytes:
+        if file == PLACE:
+            return b""  # the bytes are in the file of a client
         fd = self.in_fd if file == 0 else self.out_fd
         data = os.pread(fd, size, offset)
         assert len(data) == size

@@ -291,4 +291,4 @@ def test_what_the_title_and_the_descriptors_are(session: Session) -> None:
         """
     )
     assert "/log" in listed
-    assert "memfd" not in listed and "eventfd" not in listed
+    assert "memfd" not in listed and "eventfd" not in listed and "socket" not in listed

@@ -25,6 +25,7 @@ NUMPY_TYPES = {
 }
 BYTES = 13
 BF16 = 14
+CLIENT, PLACE = 2, 3  # WireTensor.file: files of clients
 
 
 @dataclass
