@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import sys
 import threading
 import time
@@ -381,7 +382,7 @@ def test_a_segment_that_is_cut_in_flight(server: ServerProcess, segment: Make) -
 def test_a_process_that_dies(server: ServerProcess, segment: Make) -> None:
     a, b = segment("a"), segment("b")
     died = ask(server, "die", part("a"), ("Y", part("b")))
-    assert "SIGABRT" in died.error()
+    assert re.search(r"SIGABRT|signal 6\b", died.error())
     poll_until("the next process", lambda: ask(server, "", part("a")).status == 200, 30)
     check_served(server, a, b)
 
@@ -405,7 +406,7 @@ def test_clients_that_do_what_they_like(server: ServerProcess, segment: Make) ->
     def user(dice: random.Random) -> None:
         x, y = dice.choice(wild), dice.choice(wild)
         name = {one: f"wild{i}" for i, one in enumerate(wild)}
-        what = dice.choice(["", "new", "write", "both"])
+        what = dice.choice(["", "new", "both"])
         places = [("Y", part(name[y]))] if dice.random() < 0.7 else []
         ask(server, what, part(name[x]), *places, model="two")
 
