@@ -62,7 +62,7 @@ class ClientFiles {
   nereid_ipc::UniqueFd Receive(uint64_t number);
   char* Map(int file, const FileMapping::Part& part, Keeper* keeper);
   std::unique_ptr<FileMapping> Take(const FileMapping::Part& part);
-  void GiveBack(std::unique_ptr<FileMapping> mapping);
+  void GiveBack(std::unique_ptr<FileMapping> mapping, int64_t faults_before);
 
   const PrivatePages pages_;
   uint64_t received_ = 0;          // the last number
