@@ -154,7 +154,7 @@ def test_many_at_once(start: StartWorker) -> None:
         return LATER if len(pending) <= 5 else ((1, "last"), (), "")
 
     worker.handlers[INFER] = infer
-    status, (((_, text), _, _),), _ = worker.execute((1, "", 0, 0, 0, "", (), (), 0, None, 0))
+    status, (((_, text), _, _),), _ = worker.execute((1, "", 0, 0, 0, "", (), (), 0, None, 0, ()))
     assert status == "ok"
     assert sorted(text.split(",")[:5]) == list("01234") and text.endswith(",last")
 
