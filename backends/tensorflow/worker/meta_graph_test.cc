@@ -3,25 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/tensorflow/worker/proto_reader.h"
+#include "backends/tensorflow/testing/wire_format.h"
 
 namespace nereid_tensorflow {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::string Varint(uint64_t value) {
-  std::string out;
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-  return out;
-}
-std::string Number(uint32_t field, int64_t value) {
-  return Varint(field << 3) + Varint(static_cast<uint64_t>(value));
-}
-std::string Bytes(uint32_t field, const std::string& bytes) {
-  return Varint(field << 3 | 2) + Varint(bytes.size()) + bytes;
-}
 std::string Entry(uint32_t field, const std::string& key, const std::string& value) {
   return Bytes(field, Bytes(1, key) + Bytes(2, value));
 }

@@ -3,21 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/tensorflow/testing/wire_format.h"
+
 namespace nereid_tensorflow {
 namespace {
 
 using ::testing::ElementsAre;
-
-std::string Varint(uint64_t value) {
-  std::string out;
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-  return out;
-}
-std::string Bytes(uint32_t field, const std::string& bytes) {
-  return Varint(field << 3 | 2) + Varint(bytes.size()) + bytes;
-}
-std::string True(uint32_t field) { return Varint(field << 3) + "\x01"; }
 
 constexpr uint32_t kStateful = 17;
 constexpr uint32_t kReference = 16;
@@ -28,10 +19,10 @@ std::string Op(const std::string& name, const std::string& more = "") {
 std::string Node(const std::string& op) { return Bytes(1, "n") + Bytes(2, op); }
 
 const std::string kOps =
-    Op("MatMul") + Op("Switch") + Op("If") + Op("RandomUniform", True(kStateful)) +
-    Op("ReadVariableOp", True(kStateful)) + Op("QueueDequeueV2", True(kStateful)) +
+    Op("MatMul") + Op("Switch") + Op("If") + Op("RandomUniform", Number(kStateful, 1)) +
+    Op("ReadVariableOp", Number(kStateful, 1)) + Op("QueueDequeueV2", Number(kStateful, 1)) +
     Op("Identity", Bytes(3, Bytes(1, "output"))) +
-    Op("RefIdentity", Bytes(3, Bytes(1, "output") + True(kReference)));
+    Op("RefIdentity", Bytes(3, Bytes(1, "output") + Number(kReference, 1)));
 
 TEST(PlainGraphTest, Operators) {
   EXPECT_THAT(PlainOperators(kOps), ElementsAre("Identity", "MatMul", "ReadVariableOp"));
