@@ -6,7 +6,9 @@
 // SHAPE is the shape of the FP32 input, batch dimension first, for instance 16,64. Several batch
 // sizes, as in 7+6+7,64, take turns in this order. With PAUSE_US the thread sleeps for that time
 // after each run, like a server's thread that waits for the next request; only the runs are timed.
-// Prints {"shape":"S","runs":N,"us_per_run":X} and a newline.
+// Prints {"shape":"S","runs":N,"us_per_run":X} and a newline. If SECONDS is -, it measures once for
+// each line SECONDS PAUSE_US of standard input, and sleeps meanwhile: the turns of a comparison can
+// be short if nothing is loaded again for each.
 #ifndef NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
 #define NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
 
@@ -19,10 +21,18 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 namespace nereid_bench {
+
+// One measurement.
+struct Turn {
+  double seconds = 0;
+  std::chrono::microseconds pause{0};
+};
 
 struct LoopOptions {
   const char* model = nullptr;
@@ -31,8 +41,7 @@ struct LoopOptions {
   const char* shape_text = nullptr;
   std::vector<std::vector<int64_t>> shapes;  // each once, the largest batch first
   std::vector<size_t> order;                 // the shapes of a round of runs
-  double seconds = 0;
-  std::chrono::microseconds pause{0};
+  std::optional<Turn> turn;                  // none: they are read from standard input
   const char* extra = nullptr;  // the argument after PAUSE_US, for programs that take one
 };
 
@@ -76,39 +85,55 @@ inline std::vector<float> LoopValues(const std::vector<int64_t>& shape) {
   return values;
 }
 
-// Measures the time of `run`, which is given the number of a shape, without `clean_up` after it, in
-// whole rounds; prints the result.
-template <typename Run, typename CleanUp>
-void Measure(const LoopOptions& options, Run run, CleanUp clean_up) {
-  using Clock = std::chrono::steady_clock;
-  prctl(PR_SET_TIMERSLACK, 1);  // in nanoseconds; by default a pause is 50 us longer
+// The time of `run`, which is given the number of a shape, without `clean_up` after it.
+struct Timed {
   int64_t runs = 0;
   std::chrono::duration<double> in_runs{0};
-  const auto run_for = [&](double length) {
-    runs = 0;
-    in_runs = std::chrono::duration<double>(0);
-    const Clock::time_point start = Clock::now();
-    Clock::time_point before = start;
-    size_t next = 0;
-    while (next > 0 || before < start + std::chrono::duration<double>(length)) {
-      run(options.order[next]);
-      const Clock::time_point after = Clock::now();
-      clean_up();
-      ++runs;
-      next = (next + 1) % options.order.size();
-      in_runs += after - before;
-      if (options.pause.count() > 0) std::this_thread::sleep_for(options.pause);
-      before = options.pause.count() > 0 ? Clock::now() : after;
-    }
-  };
+};
+
+// In whole rounds.
+template <typename Run, typename CleanUp>
+Timed RunFor(const LoopOptions& options, const Turn& turn, Run& run, CleanUp& clean_up) {
+  using Clock = std::chrono::steady_clock;
+  Timed timed;
+  const Clock::time_point start = Clock::now();
+  Clock::time_point before = start;
+  size_t next = 0;
+  while (next > 0 || before < start + std::chrono::duration<double>(turn.seconds)) {
+    run(options.order[next]);
+    const Clock::time_point after = Clock::now();
+    clean_up();
+    ++timed.runs;
+    next = (next + 1) % options.order.size();
+    timed.in_runs += after - before;
+    if (turn.pause.count() > 0) std::this_thread::sleep_for(turn.pause);
+    before = turn.pause.count() > 0 ? Clock::now() : after;
+  }
+  return timed;
+}
+
+// Measures `run` and prints the results.
+template <typename Run, typename CleanUp>
+void Measure(const LoopOptions& options, Run run, CleanUp clean_up) {
+  prctl(PR_SET_TIMERSLACK, 1);  // in nanoseconds; by default a pause is 50 us longer
   for (size_t shape = 0; shape < options.shapes.size(); ++shape) {
     run(shape);
     clean_up();
   }
-  run_for(options.seconds / 5);  // warms up
-  run_for(options.seconds);
-  std::printf("{\"shape\":\"%s\",\"runs\":%lld,\"us_per_run\":%.3f}\n", options.shape_text,
-              static_cast<long long>(runs), in_runs.count() * 1e6 / static_cast<double>(runs));
+  const auto measure = [&](const Turn& turn) {
+    RunFor(options, {turn.seconds / 5, turn.pause}, run, clean_up);  // warms up
+    const Timed timed = RunFor(options, turn, run, clean_up);
+    std::printf("{\"shape\":\"%s\",\"runs\":%lld,\"us_per_run\":%.3f}\n", options.shape_text,
+                static_cast<long long>(timed.runs),
+                timed.in_runs.count() * 1e6 / static_cast<double>(timed.runs));
+    std::fflush(stdout);
+  };
+  if (options.turn.has_value()) return measure(*options.turn);
+  double seconds = 0;
+  int pause_us = 0;
+  while (std::scanf("%lf %d", &seconds, &pause_us) == 2) {
+    measure({seconds, std::chrono::microseconds(pause_us)});
+  }
 }
 
 template <typename Run>
@@ -122,9 +147,11 @@ template <typename Loop>
 int LoopMain(int argc, char** argv, Loop loop, const char* extra = nullptr) {
   const int most = extra == nullptr ? 7 : 8;
   LoopOptions options;
+  Turn turn;
   int pause_us = 0;
   const bool shaped = argc >= 6 && ParseShape(argv[4], &options);
-  if (argc > most || !shaped || !absl::SimpleAtod(argv[5], &options.seconds) ||
+  const bool asked = shaped && argv[5] == std::string_view("-");
+  if (argc > most || !shaped || (!asked && !absl::SimpleAtod(argv[5], &turn.seconds)) ||
       (argc > 6 && !absl::SimpleAtoi(argv[6], &pause_us))) {
     std::fprintf(stderr, "usage: %s MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]%s%s%s\n", argv[0],
                  extra == nullptr ? "" : " [", extra == nullptr ? "" : extra,
@@ -135,7 +162,8 @@ int LoopMain(int argc, char** argv, Loop loop, const char* extra = nullptr) {
   options.input = argv[2];
   options.output = argv[3];
   options.shape_text = argv[4];
-  options.pause = std::chrono::microseconds(pause_us);
+  turn.pause = std::chrono::microseconds(pause_us);
+  if (!asked) options.turn = turn;
   if (argc > 7) options.extra = argv[7];
   try {
     loop(options);

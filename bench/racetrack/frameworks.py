@@ -14,6 +14,7 @@ import random
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from racetrack import machine
 from racetrack.compute import computed, model_statistics, us_per_batch
 from racetrack.contestants import Contestant, start
 from racetrack.entrants import Builder, Entrant
-from racetrack.load import CHECKS, Tools, load, run_json
+from racetrack.load import CHECKS, FrameworkLoop, Tools, load, run_json
 from racetrack.table import markdown_table, number
 from racetrack.workloads import Files, Row, input_shape, write_http_body
 
@@ -33,7 +34,11 @@ CLIENTS = 16
 ROUND = 16  # runs of the loop after which the batch sizes recur
 # Networks that are judged by compute time, because they compute no longer than the protocol takes.
 SMALL = ("mlp", "transformer")
-SMALL_TURNS = 3  # factor for the turns of small networks, whose times vary more
+# The compute time of small networks is compared in many short turns: the speed of a machine with
+# other guests changes by the second, and two equal measurements of a second differ by up to 30 %.
+SMALL_TURNS = 12  # factor
+SMALL_SECONDS = 0.2
+SMALL_WARMUP = 0.05
 MOST_COMPUTE = 1.05  # their compute time relative to the framework's with the same pauses
 LEAST_THROUGHPUT = 0.97  # of the other networks, relative to the framework in a loop
 MOST_MEMORY = 1.3  # with four instances, relative to one
@@ -169,40 +174,47 @@ class Measurement:
             "throughput": self._throughput(entrant, server, seconds),
         }
 
-    def _alone(
-        self, entrant: Entrant, sizes: Sequence[int], seconds: float, pause_us: int
-    ) -> float:
-        """Microseconds per run in the framework alone, with batches of these sizes in turn."""
+    def _loop(
+        self, entrant: Entrant, sizes: Sequence[int], seconds: str, pause_us: int
+    ) -> list[str | Path]:
+        """The command that runs the framework alone, with batches of these sizes in turn."""
         batch = "+".join(str(size) for size in sizes)
-        shape = ",".join([batch, *(str(dim) for dim in entrant.model.shape[1:])])
-        found = run_json(
-            [
-                self._tools.program(entrant.loop),
-                entrant.file,
-                entrant.model.input_name,
-                entrant.model.output_name,
-                shape,
-                str(max(self._tools.seconds, seconds)),
-                str(pause_us),
-                *entrant.options,
-            ],
-            self._placement.server,
-        )
-        return float(found["us_per_run"])
+        return [
+            self._tools.program(entrant.loop),
+            entrant.file,
+            entrant.model.input_name,
+            entrant.model.output_name,
+            ",".join([batch, *(str(dim) for dim in entrant.model.shape[1:])]),
+            seconds,
+            str(pause_us),
+            *entrant.options,
+        ]
+
+    def _without_pauses(self, entrant: Entrant, sizes: Sequence[int], seconds: float) -> float:
+        """Microseconds per run in the framework alone."""
+        length = str(max(self._tools.seconds, seconds))
+        command = self._loop(entrant, sizes, length, 0)
+        return float(run_json(command, self._placement.server)["us_per_run"])
 
     def _compute(
         self, entrant: Entrant, server: Contestant, rows: int, seconds: float
     ) -> dict[str, Any]:
+        tools, turns = self._tools, self._turns
+        if entrant.network in SMALL:
+            tools = replace(tools, seconds=SMALL_SECONDS, warmup=SMALL_WARMUP)
+            turns *= SMALL_TURNS
         row = Row(entrant.model, "http", "binary", 1, batch=rows, seconds=seconds)
         files = write_request(self._work / "requests", row, server.http)
         ours, theirs = [], []
-        for _ in range(self._turns * (SMALL_TURNS if entrant.network in SMALL else 1)):
-            before = computed(model_statistics(server.http, row.model.name), rows)
-            run = load(self._tools, row, files, server.http, server.pid, self._placement)
-            after = computed(model_statistics(server.http, row.model.name), rows)
-            ours.append(us_per_batch(before, after))
-            pause = max(1, round(run["latency_us"]["p50"] - ours[-1]))
-            theirs.append(self._alone(entrant, [rows], seconds, pause))
+        command = self._loop(entrant, [rows], "-", 0)
+        with FrameworkLoop(command, self._placement.server) as alone:
+            for _ in range(turns):
+                before = computed(model_statistics(server.http, row.model.name), rows)
+                run = load(tools, row, files, server.http, server.pid, self._placement)
+                after = computed(model_statistics(server.http, row.model.name), rows)
+                ours.append(us_per_batch(before, after))
+                pause = max(1, round(run["latency_us"]["p50"] - ours[-1]))
+                theirs.append(alone.us_per_run(max(tools.seconds, seconds), pause))
         return {"rows": rows, "ours": ours, "theirs": theirs}
 
     def _throughput(self, entrant: Entrant, server: Contestant, seconds: float) -> dict[str, Any]:
@@ -216,7 +228,7 @@ class Measurement:
             formed[1] -= CHECKS * CLIENTS
             formed = +formed
             sizes = one_round(formed)
-            us_per_run = self._alone(entrant, sizes, seconds, 0)
+            us_per_run = self._without_pauses(entrant, sizes, seconds)
             turns.append(
                 {
                     "ours": answered_per_second(run),
@@ -318,6 +330,7 @@ def render(result: Mapping[str, Any]) -> str:
         f"{host['cores']} cores, {host['processor']} ({'with' if host['amx'] else 'without'} AMX), "
         f"{host['system']}; load average before {host['load_average_before'][0]:.2f}. One core and one "
         f"thread for the server and for the framework alone, which take turns; {result['turns']} turns, "
+        f"{SMALL_TURNS * result['turns']} of {SMALL_SECONDS:g} s where the MLP and the small transformer are timed; "
         f"medians; {CLIENTS} clients with one row each for rows/s."
         + (f" Only rows that hold {result['wanted']}." if result["wanted"] else ""),
         f"Aims: compute time of the MLP and of the small transformer at most {MOST_COMPUTE:g} times the "

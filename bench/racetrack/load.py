@@ -125,6 +125,45 @@ class RunningLoad:
         return [json.loads(line) for line in self._out]
 
 
+class FrameworkLoop:
+    """A program that runs a framework alone, started with `-` for SECONDS (limits/framework_loop.h):
+    it measures when it is asked to, and sleeps meanwhile. A context manager, which ends it."""
+
+    def __init__(self, command: Sequence[str | Path], cores: frozenset[int]) -> None:
+        self._name = str(command[0])
+        self._err = tempfile.TemporaryFile("w+")  # instead of a pipe, so that it need not be read
+        with on_cores(cores):
+            self._process = subprocess.Popen(
+                [str(word) for word in command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._err,
+                text=True,
+            )
+
+    def __enter__(self) -> FrameworkLoop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._err.close()
+
+    def us_per_run(self, seconds: float, pause_us: int) -> float:
+        """Raises RuntimeError with the program's standard error if it has ended."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            print(seconds, pause_us, file=self._process.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # the answer is missing, too
+        line = self._process.stdout.readline()
+        if not line:
+            code = self._process.wait()
+            self._err.seek(0)
+            raise RuntimeError(self._err.read().strip() or f"{self._name} ended with {code}")
+        return float(json.loads(line)["us_per_run"])
+
+
 def start_load(
     tools: Tools, row: Row, files: Files, address: str, placement: Placement, measurements: int
 ) -> RunningLoad:

@@ -1,7 +1,9 @@
-"""bench/racetrack/load.py: the commands for the echo servers."""
+"""bench/racetrack/load.py: the commands for the echo servers, and the programs that run a framework."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,24 @@ def test_rows_without_an_echo_have_no_limit(tools: load.Tools, tmp_path: Path) -
     paced = Row(IDENTITY_SMALL, "grpc", "binary", 64, rate=8000)
     files = Files(tmp_path / "b", tmp_path / "e", None, tmp_path / "head", 40)
     assert load.measure_limits(tools, paced, files, tmp_path, PLACEMENT, 1) == []
+
+
+# Answers as a framework's loop does, with what it is asked for.
+LOOP = """
+import json, sys
+for line in sys.stdin:
+    seconds, pause = line.split()
+    if pause == "13":
+        sys.exit("no such model")
+    print(json.dumps({"us_per_run": float(seconds) + int(pause)}), flush=True)
+"""
+
+
+def test_a_framework_is_measured_as_often_as_asked() -> None:
+    cores = frozenset(os.sched_getaffinity(0))
+    with load.FrameworkLoop([sys.executable, "-c", LOOP], cores) as alone:
+        assert alone.us_per_run(0.5, 200) == 200.5
+        assert alone.us_per_run(3, 7) == 10
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="no such model"):
+                alone.us_per_run(1, 13)
