@@ -1,11 +1,12 @@
 """Models of several frameworks: compares Nereid with each framework alone. Measures one network,
 and writes the page.
 
-Server and framework have one core and one thread, and run in turns. A network has three figures:
-the compute time of a batch of 1 and of 8 rows in the server, compared with the framework with the
-same pauses between its runs; and the rows per second that 16 clients get, compared with the
-framework in a loop without pauses, with the batch sizes that the server formed, as often as it formed
-them: a row of a small batch takes longer, and a change of the size costs time in some frameworks.
+Server and framework have one core and one thread, and run in turns, between which both stay loaded;
+the turns of small networks are short and many. A network has three figures: the compute time of a
+batch of 1 and of 8 rows in the server, compared with the framework with the same pauses between its
+runs; and the rows per second that 16 clients get, compared with the framework in a loop without
+pauses, with the batch sizes that the server formed, as often as it formed them: a row of a small
+batch takes longer, and a change of the size costs time in some frameworks.
 """
 
 from __future__ import annotations

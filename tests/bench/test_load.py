@@ -1,4 +1,4 @@
-"""bench/racetrack/load.py: the commands for the echo servers, and the programs that run a framework."""
+"""bench/racetrack/load.py: the commands for the echo servers, and programs that run a framework."""
 
 from __future__ import annotations
 
