@@ -5,6 +5,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -20,15 +21,28 @@
 namespace nereid {
 namespace {
 
-// Of those that may be the best. A turn is long enough for slow models, and short enough for what
-// disturbs the machine for seconds to disturb all of them.
-constexpr int kTurns = 3;
+// Of the time of a usual measurement: all turns of a configuration that may be the best, and each.
+constexpr double kShareOfTurns = 1.2;
+constexpr double kLeastShareOfTurn = 0.1;
+constexpr double kMostShareOfTurn = 0.4;
+constexpr double kRequestsOfTurn = 300;
 // When those have turned out to be worse than another one, that is measured again, too; but not for
 // ever.
 constexpr int kMostRounds = 3;
 constexpr double kShareOfTurn = 0.4;  // of the time of a usual measurement
 // Servers that have less than this of the memory may run side by side.
 constexpr double kShareOfMemory = 0.5;
+
+// Long enough for slow models, and short enough for what disturbs the machine for a second to
+// disturb all configurations alike.
+double ShareOfTurn(const std::vector<Judged*>& group, double seconds) {
+  double share = kLeastShareOfTurn;
+  for (const Judged* const judged : group) {
+    const double requests = judged->measured->performance.throughput * seconds;
+    share = std::max(share, kRequestsOfTurn / std::max(requests, 1.0));
+  }
+  return std::min(share, kMostShareOfTurn);
+}
 
 std::vector<Judged> Shown(const TuneResult& result) {
   std::vector<Judged> shown;
@@ -241,14 +255,16 @@ absl::Status Tuning::MeasureInTurns(const Measuring& measuring, const std::vecto
     ASSIGN_OR_RETURN(servers.emplace_back(), Start(*judged));
   }
   std::vector<std::vector<Measurement>> measured(group.size());
+  const double share = ShareOfTurn(group, options_.seconds);
   // A recording has its own length, and is played once more.
-  const int turns = options_.recording.empty() ? kTurns : 1;
+  const int turns =
+      options_.recording.empty() ? static_cast<int>(std::lround(kShareOfTurns / share)) : 1;
   for (size_t i = 0; turns == 1 && i < group.size(); ++i) measured[i] = {*group[i]->measured};
   for (int turn = 0; turn < turns; ++turn) {
     for (size_t i = 0; i < group.size(); ++i) {
       const std::string name = NameOf(group[i]->configuration, names_);
       ASSIGN_OR_RETURN(measured[i].emplace_back(),
-                       measuring.OfCandidate(*servers[i], *group[i], name, kShareOfTurn));
+                       measuring.OfCandidate(*servers[i], *group[i], name, share));
     }
   }
   for (size_t i = 0; i < group.size(); ++i) {
