@@ -26,10 +26,8 @@ constexpr double kShareOfTurns = 1.2;
 constexpr double kLeastShareOfTurn = 0.1;
 constexpr double kMostShareOfTurn = 0.4;
 constexpr double kRequestsOfTurn = 300;
-// When those have turned out to be worse than another one, that is measured again, too; but not for
-// ever.
+// If another configuration is the best when some were measured again, a further round follows.
 constexpr int kMostRounds = 3;
-constexpr double kShareOfTurn = 0.4;  // of the time of a usual measurement
 // Servers that have less than this of the memory may run side by side.
 constexpr double kShareOfMemory = 0.5;
 
