@@ -56,6 +56,43 @@ size_t BestOf(const std::vector<Judged>& all, const std::vector<size_t>& left, c
   return *absl::c_min_element(left, [&](size_t a, size_t b) { return order(a) < order(b); });
 }
 
+// The best of those of `all` that `is_one_of` takes; none if it takes none.
+template <typename IsOneOf>
+std::vector<size_t> BestOfThose(const std::vector<Judged>& all, const Goal& goal, size_t count,
+                                const IsOneOf& is_one_of) {
+  std::vector<size_t> places;
+  std::vector<Judged> those;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!is_one_of(all[i])) continue;
+    places.push_back(i);
+    those.push_back(all[i]);
+  }
+  std::vector<size_t> best;
+  for (const size_t i : Best(those, goal, count)) best.push_back(places[i]);
+  return best;
+}
+
+bool WasConfirmed(const Judged& judged) {
+  return judged.measured.has_value() && judged.measured->times > 1;
+}
+
+// Whether one measurement says enough against the best of those that were measured again.
+bool Challenges(const Judged& judged, const Judged& confirmed, const Goal& goal) {
+  if (WasConfirmed(judged)) return false;
+  if (Keeps(judged, goal) != Keeps(confirmed, goal)) return Keeps(judged, goal);
+  return Score(judged, goal) > Score(confirmed, goal) * (1 + kAsGood);
+}
+
+// The best ones that challenge the best one that was measured again, and it.
+std::vector<size_t> ChallengersAnd(size_t confirmed, const std::vector<Judged>& all,
+                                   const Goal& goal) {
+  std::vector<size_t> group = BestOfThose(all, goal, kMostToConfirm - 1, [&](const Judged& judged) {
+    return Challenges(judged, all[confirmed], goal);
+  });
+  if (!group.empty()) group.push_back(confirmed);
+  return group;
+}
+
 }  // namespace
 
 bool Keeps(const Judged& judged, const Goal& goal) {
@@ -77,6 +114,8 @@ std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_
 }
 
 std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal) {
+  const std::vector<size_t> confirmed = BestOfThose(all, goal, 1, WasConfirmed);
+  if (!confirmed.empty()) return ChallengersAnd(confirmed[0], all, goal);
   std::vector<size_t> near;
   for (const size_t i : Best(all, goal, kMostToConfirm)) {
     const Judged& best = all[near.empty() ? i : near[0]];
@@ -87,6 +126,13 @@ std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal) 
   }
   if (near.size() == 1) near.clear();
   return near;
+}
+
+size_t Chosen(const std::vector<Judged>& all, const Goal& goal) {
+  const std::vector<size_t> confirmed = BestOfThose(all, goal, 1, WasConfirmed);
+  if (confirmed.empty()) return Best(all, goal, 1)[0];
+  const std::vector<size_t> group = ChallengersAnd(confirmed[0], all, goal);
+  return group.empty() ? confirmed[0] : group[0];
 }
 
 Measurement MedianOf(const std::vector<Measurement>& measured) {

@@ -65,8 +65,15 @@ bool Keeps(const Judged& judged, const Goal& goal);
 std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_t count);
 
 // The numbers of those that other measurements might make the chosen one, at most three: the best
-// one, and others whose difference from it may be luck. None if the best one stands alone.
+// one, and others whose difference from it may be luck; none if the best one stands alone. Once
+// some were measured again (`times`): those of the others that challenge the best of these, and it;
+// none if it is not challenged, which takes 3 % more than it, or a goal that only the challenger
+// keeps.
 std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal);
+
+// The number of the chosen one: the best of those that were measured again, if there are any and
+// the best one is not challenged. REQUIRES: all are measured, and there is one.
+size_t Chosen(const std::vector<Judged>& all, const Goal& goal);
 
 // The numbers of those that no other one beats in both throughput and p99, by throughput.
 std::vector<size_t> Frontier(const std::vector<Judged>& all);

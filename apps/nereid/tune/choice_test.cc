@@ -110,6 +110,36 @@ TEST(ToConfirm, ThoseThatMayBeTheBest) {
       ElementsAre());
 }
 
+Judged Measured(int instances, double throughput, double p99_us, int times) {
+  Judged judged = Predicted(instances, throughput, p99_us);
+  judged.measured.emplace();
+  judged.measured->performance = judged.predicted;
+  judged.measured->times = times;
+  return judged;
+}
+
+TEST(ToConfirm, WhatChallengesThoseThatWereConfirmed) {
+  const Goal goal;
+  // One measurement that is hardly better, even with fewer instances, says nothing.
+  std::vector<Judged> all = {Measured(2, 100, 5, 3), Measured(3, 101, 5, 3),
+                             Measured(1, 102, 5, 1)};
+  EXPECT_THAT(ToConfirm(all, goal), ElementsAre());
+  EXPECT_EQ(Chosen(all, goal), 0u);
+  all.push_back(Measured(4, 105, 5, 1));
+  EXPECT_THAT(ToConfirm(all, goal), ElementsAre(3, 0));
+  EXPECT_EQ(Chosen(all, goal), 3u);
+  for (const int instances : {5, 6, 7}) all.push_back(Measured(instances, 120, 5, 1));
+  EXPECT_THAT(ToConfirm(all, goal), ElementsAre(4, 5, 0));
+  // The only one that keeps the goal.
+  all = {Measured(1, 100, 50, 3), Measured(2, 60, 10, 1)};
+  EXPECT_THAT(ToConfirm(all, {Objective::kThroughput, 20, 0}), ElementsAre(1, 0));
+  EXPECT_EQ(Chosen(all, {Objective::kThroughput, 20, 0}), 1u);
+}
+
+TEST(Chosen, OfThoseThatWereMeasuredOnce) {
+  EXPECT_EQ(Chosen({Measured(1, 100, 5, 1), Measured(2, 200, 5, 1)}, {}), 1u);
+}
+
 TEST(MedianOf, EachValue) {
   Measurement first;
   first.performance = {4, 100, 10, 20, 2};

@@ -26,8 +26,8 @@ constexpr double kShareOfTurns = 1.2;
 constexpr double kLeastShareOfTurn = 0.1;
 constexpr double kMostShareOfTurn = 0.4;
 constexpr double kRequestsOfTurn = 300;
-// If another configuration is the best when some were measured again, a further round follows.
-constexpr int kMostRounds = 3;
+// When some were measured again, others may be better than the best of them: a second round.
+constexpr int kMostRounds = 2;
 // Servers that have less than this of the memory may run side by side.
 constexpr double kShareOfMemory = 0.5;
 
@@ -99,7 +99,7 @@ absl::StatusOr<TuneResult> Tuning::Run() {
   RETURN_IF_ERROR(MeasureBest(measuring, &result));
   RETURN_IF_ERROR(Confirm(measuring, &result));
   const std::vector<Judged> measured = Shown(result);
-  const size_t best = Best(measured, options_.goal, 1)[0];
+  const size_t best = Chosen(measured, options_.goal);
   result.chosen = result.shown[best];
   result.keeps_goal = Keeps(measured[best], options_.goal);
   result.models = names_;
@@ -131,7 +131,6 @@ absl::Status Tuning::MeasureBest(const Measuring& measuring, TuneResult* result)
 absl::Status Tuning::Confirm(const Measuring& measuring, TuneResult* result) {
   for (int round = 0; round < kMostRounds; ++round) {
     const std::vector<Judged> measured = Shown(*result);
-    if (measured[Best(measured, options_.goal, 1)[0]].measured->times > 1) break;
     std::vector<Judged*> group;
     double memory_mib = 0;
     for (const size_t i : ToConfirm(measured, options_.goal)) {
