@@ -10,6 +10,11 @@ function(nereid_compile_together target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
+  # A build of tests alone shares headers among its libraries, too.
+  get_target_property(kind ${target} TYPE)
+  if(NEREID_SANITIZE AND NEREID_BUILD_TESTS AND NOT kind STREQUAL "EXECUTABLE")
+    nereid_share_test_headers(${target})
+  endif()
 endfunction()
 
 # GCC 12 takes moved variants and inlined vectors for uninitialised, where it inlines a lot, and says so
@@ -43,20 +48,33 @@ endfunction()
 # Headers that most tests include are parsed once for all of them: a third of the time that a test
 # takes to compile. `make lint` compiles without, so that each source includes what it uses.
 function(nereid_share_test_headers target)
-  # For ThreadSanitizer another header has to come first (proto/without_tsan_macro.h).
-  if(NOT NEREID_UNITY OR NEREID_SANITIZE MATCHES "thread" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # For ThreadSanitizer of GCC another header has to come first (proto/without_tsan_macro.h).
+  if(NOT NEREID_UNITY OR (NEREID_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
     return()
   endif()
-  if(NOT TARGET nereid_test_headers)
+  # Code of programs and code of libraries are addressed differently.
+  get_target_property(kind ${target} TYPE)
+  set(headers nereid_test_headers_of_libraries)
+  if(kind STREQUAL "EXECUTABLE")
+    set(headers nereid_test_headers)
+  endif()
+  if(NOT TARGET ${headers})
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "int main() {}\n")
-    add_executable(nereid_test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
-    target_compile_options(nereid_test_headers PRIVATE -O0)
-    target_link_libraries(nereid_test_headers PRIVATE nereid::options GTest::gmock absl::statusor)
-    target_precompile_headers(nereid_test_headers PRIVATE
+    if(kind STREQUAL "EXECUTABLE")
+      add_executable(${headers} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
+      target_compile_options(${headers} PRIVATE -O0)  # as tests are compiled
+    else()
+      add_library(${headers} STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
+    endif()
+    # With a time in it, the compiler cache would never find what was compiled with it.
+    target_compile_options(${headers} PRIVATE
+      "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+    target_link_libraries(${headers} PRIVATE nereid::options GTest::gmock absl::statusor)
+    target_precompile_headers(${headers} PRIVATE
       <gmock/gmock.h> <gtest/gtest.h> <absl/status/statusor.h> <absl/strings/str_cat.h>
       <algorithm> <atomic> <chrono> <functional> <map> <memory> <mutex> <string> <thread> <vector>)
   endif()
-  target_precompile_headers(${target} REUSE_FROM nereid_test_headers)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
 # nereid_test(NAME SOURCES x_test.cc ... [ALONE y_test.cc ...] DEPS modules... [LIBS ...] [ARGS ...] [LABELS ...])

@@ -65,8 +65,8 @@ TEST_F(SpareExecutorTest, RefusesWhatItsQueueCannotHold) {
 }
 
 TEST_F(SpareExecutorTest, JobsThatHangGiveTheirPlacesAway) {
+  Door others;  // outlives the threads that pass it
   SpareExecutor executor(Options(1, 3));
-  Door others;
   for (int i = 1; i <= 2; ++i) {
     ASSERT_TRUE(executor.TryRun([&] { door_.Pass(); }));
     if (i == 2) ComeLate();

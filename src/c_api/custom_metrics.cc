@@ -124,6 +124,7 @@ TRITONSERVER_Error* TRITONSERVER_MetricArgsSetHistogram(TRITONSERVER_MetricArgs*
                                                         const double* buckets,
                                                         const uint64_t buckets_count) try {
   args->is_histogram = true;
+  args->buckets.reserve(buckets_count);  // refuses what no memory holds before its end is computed
   args->buckets.assign(buckets, buckets + buckets_count);
   return nullptr;
 } catch (...) {

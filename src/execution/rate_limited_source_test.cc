@@ -84,6 +84,8 @@ TEST_F(RateLimitedSourceTest, TheWaitForResourcesIsToldFromTheQueue) {
   Use(Model().Batching({}, std::chrono::microseconds(50)));
   const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
   ASSERT_TRUE(other->Stage());
+  // The second one sees the batch, and is idle no more, when the first has looked at the clock.
+  Instance({{"R", false, 1}});
   Instance({{"R", false, 1}});
   TestRequest& request = Enqueue();
   AwaitLeader();

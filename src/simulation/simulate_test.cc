@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "base/testing/repeats.h"
 #include "infer/infer_request.h"
 #include "infer/testing/fake_model.h"
 #include "scheduling/make_scheduler.h"
@@ -209,7 +210,7 @@ TEST(Simulate, TheSameStormGivesTheSameBytes) {
   const std::string first = run();
   EXPECT_THAT(first, HasSubstr("preferred_size"));
   EXPECT_THAT(first, HasSubstr("delay_over"));
-  for (int i = 1; i < 100; ++i) ASSERT_EQ(run(), first) << "run " << i;
+  for (int i = 1; i < Repeats(100); ++i) ASSERT_EQ(run(), first) << "run " << i;
 }
 
 // A scheduler that forms batches like the real one, except that it believes every request to have

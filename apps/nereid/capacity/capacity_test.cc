@@ -94,12 +94,12 @@ TEST(FindCapacity, SoManyNodes) {
 
 TEST(FindCapacity, AnAutoscalerGrowsWithTheLoad) {
   const CapacityResult result =
-      Found(*ParseCapacityOptions({"m", "--times=t", "--day=10,250", "--seconds=1200", "--target=2",
+      Found(*ParseCapacityOptions({"m", "--times=t", "--day=10,250", "--seconds=480", "--target=2",
                                    "--max-nodes=6", "--start-seconds=5", "--p99-ms=100"}));
   ASSERT_EQ(result.periods.size(), 24u);
   EXPECT_DOUBLE_EQ(result.periods[0].ready, 1);
   EXPECT_GE(result.periods[23].ready, 3);
-  EXPECT_LT(result.rows[0].node_seconds, 6 * 1200);
+  EXPECT_LT(result.rows[0].node_seconds, 6 * 480);
   EXPECT_LT(result.rows[0].summary.late, result.requests / 10);
 }
 

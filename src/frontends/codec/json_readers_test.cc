@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/repeats.h"
 #include "frontends/codec/careful_json_reader.h"
 #include "frontends/codec/codec_testing.h"
 #include "frontends/codec/fast_json_reader.h"
@@ -156,7 +157,7 @@ class DocumentMaker {
 
 TEST(JsonReadersTest, AgreeOnValidDocuments) {
   DocumentMaker maker(1);
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < Repeats(20'000); ++i) {
     const PaddedBytes json(maker.Document());
     const BothReaders both(json.view(), kLimit);
     ASSERT_TRUE(both.careful_status().ok()) << both.careful_status() << "\n" << json.view();
@@ -186,7 +187,7 @@ TEST(JsonReadersTest, LongFractionsAreReadExactly) {
 TEST(JsonReadersTest, FastReaderNeverReadsWhatTheCarefulOneRefuses) {
   DocumentMaker maker(2);
   int fast = 0, refused = 0;
-  for (int i = 0; i < 60000; ++i) {
+  for (int i = 0; i < Repeats(60'000); ++i) {
     std::string text = maker.Document();
     for (size_t edits = 1 + maker.Below(3); edits > 0; --edits) {
       static constexpr char kBytes[] = "{}[]\",:0123456789-+.eEtfn \\x\xff\x01";
@@ -207,8 +208,8 @@ TEST(JsonReadersTest, FastReaderNeverReadsWhatTheCarefulOneRefuses) {
     if (!both.careful_status().ok()) ++refused;
   }
   // The test is meaningful only if enough texts of both kinds occurred.
-  EXPECT_GT(fast, 2000);
-  EXPECT_GT(refused, 20000);
+  EXPECT_GT(fast, Repeats(2'000));
+  EXPECT_GT(refused, Repeats(20'000));
 }
 
 }  // namespace

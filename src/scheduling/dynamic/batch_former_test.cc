@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/testing/repeats.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
 
@@ -23,11 +24,7 @@ namespace {
 using std::chrono::microseconds;
 using ::testing::ElementsAre;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kRequests = 5'000;
-#else
-constexpr int kRequests = 100'000;
-#endif
+constexpr int kRequests = Repeats(100'000);
 
 constexpr TimePoint kStart = TimePoint(std::chrono::seconds(100));
 
