@@ -10,9 +10,10 @@ function(nereid_compile_together target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
-  # A build of tests alone shares headers among its libraries, too.
+  # The preset `asan` shares headers among its libraries, too.
   get_target_property(kind ${target} TYPE)
-  if(NEREID_SANITIZE AND NEREID_BUILD_TESTS AND NOT kind STREQUAL "EXECUTABLE")
+  if(NEREID_SANITIZE AND NEREID_BUILD_TESTS AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"
+     AND NOT kind STREQUAL "EXECUTABLE")
     nereid_share_test_headers(${target})
   endif()
 endfunction()

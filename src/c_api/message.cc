@@ -1,5 +1,9 @@
 // TRITONSERVER_Message*: JSON documents.
 #include "c_objects/message.h"
+
+#include <string>
+#include <utility>
+
 #include "c_objects/error.h"
 
 using nereid::CaughtError;
@@ -9,8 +13,10 @@ extern "C" {
 TRITONSERVER_Error* TRITONSERVER_MessageNewFromSerializedJson(TRITONSERVER_Message** message,
                                                               const char* base,
                                                               size_t byte_size) try {
-  *message =
-      new TRITONSERVER_Message{byte_size == 0 ? std::string() : std::string(base, byte_size)};
+  std::string json;
+  json.reserve(byte_size);  // refuses what no memory holds before its end is computed
+  if (byte_size > 0) json.append(base, byte_size);
+  *message = new TRITONSERVER_Message{std::move(json)};
   return nullptr;
 } catch (...) {
   return CaughtError();

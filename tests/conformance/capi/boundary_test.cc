@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <stdexcept>
 
 #include "tests/conformance/capi/harness.h"
@@ -12,8 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// More than a string or a vector may have, and less than what would wrap an address around.
-constexpr size_t kTooMuch = size_t{1} << 63;
+constexpr size_t kTooMuch = std::numeric_limits<size_t>::max();
 
 TEST(Boundary, AskingForTheImpossibleIsAnError) {
   TRITONSERVER_Message* message = nullptr;
