@@ -3,6 +3,7 @@
 #include <absl/algorithm/container.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace nereid {
@@ -12,6 +13,9 @@ namespace {
 constexpr double kAsGood = 0.03;
 // Of one measurement, luck may be so much: other work of the machine comes and goes.
 constexpr double kLuck = 0.15;
+// Today's configuration has to be this much worse to be given up after one measurement: a change
+// for the worse is the worst answer.
+constexpr double kLuckOfToday = 0.4;
 constexpr size_t kMostToConfirm = 3;
 
 double Inverse(double value) { return 1e6 / std::max(value, 1e-3); }
@@ -116,13 +120,18 @@ std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_
 std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal) {
   const std::vector<size_t> confirmed = BestOfThose(all, goal, 1, WasConfirmed);
   if (!confirmed.empty()) return ChallengersAnd(confirmed[0], all, goal);
+  const std::vector<size_t> best = Best(all, goal, kMostToConfirm);
+  if (best.empty()) return {};
+  const auto within = [&](size_t i, double luck) {
+    return Keeps(all[i], goal) == Keeps(all[best[0]], goal) &&
+           Score(all[i], goal) >= Score(all[best[0]], goal) * (1 - luck);
+  };
   std::vector<size_t> near;
-  for (const size_t i : Best(all, goal, kMostToConfirm)) {
-    const Judged& best = all[near.empty() ? i : near[0]];
-    if (Keeps(all[i], goal) == Keeps(best, goal) &&
-        Score(all[i], goal) >= Score(best, goal) * (1 - kLuck)) {
-      near.push_back(i);
-    }
+  absl::c_copy_if(best, std::back_inserter(near), [&](size_t i) { return within(i, kLuck); });
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].today || absl::c_linear_search(near, i) || !within(i, kLuckOfToday)) continue;
+    if (near.size() == kMostToConfirm) near.pop_back();
+    near.push_back(i);
   }
   if (near.size() == 1) near.clear();
   return near;

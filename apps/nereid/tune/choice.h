@@ -65,7 +65,8 @@ bool Keeps(const Judged& judged, const Goal& goal);
 std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_t count);
 
 // The numbers of those that other measurements might make the chosen one, at most three: the best
-// one, and others whose difference from it may be luck; none if the best one stands alone. Once
+// one, others whose difference from it may be luck, and today's unless it is far behind; none if
+// the best one stands alone. Once
 // some were measured again (`times`): those of the others that challenge the best of these, and it;
 // none if it is not challenged, which takes 3 % more than it, or a goal that only the challenger
 // keeps.

@@ -110,6 +110,18 @@ TEST(ToConfirm, ThoseThatMayBeTheBest) {
       ElementsAre());
 }
 
+TEST(ToConfirm, TodaysIsNotGivenUpAfterOneMeasurement) {
+  std::vector<Judged> all = {Predicted(1, 70, 5), Predicted(2, 100, 5)};
+  EXPECT_THAT(ToConfirm(all, {}), ElementsAre());
+  all[0].today = true;
+  EXPECT_THAT(ToConfirm(all, {}), ElementsAre(1, 0));
+  // It takes the place of the last of three.
+  for (const int instances : {3, 4}) all.push_back(Predicted(instances, 100, 5));
+  EXPECT_THAT(ToConfirm(all, {}), ElementsAre(1, 2, 0));
+  all[0].predicted.throughput = 59;  // luck is not that large
+  EXPECT_THAT(ToConfirm(all, {}), ElementsAre(1, 2, 3));
+}
+
 Judged Measured(int instances, double throughput, double p99_us, int times) {
   Judged judged = Predicted(instances, throughput, p99_us);
   judged.measured.emplace();
