@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,8 +33,7 @@ struct TRITONSERVER_Metric {
 };
 
 struct TRITONSERVER_MetricArgs {
-  bool is_histogram = false;
-  std::vector<double> buckets;
+  std::optional<std::vector<double>> buckets;  // of a histogram
 };
 
 namespace {
@@ -64,7 +64,7 @@ absl::Status CheckArgs(MetricKind kind, const TRITONSERVER_MetricArgs* args) {
     if (args == nullptr) {
       return absl::InvalidArgumentError("Bucket boundaries not found in Metric args.");
     }
-    return args->is_histogram
+    return args->buckets.has_value()
                ? absl::OkStatus()
                : absl::InvalidArgumentError("Metric args not set to histogram kind.");
   }
@@ -123,9 +123,10 @@ TRITONSERVER_Error* TRITONSERVER_MetricArgsNew(TRITONSERVER_MetricArgs** args) t
 TRITONSERVER_Error* TRITONSERVER_MetricArgsSetHistogram(TRITONSERVER_MetricArgs* args,
                                                         const double* buckets,
                                                         const uint64_t buckets_count) try {
-  args->is_histogram = true;
-  args->buckets.reserve(buckets_count);  // refuses what no memory holds before its end is computed
-  args->buckets.assign(buckets, buckets + buckets_count);
+  std::vector<double> taken;
+  taken.reserve(buckets_count);  // refuses what no memory holds before its end is computed
+  taken.assign(buckets, buckets + buckets_count);
+  args->buckets = std::move(taken);
   return nullptr;
 } catch (...) {
   return CaughtError();
@@ -148,7 +149,7 @@ TRITONSERVER_Error* TRITONSERVER_MetricNewWithArgs(TRITONSERVER_Metric** metric,
   const absl::Status fits = CheckArgs(family->family->kind(), args);
   if (!fits.ok()) return ToCError(fits);
   absl::StatusOr<std::shared_ptr<CustomMetric>> made =
-      family->family->Metric(*read, args == nullptr ? std::vector<double>() : args->buckets);
+      family->family->Metric(*read, args == nullptr ? std::vector<double>() : *args->buckets);
   if (!made.ok()) return ToCError(made.status());
   *metric = new TRITONSERVER_Metric{*std::move(made), family};
   family->metrics.fetch_add(1);

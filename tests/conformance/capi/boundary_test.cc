@@ -26,6 +26,13 @@ TEST(Boundary, AskingForTheImpossibleIsAnError) {
   const double bucket = 1;
   EXPECT_TRUE(Fails(TRITONSERVER_MetricArgsSetHistogram(args, &bucket, kTooMuch / sizeof(bucket)),
                     TRITONSERVER_ERROR_INTERNAL, "the call ended with an exception"));
+  TRITONSERVER_MetricFamily* family = nullptr;
+  ASSERT_TRUE(Ok(TRITONSERVER_MetricFamilyNew(&family, TRITONSERVER_METRIC_KIND_HISTOGRAM,
+                                              "without_buckets", "of a refused call")));
+  TRITONSERVER_Metric* metric = nullptr;
+  EXPECT_TRUE(Fails(TRITONSERVER_MetricNewWithArgs(&metric, family, nullptr, 0, args),
+                    TRITONSERVER_ERROR_INVALID_ARG, "Metric args not set to histogram kind."));
+  EXPECT_TRUE(Ok(TRITONSERVER_MetricFamilyDelete(family)));
   EXPECT_TRUE(Ok(TRITONSERVER_MetricArgsDelete(args)));
 }
 
