@@ -5,6 +5,10 @@
 
 For each, `nereid tune` measures how long executions of the model take. Then `nereid capacity` simulates, and
 `nereid bench` measures on a server, N times with other random arrivals each time, which are the same for both.
+If the host of the virtual machine gave more than 3 % of the processor time to others meanwhile, that is done once more,
+and the quieter time counts: neither times nor latencies are this machine's then.
+A perfect prediction of p99 lies outside the five runs once in 16 cases, when all five are on one side of the median.
+The aim is therefore that at most four of 24 do: more would be expected in one of 70 runs of this program.
 Requests of the seventh model, `digits`, take microseconds. How long threads need to wake up is most of that, and
 depends on how long they slept and on the machine's other work. So its rows are shown, and not judged.
 Needs build/stage and a quiet machine; `make simulator-check`. Writes simulator-DATE-HOST.md into
@@ -19,13 +23,15 @@ import shutil
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from racetrack.machine import Interference  # noqa: E402
 from racetrack.pages import Page  # noqa: E402
 from racetrack.program import program, servers  # noqa: E402
 from racetrack.results import RESULTS  # noqa: E402
@@ -37,6 +43,8 @@ from support.stage import EXAMPLE_MODELS  # noqa: E402
 PATTERNS = ("constant", "poisson", "bursty", "step")
 AIM = 0.10  # of throughput and p50
 NOT_JUDGED = ("digits",)
+QUIET = 0.03  # a larger share of the processor time given to others: measured again
+MOST_OUTSIDE = 1 / 6  # of the predictions of p99
 RESOLUTION = 0.02  # runs whose p99 agree exactly have a spread of this
 
 
@@ -57,6 +65,7 @@ class Pair:
     pattern: str
     predicted: Sequence[Figures]
     measured: Sequence[Figures]
+    stolen: float  # the share of the processor time that the host gave to others meanwhile
 
     def foretold(self, what: str) -> float:
         return statistics.median(getattr(run, what) for run in self.predicted)
@@ -131,24 +140,32 @@ def measure(model: str, server: ServerProcess, load: Sequence[str]) -> Figures:
     return figures_of(row["throughput"], row["latency_us"])
 
 
-def compare(model: str, work: Path, server: ServerProcess, rate: float, seconds: float, runs: int) -> Iterator[Pair]:
+def compare(model: str, pattern: str, work: Path, server: ServerProcess, rate: float, seconds: float, runs: int) -> Pair:
     """`work`: a folder that has the folder `models`."""
-    program("bench", f"--url=http://{server.http_url}", f"--model={model}", "--seconds=1")
-    for pattern in PATTERNS:
-        state = work / f"{model}-{pattern}.times"
-        measure_times(model, work / "models", rate, state)
-        predicted, measured = [], []
-        for seed in range(1, runs + 1):
-            load = (f"--rate={rate}", f"--arrivals={pattern}", f"--seconds={seconds}", f"--seed={seed}")
-            predicted.append(predict(model, state, load))
-            measured.append(measure(model, server, load))
-        yield Pair(model, pattern, predicted, measured)
+    interference = Interference()
+    state = work / f"{model}-{pattern}.times"
+    state.unlink(missing_ok=True)
+    measure_times(model, work / "models", rate, state)
+    predicted, measured = [], []
+    for seed in range(1, runs + 1):
+        load = (f"--rate={rate}", f"--arrivals={pattern}", f"--seconds={seconds}", f"--seed={seed}")
+        predicted.append(predict(model, state, load))
+        measured.append(measure(model, server, load))
+    return Pair(model, pattern, predicted, measured, interference.share())
+
+
+def compare_quietly(*what: Any) -> Pair:
+    """`what`: as for `compare`."""
+    pair = compare(*what)
+    if pair.stolen > QUIET:
+        pair = min(pair, compare(*what), key=lambda one: one.stolen)
+    return pair
 
 
 HEAD = (
     "| model | arrivals | predicted/s | measured/s | error | predicted p50 | measured p50 | error "
-    "| predicted p99 | measured p99, least to most | within |",
-    "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+    "| predicted p99 | measured p99, least to most | within | others |",
+    "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|",
 )
 
 
@@ -159,7 +176,7 @@ def line(pair: Pair) -> str:
         f"| {pair.real('throughput'):.0f} | {pair.error('throughput'):.1%} "
         f"| {pair.foretold('p50') / 1e3:.2f} ms | {pair.real('p50') / 1e3:.2f} ms | {pair.error('p50'):.1%} "
         f"| {pair.foretold('p99') / 1e3:.2f} ms | {min(p99):.2f} to {max(p99):.2f} ms "
-        f"| {'yes' if pair.p99_within_spread() else 'no'}{'' if pair.judged else ', not judged'} |"
+        f"| {'yes' if pair.p99_within_spread() else 'no'}{'' if pair.judged else ', not judged'} | {pair.stolen:.0%} |"
     )
 
 
@@ -187,7 +204,9 @@ def missed(pairs: Sequence[Pair]) -> list[str]:
         if pair.error(what) > AIM
     ]
     outside = [f"{pair.model} with {pair.pattern}" for pair in pairs if not pair.p99_within_spread()]
-    return found + [f"p99 of {name} arrivals is outside the runs" for name in outside]
+    if len(outside) > len(pairs) * MOST_OUTSIDE:
+        found.append(f"p99 is outside the runs in {len(outside)} of {len(pairs)}: {', '.join(outside)} arrivals")
+    return found
 
 
 def main() -> int:
@@ -204,12 +223,16 @@ def main() -> int:
         rates = write_models(work / "models")
         for model in options.model or rates:
             with servers(1, work / "models", work / model) as (server,):
-                for pair in compare(model, work, server, rates[model], options.seconds, options.runs):
+                program("bench", f"--url=http://{server.http_url}", f"--model={model}", "--seconds=1")
+                for pattern in PATTERNS:
+                    what = (model, pattern, work, server, rates[model], options.seconds, options.runs)
+                    pair = compare_quietly(*what)
                     print(line(pair), flush=True)
                     pairs.append(pair)
     about = (
         f"{options.runs} runs of {options.seconds:g} s, each with other random arrivals, which prediction and "
-        "measurement share; medians. The simulation knows how long executions take from one measurement before them. "
+        "measurement share; medians. The simulation knows how long executions take from one measurement before them. `others`: the share of the processor time "
+        f"that the host gave to others; rows with more than {QUIET:.0%} were measured twice, and the quieter one counts. "
         "Requests of `digits` take microseconds, most of which is waking threads: shown, and not judged."
     )
     table = "\n".join([*HEAD, *map(line, pairs)])

@@ -85,6 +85,19 @@ def stolen_seconds() -> float:
     return int(first[8]) / os.sysconf("SC_CLK_TCK")
 
 
+class Interference:
+    """How much of the processor time the hypervisor has given to others since this was made."""
+
+    def __init__(self) -> None:
+        self._busy = busy_seconds()
+        self._stolen = stolen_seconds()
+
+    def share(self) -> float:
+        """Of the time that something here wanted to run, 0 to 1."""
+        stolen = stolen_seconds() - self._stolen
+        return stolen / max(busy_seconds() - self._busy, stolen, 1)
+
+
 def cpu_seconds(pid: int) -> float:
     """Processor time of one process so far."""
     # The name, in parentheses, may contain spaces.

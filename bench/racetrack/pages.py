@@ -23,14 +23,12 @@ class Page:
         self._title = title
         self._day = datetime.date.today().isoformat()
         self._load = os.getloadavg()[0]
-        self._busy = machine.busy_seconds()
-        self._stolen = machine.stolen_seconds()
+        self._interference = machine.Interference()
 
     def text(self, about: str, *parts: str, misses: Sequence[str] = ()) -> str:
         """`about`: sentences about the measurements; `misses`: aims that were missed, with figures."""
         busy = "" if self._load <= QUIET else " **The machine was not quiet: other work ran beside this.**"
-        stolen = machine.stolen_seconds() - self._stolen
-        share = stolen / max(machine.busy_seconds() - self._busy, stolen, 1)
+        share = self._interference.share()
         if share > STOLEN:
             busy += f" **The machine was shared: its host gave {share:.1%} of the processor time to others.**"
         where = (
