@@ -13,6 +13,7 @@ import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from racetrack.contestants import NAMES, Contestant, start
 from racetrack.frameworks import tree_mib
 from racetrack.load import Tools, load
 from racetrack.shared_memory import Segments
-from racetrack.workloads import Files, Model, Row, repeat_body, shared_body
+from racetrack.workloads import IDENTITY_LARGE, IDENTITY_SMALL, Files, Model, Row, repeat_body, shared_body
 from support import raw_http
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
@@ -41,7 +42,8 @@ REPEAT = Model("py_repeat", "decoupled", "IN", "OUT", (1,))
 BLS = Model("py_bls", "BLS of an identity, 16 floats", "INPUT0", "OUTPUT0", (SMALL,))
 # Not loaded while the rows run, because their instances would use part of the core.
 STARTED, TEN = "py_started", "py_ten"
-SERVED = (ADD_SUB.name, IDENTITY.name, REPEAT.name, BLS.name, "identity_small")
+NATIVE = {ADD_SUB.name: IDENTITY_SMALL, IDENTITY.name: IDENTITY_LARGE}
+SERVED = (ADD_SUB.name, IDENTITY.name, REPEAT.name, BLS.name, *(model.name for model in NATIVE.values()))
 ROWS = (
     *(Row(ADD_SUB, protocol, "binary", c) for protocol in ("grpc", "http") for c in (1, 16)),
     *(Row(IDENTITY, "http", "binary", c) for c in (1, 4)),
@@ -49,6 +51,13 @@ ROWS = (
     Row(REPEAT, "grpc", "binary", 1, responses=RESPONSES, seconds=3),
     *(Row(BLS, "grpc", "binary", c) for c in (1, 16)),
 )
+# One request at a time to a model in C++, in Nereid's turns: what a Python backend behind the same frontend, on the
+# same two cores, cannot beat.
+BOUNDED = {
+    row.key: replace(row, model=NATIVE[row.model.name])
+    for row in ROWS
+    if row.concurrency == 1 and row.model.name in NATIVE and not row.shared
+}
 # The aims: throughput at least so many times the original's.
 AIMS = {ADD_SUB.name: 3.0, IDENTITY.name: 3.0, REPEAT.name: 3.0, BLS.name: 2.0}
 SHARED_AIM = 5.0  # with the tensors in the client's shared memory
@@ -60,7 +69,8 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(NUMPY_FOLDER)}
 
 def write_repository(root: Path) -> Path:
     models = ModelRepository(root)
-    models.add_identity("identity_small", "FP32", (SMALL,))
+    for model in NATIVE.values():
+        models.add_identity(model.name, "FP32", model.shape)
     small, large, one = (SMALL,), (LARGE,), (1,)
     _add(models, ADD_SUB.name, {"INPUT0": small, "INPUT1": small}, {"SUM": small, "DIFFERENCE": small})
     _add(models, IDENTITY.name, {"INPUT0": large}, {"OUTPUT0": large})
@@ -207,6 +217,9 @@ class Measurement:
 
     def _row(self, row: Row, running: Mapping[str, Contestant]) -> dict[str, Any]:
         files = write_files(self._work / "requests", row)
+        bound = BOUNDED.get(row.key)
+        bound_files = None if bound is None else write_files(self._work / "requests", bound)
+        bound_runs: list[dict[str, Any]] = []
         runs: dict[str, list[dict[str, Any]]] = {name: [] for name in NAMES}
         for _ in range(self._turns):
             for name in NAMES:
@@ -217,6 +230,12 @@ class Measurement:
                 runs[name].append(
                     load(self._tools, row, files, address, server.pid, self._placement)
                 )
+            if bound is not None and bound_files is not None:
+                server = running["nereid"]
+                address = server.address(bound.protocol)
+                bound_runs.append(
+                    load(self._tools, bound, bound_files, address, server.pid, self._placement)
+                )
         return {
             "key": row.key,
             "model": row.model.name,
@@ -224,6 +243,7 @@ class Measurement:
             "protocol": row.protocol,
             "concurrency": row.concurrency,
             "runs": runs,
+            "bound_runs": bound_runs,
         }
 
     def starts(self) -> dict[str, dict[str, list[float]]]:

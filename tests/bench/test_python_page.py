@@ -31,6 +31,7 @@ def row(
         "protocol": "grpc",
         "concurrency": 1,
         "runs": {"nereid": [run(1000 * ratio, errors)] * 2, "original": [run(1000)] * 2},
+        "bound_runs": [],
     }
 
 
@@ -74,9 +75,17 @@ def test_what_falls_short_is_told(made: dict[str, Any], words: str) -> None:
     assert words in python_page.render(made)
 
 
+def test_what_a_model_in_native_code_reaches_is_shown() -> None:
+    bounded = row("py_add_sub") | {"bound_runs": [run(2500)] * 2}
+    page = python_page.render(result(bounded, row("py_bls")))
+    assert "| GRPC py_add_sub | 1 | 2,500 | 400 | 2.50× | ≥ 3 |" in page
+    assert "model in C++" not in python_page.render(result(row("py_bls")))
+
+
 def test_every_row_has_an_aim_and_a_request(tmp_path: Path) -> None:
-    for one in python_models.ROWS:
-        assert one.model.name in python_models.AIMS
+    for one in (*python_models.ROWS, *python_models.BOUNDED.values()):
+        native = one in python_models.BOUNDED.values()
+        assert native or one.model.name in python_models.AIMS
         files = python_models.write_files(tmp_path, one)
         if files.segments is None:
             assert files.body.stat().st_size > files.tensor_bytes
@@ -91,4 +100,5 @@ def test_the_repository_has_a_source_for_each_model(tmp_path: Path) -> None:
     root = python_models.write_repository(tmp_path / "models")
     for name in (*python_models.SERVED, python_models.STARTED, python_models.TEN):
         assert (root / name / "config.pbtxt").exists()
-        assert name == "identity_small" or (root / name / "1" / "model.py").exists()
+        native = any(name == model.name for model in python_models.NATIVE.values())
+        assert native or (root / name / "1" / "model.py").exists()

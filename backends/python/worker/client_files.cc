@@ -61,42 +61,40 @@ struct ClientFiles::Use {
   const int64_t faults;  // before
 };
 
-nereid_ipc::UniqueFd ClientFiles::Receive(uint64_t number) {
-  nereid_ipc::UniqueFd file;
+std::optional<ClientFiles::File> ClientFiles::Receive(uint64_t number, FileMapping::Kind kind,
+                                                      uint64_t offset, uint64_t size) {
+  File file;
   while (received_ < number) {
-    if (!ReceiveFile(kFilesFd, &received_, &file)) return {};
+    if (!ReceiveFile(kFilesFd, &received_, &file.descriptor)) return std::nullopt;
   }
-  if (!file.valid()) errno = EMFILE;
+  if (!file.descriptor.valid()) {
+    errno = EMFILE;
+    return std::nullopt;
+  }
+  if (!FileMapping::PartOf(file.descriptor.get(), kind, offset, size, &file.part)) {
+    return std::nullopt;
+  }
   return file;
 }
 
 char* ClientFiles::Input(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper) {
-  const nereid_ipc::UniqueFd file = Receive(number);
-  FileMapping::Part part;
-  if (!file.valid() ||
-      !FileMapping::PartOf(file.get(), FileMapping::Kind::kInput, offset, size, &part)) {
-    return nullptr;
-  }
-  char* const mapped = Map(file.get(), part, keeper);
-  return mapped != nullptr ? mapped : CopyOf(file.get(), offset, size, keeper);
+  const std::optional<File> file = Receive(number, FileMapping::Kind::kInput, offset, size);
+  if (!file.has_value()) return nullptr;
+  char* const mapped = Map(*file, keeper);
+  return mapped != nullptr ? mapped : CopyOf(file->descriptor.get(), offset, size, keeper);
 }
 
 char* ClientFiles::Place(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper) {
-  const nereid_ipc::UniqueFd file = Receive(number);
-  FileMapping::Part part;
-  if (!file.valid() ||
-      !FileMapping::PartOf(file.get(), FileMapping::Kind::kOutput, offset, size, &part)) {
-    return nullptr;
-  }
-  return Map(file.get(), part, keeper);
+  const std::optional<File> file = Receive(number, FileMapping::Kind::kOutput, offset, size);
+  return file.has_value() ? Map(*file, keeper) : nullptr;
 }
 
-char* ClientFiles::Map(int file, const FileMapping::Part& part, Keeper* keeper) {
-  std::unique_ptr<FileMapping> mapping = Take(part);
-  if (mapping == nullptr) mapping = FileMapping::Map(file, part);
+char* ClientFiles::Map(const File& file, Keeper* keeper) {
+  std::unique_ptr<FileMapping> mapping = Take(file.part);
+  if (mapping == nullptr) mapping = FileMapping::Map(file.descriptor.get(), file.part);
   if (mapping == nullptr) return nullptr;
   char* const data = mapping->data();
-  if (part.kind == FileMapping::Kind::kInput) inputs_.insert(mapping.get());
+  if (file.part.kind == FileMapping::Kind::kInput) inputs_.insert(mapping.get());
   *keeper = std::make_shared<Use>(this, std::move(mapping));
   return data;
 }

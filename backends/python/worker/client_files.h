@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -58,9 +59,16 @@ class ClientFiles {
   };
   // A mapping in use.
   struct Use;
+  // What the server has passed: the file, and which bytes of it.
+  struct File {
+    nereid_ipc::UniqueFd descriptor;
+    FileMapping::Part part;
+  };
 
-  nereid_ipc::UniqueFd Receive(uint64_t number);
-  char* Map(int file, const FileMapping::Part& part, Keeper* keeper);
+  // The file with that number. None, with errno set, if it cannot be had.
+  std::optional<File> Receive(uint64_t number, FileMapping::Kind kind, uint64_t offset,
+                              uint64_t size);
+  char* Map(const File& file, Keeper* keeper);
   std::unique_ptr<FileMapping> Take(const FileMapping::Part& part);
   void GiveBack(std::unique_ptr<FileMapping> mapping, int64_t faults_before);
 
