@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from racetrack.contestants import NAMES
-from racetrack.python_models import INSTANCES, LOADS, aim_of, middle_ratio
+from racetrack.python_models import BOUND, INSTANCES, LOADS, aim_of, middle_ratio
 from racetrack.statistics import CLIENT_LIMIT, race, ratio, summarise
 from racetrack.table import markdown_table, number, percent, times
 
@@ -73,7 +73,7 @@ def row_line(row: Mapping[str, Any]) -> list[str]:
 
 
 def bound_line(row: Mapping[str, Any]) -> list[str]:
-    bound = summarise(row["bound_runs"])
+    bound = summarise(row["runs"][BOUND])
     return [
         f"{row['protocol'].upper()} {row['title']}",
         str(row["concurrency"]),
@@ -120,7 +120,7 @@ def render(result: Mapping[str, Any]) -> str:
     parts.append("**All aims are met.**" if not wrong else "\n".join(f"- {one}" for one in wrong))
     if result["rows"]:
         parts.append(markdown_table(HEAD, [row_line(row) for row in result["rows"]]))
-    bounded = [row for row in result["rows"] if row["bound_runs"]]
+    bounded = [row for row in result["rows"] if BOUND in row["runs"]]
     if bounded:
         parts.append(markdown_table(BOUND_HEAD, [bound_line(row) for row in bounded]))
         parts.append(

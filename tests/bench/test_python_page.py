@@ -31,7 +31,6 @@ def row(
         "protocol": "grpc",
         "concurrency": 1,
         "runs": {"nereid": [run(1000 * ratio, errors)] * 2, "original": [run(1000)] * 2},
-        "bound_runs": [],
     }
 
 
@@ -76,15 +75,16 @@ def test_what_falls_short_is_told(made: dict[str, Any], words: str) -> None:
 
 
 def test_what_a_model_in_native_code_reaches_is_shown() -> None:
-    bounded = row("py_add_sub") | {"bound_runs": [run(2500)] * 2}
+    bounded = row("py_add_sub")
+    bounded["runs"][python_models.BOUND] = [run(2500)] * 2
     page = python_page.render(result(bounded, row("py_bls")))
     assert "| GRPC py_add_sub | 1 | 2,500 | 400 | 2.50× | ≥ 3 |" in page
     assert "model in C++" not in python_page.render(result(row("py_bls")))
 
 
 def test_every_row_has_an_aim_and_a_request(tmp_path: Path) -> None:
-    for one in (*python_models.ROWS, *python_models.BOUNDED.values()):
-        native = one in python_models.BOUNDED.values()
+    for one in (*python_models.ROWS, *python_models.BOUNDS.values()):
+        native = one in python_models.BOUNDS.values()
         assert native or one.model.name in python_models.AIMS
         files = python_models.write_files(tmp_path, one)
         if files.segments is None:
