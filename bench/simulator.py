@@ -140,7 +140,9 @@ def measure(model: str, server: ServerProcess, load: Sequence[str]) -> Figures:
     return figures_of(row["throughput"], row["latency_us"])
 
 
-def compare(model: str, pattern: str, work: Path, server: ServerProcess, rate: float, seconds: float, runs: int) -> Pair:
+def compare(
+    model: str, pattern: str, work: Path, server: ServerProcess, rate: float, seconds: float, runs: int
+) -> Pair:
     """`work`: a folder that has the folder `models`."""
     interference = Interference()
     state = work / f"{model}-{pattern}.times"
@@ -155,7 +157,7 @@ def compare(model: str, pattern: str, work: Path, server: ServerProcess, rate: f
 
 
 def compare_quietly(*what: Any) -> Pair:
-    """`what`: as for `compare`."""
+    """Compares again if the host was disturbing. `what`: as for `compare`."""
     pair = compare(*what)
     if pair.stolen > QUIET:
         pair = min(pair, compare(*what), key=lambda one: one.stolen)
@@ -231,8 +233,9 @@ def main() -> int:
                     pairs.append(pair)
     about = (
         f"{options.runs} runs of {options.seconds:g} s, each with other random arrivals, which prediction and "
-        "measurement share; medians. The simulation knows how long executions take from one measurement before them. `others`: the share of the processor time "
-        f"that the host gave to others; rows with more than {QUIET:.0%} were measured twice, and the quieter one counts. "
+        "measurement share; medians. The simulation knows how long executions take from one measurement before them. "
+        "`others`: the share of the processor time that the host gave to others; rows with more than "
+        f"{QUIET:.0%} were measured twice, and the quieter one counts. "
         "Requests of `digits` take microseconds, most of which is waking threads: shown, and not judged."
     )
     table = "\n".join([*HEAD, *map(line, pairs)])
