@@ -5,8 +5,8 @@
 
 For each, `nereid tune` measures how long executions of the model take. Then `nereid capacity` simulates, and
 `nereid bench` measures on a server, N times with other random arrivals each time, which are the same for both.
-If the host of the virtual machine gave more than 3 % of the processor time to others meanwhile, that is done once more,
-and the quieter time counts: neither times nor latencies are this machine's then.
+What is measured while the host of a virtual machine gives processor time to others says little about this machine. If
+that was more than 3 %, all of it is done once more, and the quieter of the two counts.
 A perfect prediction of p99 lies outside the five runs once in 16 cases, when all five are on one side of the median.
 The aim is therefore that at most four of 24 do: more would be expected in one of 70 runs of this program.
 Requests of the seventh model, `digits`, take microseconds. How long threads need to wake up is most of that, and

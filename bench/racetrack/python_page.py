@@ -124,9 +124,9 @@ def render(result: Mapping[str, Any]) -> str:
     if bounded:
         parts.append(markdown_table(BOUND_HEAD, [bound_line(row) for row in bounded]))
         parts.append(
-            "The same bytes in and out, answered by a model in C++ in Nereid, in the same turns: no backend for "
-            "Python behind the same frontend on the same cores answers more. Where this is below the aim, the aim "
-            "cannot be met here."
+            "The same bytes in and out, answered in the same turns by a model in C++ in Nereid, which copies its "
+            "input once: no backend for Python behind the same frontend on the same cores answers more. Where this "
+            "is below the aim, the aim cannot be met here."
         )
     if result["starts"]:
         lines = [start_line(how, seconds) for how, seconds in result["starts"].items()]

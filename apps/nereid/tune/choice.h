@@ -66,10 +66,9 @@ std::vector<size_t> Best(const std::vector<Judged>& all, const Goal& goal, size_
 
 // The numbers of those that other measurements might make the chosen one, at most three: the best
 // one, others whose difference from it may be luck, and today's unless it is far behind; none if
-// the best one stands alone. Once
-// some were measured again (`times`): those of the others that challenge the best of these, and it;
-// none if it is not challenged, which takes 3 % more than it, or a goal that only the challenger
-// keeps.
+// the best one stands alone. Once some were measured again (`times`): those of the others that
+// challenge the best of these, and it; none if it is not challenged, which takes 3 % more than it,
+// or a goal that only the challenger keeps.
 std::vector<size_t> ToConfirm(const std::vector<Judged>& all, const Goal& goal);
 
 // The number of the chosen one: the best of those that were measured again, if there are any and
