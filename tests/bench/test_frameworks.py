@@ -72,6 +72,12 @@ def test_a_round_has_the_sizes_that_were_formed() -> None:
     assert len(frameworks.one_round({1: 1, 2: 1, 3: 1, 4: 1, 5: 1})) == frameworks.ROUND
 
 
+def test_a_turn_lasts_for_many_batches() -> None:
+    assert frameworks.turn_seconds(100) == 3
+    assert frameworks.turn_seconds(400_000) == 12
+    assert frameworks.turn_seconds(2_000_000) == 20
+
+
 def test_batches_are_counted_by_size() -> None:
     rows = [{"batch_size": 1, "compute_infer": {"count": "3"}}, {"batch_size": 8, "compute_infer": {"count": 2}}]
     found = {"model_stats": [{"batch_stats": rows}]}
