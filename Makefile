@@ -189,7 +189,7 @@ lint:
 	@tools/lint.sh
 
 format:
-	@tools/lint.sh --format
+	@tools/setup.sh --lint && tools/format.sh
 
 fuzz:
 	@tools/setup.sh --lint && tools/build.sh fuzz && .venv/bin/python tools/run_fuzzers.py $(ARGS)

@@ -1,18 +1,10 @@
 #!/usr/bin/env bash
 # Checks of the source text. All of them run; the exit code says whether all passed.
-#
-#   tools/lint.sh            include rules, C boundary, documents, format, clang with -Wthread-safety -Werror, clang-tidy
-#   tools/lint.sh --format   puts the C and C++ sources into the project's format instead
+# They are: include rules, C boundary, documents, format, clang with -Wthread-safety -Werror, clang-tidy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tools/setup.sh --lint
-mapfile -t sources < <(git ls-files --cached --others --exclude-standard '*.cc' '*.c' '*.h')
-
-if [[ ${1:-} == --format ]]; then
-  clang-format-16 -i "${sources[@]}"
-  exit
-fi
 
 status=0
 step() {
@@ -37,7 +29,7 @@ PY
 step "include rules" .venv/bin/python tools/check_includes.py
 step "C boundary" .venv/bin/python tools/check_c_boundary.py
 step "documents" .venv/bin/python tools/check_docs.py
-step "format" clang-format-16 --dry-run -Werror "${sources[@]}"
+step "format" tools/format.sh --check
 step "clang, -Wthread-safety -Werror" tools/build.sh lint
 step "clang-tidy" tidy
 exit $status

@@ -269,6 +269,10 @@ def wheel(selection: list[str]) -> Outcome:
     return python_tests("wheel", WHEEL_TESTS, *selection)
 
 
+def format_of_sources() -> Outcome:
+    return Outcome.of(run(["tools/format.sh", "--check"], 600, "format"), "format: make format mends it")
+
+
 def clang_build() -> Outcome:
     return Outcome.of(build("clang-unity"), "clang -Wthread-safety -Werror")
 
@@ -331,6 +335,7 @@ def choose_steps(
     if in_ci or list(WHEELS.glob("nereid_server-*.whl")):
         steps["wheel"] = lambda: wheel(selection)
     if in_ci:
+        steps["format"] = format_of_sources
         steps["asan"] = lambda: unit_tests("asan")
         steps["tsan"] = lambda: unit_tests("tsan")
         steps["clang"] = clang_build

@@ -2,10 +2,11 @@
  *
  *   calls MODELS BACKENDS MODEL WAY COUNT
  *
- * WAY is `blocking` (NEREID_ServerInferInline) or `asynchronous` (TRITONSERVER_ServerInferAsync, and a wait on a
- * condition). MODEL has an input INPUT0 and an output OUTPUT0 of 16 FP32, and repeats the one as the other,
- * which is checked. Prints COUNT times in nanoseconds, one a line. It runs with any
- * libtritonserver.so that the loader finds; exits with 3 if that one lacks NEREID_ServerInferInline. */
+ * WAY is `blocking` (NEREID_ServerInferInline) or `asynchronous` (TRITONSERVER_ServerInferAsync,
+ * and a wait on a condition). MODEL has an input INPUT0 and an output OUTPUT0 of 16 FP32, and
+ * repeats the one as the other, which is checked. Prints COUNT times in nanoseconds, one a line. It
+ * runs with any libtritonserver.so that the loader finds; exits with 3 if that one lacks
+ * NEREID_ServerInferInline. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dlfcn.h>
 #include <pthread.h>

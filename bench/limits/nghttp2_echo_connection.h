@@ -19,9 +19,9 @@
 #include <memory>
 #include <vector>
 
-#include "bench/limits/echo_options.h"
 #include "apps/loadgen/grpc_message.h"
 #include "apps/loadgen/output_queue.h"
+#include "bench/limits/echo_options.h"
 
 namespace nereid::bench {
 

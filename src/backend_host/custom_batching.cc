@@ -26,15 +26,15 @@ absl::StatusOr<std::unique_ptr<BatchStrategy>> CustomBatching::Make(
 
 CustomBatching::~CustomBatching() {
   if (!initialized_) return;
-  CallLogged("TRITONBACKEND_ModelBatcherFinalize",
-             [&] { return functions_.batcher_finalize(batcher_); })
-      .IgnoreError();
+  CallLogged("TRITONBACKEND_ModelBatcherFinalize", [&] {
+    return functions_.batcher_finalize(batcher_);
+  }).IgnoreError();
 }
 
 void CustomBatching::Begin() {
-  CallLogged("TRITONBACKEND_ModelBatchInitialize",
-             [&] { return functions_.batch_initialize(batcher_, &batch_state_); })
-      .IgnoreError();
+  CallLogged("TRITONBACKEND_ModelBatchInitialize", [&] {
+    return functions_.batch_initialize(batcher_, &batch_state_);
+  }).IgnoreError();
 }
 
 bool CustomBatching::Include(InferRequest* request) {
@@ -47,9 +47,9 @@ bool CustomBatching::Include(InferRequest* request) {
 }
 
 void CustomBatching::End() {
-  CallLogged("TRITONBACKEND_ModelBatchFinalize",
-             [&] { return functions_.batch_finalize(batch_state_); })
-      .IgnoreError();
+  CallLogged("TRITONBACKEND_ModelBatchFinalize", [&] {
+    return functions_.batch_finalize(batch_state_);
+  }).IgnoreError();
   batch_state_ = nullptr;
 }
 

@@ -51,9 +51,8 @@ void FakeClock::Wait(CondVar* cv, Mutex* mu, std::optional<TimePoint> deadline) 
   }
   cv->Wait(mu);
   MutexLock lock(&mu_);
-  auto it = std::find_if(waiters_.begin(), waiters_.end(), [&](const Waiter& w) {
-    return w.cv == cv && w.mu == mu;
-  });
+  auto it = std::find_if(waiters_.begin(), waiters_.end(),
+                         [&](const Waiter& w) { return w.cv == cv && w.mu == mu; });
   if (it != waiters_.end()) waiters_.erase(it);
 }
 

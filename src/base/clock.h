@@ -17,8 +17,7 @@ using TimePoint = std::chrono::steady_clock::time_point;
 
 // Nanoseconds of the steady clock, the unit of the C API's timestamps.
 inline uint64_t ToNanos(TimePoint t) {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<Duration>(t.time_since_epoch()).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<Duration>(t.time_since_epoch()).count());
 }
 inline TimePoint FromNanos(uint64_t ns) { return TimePoint(Duration(static_cast<int64_t>(ns))); }
 

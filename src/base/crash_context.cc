@@ -19,12 +19,18 @@ void Put(const char* text) {
 
 const char* SignalName(int signal) {
   switch (signal) {
-    case SIGSEGV: return "SIGSEGV (invalid memory access)";
-    case SIGBUS: return "SIGBUS (invalid memory access)";
-    case SIGFPE: return "SIGFPE (arithmetic error)";
-    case SIGILL: return "SIGILL (invalid instruction)";
-    case SIGABRT: return "SIGABRT (abort)";
-    default: return "fatal signal";
+    case SIGSEGV:
+      return "SIGSEGV (invalid memory access)";
+    case SIGBUS:
+      return "SIGBUS (invalid memory access)";
+    case SIGFPE:
+      return "SIGFPE (arithmetic error)";
+    case SIGILL:
+      return "SIGILL (invalid instruction)";
+    case SIGABRT:
+      return "SIGABRT (abort)";
+    default:
+      return "fatal signal";
   }
 }
 

@@ -38,13 +38,27 @@ size_t Utf8SequenceLength(absl::string_view s) {
 void AppendEscape(unsigned char c, std::string* out) {
   static constexpr char kHex[] = "0123456789abcdef";
   switch (c) {
-    case '"': *out += "\\\""; return;
-    case '\\': *out += "\\\\"; return;
-    case '\b': *out += "\\b"; return;
-    case '\f': *out += "\\f"; return;
-    case '\n': *out += "\\n"; return;
-    case '\r': *out += "\\r"; return;
-    case '\t': *out += "\\t"; return;
+    case '"':
+      *out += "\\\"";
+      return;
+    case '\\':
+      *out += "\\\\";
+      return;
+    case '\b':
+      *out += "\\b";
+      return;
+    case '\f':
+      *out += "\\f";
+      return;
+    case '\n':
+      *out += "\\n";
+      return;
+    case '\r':
+      *out += "\\r";
+      return;
+    case '\t':
+      *out += "\\t";
+      return;
     default:
       *out += "\\u00";
       *out += kHex[c >> 4];

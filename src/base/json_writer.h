@@ -1,8 +1,8 @@
 // JsonWriter: writes JSON text into a string, token by token. Thread-compatible.
 //
 //   JsonWriter w(&out);
-//   w.BeginObject(); w.Key("name"); w.String(name); w.Key("shape"); w.BeginArray(); ... w.EndArray();
-//   w.EndObject();
+//   w.BeginObject(); w.Key("name"); w.String(name); w.Key("shape"); w.BeginArray(); ...
+//   w.EndArray(); w.EndObject();
 //
 // The writer adds the commas; the caller keeps Begin and End balanced. Floating-point numbers are
 // written as the shortest text that reads back to the same value, `.0` added to integral values;

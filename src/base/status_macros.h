@@ -11,11 +11,11 @@
 #define NEREID_CONCAT(a, b) NEREID_CONCAT_INNER(a, b)
 
 // Returns the status of `expr` from the enclosing function unless it is OK.
-#define RETURN_IF_ERROR(expr)                           \
-  do {                                                  \
+#define RETURN_IF_ERROR(expr)                                         \
+  do {                                                                \
     if (absl::Status nereid_status_ = (expr); !nereid_status_.ok()) { \
-      return nereid_status_;                            \
-    }                                                   \
+      return nereid_status_;                                          \
+    }                                                                 \
   } while (false)
 
 // Assigns the value of the StatusOr `expr` to `lhs`, or returns its status.

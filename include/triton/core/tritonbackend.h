@@ -62,8 +62,8 @@ typedef struct TRITONBACKEND_Batcher TRITONBACKEND_Batcher;
 
 /// Writes the version of the backend API that the server implements. A backend requires its own
 /// major number and at least its own minor number. Thread-safe.
-TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ApiVersion(
-    uint32_t* major, uint32_t* minor);
+TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ApiVersion(uint32_t* major,
+                                                                    uint32_t* minor);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Memory                                                                                         */
@@ -148,8 +148,8 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_OutputBufferAttributes(
 // return until it releases each of them. Pointers obtained from a request are valid until then.
 
 /// Returns the id of a request, "" if it has none.
-TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_RequestId(
-    TRITONBACKEND_Request* request, const char** id);
+TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_RequestId(TRITONBACKEND_Request* request,
+                                                                   const char** id);
 
 /// Tells whether a request was cancelled. In that case the backend answers with a CANCELLED error
 /// and releases the request. May be called from any thread.
@@ -376,8 +376,8 @@ typedef enum TRITONBACKEND_execpolicy_enum {
 } TRITONBACKEND_ExecutionPolicy;
 
 /// Returns the name of the backend.
-TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_BackendName(
-    TRITONBACKEND_Backend* backend, const char** name);
+TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_BackendName(TRITONBACKEND_Backend* backend,
+                                                                     const char** name);
 
 /// Returns the settings given to the backend: {"cmdline": {"<setting>": "<value>", ...}}. The
 /// message belongs to the server.
@@ -419,12 +419,12 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_BackendSetState(
 // returns.
 
 /// Returns the name of a model.
-TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelName(
-    TRITONBACKEND_Model* model, const char** name);
+TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelName(TRITONBACKEND_Model* model,
+                                                                   const char** name);
 
 /// Returns the version of a model.
-TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelVersion(
-    TRITONBACKEND_Model* model, uint64_t* version);
+TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelVersion(TRITONBACKEND_Model* model,
+                                                                      uint64_t* version);
 
 /// Returns the directory of a model, the one that holds the version directories, on the local
 /// file system.
@@ -450,20 +450,20 @@ TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelSetConfig(
 
 /// Returns the server that runs the model, for requests in the same process. It belongs to the
 /// application that created it.
-TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelServer(
-    TRITONBACKEND_Model* model, TRITONSERVER_Server** server);
+TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelServer(TRITONBACKEND_Model* model,
+                                                                     TRITONSERVER_Server** server);
 
 /// Returns the backend of a model.
 TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelBackend(
     TRITONBACKEND_Model* model, TRITONBACKEND_Backend** backend);
 
 /// Returns the pointer stored with TRITONBACKEND_ModelSetState, NULL if there is none.
-TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelState(
-    TRITONBACKEND_Model* model, void** state);
+TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelState(TRITONBACKEND_Model* model,
+                                                                    void** state);
 
 /// Stores an arbitrary pointer with a model. The server does not touch the memory behind it.
-TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelSetState(
-    TRITONBACKEND_Model* model, void* state);
+TRITONBACKEND_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelSetState(TRITONBACKEND_Model* model,
+                                                                       void* state);
 
 /// Reports what memory a model holds, one entry for each memory type and id; replaces the last
 /// report. Only byte size, memory type and id are read; the entries stay with the caller.

@@ -78,8 +78,8 @@ TRITONCACHE_DECLSPEC TRITONSERVER_Error* TRITONCACHE_CacheEntrySetBuffer(
 /// Lets the server move the bytes: on a look-up from the buffers of the entry into responses,
 /// on an insertion from responses into the buffers of the entry. Call it while the buffers are
 /// safe from eviction.
-TRITONCACHE_DECLSPEC TRITONSERVER_Error* TRITONCACHE_Copy(
-    TRITONCACHE_Allocator* allocator, TRITONCACHE_CacheEntry* entry);
+TRITONCACHE_DECLSPEC TRITONSERVER_Error* TRITONCACHE_Copy(TRITONCACHE_Allocator* allocator,
+                                                          TRITONCACHE_CacheEntry* entry);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Implemented by the cache library                                                               */
@@ -90,8 +90,8 @@ TRITONCACHE_DECLSPEC TRITONSERVER_Error* TRITONCACHE_Copy(
 
 /// Required. Makes the cache, and sets *cache to any pointer that the other functions get.
 /// config is the cache's configuration in JSON. An error fails the start of the server.
-TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheInitialize(
-    TRITONCACHE_Cache** cache, const char* config);
+TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheInitialize(TRITONCACHE_Cache** cache,
+                                                                  const char* config);
 
 /// Required. Frees the cache. No other call is in progress or follows.
 TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheFinalize(TRITONCACHE_Cache* cache);
@@ -100,16 +100,18 @@ TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheFinalize(TRITONCACHE_Cach
 /// cache allocates them, sets them with TRITONCACHE_CacheEntrySetBuffer and calls
 /// TRITONCACHE_Copy. Returns ALREADY_EXISTS for a key that is stored. The key is lent for the
 /// call. Thread-safe.
-TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheInsert(
-    TRITONCACHE_Cache* cache, const char* key, TRITONCACHE_CacheEntry* entry,
-    TRITONCACHE_Allocator* allocator);
+TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheInsert(TRITONCACHE_Cache* cache,
+                                                              const char* key,
+                                                              TRITONCACHE_CacheEntry* entry,
+                                                              TRITONCACHE_Allocator* allocator);
 
 /// Required. Finds the entry with that key. On a hit, adds each stored buffer to the given
 /// entry and calls TRITONCACHE_Copy; returns NOT_FOUND if there is no such key. The key is lent
 /// for the call. Thread-safe.
-TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheLookup(
-    TRITONCACHE_Cache* cache, const char* key, TRITONCACHE_CacheEntry* entry,
-    TRITONCACHE_Allocator* allocator);
+TRITONCACHE_ISPEC TRITONSERVER_Error* TRITONCACHE_CacheLookup(TRITONCACHE_Cache* cache,
+                                                              const char* key,
+                                                              TRITONCACHE_CacheEntry* entry,
+                                                              TRITONCACHE_Allocator* allocator);
 
 #ifdef __cplusplus
 }  // extern "C"

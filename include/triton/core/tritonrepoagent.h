@@ -69,8 +69,8 @@ typedef enum TRITONREPOAGENT_actiontype_enum {
 } TRITONREPOAGENT_ActionType;
 
 /// Writes the version of the repository agent API that the server implements. Thread-safe.
-TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_ApiVersion(
-    uint32_t* major, uint32_t* minor);
+TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_ApiVersion(uint32_t* major,
+                                                                        uint32_t* minor);
 
 /// Returns where the files of the model are at present: where the repository has them, or where
 /// the previous agent of the model put them. They must not be changed. The string belongs to
@@ -125,12 +125,12 @@ TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_ModelSetState(
     TRITONREPOAGENT_AgentModel* model, void* state);
 
 /// Returns the pointer stored with TRITONREPOAGENT_SetState, NULL if there is none.
-TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_State(
-    TRITONREPOAGENT_Agent* agent, void** state);
+TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_State(TRITONREPOAGENT_Agent* agent,
+                                                                   void** state);
 
 /// Stores an arbitrary pointer with the agent object. The server does not touch what it points to.
-TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_SetState(
-    TRITONREPOAGENT_Agent* agent, void* state);
+TRITONREPOAGENT_DECLSPEC TRITONSERVER_Error* TRITONREPOAGENT_SetState(TRITONREPOAGENT_Agent* agent,
+                                                                      void* state);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Implemented by the agent library                                                               */

@@ -64,8 +64,8 @@ typedef struct TRITONSERVER_MetricArgs TRITONSERVER_MetricArgs;
 
 /// Writes the version of the library. A program built against this header can run with a
 /// library of the same major and the same or a greater minor number. Thread-safe.
-TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ApiVersion(
-    uint32_t* major, uint32_t* minor);
+TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ApiVersion(uint32_t* major,
+                                                                         uint32_t* minor);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Data types                                                                                     */
@@ -221,15 +221,15 @@ typedef enum TRITONSERVER_errorcode_enum {
 } TRITONSERVER_Error_Code;
 
 /// Makes an error with a copy of the message. The caller owns it, and commonly returns it.
-TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ErrorNew(
-    TRITONSERVER_Error_Code code, const char* msg);
+TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_ErrorNew(TRITONSERVER_Error_Code code,
+                                                                       const char* msg);
 
 /// Frees an error. NULL is allowed.
 TRITONSERVER_DECLSPEC void TRITONSERVER_ErrorDelete(struct TRITONSERVER_Error* error);
 
 /// Code of an error, which must not be NULL.
-TRITONSERVER_DECLSPEC TRITONSERVER_Error_Code TRITONSERVER_ErrorCode(
-    struct TRITONSERVER_Error* error);
+TRITONSERVER_DECLSPEC TRITONSERVER_Error_Code
+TRITONSERVER_ErrorCode(struct TRITONSERVER_Error* error);
 
 /// Text of the error's code: "Unknown", "Internal", "Not found", "Invalid argument",
 /// "Unavailable", "Unsupported" or "Already exists"; "<invalid code>" otherwise, also for
@@ -406,8 +406,8 @@ typedef void (*TRITONSERVER_InferenceTraceTensorActivityFn_t)(
 
 /// Returns the trace when nothing refers to it any more: from now on the receiver owns it and
 /// deletes it with TRITONSERVER_InferenceTraceDelete.
-typedef void (*TRITONSERVER_InferenceTraceReleaseFn_t)(
-    struct TRITONSERVER_InferenceTrace* trace, void* userp);
+typedef void (*TRITONSERVER_InferenceTraceReleaseFn_t)(struct TRITONSERVER_InferenceTrace* trace,
+                                                       void* userp);
 
 /// "DISABLED", "MIN", "MAX", "TIMESTAMPS" or "TENSORS"; "<unknown>" for anything else, also for
 /// combinations. Static string.

@@ -18,15 +18,15 @@ std::vector<std::string> BatchTensorProblems(const std::string& text) {
 TEST(CheckBatchTensorsTest, AcceptsGoodOnesAndNone) {
   EXPECT_THAT(BatchTensorProblems(""), IsEmpty());
   EXPECT_THAT(BatchTensorProblems("batch_input { kind: BATCH_ITEM_SHAPE data_type: TYPE_INT32 "
-                       "target_name: 'S' source_input: 'I' } "
-                       "batch_output { target_name: 'O' source_input: 'I' }"),
+                                  "target_name: 'S' source_input: 'I' } "
+                                  "batch_output { target_name: 'O' source_input: 'I' }"),
               IsEmpty());
 }
 
 TEST(CheckBatchTensorsTest, BatchInput) {
   EXPECT_THAT(BatchTensorProblems("batch_input { data_type: TYPE_INT64 } "
-                       "batch_input { kind: 77 data_type: TYPE_FP32 source_input: 'I' } "
-                       "batch_input { data_type: TYPE_FP32 source_input: 'J' }"),
+                                  "batch_input { kind: 77 data_type: TYPE_FP32 source_input: 'I' } "
+                                  "batch_input { data_type: TYPE_FP32 source_input: 'J' }"),
               ElementsAre("batch_input[0].source_input: batch input kind 'BATCH_ELEMENT_COUNT' "
                           "expects 1 source input, got 0 for m",
                           "batch_input[0].data_type: batch input data type must be TYPE_INT32 or "
@@ -36,8 +36,9 @@ TEST(CheckBatchTensorsTest, BatchInput) {
 }
 
 TEST(CheckBatchTensorsTest, BatchOutput) {
-  EXPECT_THAT(BatchTensorProblems("batch_output { target_name: [ 'O', 'P', 'O' ] source_input: [ 'I', 'I' ] } "
-                       "batch_output { kind: 77 }"),
+  EXPECT_THAT(BatchTensorProblems(
+                  "batch_output { target_name: [ 'O', 'P', 'O' ] source_input: [ 'I', 'I' ] } "
+                  "batch_output { kind: 77 }"),
               ElementsAre("batch_output[0].source_input: batch output kind "
                           "'BATCH_SCATTER_WITH_INPUT_SHAPE' expects 1 source input, got 2 for m",
                           "batch_output[0].target_name: unknown target output name 'P' for m",

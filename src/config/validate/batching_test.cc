@@ -19,7 +19,7 @@ TEST(CheckDynamicBatchingTest, AcceptsGoodOnesAndNone) {
   EXPECT_THAT(ProblemsOf(CheckDynamicBatching, "name: 'm'"), IsEmpty());
   EXPECT_THAT(BatchingProblems("preferred_batch_size: [ 1, 8 ]"), IsEmpty());
   EXPECT_THAT(BatchingProblems("priority_levels: 2 default_priority_level: 2 "
-                       "priority_queue_policy { key: 1 value { timeout_action: DELAY } }"),
+                               "priority_queue_policy { key: 1 value { timeout_action: DELAY } }"),
               IsEmpty());
 }
 
@@ -33,9 +33,9 @@ TEST(CheckDynamicBatchingTest, PreferredSizes) {
 
 TEST(CheckDynamicBatchingTest, Priorities) {
   EXPECT_THAT(BatchingProblems("priority_levels: 2 "
-                       "priority_queue_policy { key: 0 value { } } "
-                       "priority_queue_policy { key: 2 value { } } "
-                       "priority_queue_policy { key: 3 value { } }"),
+                               "priority_queue_policy { key: 0 value { } } "
+                               "priority_queue_policy { key: 2 value { } } "
+                               "priority_queue_policy { key: 3 value { } }"),
               ElementsAre("dynamic_batching.default_priority_level: default priority level must "
                           "be in range [1, 2] for m",
                           "dynamic_batching.priority_queue_policy[0]: priority queue policy must "
@@ -48,11 +48,12 @@ TEST(CheckDynamicBatchingTest, OrderExcludesPrioritiesAndDelay) {
   constexpr char kDelay[] =
       "Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true for m";
   EXPECT_THAT(
-      BatchingProblems("preserve_ordering: true priority_levels: 2 default_priority_level: 1 "
-               "default_queue_policy { timeout_action: DELAY default_timeout_microseconds: 1 } "
-               "priority_queue_policy { key: 1 value { timeout_action: DELAY "
-               "default_timeout_microseconds: 1 } } "
-               "priority_queue_policy { key: 2 value { timeout_action: DELAY } }"),
+      BatchingProblems(
+          "preserve_ordering: true priority_levels: 2 default_priority_level: 1 "
+          "default_queue_policy { timeout_action: DELAY default_timeout_microseconds: 1 } "
+          "priority_queue_policy { key: 1 value { timeout_action: DELAY "
+          "default_timeout_microseconds: 1 } } "
+          "priority_queue_policy { key: 2 value { timeout_action: DELAY } }"),
       ElementsAre(
           "dynamic_batching.priority_levels: Only one priority level is allowed when "
           "'preserve_ordering' is true for m",

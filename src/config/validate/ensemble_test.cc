@@ -39,11 +39,11 @@ TEST(CheckEnsembleTest, PlatformAndSchedulingGoTogether) {
 }
 
 TEST(CheckEnsembleTest, FieldsThatBelongToComposingModels) {
-  EXPECT_THAT(
-      EnsembleProblems(Step("A", "Z"), "instance_group { } optimization { } model_warmup { name: 'w' }"),
-      ElementsAre("instance_group: instance group should not be specified for ensemble 'e'",
-                  "optimization: optimization should not be specified for ensemble 'e'",
-                  "model_warmup: model_warmup can not be specified for ensemble 'e'"));
+  EXPECT_THAT(EnsembleProblems(Step("A", "Z"),
+                               "instance_group { } optimization { } model_warmup { name: 'w' }"),
+              ElementsAre("instance_group: instance group should not be specified for ensemble 'e'",
+                          "optimization: optimization should not be specified for ensemble 'e'",
+                          "model_warmup: model_warmup can not be specified for ensemble 'e'"));
 }
 
 TEST(CheckEnsembleTest, StepsAreComplete) {

@@ -16,7 +16,8 @@ std::vector<std::string> GeneralProblems(const std::string& text) {
 
 TEST(CheckGeneralTest, AcceptsGoodConfigurations) {
   EXPECT_THAT(GeneralProblems("name: 'm' backend: 'identity'"), IsEmpty());
-  EXPECT_THAT(GeneralProblems("name: 'm' backend: 'onnxruntime' platform: 'onnxruntime_onnx'"), IsEmpty());
+  EXPECT_THAT(GeneralProblems("name: 'm' backend: 'onnxruntime' platform: 'onnxruntime_onnx'"),
+              IsEmpty());
   EXPECT_THAT(GeneralProblems("name: 'm' backend: 'pytorch' platform: 'torch_aoti'"), IsEmpty());
   EXPECT_THAT(GeneralProblems("name: 'e' platform: 'ensemble'"), IsEmpty());
 }
@@ -47,7 +48,7 @@ TEST(CheckGeneralTest, BatchSize) {
 
 TEST(CheckGeneralTest, CacheExcludesDecoupled) {
   EXPECT_THAT(GeneralProblems("name: 'm' backend: 'b' response_cache { enable: true } "
-                       "model_transaction_policy { decoupled: true }"),
+                              "model_transaction_policy { decoupled: true }"),
               ElementsAre("response_cache.enable: Response Cache does not currently support model "
                           "m with 'decoupled' transaction policy. Please disable the response "
                           "cache."));

@@ -16,7 +16,7 @@ std::vector<std::string> GroupProblems(const std::string& groups) {
 
 TEST(CheckInstanceGroupsTest, AcceptsGoodOnes) {
   EXPECT_THAT(GroupProblems("instance_group { name: 'g' kind: KIND_CPU count: 4 } "
-                       "instance_group { name: 'h' kind: KIND_MODEL count: 1 }"),
+                            "instance_group { name: 'h' kind: KIND_MODEL count: 1 }"),
               IsEmpty());
   EXPECT_THAT(GroupProblems("platform: 'ensemble' instance_group { kind: KIND_GPU }"), IsEmpty());
 }
@@ -24,9 +24,9 @@ TEST(CheckInstanceGroupsTest, AcceptsGoodOnes) {
 TEST(CheckInstanceGroupsTest, Devices) {
   EXPECT_THAT(
       GroupProblems("instance_group { name: 'g' kind: KIND_GPU count: 1 gpus: 0 } "
-               "instance_group { name: 'h' kind: KIND_CPU count: 1 gpus: 0 } "
-               "instance_group { name: 'i' kind: KIND_MODEL count: 1 gpus: 0 } "
-               "instance_group { name: 'j' kind: 9 count: 1 }"),
+                    "instance_group { name: 'h' kind: KIND_CPU count: 1 gpus: 0 } "
+                    "instance_group { name: 'i' kind: KIND_MODEL count: 1 gpus: 0 } "
+                    "instance_group { name: 'j' kind: 9 count: 1 }"),
       ElementsAre(
           "instance_group[0].kind: instance group g of model m has kind KIND_GPU but server "
           "does not support GPUs",
@@ -38,11 +38,12 @@ TEST(CheckInstanceGroupsTest, Devices) {
 }
 
 TEST(CheckInstanceGroupsTest, Profiles) {
-  EXPECT_THAT(GroupProblems("platform: 'p' instance_group { name: 'g' kind: KIND_CPU profile: '0' }"),
-              ElementsAre("instance_group[0].profile: instance group g of model m and platform "
-                          "pspecifies profile field which is only supported for TensorRT models"));
+  EXPECT_THAT(
+      GroupProblems("platform: 'p' instance_group { name: 'g' kind: KIND_CPU profile: '0' }"),
+      ElementsAre("instance_group[0].profile: instance group g of model m and platform "
+                  "pspecifies profile field which is only supported for TensorRT models"));
   EXPECT_THAT(GroupProblems("platform: 'tensorrt_plan' "
-                       "instance_group { name: 'g' kind: KIND_CPU profile: [ '0', '-1' ] }"),
+                            "instance_group { name: 'g' kind: KIND_CPU profile: [ '0', '-1' ] }"),
               ElementsAre("instance_group[0].profile: instance group g of model m and platform "
                           "tensorrt_plan specifies invalid profile -1. The field should contain "
                           "the string representation of a non-negative integer."));
@@ -51,7 +52,7 @@ TEST(CheckInstanceGroupsTest, Profiles) {
 TEST(CheckInstanceGroupsTest, NumberOfInstancesIsLimited) {
   EXPECT_THAT(GroupProblems("instance_group { name: 'g' kind: KIND_CPU count: 4096 }"), IsEmpty());
   EXPECT_THAT(GroupProblems("instance_group { name: 'g' kind: KIND_CPU count: 2147483647 } "
-                       "instance_group { name: 'h' kind: KIND_CPU count: 2147483647 }"),
+                            "instance_group { name: 'h' kind: KIND_CPU count: 2147483647 }"),
               ElementsAre("instance_group: too many instances for m"));
 }
 

@@ -17,14 +17,14 @@ std::vector<std::string> TensorProblems(const std::string& text) {
 // Problems of an FP32 input "I" with these fields.
 std::vector<std::string> InputProblems(const std::string& fields, int max_batch_size = 0) {
   return TensorProblems("max_batch_size: " + std::to_string(max_batch_size) +
-                  " input { name: 'I' data_type: TYPE_FP32 " + fields + " }");
+                        " input { name: 'I' data_type: TYPE_FP32 " + fields + " }");
 }
 
 TEST(CheckTensorsTest, AcceptsGoodOnes) {
   EXPECT_THAT(TensorProblems(""), IsEmpty());
   EXPECT_THAT(InputProblems("dims: [ -1, 3 ]"), IsEmpty());
   EXPECT_THAT(TensorProblems("output { name: 'O' data_type: TYPE_STRING dims: 1 "
-                       "label_filename: 'labels/../l.txt' }"),
+                             "label_filename: 'labels/../l.txt' }"),
               IsEmpty());
 }
 
@@ -76,8 +76,9 @@ TEST(CheckTensorsTest, Sizes) {
   EXPECT_THAT(InputProblems("dims: [ 9223372036854775807 ]"),
               ElementsAre("input[0].dims: byte size for tensor 'I' exceeds maximum size of "
                           "9223372036854775807 for m"));
-  EXPECT_THAT(TensorProblems("input { name: 'I' data_type: TYPE_STRING dims: [ 9223372036854775807 ] }"),
-              IsEmpty());
+  EXPECT_THAT(
+      TensorProblems("input { name: 'I' data_type: TYPE_STRING dims: [ 9223372036854775807 ] }"),
+      IsEmpty());
 }
 
 TEST(CheckTensorsTest, Format) {
@@ -88,17 +89,19 @@ TEST(CheckTensorsTest, Format) {
 
 TEST(CheckTensorsTest, TensorRtOnly) {
   EXPECT_THAT(
-      TensorProblems("input { name: 'I' data_type: TYPE_FP32 dims: 1 is_shape_tensor: true } "
-               "output { name: 'O' data_type: TYPE_FP32 dims: 1 is_non_linear_format_io: true }"),
+      TensorProblems(
+          "input { name: 'I' data_type: TYPE_FP32 dims: 1 is_shape_tensor: true } "
+          "output { name: 'O' data_type: TYPE_FP32 dims: 1 is_non_linear_format_io: true }"),
       ElementsAre(
           "input[0].is_shape_tensor: shape tensors are only supported for TensorRT platform "
           "for m",
           "output[0].is_non_linear_format_io: Non-linear IO format is only supported for "
           "the TensorRT platform for m",
           "output[0].dims: Non-linear IO format output requires 3 dims for m"));
-  EXPECT_THAT(TensorProblems("platform: 'tensorrt_plan' input { name: 'I' data_type: TYPE_FP32 "
-                       "dims: [ 1, 2, 3 ] is_shape_tensor: true is_non_linear_format_io: true }"),
-              IsEmpty());
+  EXPECT_THAT(
+      TensorProblems("platform: 'tensorrt_plan' input { name: 'I' data_type: TYPE_FP32 "
+                     "dims: [ 1, 2, 3 ] is_shape_tensor: true is_non_linear_format_io: true }"),
+      IsEmpty());
 }
 
 TEST(CheckTensorsTest, LabelsStayInTheModelDirectory) {

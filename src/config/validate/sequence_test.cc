@@ -17,12 +17,13 @@ std::vector<std::string> SequenceProblems(const std::string& batching) {
 
 TEST(CheckSequenceBatchingTest, AcceptsGoodOnesAndNone) {
   EXPECT_THAT(ProblemsOf(CheckSequenceBatching, "name: 'm'"), IsEmpty());
-  EXPECT_THAT(SequenceProblems("direct { minimum_slot_utilization: 1 } "
+  EXPECT_THAT(
+      SequenceProblems("direct { minimum_slot_utilization: 1 } "
                        "control_input { name: 'START' control { kind: CONTROL_SEQUENCE_START "
                        "fp32_false_true: [ 0, 1 ] } } "
                        "control_input { name: 'ID' control { kind: CONTROL_SEQUENCE_CORRID "
                        "data_type: TYPE_STRING } }"),
-              IsEmpty());
+      IsEmpty());
 }
 
 TEST(CheckSequenceBatchingTest, ABatchingLibraryIsForOtherSchedulers) {
@@ -48,8 +49,8 @@ TEST(CheckSequenceBatchingTest, ControlNamesAndKinds) {
       "control { kind: CONTROL_SEQUENCE_START bool_false_true: [ false, true ] }";
   constexpr char kEnd[] = "control { kind: CONTROL_SEQUENCE_END bool_false_true: [ false, true ] }";
   EXPECT_THAT(
-      SequenceProblems(std::string("control_input { ") + kStart + " } control_input { name: 'T' " + kEnd +
-               " } control_input { name: 'T' " + kEnd + " }"),
+      SequenceProblems(std::string("control_input { ") + kStart + " } control_input { name: 'T' " +
+                       kEnd + " } control_input { name: 'T' " + kEnd + " }"),
       ElementsAre("sequence_batching.control_input[0].name: sequence batching control tensor must "
                   "have a name for m",
                   "sequence_batching.control_input[2].name: sequence batching control tensor 'T' "
@@ -61,8 +62,8 @@ TEST(CheckSequenceBatchingTest, ControlNamesAndKinds) {
 TEST(CheckSequenceBatchingTest, BooleanControls) {
   EXPECT_THAT(
       SequenceProblems("control_input { name: 'A' control { kind: CONTROL_SEQUENCE_START } } "
-               "control_input { name: 'B' control { kind: CONTROL_SEQUENCE_READY "
-               "int32_false_true: [ 0, 1 ] fp32_false_true: [ 0, 1, 2 ] } }"),
+                       "control_input { name: 'B' control { kind: CONTROL_SEQUENCE_READY "
+                       "int32_false_true: [ 0, 1 ] fp32_false_true: [ 0, 1, 2 ] } }"),
       ElementsAre("sequence_batching.control_input[0].control[0]: sequence batching must specify "
                   "either 'int32_false_true', 'fp32_false_true' or 'bool_false_true' for "
                   "CONTROL_SEQUENCE_START for m",
@@ -77,7 +78,7 @@ TEST(CheckSequenceBatchingTest, BooleanControls) {
 TEST(CheckSequenceBatchingTest, CorrelationIdControl) {
   EXPECT_THAT(
       SequenceProblems("control_input { name: 'A' control { kind: CONTROL_SEQUENCE_CORRID "
-               "int32_false_true: [ 0, 1 ] data_type: TYPE_FP32 } }"),
+                       "int32_false_true: [ 0, 1 ] data_type: TYPE_FP32 } }"),
       ElementsAre("sequence_batching.control_input[0].control[0]: sequence batching must not "
                   "specify either 'int32_false_true', 'fp32_false_true' or 'bool_false_true' for "
                   "CONTROL_SEQUENCE_CORRID for m",
@@ -95,8 +96,10 @@ TEST(CheckSequenceBatchingTest, Strategies) {
   constexpr char kUtilization[] =
       "sequence_batching.direct.minimum_slot_utilization: sequence batching minimum slot "
       "utilization must be in range (0.0, 1.0] for m";
-  EXPECT_THAT(SequenceProblems("direct { minimum_slot_utilization: 1.5 }"), ElementsAre(kUtilization));
-  EXPECT_THAT(SequenceProblems("direct { minimum_slot_utilization: nan }"), ElementsAre(kUtilization));
+  EXPECT_THAT(SequenceProblems("direct { minimum_slot_utilization: 1.5 }"),
+              ElementsAre(kUtilization));
+  EXPECT_THAT(SequenceProblems("direct { minimum_slot_utilization: nan }"),
+              ElementsAre(kUtilization));
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ TEST(CheckStatesTest, Tensors) {
                           At(".dims", "state '' has dimensions that can not be for m")));
   EXPECT_THAT(
       StateProblems("state { input_name: 'X' output_name: 'O' data_type: TYPE_INT8 } "
-               "state { input_name: 'C' output_name: 'O' data_type: TYPE_INT8 "
-               "dims: [ 4294967296, 4294967296 ] }"),
+                    "state { input_name: 'C' output_name: 'O' data_type: TYPE_INT8 "
+                    "dims: [ 4294967296, 4294967296 ] }"),
       ElementsAre(At(".input_name", "state input name 'X' is also the name of another input for m"),
                   "sequence_batching.state[1].input_name: state input name 'C' is also the name of "
                   "another input for m",
@@ -64,7 +64,7 @@ TEST(CheckStatesTest, Tensors) {
                   "sequence_batching.state[1].output_name: State output name 'O' specified more "
                   "than once."));
   EXPECT_THAT(StateProblems("state { input_name: 'I' output_name: 'O' data_type: TYPE_INT8 } "
-                       "state { input_name: 'I' output_name: 'P' data_type: TYPE_INT8 }"),
+                            "state { input_name: 'I' output_name: 'P' data_type: TYPE_INT8 }"),
               ElementsAre("sequence_batching.state[1].input_name: State input name 'I' specified "
                           "more than once."));
 }

@@ -20,8 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (elements.complete() != (again.size() == size)) std::abort();
   if (nereid::CountBytesElements(tensor).has_value() != elements.complete()) std::abort();
   std::string json;
-  const bool written =
-      nereid::AppendJsonTensor(nereid::DataType::kBytes, tensor, count, &json);
+  const bool written = nereid::AppendJsonTensor(nereid::DataType::kBytes, tensor, count, &json);
   if (written != elements.complete()) std::abort();
   return 0;
 }

@@ -84,10 +84,10 @@ size_t CountScalars(const JsonValue& array) {
 }
 
 absl::Status TooLarge(const V2Input& input, uint64_t byte_size, uint64_t limit) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "JSON input '", input.name, "' has a byte_size (", byte_size,
-      " bytes) that exceeds the maximum allowed value of ", limit,
-      " bytes. Use --http-max-input-size to increase the limit."));
+  return absl::InvalidArgumentError(
+      absl::StrCat("JSON input '", input.name, "' has a byte_size (", byte_size,
+                   " bytes) that exceeds the maximum allowed value of ", limit,
+                   " bytes. Use --http-max-input-size to increase the limit."));
 }
 
 absl::StatusOr<int64_t> CountElements(const V2Input& input) {
@@ -101,8 +101,8 @@ absl::StatusOr<int64_t> CountElements(const V2Input& input) {
   }
   const std::optional<int64_t> count = ElementCount(input.shape);
   if (!count) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, " causes total element count to exceed maximum size of ", kMaxInt64));
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " causes total element count to exceed maximum size of ", kMaxInt64));
   }
   return *count;
 }
@@ -113,10 +113,10 @@ absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64
   using Element = typename Place<Json>::Element;
   int64_t byte_size;
   if (__builtin_mul_overflow(count, static_cast<int64_t>(sizeof(Element)), &byte_size)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "byte size overflow for input '", input->name, "': element count (", count,
-        ") * data type size (", sizeof(Element), ") exceeds maximum allowed size (", kMaxInt64,
-        ")"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("byte size overflow for input '", input->name, "': element count (", count,
+                     ") * data type size (", sizeof(Element), ") exceeds maximum allowed size (",
+                     kMaxInt64, ")"));
   }
   if (static_cast<uint64_t>(byte_size) > max_tensor_bytes) {
     return TooLarge(*input, static_cast<uint64_t>(byte_size), max_tensor_bytes);
@@ -150,8 +150,7 @@ absl::Status ReadStrings(const JsonValue& data, uint64_t max_tensor_bytes, Reque
 absl::Status OnlyBinary(const V2Input& input) {
   return absl::InvalidArgumentError(absl::StrCat(
       "receiving ", DataTypeName(input.data_type),
-      " data via JSON is not supported. Please use the binary data format for input ",
-      input.name));
+      " data via JSON is not supported. Please use the binary data format for input ", input.name));
 }
 
 }  // namespace
@@ -164,21 +163,35 @@ absl::Status ReadTensorCarefully(const JsonValue& data, uint64_t max_tensor_byte
     return ReadNumbers<decltype(tag)>(data, max_tensor_bytes, count, buffers, input);
   };
   switch (input->data_type) {
-    case DataType::kBool: return read(JsonBool{});
-    case DataType::kUint8: return read(uint8_t{});
-    case DataType::kUint16: return read(uint16_t{});
-    case DataType::kUint32: return read(uint32_t{});
-    case DataType::kUint64: return read(uint64_t{});
-    case DataType::kInt8: return read(int8_t{});
-    case DataType::kInt16: return read(int16_t{});
-    case DataType::kInt32: return read(int32_t{});
-    case DataType::kInt64: return read(int64_t{});
-    case DataType::kFp32: return read(float{});
-    case DataType::kFp64: return read(double{});
-    case DataType::kBytes: return ReadStrings(data, max_tensor_bytes, buffers, input);
+    case DataType::kBool:
+      return read(JsonBool{});
+    case DataType::kUint8:
+      return read(uint8_t{});
+    case DataType::kUint16:
+      return read(uint16_t{});
+    case DataType::kUint32:
+      return read(uint32_t{});
+    case DataType::kUint64:
+      return read(uint64_t{});
+    case DataType::kInt8:
+      return read(int8_t{});
+    case DataType::kInt16:
+      return read(int16_t{});
+    case DataType::kInt32:
+      return read(int32_t{});
+    case DataType::kInt64:
+      return read(int64_t{});
+    case DataType::kFp32:
+      return read(float{});
+    case DataType::kFp64:
+      return read(double{});
+    case DataType::kBytes:
+      return ReadStrings(data, max_tensor_bytes, buffers, input);
     case DataType::kFp16:
-    case DataType::kBf16: return OnlyBinary(*input);
-    case DataType::kInvalid: break;
+    case DataType::kBf16:
+      return OnlyBinary(*input);
+    case DataType::kInvalid:
+      break;
   }
   // The model decides the type, unless the elements sent cannot be read at all.
   if (CountScalars(data) == 0) return absl::OkStatus();

@@ -61,24 +61,34 @@ bool AppendBestOf(DataType type, absl::string_view bytes, const Items& items, La
     return true;
   };
   switch (type) {
-    case DataType::kUint8: return append(uint8_t{});
-    case DataType::kUint16: return append(uint16_t{});
-    case DataType::kUint32: return append(uint32_t{});
-    case DataType::kUint64: return append(uint64_t{});
-    case DataType::kInt8: return append(int8_t{});
-    case DataType::kInt16: return append(int16_t{});
-    case DataType::kInt32: return append(int32_t{});
-    case DataType::kInt64: return append(int64_t{});
-    case DataType::kFp32: return append(float{});
-    case DataType::kFp64: return append(double{});
-    default: return false;
+    case DataType::kUint8:
+      return append(uint8_t{});
+    case DataType::kUint16:
+      return append(uint16_t{});
+    case DataType::kUint32:
+      return append(uint32_t{});
+    case DataType::kUint64:
+      return append(uint64_t{});
+    case DataType::kInt8:
+      return append(int8_t{});
+    case DataType::kInt16:
+      return append(int16_t{});
+    case DataType::kInt32:
+      return append(int32_t{});
+    case DataType::kInt64:
+      return append(int64_t{});
+    case DataType::kFp32:
+      return append(float{});
+    case DataType::kFp64:
+      return append(double{});
+    default:
+      return false;
   }
 }
 
 absl::Status Unsupported(DataType type) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("class result not available for output due to unsupported type '",
-                   DataTypeName(type), "'"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "class result not available for output due to unsupported type '", DataTypeName(type), "'"));
 }
 
 }  // namespace
@@ -113,14 +123,13 @@ absl::StatusOr<Classification> Classify(const ScoreTensor& scores, uint64_t clas
 }
 
 absl::StatusOr<Classification> ClassifyOutput(const InferResponse& response,
-                                              const ResponseOutput& output,
-                                              uint64_t class_count) {
+                                              const ResponseOutput& output, uint64_t class_count) {
   const ServingModel& model = *response.model();
   ScoreTensor scores;
   scores.data_type = output.data_type();
   scores.shape = output.shape();
-  scores.bytes = absl::string_view(static_cast<const char*>(output.buffer().base),
-                                   output.buffer().byte_size);
+  scores.bytes =
+      absl::string_view(static_cast<const char*>(output.buffer().base), output.buffer().byte_size);
   scores.batched = model.config().max_batch_size > 0;
   return Classify(scores, class_count,
                   [&](size_t index) { return model.Label(output.name(), index); });

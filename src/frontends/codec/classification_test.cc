@@ -20,10 +20,10 @@ const char* NoLabel(size_t) { return nullptr; }
 template <typename T>
 ScoreTensor Scores(DataType type, const std::vector<T>& values, absl::Span<const int64_t> shape,
                    bool batched) {
-  return {type, shape,
-          absl::string_view(reinterpret_cast<const char*>(values.data()),
-                            values.size() * sizeof(T)),
-          batched};
+  return {
+      type, shape,
+      absl::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)),
+      batched};
 }
 
 std::vector<std::string> Texts(const Classification& classes) {

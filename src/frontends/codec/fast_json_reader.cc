@@ -79,14 +79,18 @@ bool SkipUnknown(ondemand::raw_json_string key, ondemand::value value) {
   ondemand::json_type type;
   if (value.type().get(type)) return false;
   switch (type) {
-    case ondemand::json_type::string: return value.get_string().error() == simdjson::SUCCESS;
-    case ondemand::json_type::number: return value.get_double().error() == simdjson::SUCCESS;
-    case ondemand::json_type::boolean: return value.get_bool().error() == simdjson::SUCCESS;
+    case ondemand::json_type::string:
+      return value.get_string().error() == simdjson::SUCCESS;
+    case ondemand::json_type::number:
+      return value.get_double().error() == simdjson::SUCCESS;
+    case ondemand::json_type::boolean:
+      return value.get_bool().error() == simdjson::SUCCESS;
     case ondemand::json_type::null: {
       bool null = false;
       return value.is_null().get(null) == simdjson::SUCCESS && null;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -152,7 +156,8 @@ bool FastReader::ReadParameter(ondemand::field field) {
       return value.get_uint64().get(d.timeout_us) == simdjson::SUCCESS;
     case ReservedParameter::kBinaryDataOutput:
       return value.get_bool().get(d.outputs.fallback.binary) == simdjson::SUCCESS;
-    case ReservedParameter::kNone: break;
+    case ReservedParameter::kNone:
+      break;
   }
   if (key.size() > kMaxNameBytes) return false;
   if (View(key).substr(0, kRefusedKeyPrefix.size()) == kRefusedKeyPrefix) return false;
@@ -370,8 +375,7 @@ bool ReadJsonFast(absl::string_view json, const RequestLimits& limits, RequestBu
     ondemand::document text;
     ondemand::object root;
     read = !parser.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(text) &&
-           !text.get_object().get(root) &&
-           FastReader(bounds, buffers, document).ReadRoot(root) &&
+           !text.get_object().get(root) && FastReader(bounds, buffers, document).ReadRoot(root) &&
            text.current_location().error() == simdjson::OUT_OF_BOUNDS;
   }
   if (parser.capacity() > kKeptParserCapacity) parser = ondemand::parser();

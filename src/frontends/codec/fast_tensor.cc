@@ -88,7 +88,8 @@ bool FlattenStrings(ondemand::array array, int levels_left, uint64_t max_bytes,
       continue;
     }
     ondemand::array inner;
-    if (value.get_array().get(inner) || !FlattenStrings(inner, levels_left - 1, max_bytes, tensor)) {
+    if (value.get_array().get(inner) ||
+        !FlattenStrings(inner, levels_left - 1, max_bytes, tensor)) {
       return false;
     }
   }
@@ -130,21 +131,34 @@ bool ReadTensorFast(ondemand::value data, const TensorBounds& bounds, RequestBuf
   ondemand::array array;
   if (data.get_array().get(array)) return false;
   switch (input->data_type) {
-    case DataType::kBool: return ReadNumbers<JsonBool>(array, bounds, buffers, input);
-    case DataType::kUint8: return ReadNumbers<uint8_t>(array, bounds, buffers, input);
-    case DataType::kUint16: return ReadNumbers<uint16_t>(array, bounds, buffers, input);
-    case DataType::kUint32: return ReadNumbers<uint32_t>(array, bounds, buffers, input);
-    case DataType::kUint64: return ReadNumbers<uint64_t>(array, bounds, buffers, input);
-    case DataType::kInt8: return ReadNumbers<int8_t>(array, bounds, buffers, input);
-    case DataType::kInt16: return ReadNumbers<int16_t>(array, bounds, buffers, input);
-    case DataType::kInt32: return ReadNumbers<int32_t>(array, bounds, buffers, input);
-    case DataType::kInt64: return ReadNumbers<int64_t>(array, bounds, buffers, input);
-    case DataType::kFp32: return ReadNumbers<float>(array, bounds, buffers, input);
-    case DataType::kFp64: return ReadNumbers<double>(array, bounds, buffers, input);
-    case DataType::kBytes: return ReadStrings(array, bounds, buffers, input);
+    case DataType::kBool:
+      return ReadNumbers<JsonBool>(array, bounds, buffers, input);
+    case DataType::kUint8:
+      return ReadNumbers<uint8_t>(array, bounds, buffers, input);
+    case DataType::kUint16:
+      return ReadNumbers<uint16_t>(array, bounds, buffers, input);
+    case DataType::kUint32:
+      return ReadNumbers<uint32_t>(array, bounds, buffers, input);
+    case DataType::kUint64:
+      return ReadNumbers<uint64_t>(array, bounds, buffers, input);
+    case DataType::kInt8:
+      return ReadNumbers<int8_t>(array, bounds, buffers, input);
+    case DataType::kInt16:
+      return ReadNumbers<int16_t>(array, bounds, buffers, input);
+    case DataType::kInt32:
+      return ReadNumbers<int32_t>(array, bounds, buffers, input);
+    case DataType::kInt64:
+      return ReadNumbers<int64_t>(array, bounds, buffers, input);
+    case DataType::kFp32:
+      return ReadNumbers<float>(array, bounds, buffers, input);
+    case DataType::kFp64:
+      return ReadNumbers<double>(array, bounds, buffers, input);
+    case DataType::kBytes:
+      return ReadStrings(array, bounds, buffers, input);
     case DataType::kFp16:
     case DataType::kBf16:
-    case DataType::kInvalid: return false;
+    case DataType::kInvalid:
+      return false;
   }
   return false;
 }

@@ -31,8 +31,8 @@ absl::Status CheckNesting(absl::string_view json, int max_depth) {
       in_string = true;
     } else if (c == '[' || c == '{') {
       if (++depth > max_depth + kEnvelopeNesting) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "JSON nesting depth exceeds maximum allowed limit (", max_depth, ")"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("JSON nesting depth exceeds maximum allowed limit (", max_depth, ")"));
       }
     } else if (c == ']' || c == '}') {
       --depth;
@@ -110,9 +110,9 @@ absl::Status ParseJson(absl::string_view json, int max_depth, rapidjson::Documen
   };
   tree->Populate(parse);
   if (!result.IsError()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("failed to parse the request JSON buffer: ",
-                                                 rapidjson::GetParseError_En(result.Code()),
-                                                 " at ", result.Offset()));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "failed to parse the request JSON buffer: ", rapidjson::GetParseError_En(result.Code()),
+      " at ", result.Offset()));
 }
 
 std::string JsonText(const rapidjson::Value& tree) {

@@ -58,8 +58,8 @@ class DocumentMaker {
   }
 
   std::string String() {
-    static const char* const kPieces[] = {"a",    "INPUT", "\\n",    "\\u00e9",       "\\\"",
-                                          "\xc3\xa9", "\\/", "[{,:", "\\ud83d\\ude00", "\\u0000"};
+    static const char* const kPieces[] = {"a",        "INPUT", "\\n",  "\\u00e9",        "\\\"",
+                                          "\xc3\xa9", "\\/",   "[{,:", "\\ud83d\\ude00", "\\u0000"};
     std::string text = "\"";
     for (size_t i = Below(4); i > 0; --i) text += kPieces[Below(std::size(kPieces))];
     return text + "\"";
@@ -194,10 +194,17 @@ TEST(JsonReadersTest, FastReaderNeverReadsWhatTheCarefulOneRefuses) {
       const size_t at = maker.Below(text.size());
       const char byte = kBytes[maker.Below(sizeof(kBytes) - 1)];
       switch (maker.Below(4)) {
-        case 0: text[at] = byte; break;
-        case 1: text.erase(at, 1 + maker.Below(3)); break;
-        case 2: text.insert(at, 1, byte); break;
-        default: text.insert(at, text.substr(maker.Below(text.size()), maker.Below(20)));
+        case 0:
+          text[at] = byte;
+          break;
+        case 1:
+          text.erase(at, 1 + maker.Below(3));
+          break;
+        case 2:
+          text.insert(at, 1, byte);
+          break;
+        default:
+          text.insert(at, text.substr(maker.Below(text.size()), maker.Below(20)));
       }
       if (text.empty()) text = "{";
     }

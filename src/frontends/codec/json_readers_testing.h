@@ -22,8 +22,8 @@ class BothReaders {
       : fast_(Keeping(kept)),
         careful_(Keeping(kept)),
         fast_read_(ReadJsonFast(json, RequestLimits{max_tensor_bytes}, &fast_buffers_, &fast_)),
-        careful_status_(
-            ReadJsonCarefully(json, RequestLimits{max_tensor_bytes}, &careful_buffers_, &careful_)) {}
+        careful_status_(ReadJsonCarefully(json, RequestLimits{max_tensor_bytes}, &careful_buffers_,
+                                          &careful_)) {}
 
   // True unless the fast reader accepts a text that the careful one refuses, or reads it
   // differently. A number like 0e999 is an exception: the careful reader looks only at the

@@ -25,9 +25,13 @@ std::string Write(DataType type, const std::vector<T>& values) {
 }
 
 template <typename T>
-T Low() { return std::numeric_limits<T>::lowest(); }
+T Low() {
+  return std::numeric_limits<T>::lowest();
+}
 template <typename T>
-T High() { return std::numeric_limits<T>::max(); }
+T High() {
+  return std::numeric_limits<T>::max();
+}
 
 TEST(JsonTensorWriterTest, WritesEveryNumberType) {
   EXPECT_EQ(Write<uint8_t>(DataType::kBool, {0, 1, 2}), "[false,true,true]");
@@ -98,8 +102,8 @@ TEST(JsonTensorWriterTest, RefusesBytesThatDoNotFit) {
 }
 
 TEST(JsonTensorWriterTest, EstimateCoversCommonTensors) {
-  for (const DataType type : {DataType::kBool, DataType::kInt8, DataType::kInt32, DataType::kInt64,
-                              DataType::kFp64}) {
+  for (const DataType type :
+       {DataType::kBool, DataType::kInt8, DataType::kInt32, DataType::kInt64, DataType::kFp64}) {
     const std::string bytes(8000, '\x11');
     std::string out;
     ASSERT_TRUE(AppendJsonTensor(type, bytes, 8000 / DataTypeByteSize(type), &out));

@@ -15,14 +15,13 @@ absl::StatusOr<int32_t> ParseInt32(absl::string_view header, absl::string_view v
   const char* const end = value.data() + value.size();
   const std::from_chars_result result = std::from_chars(value.data(), end, number);
   if (result.ptr != end || result.ec == std::errc::invalid_argument) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Unable to parse ", header, ", got: ", value));
+    return absl::InvalidArgumentError(absl::StrCat("Unable to parse ", header, ", got: ", value));
   }
   if (result.ec == std::errc::result_out_of_range) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Unable to parse ", header, ", value is out of range [ ",
-        std::numeric_limits<int32_t>::min(), ", ", std::numeric_limits<int32_t>::max(),
-        " ], got: ", value));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Unable to parse ", header, ", value is out of range [ ",
+                     std::numeric_limits<int32_t>::min(), ", ", std::numeric_limits<int32_t>::max(),
+                     " ], got: ", value));
   }
   return number;
 }

@@ -41,8 +41,8 @@ TEST(LengthHeadersTest, RefusesWhatIsNoInt32) {
 TEST(LengthHeadersTest, JsonPartIsWithinTheBody) {
   for (const std::string text : {"-1", "10"}) {
     EXPECT_EQ(ParseInferenceHeaderLength(text, 9).status(),
-              absl::InvalidArgumentError(
-                  "inference header size should be in range (0, 9), got: " + text));
+              absl::InvalidArgumentError("inference header size should be in range (0, 9), got: " +
+                                         text));
   }
 }
 

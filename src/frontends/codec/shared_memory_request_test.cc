@@ -24,8 +24,7 @@ TEST(SharedMemoryBodyTest, ReadsRegions) {
 TEST(SharedMemoryBodyTest, SaysWhatIsMissingOrWrong) {
   EXPECT_EQ(ErrorOf(""), "Shared memory register request has no 'key' field");
   EXPECT_EQ(ErrorOf("[]"), "Shared memory register request has no 'key' field");
-  EXPECT_EQ(ErrorOf(R"({"key":"/k"})"),
-            "Shared memory register request has no 'byte_size' field");
+  EXPECT_EQ(ErrorOf(R"({"key":"/k"})"), "Shared memory register request has no 'byte_size' field");
   EXPECT_EQ(ErrorOf(R"({"key":3,"byte_size":1})"),
             "Unable to parse 'key': attempt to access JSON non-string as string");
   EXPECT_EQ(ErrorOf(R"({"key":"k","byte_size":-1})"),

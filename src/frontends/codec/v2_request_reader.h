@@ -36,8 +36,7 @@ struct V2RequestBody {
 // shared-memory region; `request` is then incomplete and must be discarded, and `buffers` may be
 // cleared.
 absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limits,
-                           InferRequest* request, RequestBuffers* buffers,
-                           OutputFormats* formats);
+                           InferRequest* request, RequestBuffers* buffers, OutputFormats* formats);
 
 }  // namespace nereid
 

@@ -42,8 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   nereid::InferRequest request(model, -1);
   nereid::RequestBuffers buffers;
   nereid::OutputFormats formats;
-  const absl::Status status = nereid::ReadV2Request({body.data(), body.size(), header_length},
-                                                    nereid::RequestLimits{kLimit}, &request, &buffers, &formats);
+  const absl::Status status =
+      nereid::ReadV2Request({body.data(), body.size(), header_length},
+                            nereid::RequestLimits{kLimit}, &request, &buffers, &formats);
   if (status.ok()) Touch(request);
 
   if (!nereid::codec_testing::BothReaders(body.view(), kLimit).Agree()) std::abort();

@@ -357,10 +357,10 @@ class SharedMemoryRequestTest : public V2RequestReaderTest {
   }
 
   absl::Status ReadInput(const std::string& type, int offset, int byte_size) {
-    return ReadJson(OneInput(absl::StrCat(
-        R"("name":"I","datatype":")", type, R"(","shape":[1],"parameters":{)",
-        R"("shared_memory_region":"r","shared_memory_offset":)", offset,
-        R"(,"shared_memory_byte_size":)", byte_size, "}")));
+    return ReadJson(
+        OneInput(absl::StrCat(R"("name":"I","datatype":")", type, R"(","shape":[1],"parameters":{)",
+                              R"("shared_memory_region":"r","shared_memory_offset":)", offset,
+                              R"(,"shared_memory_byte_size":)", byte_size, "}")));
   }
 
   const void* Address() { return input(0).buffers()[0].base; }

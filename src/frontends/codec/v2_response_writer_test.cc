@@ -33,8 +33,7 @@ class V2ResponseWriterTest : public ::testing::Test {
   void AddNumbers(const std::string& name, DataType type, const Shape& shape,
                   const std::vector<T>& values) {
     Add(name, type, shape,
-        absl::string_view(reinterpret_cast<const char*>(values.data()),
-                          values.size() * sizeof(T)));
+        absl::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)));
   }
 
   static std::string Whole(const ResponseBody& body) {
@@ -138,9 +137,8 @@ TEST_F(V2ResponseWriterTest, ClassificationInBothForms) {
   formats.named.push_back({"OUTPUT0", OutputFormat{false, 1}});
   const auto json = WriteV2Response(*response_, formats);
   ASSERT_TRUE(json.ok());
-  EXPECT_EQ(json->json,
-            R"({"model_name":"m","model_version":"1","outputs":[{"name":"OUTPUT0",)"
-            R"("datatype":"BYTES","shape":[1,1],"data":["2.000000:1:dog"]}]})");
+  EXPECT_EQ(json->json, R"({"model_name":"m","model_version":"1","outputs":[{"name":"OUTPUT0",)"
+                        R"("datatype":"BYTES","shape":[1,1],"data":["2.000000:1:dog"]}]})");
 
   formats.named[0].format.binary = true;
   auto written = WriteV2Response(*response_, formats);
@@ -171,10 +169,11 @@ TEST_F(V2ResponseWriterTest, HalfPrecisionHasNoJsonForm) {
   for (const auto& [type, name] : {std::pair{DataType::kFp16, "FP16"}, {DataType::kBf16, "BF16"}}) {
     Make({type});
     Add("OUTPUT0", type, {1}, "ab");
-    EXPECT_EQ(WriteV2Response(*response_, OutputFormats()).status(),
-              absl::InvalidArgumentError(
-                  absl::StrCat("sending ", name, " data via JSON is not supported. Please use the "
-                               "binary data format for output")));
+    EXPECT_EQ(
+        WriteV2Response(*response_, OutputFormats()).status(),
+        absl::InvalidArgumentError(absl::StrCat("sending ", name,
+                                                " data via JSON is not supported. Please use the "
+                                                "binary data format for output")));
   }
 }
 

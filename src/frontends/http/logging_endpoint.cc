@@ -18,7 +18,9 @@ HttpResponse LogSettingsResponse(const HttpEndpoints& /*endpoints*/, const HttpC
 
 // Off the loop, because changes wait for lines that are being written.
 constexpr HttpRoute kLoggingRoutes[] = {
-    {"/v2/logging", RouteMethods::kGetAndPost, ApiGroup::kLogging,
+    {"/v2/logging",
+     RouteMethods::kGetAndPost,
+     ApiGroup::kLogging,
      &RespondLater<LogSettingsResponse>,
      {"Settings of the log", "LogSettings", "LogSettings", BodyForm::kJson, false, true}},
 };

@@ -23,11 +23,15 @@ HttpResponse TraceSettingResponse(const HttpEndpoints& endpoints, const HttpCall
 }
 
 constexpr HttpRoute kTraceRoutes[] = {
-    {"/v2/trace/setting", RouteMethods::kGetAndPost, ApiGroup::kTrace,
+    {"/v2/trace/setting",
+     RouteMethods::kGetAndPost,
+     ApiGroup::kTrace,
      &RespondLater<TraceSettingResponse>,
      {"Trace settings of all models", "TraceSettings", "TraceSettings", BodyForm::kJson, false,
       true}},
-    {"/v2/models/{model}/trace/setting", RouteMethods::kGetAndPost, ApiGroup::kTrace,
+    {"/v2/models/{model}/trace/setting",
+     RouteMethods::kGetAndPost,
+     ApiGroup::kTrace,
      &RespondLater<TraceSettingResponse>,
      {"Trace settings of the model", "TraceSettings", "TraceSettings", BodyForm::kJson, false,
       true}},

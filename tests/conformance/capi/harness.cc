@@ -21,8 +21,8 @@ testing::AssertionResult Fails(TRITONSERVER_Error* error, TRITONSERVER_Error_Cod
                                std::string_view text) {
   if (error == nullptr) return testing::AssertionFailure() << "it succeeded";
   const std::string message = TRITONSERVER_ErrorMessage(error);
-  const bool as_expected = TRITONSERVER_ErrorCode(error) == code &&
-                           message.find(text) != std::string::npos;
+  const bool as_expected =
+      TRITONSERVER_ErrorCode(error) == code && message.find(text) != std::string::npos;
   testing::AssertionResult result =
       as_expected ? testing::AssertionSuccess() : testing::AssertionFailure();
   result << "error is " << TRITONSERVER_ErrorCodeString(error) << ": " << message;
@@ -186,9 +186,9 @@ struct DiaryCallbacks {
 };
 
 DiaryAllocator::DiaryAllocator(Callbacks callbacks) {
-  EXPECT_TRUE(Ok(TRITONSERVER_ResponseAllocatorNew(
-      &allocator_, DiaryCallbacks::Alloc, DiaryCallbacks::Release,
-      callbacks == kAll ? DiaryCallbacks::Start : nullptr)));
+  EXPECT_TRUE(Ok(
+      TRITONSERVER_ResponseAllocatorNew(&allocator_, DiaryCallbacks::Alloc, DiaryCallbacks::Release,
+                                        callbacks == kAll ? DiaryCallbacks::Start : nullptr)));
   if (callbacks == kAll) {
     EXPECT_TRUE(Ok(TRITONSERVER_ResponseAllocatorSetBufferAttributesFunction(
         allocator_, DiaryCallbacks::Attributes)));
@@ -259,12 +259,11 @@ std::vector<Output> Outputs(const ResponsePtr& response) {
 Call::Call(const TestServer& server, const std::string& model, DiaryAllocator* allocator,
            int64_t version)
     : server_(server.get()), allocator_(allocator) {
-  EXPECT_TRUE(
-      Ok(TRITONSERVER_InferenceRequestNew(&request_, server_, model.c_str(), version)));
+  EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestNew(&request_, server_, model.c_str(), version)));
   if (request_ == nullptr) abort();  // without a request there is nothing to call
   EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetReleaseCallback(request_, OnRelease, this)));
-  EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetResponseCallback(
-      request_, allocator_->get(), allocator_, OnResponse, this)));
+  EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetResponseCallback(request_, allocator_->get(),
+                                                                  allocator_, OnResponse, this)));
 }
 
 Call::~Call() {
@@ -285,9 +284,9 @@ void Call::AddInput(const std::string& name, TRITONSERVER_DataType type,
 
 void Call::AddFloats(const std::string& name, const std::vector<int64_t>& shape,
                      const std::vector<float>& values) {
-  AddInput(name, TRITONSERVER_TYPE_FP32, shape,
-           std::string(reinterpret_cast<const char*>(values.data()),
-                       values.size() * sizeof(float)));
+  AddInput(
+      name, TRITONSERVER_TYPE_FP32, shape,
+      std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));
 }
 
 void Call::SetAllocator(TRITONSERVER_ResponseAllocator* allocator, void* userp) {

@@ -19,7 +19,7 @@ struct TRITONBACKEND_Model;
 #include "tests/conformance/capi/same_type.h"
 
 // Enums are as large as an int, and known by their tag as well as by their name.
-#define NEREID_ENUM(tag, name)                                     \
+#define NEREID_ENUM(tag, name)                                    \
   static_assert(std::is_same_v<enum tag, name>, "tag of " #name); \
   static_assert(sizeof(name) == sizeof(int), "size of " #name)
 #define NEREID_VALUE(name, number) static_assert(name == (number), "value of " #name)

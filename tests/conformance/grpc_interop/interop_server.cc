@@ -108,9 +108,9 @@ absl::Status Run(const sigset_t& ends) {
   absl::Status served;
   {
     SpareExecutor executor{SpareExecutorOptions()};
-    TestService service(std::make_shared<GrpcEnvironment>(server->get(), GrpcServerOptions(),
-                                                          GrpcExecutors{&executor, &executor},
-                                                          SharedMemoryRegistry::Closed(), Tracing::Off()));
+    TestService service(std::make_shared<GrpcEnvironment>(
+        server->get(), GrpcServerOptions(), GrpcExecutors{&executor, &executor},
+        SharedMemoryRegistry::Closed(), Tracing::Off()));
     served = Serve(&service, ends);
   }
   RETURN_IF_ERROR((*server)->Stop());

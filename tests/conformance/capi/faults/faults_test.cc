@@ -390,7 +390,8 @@ class Requests : public testing::TestWithParam<std::string> {
     for (int i = 0; i < 3; ++i) {
       StormRequest request = RandomRequest(GetParam(), &random);
       request.timeout_us = 0;
-      request.priority = 1;  // its level of `urgent` has no time-out, which a busy machine might miss
+      request.priority =
+          1;  // its level of `urgent` has no time-out, which a busy machine might miss
       if (request.fails) continue;
       ProbeFlight flight(server_);
       if (!flight.Run(request, probe)) return false;

@@ -182,8 +182,8 @@ bool StormCall::Issue() {
   TRITONSERVER_Error* error;
   {
     const faults::Window window;
-    error = (lends ? NEREID_ServerInferInline : TRITONSERVER_ServerInferAsync)(
-        server_, request, nullptr);
+    error = (lends ? NEREID_ServerInferInline : TRITONSERVER_ServerInferAsync)(server_, request,
+                                                                               nullptr);
   }
   refused_ = error != nullptr;
   if (!refused_) return true;
