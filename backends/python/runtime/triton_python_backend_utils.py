@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from _nereid_native import Tensor, TritonModelException
@@ -26,7 +27,7 @@ from _nereid.memory import (
 from _nereid.metrics import Metric, MetricFamily, MetricKind
 from _nereid.model_config import ModelConfig
 from _nereid.model_control import is_model_ready, load_model, unload_model
-from _nereid.requests import InferenceRequest
+from _nereid.requests import INPUTS, InferenceRequest
 from _nereid.responses import InferenceResponse
 from _nereid.senders import InferenceResponseSender
 from _nereid.trace import InferenceTrace
@@ -106,12 +107,12 @@ for _class in (
 
 def get_input_tensor_by_name(inference_request: InferenceRequest, name: str) -> Any:
     """A Tensor, or None."""
-    return _named(inference_request.inputs(), name)
+    return _named(inference_request._fields[INPUTS], name)
 
 
 def get_output_tensor_by_name(inference_response: InferenceResponse, name: str) -> Any:
     """A Tensor, or None."""
-    return _named(inference_response.output_tensors(), name)
+    return _named(inference_response._outputs, name)
 
 
 def get_input_config_by_name(model_config: dict, name: str) -> Any:
@@ -130,7 +131,7 @@ def using_decoupled_model_transaction_policy(model_config: dict) -> bool:
     return model_config["model_transaction_policy"]["decoupled"]
 
 
-def _named(tensors: list, name: str) -> Any:
+def _named(tensors: Sequence, name: str) -> Any:
     for tensor in tensors:
         if tensor.name() == name:
             return tensor

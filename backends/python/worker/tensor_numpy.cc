@@ -36,8 +36,20 @@ void DeleteArrayStruct(PyObject* capsule) {
   delete static_cast<ArrayStruct*>(PyCapsule_GetPointer(capsule, nullptr));
 }
 
+// The dtype of a type's arrays, which is made once. Null with an exception. Guarded by the GIL.
+PyObject* DtypeOf(DataType type) {
+  static PyObject* made[kDataTypes] = {};
+  PyObject*& dtype = made[static_cast<size_t>(type)];
+  if (dtype == nullptr) {
+    dtype = MakeDtype(NumpyKind(type), static_cast<int>(ElementSize(type))).release();
+  }
+  return dtype;
+}
+
 PyObject* GetArrayStruct(PyObject* self, void*) {
   const ArraySource& source = reinterpret_cast<ArraySourceObject*>(self)->source;
+  PyObject* const dtype = DtypeOf(source.type);
+  if (dtype == nullptr) return nullptr;
   auto array = std::make_unique<ArrayStruct>();
   array->shape.assign(source.shape.begin(), source.shape.end());
   array->strides.resize(source.shape.size());
@@ -51,11 +63,12 @@ PyObject* GetArrayStruct(PyObject* self, void*) {
       .dimensions = static_cast<int>(source.shape.size()),
       .kind = NumpyKind(source.type),
       .element_size = static_cast<int>(ElementSize(source.type)),
-      .flags = kArrayCContiguous | kArrayAligned | kArrayNotSwapped | kArrayWriteable,
+      .flags = kArrayCContiguous | kArrayAligned | kArrayNotSwapped | kArrayWriteable |
+               kArrayHasDescription,
       .shape = array->shape.data(),
       .strides = array->strides.data(),
       .data = source.data,
-      .description = nullptr,
+      .description = dtype,
   };
   PyObject* capsule = PyCapsule_New(&array->interface, nullptr, DeleteArrayStruct);
   if (capsule != nullptr) static_cast<void>(array.release());  // the capsule owns it

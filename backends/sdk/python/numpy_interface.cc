@@ -8,19 +8,21 @@ struct Numpy {
   PyObject* asarray = nullptr;
   PyObject* ascontiguousarray = nullptr;
   PyObject* empty = nullptr;
+  PyObject* dtype = nullptr;
 };
 
 // Null with an exception when numpy cannot be imported.
 const Numpy* GetNumpy() {
   static Numpy numpy;
-  if (numpy.empty != nullptr) return &numpy;
+  if (numpy.dtype != nullptr) return &numpy;
   const Ref module(PyImport_ImportModule("numpy"));
   if (!module) return nullptr;
   Ref asarray(PyObject_GetAttrString(module.get(), "asarray"));
   Ref ascontiguousarray(PyObject_GetAttrString(module.get(), "ascontiguousarray"));
   Ref empty(PyObject_GetAttrString(module.get(), "empty"));
-  if (!asarray || !ascontiguousarray || !empty) return nullptr;
-  numpy = {asarray.release(), ascontiguousarray.release(), empty.release()};
+  Ref dtype(PyObject_GetAttrString(module.get(), "dtype"));
+  if (!asarray || !ascontiguousarray || !empty || !dtype) return nullptr;
+  numpy = {asarray.release(), ascontiguousarray.release(), empty.release(), dtype.release()};
   return &numpy;
 }
 
@@ -77,6 +79,13 @@ Ref EmptyObjectArray(const std::vector<int64_t>& shape) {
   }
   static PyObject* const object_type = PyUnicode_InternFromString("O");
   return Ref(PyObject_CallFunctionObjArgs(numpy->empty, dims.get(), object_type, nullptr));
+}
+
+Ref MakeDtype(char kind, int element_size) {
+  const Numpy* numpy = GetNumpy();
+  if (numpy == nullptr) return Ref();
+  const Ref text(PyUnicode_FromFormat("%c%d", kind, element_size));
+  return text ? CallWith(numpy->dtype, text.get()) : Ref();
 }
 
 Ref ViewOf(PyObject* provider) { return AsArray(provider); }

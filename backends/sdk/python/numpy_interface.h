@@ -28,6 +28,7 @@ enum ArrayFlags : int {
   kArrayAligned = 0x100,
   kArrayNotSwapped = 0x200,
   kArrayWriteable = 0x400,
+  kArrayHasDescription = 0x800,  // `description` is set
 };
 
 // The capsule with the description of `array`; none, with an exception, if it is not an array.
@@ -42,6 +43,9 @@ Ref AsArray(PyObject* object);
 Ref AsContiguousArray(PyObject* array);
 // An array of objects, all of them None.
 Ref EmptyObjectArray(const std::vector<int64_t>& shape);
+// numpy.dtype of elements of this kind and size; none with an exception. As the `description` of an
+// array it saves numpy from making it from a text.
+Ref MakeDtype(char kind, int element_size);
 // An array over foreign memory, which `provider` (with `__array_struct__`) keeps alive.
 Ref ViewOf(PyObject* provider);
 

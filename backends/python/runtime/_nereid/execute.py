@@ -23,11 +23,9 @@ class BatchError(Exception):
 
 def run(model: Any, batch: tuple) -> tuple:
     """Returns the reply to the command, and objects that have to live until the reply is sent."""
-    # A model that keeps a request does not keep the memory of its client.
-    requests = [InferenceRequest.from_server(fields[:PLACES]) for fields in batch]
+    requests = [InferenceRequest.from_server(fields) for fields in batch]
     try:
-        responses = _answers(requests, _call(model, requests))
-        responses = tuple([_put_in_place(*pair) for pair in zip(responses, batch)])
+        responses = _answers(requests, _call(model, requests), batch)
     except BaseException as error:  # sys.exit() in a model only fails its requests
         return ("error", fail(requests, error)), requests
     return ("ok", responses, tuple([request._release_flags for request in requests])), requests
@@ -52,7 +50,7 @@ def _call(model: Any, requests: list) -> Any:
         native.compute_ends()
 
 
-def _answers(requests: list, result: Any) -> tuple:
+def _answers(requests: list, result: Any, batch: tuple) -> tuple:
     """For each request the content of its response, or None if a sender answers it."""
     if life.decoupled:
         if result is not None:
@@ -72,8 +70,18 @@ def _answers(requests: list, result: Any) -> tuple:
             f"is:{len(result)}\n"
         )
     for request, response in zip(requests, result):
-        _check(request, response)
-    return tuple([_answer(*pair) for pair in zip(requests, result)])
+        if not _is_plain(request, response):
+            _check(request, response)
+    return tuple([_answer(*three) for three in zip(requests, result, batch)])
+
+
+def _is_plain(request: InferenceRequest, response: Any) -> bool:
+    """Whether nothing can be wrong with them, as is nearly always known at a glance."""
+    return (
+        type(response) is InferenceResponse
+        and request._sender is None
+        and request._release_flags != RELEASE_RESCHEDULE
+    )
 
 
 def _check(request: InferenceRequest, response: Any) -> None:
@@ -96,19 +104,20 @@ def _check(request: InferenceRequest, response: Any) -> None:
             raise BatchError(str(error)) from None
 
 
-def _answer(request: InferenceRequest, response: Optional[InferenceResponse]) -> Optional[tuple]:
+def _answer(
+    request: InferenceRequest, response: Optional[InferenceResponse], fields: tuple
+) -> Optional[tuple]:
     if response is None:
         _leave_to_sender(request)
         return ANSWERED_OTHERWISE
     if request._sender is not None:
         request._sender.note_returned()
-    return response.for_server(request._fields[REQUESTED])
+    answer = response.for_server(fields[REQUESTED])
+    return _put_in_place(answer, fields) if fields[PLACES] else answer
 
 
-def _put_in_place(answer: Optional[tuple], fields: tuple) -> Optional[tuple]:
+def _put_in_place(answer: tuple, fields: tuple) -> tuple:
     """Writes outputs into the memory of the client that wants them there."""
-    if answer is ANSWERED_OTHERWISE or not fields[PLACES]:
-        return answer
     error, outputs, parameters = answer
     places = {place.name(): place for place in fields[PLACES]}
     placed = [native.place(places[t.name()], t) if t.name() in places else t for t in outputs]

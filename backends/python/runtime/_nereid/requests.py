@@ -102,7 +102,8 @@ class InferenceRequest:
     @classmethod
     def from_server(cls, fields: tuple) -> InferenceRequest:
         request = cls.__new__(cls)
-        request._fields = fields
+        # A model that keeps a request does not keep the memory of its client.
+        request._fields = fields[:PLACES] if fields[PLACES] else fields
         request._flags = fields[FLAGS]
         request._sender = None
         request._cancelled = False
