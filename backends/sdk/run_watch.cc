@@ -1,5 +1,7 @@
 #include "backends/sdk/run_watch.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -25,7 +27,9 @@ uint64_t TimeoutNs(TRITONBACKEND_Request* request) {
 }  // namespace
 
 RunWatch::RunWatch(bool with_thread, Batch::Clock now) : now_(now) {
-  if (with_thread) thread_ = std::thread([this] { Loop(); });
+  if (!with_thread) return;
+  thread_ = std::thread([this] { Loop(); });
+  pthread_setname_np(thread_.native_handle(), "run watch");
 }
 
 RunWatch::~RunWatch() {
