@@ -14,5 +14,10 @@ case ${1:-} in
     exit 2
     ;;
 esac
-git ls-files -z --cached --others --exclude-standard '*.cc' '*.c' '*.h' |
-  xargs -0 -n 50 -P "$(nproc)" clang-format-16 "${what[@]}"
+# What git tracks or would add; without git, all files except build trees and dot folders.
+sources() {
+  git ls-files -z --cached --others --exclude-standard '*.cc' '*.c' '*.h' 2>/dev/null ||
+    find . \( -path ./build -o -name '.?*' -o -name node_modules \) -prune -o \
+      -type f \( -name '*.cc' -o -name '*.c' -o -name '*.h' \) -print0
+}
+sources | xargs -0 -n 50 -P "$(nproc)" clang-format-16 "${what[@]}"
