@@ -14,10 +14,16 @@ case ${1:-} in
     exit 2
     ;;
 esac
-# What git tracks or would add; without git, all files except build trees and dot folders.
+# The same files as those of the include rules.
 sources() {
-  git ls-files -z --cached --others --exclude-standard '*.cc' '*.c' '*.h' 2>/dev/null ||
-    find . \( -path ./build -o -name '.?*' -o -name node_modules \) -prune -o \
-      -type f \( -name '*.cc' -o -name '*.c' -o -name '*.h' \) -print0
+  PYTHONPATH=tools .venv/bin/python - <<'PY'
+from pathlib import Path
+
+from check_includes import project_files
+
+for name in project_files(Path.cwd()):
+    if name.endswith((".cc", ".c", ".h")):
+        print(name, end="\0")
+PY
 }
-sources | xargs -0 -n 50 -P "$(nproc)" clang-format-16 "${what[@]}"
+sources | xargs -0 -r -n 50 -P "$(nproc)" clang-format-16 "${what[@]}"

@@ -270,7 +270,8 @@ def wheel(selection: list[str]) -> Outcome:
 
 
 def format_of_sources() -> Outcome:
-    return Outcome.of(run(["tools/format.sh", "--check"], 600, "format"), "format: make format mends it")
+    ok = run(["tools/format.sh", "--check"], 600, "format")
+    return Outcome.of(ok, "format: make format mends it")
 
 
 def clang_build() -> Outcome:

@@ -44,7 +44,7 @@ Ref AsContiguousArray(PyObject* array);
 // An array of objects, all of them None.
 Ref EmptyObjectArray(const std::vector<int64_t>& shape);
 // numpy.dtype of elements of this kind and size; none with an exception. As the `description` of an
-// array it saves numpy from making it from a text.
+// array, the dtype spares numpy the work of parsing a text.
 Ref MakeDtype(char kind, int element_size);
 // An array over foreign memory, which `provider` (with `__array_struct__`) keeps alive.
 Ref ViewOf(PyObject* provider);

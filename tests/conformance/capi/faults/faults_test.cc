@@ -9,7 +9,8 @@
 //
 // With a stride only every Nth failure is tried, beginning with the phase. Without one each
 // scenario has its own stride, so that the whole test takes seconds. Under AddressSanitizer there
-// is also a check for leaks after each test and, with --leaks-each, after each pass.
+// is also a check for leaks after each test and, with --leaks-each, after each pass. The latter
+// looks while a server lives, so it is only right for short tests (see LeakChecker).
 #include <gtest/gtest.h>
 
 #include <cstdio>
