@@ -46,6 +46,22 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_InputFileMemory(
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_RequestOutputFileMemory(
     struct TRITONBACKEND_Request* request, const char* name, NEREID_FileMemory* memory);
 
+/// From now on, TRITONBACKEND_ModelInstanceExecute of this instance may get up to `count` requests
+/// that do not belong together, oldest first: each is a batch of its own, to be executed one after
+/// the other, answered as soon as it is done, and reported as a batch, before
+/// TRITONBACKEND_ModelInstanceExecute returns. 1 at first. It gets those that are waiting at that
+/// moment, and waits for none.
+///
+/// For backends where handing a request on, to another process for example, costs as much as its
+/// execution. What an instance has taken, no other instance can take, and it is executed even if
+/// its client cancels it, so `count` should be small, and 1 where executions are long.
+///
+/// Only requests of models with neither dynamic batching nor sequence batching are handed out in
+/// this way, and not while a rate limiter is at work; otherwise the function has no effect. Any
+/// thread may call it. INVALID_ARG if `count` is 0.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetMostSeparate(
+    struct TRITONBACKEND_ModelInstance* instance, uint32_t count);
+
 #ifdef __cplusplus
 }
 #endif

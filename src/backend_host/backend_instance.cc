@@ -3,12 +3,13 @@
 #include <absl/strings/str_cat.h>
 
 #include <new>
+#include <optional>
 
 #include "backend_host/call.h"
+#include "backend_host/execution_records.h"
 #include "base/caught.h"
 #include "base/log.h"
 #include "infer/request_trace.h"
-#include "scheduling/batch_record.h"
 
 namespace nereid {
 namespace {
@@ -62,7 +63,11 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
   auto lent = std::make_shared<LentBatch>(batch->size(), lender_);
   pointers->clear();
   pointers->reserve(batch->size());  // no further memory is needed from here on
-  TraceLent(*batch);
+  if (batch->origin.separate) {
+    for (const RequestPtr& request : *batch) TraceLent({&request, 1});
+  } else {
+    TraceLent(*batch);
+  }
   ModelStatistics& statistics = model_->serving_model()->statistics();
   int64_t counted = 0;
   for (RequestPtr& owned : *batch) {
@@ -84,18 +89,20 @@ Duration BackendInstance::Execute(Batch batch) {
   const TimePoint start = clock->Now();
   const Duration in_receivers = ResponseStream::TimeInReceivers();
   busy_since_ns_.store(ToNanos(start), std::memory_order_relaxed);
-  BatchRecord record = BeginRecord(batch, static_cast<uint16_t>(statistics_shard()), ToNanos(start),
-                                   &model_->serving_model()->recorder());
+  std::optional<ExecutionRecords> records;
   std::shared_ptr<LentBatch> lent;
   try {
+    records.emplace(batch, static_cast<uint16_t>(statistics_shard()), ToNanos(start),
+                    &model_->serving_model()->recorder());
     lent = Lend(&batch, &pointers_);
   } catch (const std::bad_alloc&) {
     for (RequestPtr& request : batch) {
       request->RespondError(OutOfMemory(), FailureReason::kOther);
       request.reset();
     }
-    record.failed = true;
-    EndBusy(start, clock->Now(), record);
+    const TimePoint end = clock->Now();
+    if (records.has_value()) records->End(ToNanos(end), /*failed=*/true);
+    EndBusy(start, end);
     return Duration(0);
   }
   const LoadedBackend& backend = *model_->backend();
@@ -106,16 +113,12 @@ Duration BackendInstance::Execute(Batch batch) {
       });
   if (!status.ok()) TakeBack(lent.get(), pointers_, status);
   const TimePoint end = clock->Now();
-  record.failed = !status.ok();
-  EndBusy(start, end, record);
+  records->End(ToNanos(end), !status.ok());
+  EndBusy(start, end);
   return end - start - (ResponseStream::TimeInReceivers() - in_receivers);
 }
 
-void BackendInstance::EndBusy(TimePoint start, TimePoint end, BatchRecord record) {
-  if (record.number != 0) {
-    record.exec_end = ToNanos(end);
-    model_->serving_model()->recorder().Record(record);
-  }
+void BackendInstance::EndBusy(TimePoint start, TimePoint end) {
   // In this order, so that whoever adds both does not count the execution twice.
   busy_since_ns_.store(0, std::memory_order_release);
   model_->serving_model()->statistics().RecordBusy(statistics_shard(),

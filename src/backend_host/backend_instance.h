@@ -15,7 +15,6 @@
 #include "execution/instance.h"
 #include "infer/infer_request.h"
 #include "infer/lent_batch.h"
-#include "observe/record/flight_record.h"
 
 namespace nereid {
 
@@ -27,6 +26,7 @@ class BackendInstance final : public Instance {
 
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;
+  uint32_t most_separate() const override { return most_separate_.load(std::memory_order_relaxed); }
   // Waits until the backend has released all requests.
   void Finalize() override;
 
@@ -42,6 +42,9 @@ class BackendInstance final : public Instance {
   // thread.
   uint64_t busy_since_ns() const { return busy_since_ns_.load(std::memory_order_acquire); }
 
+  // See NEREID_ModelInstanceSetMostSeparate. Any thread.
+  void set_most_separate(uint32_t count) { most_separate_.store(count, std::memory_order_relaxed); }
+
   void ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<TRITONSERVER_BufferAttributes> memory() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -56,13 +59,14 @@ class BackendInstance final : public Instance {
                 const absl::Status& error);
 
   // The execution that began at `start` has ended.
-  void EndBusy(TimePoint start, TimePoint end, BatchRecord record);
+  void EndBusy(TimePoint start, TimePoint end);
 
   BackendModel* const model_;
   const InstanceSpec spec_;
   const int index_;
   TRITONSERVER_Message host_policy_;
   std::atomic<uint64_t> busy_since_ns_{0};
+  std::atomic<uint32_t> most_separate_{1};
   std::vector<TRITONBACKEND_Request*> pointers_;  // reused from batch to batch
   // Fulfilled when the last batch held by the backend has been released.
   std::future<void> all_back_;

@@ -12,6 +12,7 @@
 #include "backend_host/testing/test_config.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
+#include "nereid/backend.h"
 
 namespace nereid {
 namespace {
@@ -72,6 +73,19 @@ TEST_F(BackendInstanceTest, InitialisesAndFinalisesTheBackendsInstance) {
 TEST_F(BackendInstanceTest, TellsItsHostPolicy) {
   Use("m");
   EXPECT_EQ(instance_->host_policy()->json, R"({"cpu":{}})");
+}
+
+TEST_F(BackendInstanceTest, TakesAsManySeparateRequestsAsItsBackendSays) {
+  Use("m");
+  auto* const handle = reinterpret_cast<TRITONBACKEND_ModelInstance*>(instance_.get());
+  EXPECT_EQ(instance_->most_separate(), 1u);
+  EXPECT_EQ(NEREID_ModelInstanceSetMostSeparate(handle, 5), nullptr);
+  EXPECT_EQ(instance_->most_separate(), 5u);
+  TRITONSERVER_Error* const refused = NEREID_ModelInstanceSetMostSeparate(handle, 0);
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(TRITONSERVER_ErrorCode(refused), TRITONSERVER_ERROR_INVALID_ARG);
+  TRITONSERVER_ErrorDelete(refused);
+  EXPECT_EQ(instance_->most_separate(), 5u);
 }
 
 TEST_F(BackendInstanceTest, ABackendThatIsNotReadySaysSo) {

@@ -33,7 +33,9 @@ NEREID_API const char* NameOf(BatchReason reason);
 // Thread-compatible: guarded by the scheduler's mutex.
 class BatchReasonCounts {
  public:
-  void Add(BatchReason reason) { ++counts_[static_cast<size_t>(reason)]; }
+  void Add(BatchReason reason, uint64_t batches = 1) {
+    counts_[static_cast<size_t>(reason)] += batches;
+  }
   // Only reasons that have occurred, so that the page stays small.
   void DescribeMetrics(MetricSink* sink) const;
 

@@ -19,11 +19,15 @@ void NoteIn(FlightRecord* flight, const BatchRecord& batch) {
 
 BatchRecord BeginRecord(const Batch& batch, uint16_t shard, uint64_t start_ns,
                         FlightRecorder* recorder) {
+  return BeginRecord(batch, batch.origin, shard, start_ns, recorder);
+}
+
+BatchRecord BeginRecord(absl::Span<const RequestPtr> requests, const BatchOrigin& origin,
+                        uint16_t shard, uint64_t start_ns, FlightRecorder* recorder) {
   BatchRecord record;
   if (!recorder->enabled()) return record;
-  const BatchOrigin& origin = batch.origin;
   if (origin.pulled_ns == 0) {
-    for (const RequestPtr& request : batch) request->stream()->DropRecord();
+    for (const RequestPtr& request : requests) request->stream()->DropRecord();
     return record;
   }
   record.number = recorder->NextBatch(shard);
@@ -33,7 +37,7 @@ BatchRecord BeginRecord(const Batch& batch, uint16_t shard, uint64_t start_ns,
   record.exec_start = start_ns;
   record.reason = static_cast<uint8_t>(origin.why);
   record.by_caller = origin.by_caller;
-  for (const RequestPtr& request : batch) {
+  for (const RequestPtr& request : requests) {
     if (request->is_filler()) {
       ++record.fillers;
       continue;

@@ -2,6 +2,8 @@
 #ifndef NEREID_SCHEDULING_BATCH_RECORD_H_
 #define NEREID_SCHEDULING_BATCH_RECORD_H_
 
+#include <absl/types/span.h>
+
 #include <cstdint>
 
 #include "observe/record/flight_recorder.h"
@@ -15,6 +17,9 @@ namespace nereid {
 // warm-up); then its requests are not recorded either.
 BatchRecord BeginRecord(const Batch& batch, uint16_t shard, uint64_t start_ns,
                         FlightRecorder* recorder);
+// The same for `requests` of a batch with this origin that are executed on their own.
+BatchRecord BeginRecord(absl::Span<const RequestPtr> requests, const BatchOrigin& origin,
+                        uint16_t shard, uint64_t start_ns, FlightRecorder* recorder);
 
 }  // namespace nereid
 

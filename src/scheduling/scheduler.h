@@ -24,9 +24,11 @@ struct BatchOrigin {
   uint64_t pulled_ns = 0;  // when it left the queue, of the steady clock; 0: it was in no queue
   uint64_t staged_ns = 0;  // since when it had waited for resources; 0: it had not
   bool by_caller = false;  // executed by a thread that has the instance on loan
+  bool separate = false;   // each request is a batch of its own, to be executed one after another
 };
 
-// Requests that run together, oldest first. Empty: no further batch will come, stop pulling.
+// Requests that run together, oldest first, unless they are separate. Empty: no further batch will
+// come, stop pulling.
 class Batch : public std::vector<RequestPtr> {
  public:
   using std::vector<RequestPtr>::vector;
@@ -43,6 +45,9 @@ class BatchExecutor {
   // sending answers. Every request is answered and released, now or later, even on errors. The next
   // batch may follow when this call returns.
   virtual Duration Execute(Batch batch) = 0;
+  // How many separate requests one call of Execute may get, if the model executes requests one by
+  // one.
+  virtual uint32_t most_separate() const { return 1; }
 };
 
 class BatchSource {

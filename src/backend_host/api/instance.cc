@@ -3,6 +3,7 @@
 
 #include "backend_host/api/handles.h"
 #include "c_objects/error.h"
+#include "nereid/backend.h"
 
 using nereid::CaughtError;
 using nereid::ToCError;
@@ -113,6 +114,18 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportMemoryUsage(
   std::vector<TRITONSERVER_BufferAttributes> reports;
   for (uint32_t i = 0; i < usage_size; ++i) reports.push_back(*usage[i]);
   Unwrap(instance)->ReportMemory(std::move(reports));
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
+TRITONSERVER_Error* NEREID_ModelInstanceSetMostSeparate(TRITONBACKEND_ModelInstance* instance,
+                                                        const uint32_t count) try {
+  if (count == 0) {
+    return ToCError(absl::InvalidArgumentError(
+        "an instance has to take at least one request at a time, and said 0"));
+  }
+  Unwrap(instance)->set_most_separate(count);
   return nullptr;
 } catch (...) {
   return CaughtError();

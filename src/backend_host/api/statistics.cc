@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend_host/api/handles.h"
+#include "backend_host/execution_records.h"
 #include "c_objects/error.h"
 #include "infer/compute_times.h"
 #include "observe/record/flight_record.h"
@@ -11,6 +12,7 @@
 
 using nereid::BackendInstance;
 using nereid::CaughtError;
+using nereid::ExecutionRecords;
 using nereid::FailureReason;
 using nereid::InferRequest;
 using nereid::ModelStatistics;
@@ -96,6 +98,8 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
     TraceExecution(r.trace(), exec_start_ns, compute_start_ns, compute_end_ns, exec_end_ns);
   }
   NoteExecution(r.stream()->flight(), compute_start_ns, compute_end_ns);
+  ExecutionRecords::OnReport(&handle->model()->serving_model()->recorder(), r.stream()->flight(),
+                             exec_start_ns, exec_end_ns);
   ModelStatistics& statistics = StatisticsOf(handle);
   const uint64_t now = nereid::ToNanos(handle->model()->serving_model()->clock()->Now());
   if (!success) {

@@ -65,6 +65,19 @@ TEST_F(BatchReasonsTest, AModelThatDoesNotBatch) {
   EXPECT_THAT(Reasons(), ElementsAre(Pair("not_batched", 2)));
 }
 
+TEST_F(BatchReasonsTest, SeparateRequestsAreBatchesOfTheirOwn) {
+  class Instance final : public BatchExecutor {
+   public:
+    Duration Execute(Batch) override { return Duration(0); }
+    uint32_t most_separate() const override { return 2; }
+  };
+  Use(Model());
+  for (int i = 0; i < 3; ++i) Enqueue();
+  Instance instance;
+  for (int i = 0; i < 2; ++i) FinishBatch(scheduler_->Pull(&instance, std::nullopt));
+  EXPECT_THAT(Reasons(), ElementsAre(Pair("not_batched", 3)));
+}
+
 TEST_F(BatchReasonsTest, WithoutADelayTheIdleInstanceOrTheSize) {
   Use(Model().Batching());
   for (int i = 0; i < 11; ++i) Enqueue();

@@ -1,5 +1,6 @@
 #include "scheduling/dynamic/dynamic_scheduler.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -17,6 +18,7 @@ DynamicScheduler::DynamicScheduler(const CompiledModel* config,
     : clock_(clock),
       delays_(BatchPolicy(*config).delays() || options.target > Duration(0)),
       batches_(BatchPolicy(*config).max_units() > 1),
+      queues_(!config->batching.enabled),
       strategy_(std::move(strategy)),
       queue_(config, strategy_.has_strategy(), options.target),
       idle_(this),
@@ -197,7 +199,7 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
           wake_at = decision.wake_at;
           due = decision.take > 0 || nudges_ != nudges;
         } else {
-          batch = TryTake(&wake_at);
+          batch = TryTake(&wake_at, BatchReason::kIdleInstance, MostSeparate(self));
         }
         if (due || batch.has_value()) break;
         if (step == Step::kLook) return Batch();
@@ -232,17 +234,24 @@ BatchDecision DynamicScheduler::Decide(TimePoint now) {
   return decision;
 }
 
-std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at,
-                                               BatchReason idle) {
+std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at, BatchReason idle,
+                                               size_t most) {
   const TimePoint now = clock_->Now();
   const BatchDecision decision = Decide(now);
   *wake_at = decision.wake_at;
   if (decision.take == 0) return std::nullopt;
-  std::optional<Batch> batch = queue_.Take(decision.take);
+  const size_t take = most > 1 ? std::min(most, queue_.size()) : decision.take;
+  std::optional<Batch> batch = queue_.Take(take);
+  batch->origin.separate = take > decision.take;
   batch->origin.why = decision.why == BatchReason::kIdleInstance ? idle : decision.why;
   batch->origin.pulled_ns = ToNanos(now);
-  reasons_.Add(batch->origin.why);
+  reasons_.Add(batch->origin.why, batch->origin.separate ? take : 1);
   return batch;
+}
+
+size_t DynamicScheduler::MostSeparate(const BatchExecutor* self) const {
+  if (!queues_ || self == nullptr || strategy_.has_strategy()) return 1;
+  return self->most_separate();
 }
 
 void DynamicScheduler::BeginExecution(const BatchExecutor* self, const Batch& batch) {

@@ -221,3 +221,5 @@ NEREID_SAME(NEREID_InputFileMemory,
             TRITONSERVER_Error*(TRITONBACKEND_Input*, uint32_t, NEREID_FileMemory*));
 NEREID_SAME(NEREID_RequestOutputFileMemory,
             TRITONSERVER_Error*(TRITONBACKEND_Request*, const char*, NEREID_FileMemory*));
+NEREID_SAME(NEREID_ModelInstanceSetMostSeparate,
+            TRITONSERVER_Error*(TRITONBACKEND_ModelInstance*, uint32_t));
