@@ -28,6 +28,8 @@ struct OutputPlace {
 
 class ClientFiles {
  public:
+  // Passes nothing: all is copied.
+  ClientFiles() : transport_(nullptr), maps_inputs_(false) {}
   // `transport` outlives the object.
   explicit ClientFiles(Transport* transport)
       : transport_(transport), maps_inputs_(transport->TakeMapsInputs()) {}

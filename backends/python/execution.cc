@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/python/request_message.h"
-#include "backends/python/response.h"
 #include "backends/sdk/batch.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/tensor.h"
@@ -25,6 +23,20 @@ uint64_t RowsOf(TRITONBACKEND_Request* request) {
   return static_cast<uint64_t>(std::max<int64_t>(1, input->dims[0]));
 }
 
+bool HasLargeInput(TRITONBACKEND_Request* request) {
+  uint32_t count = 0;
+  if (!Error(TRITONBACKEND_RequestInputCount(request, &count)).ok()) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Result<InputView> input = InputView::At(request, i);
+    if (input.ok() && input->byte_size >= nereid_python::kLeastLent) return true;
+  }
+  return false;
+}
+
+bool IsLarge(const nereid_python::Tensor& tensor) {
+  return tensor.size >= nereid_python::kLeastLent;
+}
+
 }  // namespace
 
 Execution::Execution(TRITONBACKEND_ModelInstance* instance, OpenRequests* open,
@@ -40,51 +52,54 @@ Execution::Execution(TRITONBACKEND_ModelInstance* instance, OpenRequests* open,
 
 Error Execution::Run(const std::shared_ptr<Transport>& transport) {
   const CommandTurn turn(transport.get());
-  std::string_view reply;
-  NB_RETURN_IF_ERROR(Send(transport.get(), &reply));
-  MarkComputed(transport->compute_start(), transport->compute_end());
-  const Error taken = Take(reply, OutputSource(transport, /*lends=*/true));
-  if (!taken.ok()) FailAll(taken);
+  std::vector<uint64_t> blocks;
+  ClientFiles files(transport.get());
+  for (const Item& item : items_) files.LookAt(item.request);
+  ValueWriter message;
+  if (!Write({transport.get(), &files, &blocks}, &message)) return Error();
+  Result<std::string_view> reply = transport->Run(Command::kExecute, message);
+  if (!reply.ok()) {
+    // The process has not taken over the blocks.
+    for (const uint64_t block : blocks) transport->Free(block);
+    return reply.TakeError();
+  }
+  Take({*reply, transport->compute_start(), transport->compute_end()}, start_,
+       OutputSource(transport, /*lends=*/true));
   return Error();
 }
 
-// If one request cannot be passed to the process, only that request fails.
-Error Execution::Send(Transport* transport, std::string_view* reply) {
+bool Execution::Write(const RequestMemory& memory, ValueWriter* message) {
   ValueWriter requests;
-  std::vector<uint64_t> blocks;
-  ClientFiles files(transport);
-  for (const Item& item : items_) files.LookAt(item.request);
   size_t count = 0;
   for (Item& item : items_) {
     Result<std::vector<OutputPlace>> written =
-        WriteRequest(item.request, item.number, {transport, &files, &blocks}, &requests);
+        WriteRequest(item.request, item.number, memory, &requests);
+    item.sent = written.ok();
     if (written.ok()) {
       item.places = *std::move(written);
-      item.sent = true;
+      has_large_tensors_ = has_large_tensors_ || HasLargeInput(item.request);
       ++count;
     } else {
       Fail(&item, written.error());
     }
   }
-  if (count == 0) return Error();
-  ValueWriter message;
-  message.List(count);
-  message.Append(requests);
-  Result<std::string_view> answered = transport->Run(Command::kExecute, message);
-  if (answered.ok()) {
-    *reply = *answered;
-    return Error();
-  }
-  // The process has not taken over the blocks.
-  for (const uint64_t block : blocks) transport->Free(block);
-  return answered.TakeError();
+  if (count == 0) return false;
+  message->List(count);
+  message->Append(requests);
+  return true;
+}
+
+void Execution::Take(const Transport::PartReply& reply, uint64_t begun, OutputSource source) {
+  start_ = std::max(start_, begun);
+  MarkComputed(reply.compute_start, reply.compute_end);
+  const Error read = Read(reply.message, std::move(source));
+  if (!read.ok()) FailAll(read);
 }
 
 // The reply is ("ok", responses, release flags) or ("error", text).
-Error Execution::Take(std::string_view reply, OutputSource source) {
+Error Execution::Read(std::string_view reply, OutputSource source) {
   const auto sent =
       std::count_if(items_.begin(), items_.end(), [](const Item& i) { return i.sent; });
-  if (sent == 0) return Error();
   ValueReader reader(reply);
   const size_t parts = reader.List();
   const std::string what = reader.Text();
@@ -114,6 +129,8 @@ void Execution::Answer(Item* item, const PythonResponse& response, OutputSource*
   TRITONBACKEND_Response* made = nullptr;
   Error error(TRITONBACKEND_ResponseNew(&made, item->request));
   source->set_places(&item->places);
+  has_large_tensors_ =
+      has_large_tensors_ || std::any_of(response.outputs.begin(), response.outputs.end(), IsLarge);
   if (error.ok()) error = Fill(response, source, made);
   item->failed = !error.ok();
   if (made == nullptr) {
@@ -162,6 +179,12 @@ void Execution::Report(uint64_t end) {
   NB_LOG_IF_ERROR(TRITONBACKEND_ModelInstanceReportBatchStatistics(
                       instance_, rows, start_, compute_start_, compute_end_, end),
                   "statistics of a batch");
+}
+
+std::vector<TRITONBACKEND_Request*> Execution::requests() const {
+  std::vector<TRITONBACKEND_Request*> all;
+  for (const Item& item : items_) all.push_back(item.request);
+  return all;
 }
 
 void Execution::Finish() {

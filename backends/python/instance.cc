@@ -2,10 +2,12 @@
 
 #include <utility>
 
-#include "backends/python/execution.h"
 #include "backends/python/request_message.h"
+#include "backends/python/separate_executions.h"
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/server_function.h"
+#include "nereid/backend.h"
 
 namespace nereid_backend {
 namespace {
@@ -45,7 +47,12 @@ PythonInstance::~PythonInstance() {
 void PythonInstance::Execute(TRITONBACKEND_Request** requests, uint32_t count) {
   std::vector<TRITONBACKEND_Request*> batch(requests, requests + count);
   if (model_.suspects().any()) batch = SortOut(std::move(batch));
-  if (!batch.empty()) ExecuteTogether(std::move(batch));
+  if (batch.empty()) return;
+  if (batch.size() > 1 && model_.executes_one_by_one()) {
+    ExecuteSeparately(batch);
+  } else {
+    ExecuteTogether(std::move(batch));
+  }
 }
 
 std::vector<TRITONBACKEND_Request*> PythonInstance::SortOut(
@@ -75,23 +82,65 @@ void PythonInstance::ExecuteTogether(std::vector<TRITONBACKEND_Request*> request
   Execution execution(instance_, &open_, requests, model_.config().batching());
   const Error error = Guarded("ModelInstanceExecute", [&]() -> Error {
     NB_ASSIGN_OR_RETURN(const std::shared_ptr<PythonProcess::Life> life, process_->Get());
-    const Error ran = execution.Run(life->transport);
-    if (ran.ok()) {
-      if (model_.suspects().any() && requests.size() == 1) {
-        model_.suspects().Acquit(FingerprintOf(requests[0]));
-      }
-      return Error();
+    Error ran = execution.Run(life->transport);
+    if (!ran.ok()) return life->transport->closed() ? Accuse(execution, life) : std::move(ran);
+    if (model_.suspects().any() && requests.size() == 1) {
+      model_.suspects().Acquit(FingerprintOf(requests[0]));
     }
-    if (!life->transport->closed()) return Error(ran.code(), ran.message());
-    std::vector<uint64_t> fingerprints;
-    for (TRITONBACKEND_Request* const request : requests) {
-      fingerprints.push_back(FingerprintOf(request));
-    }
-    model_.suspects().Accuse(fingerprints);
-    return process_->EndOf(life);
+    return Error();
   });
   if (!error.ok()) execution.FailAll(error);
+  Note(execution);
   execution.Finish();
+}
+
+void PythonInstance::ExecuteSeparately(const std::vector<TRITONBACKEND_Request*>& requests) {
+  std::deque<Execution> executions;
+  for (TRITONBACKEND_Request* const request : requests) {
+    executions.emplace_back(instance_, &open_, std::vector<TRITONBACKEND_Request*>{request},
+                            model_.config().batching());
+  }
+  while (!executions.empty()) {
+    const Error error = Guarded("ModelInstanceExecute", [&] { return Run(&executions); });
+    if (error.ok()) continue;
+    executions.front().FailAll(error);
+    executions.front().Finish();
+    executions.pop_front();
+  }
+}
+
+Error PythonInstance::Run(std::deque<Execution>* executions) {
+  NB_ASSIGN_OR_RETURN(const std::shared_ptr<PythonProcess::Life> life, process_->Get());
+  Error ran = RunSeparately(life->transport, executions,
+                            [this](const Execution& execution) { Note(execution); });
+  if (ran.ok() || !life->transport->closed()) return ran;
+  return Accuse(executions->front(), life);
+}
+
+Error PythonInstance::Accuse(const Execution& execution,
+                             const std::shared_ptr<PythonProcess::Life>& life) {
+  std::vector<uint64_t> fingerprints;
+  for (TRITONBACKEND_Request* const request : execution.requests()) {
+    fingerprints.push_back(FingerprintOf(request));
+  }
+  model_.suspects().Accuse(fingerprints);
+  return process_->EndOf(life);
+}
+
+// With several instances, a request that one of them has taken might have found another one idle.
+void PythonInstance::Note(const Execution& execution) {
+  static const auto set_most = ServerFunction<decltype(NEREID_ModelInstanceSetMostSeparate)>(
+      "NEREID_ModelInstanceSetMostSeparate");
+  if (set_most == nullptr || !model_.executes_one_by_one() || execution.compute_end() == 0) return;
+  if (execution.has_large_tensors() || model_.instances() > 1) {
+    pace_.NoteAlone();
+  } else {
+    pace_.Note(execution.compute_ns());
+  }
+  const uint32_t most = pace_.most();
+  if (most == told_) return;
+  told_ = most;
+  NB_LOG_IF_ERROR(set_most(instance_, most), "failed to say how many requests an instance takes");
 }
 
 Error PythonInstance::Ready() {

@@ -4,11 +4,14 @@
 #define NEREID_BACKENDS_PYTHON_INSTANCE_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
+#include "backends/python/execution.h"
 #include "backends/python/model.h"
 #include "backends/python/open_requests.h"
+#include "backends/python/pace.h"
 #include "backends/python/python_process.h"
 #include "backends/python/suspects.h"
 #include "backends/sdk/error.h"
@@ -35,16 +38,29 @@ class PythonInstance {
   PythonInstance(TRITONBACKEND_ModelInstance* instance, const PythonModel& model)
       : instance_(instance),
         model_(model),
+        presence_(model.CountInstance()),
         open_(instance, model.config().decoupled),
         node_(&WaitGraph::Instance(), model.config().name) {}
 
-  // Executes requests, which the process receives together.
+  // Executes requests, which the model gets together.
   void ExecuteTogether(std::vector<TRITONBACKEND_Request*> requests);
+  // Executes requests one after the other, which the process may get together.
+  void ExecuteSeparately(const std::vector<TRITONBACKEND_Request*>& requests);
+  // Runs and removes the first of `executions`. After an error, which is that of the first of those
+  // that are left, it is not finished.
+  Error Run(std::deque<Execution>* executions);
+  // The process of `life` has ended when it executed `execution`. Returns how.
+  Error Accuse(const Execution& execution, const std::shared_ptr<PythonProcess::Life>& life);
+  // Takes note of an execution, and tells the server how many requests to give at a time.
+  void Note(const Execution& execution);
   // Answers guilty requests, executes suspects alone, and returns the others.
   std::vector<TRITONBACKEND_Request*> SortOut(std::vector<TRITONBACKEND_Request*> requests);
 
   TRITONBACKEND_ModelInstance* const instance_;
   const PythonModel& model_;
+  const PythonModel::Presence presence_;
+  Pace pace_;
+  uint32_t told_ = 1;  // the number that the server was told
   OpenRequests open_;
   WaitGraph::Node node_;
   std::unique_ptr<PythonProcess> process_;  // last: uses the members above

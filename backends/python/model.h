@@ -4,6 +4,7 @@
 #ifndef NEREID_BACKENDS_PYTHON_MODEL_H_
 #define NEREID_BACKENDS_PYTHON_MODEL_H_
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -43,6 +44,16 @@ class PythonModel {
   const ModelConfig& config() const { return config_; }
   const PythonSettings& settings() const { return environments_.settings(); }
   Suspects& suspects() const { return suspects_; }
+  // Whether every request is a batch of its own: the server neither batches nor knows sequences.
+  bool executes_one_by_one() const { return executes_one_by_one_; }
+
+  // Counts an instance as long as the object lives, which the model outlives.
+  using Presence = std::shared_ptr<const void>;
+  Presence CountInstance() const {
+    instances_.fetch_add(1, std::memory_order_relaxed);
+    return {this, [this](const void*) { instances_.fetch_sub(1, std::memory_order_relaxed); }};
+  }
+  int instances() const { return instances_.load(std::memory_order_relaxed); }
 
   // A process that is not initialised yet.
   std::unique_ptr<PythonProcess> TakeProcess() const;
@@ -74,6 +85,8 @@ class PythonModel {
   std::string module_root_;               // folder from which the module is imported
   std::vector<std::string> python_path_;  // other folders with modules
 
+  bool executes_one_by_one_ = false;
+  mutable std::atomic<int> instances_{0};
   mutable Suspects suspects_;
   mutable std::mutex mu_;
   mutable std::unique_ptr<PythonProcess> spare_;  // guarded by mu_

@@ -254,24 +254,54 @@ void Transport::GiveTurn() {
   command_over_.notify_one();
 }
 
+Error Transport::AwaitTurn(uint64_t nanoseconds) {
+  const Turn& turn = control()->turn;
+  const Turn::Owner owner = nanoseconds > 0 ? turn.WaitWhileFor(Turn::kWorker, nanoseconds)
+                                            : turn.WaitWhile(Turn::kWorker, &spinner_);
+  if (owner == Turn::kServer) return Error();
+  if (owner == Turn::kClosed) return HasEnded();
+  return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+               StrCat("the process of a Python model has not answered within ",
+                      nanoseconds / 1'000'000'000, " s"));
+}
+
 // The process may still be busy with a command whose reply timed out.
 Result<std::string_view> Transport::Run(Command command, const ValueWriter& message,
                                         uint64_t nanoseconds) {
-  Turn& turn = control()->turn;
-  const auto wait = [&]() -> Error {
-    const Turn::Owner owner = nanoseconds > 0 ? turn.WaitWhileFor(Turn::kWorker, nanoseconds)
-                                              : turn.WaitWhile(Turn::kWorker, &spinner_);
-    if (owner == Turn::kServer) return Error();
-    if (owner == Turn::kClosed) return HasEnded();
-    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
-                 StrCat("the process of a Python model has not answered within ",
-                        nanoseconds / 1'000'000'000, " s"));
-  };
-  if (turn.now() == Turn::kWorker) NB_RETURN_IF_ERROR(wait());
+  if (control()->turn.now() == Turn::kWorker) NB_RETURN_IF_ERROR(AwaitTurn(nanoseconds));
   NB_RETURN_IF_ERROR(Put(command, message, false));
   NB_RETURN_IF_ERROR(PassTurn());
-  NB_RETURN_IF_ERROR(wait());
+  NB_RETURN_IF_ERROR(AwaitTurn(nanoseconds));
   return Reply();
+}
+
+Error Transport::BeginEach(const ValueWriter& message, uint32_t count) {
+  if (control()->turn.now() == Turn::kWorker) NB_RETURN_IF_ERROR(AwaitTurn(0));
+  NB_RETURN_IF_ERROR(Put(Command::kExecuteEach, message, false));
+  control()->part_count = count;
+  control()->parts_replied.store(0, std::memory_order_relaxed);
+  return PassTurn();
+}
+
+// A process that cannot read the command answers it as a whole.
+Result<Transport::PartReply> Transport::AwaitPart(uint32_t part) {
+  const Turn& turn = control()->turn;
+  const auto replied = [&] {
+    return control()->parts_replied.load(std::memory_order_acquire) > part;
+  };
+  turn.WaitFor([&] { return turn.now() != Turn::kWorker || replied(); }, &spinner_);
+  PartReply reply;
+  if (replied()) {
+    const nereid_python::Part shared = control()->parts[part];
+    NB_ASSIGN_OR_RETURN(reply.message, OutBytes(shared.reply_offset, shared.reply_size));
+    reply.compute_start = shared.compute_start_ns;
+    reply.compute_end = shared.compute_end_ns;
+  } else if (turn.now() == Turn::kClosed) {
+    return HasEnded();
+  } else {
+    NB_ASSIGN_OR_RETURN(reply.message, Reply());
+  }
+  return reply;
 }
 
 bool Transport::NextEntry(Entry* entry) {

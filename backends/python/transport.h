@@ -59,6 +59,13 @@ class Transport {
   // possible now.
   std::optional<uint64_t> SendFile(int file);
 
+  // The reply to a batch; valid as long as the turn is held.
+  struct PartReply {
+    std::string_view message;
+    uint64_t compute_start = 0;
+    uint64_t compute_end = 0;
+  };
+
   // Sends a command without waiting: the process reports by kReplied that it has answered.
   // REQUIRES: no other command is in progress.
   Error Begin(nereid_python::Command command, const nereid_python::ValueWriter& message);
@@ -77,6 +84,11 @@ class Transport {
   // time; a reply that comes later is ignored. REQUIRES: this thread holds a CommandTurn.
   Result<std::string_view> Run(nereid_python::Command command,
                                const nereid_python::ValueWriter& message, uint64_t nanoseconds = 0);
+  // Sends kExecuteEach with `count` <= Control::kMostParts batches, and does not wait. As for Run.
+  Error BeginEach(const nereid_python::ValueWriter& message, uint32_t count);
+  // Waits for the reply to batch `part`, counted from 0. UNAVAILABLE if the process has ended
+  // before. REQUIRES: the command was begun with this CommandTurn.
+  Result<PartReply> AwaitPart(uint32_t part);
   uint64_t compute_start() const { return control()->compute_start_ns; }
   uint64_t compute_end() const { return control()->compute_end_ns; }
 
@@ -110,6 +122,8 @@ class Transport {
   Error Put(nereid_python::Command command, const nereid_python::ValueWriter& message,
             bool wants_replied);
   Error PassTurn();
+  // Waits until the process has answered its last command, for `nanoseconds` at most (0: no limit).
+  Error AwaitTurn(uint64_t nanoseconds);
   // The number of a reply that may be held; -1 if there is none.
   int TakeHold();
   void EndHold(int number);

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -58,6 +60,18 @@ class TransportTest : public ::testing::Test {
     control()->reply_offset = 0;
     control()->reply_size = reply.bytes().size();
     control()->turn.Pass(Turn::kWorker, Turn::kServer);
+  }
+  // Replies are 64 bytes apart.
+  void ReplyToPart(uint32_t part, const ValueWriter& reply) {
+    const uint64_t offset = uint64_t{64} * part;
+    std::memcpy(out_->data() + offset, reply.bytes().data(), reply.bytes().size());
+    control()->parts[part] = {offset, reply.bytes().size(), 10 + part, 20 + part};
+    control()->parts_replied.store(part + 1);
+    if (part + 1 == control()->part_count) {
+      control()->turn.Pass(Turn::kWorker, Turn::kServer);
+    } else {
+      control()->turn.Notify(Turn::kWorker);
+    }
   }
   void Say(const Entry& entry) {
     Ring& ring = control()->ring;
@@ -158,6 +172,69 @@ TEST_F(TransportTest, AReplyOutsideOfTheFileIsRefused) {
     EXPECT_FALSE(transport_->Run(Command::kExecute, Text("x")).ok());
     process.join();
   }
+}
+
+TEST_F(TransportTest, EachPartOfACommandHasAReplyOfItsOwn) {
+  constexpr uint32_t kParts = 3;
+  for (int command = 0; command < 2; ++command) {
+    std::atomic<uint32_t> taken{0};
+    std::thread process([&] {
+      EXPECT_EQ(control()->turn.WaitWhile(Turn::kServer), Turn::kWorker);
+      EXPECT_EQ(static_cast<Command>(control()->command), Command::kExecuteEach);
+      EXPECT_EQ(control()->part_count, kParts);
+      for (uint32_t part = 0; part < kParts; ++part) {
+        ReplyToPart(part, Text("to " + std::to_string(part)));
+        // The server has a reply although the process still has the turn.
+        while (taken.load() <= part) std::this_thread::yield();
+      }
+    });
+    const CommandTurn turn(transport_.get());
+    ASSERT_TRUE(transport_->BeginEach(Text("batches"), kParts).ok());
+    for (uint32_t part = 0; part < kParts; ++part) {
+      const Result<Transport::PartReply> reply = transport_->AwaitPart(part);
+      ASSERT_TRUE(reply.ok());
+      EXPECT_EQ(ValueReader(reply->message).Text(), "to " + std::to_string(part));
+      EXPECT_EQ(reply->compute_start, 10 + part);
+      EXPECT_EQ(reply->compute_end, 20 + part);
+      ++taken;
+    }
+    process.join();
+  }
+}
+
+TEST_F(TransportTest, RepliesBeforeTheEndOfTheProcessCount) {
+  const CommandTurn turn(transport_.get());
+  ASSERT_TRUE(transport_->BeginEach(Text("batches"), 3).ok());
+  ReplyToPart(0, Text("to 0"));
+  std::thread end([&] { transport_->Close(); });
+  const Result<Transport::PartReply> first = transport_->AwaitPart(0);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(ValueReader(first->message).Text(), "to 0");
+  Result<Transport::PartReply> second = transport_->AwaitPart(1);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code(), TRITONSERVER_ERROR_UNAVAILABLE);
+  end.join();
+  EXPECT_FALSE(transport_->BeginEach(Text("more"), 1).ok());
+}
+
+TEST_F(TransportTest, AProcessMayAnswerSuchACommandAsAWhole) {
+  const CommandTurn turn(transport_.get());
+  ASSERT_TRUE(transport_->BeginEach(Text("batches"), 2).ok());
+  Reply(Text("what?"));
+  for (uint32_t part = 0; part < 2; ++part) {
+    const Result<Transport::PartReply> reply = transport_->AwaitPart(part);
+    ASSERT_TRUE(reply.ok());
+    EXPECT_EQ(ValueReader(reply->message).Text(), "what?");
+  }
+}
+
+TEST_F(TransportTest, ThePlaceOfAPartsReplyIsChecked) {
+  const CommandTurn turn(transport_.get());
+  ASSERT_TRUE(transport_->BeginEach(Text("batches"), 1).ok());
+  control()->parts[0] = {uint64_t{1} << 30, 8, 0, 0};
+  control()->parts_replied.store(1);
+  control()->turn.Pass(Turn::kWorker, Turn::kServer);
+  EXPECT_FALSE(transport_->AwaitPart(0).ok());
 }
 
 TEST_F(TransportTest, AReplyIsKeptWhileSomebodyHoldsIt) {

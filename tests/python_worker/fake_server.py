@@ -23,7 +23,7 @@ from typing import Any
 
 from .values import PLACE, Decoder, WireTensor, encode
 
-INITIALIZE, AUTO_COMPLETE, EXECUTE, FINALIZE, READY = range(1, 6)
+INITIALIZE, AUTO_COMPLETE, EXECUTE, FINALIZE, READY, EXECUTE_EACH = range(1, 7)
 SEND, CLOSED, LOG, STREAM_CLOSE, METRIC_FAMILY_DELETE, METRIC_DELETE, STREAM_CANCEL = range(1, 8)
 IS_CANCELLED, INFER, STREAM_NEXT, LOAD_MODEL, UNLOAD_MODEL, IS_MODEL_READY = range(16, 22)
 METRIC_FAMILY_NEW, METRIC_NEW, METRIC_INCREMENT, METRIC_SET, METRIC_OBSERVE, METRIC_VALUE = range(
@@ -31,7 +31,7 @@ METRIC_FAMILY_NEW, METRIC_NEW, METRIC_INCREMENT, METRIC_SET, METRIC_OBSERVE, MET
 )
 CALL, POST, FREE, REPLIED = range(1, 5)
 
-MAGIC = 0x4E505931
+MAGIC = 0x4E505932
 IN_SIZE = 64 << 20
 ENTRIES, SLOTS = 1024, 256
 COMMAND, TURN, WANTS_REPLIED, MESSAGE, REPLY, TIMES, LOG_LEVELS = 4, 8, 12, 16, 32, 48, 64
@@ -41,7 +41,10 @@ WRITTEN, SLEEPING, READ, WRITER_SLEEPS, ENTRY = 128, 132, 192, 196, 256
 ENTRY_SIZE = 24
 SLOT = ENTRY + ENTRIES * ENTRY_SIZE
 SLOT_SIZE, INLINE = 248, 216
-CONTROL_SIZE = (SLOT + SLOTS * SLOT_SIZE + 4095) // 4096 * 4096
+PART_COUNT = SLOT + SLOTS * SLOT_SIZE
+PARTS_REPLIED, PART = PART_COUNT + 4, PART_COUNT + 8
+PART_SIZE, MOST_PARTS = 32, 16
+CONTROL_SIZE = (PART + MOST_PARTS * PART_SIZE + 4095) // 4096 * 4096
 
 PATIENCE = 30.0
 LATER = object()  # returned by a handler that does not answer yet
@@ -118,13 +121,27 @@ class FakeServer:
         self._put("I", COMMAND, number)
         self._put("QQ", MESSAGE, offset, len(message))
         self._put("I", WANTS_REPLIED, 1)
-        self._put("I", TURN, 1)
+        self._put("I", TURN, self._get("I", TURN)[0] & ~3 | 1)
         self._wake(TURN)
 
     def finish_command(self, patience: float = PATIENCE) -> Any:
         self.serve_until(lambda: self.replied, patience)
-        assert self._get("I", TURN) == (0,)
+        assert self._get("I", TURN)[0] & 3 == 0
         return self._value(*self._get("QQ", REPLY))
+
+    def execute_each(self, batches: tuple) -> None:
+        """Sends several batches, and waits until all have a reply."""
+        self._put("II", PART_COUNT, len(batches), 0)
+        self.start_command(EXECUTE_EACH, batches)
+        self.serve_until(lambda: self._get("I", TURN)[0] & 3 == 0)
+
+    def parts_replied(self) -> int:
+        return self._get("I", PARTS_REPLIED)[0]
+
+    def part(self, number: int) -> tuple[Any, int, int]:
+        """The reply to a batch, and the compute times."""
+        offset, size, start, end = self._get("QQQQ", PART + number * PART_SIZE)
+        return self._value(offset, size), start, end
 
     def compute_times(self) -> tuple:
         return self._get("QQ", TIMES)

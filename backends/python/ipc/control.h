@@ -15,7 +15,7 @@
 
 namespace nereid_python {
 
-inline constexpr uint32_t kMagic = 0x4e505931;  // server and process are always built together
+inline constexpr uint32_t kMagic = 0x4e505932;  // server and process are always built together
 // The descriptors of the process.
 inline constexpr int kControlFd = 3;
 inline constexpr int kInFd = 4;
@@ -38,6 +38,7 @@ enum class Command : uint32_t {
   kExecute = 3,
   kFinalize = 4,
   kReady = 5,
+  kExecuteEach = 6,  // several batches, one after the other, each with a reply of its own: see Part
 };
 
 // What the process reports to the server without waiting (posts), and what it asks (calls).
@@ -115,7 +116,16 @@ enum class Held : uint32_t {
   kOver,  // the server sets it: no response needs the reply any more
 };
 
+// The reply to one batch of kExecuteEach.
+struct Part {
+  uint64_t reply_offset = 0;  // in the out file
+  uint64_t reply_size = 0;
+  uint64_t compute_start_ns = 0;  // as in Control
+  uint64_t compute_end_ns = 0;
+};
+
 struct Control {
+  static constexpr uint32_t kMostParts = 16;
   static constexpr uint32_t kSlots = 256;
   static constexpr uint32_t kMostHeld = 8;  // replies at a time
 
@@ -147,6 +157,12 @@ struct Control {
   uint32_t inputs_taken = 0;
   Ring ring;
   alignas(64) Slot slots[kSlots];
+  // Of kExecuteEach: how many batches there are, and how many have a reply, in their order. The
+  // server sets both with the command. The process keeps the replies until the next command; it
+  // notifies the server of each, and passes the turn with the last.
+  alignas(64) uint32_t part_count = 0;
+  std::atomic<uint32_t> parts_replied{0};
+  Part parts[kMostParts] = {};
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 

@@ -122,6 +122,15 @@ PyObject* Reply(PyObject*, PyObject* value) {
   return None();
 }
 
+PyObject* ReplyToPart(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  OutMessage message;
+  if (server == nullptr || !Pack(server, value, &message)) return nullptr;
+  if (server->ReplyToPart(std::move(message))) return None();
+  PyErr_SetString(PyExc_RuntimeError, "the command has no further batch");
+  return nullptr;
+}
+
 PyObject* PrepareReply(PyObject*, PyObject* value) {
   Transport* const server = Usable();
   OutMessage message;
@@ -247,6 +256,7 @@ PyMethodDef methods[] = {
      "Forks processes. In these: (title, variables); None when the server wants no more of them."},
     {"next_command", NextCommand, METH_NOARGS, "Waits for a command: (number, value)."},
     {"reply", Reply, METH_O, "Answers the command."},
+    {"reply_to_part", ReplyToPart, METH_O, "Answers the next batch of a command with several."},
     {"prepare_reply", PrepareReply, METH_O,
      "Answers the command, or keeps the answer back until send_reply."},
     {"send_reply", SendReply, METH_NOARGS, "Sends an answer that was kept back."},

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "backends/python/worker/process.h"
@@ -81,6 +82,8 @@ bool Transport::WaitForCommand(uint64_t limit_ns) {
 
 bool Transport::TakeCommand(Command* command, std::string_view* message) {
   if (!HoldReply()) last_reply_ = OutMessage();
+  // Destroying a message may run Python code, so it is taken out first.
+  std::exchange(part_replies_, {});
   Reclaim();
   client_files_.EndUnused();
   *command = static_cast<Command>(control_->command);
@@ -119,6 +122,23 @@ void Transport::SendReply() {
   OutMessage reply = *std::exchange(prepared_, std::nullopt);
   const bool sole = reply.largest_kept() >= kLeastLent && reply.IsSoleOwner();
   Send(std::move(reply), sole);
+}
+
+bool Transport::ReplyToPart(OutMessage message) {
+  const uint32_t part = control_->parts_replied.load(std::memory_order_relaxed);
+  if (part >= std::min(control_->part_count, Control::kMostParts)) return false;
+  const bool last = part + 1 == control_->part_count;
+  control_->parts[part] = {message.offset(), message.size(),
+                           std::exchange(control_->compute_start_ns, 0),
+                           std::exchange(control_->compute_end_ns, 0)};
+  part_replies_.push_back(std::move(message));
+  control_->parts_replied.store(part + 1, std::memory_order_release);
+  if (last) {
+    control_->turn.Pass(nereid_ipc::Turn::kWorker, nereid_ipc::Turn::kServer);
+  } else {
+    control_->turn.Notify(nereid_ipc::Turn::kWorker);
+  }
+  return true;
 }
 
 // From the answer on, clients may change their memory.

@@ -50,7 +50,9 @@ class Transport {
   bool TakeCommand(Command* command, std::string_view* message);
   // Answers the command. Waits, without the GIL, only if the ring is full.
   void Reply(OutMessage message) { Send(std::move(message), false); }
-  // The same, but if the command or the reply has large tensors of the in file or inputs in files
+  // Answers the next batch of kExecuteEach. False if it has no further batch.
+  bool ReplyToPart(OutMessage message);
+  // As Reply, but if the command or the reply has large tensors of the in file or inputs in files
   // of clients, the reply is kept back until SendReply, so that views of them can be destroyed
   // before: then they need not be copied.
   void PrepareReply(OutMessage message);
@@ -103,6 +105,7 @@ class Transport {
 
   nereid_ipc::Spinner command_spinner_;  // for the thread that waits for commands
   OutMessage last_reply_;
+  std::vector<OutMessage> part_replies_;  // of the last command
   std::optional<OutMessage> prepared_;
   std::array<OutMessage, Control::kMostHeld> held_;  // see Control::held
   // Posts that the server has not read, oldest first, with the entry count that shows it has read

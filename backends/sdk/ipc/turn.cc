@@ -2,15 +2,25 @@
 
 #include <chrono>
 
-#include "backends/sdk/ipc/futex.h"
-
 namespace nereid_ipc {
 
 bool Turn::Pass(Owner from, Owner to) {
-  uint32_t expected = from;
-  if (!word_.compare_exchange_strong(expected, to, std::memory_order_acq_rel)) return false;
+  uint32_t word = word_.load(std::memory_order_relaxed);
+  do {
+    if (OwnerIn(word) != from) return false;
+  } while (
+      !word_.compare_exchange_weak(word, (word & ~kOwnerMask) | to, std::memory_order_acq_rel));
   FutexWakeAll(&word_);
   return true;
+}
+
+void Turn::Notify(Owner owner) {
+  uint32_t word = word_.load(std::memory_order_relaxed);
+  do {
+    if (OwnerIn(word) != owner) return;
+  } while (
+      !word_.compare_exchange_weak(word, word + (1u << kOwnerBits), std::memory_order_acq_rel));
+  FutexWakeAll(&word_);
 }
 
 void Turn::Close() {
@@ -18,9 +28,14 @@ void Turn::Close() {
   FutexWakeAll(&word_);
 }
 
+void Turn::SleepWhile(Owner owner, uint64_t nanoseconds) const {
+  const uint32_t seen = word_.load(std::memory_order_acquire);
+  if (OwnerIn(seen) == owner) FutexWait(&word_, seen, nanoseconds);
+}
+
 Turn::Owner Turn::WaitWhile(Owner owner, Spinner* spinner) const {
   const auto done = [&] { return now() != owner; };
-  const auto sleep = [&] { FutexWait(&word_, owner); };
+  const auto sleep = [&] { SleepWhile(owner, 0); };
   if (spinner != nullptr) spinner->Wait(done, sleep);
   while (!done()) sleep();
   return now();
@@ -35,7 +50,7 @@ Turn::Owner Turn::WaitWhileFor(Owner owner, uint64_t nanoseconds, Spinner* spinn
     const auto left = deadline - Clock::now();
     late = left <= Clock::duration::zero();
     if (late) return;
-    FutexWait(&word_, owner, static_cast<uint64_t>(std::chrono::nanoseconds(left).count()));
+    SleepWhile(owner, static_cast<uint64_t>(std::chrono::nanoseconds(left).count()));
   };
   if (spinner != nullptr) spinner->Wait(done, sleep);
   while (!done()) sleep();

@@ -17,6 +17,7 @@ AUTO_COMPLETE = 2
 EXECUTE = 3
 FINALIZE = 4
 READY = 5
+EXECUTE_EACH = 6
 
 SECONDS_FOR_EXIT_HANDLERS = 1.0
 
@@ -37,6 +38,8 @@ def serve() -> NoReturn:
             value = _execute(value)
             # The requests and responses of the batch are gone now, unless the model has kept some.
             native.send_reply()
+        elif number == EXECUTE_EACH:
+            _execute_each(value)
         elif number == INITIALIZE:
             native.reply(no_numpy or _initialize(value))
         elif number == AUTO_COMPLETE:
@@ -118,6 +121,15 @@ def _execute(batch: tuple) -> None:
         native.prepare_reply(reply)
     except Exception as error:  # the model's responses cannot be sent, for instance if too large
         native.reply(("error", _executor.fail(requests, error)))
+
+
+def _execute_each(batches: tuple) -> None:
+    for batch in batches:
+        reply, requests = _executor.run(_model, batch)
+        try:
+            native.reply_to_part(reply)
+        except Exception as error:
+            native.reply_to_part(("error", _executor.fail(requests, error)))
 
 
 def _ready() -> tuple:
