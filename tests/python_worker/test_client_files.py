@@ -218,6 +218,24 @@ def test_an_output_goes_to_its_place(worker: Worker, client: Client, other: Clie
     assert mappings(worker) == 2
 
 
+def test_outputs_whose_places_have_left_the_caches(worker: Worker) -> None:
+    """So many places in turn that none is in a cache when it is written again, at
+    various positions in a line of the cache."""
+    cache = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
+    largest = int(cache.read_text().strip("K\n")) << 10 if cache.exists() else 32 << 20
+    count = largest // 16 // 4 + PAGE  # five times that, read and written, is more than half of it
+    clients = [Client(worker, count + 3) for _ in range(5)]
+    for turn in range(3):
+        for first, client in enumerate(clients):
+            source = clients[first - 1]
+            source.values[:] = np.arange(count + 3) + turn
+            client.values[:] = -1
+            run(worker, "new", source.input(count), client.place(count, first % 3))
+            placed = client.values[first % 3 : first % 3 + count]
+            np.testing.assert_array_equal(placed, source.values[:count] + 1)
+            assert np.count_nonzero(client.values == -1) == 3
+
+
 def test_a_small_output_in_a_large_place(worker: Worker, client: Client, other: Client) -> None:
     other.values[:] = -1
     output = run(worker, "sum", client.input(), other.place(COUNT - 16, 16))

@@ -13,6 +13,7 @@
 #include "backends/python/ipc/control.h"
 #include "backends/python/ipc/file_message.h"
 #include "backends/python/worker/process.h"
+#include "backends/python/worker/stream_copy.h"
 
 namespace nereid_python::worker {
 namespace {
@@ -84,9 +85,22 @@ char* ClientFiles::Input(uint64_t number, uint64_t offset, uint64_t size, Keeper
   return mapped != nullptr ? mapped : CopyOf(file->descriptor.get(), offset, size, keeper);
 }
 
-char* ClientFiles::Place(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper) {
+char* ClientFiles::Place(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper,
+                         bool* cold) {
   const std::optional<File> file = Receive(number, FileMapping::Kind::kOutput, offset, size);
-  return file.has_value() ? Map(*file, keeper) : nullptr;
+  if (!file.has_value()) return nullptr;
+  char* const place = Map(*file, keeper);
+  if (place != nullptr) *cold = UseCold(static_cast<Use*>(keeper->get())->mapping.get());
+  return place;
+}
+
+// An output is usually as large as what was read for it.
+bool ClientFiles::UseCold(FileMapping* place) {
+  const uint64_t moved = 2 * (placed_ - place->last_use());
+  const bool cold = place->last_use() > 0 && moved > BytesUntilCold();
+  placed_ += place->part().size;
+  place->set_last_use(placed_);
+  return cold;
 }
 
 char* ClientFiles::Map(const File& file, Keeper* keeper) {

@@ -36,8 +36,9 @@ class ClientFiles {
   // mapping, copied. Null, with errno set, if this process can have no further descriptor. Here and
   // below the keeper keeps the bytes, and numbers ascend from call to call.
   char* Input(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper);
-  // A place for an output. Null, with errno set, if it cannot be mapped.
-  char* Place(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper);
+  // A place for an output, and whether it has left the caches since the last time. Null, with errno
+  // set, if it cannot be mapped.
+  char* Place(uint64_t number, uint64_t offset, uint64_t size, Keeper* keeper, bool* cold);
   // Detaches the inputs that are still in use.
   void Detach();
   bool HasInputs() const { return !inputs_.empty(); }
@@ -69,6 +70,8 @@ class ClientFiles {
   std::optional<File> Receive(uint64_t number, FileMapping::Kind kind, uint64_t offset,
                               uint64_t size);
   char* Map(const File& file, Keeper* keeper);
+  // Whether `place` has left the caches since it was last used. It is used now.
+  bool UseCold(FileMapping* place);
   std::unique_ptr<FileMapping> Take(const FileMapping::Part& part);
   void GiveBack(std::unique_ptr<FileMapping> mapping, int64_t faults_before);
 
@@ -77,6 +80,7 @@ class ClientFiles {
   std::set<FileMapping*> inputs_;  // in use, and not detached
   std::deque<Unused> unused_;      // the one that was used last comes last
   bool taken_ = false;
+  uint64_t placed_ = 0;  // bytes of all outputs so far
 };
 
 }  // namespace nereid_python::worker

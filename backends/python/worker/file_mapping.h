@@ -44,6 +44,9 @@ class FileMapping {
 
   const Part& part() const { return part_; }
   char* data() const { return data_; }
+  // What its user notes of its last use; 0: nothing.
+  uint64_t last_use() const { return last_use_; }
+  void set_last_use(uint64_t use) { last_use_ = use; }
   // Whether the client has taken pages away that were used here since.
   bool damaged() const { return guard_.damaged(); }
   // Whether this process has changed bytes of an input.
@@ -59,6 +62,7 @@ class FileMapping {
   char* base_ = nullptr;  // of the mapping, which begins at a page
   uint64_t mapped_ = 0;
   char* data_ = nullptr;
+  uint64_t last_use_ = 0;
   PageGuard guard_;
 };
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "backends/python/worker/stream_copy.h"
 #include "backends/python/worker/tensor_dlpack.h"
 #include "backends/python/worker/tensor_numpy.h"
 #include "backends/sdk/python/dlpack.h"
@@ -168,7 +169,11 @@ PyObject* PlaceTensor(const Tensor& place, PyObject* output) {
   placed.placed = true;
   {
     const WithoutGil released;
-    std::memmove(place.data, from.data, from.size);
+    if (place.cold) {
+      StreamCopy(place.data, from.data, from.size);
+    } else {
+      std::memmove(place.data, from.data, from.size);
+    }
   }
   return NewTensor(std::move(placed));
 }

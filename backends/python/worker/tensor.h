@@ -22,6 +22,7 @@ struct Tensor {
   uint64_t size = 0;
   Keeper keeper;        // of `data`
   bool placed = false;  // an output that is in the memory of its client: no data, but a size
+  bool cold = false;    // a place for an output that is in no cache (StreamCopy)
   Ref array;            // result of as_numpy(), once computed
 };
 

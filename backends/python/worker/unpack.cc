@@ -178,7 +178,7 @@ bool Unpacker::ClientMemory(nereid_python::Tensor::File file, uint64_t number, u
                             Tensor* tensor) {
   ClientFiles* const files = transport_->client_files();
   if (file == nereid_python::Tensor::kPlace) {
-    tensor->data = files->Place(number, offset, tensor->size, &tensor->keeper);
+    tensor->data = files->Place(number, offset, tensor->size, &tensor->keeper, &tensor->cold);
     return true;
   }
   if (file != nereid_python::Tensor::kClient) return false;
