@@ -108,6 +108,24 @@ def test_the_example_serves_until_a_signal(run, tmp_path: Path, number) -> None:
     assert infer(port, "double", "x", "FP32", [1, 4], [1, 2, 3, 4]) == [2, 4, 6, 8]
     assert program.end(number) == 0
     assert is_gone(server)
+
+
+def test_a_signal_ends_it_from_the_moment_when_it_says_that_it_serves(run, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "import os, signal, sys\n"
+        "class Eager:\n"
+        "    def write(self, text):\n"
+        "        sys.__stderr__.write(text)\n"
+        "        if 'serving ' in text:\n"
+        "            os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    def flush(self):\n"
+        "        sys.__stderr__.flush()\n"
+        "sys.stderr = Eager()\n" + example()
+    )
+    program = run("program.py")
+    program.wait_until_serving()
+    program.process.stderr.read()
+    assert program.process.wait(SECONDS) == 0
     assert not list(tmp_path.glob("nereid-functions-*"))
 
 

@@ -48,9 +48,10 @@ def serve(
     ports = {"http": http_port, "grpc": grpc_port, "metrics": metrics_port}
     served = ServedFunctions(models, host, ports, options)
     if not blocking:
+        served._announce()
         return served
     with served:
-        served.wait()
+        served._wait(served._announce)
     return None
 
 
@@ -74,7 +75,8 @@ class ServedFunctions:
         except BaseException:
             self._folder.cleanup()
             raise
-        _announce(models, host, self._ports)
+        self._models = models
+        self._host = host
 
     @property
     def http_port(self) -> Optional[int]:
@@ -91,11 +93,28 @@ class ServedFunctions:
     def wait(self) -> None:
         """Waits until the server has ended. On the main thread SIGINT (Ctrl-C) and SIGTERM end the server, which
         first finishes its requests; a second SIGINT ends it at once. ServingError if it ends by itself."""
+        self._wait(lambda: None)
+
+    def _wait(self, begun: Callable[[], None]) -> None:
+        """The same; `begun` is called once signals are handed on."""
         asked = _HandedOn(self._process.send_signal)
         with asked:
+            begun()
             status = self._process.wait()
         if status != 0 and not asked.signals:
             raise ServingError(f"the server has ended by itself: {self._process.last_words()}")
+
+    def _announce(self) -> None:
+        shown = "localhost" if self._host in ("0.0.0.0", "::", "") else self._host
+        for model in self._models:
+            route = "generate_stream" if model.streams else "infer"
+            places = []
+            if "http" in self._ports:
+                places.append(f"http://{shown}:{self._ports['http']}/v2/models/{model.name}/{route}")
+            if "grpc" in self._ports:
+                places.append(f"gRPC on {shown}:{self._ports['grpc']}")
+            where = ", ".join(places) or "no port is open"
+            print(f"nereid: serving '{model.name}': {where}", file=sys.stderr, flush=True)
 
     def stop(self) -> None:
         """Ends the server, which first finishes its requests. Does nothing if it has ended."""
@@ -143,15 +162,3 @@ def _command(
     for service, port in ports.items():
         command.append(f"--allow-{service}=false" if port is None else f"--{service}-port={port}")
     return command + list(options)
-
-
-def _announce(models: Sequence[FunctionModel], host: str, ports: dict[str, int]) -> None:
-    shown = "localhost" if host in ("0.0.0.0", "::", "") else host
-    for model in models:
-        route = "generate_stream" if model.streams else "infer"
-        places = []
-        if "http" in ports:
-            places.append(f"http://{shown}:{ports['http']}/v2/models/{model.name}/{route}")
-        if "grpc" in ports:
-            places.append(f"gRPC on {shown}:{ports['grpc']}")
-        print(f"nereid: serving '{model.name}': {', '.join(places) or 'no port is open'}", file=sys.stderr, flush=True)
