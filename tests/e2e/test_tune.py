@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ from support.stage import server_binary
 
 EXECUTION = {"execute_delay_ms": "20"}
 SECONDS = 30.0
+MEASURED_ENOUGH = 100  # times: the program does not measure it again
 
 
 @pytest.fixture
@@ -165,6 +167,23 @@ def one_thread_of_net(models: ModelRepository, state_file: Path, *more: str) -> 
     )
 
 
+def make_best(known: dict, threads: int, backend: str = "") -> None:
+    """As if this had been measured, and were better than everything else. Which configurations are
+    measured depends on chance."""
+
+    def is_wanted(row: dict) -> bool:
+        (model,) = row["models"]
+        return (model["threads"], model["backend"]) == (threads, backend)
+
+    rows = known["measured"]
+    if not any(is_wanted(row) for row in rows):
+        rows.append(copy.deepcopy(rows[0]))
+        rows[-1]["models"][0].update(threads=threads, backend=backend)
+    for row in rows:
+        row["throughput"] = 9e6 if is_wanted(row) else 1e6
+        row["times"] = MEASURED_ENOUGH
+
+
 def test_threads_of_the_backend(
     model_repository: ModelRepository, temporary: Path, tmp_path: Path
 ) -> None:
@@ -179,8 +198,7 @@ def test_threads_of_the_backend(
     assert "1 thread:\nAn execution by its batch:" in out
     # As if the thread had made the difference.
     known = state(file)
-    for row in known["measured"]:
-        row["throughput"] = 1000.0 * (1 + row["models"][0]["threads"])
+    make_best(known, threads=1)
     file.write_text(json.dumps(known))
     code, out, err = tune(temporary, *options, "--apply")
     assert (code, err) == (0, "")
@@ -217,9 +235,7 @@ def test_another_backend_that_reads_the_file(
     assert (code, err) == (0, "")
     assert "openvino:\nAn execution by its batch:" in out
     known = state(file)
-    for row in known["measured"]:
-        (model,) = row["models"]
-        row["throughput"] = 9000.0 if model["backend"] and model["threads"] else 1000.0
+    make_best(known, threads=1, backend="openvino")
     file.write_text(json.dumps(known))
     code, out, err = tune(temporary, *options, "--apply")
     assert (code, err) == (0, "")
