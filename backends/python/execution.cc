@@ -23,16 +23,6 @@ uint64_t RowsOf(TRITONBACKEND_Request* request) {
   return static_cast<uint64_t>(std::max<int64_t>(1, input->dims[0]));
 }
 
-bool HasLargeInput(TRITONBACKEND_Request* request) {
-  uint32_t count = 0;
-  if (!Error(TRITONBACKEND_RequestInputCount(request, &count)).ok()) return false;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Result<InputView> input = InputView::At(request, i);
-    if (input.ok() && input->byte_size >= nereid_python::kLeastLent) return true;
-  }
-  return false;
-}
-
 bool IsLarge(const nereid_python::Tensor& tensor) {
   return tensor.size >= nereid_python::kLeastLent;
 }
@@ -72,12 +62,11 @@ bool Execution::Write(const RequestMemory& memory, ValueWriter* message) {
   ValueWriter requests;
   size_t count = 0;
   for (Item& item : items_) {
-    Result<std::vector<OutputPlace>> written =
-        WriteRequest(item.request, item.number, memory, &requests);
+    Result<WrittenRequest> written = WriteRequest(item.request, item.number, memory, &requests);
     item.sent = written.ok();
     if (written.ok()) {
-      item.places = *std::move(written);
-      has_large_tensors_ = has_large_tensors_ || HasLargeInput(item.request);
+      item.places = std::move(written->places);
+      has_large_tensors_ = has_large_tensors_ || written->has_large_inputs;
       ++count;
     } else {
       Fail(&item, written.error());

@@ -42,6 +42,7 @@ Result<std::unique_ptr<PythonInstance>> PythonInstance::Create(
 
 PythonInstance::~PythonInstance() {
   if (process_ != nullptr) process_->Finalize(kFinalizeLimit);
+  model_.CountInstances(-1);
 }
 
 void PythonInstance::Execute(TRITONBACKEND_Request** requests, uint32_t count) {
@@ -137,10 +138,8 @@ void PythonInstance::Note(const Execution& execution) {
   } else {
     pace_.Note(execution.compute_ns());
   }
-  const uint32_t most = pace_.most();
-  if (most == told_) return;
-  told_ = most;
-  NB_LOG_IF_ERROR(set_most(instance_, most), "failed to say how many requests an instance takes");
+  NB_LOG_IF_ERROR(set_most(instance_, pace_.most()),
+                  "failed to say how many requests an instance takes");
 }
 
 Error PythonInstance::Ready() {

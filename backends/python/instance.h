@@ -38,9 +38,10 @@ class PythonInstance {
   PythonInstance(TRITONBACKEND_ModelInstance* instance, const PythonModel& model)
       : instance_(instance),
         model_(model),
-        presence_(model.CountInstance()),
         open_(instance, model.config().decoupled),
-        node_(&WaitGraph::Instance(), model.config().name) {}
+        node_(&WaitGraph::Instance(), model.config().name) {
+    model_.CountInstances(1);
+  }
 
   // Executes requests, which the model gets together.
   void ExecuteTogether(std::vector<TRITONBACKEND_Request*> requests);
@@ -58,9 +59,7 @@ class PythonInstance {
 
   TRITONBACKEND_ModelInstance* const instance_;
   const PythonModel& model_;
-  const PythonModel::Presence presence_;
   Pace pace_;
-  uint32_t told_ = 1;  // the number that the server was told
   OpenRequests open_;
   WaitGraph::Node node_;
   std::unique_ptr<PythonProcess> process_;  // last: uses the members above

@@ -47,12 +47,8 @@ class PythonModel {
   // Whether every request is a batch of its own: the server neither batches nor knows sequences.
   bool executes_one_by_one() const { return executes_one_by_one_; }
 
-  // Counts an instance as long as the object lives, which the model outlives.
-  using Presence = std::shared_ptr<const void>;
-  Presence CountInstance() const {
-    instances_.fetch_add(1, std::memory_order_relaxed);
-    return {this, [this](const void*) { instances_.fetch_sub(1, std::memory_order_relaxed); }};
-  }
+  // Instances come and go: so many more of them exist.
+  void CountInstances(int more) const { instances_.fetch_add(more, std::memory_order_relaxed); }
   int instances() const { return instances_.load(std::memory_order_relaxed); }
 
   // A process that is not initialised yet.

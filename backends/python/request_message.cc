@@ -1,5 +1,6 @@
 #include "backends/python/request_message.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -189,8 +190,8 @@ Error WriteTrace(TRITONBACKEND_Request* request, uint64_t number, ValueWriter* w
   return Error();
 }
 
-Result<std::vector<OutputPlace>> WriteRequest(TRITONBACKEND_Request* request, uint64_t number,
-                                              const RequestMemory& memory, ValueWriter* message) {
+Result<WrittenRequest> WriteRequest(TRITONBACKEND_Request* request, uint64_t number,
+                                    const RequestMemory& memory, ValueWriter* message) {
   const char* id = "";
   uint32_t flags = 0;
   uint64_t timeout = 0;
@@ -211,9 +212,13 @@ Result<std::vector<OutputPlace>> WriteRequest(TRITONBACKEND_Request* request, ui
   NB_RETURN_IF_ERROR(WriteInputs(inputs, memory.transport, memory.files, &writer, memory.blocks));
   NB_RETURN_IF_ERROR(WriteTrace(request, number, &writer));
   writer.Uint(0);  // priority, which backends are not told
-  std::vector<OutputPlace> places = memory.files->PassOutputs(request, &writer);
+  WrittenRequest written;
+  written.places = memory.files->PassOutputs(request, &writer);
+  written.has_large_inputs = std::any_of(inputs.begin(), inputs.end(), [](const InputView& input) {
+    return input.byte_size >= nereid_python::kLeastLent;
+  });
   message->Append(writer);
-  return places;
+  return written;
 }
 
 uint64_t FingerprintOf(TRITONBACKEND_Request* request) {

@@ -21,12 +21,18 @@ struct RequestMemory {
   std::vector<uint64_t>* blocks;  // belong to the process once the message is sent
 };
 
+// What is known of a request that was written.
+struct WrittenRequest {
+  std::vector<OutputPlace> places;  // where the process may write outputs
+  bool has_large_inputs = false;    // one has kLeastLent bytes or more
+};
+
 // Copies the inputs of `request` into a block, which is appended to `memory.blocks`, unless the
-// process can map them; and appends the request, known as `number`, to `message`. Returns where the
-// process may write outputs. After an error neither blocks nor message are changed.
-Result<std::vector<OutputPlace>> WriteRequest(TRITONBACKEND_Request* request, uint64_t number,
-                                              const RequestMemory& memory,
-                                              nereid_python::ValueWriter* message);
+// process can map them; and appends the request, known as `number`, to `message`. After an error
+// neither blocks nor message are changed.
+Result<WrittenRequest> WriteRequest(TRITONBACKEND_Request* request, uint64_t number,
+                                    const RequestMemory& memory,
+                                    nereid_python::ValueWriter* message);
 
 // INVALID_ARG, with the original's texts, if `bytes` are not the wire form of `count` strings.
 Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t count);

@@ -1,7 +1,5 @@
 #include "backends/python/separate_executions.h"
 
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "backends/python/ipc/control.h"

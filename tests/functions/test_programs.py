@@ -108,6 +108,7 @@ def test_the_example_serves_until_a_signal(run, tmp_path: Path, number) -> None:
     assert infer(port, "double", "x", "FP32", [1, 4], [1, 2, 3, 4]) == [2, 4, 6, 8]
     assert program.end(number) == 0
     assert is_gone(server)
+    assert not list(tmp_path.glob("nereid-functions-*"))
 
 
 def test_a_signal_ends_it_from_the_moment_when_it_says_that_it_serves(run, tmp_path: Path) -> None:

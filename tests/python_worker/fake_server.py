@@ -129,10 +129,14 @@ class FakeServer:
         assert self._get("I", TURN)[0] & 3 == 0
         return self._value(*self._get("QQ", REPLY))
 
-    def execute_each(self, batches: tuple) -> None:
-        """Sends several batches, and waits until all have a reply."""
+    def start_each(self, batches: tuple) -> None:
+        """Sends several batches."""
         self._put("II", PART_COUNT, len(batches), 0)
         self.start_command(EXECUTE_EACH, batches)
+
+    def execute_each(self, batches: tuple) -> None:
+        """Sends several batches, and waits until all have a reply."""
+        self.start_each(batches)
         self.serve_until(lambda: self._get("I", TURN)[0] & 3 == 0)
 
     def parts_replied(self) -> int:

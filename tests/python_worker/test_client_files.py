@@ -219,8 +219,8 @@ def test_an_output_goes_to_its_place(worker: Worker, client: Client, other: Clie
 
 
 def test_outputs_whose_places_have_left_the_caches(worker: Worker) -> None:
-    """So many places in turn that none is in a cache when it is written again, at
-    various positions in a line of the cache."""
+    """So many places in turn that none is in a cache when it is written again. They begin at various
+    positions in a line of the cache."""
     cache = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
     largest = int(cache.read_text().strip("K\n")) << 10 if cache.exists() else 32 << 20
     count = largest // 16 // 4 + PAGE  # five times that, read and written, is more than half of it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .conftest import StartWorker, Worker, request, tensor
-from .fake_server import EXECUTE_EACH, IS_CANCELLED, PART_COUNT
+from .fake_server import IS_CANCELLED
 
 # What the model does is the id of the request.
 MODEL = """
@@ -118,8 +118,7 @@ def test_a_process_that_ends_has_said_what_it_had_executed(start: StartWorker) -
                 return [pb_utils.InferenceResponse([])]
         """
     )
-    worker._put("II", PART_COUNT, 3, 0)
-    worker.start_command(EXECUTE_EACH, (batch(1), batch(2, "end"), batch(3)))
+    worker.start_each((batch(1), batch(2, "end"), batch(3)))
     assert worker.wait_for_end() == 3
     assert worker.parts_replied() == 1
     assert worker.part(0)[0] == ("ok", ((None, (), ""),), (1,))

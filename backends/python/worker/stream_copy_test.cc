@@ -5,7 +5,6 @@
 #include <cstring>
 #include <numeric>
 #include <string>
-#include <vector>
 
 namespace nereid_python::worker {
 namespace {

@@ -18,7 +18,7 @@ DynamicScheduler::DynamicScheduler(const CompiledModel* config,
     : clock_(clock),
       delays_(BatchPolicy(*config).delays() || options.target > Duration(0)),
       batches_(BatchPolicy(*config).max_units() > 1),
-      queues_(!config->batching.enabled),
+      queues_(!config->batching.enabled && strategy == nullptr),
       strategy_(std::move(strategy)),
       queue_(config, strategy_.has_strategy(), options.target),
       idle_(this),
@@ -199,7 +199,8 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
           wake_at = decision.wake_at;
           due = decision.take > 0 || nudges_ != nudges;
         } else {
-          batch = TryTake(&wake_at, BatchReason::kIdleInstance, MostSeparate(self));
+          const size_t most = queues_ && self != nullptr ? self->most_separate() : 1;
+          batch = TryTake(&wake_at, BatchReason::kIdleInstance, most);
         }
         if (due || batch.has_value()) break;
         if (step == Step::kLook) return Batch();
@@ -247,11 +248,6 @@ std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at
   batch->origin.pulled_ns = ToNanos(now);
   reasons_.Add(batch->origin.why, batch->origin.separate ? take : 1);
   return batch;
-}
-
-size_t DynamicScheduler::MostSeparate(const BatchExecutor* self) const {
-  if (!queues_ || self == nullptr || strategy_.has_strategy()) return 1;
-  return self->most_separate();
 }
 
 void DynamicScheduler::BeginExecution(const BatchExecutor* self, const Batch& batch) {

@@ -123,8 +123,6 @@ class DynamicScheduler final : public Scheduler,
   std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at,
                                BatchReason idle = BatchReason::kIdleInstance, size_t most = 1)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // How many requests that run one by one `self` may take at once; it may be null.
-  size_t MostSeparate(const BatchExecutor* self) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Asks the strategy about requests that it has not seen. Releases the mutex meanwhile.
   void AskStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes cancelled and timed-out requests out of the queue and, while there are deadlines, sets
@@ -158,7 +156,7 @@ class DynamicScheduler final : public Scheduler,
   Clock* const clock_;
   const bool delays_;   // a request may have to wait for others although an instance is idle
   const bool batches_;  // more than one request may run together
-  const bool queues_;   // a mere queue: the configuration says nothing about batches
+  const bool queues_;   // a mere queue: neither configuration nor model say anything about batches
 
   mutable Mutex mu_;
   StrategySession strategy_ ABSL_GUARDED_BY(mu_);
