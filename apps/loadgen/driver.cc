@@ -215,11 +215,11 @@ absl::StatusOr<uint64_t> DriveOpen(Transport* transport, ArrivalTimes due, LoadO
 absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration length) {
   Measured measured;
   Recorder recorder(&measured, nanoseconds(0));
-  const BenchTime start = BenchClock::now();
+  measured.began = BenchClock::now();
   ASSIGN_OR_RETURN(const uint64_t missing, DriveClosed(transport, length, &recorder));
   measured.seconds = std::chrono::duration<double>(length).count();
   if (recorder.last().has_value()) {
-    measured.seconds_to_last = SecondsBetween(start, *recorder.last());
+    measured.seconds_to_last = SecondsBetween(measured.began, *recorder.last());
   }
   if (missing == 0) return measured;
   return absl::DeadlineExceededError(
@@ -229,10 +229,10 @@ absl::StatusOr<Measured> RunClosed(Transport* transport, BenchClock::duration le
 absl::StatusOr<Measured> RunOpen(Transport* transport, ArrivalTimes due, nanoseconds within) {
   Measured measured;
   Recorder recorder(&measured, within);
-  const BenchTime start = BenchClock::now();
+  measured.began = BenchClock::now();
   ASSIGN_OR_RETURN(const uint64_t missing, DriveOpen(transport, std::move(due), &recorder));
   measured.errors += missing;
-  measured.seconds = SecondsBetween(start, BenchClock::now());
+  measured.seconds = SecondsBetween(measured.began, BenchClock::now());
   return measured;
 }
 

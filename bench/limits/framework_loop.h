@@ -8,7 +8,9 @@
 // after each run, like a server's thread that waits for the next request; only the runs are timed.
 // Prints {"shape":"S","runs":N,"us_per_run":X} and a newline. If SECONDS is -, it measures once for
 // each line SECONDS PAUSE_US of standard input, and sleeps meanwhile: the turns of a comparison can
-// be short if nothing is loaded again for each.
+// be short if nothing is loaded again for each. If SECONDS is ends, it goes on until it is killed,
+// and prints [N,T], at most once a millisecond: run N ended at T, in seconds of the monotonic
+// clock.
 #ifndef NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
 #define NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
 
@@ -42,6 +44,7 @@ struct LoopOptions {
   std::vector<std::vector<int64_t>> shapes;  // each once, the largest batch first
   std::vector<size_t> order;                 // the shapes of a round of runs
   std::optional<Turn> turn;                  // none: they are read from standard input
+  bool ends = false;                         // no turns: prints when runs ended
   const char* extra = nullptr;  // the argument after PAUSE_US, for programs that take one
 };
 
@@ -112,6 +115,23 @@ Timed RunFor(const LoopOptions& options, const Turn& turn, Run& run, CleanUp& cl
   return timed;
 }
 
+// Without end.
+template <typename Run, typename CleanUp>
+void PrintEnds(const LoopOptions& options, Run& run, CleanUp& clean_up) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point printed;
+  for (int64_t runs = 1;; ++runs) {
+    run(options.order[static_cast<size_t>(runs - 1) % options.order.size()]);
+    const Clock::time_point now = Clock::now();
+    clean_up();
+    if (now - printed < std::chrono::milliseconds(1)) continue;
+    printed = now;
+    std::printf("[%lld,%.6f]\n", static_cast<long long>(runs),
+                std::chrono::duration<double>(now.time_since_epoch()).count());
+    std::fflush(stdout);
+  }
+}
+
 // Measures `run` and prints the results.
 template <typename Run, typename CleanUp>
 void Measure(const LoopOptions& options, Run run, CleanUp clean_up) {
@@ -120,6 +140,7 @@ void Measure(const LoopOptions& options, Run run, CleanUp clean_up) {
     run(shape);
     clean_up();
   }
+  if (options.ends) return PrintEnds(options, run, clean_up);
   const auto measure = [&](const Turn& turn) {
     RunFor(options, {turn.seconds / 5, turn.pause}, run, clean_up);  // warms up
     const Timed timed = RunFor(options, turn, run, clean_up);
@@ -151,7 +172,9 @@ int LoopMain(int argc, char** argv, Loop loop, const char* extra = nullptr) {
   int pause_us = 0;
   const bool shaped = argc >= 6 && ParseShape(argv[4], &options);
   const bool asked = shaped && argv[5] == std::string_view("-");
-  if (argc > most || !shaped || (!asked && !absl::SimpleAtod(argv[5], &turn.seconds)) ||
+  options.ends = shaped && argv[5] == std::string_view("ends");
+  if (argc > most || !shaped ||
+      (!asked && !options.ends && !absl::SimpleAtod(argv[5], &turn.seconds)) ||
       (argc > 6 && !absl::SimpleAtoi(argv[6], &pause_us))) {
     std::fprintf(stderr, "usage: %s MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]%s%s%s\n", argv[0],
                  extra == nullptr ? "" : " [", extra == nullptr ? "" : extra,
@@ -163,7 +186,7 @@ int LoopMain(int argc, char** argv, Loop loop, const char* extra = nullptr) {
   options.output = argv[3];
   options.shape_text = argv[4];
   turn.pause = std::chrono::microseconds(pause_us);
-  if (!asked) options.turn = turn;
+  if (!asked && !options.ends) options.turn = turn;
   if (argc > 7) options.extra = argv[7];
   try {
     loop(options);

@@ -2,6 +2,7 @@
 // measurements, one JSON object per line.
 #include <absl/strings/str_cat.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -83,6 +84,8 @@ std::string Report(const Options& options, const Measured& measured, const CpuUs
   json.Int(options.concurrency);
   json.Key("rate");
   json.Double(options.rate);
+  json.Key("began");  // in seconds of the monotonic clock
+  json.Double(std::chrono::duration<double>(measured.began.time_since_epoch()).count());
   json.Key("seconds");
   json.Double(measured.seconds);
   json.Key("seconds_to_last");

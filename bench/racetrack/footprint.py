@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import http.client
 import os
-import re
 import statistics
 import subprocess
 import time
@@ -13,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from racetrack.machine import pss_mib
 from support.server_process import LOOPBACK
 
 MEBIBYTE = 1 << 20
@@ -80,12 +80,7 @@ def processes_of(group: int) -> list[int]:
 
 def memory_mib(pids: Iterable[int]) -> float:
     """The proportional set sizes of the processes together."""
-    total = 0
-    for pid in pids:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-        found = re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE)
-        total += int(found[1]) if found else 0
-    return total / 1024
+    return sum(map(pss_mib, pids))
 
 
 def answers(port: int, question: Question) -> bool:

@@ -1,12 +1,13 @@
 """Models of several frameworks: compares Nereid with each framework alone. Measures one network,
 and writes the page.
 
-Server and framework have one core and one thread, and run in turns, between which both stay loaded;
-the turns of small networks are short and many. A network has three figures: the compute time of a
-batch of 1 and of 8 rows in the server, compared with the framework with the same pauses between its
-runs; and the rows per second that 16 clients get, compared with the framework in a loop without
-pauses, with the batch sizes that the server formed, as often as it formed them: a row of a small
-batch takes longer, and a change of the size costs time in some frameworks.
+Server and framework have one core and one thread. A network has three figures: the compute time of
+a batch of 1 and of 8 rows in the server, compared with the framework with the same pauses between
+its runs, in turns, between which both stay loaded (those of small networks are short and many); and
+the rows per second that 16 clients get, compared with the framework in a loop without pauses, while
+the two alternate many times a second (alternate.py). The loop has the batch sizes that the server
+formed, as often as it formed them: a row of a small batch takes longer, and a change of the size
+costs time in some frameworks.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ import numpy as np
 import tritonclient.http
 
 from racetrack import machine
+from racetrack.alternate import SLICE_SECONDS, Shares, alternate, had
 from racetrack.compute import computed, model_statistics, us_per_batch
 from racetrack.contestants import Contestant, start
 from racetrack.entrants import Builder, Entrant
-from racetrack.load import CHECKS, FrameworkLoop, Tools, load, run_json
+from racetrack.load import CHECKS, FrameworkLoop, RunningLoad, Tools, load, start_load
 from racetrack.table import markdown_table, number
 from racetrack.workloads import Files, Row, input_shape, write_http_body
+from support.poll import poll_until
 
 ROWS = (1, 8)  # rows per request when the compute time is measured
 CLIENTS = 16
@@ -40,10 +43,10 @@ SMALL = ("mlp", "transformer")
 SMALL_TURNS = 12  # factor
 SMALL_SECONDS = 0.2
 SMALL_WARMUP = 0.05
-# A turn of the other networks lasts for so many batches of the most rows: it begins with a batch of one
-# row and ends with one that nobody counts, which is 15 % of a turn of seven batches.
-TURN_BATCHES = 30
-TURN_SECONDS = (3.0, 20.0)
+# Rows per second are counted while server and framework alternate, each for half of this time.
+ALTERNATING_SECONDS = 24.0
+SHORT_SECONDS = 6.0  # where they are not judged
+COMPUTE_SECONDS = 3.0  # of a turn in which their compute time is measured
 MOST_COMPUTE = 1.05  # their compute time relative to the framework's with the same pauses
 LEAST_THROUGHPUT = 0.97  # of the other networks, relative to the framework in a loop
 MOST_MEMORY = 1.3  # with four instances, relative to one
@@ -86,16 +89,28 @@ def batches(found: Mapping[str, Any]) -> Counter[int]:
     )
 
 
-def answered_per_second(run: Mapping[str, Any]) -> float:
-    """Until the last answer, and not until the end: there a batch is under way that nobody counts,
-    which is 3 % of the time if it takes 0.2 s."""
-    return run["requests"] / run["seconds_to_last"]
+def rows_until(runs: int, sizes: Sequence[int]) -> int:
+    """The rows of the first runs of a loop in which these batch sizes recur."""
+    return runs // len(sizes) * sum(sizes) + sum(sizes[: runs % len(sizes)])
 
 
-def turn_seconds(us_per_batch: float) -> float:
-    """How long a turn lasts in which a batch of the most rows takes so many microseconds."""
-    least, most = TURN_SECONDS
-    return min(max(TURN_BATCHES * us_per_batch / 1e6, least), most)
+def rows_per_second(
+    run: Mapping[str, Any],
+    ends: Sequence[tuple[int, float]],
+    sizes: Sequence[int],
+    shares: Shares,
+) -> dict[str, float]:
+    """Rows per second of the server and of the framework alone in the time that each had the core,
+    while the load ran: until its last answer, since a batch is under way at its end that nobody
+    counts. `ends`: numbers of runs of the framework, whose `sizes` recur, and when they ended."""
+    start, last = run["began"], run["began"] + run["seconds_to_last"]
+    within = [(runs, end) for runs, end in ends if start <= end <= last]
+    (runs_before, first_end), (runs_after, last_end) = within[0], within[-1]
+    rows = rows_until(runs_after, sizes) - rows_until(runs_before, sizes)
+    return {
+        "ours": run["requests"] / had(shares.first, start, last),
+        "theirs": rows / had(shares.second, first_end, last_end),
+    }
 
 
 def one_round(formed: Mapping[int, int]) -> list[int]:
@@ -110,25 +125,6 @@ def one_round(formed: Mapping[int, int]) -> list[int]:
     sizes = [size for size, count in sorted(times.items()) for _ in range(count)]
     random.Random(1).shuffle(sizes)
     return sizes
-
-
-def tree_mib(pid: int) -> float:
-    """Memory of a process and of its descendants: the sum of the proportional set sizes, in which a
-    page that they share counts once."""
-    total = 0.0
-    for process in [pid, *descendants(pid)]:
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                total += int(line.split()[1]) / 1024
-    return total
-
-
-def descendants(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += [int(child), *descendants(int(child))]
-    return found
 
 
 class Measurement:
@@ -167,7 +163,7 @@ class Measurement:
                 row = Row(entrant.model, "http", "binary", max(MEMORY_INSTANCES), seconds=3)
                 files = write_request(root / "requests", row, server.http)
                 load(self._tools, row, files, server.http, server.pid, self._placement)
-                found[str(instances)] = tree_mib(server.pid)
+                found[str(instances)] = machine.tree_mib(server.pid)
             finally:
                 server.stop()
         return found
@@ -177,16 +173,14 @@ class Measurement:
 
     def _one(self, entrant: Entrant, server: Contestant) -> dict[str, Any]:
         small = entrant.network in SMALL
-        seconds = 0.0 if small else TURN_SECONDS[0]
+        seconds = 0.0 if small else COMPUTE_SECONDS
         compute = [self._compute(entrant, server, rows, seconds) for rows in ROWS]
-        if not small:
-            seconds = turn_seconds(statistics.median(compute[-1]["ours"]))
         return {
             "key": entrant.key,
             "network": entrant.network,
             "title": entrant.model.title,
             "compute": compute,
-            "throughput": self._throughput(entrant, server, seconds),
+            "throughput": self._throughput(entrant, server),
         }
 
     def _loop(
@@ -204,12 +198,6 @@ class Measurement:
             str(pause_us),
             *entrant.options,
         ]
-
-    def _without_pauses(self, entrant: Entrant, sizes: Sequence[int], seconds: float) -> float:
-        """Microseconds per run in the framework alone."""
-        length = str(max(self._tools.seconds, seconds))
-        command = self._loop(entrant, sizes, length, 0)
-        return float(run_json(command, self._placement.server)["us_per_run"])
 
     def _compute(
         self, entrant: Entrant, server: Contestant, rows: int, seconds: float
@@ -232,28 +220,51 @@ class Measurement:
                 theirs.append(alone.us_per_run(max(tools.seconds, seconds), pause))
         return {"rows": rows, "ours": ours, "theirs": theirs}
 
-    def _throughput(self, entrant: Entrant, server: Contestant, seconds: float) -> dict[str, Any]:
-        row = Row(entrant.model, "http", "binary", CLIENTS, seconds=seconds)
+    def _throughput(self, entrant: Entrant, server: Contestant) -> dict[str, Any]:
+        row = Row(entrant.model, "http", "binary", CLIENTS)
         files = write_request(self._work / "requests", row, server.http)
-        turns = []
+        # The framework gets what was formed in the turn before. A short one, which does not count,
+        # is before the first.
+        turns = [self._turn(entrant, row, files, server, [ROWS[-1]], SHORT_SECONDS)]
+        seconds = SHORT_SECONDS if entrant.network in SMALL else ALTERNATING_SECONDS
         for _ in range(self._turns):
-            before = batches(model_statistics(server.http, row.model.name))
-            run = load(self._tools, row, files, server.http, server.pid, self._placement)
-            formed = batches(model_statistics(server.http, row.model.name)) - before
-            formed[1] -= CHECKS * CLIENTS
-            formed = +formed
-            sizes = one_round(formed)
-            us_per_run = self._without_pauses(entrant, sizes, seconds)
-            turns.append(
-                {
-                    "ours": answered_per_second(run),
-                    "theirs": statistics.mean(sizes) * 1e6 / us_per_run,
-                    "formed": sum(size * count for size, count in formed.items()) / formed.total(),
-                    "sizes": dict(sorted(formed.items())),
-                    "errors": run["errors"],
-                }
-            )
-        return {"turns": turns}
+            sizes = one_round(turns[-1]["sizes"])
+            turns.append(self._turn(entrant, row, files, server, sizes, seconds))
+        return {"turns": turns[1:]}
+
+    def _turn(
+        self,
+        entrant: Entrant,
+        row: Row,
+        files: Files,
+        server: Contestant,
+        sizes: Sequence[int],
+        seconds: float,
+    ) -> dict[str, Any]:
+        """Server and framework alternate for some seconds."""
+        tools = replace(self._tools, seconds=seconds)
+        command = self._loop(entrant, sizes, "ends", 0)
+        before = batches(model_statistics(server.http, row.model.name))
+        with RunningLoad("of the framework", command, self._placement.server) as alone:
+            poll_until("the framework's first run", lambda: alone.running() and alone.results())
+            with (
+                start_load(tools, row, files, server.http, self._placement, 1) as ours,
+                machine.on_cores(self._placement.client),
+            ):
+                shares = alternate(
+                    machine.tree(server.pid), [alone.pid], lambda: alone.running() and ours.running()
+                )
+                (run,) = ours.results()
+            ends = alone.results()
+        formed = batches(model_statistics(server.http, row.model.name)) - before
+        formed[1] -= CHECKS * CLIENTS
+        formed = +formed
+        return {
+            **rows_per_second(run, ends, sizes, shares),
+            "formed": sum(size * count for size, count in formed.items()) / formed.total(),
+            "sizes": dict(sorted(formed.items())),
+            "errors": run["errors"],
+        }
 
 
 def compute_ratio(compute: Mapping[str, Any]) -> float:
@@ -346,7 +357,8 @@ def render(result: Mapping[str, Any]) -> str:
         f"{host['system']}; load average before {host['load_average_before'][0]:.2f}. One core and one "
         f"thread for the server and for the framework alone, which take turns; {result['turns']} turns, "
         f"{SMALL_TURNS * result['turns']} of {SMALL_SECONDS:g} s where the MLP and the small transformer are timed; "
-        f"medians; {CLIENTS} clients with one row each for rows/s."
+        f"medians. Rows/s: {CLIENTS} clients with one row each; server and framework alternate every "
+        f"{SLICE_SECONDS * 1000:g} ms, {result['turns']} times for {ALTERNATING_SECONDS:g} s."
         + (f" Only rows that hold {result['wanted']}." if result["wanted"] else ""),
         f"Aims: compute time of the MLP and of the small transformer at most {MOST_COMPUTE:g} times the "
         f"framework's with the same pauses; of the others at least {LEAST_THROUGHPUT:.0%} of the framework in a loop at the batch "

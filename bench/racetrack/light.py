@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from differential.original_server import free_ports, prepare
-from racetrack.machine import Placement, on_cores
+from racetrack.machine import Placement, on_cores, tree, tree_mib
 from support.poll import poll_until
 from support.server_process import LOOPBACK, ServerProcess
 from support.stage import PROJECT_ROOT, backend_directory, python_package, stage_root
@@ -42,7 +41,7 @@ class Light:
 
     def memory_mib(self) -> float:
         """Of the process and all that it has started; what they share counts once."""
-        return sum(map(_pss_mib, _tree(self.process.process.pid)))
+        return tree_mib(self.process.process.pid)
 
     def kill(self) -> None:
         """The process and all that it has started, which may outlive it."""
@@ -85,7 +84,7 @@ class Entrant:
 
 
 def _kill(server: ServerProcess) -> None:
-    for pid in reversed(_tree(server.process.pid) if server.is_alive() else []):
+    for pid in reversed(tree(server.process.pid) if server.is_alive() else []):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     server.kill()
@@ -195,18 +194,3 @@ def installed_mib() -> dict[str, tuple[float, float]]:
 
 def _folder_mib(folder: Path) -> float:
     return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file()) / 2**20
-
-
-def _tree(pid: int) -> list[int]:
-    """The process and its descendants."""
-    found = [pid]
-    for each in found:
-        for thread in Path(f"/proc/{each}/task").iterdir():
-            found += map(int, (thread / "children").read_text().split())
-    return found
-
-
-def _pss_mib(pid: int) -> float:
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    match = re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE)
-    return int(match[1]) / 1024 if match else 0.0

@@ -90,7 +90,8 @@ def load(
 
 
 class RunningLoad:
-    """A load in the background. A context manager, which ends the load with the block."""
+    """A load in the background, or another program that prints its results line by line. A context
+    manager, which ends it with the block."""
 
     def __init__(self, name: str, command: Sequence[str | Path], cores: frozenset[int]) -> None:
         self._name = name
@@ -110,6 +111,10 @@ class RunningLoad:
         self._out.close()
         self._err.close()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def running(self) -> bool:
         """Whether the load still runs. Raises RuntimeError with its standard error if it failed."""
         code = self._process.poll()
@@ -119,10 +124,10 @@ class RunningLoad:
             raise RuntimeError(f"the load {self._name}: {said}")
         return code is None
 
-    def results(self) -> list[dict[str, Any]]:
-        """One result per measurement. REQUIRES: no longer running."""
+    def results(self) -> list[Any]:
+        """What it has printed so far, one JSON value a line: one result per measurement."""
         self._out.seek(0)
-        return [json.loads(line) for line in self._out]
+        return [json.loads(line) for line in self._out if line.endswith("\n")]
 
 
 class FrameworkLoop:

@@ -142,3 +142,25 @@ def commit(root: Path) -> str:
     if not name:
         return "unknown"
     return name + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
+
+
+def tree(pid: int) -> list[int]:
+    """A process and its descendants."""
+    found = [pid]
+    for each in found:
+        for thread in Path(f"/proc/{each}/task").iterdir():
+            found += map(int, (thread / "children").read_text().split())
+    return found
+
+
+def pss_mib(pid: int) -> float:
+    """The proportional set size of a process, in which a page that processes share counts once
+    among them."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    match = re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE)
+    return int(match[1]) / 1024 if match else 0.0
+
+
+def tree_mib(pid: int) -> float:
+    """Memory of a process and of its descendants: the sum of their proportional set sizes."""
+    return sum(map(pss_mib, tree(pid)))

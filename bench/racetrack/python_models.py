@@ -23,7 +23,6 @@ from tritonclient.grpc import service_pb2
 from differential.original_server import NUMPY_FOLDER, prepare
 from racetrack import machine, shared_memory
 from racetrack.contestants import NAMES, Contestant, start
-from racetrack.frameworks import tree_mib
 from racetrack.load import Tools, load
 from racetrack.shared_memory import Segments
 from racetrack.workloads import IDENTITY_LARGE, IDENTITY_SMALL, Files, Model, Row, repeat_body, shared_body
@@ -257,10 +256,10 @@ class Measurement:
         found: dict[str, dict[str, float]] = {}
         with self._servers() as running:
             for name in NAMES:
-                found[name] = {"none": tree_mib(running[name].pid)}
+                found[name] = {"none": machine.tree_mib(running[name].pid)}
                 _control(running[name].http, "load", TEN)
                 time.sleep(2)  # until work that follows the load is done
-                found[name]["ten"] = tree_mib(running[name].pid)
+                found[name]["ten"] = machine.tree_mib(running[name].pid)
                 _control(running[name].http, "unload", TEN)
         return found
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
 
 from racetrack import frameworks
+from racetrack.alternate import Shares, Slice
 
 
 def row(
@@ -72,20 +72,27 @@ def test_a_round_has_the_sizes_that_were_formed() -> None:
     assert len(frameworks.one_round({1: 1, 2: 1, 3: 1, 4: 1, 5: 1})) == frameworks.ROUND
 
 
-def test_a_turn_lasts_for_many_batches() -> None:
-    assert frameworks.turn_seconds(100) == 3
-    assert frameworks.turn_seconds(400_000) == 12
-    assert frameworks.turn_seconds(2_000_000) == 20
-
-
 def test_batches_are_counted_by_size() -> None:
     rows = [{"batch_size": 1, "compute_infer": {"count": "3"}}, {"batch_size": 8, "compute_infer": {"count": 2}}]
     found = {"model_stats": [{"batch_stats": rows}]}
     assert frameworks.batches(found) == {1: 3, 8: 2}
 
 
-def test_the_batch_under_way_at_the_end_takes_no_time() -> None:
-    assert frameworks.answered_per_second({"requests": 28, "seconds": 3, "seconds_to_last": 2.8}) == 10
+def test_rows_are_counted_in_the_time_that_a_program_had_the_core() -> None:
+    shares = Shares(
+        first=[Slice(0, 10), Slice(20, 30), Slice(40, 50)],
+        second=[Slice(10, 20), Slice(30, 40), Slice(50, 60)],
+    )
+    # The load's last answer counts, and not its end. It had the core from 5 to 10 and from 20 to 25.
+    run = {"requests": 28, "began": 5, "seconds": 60, "seconds_to_last": 20}
+    # Those of 3 and 30 are not within the load; the one of 12 ended where the count begins.
+    ends = [(1, 3.0), (2, 12.0), (4, 18.0), (5, 20.0), (6, 30.0)]
+    found = frameworks.rows_per_second(run, ends, [8, 1], shares)
+    assert found == {"ours": 2.8, "theirs": (8 + 1 + 8) / 8}
+
+
+def test_the_sizes_of_a_loop_recur() -> None:
+    assert [frameworks.rows_until(runs, [8, 3, 1]) for runs in range(6)] == [0, 8, 11, 12, 20, 23]
 
 
 def test_rows_are_chosen_by_any_of_several_texts() -> None:
@@ -113,7 +120,3 @@ def test_bf16_counts_where_the_processor_has_amx() -> None:
 def test_ratios_are_of_turns() -> None:
     compute = {"ours": [10.0, 40.0, 90.0], "theirs": [10.0, 20.0, 90.0]}
     assert frameworks.compute_ratio(compute) == 1
-
-
-def test_memory_of_a_process_is_counted_in_whole_trees() -> None:
-    assert frameworks.tree_mib(os.getpid()) > 1

@@ -11,6 +11,7 @@ import pytest
 from racetrack import load
 from racetrack.machine import Placement
 from racetrack.workloads import IDENTITY_SMALL, REPEAT, Files, Row
+from support.poll import poll_until
 
 UNARY = Row(IDENTITY_SMALL, "grpc", "binary", 1)
 STREAM = Row(REPEAT, "grpc", "binary", 1, responses=10)
@@ -74,3 +75,18 @@ def test_a_framework_is_measured_as_often_as_asked() -> None:
         for _ in range(2):
             with pytest.raises(RuntimeError, match="no such model"):
                 alone.us_per_run(1, 13)
+
+
+# A whole line, half a line, and nothing more until it is killed.
+HALF_A_LINE = """
+import sys, time
+print("[7,0.5]\\n[8,0.", end="", flush=True)
+time.sleep(600)
+"""
+
+
+def test_results_are_read_while_a_program_runs() -> None:
+    cores = frozenset(os.sched_getaffinity(0))
+    with load.RunningLoad("of a test", [sys.executable, "-c", HALF_A_LINE], cores) as running:
+        assert poll_until("a result", running.results) == [[7, 0.5]]
+        assert running.running()

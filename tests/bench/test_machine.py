@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from racetrack import machine
+from support.poll import poll_until
 
 
 def test_placements(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,3 +49,19 @@ def test_the_kind_of_host_can_be_a_file_name() -> None:
 
 def test_no_commit_outside_of_git(tmp_path: Path) -> None:
     assert machine.commit(tmp_path) == "unknown"
+
+
+def test_a_tree_has_the_descendants() -> None:
+    script = "import subprocess\nsubprocess.run(['sleep', '600'])"
+    with subprocess.Popen([sys.executable, "-c", script]) as process:
+        try:
+            poll_until("a child", lambda: len(machine.tree(process.pid)) == 2)
+            found = machine.tree(process.pid)
+            assert found[0] == process.pid
+            assert set(found[1:]) < set(machine.tree(os.getpid()))
+            whole = machine.tree_mib(process.pid)
+            assert whole == pytest.approx(sum(map(machine.pss_mib, found)), rel=0.1)
+            assert whole > machine.pss_mib(process.pid) > 1
+        finally:
+            for pid in reversed(machine.tree(process.pid)):
+                os.kill(pid, signal.SIGKILL)
