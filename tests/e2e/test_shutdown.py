@@ -32,16 +32,16 @@ def slow_repository(model_repository: ModelRepository) -> ModelRepository:
 def two_in_flight(server: ServerProcess) -> list[InBackground]:
     """Sends one request that runs, and one that waits for the same instance."""
     requests = [InBackground(server.http_url, "slow"), InBackground(server.http_url, "slow")]
-    wait_for_pending(server, 1)
+    wait_for_requests(server, 2)
     return requests
 
 
-def wait_for_pending(server: ServerProcess, count: int) -> None:
+def wait_for_requests(server: ServerProcess, count: int) -> None:
+    """Until the model has so many. The requests in its queue do not tell: the first is there, too,
+    for a moment, when the second may not have arrived."""
     poll_until(
-        f"{count} waiting requests",
-        lambda: (
-            metric(server.metrics_url, "nv_inference_pending_request_count", model="slow") == count
-        ),
+        f"{count} requests",
+        lambda: metric(server.metrics_url, "nereid_model_requests", model="slow") == count,
         DELAY_MILLISECONDS / 1000,
     )
 
@@ -81,7 +81,7 @@ def test_grpc_requests_finish(
     with grpc.insecure_channel(server.grpc_url) as channel:
         stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
         calls = [stub.ModelInfer.future(one_value("slow"), timeout=30) for _ in range(2)]
-        wait_for_pending(server, 1)
+        wait_for_requests(server, 2)
         server.send_signal(signal.SIGTERM)
         for call in calls:
             assert call.result().outputs[0].name == "OUTPUT0"
@@ -214,12 +214,7 @@ def test_time_out_bounds_the_end(
     with RawConnection(server.http_url) as connection:
         connection.send(b"POST /v2/models/slow/infer HTTP/1.1\r\nHost: test\r\n")
         waiting = [InBackground(server.http_url, "slow") for _ in range(4)]
-        poll_until(
-            "three waiting requests",
-            lambda: (
-                metric(server.metrics_url, "nv_inference_pending_request_count", model="slow") == 3
-            ),
-        )
+        wait_for_requests(server, 4)
         server.send_signal(signal.SIGTERM)
         # The running execution may finish; the three waiting requests may not run.
         server.wait_exit(12)
