@@ -11,7 +11,6 @@ import pytest
 from racetrack import load
 from racetrack.machine import Placement
 from racetrack.workloads import IDENTITY_SMALL, REPEAT, Files, Row
-from support.poll import poll_until
 
 UNARY = Row(IDENTITY_SMALL, "grpc", "binary", 1)
 STREAM = Row(REPEAT, "grpc", "binary", 1, responses=10)
@@ -77,16 +76,21 @@ def test_a_framework_is_measured_as_often_as_asked() -> None:
                 alone.us_per_run(1, 13)
 
 
-# A whole line, half a line, and nothing more until it is killed.
-HALF_A_LINE = """
+# Half a line, and then many whole ones.
+LINES = """
 import sys, time
-print("[7,0.5]\\n[8,0.", end="", flush=True)
-time.sleep(600)
+print("[", end="", flush=True)
+time.sleep(0.1)
+print("0]", flush=True)
+for number in range(1, 50_000):
+    print(f"[{number}]", flush=True)
 """
 
 
-def test_results_are_read_while_a_program_runs() -> None:
+def test_results_are_read_while_a_program_writes() -> None:
     cores = frozenset(os.sched_getaffinity(0))
-    with load.RunningLoad("of a test", [sys.executable, "-c", HALF_A_LINE], cores) as running:
-        assert poll_until("a result", running.results) == [[7, 0.5]]
-        assert running.running()
+    with load.RunningLoad("of a test", [sys.executable, "-c", LINES], cores) as writer:
+        while writer.running():
+            found = writer.results()
+            assert found == [[number] for number in range(len(found))]
+        assert len(writer.results()) == 50_000
