@@ -303,7 +303,7 @@ def failures(result: Mapping[str, Any]) -> list[str]:
                     )
         elif throughput_ratio(row) < LEAST_THROUGHPUT:
             found.append(
-                f"{row['key']}: {throughput_ratio(row):.0%} of the framework in a loop, "
+                f"{row['key']}: {throughput_ratio(row):.1%} of the framework in a loop, "
                 f"{LEAST_THROUGHPUT:.0%} are wanted"
             )
     for name, memory in result["memory_mib"].items():

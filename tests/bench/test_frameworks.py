@@ -55,7 +55,7 @@ def test_all_within() -> None:
     ("made", "words"),
     [
         (result(row("x/mlp", "mlp", 1.06)), "1.06 times the framework's compute time"),
-        (result(row("x/resnet18", "resnet18", 1, 0.96)), "96% of the framework in a loop"),
+        (result(row("x/resnet18", "resnet18", 1, 0.96)), "96.0% of the framework in a loop"),
         (result(row("x/mlp", "mlp", errors=1)), "x/mlp: requests failed"),
         (result(row("x/mlp", "mlp"), four=140), "1.40 times the memory of one"),
     ],
