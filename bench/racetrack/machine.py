@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -145,11 +145,12 @@ def commit(root: Path) -> str:
 
 
 def tree(pid: int) -> list[int]:
-    """A process and its descendants."""
+    """A process and its descendants, but those that end meanwhile."""
     found = [pid]
     for each in found:
-        for thread in Path(f"/proc/{each}/task").iterdir():
-            found += map(int, (thread / "children").read_text().split())
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for thread in Path(f"/proc/{each}/task").iterdir():
+                found += map(int, (thread / "children").read_text().split())
     return found
 
 
