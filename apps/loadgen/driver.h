@@ -58,7 +58,7 @@ struct Measured {
   Histogram latency;     // of the requests that succeeded
   uint64_t errors = 0;   // failed answers; open loop: also missing answers
   uint64_t in_time = 0;  // open loop: successes within the given time
-  BenchTime began;
+  BenchTime began;       // when the first request was sent, or could fall due
   double seconds = 0;
   double seconds_to_last = 0;  // closed loop: until the last answer that counts; 0 without one
 };

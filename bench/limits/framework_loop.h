@@ -176,8 +176,8 @@ int LoopMain(int argc, char** argv, Loop loop, const char* extra = nullptr) {
   if (argc > most || !shaped ||
       (!asked && !options.ends && !absl::SimpleAtod(argv[5], &turn.seconds)) ||
       (argc > 6 && !absl::SimpleAtoi(argv[6], &pause_us))) {
-    std::fprintf(stderr, "usage: %s MODEL INPUT OUTPUT SHAPE SECONDS [PAUSE_US]%s%s%s\n", argv[0],
-                 extra == nullptr ? "" : " [", extra == nullptr ? "" : extra,
+    std::fprintf(stderr, "usage: %s MODEL INPUT OUTPUT SHAPE SECONDS|-|ends [PAUSE_US]%s%s%s\n",
+                 argv[0], extra == nullptr ? "" : " [", extra == nullptr ? "" : extra,
                  extra == nullptr ? "" : "]");
     return 2;
   }

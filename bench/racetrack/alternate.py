@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 SLICE_SECONDS = 0.025
@@ -38,8 +39,10 @@ def had(slices: Sequence[Slice], start: float, end: float) -> float:
 
 
 def send(number: signal.Signals, processes: Sequence[int]) -> None:
+    """To those that have not ended."""
     for process in processes:
-        os.kill(process, number)
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 def alternate(

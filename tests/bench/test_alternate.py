@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -68,3 +70,14 @@ def test_both_programs_run_after_an_error(sleepers: list[int]) -> None:
     with pytest.raises(StopIteration):
         alternate(sleepers[:2], sleepers[2:], lambda: next(looks), seconds=0.001)
     poll_until("all run afterwards", lambda: not any(map(stopped, sleepers)))
+
+
+def test_the_others_run_after_one_has_ended(sleepers: list[int]) -> None:
+    def running() -> bool:
+        os.kill(sleepers[0], signal.SIGKILL)
+        os.waitpid(sleepers[0], 0)
+        raise RuntimeError("a program has ended")
+
+    with pytest.raises(RuntimeError, match="a program has ended"):
+        alternate(sleepers[:2], sleepers[2:], running)
+    poll_until("the others run", lambda: not any(map(stopped, sleepers[1:])))
