@@ -146,12 +146,16 @@ TEST_F(InlineTest, ACallFromACallbackLendsNothing) {
     AskUntilInline(model);
     InlineCall inner(server_, "single");
     InlineCall outer(server_, model);
+    const std::thread::id caller = std::this_thread::get_id();
     bool outer_ran_here = false;
     do {
       outer.again = [&] {
         EXPECT_TRUE(Ok(inner.Issue(NEREID_ServerInferInline)));
-        // The outer call may execute it later.
-        EXPECT_FALSE(inner.HasRunHere()) << model;
+        // The outer call may execute it later. On a busy machine the outer call may not be inline:
+        // then this is the thread of an instance, within no call that lends it.
+        if (std::this_thread::get_id() == caller) {
+          EXPECT_FALSE(inner.HasRunHere()) << model;
+        }
       };
       ASSERT_TRUE(Ok(outer.Issue(NEREID_ServerInferInline)));
       outer_ran_here = outer.RanHere();
