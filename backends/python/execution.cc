@@ -5,6 +5,7 @@
 
 #include "backends/sdk/batch.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/send_together.h"
 #include "backends/sdk/tensor.h"
 
 namespace nereid_backend {
@@ -97,24 +98,42 @@ Error Execution::Read(std::string_view reply, OutputSource source) {
     return reader.ok() ? Error::Internal(text) : Damaged();
   }
   if (what != "ok" || parts != 3 || reader.List() != static_cast<size_t>(sent)) return Damaged();
-  for (Item& item : items_) {
-    if (!item.sent || reader.TakeNone()) continue;
-    const PythonResponse response = PythonResponse::Read(&reader);
-    if (!reader.ok()) return Damaged();
-    Answer(&item, response, &source);
-  }
-  if (reader.List() != static_cast<size_t>(sent)) return Damaged();
+  ReadAnswers(&reader, &source);
+  if (!reader.ok() || reader.List() != static_cast<size_t>(sent)) return Damaged();
   for (Item& item : items_) {
     if (item.sent) item.release = static_cast<uint32_t>(reader.Uint());
   }
   return reader.ok() ? Error() : Damaged();
 }
 
-void Execution::Answer(Item* item, const PythonResponse& response, OutputSource* source) {
-  if (response.failure.has_value()) {
-    return Fail(item, Error(response.failure->code, response.failure->message));
+// Up to the end, or to the first answer that is damaged.
+void Execution::ReadAnswers(ValueReader* reader, OutputSource* source) {
+  std::vector<Answer> answers;
+  for (Item& item : items_) {
+    if (!item.sent || reader->TakeNone()) continue;
+    const PythonResponse response = PythonResponse::Read(reader);
+    if (!reader->ok()) break;
+    if (std::optional<Answer> answer = Make(&item, response, source)) {
+      answers.push_back(std::move(*answer));
+    }
   }
-  if (!open_->Take(item->number)) return;
+  SendTogether([&answers] {
+    for (const Answer& answer : answers) {
+      NB_LOG_IF_ERROR(
+          TRITONBACKEND_ResponseSend(answer.response, TRITONSERVER_RESPONSE_COMPLETE_FINAL,
+                                     answer.error.get()),
+          "failed to send a response");
+    }
+  });
+}
+
+std::optional<Execution::Answer> Execution::Make(Item* item, const PythonResponse& response,
+                                                 OutputSource* source) {
+  if (response.failure.has_value()) {
+    Fail(item, Error(response.failure->code, response.failure->message));
+    return std::nullopt;
+  }
+  if (!open_->Take(item->number)) return std::nullopt;
   TRITONBACKEND_Response* made = nullptr;
   Error error(TRITONBACKEND_ResponseNew(&made, item->request));
   source->set_places(&item->places);
@@ -124,11 +143,9 @@ void Execution::Answer(Item* item, const PythonResponse& response, OutputSource*
   item->failed = !error.ok();
   if (made == nullptr) {
     NB_LOG_ERROR("no response: ", error.message());
-    return;
+    return std::nullopt;
   }
-  NB_LOG_IF_ERROR(
-      TRITONBACKEND_ResponseSend(made, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error.get()),
-      "failed to send a response");
+  return Answer{made, std::move(error)};
 }
 
 // Does nothing for a request that has had its last response.

@@ -5,6 +5,8 @@
 #define NEREID_BACKENDS_PYTHON_EXECUTION_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -60,9 +62,17 @@ class Execution {
     uint32_t release = TRITONSERVER_REQUEST_RELEASE_ALL;
   };
 
+  // A response that is ready, and what it says if it could not be filled.
+  struct Answer {
+    TRITONBACKEND_Response* response;
+    Error error;
+  };
+
   // Takes the process's answers to the requests that were sent.
   Error Read(std::string_view reply, OutputSource source);
-  void Answer(Item* item, const PythonResponse& response, OutputSource* source);
+  void ReadAnswers(nereid_python::ValueReader* reader, OutputSource* source);
+  // None if there is nothing to send, or nothing left.
+  std::optional<Answer> Make(Item* item, const PythonResponse& response, OutputSource* source);
   void Fail(Item* item, const Error& error);
   void MarkComputed(uint64_t start, uint64_t end);
   void Report(uint64_t end);

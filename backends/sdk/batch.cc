@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "backends/sdk/log.h"
+#include "backends/sdk/send_together.h"
 
 namespace nereid_backend {
 
@@ -112,16 +113,21 @@ void Batch::Finish() {
   }
   // Reported before the responses are sent, so that a client that has its answer finds it counted.
   ReportStatistics(now_());
-  for (Slot& slot : slots_) {
-    if (slot.response != nullptr) {
-      NB_LOG_IF_ERROR(
-          TRITONBACKEND_ResponseSend(slot.response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, nullptr),
-          "failed to send a response");
-      slot.response = nullptr;
-    }
-    NB_LOG_IF_ERROR(TRITONBACKEND_RequestRelease(slot.request, TRITONSERVER_REQUEST_RELEASE_ALL),
-                    "failed to release a request");
+  if (slots_.size() == 1) return Send(&slots_[0]);
+  SendTogether([this] {
+    for (Slot& slot : slots_) Send(&slot);
+  });
+}
+
+void Batch::Send(Slot* slot) {
+  if (slot->response != nullptr) {
+    NB_LOG_IF_ERROR(
+        TRITONBACKEND_ResponseSend(slot->response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, nullptr),
+        "failed to send a response");
+    slot->response = nullptr;
   }
+  NB_LOG_IF_ERROR(TRITONBACKEND_RequestRelease(slot->request, TRITONSERVER_REQUEST_RELEASE_ALL),
+                  "failed to release a request");
 }
 
 }  // namespace nereid_backend

@@ -77,6 +77,8 @@ class Batch {
   };
 
   void ReportStatistics(uint64_t end);
+  // Sends the response, if there is one, and releases the request.
+  void Send(Slot* slot);
 
   TRITONBACKEND_ModelInstance* const instance_;
   const Clock now_;

@@ -60,6 +60,16 @@ TEST_F(BatchTest, SuccessCountsRows) {
   EXPECT_EQ(instance_.batch_sizes, std::vector<uint64_t>{7});
 }
 
+TEST_F(BatchTest, SendsItsResponsesTogether) {
+  Run([](Batch& batch) {
+    batch.Fail(1, Error::InvalidArg("at once"));
+    return Error();
+  });
+  EXPECT_TRUE(requests_[0].responses[0].together);
+  EXPECT_FALSE(requests_[1].responses[0].together);
+  EXPECT_TRUE(requests_[2].responses[0].together);
+}
+
 TEST_F(BatchTest, AFailureStaysWithItsRequest) {
   Run([](Batch& batch) {
     batch.Fail(1, Error::InvalidArg("no"));

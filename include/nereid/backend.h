@@ -62,6 +62,18 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_RequestOutputFileMemory
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetMostSeparate(
     struct TRITONBACKEND_ModelInstance* instance, uint32_t count);
 
+/// Calls `send` with `userp`, once, before it returns. The server's I/O threads are told together
+/// of the responses that `send` sends, as usual by TRITONBACKEND_ResponseSend, instead of one by
+/// one. For the responses of a batch, when the outputs of all are there: where a model and the I/O
+/// threads share a core, each of them that is told interrupts the model.
+///
+/// Nothing else changes: the order, the callbacks, when requests may be released (`send` may
+/// do that too). `send` should do nothing else, since clients may wait for a response until it has
+/// returned. It must not wait for a client. Calls may be nested. Any thread may call it. Returns null,
+/// or an error for an exception of `send`.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp),
+                                                                      void* userp);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,7 @@
 #include "backend_host/backend_registry.h"
 #include "backend_host/testing/fake_backend.h"
 #include "backend_host/testing/test_config.h"
+#include "base/wake_batch.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
 #include "nereid/backend.h"
@@ -86,6 +87,19 @@ TEST_F(BackendInstanceTest, TakesAsManySeparateRequestsAsItsBackendSays) {
   EXPECT_EQ(TRITONSERVER_ErrorCode(refused), TRITONSERVER_ERROR_INVALID_ARG);
   TRITONSERVER_ErrorDelete(refused);
   EXPECT_EQ(instance_->most_separate(), 5u);
+}
+
+TEST_F(BackendInstanceTest, WhatIsSentTogetherWakesOthersAfterwards) {
+  int sent = 0;
+  EXPECT_EQ(NEREID_SendTogether(
+                [](void* userp) {
+                  EXPECT_TRUE(WakeBatch::IsOpen());
+                  ++*static_cast<int*>(userp);
+                },
+                &sent),
+            nullptr);
+  EXPECT_EQ(sent, 1);
+  EXPECT_FALSE(WakeBatch::IsOpen());
 }
 
 TEST_F(BackendInstanceTest, ABackendThatIsNotReadySaysSo) {

@@ -5,6 +5,8 @@
 #include <iostream>
 #include <mutex>
 
+#include "nereid/backend.h"
+
 using nereid_backend::testing::SeenError;
 using nereid_backend::testing::SeenOutput;
 using nereid_backend::testing::SeenResponse;
@@ -31,6 +33,7 @@ namespace {
 
 std::atomic<int64_t> g_live_errors = 0;
 std::mutex g_batch_reports;
+thread_local bool g_sends_together = false;
 
 struct TypeRow {
   TRITONSERVER_DataType type;
@@ -257,9 +260,17 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
     seen.outputs.push_back(std::move(output.seen));
   }
   if (error != nullptr) seen.errors.push_back(SeenError{error->code, error->message});
+  seen.together = g_sends_together;
   seen.final = (flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) != 0;
   response->request->responses.push_back(std::move(seen));
   delete response;
+  return nullptr;
+}
+
+TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp), void* userp) {
+  g_sends_together = true;
+  send(userp);
+  g_sends_together = false;
   return nullptr;
 }
 

@@ -32,6 +32,7 @@ struct SeenResponse {
   std::vector<SeenOutput> outputs;
   std::vector<SeenError> errors;  // at most one error
   bool final = false;
+  bool together = false;  // sent within NEREID_SendTogether
 };
 
 // The stamps of a statistics report.

@@ -3,6 +3,7 @@
 
 #include "backend_host/api/handles.h"
 #include "base/log.h"
+#include "base/wake_batch.h"
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
 #include "nereid/backend.h"
@@ -188,6 +189,14 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
   const absl::Status sent = stream->Send(std::move(owned), send_flags);
   if (!sent.ok()) LOG_ERROR << stream->About() << sent.message();
   return ToCError(sent);
+} catch (...) {
+  return CaughtError();
+}
+
+TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp), void* userp) try {
+  const nereid::WakeBatch batch;
+  send(userp);
+  return nullptr;
 } catch (...) {
   return CaughtError();
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/wake_batch.h"
+
 namespace nereid {
 
 void StreamFlow::BeginRequest() {
@@ -104,8 +106,12 @@ bool StreamFlow::ResumeReading() {
 }
 
 bool StreamFlow::HoldBack(const WaitingMessages& waiting) {
+  {
+    MutexLock lock(&mu_);
+    if (broken_ || !IsFull(waiting)) return true;
+  }
+  WakeBatch::Flush();  // the I/O thread may not know yet that there is something to send
   MutexLock lock(&mu_);
-  if (broken_ || !IsFull(waiting)) return true;
   uint64_t seen = written_;
   TimePoint deadline = clock_->Now() + limits_.stall;
   ++held_back_;

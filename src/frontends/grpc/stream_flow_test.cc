@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/wake_batch.h"
+
 namespace nereid {
 namespace {
 
@@ -175,6 +177,26 @@ TEST_F(StreamFlowTest, ASenderIsHeldBackUntilHalfIsTaken) {
   EXPECT_EQ(flow_.waiting_bytes(), 60u);
   EXPECT_EQ(held.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   EXPECT_EQ(Say(flow_.Written(true)), "write " + std::string(10, 'c'));
+  EXPECT_TRUE(held.get());
+}
+
+// Otherwise it would wait for what only the thread that it has not woken can do.
+TEST_F(StreamFlowTest, ASenderThatIsHeldBackWakesThoseItHasPutOff) {
+  class Sleeper final : public WakeBatch::Sleeper {
+   public:
+    void Wake() noexcept override { woken.set_value(); }
+    std::promise<void> woken;
+  };
+  const auto sleeper = std::make_shared<Sleeper>();
+  WaitingMessages waiting;
+  Send(std::string(200, 'a'));
+  std::future<bool> held = std::async(std::launch::async, [&] {
+    const WakeBatch batch;
+    WakeBatch::PutOff(sleeper);
+    return flow_.HoldBack(waiting);
+  });
+  sleeper->woken.get_future().wait();
+  EXPECT_EQ(Say(flow_.Written(true)), "none");
   EXPECT_TRUE(held.get());
 }
 

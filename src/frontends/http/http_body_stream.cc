@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/io_thread.h"
+#include "base/wake_batch.h"
 
 namespace nereid {
 namespace {
@@ -64,8 +65,12 @@ bool HttpBodyStream::aborted() const {
 
 void HttpBodyStream::AwaitRoom() {
   if (OnIoThread()) return;
+  {
+    MutexLock lock(&mu_);
+    if (waiting_bytes_ <= max_waiting_bytes_) return;
+  }
+  WakeBatch::Flush();  // the reader may not know yet that there is something
   MutexLock lock(&mu_);
-  if (waiting_bytes_ <= max_waiting_bytes_) return;
   ++held_back_;
   // Waits until half of the room is free, so that a slow client does not wake a thread per piece.
   while (!aborted_ && waiting_bytes_ > max_waiting_bytes_ / 2) room_.Wait(&mu_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <new>
 #include <utility>
 
 #include "base/io_thread.h"
@@ -38,7 +39,6 @@ bool IoLoop::InLoop() const { return current_loop == this; }
 void IoLoop::Run() {
   current_loop = this;
   MarkIoThread();
-  ArmSweep();
   while (context_.run_one() > 0) {
     // Deferred executions run after all that is ready has been read, so that batches are larger.
     for (int i = 0; turn_.HasDeferred() && i < kMaxHandlersPerTurn; ++i) {
@@ -74,17 +74,34 @@ void IoLoop::Adopt(Socket socket, BudgetUnits slot) {
 }
 
 void IoLoop::Deliver(std::shared_ptr<Delivery> delivery) {
+  {
+    MutexLock lock(&mu_);
+    if (ended_) return;
+    inbox_.push_back(std::move(delivery));
+    // One wake-up serves everything that arrives until the thread gets to it.
+    if (woken_) return;
+    if (!WakeBatch::IsOpen()) return WakeLocked();
+  }
+  WakeBatch::PutOff(shared_from_this());
+}
+
+void IoLoop::Wake() noexcept try {
   MutexLock lock(&mu_);
-  if (ended_) return;
-  inbox_.push_back(std::move(delivery));
-  // One wake-up serves everything that arrives until the thread gets to it.
-  if (inbox_.size() == 1) boost::asio::post(context_, [this] { DrainInbox(); });
+  if (!woken_ && !inbox_.empty()) WakeLocked();
+} catch (const std::bad_alloc&) {
+  // The next delivery wakes the thread, or the next sweep finds this one.
+}
+
+void IoLoop::WakeLocked() {
+  boost::asio::post(context_, [this] { DrainInbox(); });
+  woken_ = true;
 }
 
 void IoLoop::DrainInbox() {
   {
     MutexLock lock(&mu_);
     delivered_.swap(inbox_);
+    woken_ = false;
   }
   for (const auto& delivery : delivered_) delivery->OnDelivery();
   delivered_.clear();
@@ -96,7 +113,14 @@ void IoLoop::Unregister(LoopConnection* connection) {
   if (--live_connections_ == 0) empty_cv_.NotifyAll();
 }
 
+void IoLoop::Register(LoopConnection* connection) {
+  connections_.insert(connection);
+  if (!sweeping_) ArmSweep();
+}
+
 void IoLoop::ArmSweep() {
+  sweeping_ = !connections_.empty();
+  if (!sweeping_) return;
   sweep_timer_.expires_after(options_.sweep_interval);
   sweep_timer_.async_wait([this](const boost::system::error_code& error) {
     // A wait that ended before it was cancelled does not report the cancellation.
@@ -109,6 +133,7 @@ void IoLoop::ArmSweep() {
 void IoLoop::Sweep() {
   const TimePoint now = Now();
   for (const auto& connection : Snapshot()) connection->Sweep(now);
+  DrainInbox();
 }
 
 void IoLoop::StartTimer(Timer* timer, TimePoint when) {

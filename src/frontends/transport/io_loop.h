@@ -23,6 +23,7 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/wake_batch.h"
 #include "frontends/transport/loop_connection.h"
 #include "frontends/transport/socket.h"
 #include "frontends/transport/timer_queue.h"
@@ -39,28 +40,28 @@ using MakeConnection = std::function<std::shared_ptr<LoopConnection>(
 
 struct IoLoopOptions {
   Clock* clock = Clock::Real();
-  // How often connections are swept: precise enough for their time-outs, and without a timer per
-  // request.
+  // How often connections are swept while there are any: precise enough for their time-outs, and
+  // without a timer per request.
   Duration sweep_interval = std::chrono::seconds(1);
 
   // The interval for connections whose shortest time-out is `shortest`.
   static Duration SweepInterval(Duration shortest);
 };
 
-class IoLoop : public std::enable_shared_from_this<IoLoop> {
+class IoLoop final : public WakeBatch::Sleeper, public std::enable_shared_from_this<IoLoop> {
  public:
   // Bytes of Scratch().
   static constexpr size_t kScratchBytes = 256 << 10;
 
   IoLoop(const IoLoopOptions& options, MakeConnection make_connection);
-  ~IoLoop();
+  ~IoLoop() override;
 
   void Start(const std::string& thread_name);
 
   // Takes over an accepted socket of this loop's io_context. `slot` counts the connection.
   void Adopt(Socket socket, BudgetUnits slot) ABSL_LOCKS_EXCLUDED(mu_);
   // Runs OnDelivery of `delivery` on the loop's thread. After the end of the loop `delivery` is
-  // dropped.
+  // dropped. The loop's thread is woken now, or at the end of the calling thread's WakeBatch.
   void Deliver(std::shared_ptr<Delivery> delivery) ABSL_LOCKS_EXCLUDED(mu_);
   // Runs `task` on the loop's thread. REQUIRES: Join has not been called.
   void Post(std::function<void()> task);
@@ -95,7 +96,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   void StartTimer(Timer* timer, TimePoint when);
   // To be called before a timer that was started is destroyed.
   void StopTimer(Timer* timer) { timers_.Remove(timer); }
-  void Register(LoopConnection* connection) { connections_.insert(connection); }
+  void Register(LoopConnection* connection);
   void Unregister(LoopConnection* connection) ABSL_LOCKS_EXCLUDED(mu_);
   // `next` goes on in the place of `previous`: the same client, with another protocol.
   void Replace(LoopConnection* previous, LoopConnection* next) {
@@ -104,9 +105,13 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   }
 
  private:
+  // WakeBatch::Sleeper: the thread has deliveries.
+  void Wake() noexcept override ABSL_LOCKS_EXCLUDED(mu_);
+  void WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Run();
   void EndTurn();
   void DrainInbox() ABSL_LOCKS_EXCLUDED(mu_);
+  // Has connections swept from now on, as long as there are any.
   void ArmSweep();
   void Sweep();
   // Has the loop's thread wake up for the earliest timer.
@@ -126,6 +131,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   absl::flat_hash_set<LoopConnection*> connections_;
   bool draining_ = false;
   bool ending_ = false;
+  bool sweeping_ = false;  // sweep_timer_ is running
   InlineTurn turn_;
   TimerQueue timers_;
   std::optional<TimePoint> armed_for_;  // what timer_ waits for
@@ -138,6 +144,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   CondVar empty_cv_;
   size_t live_connections_ ABSL_GUARDED_BY(mu_) = 0;
   std::vector<std::shared_ptr<Delivery>> inbox_ ABSL_GUARDED_BY(mu_);
+  bool woken_ ABSL_GUARDED_BY(mu_) = false;  // DrainInbox will run
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -6,27 +6,87 @@
 
 #include <future>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace nereid::transport {
 namespace {
 
+// A client that counts how often it is swept.
+class SweptConnection final : public LoopConnection {
+ public:
+  explicit SweptConnection(IoLoop* loop) : loop_(loop) {}
+  void Start() override { loop_->Register(this); }
+  void Sweep(TimePoint) override {
+    if (++sweeps_ == 2) swept_.set_value();
+  }
+  void OnDrain() override {}
+  void Abort() override { loop_->Unregister(this); }
+
+  void AwaitSweeps() { swept_.get_future().wait(); }
+
+ private:
+  IoLoop* const loop_;
+  int sweeps_ = 0;
+  std::promise<void> swept_;  // twice
+};
+
+// A loop with real time and sweeps every 5 ms, whose clients are such.
+class SweptLoop {
+ public:
+  SweptLoop() { loop_->Start("test"); }
+  ~SweptLoop() { loop_->Join(); }
+
+  IoLoop* loop() { return loop_.get(); }
+  std::shared_ptr<SweptConnection> Connect() {
+    loop_->Adopt(Socket(loop_->context()), BudgetUnits());
+    return last_;
+  }
+
+ private:
+  static IoLoopOptions Options() {
+    IoLoopOptions options;
+    options.sweep_interval = std::chrono::milliseconds(5);
+    return options;
+  }
+
+  std::shared_ptr<SweptConnection> last_;
+  const std::shared_ptr<IoLoop> loop_ = std::make_shared<IoLoop>(
+      Options(), [this](const std::shared_ptr<IoLoop>& loop, Socket, BudgetUnits) {
+        return last_ = std::make_shared<SweptConnection>(loop.get());
+      });
+};
+
 TEST(IoLoopTest, EndsAlthoughASweepIsDueAtTheSameMoment) {
-  IoLoopOptions options;
-  options.sweep_interval = std::chrono::milliseconds(5);
   for (int i = 0; i < 5; ++i) {
-    const auto loop = std::make_shared<IoLoop>(options, nullptr);
-    loop->Start("test");
+    SweptLoop loop;
+    loop.Connect();
     // Keeps the loop busy until a sweep is due and, unless this thread is slow, Join was called.
     std::promise<void> started;
-    loop->Post([&] {
+    loop.loop()->Post([&] {
       started.set_value();
-      const TimePoint until = loop->Now() + std::chrono::milliseconds(30);
-      while (loop->Now() < until) {
+      const TimePoint until = loop.loop()->Now() + std::chrono::milliseconds(30);
+      while (loop.loop()->Now() < until) {
       }
     });
     started.get_future().wait();
-    loop->Join();
+  }
+}
+
+TEST(IoLoopTest, SweepsGoOnWithTheNextClientAfterTheLastHasLeft) {
+  SweptLoop loop;
+  for (int i = 0; i < 3; ++i) {
+    const auto client = loop.Connect();
+    client->AwaitSweeps();
+    std::promise<void> left;
+    loop.loop()->Post([&] {
+      client->Abort();
+      left.set_value();
+    });
+    left.get_future().wait();
+    EXPECT_TRUE(loop.loop()->WaitEmpty(loop.loop()->Now()));
+    // The second time the next client comes before the sweep that finds nobody.
+    if (i != 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 
@@ -118,6 +178,63 @@ TEST(IoLoopTest, ATimerWaitsForTheLoopsOwnClock) {
   loop.InLoop([&] { EXPECT_EQ(notes, std::vector<int>{1}); });
   loop.clock()->Advance(std::chrono::milliseconds(1));
   second.Await();
+}
+
+// A delivery that tells the test when it comes.
+class Parcel final : public Delivery {
+ public:
+  void OnDelivery() override { came_.set_value(); }
+  void Await() const { future_.wait(); }
+  bool Came() const {
+    return future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+
+ private:
+  std::promise<void> came_;
+  const std::future<void> future_ = came_.get_future();
+};
+
+TEST(IoLoopTest, DeliveriesOfAWakeBatchComeAtItsEnd) {
+  LoopTimers loop;
+  const auto first = std::make_shared<Parcel>(), second = std::make_shared<Parcel>();
+  {
+    const WakeBatch batch;
+    loop.loop()->Deliver(first);
+    loop.loop()->Deliver(second);
+    loop.InLoop([] {});  // what was posted before has run
+    loop.InLoop([&] { EXPECT_FALSE(first->Came()); });
+  }
+  second->Await();
+}
+
+TEST(IoLoopTest, AnotherThreadsDeliveryDoesNotWaitForAWakeBatch) {
+  LoopTimers loop;
+  const auto put_off = std::make_shared<Parcel>(), other = std::make_shared<Parcel>();
+  const WakeBatch batch;
+  loop.loop()->Deliver(put_off);
+  std::thread([&] { loop.loop()->Deliver(other); }).join();
+  other->Await();
+  put_off->Await();  // they share the wake-up
+}
+
+TEST(IoLoopTest, ASweepFindsDeliveriesForWhichNobodyWokeTheLoop) {
+  SweptLoop loop;
+  loop.Connect();
+  const auto parcel = std::make_shared<Parcel>();
+  const WakeBatch batch;  // keeps the wake-up until it ends
+  loop.loop()->Deliver(parcel);
+  parcel->Await();
+}
+
+TEST(IoLoopTest, DeliveriesOfABatchThatOutlivesTheLoopAreDropped) {
+  const auto parcel = std::make_shared<Parcel>();
+  const WakeBatch batch;
+  {
+    LoopTimers loop;
+    loop.loop()->Deliver(parcel);
+  }
+  EXPECT_EQ(parcel.use_count(), 1);
+  EXPECT_FALSE(parcel->Came());
 }
 
 }  // namespace

@@ -223,3 +223,4 @@ NEREID_SAME(NEREID_RequestOutputFileMemory,
             TRITONSERVER_Error*(TRITONBACKEND_Request*, const char*, NEREID_FileMemory*));
 NEREID_SAME(NEREID_ModelInstanceSetMostSeparate,
             TRITONSERVER_Error*(TRITONBACKEND_ModelInstance*, uint32_t));
+NEREID_SAME(NEREID_SendTogether, TRITONSERVER_Error*(void (*)(void*), void*));
