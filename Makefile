@@ -9,7 +9,7 @@ BACKENDS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process bench-generators image image-check footprint kubernetes-check boot-check ray-check console console-check tune-check simulator-check capacity-check
+.PHONY: help run vad speech-lab test setup stage install deb bench bench-adaptive bench-builds bench-frameworks bench-load bench-costs bench-features soak ends python-ends frameworks-test conformance lint format fuzz faults clean wheel wheel-check bench-light bench-in-process bench-generators image image-check footprint kubernetes-check boot-check ray-check console console-check tune-check simulator-check capacity-check
 
 help:
 	@echo "make run     install what is missing, build, serve $(MODELS), send a request"
@@ -28,6 +28,7 @@ help:
 	@echo "make bench   the race against the original server       (ARGS='--quick', see bench/README.md)"
 	@echo "make bench-adaptive   adaptive batching against fixed delays"
 	@echo "make bench-frameworks   each backend beside its framework alone (3 GB to install)"
+	@echo "make bench-builds BASE=build/before   the staged server beside one that was staged before, row by row"
 	@echo "make bench-load   500 small models: how long they load, how the server answers meanwhile"
 	@echo "make bench-light   against LitServe and MLServer on the same network"
 	@echo "make bench-costs   allocations, locks and system calls per request, ours and the libraries'"
@@ -109,6 +110,11 @@ bench-frameworks:
 	@tools/setup.sh --bench --framework=openvino --framework=pytorch --framework=tensorflow --framework-tests && \
 	  tools/stage.sh openvino pytorch tensorflow && tools/build.sh release torch_models && tools/build.sh bench && \
 	  PYTHONPATH=build/deps/bench .venv/bin/python bench/run.py --group frameworks $(ARGS)
+
+bench-builds:
+	@test -n "$(BASE)" || { echo "usage: make bench-builds BASE=a-staged-installation [ARGS=...]" >&2; exit 2; }
+	@tools/setup.sh --bench && tools/stage.sh $(BACKENDS) && tools/build.sh bench && \
+	  PYTHONPATH=build/deps/bench .venv/bin/python bench/builds.py $(BASE) build/stage $(ARGS)
 
 bench-load:
 	@tools/setup.sh --bench && tools/stage.sh && .venv/bin/python bench/loading.py $(ARGS)

@@ -69,8 +69,8 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetMostSep
 ///
 /// Nothing else changes: the order, the callbacks, when requests may be released (`send` may
 /// do that too). `send` should do nothing else, since clients may wait for a response until it has
-/// returned. It must not wait for a client. Calls may be nested. Any thread may call it. Returns null,
-/// or an error for an exception of `send`.
+/// returned. It must not wait for a client. Calls may be nested. Any thread may call it. Returns
+/// null, or an error for an exception of `send`.
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp),
                                                                       void* userp);
 
