@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/sdk/batch.h"
+#include "backends/sdk/boundary.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/send_together.h"
 #include "backends/sdk/tensor.h"
@@ -98,25 +99,29 @@ Error Execution::Read(std::string_view reply, OutputSource source) {
     return reader.ok() ? Error::Internal(text) : Damaged();
   }
   if (what != "ok" || parts != 3 || reader.List() != static_cast<size_t>(sent)) return Damaged();
-  ReadAnswers(&reader, &source);
-  if (!reader.ok() || reader.List() != static_cast<size_t>(sent)) return Damaged();
+  NB_RETURN_IF_ERROR(ReadAnswers(&reader, &source));
+  if (reader.List() != static_cast<size_t>(sent)) return Damaged();
   for (Item& item : items_) {
     if (item.sent) item.release = static_cast<uint32_t>(reader.Uint());
   }
   return reader.ok() ? Error() : Damaged();
 }
 
-// Up to the end, or to the first answer that is damaged.
-void Execution::ReadAnswers(ValueReader* reader, OutputSource* source) {
+Error Execution::ReadAnswers(ValueReader* reader, OutputSource* source) {
   std::vector<Answer> answers;
-  for (Item& item : items_) {
-    if (!item.sent || reader->TakeNone()) continue;
-    const PythonResponse response = PythonResponse::Read(reader);
-    if (!reader->ok()) break;
-    if (std::optional<Answer> answer = Make(&item, response, source)) {
-      answers.push_back(std::move(*answer));
+  answers.reserve(items_.size());
+  Error read = Guarded("the answers of a Python model", [&]() -> Error {
+    for (Item& item : items_) {
+      if (!item.sent || reader->TakeNone()) continue;
+      const PythonResponse response = PythonResponse::Read(reader);
+      if (!reader->ok()) return Damaged();
+      if (std::optional<Answer> answer = Make(&item, response, source)) {
+        answers.push_back(std::move(*answer));
+      }
     }
-  }
+    return Error();
+  });
+  // Whatever became of the others: nobody else knows of these.
   SendTogether([&answers] {
     for (const Answer& answer : answers) {
       NB_LOG_IF_ERROR(
@@ -125,6 +130,7 @@ void Execution::ReadAnswers(ValueReader* reader, OutputSource* source) {
           "failed to send a response");
     }
   });
+  return read;
 }
 
 std::optional<Execution::Answer> Execution::Make(Item* item, const PythonResponse& response,
@@ -139,7 +145,9 @@ std::optional<Execution::Answer> Execution::Make(Item* item, const PythonRespons
   source->set_places(&item->places);
   has_large_tensors_ =
       has_large_tensors_ || std::any_of(response.outputs.begin(), response.outputs.end(), IsLarge);
-  if (error.ok()) error = Fill(response, source, made);
+  if (error.ok()) {
+    error = Guarded("an answer of a Python model", [&] { return Fill(response, source, made); });
+  }
   item->failed = !error.ok();
   if (made == nullptr) {
     NB_LOG_ERROR("no response: ", error.message());

@@ -70,7 +70,8 @@ class Execution {
 
   // Takes the process's answers to the requests that were sent.
   Error Read(std::string_view reply, OutputSource source);
-  void ReadAnswers(nereid_python::ValueReader* reader, OutputSource* source);
+  // Sends those before the first one that is damaged.
+  Error ReadAnswers(nereid_python::ValueReader* reader, OutputSource* source);
   // None if there is nothing to send, or nothing left.
   std::optional<Answer> Make(Item* item, const PythonResponse& response, OutputSource* source);
   void Fail(Item* item, const Error& error);
