@@ -6,8 +6,8 @@
 
 BASE and HEAD are staged installations (`make stage` writes build/stage; copy it before a change).
 Both run at once and alternate on one core many times a second (racetrack/alternate.py), each with a
-load of its own on the other core, so that both meet the same speed of the machine: differences of 1 %
-are seen within a minute. Latencies mean nothing here, because a server that is stopped answers late.
+load of its own on the other core, so that both meet the same speed of the machine. bench/README.md
+says how small a difference is seen. Latencies mean nothing here: a stopped server answers late.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from racetrack.machine import Placement  # noqa: E402
 from racetrack.workloads import Files, Row  # noqa: E402
 
 from support.stage import PROJECT_ROOT  # noqa: E402
-
 
 
 @contextmanager
@@ -154,6 +153,7 @@ def main() -> None:
     for stage in (options.base, options.head):
         if not race and not (stage / "backends" / options.models).is_dir():
             parser.error(f"{stage} has no backend {options.models!r}")
+    machine.exit_at_sigterm()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         models = race_models(work) if race else framework_models(options.models, work)

@@ -121,7 +121,7 @@ Error Execution::ReadAnswers(ValueReader* reader, OutputSource* source) {
     }
     return Error();
   });
-  // Whatever became of the others: nobody else knows of these.
+  // After a failure, too: nobody else would send the responses that are ready.
   SendTogether([&answers] {
     for (const Answer& answer : answers) {
       NB_LOG_IF_ERROR(

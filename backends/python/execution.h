@@ -70,9 +70,10 @@ class Execution {
 
   // Takes the process's answers to the requests that were sent.
   Error Read(std::string_view reply, OutputSource source);
-  // Sends those before the first one that is damaged.
+  // Reads the answers and sends them, those before the first damaged one in any case.
   Error ReadAnswers(nereid_python::ValueReader* reader, OutputSource* source);
-  // None if there is nothing to send, or nothing left.
+  // Makes the response to a request. None if there is nothing to send: the request failed, which
+  // it has been told, or was answered before, or the server can make no response.
   std::optional<Answer> Make(Item* item, const PythonResponse& response, OutputSource* source);
   void Fail(Item* item, const Error& error);
   void MarkComputed(uint64_t start, uint64_t end);

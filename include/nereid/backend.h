@@ -62,15 +62,15 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_RequestOutputFileMemory
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetMostSeparate(
     struct TRITONBACKEND_ModelInstance* instance, uint32_t count);
 
-/// Calls `send` with `userp`, once, before it returns. The server's I/O threads are told together
-/// of the responses that `send` sends, as usual by TRITONBACKEND_ResponseSend, instead of one by
-/// one. For the responses of a batch, when the outputs of all are there: where a model and the I/O
-/// threads share a core, each of them that is told interrupts the model.
+/// Calls `send(userp)` once and returns after it. `send` sends responses, by
+/// TRITONBACKEND_ResponseSend as usual; the server wakes its I/O threads for all of them together,
+/// instead of for each. Meant for the responses of a batch, when the outputs of all are there:
+/// where a model and an I/O thread share a core, every wake-up interrupts the model.
 ///
-/// Nothing else changes: the order, the callbacks, when requests may be released (`send` may
-/// do that too). `send` should do nothing else, since clients may wait for a response until it has
-/// returned. It must not wait for a client. Calls may be nested. Any thread may call it. Returns
-/// null, or an error for an exception of `send`.
+/// Order, callbacks and the rules of release stay the same. `send` may also release requests, but
+/// should do nothing that takes time, since clients may get no response before `send` has
+/// returned. `send` must not wait for a client. Calls may be nested. Thread-safe. Returns null, or
+/// an error for an exception of `send`.
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp),
                                                                       void* userp);
 

@@ -44,8 +44,8 @@ class NEREID_API WakeBatch {
   static void PutOff(const std::shared_ptr<Sleeper>& sleeper) noexcept;
 
  private:
-  // How much waits at most: another core may as well begin with it. Each takes a few microseconds
-  // to make.
+  // How many things are put off at most; then those they are for are woken, so that another core
+  // can begin while this thread makes more.
   static constexpr int kMost = 16;
 
   void WakeAll() noexcept;
