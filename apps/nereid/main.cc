@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <future>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -26,6 +27,7 @@
 #include "flags/cloud_environment.h"
 #include "flags/command_line.h"
 #include "flags/trace_environment.h"
+#include "huge_pages/huge_page_thread.h"
 #include "server/server.h"
 #include "service_manager.h"
 #include "services.h"
@@ -195,6 +197,8 @@ int Serve(const Settings& settings, const ServiceManager& manager, ShutdownSigna
               << server.status().message();
     return 1;
   }
+  std::unique_ptr<HugePageThread> huge_pages;
+  if (settings.huge_pages) huge_pages = StartHugePageThread(Clock::Real());
   // A client may see the server ready, and stop it, before all services have started.
   signals->Serving();
   Services services(server->get());
@@ -214,6 +218,7 @@ int Serve(const Settings& settings, const ServiceManager& manager, ShutdownSigna
   const int signal = signals->Wait();
   if (has_files) signals->OnHangup(&ReopenLog);
   LOG_INFO << "signal " << signal << " received: stopping";
+  huge_pages.reset();
   manager.Stopping(settings.lame_duck + ExitTimeout(settings) + StopGrace(services));
   BeLameDuck(settings, server->get());
   return Stop(settings, server->get(), &services, watchdog);

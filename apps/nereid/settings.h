@@ -69,6 +69,7 @@ struct Settings {
   HeaderForwarding http_forwarding;
   HeaderForwarding grpc_forwarding;
   bool allow_client_shared_memory = false;
+  bool huge_pages = true;  // for the memory of models
   TraceOptions trace;
   absl::Status trace_environment;  // what is wrong with it; counts if traces are sent
   bool trace_off = false;          // --trace-level=off was given

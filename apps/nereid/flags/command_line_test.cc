@@ -53,6 +53,16 @@ TEST(CommandLineTest, TheConsoleIsOpenedByItsPort) {
               HasSubstr("HTTP requests and console requests at the same address and port"));
 }
 
+TEST(CommandLineTest, HugePagesCanBeTurnedOff) {
+  Settings by_default, off;
+  ASSERT_TRUE(Parse({}, &by_default).ok());
+  EXPECT_TRUE(by_default.huge_pages);
+  ASSERT_TRUE(Parse({"--huge-pages=false"}, &off).ok());
+  EXPECT_FALSE(off.huge_pages);
+  // The memory of a program that embeds the ports is its own.
+  EXPECT_FALSE(ParseFrontendOptions({"--huge-pages=true"}, &off).ok());
+}
+
 TEST(CommandLineTest, DefaultsAreThoseOfTheOriginal) {
   Settings s;
   ASSERT_TRUE(Parse({}, &s).ok());

@@ -56,6 +56,12 @@ FlagGroup ServerFlags(Settings* s) {
                    "Clients may register regions of POSIX shared memory, whose tensors then need "
                    "not be sent. The server reads and writes every segment that its user may, so "
                    "this is for clients that are trusted with all of them."),
+       BooleanFlag(
+           "huge-pages", &s->huge_pages,
+           "Some seconds after models were loaded, ask the kernel to move what fills whole "
+           "huge pages of 2 MiB into such pages: large models compute up to 3 % faster, and "
+           "the process does not grow. Has no effect before Linux 6.1, or where "
+           "/sys/kernel/mm/transparent_hugepage/enabled says 'never'."),
        IntegerFlag("max-waiting-stream-bytes", &s->max_waiting_stream_bytes, {1, kMaxInt64},
                    "Bytes of one stream (gRPC or server-sent events) that may wait for a client "
                    "that reads slowly. Beyond, the model's thread that sends is held back.")}};

@@ -1,0 +1,35 @@
+// GrowthWatch: tells from samples of a process's memory when it is worth moving it to huge pages.
+// Thread-compatible.
+#ifndef NEREID_APPS_NEREID_HUGE_PAGES_GROWTH_WATCH_H_
+#define NEREID_APPS_NEREID_HUGE_PAGES_GROWTH_WATCH_H_
+
+#include <cstdint>
+
+namespace nereid {
+
+class GrowthWatch {
+ public:
+  // Less growth is not worth a look at the whole memory. A model smaller than this has its place in
+  // the processor's caches, if not in its table of addresses.
+  static constexpr uint64_t kLeastGrowth = uint64_t{16} << 20;
+  // What grows or shrinks by less from one sample to the next is at rest.
+  static constexpr uint64_t kAtRest = uint64_t{1} << 20;
+  // Memory that never rests is looked at after this many samples.
+  static constexpr int kMostPatience = 12;
+
+  // The next sample. Whether the memory has grown since the last Done (at first: since nothing) or
+  // since it was smallest, and rests now, so that memory that only a load needed is gone.
+  bool HasGrown(uint64_t bytes);
+  // The memory was moved, and has this many bytes now.
+  void Done(uint64_t bytes);
+
+ private:
+  uint64_t floor_ = 0;
+  uint64_t last_ = 0;
+  int samples_grown_ = 0;  // in succession
+  int samples_at_rest_ = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_APPS_NEREID_HUGE_PAGES_GROWTH_WATCH_H_
