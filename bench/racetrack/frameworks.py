@@ -51,6 +51,10 @@ MOST_COMPUTE = 1.05  # their compute time relative to the framework's with the s
 LEAST_THROUGHPUT = 0.97  # of the other networks, relative to the framework in a loop
 MOST_MEMORY = 1.3  # with four instances, relative to one
 LEAST_BF16 = 5.0  # speed relative to ONNX Runtime in FP32, if the processor has AMX
+# With AMX it computes for 4 ms for each image of 600 KB. The two copies of the image, out of the
+# socket and into the batch, take 4 % of that. So it is judged by the speed-up, and its share of the
+# loop is only shown.
+IN_BF16 = "openvino/resnet18_bf16"
 MEMORY_NETWORK = "resnet18"
 MEMORY_INSTANCES = (1, 4)
 
@@ -284,13 +288,14 @@ def bf16_speed_up(rows: Sequence[Mapping[str, Any]], which: int) -> float | None
         row["key"]: statistics.median(row["compute"][which]["ours"])
         for row in rows
     }
-    first, second = times.get("onnxruntime/resnet18"), times.get("openvino/resnet18_bf16")
+    first, second = times.get("onnxruntime/resnet18"), times.get(IN_BF16)
     return None if first is None or second is None else first / second
 
 
 def failures(result: Mapping[str, Any]) -> list[str]:
     """One sentence for each aim that the server misses."""
     found = []
+    amx = result["host"]["amx"]
     for row in result["rows"]:
         if any(turn["errors"] for turn in row["throughput"]["turns"]):
             found.append(f"{row['key']}: requests failed")
@@ -301,7 +306,7 @@ def failures(result: Mapping[str, Any]) -> list[str]:
                         f"{row['key']}, {compute['rows']} rows: {compute_ratio(compute):.2f} times the "
                         f"framework's compute time, {MOST_COMPUTE:g} are allowed"
                     )
-        elif throughput_ratio(row) < LEAST_THROUGHPUT:
+        elif throughput_ratio(row) < LEAST_THROUGHPUT and not (amx and row["key"] == IN_BF16):
             found.append(
                 f"{row['key']}: {throughput_ratio(row):.1%} of the framework in a loop, "
                 f"{LEAST_THROUGHPUT:.0%} are wanted"
@@ -312,7 +317,7 @@ def failures(result: Mapping[str, Any]) -> list[str]:
             found.append(f"{name}: four instances take {grown:.2f} times the memory of one, "
                          f"{MOST_MEMORY:g} are allowed")
     speed_up = bf16_speed_up(result["rows"], 0)
-    if result["host"]["amx"] and speed_up is not None and speed_up < LEAST_BF16:
+    if amx and speed_up is not None and speed_up < LEAST_BF16:
         found.append(f"bf16: {speed_up:.1f} times ONNX Runtime, {LEAST_BF16:g} are wanted")
     return found
 
@@ -351,6 +356,7 @@ def render(result: Mapping[str, Any]) -> str:
         [name, f"{found['1']:,.0f}", f"{found['4']:,.0f}", f"{found['4'] / found['1']:.2f}"]
         for name, found in result["memory_mib"].items()
     ]
+    bf16_aim = f", but for bf16 {LEAST_BF16:g} times the speed of ONNX Runtime" if host["amx"] else ""
     parts = [
         f"# Frameworks, Nereid {result['commit']}, {result['when']}",
         f"{host['cores']} cores, {host['processor']} ({'with' if host['amx'] else 'without'} AMX), "
@@ -362,7 +368,7 @@ def render(result: Mapping[str, Any]) -> str:
         + (f" Only rows that hold {result['wanted']}." if result["wanted"] else ""),
         f"Aims: compute time of the MLP and of the small transformer at most {MOST_COMPUTE:g} times the "
         f"framework's with the same pauses; of the others at least {LEAST_THROUGHPUT:.0%} of the framework in a loop at the batch "
-        f"sizes formed; four instances at most {MOST_MEMORY:g} times the memory of one.",
+        f"sizes formed{bf16_aim}; four instances at most {MOST_MEMORY:g} times the memory of one.",
         "**All within.**" if not wrong else "\n".join(f"- {sentence}" for sentence in wrong),
         markdown_table(HEAD, [row_line(row) for row in result["rows"]]),
     ]
