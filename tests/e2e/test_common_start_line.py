@@ -38,6 +38,7 @@ OURS = {
     "max-waiting-stream-bytes",
     "access-log",
     "access-log-sample",
+    "huge-pages",
     "inline-execution-max-us",
     "http-max-body-size",
     "http-max-header-size",
