@@ -162,7 +162,7 @@ def one_thread_of_net(models: ModelRepository, state_file: Path, *more: str) -> 
         "--concurrency=1",
         "--max-instances=1",
         "--threads=1",
-        "--seconds=0.1",
+        "--seconds=0.3",
         f"--state={state_file}",
     )
 
