@@ -218,7 +218,6 @@ int Serve(const Settings& settings, const ServiceManager& manager, ShutdownSigna
   const int signal = signals->Wait();
   if (has_files) signals->OnHangup(&ReopenLog);
   LOG_INFO << "signal " << signal << " received: stopping";
-  huge_pages.reset();
   manager.Stopping(settings.lame_duck + ExitTimeout(settings) + StopGrace(services));
   BeLameDuck(settings, server->get());
   return Stop(settings, server->get(), &services, watchdog);

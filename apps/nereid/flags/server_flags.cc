@@ -59,7 +59,7 @@ FlagGroup ServerFlags(Settings* s) {
        BooleanFlag(
            "huge-pages", &s->huge_pages,
            "Some seconds after models were loaded, ask the kernel to move what fills whole "
-           "huge pages of 2 MiB into such pages: large models compute up to 3 % faster, and "
+           "huge pages of 2 MiB into such pages: some large models compute up to 3 % faster, and "
            "the process does not grow. Has no effect before Linux 6.1, or where "
            "/sys/kernel/mm/transparent_hugepage/enabled says 'never'."),
        IntegerFlag("max-waiting-stream-bytes", &s->max_waiting_stream_bytes, {1, kMaxInt64},

@@ -5,7 +5,7 @@
 namespace nereid {
 namespace {
 
-// At rest between two pairs of samples. A load that pauses for one interval does not count.
+// Intervals in succession without a change. One may be a pause in the middle of a load.
 constexpr int kLeastAtRest = 2;
 
 }  // namespace

@@ -9,16 +9,16 @@ namespace nereid {
 
 class GrowthWatch {
  public:
-  // Less growth is not worth a look at the whole memory. A model smaller than this has its place in
-  // the processor's caches, if not in its table of addresses.
+  // Less growth is not worth a look at the whole memory.
   static constexpr uint64_t kLeastGrowth = uint64_t{16} << 20;
   // What grows or shrinks by less from one sample to the next is at rest.
   static constexpr uint64_t kAtRest = uint64_t{1} << 20;
   // Memory that never rests is looked at after this many samples.
   static constexpr int kMostPatience = 12;
 
-  // The next sample. Whether the memory has grown since the last Done (at first: since nothing) or
-  // since it was smallest, and rests now, so that memory that only a load needed is gone.
+  // Takes the next sample. Returns whether the memory is at rest, so that what only a load needed
+  // is gone, and larger than its smallest size since the last Done. Before the first Done, all of
+  // it counts as growth.
   bool HasGrown(uint64_t bytes);
   // The memory was moved, and has this many bytes now.
   void Done(uint64_t bytes);

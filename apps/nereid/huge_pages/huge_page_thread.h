@@ -1,6 +1,6 @@
 // HugePageThread: moves the memory of loaded models to huge pages. A processor finds the address of
-// data in huge pages faster, because its table of addresses is small: networks whose weights fill
-// tens of megabytes gain one or two percent. docs/adr/0030 has the measurements.
+// data in huge pages faster, because its table of addresses is small: some networks that
+// use tens of megabytes compute up to 3 % faster. docs/adr/0030 has the measurements.
 //
 // The kernel gives programs huge pages from the start only if they ask for them, and then for every
 // allocation, which costs memory that is never used. This thread asks afterwards, and only for

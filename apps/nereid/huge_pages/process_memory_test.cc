@@ -78,7 +78,7 @@ TEST_F(OwnMemoryTest, CountsWhatIsTouched) {
   for (size_t i = 0; i < 8; ++i) std::memset(region.data(i), 1, kPart);
   const auto after = memory_->AnonymousBytes();
   ASSERT_TRUE(before.ok() && after.ok());
-  EXPECT_GE(*after, *before + 7 * kPart);
+  EXPECT_GE(*after, *before + 7 * kPart);  // the kernel's counters may be late by some pages
 }
 
 TEST_F(OwnMemoryTest, MovesAPartAndKeepsItsBytes) {
