@@ -20,7 +20,7 @@ OURS, MODEL, OTHER = "ours", "model", "other"
 
 # Frames of these files are those of whoever has called them: the standard library and Abseil, and
 # our operators new and delete.
-_PASSED_SOURCES = re.compile(r"/include/(c\+\+|x86_64-linux-gnu|absl)/|/apps/nereid/operators\.cc")
+_PASSED_SOURCES = re.compile(r"/include/(c\+\+|x86_64-linux-gnu|absl)/|/src/allocator/operators\.cc")
 _PASSED_LIBRARIES = re.compile(r"/(ld-linux|lib(c|m|stdc\+\+|gcc_s|absl_|call_counter))[^/]*$")
 # Libraries of headers are compiled into our own files.
 _SOURCES = (

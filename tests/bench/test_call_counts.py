@@ -11,7 +11,7 @@ from racetrack import call_counts
 from racetrack.call_counts import Calls, Frame
 
 SERVER = "/opt/nereid/bin/nereid"
-OUR_NEW = Frame(SERVER, "New", "/project/apps/nereid/operators.cc")
+OUR_NEW = Frame(SERVER, "New", "/project/src/allocator/operators.cc")
 OURS = Frame(SERVER, "_ZN6nereid4WorkEv", "/project/src/frontends/grpc/work.cc")
 ASIO = Frame(SERVER, "_ZN5boost4postEv", "/usr/include/boost/asio/post.hpp")
 VECTOR = Frame(SERVER, "_M_realloc_insert", "/usr/include/c++/12/bits/vector.tcc")

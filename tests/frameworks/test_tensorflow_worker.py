@@ -98,6 +98,12 @@ def test_only_the_requests_in_a_process_that_ends_fail(server: ServerProcess) ->
     assert worker_pids(server, "Z") == []
 
 
+def test_a_process_has_the_allocator_and_its_settings(server: ServerProcess) -> None:
+    # The thread runs only where jemalloc serves the process and has read the worker's settings.
+    names = {name for name, _ in threads_of(worker_of(server, "mlp")).values()}
+    assert "jemalloc_bg_thd" in names
+
+
 def test_a_process_that_ends_again_and_again_is_started_less_often(server: ServerProcess) -> None:
     os.kill(worker_of(server, "mlp"), signal.SIGKILL)
     poll_until("its end in the log", lambda: "is started again in 0 s" in server.log_text(), 10)

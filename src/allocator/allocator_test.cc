@@ -1,4 +1,4 @@
-// operator new and delete of the program, and pvalloc: linked into this test as into the program.
+// operator new and delete, and pvalloc: linked into this test as into a program.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <malloc.h>

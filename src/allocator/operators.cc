@@ -1,4 +1,4 @@
-// operator new and operator delete of the program, in all their forms. They replace those of
+// operator new and operator delete of a program, in all their forms. They replace those of
 // jemalloc, including in the libraries and backends loaded into the program, which is why the
 // linker exports them (CMakeLists.txt).
 //
