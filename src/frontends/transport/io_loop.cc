@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <new>
 #include <utility>
 
 #include "base/io_thread.h"
@@ -74,27 +73,26 @@ void IoLoop::Adopt(Socket socket, BudgetUnits slot) {
 }
 
 void IoLoop::Deliver(std::shared_ptr<Delivery> delivery) {
+  const bool put_off = WakeBatch::IsOpen();
   {
     MutexLock lock(&mu_);
     if (ended_) return;
     inbox_.push_back(std::move(delivery));
     // One wake-up serves everything that arrives until the thread gets to it.
     if (woken_) return;
-    if (!WakeBatch::IsOpen()) return WakeLocked();
+    woken_ = !put_off;
   }
-  WakeBatch::PutOff(shared_from_this());
+  if (put_off) return WakeBatch::PutOff(shared_from_this());
+  doorbell_.Ring();
 }
 
-void IoLoop::Wake() noexcept try {
-  MutexLock lock(&mu_);
-  if (!woken_ && !inbox_.empty()) WakeLocked();
-} catch (const std::bad_alloc&) {
-  // The next delivery wakes the thread, or the next sweep finds this one.
-}
-
-void IoLoop::WakeLocked() {
-  boost::asio::post(context_, [this] { DrainInbox(); });
-  woken_ = true;
+void IoLoop::Wake() noexcept {
+  {
+    MutexLock lock(&mu_);
+    if (woken_ || inbox_.empty()) return;
+    woken_ = true;
+  }
+  doorbell_.Ring();
 }
 
 void IoLoop::DrainInbox() {
@@ -197,6 +195,7 @@ void IoLoop::Join() {
   Post([this] {
     draining_ = ending_ = true;
     for (const auto& connection : Snapshot()) connection->Abort();
+    doorbell_.Disconnect();
     sweep_timer_.cancel();
     timer_.cancel();
     work_.reset();

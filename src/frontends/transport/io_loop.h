@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/wake_batch.h"
+#include "frontends/transport/doorbell.h"
 #include "frontends/transport/loop_connection.h"
 #include "frontends/transport/socket.h"
 #include "frontends/transport/timer_queue.h"
@@ -107,7 +108,6 @@ class IoLoop final : public WakeBatch::Sleeper, public std::enable_shared_from_t
  private:
   // WakeBatch::Sleeper: the thread has deliveries.
   void Wake() noexcept override ABSL_LOCKS_EXCLUDED(mu_);
-  void WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Run();
   void EndTurn();
   void DrainInbox() ABSL_LOCKS_EXCLUDED(mu_);
@@ -123,6 +123,7 @@ class IoLoop final : public WakeBatch::Sleeper, public std::enable_shared_from_t
   const MakeConnection make_connection_;
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<Executor> work_{context_.get_executor()};
+  Doorbell doorbell_{context_, [this] { DrainInbox(); }};
   boost::asio::steady_timer sweep_timer_{context_};
   boost::asio::steady_timer timer_{context_};
   std::thread thread_;
@@ -144,7 +145,7 @@ class IoLoop final : public WakeBatch::Sleeper, public std::enable_shared_from_t
   CondVar empty_cv_;
   size_t live_connections_ ABSL_GUARDED_BY(mu_) = 0;
   std::vector<std::shared_ptr<Delivery>> inbox_ ABSL_GUARDED_BY(mu_);
-  bool woken_ ABSL_GUARDED_BY(mu_) = false;  // DrainInbox will run
+  bool woken_ ABSL_GUARDED_BY(mu_) = false;  // the doorbell has rung, or is about to
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 
