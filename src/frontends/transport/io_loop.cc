@@ -74,6 +74,7 @@ void IoLoop::Adopt(Socket socket, BudgetUnits slot) {
 
 void IoLoop::Deliver(std::shared_ptr<Delivery> delivery) {
   const bool put_off = WakeBatch::IsOpen();
+  std::shared_ptr<IoLoop> self;
   {
     MutexLock lock(&mu_);
     if (ended_) return;
@@ -81,8 +82,10 @@ void IoLoop::Deliver(std::shared_ptr<Delivery> delivery) {
     // One wake-up serves everything that arrives until the thread gets to it.
     if (woken_) return;
     woken_ = !put_off;
+    // The delivery may hold the caller's only reference to this loop, which may end meanwhile.
+    self = shared_from_this();
   }
-  if (put_off) return WakeBatch::PutOff(shared_from_this());
+  if (put_off) return WakeBatch::PutOff(self);
   doorbell_.Ring();
 }
 

@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace nereid::transport {
@@ -242,6 +243,35 @@ TEST(IoLoopTest, DeliveriesOfABatchThatOutlivesTheLoopAreDropped) {
   }
   EXPECT_EQ(parcel.use_count(), 1);
   EXPECT_FALSE(parcel->Came());
+}
+
+// Like an answer, it holds its loop, and whoever delivers it has no other reference.
+class Answer final : public Delivery {
+ public:
+  explicit Answer(std::shared_ptr<IoLoop> loop) : loop_(std::move(loop)) {}
+  void OnDelivery() override {}
+  IoLoop* loop() const { return loop_.get(); }
+
+ private:
+  const std::shared_ptr<IoLoop> loop_;
+};
+
+TEST(IoLoopTest, ADeliveryMayComeWhileTheLoopEnds) {
+  for (int i = 0; i < 300; ++i) {
+    auto loop = std::make_shared<IoLoop>(IoLoopOptions{}, nullptr);
+    loop->Start("test");
+    auto answer = std::make_shared<Answer>(loop);
+    std::promise<void> begins;
+    std::thread computes([&begins, answer = std::move(answer)]() mutable {
+      IoLoop* const its_loop = answer->loop();
+      begins.set_value();
+      its_loop->Deliver(std::move(answer));
+    });
+    begins.get_future().wait();
+    loop->Join();
+    loop.reset();
+    computes.join();  // a loop that is used after its end shows in the sanitized builds
+  }
 }
 
 }  // namespace
