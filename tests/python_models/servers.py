@@ -27,7 +27,7 @@ BINARY = "binary"  # the original's backend, in our server
 ORIGINAL = "original"  # the original's backend, in the original
 OPTIONS = ("--model-control-mode=explicit", "--exit-on-error=false")
 _TRIES = 12
-_LOST = "Socket closed|Connection refused|Connection reset|[Ff]ailed to connect"
+_LOST = "Socket closed|Connection refused|Connection reset|[Ff]ailed to connect|Deadline Exceeded"
 _PREFIX = "shm-region-prefix-name"  # for files that the original's backend leaves in /dev/shm
 # The stub of the original's backend is built for Debian's interpreter. It finds Python's library by
 # the first python3 on the path.
@@ -87,8 +87,9 @@ class Runner:
     """A server of one kind, started when it is first needed. Models are loaded when a case needs
     them.
 
-    The original's backend sometimes crashes its server (boost::interprocess::lock_exception, from a
-    race). Then the server is started again, and the case is repeated. Our backend gets one try. Not
+    The original's backend has races. Some crash its server (boost::interprocess::lock_exception):
+    then the server is started again, and the case is repeated. In the original, the case is also
+    repeated when a request fails without an answer of the server. Our backend gets one try. Not
     thread-safe.
     """
 
@@ -102,22 +103,22 @@ class Runner:
 
     def answers(self, case: Case) -> list[Any]:
         for _ in range(1 if self._kind == OURS else _TRIES):
-            session = self._started()
-            error: Exception | None = None
-            found: list[Any] = []
-            try:
-                self._load(models_of(case) - LATER)
-                found = session.answers(case)
-            except Exception as caught:  # its meaning depends on whether the server still runs
-                error = caught
-            if not self._has_ended(found if error is None else error):
-                if error is not None:
-                    raise error
-                return found
-            assert self._server is not None
-            log = self._server.log_text()[-2000:]
+            outcome = self._outcome(case)
+            if not self._is_lost(outcome):
+                if isinstance(outcome, Exception):
+                    raise outcome
+                return outcome
+            log = self._server.log_text()[-2000:] if self._server else ""
             self._stop_what_is_left()
-        raise AssertionError(f"{case.id}: the server has ended.\n{log}")
+        raise AssertionError(f"{case.id}: {outcome}\nThe end of the server's log:\n{log}")
+
+    def _outcome(self, case: Case) -> list[Any] | Exception:
+        try:
+            session = self._started()
+            self._load(models_of(case) - LATER)
+            return session.answers(case)
+        except Exception as error:  # its meaning depends on whether the server still runs
+            return error
 
     def _started(self) -> Session:
         if self._session is None:
@@ -141,14 +142,16 @@ class Runner:
             assert answer.status == 200, f"{name}: {answer.error()}"
             self._loaded.add(name)
 
-    def _has_ended(self, outcome: Any) -> bool:
-        """Whether the server has ended. After a failed answer it waits a moment, because answers
-        fail before the process ends."""
-        assert self._server is not None
-        if isinstance(outcome, Exception) or re.search(_LOST, repr(outcome)):
+    def _is_lost(self, outcome: list[Any] | Exception) -> bool:
+        """Whether the outcome says nothing about the case. After a failed answer it waits a moment,
+        because answers fail before the process ends."""
+        failed = isinstance(outcome, Exception) or re.search(_LOST, repr(outcome)) is not None
+        if self._server is None:
+            return failed
+        if failed:
             with suppress(AssertionError):
                 self._server.wait_exit(3)
-        return not self._server.is_alive()
+        return not self._server.is_alive() or (failed and self._kind == ORIGINAL)
 
     def stop(self) -> None:
         if self._server is not None:
@@ -159,9 +162,10 @@ class Runner:
     def _stop_what_is_left(self) -> None:
         """Kills the server, because the original's backend would need a second per process to end.
         Removes the files that it leaves in /dev/shm."""
-        assert self._server is not None and self._session is not None
-        self._session.close()
-        self._server.kill()
+        if self._session is not None:
+            self._session.close()
+        if self._server is not None:
+            self._server.kill()
         self._server = self._session = None
         for left in Path("/dev/shm").glob(f"{_prefix(self._folder)}*"):
             left.unlink()

@@ -52,17 +52,23 @@ bool Matches(const std::string& pattern, absl::string_view path) {
                     });
 }
 
-// `pattern` with the values of `match` in place of its names.
+// What `names` holds for a segment of a pattern; the segment itself if it is no name. A value may
+// look like another name ("/v2/models/{version}").
+absl::string_view ValueOf(absl::string_view segment, const nereid::PathNames& names) {
+  if (segment == "{model}") return names.model.encoded;
+  if (segment == "{version}") return names.version.encoded;
+  if (segment == "{region}") return names.region.encoded;
+  if (segment == "{repository}") return names.repository.encoded;
+  return segment;
+}
+
+// `pattern` with values in place of its names.
 std::string Filled(const std::string& pattern, const nereid::PathNames& names) {
-  std::vector<absl::string_view> segments = absl::StrSplit(pattern, '/');
-  for (absl::string_view& segment : segments) {
-    if (segment == "{model}") segment = names.model.encoded;
-    if (segment == "{version}") segment = names.version.encoded;
-    if (segment == "{region}") segment = names.region.encoded;
-    if (segment == "{repository}") segment = names.repository.encoded;
-  }
+  const std::vector<absl::string_view> segments = absl::StrSplit(pattern, '/');
   std::string path;
-  for (size_t i = 1; i < segments.size(); ++i) absl::StrAppend(&path, "/", segments[i]);
+  for (size_t i = 1; i < segments.size(); ++i) {
+    absl::StrAppend(&path, "/", ValueOf(segments[i], names));
+  }
   return path;
 }
 
