@@ -5,6 +5,7 @@
 #include "backends/pytorch/modes.h"
 #include "backends/pytorch/script_constants.h"
 #include "backends/pytorch/script_traits.h"
+#include "backends/sdk/log.h"
 
 namespace nereid_backend {
 namespace {
@@ -60,7 +61,8 @@ Result<std::unique_ptr<Network>> ScriptNetwork::Load(const std::string& path,
     return Error::InvalidArg("the module has no method 'forward'");
   }
   NB_RETURN_IF_ERROR(network->ReadForward());
-  network->ReadTraits();
+  network->traits_ = TraitsOf(*network->method_);
+  if (parameters.optimized_execution && !network->traits_.writes_attributes) network->Freeze();
   return std::unique_ptr<Network>(std::move(network));
 }
 
@@ -116,7 +118,15 @@ void ScriptNetwork::ReadReturned(const std::vector<c10::Argument>& returns) {
   }
 }
 
-void ScriptNetwork::ReadTraits() { traits_ = TraitsOf(*method_); }
+void ScriptNetwork::Freeze() {
+  try {
+    // Without passes that change the rounding of results.
+    module_ = torch::jit::freeze(module_, std::nullopt, /*optimize_numerics=*/false);
+    method_ = module_.get_method("forward");
+  } catch (const std::exception& error) {
+    NB_LOG_VERBOSE("the module runs as it is, because PyTorch cannot freeze it: ", error.what());
+  }
+}
 
 std::vector<c10::IValue> ScriptNetwork::Run(std::vector<c10::IValue> arguments) const {
   if (!forward_.takes_dictionary) {

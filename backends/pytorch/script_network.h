@@ -27,7 +27,9 @@ class ScriptNetwork : public Network {
   Error ReadForward();
   Error ReadArguments(const std::vector<c10::Argument>& arguments);
   void ReadReturned(const std::vector<c10::Argument>& returns);
-  void ReadTraits();
+  // Makes the attributes constants of forward's graph, which share their memory: a run then need
+  // not read them from the module. For a module that forward does not write to.
+  void Freeze();
 
   const Parameters parameters_;
   torch::jit::Module module_;
