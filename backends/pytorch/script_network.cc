@@ -5,6 +5,7 @@
 #include "backends/pytorch/modes.h"
 #include "backends/pytorch/script_constants.h"
 #include "backends/pytorch/script_traits.h"
+#include "backends/pytorch/torch_error.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
@@ -49,6 +50,20 @@ std::string Describe(const std::vector<c10::Argument>& arguments,
 
 }  // namespace
 
+torch::jit::Module Frozen(const torch::jit::Module& module, const std::string& path) {
+  torch::jit::Module frozen = module;
+  Error error = TorchTry("", [&] {
+    // Without passes that change the rounding of results.
+    frozen = torch::jit::freeze(module, std::nullopt, /*optimize_numerics=*/false);
+    return Error();
+  });
+  if (!error.ok()) {
+    NB_LOG_VERBOSE("'", path,
+                   "' runs as it is, because PyTorch cannot freeze it: ", error.message());
+  }
+  return frozen;
+}
+
 Result<std::unique_ptr<Network>> ScriptNetwork::Load(const std::string& path,
                                                      const Parameters& parameters) {
   std::unique_ptr<ScriptNetwork> network(new ScriptNetwork(parameters));
@@ -62,7 +77,10 @@ Result<std::unique_ptr<Network>> ScriptNetwork::Load(const std::string& path,
   }
   NB_RETURN_IF_ERROR(network->ReadForward());
   network->traits_ = TraitsOf(*network->method_);
-  if (parameters.optimized_execution && !network->traits_.writes_attributes) network->Freeze();
+  if (parameters.optimized_execution && !network->traits_.writes_attributes) {
+    network->module_ = Frozen(network->module_, path);
+    network->method_ = network->module_.get_method("forward");
+  }
   return std::unique_ptr<Network>(std::move(network));
 }
 
@@ -115,16 +133,6 @@ void ScriptNetwork::ReadReturned(const std::vector<c10::Argument>& returns) {
     } else {
       forward_.returned.push_back(DescribeReturned(type));
     }
-  }
-}
-
-void ScriptNetwork::Freeze() {
-  try {
-    // Without passes that change the rounding of results.
-    module_ = torch::jit::freeze(module_, std::nullopt, /*optimize_numerics=*/false);
-    method_ = module_.get_method("forward");
-  } catch (const std::exception& error) {
-    NB_LOG_VERBOSE("the module runs as it is, because PyTorch cannot freeze it: ", error.what());
   }
 }
 

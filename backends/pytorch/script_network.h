@@ -14,6 +14,11 @@
 
 namespace nereid_backend {
 
+// `module`, which forward does not write to, with its attributes as constants of forward's graph: a
+// run need not read them. They share the memory of the attributes. If PyTorch cannot freeze the
+// module, it is returned as it is, and the log at level 1 says why; `path` names it there.
+torch::jit::Module Frozen(const torch::jit::Module& module, const std::string& path);
+
 class ScriptNetwork : public Network {
  public:
   static Result<std::unique_ptr<Network>> Load(const std::string& path,
@@ -27,9 +32,6 @@ class ScriptNetwork : public Network {
   Error ReadForward();
   Error ReadArguments(const std::vector<c10::Argument>& arguments);
   void ReadReturned(const std::vector<c10::Argument>& returns);
-  // Makes the attributes constants of forward's graph, which share their memory: a run then need
-  // not read them from the module. For a module that forward does not write to.
-  void Freeze();
 
   const Parameters parameters_;
   torch::jit::Module module_;

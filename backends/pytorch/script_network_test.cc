@@ -7,6 +7,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <filesystem>
+#include <sstream>
 
 namespace nereid_backend {
 namespace {
@@ -47,10 +48,29 @@ class ScriptNetworkTest : public testing::Test {
   torch::jit::Module module_;
 };
 
+// Whether forward reads its weights from the module.
+bool ReadsAttributes(const torch::jit::Module& module) {
+  std::ostringstream graph;
+  graph << *module.get_method("forward").graph();
+  return graph.str().find("prim::GetAttr") != std::string::npos;
+}
+
 constexpr char kDense[] =
     "    y = torch.relu(torch.linear(x, self.weight, self.bias))\n"
     "    y = torch.dropout(torch.softmax(y, 1), 0.5, self.training)\n"
     "    return torch.matmul(y, self.weight.t()) * torch.sqrt(torch.abs(self.bias))\n";
+
+TEST_F(ScriptNetworkTest, AFrozenModuleReadsNoAttributes) {
+  module_.define("def forward(self, x: Tensor):\n    return torch.matmul(x, self.weight)\n");
+  EXPECT_TRUE(ReadsAttributes(module_));
+  EXPECT_FALSE(ReadsAttributes(Frozen(module_, path_)));
+}
+
+TEST_F(ScriptNetworkTest, WhatPyTorchCannotFreezeStaysAsItIs) {
+  module_.define("def forward(self, x: Tensor):\n    return torch.matmul(x, self.weight)\n");
+  module_.train();
+  EXPECT_TRUE(ReadsAttributes(Frozen(module_, path_)));
+}
 
 TEST_F(ScriptNetworkTest, AFrozenModuleGivesTheSameBits) {
   const std::unique_ptr<Network> network = Load(kDense);

@@ -143,15 +143,16 @@ class Runner:
             self._loaded.add(name)
 
     def _is_lost(self, outcome: list[Any] | Exception) -> bool:
-        """Whether the outcome says nothing about the case. After a failed answer it waits a moment,
-        because answers fail before the process ends."""
+        """Whether the outcome says nothing about the case, so that it may be repeated."""
         failed = isinstance(outcome, Exception) or re.search(_LOST, repr(outcome)) is not None
-        if self._server is None:
-            return failed
-        if failed:
+        if failed and self._kind == ORIGINAL:
+            return True
+        if self._server is None or self._session is None:  # it did not start: no race of a backend
+            return False
+        if failed:  # answers fail a moment before the process ends
             with suppress(AssertionError):
                 self._server.wait_exit(3)
-        return not self._server.is_alive() or (failed and self._kind == ORIGINAL)
+        return not self._server.is_alive()
 
     def stop(self) -> None:
         if self._server is not None:
