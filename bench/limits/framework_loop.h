@@ -8,7 +8,10 @@
 // after each run, like a server's thread that waits for the next request; only the runs are timed.
 // Prints {"shape":"S","runs":N,"us_per_run":X} and a newline. If SECONDS is -, it measures once for
 // each line SECONDS PAUSE_US of standard input, and sleeps meanwhile: the turns of a comparison can
-// be short if nothing is loaded again for each. If SECONDS is ends, it goes on until it is killed,
+// be short if nothing is loaded again for each. For a line http HEAD_FILE TAIL_FILE it prints
+// {"port":P}, runs once for each request of one client at that port, whose answers are these files,
+// and prints its line when the client leaves: in place of pauses, the thread does what a server
+// has to do at least (bare_server.h). If SECONDS is ends, it goes on until it is killed,
 // and prints [N,T], at most once a millisecond: run N ended at T, in seconds of the monotonic
 // clock.
 #ifndef NEREID_BENCH_LIMITS_FRAMEWORK_LOOP_H_
@@ -23,10 +26,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "bench/limits/bare_server.h"
 
 namespace nereid_bench {
 
@@ -94,31 +102,52 @@ struct Timed {
   std::chrono::duration<double> in_runs{0};
 };
 
+using Clock = std::chrono::steady_clock;
+
+template <typename Run, typename CleanUp>
+void RunTimed(size_t shape, Run& run, CleanUp& clean_up, Timed* timed) {
+  const Clock::time_point before = Clock::now();
+  run(shape);
+  timed->in_runs += Clock::now() - before;
+  ++timed->runs;
+  clean_up();
+}
+
 // In whole rounds.
 template <typename Run, typename CleanUp>
 Timed RunFor(const LoopOptions& options, const Turn& turn, Run& run, CleanUp& clean_up) {
-  using Clock = std::chrono::steady_clock;
   Timed timed;
-  const Clock::time_point start = Clock::now();
-  Clock::time_point before = start;
+  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                   std::chrono::duration<double>(turn.seconds));
   size_t next = 0;
-  while (next > 0 || before < start + std::chrono::duration<double>(turn.seconds)) {
-    run(options.order[next]);
-    const Clock::time_point after = Clock::now();
-    clean_up();
-    ++timed.runs;
+  while (next > 0 || Clock::now() < end) {
+    RunTimed(options.order[next], run, clean_up, &timed);
     next = (next + 1) % options.order.size();
-    timed.in_runs += after - before;
     if (turn.pause.count() > 0) std::this_thread::sleep_for(turn.pause);
-    before = turn.pause.count() > 0 ? Clock::now() : after;
   }
+  return timed;
+}
+
+// Once for each request of one client; the batch sizes take turns.
+template <typename Run, typename CleanUp>
+Timed RunServed(const LoopOptions& options, const std::string& head_file,
+                const std::string& tail_file, Run& run, CleanUp& clean_up) {
+  BareServer server(head_file, tail_file);
+  std::printf("{\"port\":%d}\n", server.port());
+  std::fflush(stdout);
+  Timed timed;
+  size_t next = 0;
+  server.Serve([&] {
+    RunTimed(options.order[next], run, clean_up, &timed);
+    next = (next + 1) % options.order.size();
+  });
+  if (timed.runs == 0) throw std::runtime_error("the client left without a request");
   return timed;
 }
 
 // Without end.
 template <typename Run, typename CleanUp>
 void PrintEnds(const LoopOptions& options, Run& run, CleanUp& clean_up) {
-  using Clock = std::chrono::steady_clock;
   Clock::time_point printed;
   for (int64_t runs = 1;; ++runs) {
     run(options.order[static_cast<size_t>(runs - 1) % options.order.size()]);
@@ -141,19 +170,29 @@ void Measure(const LoopOptions& options, Run run, CleanUp clean_up) {
     clean_up();
   }
   if (options.ends) return PrintEnds(options, run, clean_up);
-  const auto measure = [&](const Turn& turn) {
-    RunFor(options, {turn.seconds / 5, turn.pause}, run, clean_up);  // warms up
-    const Timed timed = RunFor(options, turn, run, clean_up);
+  const auto print = [&](const Timed& timed) {
     std::printf("{\"shape\":\"%s\",\"runs\":%lld,\"us_per_run\":%.3f}\n", options.shape_text,
                 static_cast<long long>(timed.runs),
                 timed.in_runs.count() * 1e6 / static_cast<double>(timed.runs));
     std::fflush(stdout);
   };
+  const auto measure = [&](const Turn& turn) {
+    RunFor(options, {turn.seconds / 5, turn.pause}, run, clean_up);  // warms up
+    print(RunFor(options, turn, run, clean_up));
+  };
   if (options.turn.has_value()) return measure(*options.turn);
-  double seconds = 0;
-  int pause_us = 0;
-  while (std::scanf("%lf %d", &seconds, &pause_us) == 2) {
-    measure({seconds, std::chrono::microseconds(pause_us)});
+  for (std::string line; std::getline(std::cin, line);) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ');
+    double seconds = 0;
+    int pause_us = 0;
+    if (words.size() == 3 && words[0] == "http") {
+      print(RunServed(options, words[1], words[2], run, clean_up));
+    } else if (words.size() == 2 && absl::SimpleAtod(words[0], &seconds) &&
+               absl::SimpleAtoi(words[1], &pause_us)) {
+      measure({seconds, std::chrono::microseconds(pause_us)});
+    } else {
+      throw std::runtime_error("unknown command: " + line);
+    }
   }
 }
 

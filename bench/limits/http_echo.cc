@@ -1,7 +1,5 @@
 // A minimal HTTP server on epoll: one thread, raw sockets, a search for the end of the head and for
 // Content-Length. Runs until a signal kills it.
-#include <absl/strings/match.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "bench/limits/echo_options.h"
+#include "bench/limits/http_request_size.h"
 
 namespace nereid::bench {
 namespace {
@@ -111,19 +110,11 @@ class EchoServer {
 
   // Finds the end of the request. False if it is not a request that can be echoed.
   bool FindEnd(Connection* connection) const {
-    const absl::string_view text(connection->in.data(), connection->filled);
-    const size_t end = text.find("\r\n\r\n");
-    if (end == absl::string_view::npos) return true;
-    static constexpr absl::string_view kName = "\r\nContent-Length:";
-    const size_t at = text.find(kName);
-    size_t length = 0;
-    if (at == absl::string_view::npos || at > end) return false;
-    const size_t value = at + kName.size();
-    if (!absl::SimpleAtoi(text.substr(value, text.find("\r\n", value) - value), &length)) {
-      return false;
-    }
-    connection->whole = end + 4 + length;
-    return length >= tail_bytes_;
+    const auto size =
+        nereid_bench::FindHttpRequestSize({connection->in.data(), connection->filled});
+    if (!size) return false;
+    connection->whole = size->whole;
+    return size->whole == 0 || size->body >= tail_bytes_;
   }
 
   bool Write(int fd, Connection* connection) {

@@ -8,10 +8,15 @@ the rows per second that 16 clients get, compared with the framework in a loop w
 the two alternate many times a second (alternate.py). The loop has the batch sizes that the server
 formed, as often as it formed them: a row of a small batch takes longer, and a change of the size
 costs time in some frameworks.
+
+Small networks are also measured behind a bare server: the framework's thread reads requests from a
+socket and answers them, with nothing but system calls. What is slower than with idle pauses there
+is the price of the socket; what is slower only in Nereid is that of Nereid's own way.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import statistics
 from collections import Counter
@@ -40,7 +45,7 @@ ROUND = 16  # runs of the loop after which the batch sizes recur
 SMALL = ("mlp", "transformer")
 # The compute time of small networks is compared in many short turns: the speed of a machine with
 # other guests changes by the second, and two equal measurements of a second differ by up to 30 %.
-SMALL_TURNS = 12  # factor
+SMALL_TURNS = 10  # factor
 SMALL_SECONDS = 0.2
 SMALL_WARMUP = 0.05
 # Rows per second are counted while server and framework alternate, each for half of this time.
@@ -79,10 +84,13 @@ def write_request(folder: Path, row: Row, address: str) -> Files:
     wanted = [tritonclient.http.InferRequestedOutput(row.model.output_name, binary_data=True)]
     with tritonclient.http.InferenceServerClient(address) as client:
         answer = client.infer(row.model.name, [tensor], outputs=wanted)
-    expect = folder / f"{row.model.name}-rows{row.batch}.expect"
+    name = f"{row.model.name}-rows{row.batch}"
+    head = folder / f"{name}.head"
+    head.write_text(json.dumps(answer.get_response(), separators=(",", ":")))
+    expect = folder / f"{name}.expect"
     expect.write_bytes(answer.as_numpy(row.model.output_name).tobytes())
-    body = folder / f"{row.model.name}-rows{row.batch}.body"
-    return Files(body, expect, write_http_body(body, row, values), None, values.nbytes)
+    body = folder / f"{name}.body"
+    return Files(body, expect, write_http_body(body, row, values), head, values.nbytes)
 
 
 def batches(found: Mapping[str, Any]) -> Counter[int]:
@@ -206,23 +214,31 @@ class Measurement:
     def _compute(
         self, entrant: Entrant, server: Contestant, rows: int, seconds: float
     ) -> dict[str, Any]:
+        small = entrant.network in SMALL
         tools, turns = self._tools, self._turns
-        if entrant.network in SMALL:
+        if small:
             tools = replace(tools, seconds=SMALL_SECONDS, warmup=SMALL_WARMUP)
             turns *= SMALL_TURNS
         row = Row(entrant.model, "http", "binary", 1, batch=rows, seconds=seconds)
         files = write_request(self._work / "requests", row, server.http)
-        ours, theirs = [], []
+
+        def send(address: str, pid: int) -> dict[str, Any]:
+            return load(tools, row, files, address, pid, self._placement)
+
+        times: dict[str, list[float]] = {"ours": [], "theirs": []} | ({"bare": []} if small else {})
         command = self._loop(entrant, [rows], "-", 0)
         with FrameworkLoop(command, self._placement.server) as alone:
             for _ in range(turns):
                 before = computed(model_statistics(server.http, row.model.name), rows)
-                run = load(tools, row, files, server.http, server.pid, self._placement)
+                run = send(server.http, server.pid)
                 after = computed(model_statistics(server.http, row.model.name), rows)
-                ours.append(us_per_batch(before, after))
-                pause = max(1, round(run["latency_us"]["p50"] - ours[-1]))
-                theirs.append(alone.us_per_run(max(tools.seconds, seconds), pause))
-        return {"rows": rows, "ours": ours, "theirs": theirs}
+                ours = us_per_batch(before, after)
+                times["ours"].append(ours)
+                pause = max(1, round(run["latency_us"]["p50"] - ours))
+                times["theirs"].append(alone.us_per_run(max(tools.seconds, seconds), pause))
+                if small:
+                    times["bare"].append(alone.us_per_request(files, send))
+        return {"rows": rows, **times}
 
     def _throughput(self, entrant: Entrant, server: Contestant) -> dict[str, Any]:
         row = Row(entrant.model, "http", "binary", CLIENTS)
@@ -271,10 +287,10 @@ class Measurement:
         }
 
 
-def compute_ratio(compute: Mapping[str, Any]) -> float:
-    """The server's compute time relative to the framework's. Compared turn by turn, because the
-    machine's speed changes."""
-    return statistics.median(a / b for a, b in zip(compute["ours"], compute["theirs"]))
+def compute_ratio(compute: Mapping[str, Any], other: str = "theirs") -> float:
+    """The server's compute time relative to the framework's with idle pauses, or behind a `bare`
+    server. Compared turn by turn, because the machine's speed changes."""
+    return statistics.median(a / b for a, b in zip(compute["ours"], compute[other]))
 
 
 def throughput_ratio(row: Mapping[str, Any]) -> float:
@@ -326,6 +342,9 @@ HEAD = (
     "| network | 1 row µs | alone | ratio | 8 rows µs | alone | ratio | rows/s | batch formed "
     "| alone/s | ratio |"
 )
+SMALL_HEAD = (
+    "| small network | rows | µs | alone, idle pauses | ratio | alone behind a bare server | ratio |"
+)
 MEMORY_HEAD = "| framework | 1 instance MiB | 4 instances MiB | ratio |"
 
 
@@ -344,6 +363,16 @@ def row_line(row: Mapping[str, Any]) -> list[str]:
         number(statistics.median(turn["theirs"] for turn in turns)),
         f"{throughput_ratio(row):.3f}",
     ]
+    return cells
+
+
+def small_line(key: str, compute: Mapping[str, Any]) -> list[str]:
+    cells = [key, str(compute["rows"]), number(statistics.median(compute["ours"]))]
+    for other in ("theirs", "bare"):
+        cells += [
+            number(statistics.median(compute[other])),
+            f"{compute_ratio(compute, other):.3f}",
+        ]
     return cells
 
 
@@ -372,6 +401,14 @@ def render(result: Mapping[str, Any]) -> str:
         "**All within.**" if not wrong else "\n".join(f"- {sentence}" for sentence in wrong),
         markdown_table(HEAD, [row_line(row) for row in result["rows"]]),
     ]
+    small = [
+        small_line(row["key"], compute)
+        for row in result["rows"]
+        if row["network"] in SMALL
+        for compute in row["compute"]
+    ]
+    if small:
+        parts.append(markdown_table(SMALL_HEAD, small))
     if memory:
         parts.append(markdown_table(MEMORY_HEAD, memory))
     if None not in speed_ups:

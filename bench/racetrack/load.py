@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,18 +158,35 @@ class FrameworkLoop:
         self._err.close()
 
     def us_per_run(self, seconds: float, pause_us: int) -> float:
-        """Raises RuntimeError with the program's standard error if it has ended."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        """With idle pauses between the runs. Raises RuntimeError with the program's standard error
+        if it has ended."""
+        return float(self._ask(f"{seconds} {pause_us}")["us_per_run"])
+
+    def us_per_request(self, files: Files, send: Callable[[str, int], Any]) -> float:
+        """Behind a bare HTTP server, in the same thread: `send`, given its address and process,
+        sends requests over one connection, each of which is a run. Raises like `us_per_run`."""
+        assert files.echo_head is not None
+        port = self._ask(f"http {files.echo_head} {files.expect}")["port"]
+        send(f"{LOOPBACK}:{port}", self._process.pid)
+        return float(self._answer()["us_per_run"])
+
+    def _ask(self, line: str) -> dict[str, Any]:
+        assert self._process.stdin is not None
         try:
-            print(seconds, pause_us, file=self._process.stdin, flush=True)
+            print(line, file=self._process.stdin, flush=True)
         except BrokenPipeError:
             pass  # the answer is missing, too
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
             code = self._process.wait()
             self._err.seek(0)
             raise RuntimeError(self._err.read().strip() or f"{self._name} ended with {code}")
-        return float(json.loads(line)["us_per_run"])
+        found: dict[str, Any] = json.loads(line)
+        return found
 
 
 def start_load(

@@ -20,7 +20,12 @@ def row(
         "network": network,
         "title": network,
         "compute": [
-            {"rows": rows, "ours": [50.0 * compute, 80.0 * compute], "theirs": [50.0, 80.0]}
+            {
+                "rows": rows,
+                "ours": [50.0 * compute, 80.0 * compute],
+                "theirs": [50.0, 80.0],
+                "bare": [40.0, 64.0],
+            }
             for rows in frameworks.ROWS
         ],
         "throughput": {"turns": [turn, turn]},
@@ -63,6 +68,12 @@ def test_all_within() -> None:
 def test_what_falls_short_is_told(made: dict[str, Any], words: str) -> None:
     assert any(words in sentence for sentence in frameworks.failures(made))
     assert words in frameworks.render(made)
+
+
+def test_small_networks_are_shown_behind_a_bare_server() -> None:
+    page = frameworks.render(result(row("x/mlp", "mlp"), row("x/resnet18", "resnet18")))
+    assert "| x/mlp | 8 | 65.0 | 65.0 | 1.000 | 52.0 | 1.250 |" in page
+    assert page.count("1.250") == len(frameworks.ROWS)
 
 
 def test_a_round_has_the_sizes_that_were_formed() -> None:

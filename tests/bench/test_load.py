@@ -76,6 +76,28 @@ def test_a_framework_is_measured_as_often_as_asked() -> None:
                 alone.us_per_run(1, 13)
 
 
+# Behind its server, one run takes as many microseconds as the names of the files are long.
+SERVED = """
+import json, sys
+word, head, tail = sys.stdin.readline().split()
+assert word == "http"
+print(json.dumps({"port": 8}), flush=True)
+print(json.dumps({"us_per_run": len(head + tail)}), flush=True)
+"""
+
+
+def test_a_framework_is_measured_behind_a_bare_server(tmp_path: Path) -> None:
+    cores = frozenset(os.sched_getaffinity(0))
+    files = Files(tmp_path / "b", Path("tail"), None, Path("head"), 40)
+    sent = []
+    with load.FrameworkLoop([sys.executable, "-c", SERVED], cores) as alone:
+        assert alone.us_per_request(files, lambda address, pid: sent.append((address, pid))) == 8
+        assert sent == [("127.0.0.1:8", alone._process.pid)]
+        with pytest.raises(RuntimeError, match="ended with 0"):
+            alone.us_per_request(files, lambda *_: sent.clear())
+        assert sent
+
+
 # Half a line, and then many whole ones.
 LINES = """
 import sys, time
