@@ -2,16 +2,21 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include <optional>
+
 #include "backends/pytorch/modes.h"
 #include "backends/pytorch/tensor_io.h"
 #include "backends/pytorch/threads.h"
 #include "backends/pytorch/torch_error.h"
+#include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
 
-TorchInstance::TorchInstance(const TorchModel& model, std::shared_ptr<const Network> network)
-    : model_(model),
+TorchInstance::TorchInstance(TRITONBACKEND_ModelInstance* handle, const TorchModel& model,
+                             std::shared_ptr<const Network> network)
+    : handle_(handle),
+      model_(model),
       network_(std::move(network)),
       // Without copies, the shared network could keep a view of a request's memory, and another
       // instance could read that memory while it is freed.
@@ -22,10 +27,10 @@ TorchInstance::TorchInstance(const TorchModel& model, std::shared_ptr<const Netw
 
 TorchInstance::~TorchInstance() { model_.CountInstance(-1); }
 
-Result<std::unique_ptr<TorchInstance>> TorchInstance::Create(TRITONBACKEND_ModelInstance*,
+Result<std::unique_ptr<TorchInstance>> TorchInstance::Create(TRITONBACKEND_ModelInstance* handle,
                                                              const TorchModel& model) {
   NB_ASSIGN_OR_RETURN(std::shared_ptr<const Network> network, model.NetworkForInstance());
-  return std::unique_ptr<TorchInstance>(new TorchInstance(model, std::move(network)));
+  return std::unique_ptr<TorchInstance>(new TorchInstance(handle, model, std::move(network)));
 }
 
 Error TorchInstance::Execute(Batch* batch) {
@@ -40,13 +45,14 @@ Error TorchInstance::Execute(Batch* batch) {
 Error TorchInstance::Compute() {
   const Modes modes(model_.parameters());
   std::vector<c10::IValue> arguments = MakeArguments();
-  {
-    const CpuPermits::Held held(model_.environment().permits(), model_.RunPermits());
-    UseIntraOpThreads(model_.RunThreads());
-    executor_.batch().MarkComputeStart();
-    results_ = network_->Run(std::move(arguments));
-    executor_.batch().MarkComputeEnd();
-  }
+  std::optional<CpuPermits::Held> held;
+  // A thread that serves connections must not wait. It computes alone, and for microseconds.
+  if (!OnLoan(handle_)) held.emplace(model_.environment().permits(), model_.RunPermits());
+  UseIntraOpThreads(model_.RunThreads());
+  executor_.batch().MarkComputeStart();
+  results_ = network_->Run(std::move(arguments));
+  executor_.batch().MarkComputeEnd();
+  held.reset();
   return TakeOutputs();
 }
 

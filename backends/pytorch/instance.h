@@ -1,5 +1,5 @@
-// TorchInstance: runs batches of one model instance. Owned by the instance's thread; the buffers
-// are reused from batch to batch.
+// TorchInstance: runs batches of one model instance. Used by one thread at a time: the instance's,
+// or one that has the instance on loan. The buffers are reused from batch to batch.
 #ifndef NEREID_BACKENDS_PYTORCH_INSTANCE_H_
 #define NEREID_BACKENDS_PYTORCH_INSTANCE_H_
 
@@ -21,11 +21,13 @@ class TorchInstance {
                                                        const TorchModel& model);
   ~TorchInstance();
 
-  // Answers the requests of `batch`; see GraphExecutor. Waits while other runs have the CPUs.
+  // Answers the requests of `batch`; see GraphExecutor. Waits while other runs have the CPUs,
+  // unless the calling thread has the instance on loan.
   Error Execute(Batch* batch);
 
  private:
-  TorchInstance(const TorchModel& model, std::shared_ptr<const Network> network);
+  TorchInstance(TRITONBACKEND_ModelInstance* handle, const TorchModel& model,
+                std::shared_ptr<const Network> network);
 
   Error Compute();
   std::vector<c10::IValue> MakeArguments();
@@ -35,6 +37,7 @@ class TorchInstance {
   // Drops all references to the requests' memory.
   Error LetGo();
 
+  TRITONBACKEND_ModelInstance* const handle_;
   const TorchModel& model_;
   const std::shared_ptr<const Network> network_;
   const bool copies_inputs_;

@@ -8,6 +8,7 @@
 #include "backends/pytorch/torch_error.h"
 #include "backends/sdk/entry.h"
 #include "backends/sdk/graph/check.h"
+#include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
@@ -54,6 +55,7 @@ Result<std::unique_ptr<TorchModel>> TorchModel::Create(TRITONBACKEND_Model* hand
       model->is_package() || model->parameters_.share_module.value_or(!traits.writes_attributes);
   environment->Apply(model->config_.name, model->parameters_, traits.forks);
   model->LogPlan();
+  if (model->RunsOnAnyThread()) SayExecutesBriefly(handle);
   return model;
 }
 
@@ -129,6 +131,10 @@ int TorchModel::RunThreads() const {
 
 int TorchModel::RunPermits() const {
   return traits().forks ? environment_.permits()->total() : RunThreads();
+}
+
+bool TorchModel::RunsOnAnyThread() const {
+  return !is_package() && !traits().forks && RunThreads() == 1;
 }
 
 void TorchModel::LogPlan() const {

@@ -45,6 +45,9 @@ class TorchModel {
   int RunThreads() const;
   // Number of threads that compute during a run, including the inter-op pool.
   int RunPermits() const;
+  // Whether any thread of the server may run this model without waiting for permits: a run has one
+  // thread. A package does not say how many it was compiled for.
+  bool RunsOnAnyThread() const;
   void CountInstance(int change) const { instances_ += change; }
 
  private:

@@ -62,6 +62,21 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_RequestOutputFileMemory
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetMostSeparate(
     struct TRITONBACKEND_ModelInstance* instance, uint32_t count);
 
+/// Says that executions of this model may be short, and need not wait for anything. While its
+/// executions are known to be short, the server may then lend an idle instance to a thread of its
+/// own that serves connections, or to one of the program that embeds the server, and
+/// TRITONBACKEND_ModelInstanceExecute is called there. A backend whose models are all like that
+/// exports a function NEREID_BackendExecutesBriefly instead. Only within
+/// TRITONBACKEND_ModelInitialize; otherwise INVALID_ARG.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelExecutesBriefly(
+    struct TRITONBACKEND_Model* model);
+
+/// Whether the thread that is within TRITONBACKEND_ModelInstanceExecute of this instance, and calls
+/// this, has the instance on loan. It must not wait, and should compute without a team of threads
+/// of its own.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(
+    struct TRITONBACKEND_ModelInstance* instance, bool* on_loan);
+
 /// Calls `send(userp)` once and returns after it. `send` sends responses, by
 /// TRITONBACKEND_ResponseSend as usual; the server wakes its I/O threads for all of them together,
 /// instead of for each. Meant for the responses of a batch, when the outputs of all are there:

@@ -89,6 +89,7 @@ Duration BackendInstance::Execute(Batch batch) {
   const TimePoint start = clock->Now();
   const Duration in_receivers = ResponseStream::TimeInReceivers();
   busy_since_ns_.store(ToNanos(start), std::memory_order_relaxed);
+  on_loan_ = batch.origin.by_caller;
   std::optional<ExecutionRecords> records;
   std::shared_ptr<LentBatch> lent;
   try {

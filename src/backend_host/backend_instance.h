@@ -42,6 +42,9 @@ class BackendInstance final : public Instance {
   // thread.
   uint64_t busy_since_ns() const { return busy_since_ns_.load(std::memory_order_acquire); }
 
+  // Whether the execution under way is by a thread that has the instance on loan. That thread only.
+  bool on_loan() const { return on_loan_; }
+
   // See NEREID_ModelInstanceSetMostSeparate. Any thread.
   void set_most_separate(uint32_t count) { most_separate_.store(count, std::memory_order_relaxed); }
 
@@ -67,6 +70,7 @@ class BackendInstance final : public Instance {
   TRITONSERVER_Message host_policy_;
   std::atomic<uint64_t> busy_since_ns_{0};
   std::atomic<uint32_t> most_separate_{1};
+  bool on_loan_ = false;                          // belongs to the thread that executes
   std::vector<TRITONBACKEND_Request*> pointers_;  // reused from batch to batch
   // Fulfilled when the last batch held by the backend has been released.
   std::future<void> all_back_;

@@ -89,6 +89,18 @@ TEST_F(BackendInstanceTest, TakesAsManySeparateRequestsAsItsBackendSays) {
   EXPECT_EQ(instance_->most_separate(), 5u);
 }
 
+TEST_F(BackendInstanceTest, ABackendLearnsWhetherTheThreadHasTheInstanceOnLoan) {
+  Use("brief");
+  for (const bool by_caller : {false, true, false}) {
+    requests_.push_back(std::make_unique<TestRequest>(serving_));
+    Batch batch;
+    batch.push_back(requests_.back()->Issue());
+    batch.origin.by_caller = by_caller;
+    instance_->Execute(std::move(batch));
+  }
+  EXPECT_THAT(fake_.Journal(), ElementsAre("execute", "execute on loan", "execute"));
+}
+
 TEST_F(BackendInstanceTest, WhatIsSentTogetherWakesOthersAfterwards) {
   int sent = 0;
   EXPECT_EQ(NEREID_SendTogether(

@@ -84,6 +84,17 @@ absl::Status BackendModel::SetConfig(uint32_t config_version, const std::string&
   return config_.MergeBackendUpdate(config_version, json);
 }
 
+absl::Status BackendModel::SetExecutesBriefly() {
+  if (!initializing_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", name(),
+                     "': NEREID_ModelExecutesBriefly can only be called inside "
+                     "TRITONBACKEND_ModelInitialize"));
+  }
+  executes_briefly_ = true;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<BatchStrategy>> BackendModel::MakeBatchStrategy(
     const CompiledModel& compiled) {
   ASSIGN_OR_RETURN(const std::string path, FindStrategyLibrary(*this, compiled));

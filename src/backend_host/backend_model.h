@@ -48,6 +48,13 @@ class BackendModel {
   // TRITONBACKEND_ModelSetConfig; allowed only while Initialize runs.
   absl::Status SetConfig(uint32_t config_version, const std::string& json);
 
+  // Lets threads other than its instances' execute the model while it is short. Allowed only while
+  // Initialize runs.
+  absl::Status SetExecutesBriefly();
+  bool executes_briefly() const {
+    return executes_briefly_ || backend_->attributes().executes_briefly;
+  }
+
   // The serving object of this model; set before any instance is made.
   void set_serving_model(ServingModel* model) { serving_model_ = model; }
   ServingModel* serving_model() const { return serving_model_; }
@@ -65,6 +72,7 @@ class BackendModel {
   ServingModel* serving_model_ = nullptr;
   bool initializing_ = false;
   bool initialized_ = false;
+  bool executes_briefly_ = false;
   std::unique_ptr<SharedLibrary> batching_library_;
   mutable Mutex mu_;
   std::vector<TRITONSERVER_BufferAttributes> memory_ ABSL_GUARDED_BY(mu_);

@@ -93,6 +93,19 @@ TEST_F(BackendModelTest, TheConfigurationCanOnlyBeSetDuringInitialisation) {
   EXPECT_EQ(model->SetConfig(1, "{}").code(), absl::StatusCode::kUnavailable);
 }
 
+TEST_F(BackendModelTest, OnlyDuringInitialisationAModelSaysThatItIsBrief) {
+  const auto model = Make("brief");
+  EXPECT_FALSE(model->executes_briefly());
+  ASSERT_TRUE(model->Initialize().ok());
+  EXPECT_TRUE(model->executes_briefly());
+  const auto other = Make("m");
+  ASSERT_TRUE(other->Initialize().ok());
+  EXPECT_EQ(other->SetExecutesBriefly(),
+            absl::InvalidArgumentError("model 'm': NEREID_ModelExecutesBriefly can only be called "
+                                       "inside TRITONBACKEND_ModelInitialize"));
+  EXPECT_FALSE(other->executes_briefly());
+}
+
 TEST_F(BackendModelTest, AMemoryReportReplacesTheLastOne) {
   const auto model = Make("m");
   EXPECT_THAT(model->memory(), IsEmpty());

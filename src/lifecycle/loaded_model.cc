@@ -108,7 +108,7 @@ absl::Status LoadedModel::MakeScheduler(const LoadContext& context) {
   RETURN_IF_ERROR(InstanceSet::CheckNotAllPassive(config().name, config().instances));
   BackendTraits backend;
   backend.inline_limit = InlineLimit(context);
-  backend.executes_briefly = model_->backend()->attributes().executes_briefly;
+  backend.executes_briefly = model_->executes_briefly();
   backend.rate_limited = context.rate_limiter != nullptr;
   backend.make_strategy = [this] { return model_->MakeBatchStrategy(config()); };
   ASSIGN_OR_RETURN(scheduler_,

@@ -14,6 +14,7 @@ import pytest
 from frameworks import pytorch_networks as networks
 from frameworks.pytorch_networks import add_model, config_text
 from frameworks.test_pytorch import Client
+from support.metrics import metric
 from support.nereid import start_nereid
 from support.process_memory import resident
 from support.repository import ModelRepository
@@ -78,6 +79,30 @@ def test_threads_keep_to_the_processors(server: ServerProcess) -> None:
     load(server, "told", clients=2)
     assert thread_count(server) == before + CPUS + 1
     assert "as INTRA_OP_THREAD_COUNT says" in server.log_text()
+
+
+def test_threads_that_serve_connections_run_models_of_one_thread(tmp_path: Path) -> None:
+    models = ModelRepository(tmp_path / "models")
+    for threads in (1, 2):
+        told = {"INTRA_OP_THREAD_COUNT": str(threads)}
+        config = config_text(MATRIX, RESULT, parameters=told)
+        add_model(models, f"threads{threads}", "identity", config)
+    # The highest limit, so that a slow machine does not matter.
+    server = start_nereid(models.root, tmp_path / "log", ["--inline-execution-max-us=10000"])
+    try:
+        server.wait_for()
+        client = Client(server, "http")
+        x = np.ones((2, 3), np.float32)
+        for threads, runs in ((1, True), (2, False)):
+            model = f"threads{threads}"
+            for _ in range(200):
+                np.testing.assert_array_equal(client.one(model, {"x": x}), x)
+            count = metric(server.metrics_url, "nereid_inline_execution_count", model=model)
+            assert (count > 0) == runs
+        client.client.close()
+    finally:
+        server.stop()
+        networks.remove_model_files()
 
 
 def memory_of(tmp_path: Path, instances: int) -> int:

@@ -267,6 +267,15 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
   return nullptr;
 }
 
+TRITONSERVER_Error* NEREID_ModelExecutesBriefly(TRITONBACKEND_Model* model) {
+  model->executes_briefly = true;
+  return nullptr;
+}
+TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(TRITONBACKEND_ModelInstance* instance,
+                                               bool* on_loan) {
+  *on_loan = instance->on_loan;
+  return nullptr;
+}
 TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp), void* userp) {
   g_sends_together = true;
   send(userp);

@@ -86,11 +86,13 @@ struct TRITONBACKEND_Model {
   std::string name;
   std::string directory;
   std::string config;  // JSON
+  bool executes_briefly = false;
 };
 
 struct TRITONBACKEND_ModelInstance {
   std::vector<uint64_t> batch_sizes;  // of the batch statistics reported
   std::vector<nereid_backend::testing::SeenTimes> batch_times;
+  bool on_loan = false;
 };
 
 namespace nereid_backend::testing {

@@ -131,4 +131,12 @@ TRITONSERVER_Error* NEREID_ModelInstanceSetMostSeparate(TRITONBACKEND_ModelInsta
   return CaughtError();
 }
 
+TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(TRITONBACKEND_ModelInstance* instance,
+                                               bool* on_loan) try {
+  *on_loan = Unwrap(instance)->on_loan();
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
 }  // extern "C"

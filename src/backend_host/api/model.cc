@@ -105,4 +105,10 @@ TRITONSERVER_Error* TRITONBACKEND_ModelReportMemoryUsage(TRITONBACKEND_Model* mo
   return CaughtError();
 }
 
+TRITONSERVER_Error* NEREID_ModelExecutesBriefly(TRITONBACKEND_Model* model) try {
+  return ToCError(Unwrap(model)->SetExecutesBriefly());
+} catch (...) {
+  return CaughtError();
+}
+
 }  // extern "C"

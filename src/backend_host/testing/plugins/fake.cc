@@ -9,6 +9,7 @@
 //   execute_throws       Execute throws
 //   holds...             requests are kept until nereid_fake_let_go
 //   not_ready            ModelInstanceReady returns an error
+//   brief                says that it executes briefly; Execute notes whether it is on loan
 // Any other model answers every request with an empty final response.
 #include <condition_variable>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "nereid/backend.h"
 #include "triton/core/tritonbackend.h"
 
 namespace {
@@ -114,6 +116,7 @@ TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACK
   TRITONBACKEND_ModelVersion(model, &version);
   if (name == "version_2_refused" && version == 2) return Fail("the fake backend refuses 2");
   if (name == "throws") throw std::runtime_error("thrown by the fake backend");
+  if (name == "brief") return NEREID_ModelExecutesBriefly(model);
   return nullptr;
 }
 
@@ -159,6 +162,11 @@ TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
     g_held.insert(g_held.end(), requests, requests + request_count);
     g_changed.notify_all();
     return nullptr;
+  }
+  if (model == "brief") {
+    bool on_loan = false;
+    NEREID_ModelInstanceOnLoan(instance, &on_loan);
+    Note(on_loan ? "execute on loan" : "execute");
   }
   for (uint32_t i = 0; i < request_count; ++i) Answer(requests[i]);
   return nullptr;

@@ -1,0 +1,32 @@
+// Executions by threads of the server that serve connections (NEREID_ModelExecutesBriefly). Where
+// the server does not have that, nothing happens. Stateless; thread-safe.
+#ifndef NEREID_BACKENDS_SDK_LOAN_H_
+#define NEREID_BACKENDS_SDK_LOAN_H_
+
+#include "backends/sdk/error.h"
+#include "backends/sdk/log.h"
+#include "backends/sdk/server_function.h"
+#include "nereid/backend.h"
+
+namespace nereid_backend {
+
+// To be called within TRITONBACKEND_ModelInitialize: while executions of this model are short, the
+// server may have them done by threads that must not wait.
+inline void SayExecutesBriefly(TRITONBACKEND_Model* model) {
+  static const auto say =
+      ServerFunction<decltype(NEREID_ModelExecutesBriefly)>("NEREID_ModelExecutesBriefly");
+  if (say != nullptr) NB_LOG_IF_ERROR(say(model), "failed to let other threads execute a model");
+}
+
+// Within TRITONBACKEND_ModelInstanceExecute: whether this thread is such a one.
+inline bool OnLoan(TRITONBACKEND_ModelInstance* instance) {
+  static const auto ask =
+      ServerFunction<decltype(NEREID_ModelInstanceOnLoan)>("NEREID_ModelInstanceOnLoan");
+  bool on_loan = false;
+  if (ask != nullptr) NB_LOG_IF_ERROR(ask(instance, &on_loan), "failed to ask whose thread it is");
+  return on_loan;
+}
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_SDK_LOAN_H_
