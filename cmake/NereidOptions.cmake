@@ -32,7 +32,9 @@ endif()
 
 find_program(NEREID_MOLD mold)
 if(NEREID_MOLD AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
-  target_link_options(nereid_options INTERFACE -fuse-ld=mold)
+  # Pages of code of their own: otherwise mold before 2.4 may begin RELRO in a page that is not
+  # mapped, with some sizes of .text, and the program does not start (mold's issue 1151).
+  target_link_options(nereid_options INTERFACE -fuse-ld=mold -Wl,-z,separate-code)
 endif()
 
 find_program(NEREID_CCACHE ccache)
