@@ -342,7 +342,7 @@ def run_frameworks(
     work: Path, tools: Tools, settings: Settings, wanted: str, options: Sequence[str]
 ) -> dict[str, Any]:
     """The group "frameworks": our server compared with each framework alone."""
-    from racetrack import entrants, frameworks  # imported here, because they need the frameworks
+    from racetrack import entrants, frameworks, frameworks_page  # imported here, because they need the frameworks
 
     host = machine.describe()
     measurement = frameworks.Measurement(work, tools, settings.alternations, options)
@@ -350,7 +350,7 @@ def run_frameworks(
     for name in entrants.staged():
         found = measurement.framework(name, wanted)
         for row in found:
-            say(", ".join(frameworks.row_line(row)))
+            say(", ".join(frameworks_page.row_line(row)))
         rows += found
         if any(row["network"] == frameworks.MEMORY_NETWORK for row in found):
             memory[name] = measurement.memory(name)
@@ -404,9 +404,9 @@ def page_of(group: str, result: Mapping[str, Any]) -> str:
     if group == HOSTILE:
         return hostile.render(result)
     if group == FRAMEWORKS:
-        from racetrack import frameworks
+        from racetrack import frameworks_page
 
-        return frameworks.render(result)
+        return frameworks_page.render(result)
     if group == PYTHON:
         return python_page.render(result)
     return table.render(result)

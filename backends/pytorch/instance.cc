@@ -46,7 +46,8 @@ Error TorchInstance::Compute() {
   const Modes modes(model_.parameters());
   std::vector<c10::IValue> arguments = MakeArguments();
   std::optional<CpuPermits::Held> held;
-  // A thread that serves connections must not wait. It computes alone, and for microseconds.
+  // A thread that serves connections must not wait. Its run is short, so the CPUs may be one thread
+  // over their number meanwhile.
   if (!OnLoan(handle_)) held.emplace(model_.environment().permits(), model_.RunPermits());
   UseIntraOpThreads(model_.RunThreads());
   executor_.batch().MarkComputeStart();

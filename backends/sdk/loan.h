@@ -1,5 +1,5 @@
-// Executions by threads of the server that serve connections (NEREID_ModelExecutesBriefly). Where
-// the server does not have that, nothing happens. Stateless; thread-safe.
+// Executions by threads that serve connections (NEREID_ModelExecutesBriefly). A server without this
+// function executes on the instance's thread alone. Stateless; thread-safe.
 #ifndef NEREID_BACKENDS_SDK_LOAN_H_
 #define NEREID_BACKENDS_SDK_LOAN_H_
 
@@ -18,7 +18,7 @@ inline void SayExecutesBriefly(TRITONBACKEND_Model* model) {
   if (say != nullptr) NB_LOG_IF_ERROR(say(model), "failed to let other threads execute a model");
 }
 
-// Within TRITONBACKEND_ModelInstanceExecute: whether this thread is such a one.
+// Within TRITONBACKEND_ModelInstanceExecute: whether the calling thread must not wait.
 inline bool OnLoan(TRITONBACKEND_ModelInstance* instance) {
   static const auto ask =
       ServerFunction<decltype(NEREID_ModelInstanceOnLoan)>("NEREID_ModelInstanceOnLoan");

@@ -191,7 +191,8 @@ void Measure(const LoopOptions& options, Run run, CleanUp clean_up) {
                absl::SimpleAtoi(words[1], &pause_us)) {
       measure({seconds, std::chrono::microseconds(pause_us)});
     } else {
-      throw std::runtime_error("unknown command: " + line);
+      throw std::runtime_error("unknown command '" + line +
+                               "'; it must be SECONDS PAUSE_US or http HEAD_FILE TAIL_FILE");
     }
   }
 }

@@ -71,9 +71,10 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetMostSep
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelExecutesBriefly(
     struct TRITONBACKEND_Model* model);
 
-/// Whether the thread that is within TRITONBACKEND_ModelInstanceExecute of this instance, and calls
-/// this, has the instance on loan. It must not wait, and should compute without a team of threads
-/// of its own.
+/// Sets `*on_loan` to whether the server has lent this instance to the calling thread. Such a
+/// thread must not wait, and should not start other threads to compute: it has other clients to
+/// serve. Only from the thread that executes TRITONBACKEND_ModelInstanceExecute of this instance,
+/// and within it.
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(
     struct TRITONBACKEND_ModelInstance* instance, bool* on_loan);
 

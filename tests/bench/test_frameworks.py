@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from racetrack import frameworks
+from racetrack import frameworks, frameworks_page
 from racetrack.alternate import Shares, Slice
 
 
@@ -52,8 +52,8 @@ def result(*rows: dict[str, Any], four: float = 110.0, amx: bool = False) -> dic
 
 def test_all_within() -> None:
     found = result(row("onnxruntime/mlp", "mlp", 1.04, 0.1), row("x/resnet18", "resnet18", 2, 0.98))
-    assert frameworks.failures(found) == []
-    assert "**All within.**" in frameworks.render(found)
+    assert frameworks_page.failures(found) == []
+    assert "**All within.**" in frameworks_page.render(found)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_all_within() -> None:
     ],
 )
 def test_what_falls_short_is_told(made: dict[str, Any], words: str) -> None:
-    assert any(words in sentence for sentence in frameworks.failures(made))
-    assert words in frameworks.render(made)
+    assert any(words in sentence for sentence in frameworks_page.failures(made))
+    assert words in frameworks_page.render(made)
 
 
 def test_small_networks_are_shown_behind_a_bare_server() -> None:
-    page = frameworks.render(result(row("x/mlp", "mlp"), row("x/resnet18", "resnet18")))
+    page = frameworks_page.render(result(row("x/mlp", "mlp"), row("x/resnet18", "resnet18")))
     assert "| x/mlp | 8 | 65.0 | 65.0 | 1.000 | 52.0 | 1.250 |" in page
     assert page.count("1.250") == len(frameworks.ROWS)
 
@@ -115,29 +115,29 @@ def test_rows_are_chosen_by_any_of_several_texts() -> None:
 
 def test_a_page_of_chosen_rows_says_so() -> None:
     made = {**result(row("x/mlp", "mlp")), "wanted": "x/mlp", "memory_mib": {}}
-    page = frameworks.render(made)
+    page = frameworks_page.render(made)
     assert "Only rows that hold x/mlp." in page
-    assert frameworks.MEMORY_HEAD not in page
-    assert "Only rows" not in frameworks.render(result(row("x/mlp", "mlp")))
+    assert frameworks_page.MEMORY_HEAD not in page
+    assert "Only rows" not in frameworks_page.render(result(row("x/mlp", "mlp")))
 
 
 def test_bf16_counts_where_the_processor_has_amx() -> None:
     rows = row("onnxruntime/resnet18", "resnet18"), row("openvino/resnet18_bf16", "resnet18", 0.5)
-    assert frameworks.bf16_speed_up(rows, 0) == 2
-    assert frameworks.failures(result(*rows)) == []
-    assert "bf16: 2.0 times ONNX Runtime" in frameworks.failures(result(*rows, amx=True))[0]
+    assert frameworks_page.bf16_speed_up(rows, 0) == 2
+    assert frameworks_page.failures(result(*rows)) == []
+    assert "bf16: 2.0 times ONNX Runtime" in frameworks_page.failures(result(*rows, amx=True))[0]
 
 
 def test_with_amx_bf16_is_judged_by_its_speed() -> None:
     fast = row("onnxruntime/resnet18", "resnet18"), row("openvino/resnet18_bf16", "resnet18", 0.2, 0.95)
     with_amx = result(*fast, amx=True)
-    assert frameworks.failures(with_amx) == []
-    assert "but for bf16 5 times the speed of ONNX Runtime; four" in frameworks.render(with_amx)
+    assert frameworks_page.failures(with_amx) == []
+    assert "but for bf16 5 times the speed of ONNX Runtime; four" in frameworks_page.render(with_amx)
     without = result(*fast)
-    assert "95.0% of the framework in a loop" in frameworks.failures(without)[0]
-    assert "but for bf16" not in frameworks.render(without)
+    assert "95.0% of the framework in a loop" in frameworks_page.failures(without)[0]
+    assert "but for bf16" not in frameworks_page.render(without)
 
 
 def test_ratios_are_of_turns() -> None:
     compute = {"ours": [10.0, 40.0, 90.0], "theirs": [10.0, 20.0, 90.0]}
-    assert frameworks.compute_ratio(compute) == 1
+    assert frameworks_page.compute_ratio(compute) == 1
