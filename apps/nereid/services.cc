@@ -1,13 +1,13 @@
 #include "services.h"
 
 #include <absl/strings/str_cat.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <exception>
 #include <thread>
 
 #include "base/log.h"
+#include "base/processors.h"
 #include "base/status_macros.h"
 #include "frontends/tracing/otlp_exporter.h"
 #include "frontends/tracing/trace_files.h"
@@ -45,11 +45,7 @@ constexpr size_t kMaxWaitingCompressions = 256;
 
 // `asked` or, if that is 0, one per processor that this process may use, at most `most`.
 int ThreadCount(int asked, int most) {
-  if (asked > 0) return asked;
-  cpu_set_t processors;
-  CPU_ZERO(&processors);
-  if (sched_getaffinity(0, sizeof(processors), &processors) != 0) return most;
-  return std::clamp(CPU_COUNT(&processors), 1, most);
+  return asked > 0 ? asked : std::min(UsableProcessors(), most);
 }
 
 // Requests that an HTTP/2 connection of the HTTP port may have open: as many as calls of gRPC.

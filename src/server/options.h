@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -48,7 +49,8 @@ struct ServerOptions {
   uint32_t exit_timeout_secs = 30;
   uint32_t model_load_threads = 4;
   uint32_t model_load_retries = 0;
-  uint32_t inline_execution_max_us = 100;  // limit for executions by I/O threads; 0: none
+  // Limit for executions by I/O threads; 0: none. Default: InlinePolicy::DefaultLimit.
+  std::optional<uint32_t> inline_execution_max_us;
   // Models with dynamic batching hold work until this many requests have been in their queue at a
   // time: TRITONSERVER_DELAY_SCHEDULER, with which clients' tests build up a queue. 0: no holding.
   uint32_t hold_until_queued = 0;

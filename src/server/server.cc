@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/log.h"
+#include "base/processors.h"
 #include "base/status_macros.h"
 #include "base/timer.h"
 #include "cache/plugin_cache.h"
@@ -15,6 +16,7 @@
 #include "filesystem/temp_directory.h"
 #include "lifecycle/model_manager.h"
 #include "observe/metrics/machine_usage.h"
+#include "scheduling/dynamic/inline_policy.h"
 #include "server/answer_cache.h"
 #include "server/parts.h"
 
@@ -169,7 +171,9 @@ absl::Status Server::Start() {
   manager.load_threads = options_.model_load_threads;
   manager.load_retries = options_.model_load_retries;
   LoadContext context;
-  context.inline_limit = std::chrono::microseconds(options_.inline_execution_max_us);
+  context.inline_limit = options_.inline_execution_max_us.has_value()
+                             ? std::chrono::microseconds(*options_.inline_execution_max_us)
+                             : InlinePolicy::DefaultLimit(UsableProcessors());
   context.file_system = &parts_->file_system;
   context.backends = parts_->backends.get();
   context.clock = clock_;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,9 +36,10 @@ struct IntegerRange {
   const char* error = nullptr;  // replaces the usual text for a number out of range
 };
 
-template <typename Integer>
-Flag IntegerFlag(std::string name, Integer* target, IntegerRange range, std::string help) {
-  const auto set = [target, range](absl::string_view value) {
+// Stores an option's value, a number in `range`, in `*target`: an Integer, or an optional one.
+template <typename Integer, typename Target>
+auto SetInteger(Target* target, IntegerRange range) {
+  return [target, range](absl::string_view value) {
     constexpr int64_t kMost = sizeof(Integer) > sizeof(int32_t) ? kMaxInt64 : kMaxInt;
     const bool own_error = range.error != nullptr;
     int64_t number = 0;
@@ -48,7 +50,20 @@ Flag IntegerFlag(std::string name, Integer* target, IntegerRange range, std::str
     *target = static_cast<Integer>(number);
     return absl::OkStatus();
   };
-  return {std::move(name), "<integer>", absl::StrCat(*target), std::move(help), set};
+}
+
+template <typename Integer>
+Flag IntegerFlag(std::string name, Integer* target, IntegerRange range, std::string help) {
+  return {std::move(name), "<integer>", absl::StrCat(*target), std::move(help),
+          SetInteger<Integer>(target, range)};
+}
+
+// `*target` has no value unless the option is given; `default_text` says what holds then.
+template <typename Integer>
+Flag IntegerFlag(std::string name, std::optional<Integer>* target, IntegerRange range,
+                 std::string default_text, std::string help) {
+  return {std::move(name), "<integer>", std::move(default_text), std::move(help),
+          SetInteger<Integer>(target, range)};
 }
 
 // Whole seconds.

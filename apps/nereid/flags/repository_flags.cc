@@ -1,5 +1,8 @@
+#include <absl/strings/str_cat.h>
+
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "scheduling/dynamic/inline_policy.h"
 
 namespace nereid {
 namespace {
@@ -71,9 +74,13 @@ FlagGroup RepositoryFlags(Settings* s) {
                    "Models loaded at a time."),
        IntegerFlag("model-load-retry-count", &o->model_load_retries, {0, kMaxInt},
                    "Further attempts when a load fails."),
-       IntegerFlag("inline-execution-max-us", &o->inline_execution_max_us, {0, 10'000},
-                   "I/O threads execute models by themselves whose executions are known to take at "
-                   "most so many microseconds; 0: never.")}};
+       IntegerFlag(
+           "inline-execution-max-us", &o->inline_execution_max_us, {0, 10'000},
+           absl::StrCat(InlinePolicy::DefaultLimit(2) / std::chrono::microseconds(1), ", or ",
+                        InlinePolicy::DefaultLimit(1) / std::chrono::microseconds(1),
+                        " if the server may use only one processor"),
+           "I/O threads execute models by themselves whose executions are known to take at "
+           "most so many microseconds; 0: never.")}};
 }
 
 }  // namespace nereid

@@ -23,6 +23,14 @@ class InlinePolicy {
   static constexpr int kOverrun = 10;
   static constexpr Duration kPause = std::chrono::seconds(1);
 
+  // The limit unless the user sets one, where the server may use so many `processors`. On the only
+  // processor, nothing else runs while an instance's thread executes, so a hand-over costs two
+  // changes of threads and gains nothing. Limited even so, since the kernel would let I/O threads
+  // in between.
+  static constexpr Duration DefaultLimit(int processors) {
+    return std::chrono::microseconds(processors == 1 ? 1000 : 100);
+  }
+
   // `limit`: what an execution may take; zero: never on an I/O thread.
   explicit InlinePolicy(Duration limit) : limit_(limit) {}
 

@@ -47,6 +47,12 @@ TEST(InlinePolicyTest, PausesForASecondAfterAnOverrunOnAnIoThread) {
   EXPECT_TRUE(policy.Allows(kNow + std::chrono::seconds(1)));
 }
 
+TEST(InlinePolicyTest, TheOnlyProcessorHasNothingElseToDo) {
+  EXPECT_EQ(InlinePolicy::DefaultLimit(1), std::chrono::milliseconds(1));
+  EXPECT_EQ(InlinePolicy::DefaultLimit(2), std::chrono::microseconds(100));
+  EXPECT_EQ(InlinePolicy::DefaultLimit(64), InlinePolicy::DefaultLimit(2));
+}
+
 TEST(InlinePolicyTest, AZeroLimitNeverAllows) {
   InlinePolicy policy(Duration(0));
   EXPECT_FALSE(policy.enabled());
