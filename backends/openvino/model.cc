@@ -13,6 +13,7 @@
 #include "backends/sdk/entry.h"
 #include "backends/sdk/graph/autocomplete.h"
 #include "backends/sdk/graph/check.h"
+#include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
 
 namespace nereid_backend {
@@ -65,6 +66,8 @@ Error OpenVinoModel::Load(TRITONBACKEND_Model* handle) {
   NB_ASSIGN_OR_RETURN(bound_, BoundModel::Bind(config_, signature_));
   FindPorts();
   NB_RETURN_IF_ERROR(MakePool());
+  // Otherwise OpenVINO's threads compute.
+  if (pool_ == nullptr) SayExecutesBriefly(handle);
   return OvTry("", [&]() -> Error {
     LogPlan();
     return Error();

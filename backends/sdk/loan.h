@@ -27,6 +27,13 @@ inline bool OnLoan(TRITONBACKEND_ModelInstance* instance) {
   return on_loan;
 }
 
+// Whether other threads may execute with `instance` from now on; at first they may. Any thread.
+inline void SetLendable(TRITONBACKEND_ModelInstance* instance, bool lendable) {
+  static const auto set =
+      ServerFunction<decltype(NEREID_ModelInstanceSetLendable)>("NEREID_ModelInstanceSetLendable");
+  if (set != nullptr) NB_LOG_IF_ERROR(set(instance, lendable), "failed to say who may execute");
+}
+
 }  // namespace nereid_backend
 
 #endif  // NEREID_BACKENDS_SDK_LOAN_H_

@@ -20,5 +20,12 @@ TEST(LoanTest, TheServerIsAsked) {
   EXPECT_TRUE(OnLoan(&instance));
 }
 
+TEST(LoanTest, AnInstanceMayBeKeptFromOtherThreads) {
+  TRITONBACKEND_ModelInstance instance;
+  EXPECT_TRUE(instance.lendable);
+  SetLendable(&instance, false);
+  EXPECT_FALSE(instance.lendable);
+}
+
 }  // namespace
 }  // namespace nereid_backend

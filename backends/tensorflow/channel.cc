@@ -22,6 +22,8 @@ bool Channel::usable() const {
   return !worker_->ended;
 }
 
+Error Channel::End() const { return supervisor_->EndOf(*worker_); }
+
 // Keeps one large run from holding its memory forever.
 void Channel::TrimMemory() {
   if (++runs_ < kWindow) return;
@@ -41,7 +43,7 @@ Error Channel::Run(const RunRequest& request, RunReply* reply) {
   NB_RETURN_IF_ERROR(ToError(memory_->PutMessage(request.outputs_offset, packer_.bytes())));
   Turn& turn = memory_->header()->turn;
   if (!turn.Pass(Turn::kServer, Turn::kWorker) || turn.WaitWhile(Turn::kWorker) == Turn::kClosed) {
-    return supervisor_->EndOf(*worker_);
+    return End();
   }
   NB_RETURN_IF_ERROR(ToError(memory_->Refresh()));
   if (!RunReply::Unpack(memory_->message(), memory_->size(), reply)) {

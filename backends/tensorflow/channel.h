@@ -38,6 +38,8 @@ class Channel {
 
   // False once the worker has ended.
   bool usable() const;
+  // How the worker ended. REQUIRES: it has.
+  Error End() const;
 
  private:
   // Number of runs after which the memory is compared with the actual need.

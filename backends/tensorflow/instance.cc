@@ -1,5 +1,6 @@
 #include "backends/tensorflow/instance.h"
 
+#include "backends/sdk/loan.h"
 #include "backends/tensorflow/data_types.h"
 #include "backends/tensorflow/signature.h"
 
@@ -50,8 +51,11 @@ Error TakeOutput(const PlacedTensor& placed, const char* data, RunOutput* output
 
 }  // namespace
 
-TensorflowInstance::TensorflowInstance(const TensorflowModel& model)
-    : model_(model), executor_(model.bound(), GraphExecutor::Outputs::kInOwnMemory) {
+TensorflowInstance::TensorflowInstance(TRITONBACKEND_ModelInstance* handle,
+                                       const TensorflowModel& model)
+    : handle_(handle),
+      model_(model),
+      executor_(model.bound(), GraphExecutor::Outputs::kInOwnMemory) {
   const nereid_tensorflow::LoadReply& loaded = model.supervisor().loaded();
   for (const BoundTensor& input : model.bound().inputs()) {
     input_numbers_.push_back(IndexOf(loaded.inputs, input.name));
@@ -65,16 +69,26 @@ TensorflowInstance::TensorflowInstance(const TensorflowModel& model)
 }
 
 Result<std::unique_ptr<TensorflowInstance>> TensorflowInstance::Create(
-    TRITONBACKEND_ModelInstance*, const TensorflowModel& model) {
-  std::unique_ptr<TensorflowInstance> instance(new TensorflowInstance(model));
+    TRITONBACKEND_ModelInstance* handle, const TensorflowModel& model) {
+  std::unique_ptr<TensorflowInstance> instance(new TensorflowInstance(handle, model));
   NB_RETURN_IF_ERROR(instance->Connect());
   return instance;
 }
 
 Error TensorflowInstance::Connect() {
   if (channel_ != nullptr && channel_->usable()) return Error();
+  // Only if the worker ended after the server had lent the instance.
+  if (channel_ != nullptr && OnLoan(handle_)) return channel_->End();
   channel_.reset();
-  NB_ASSIGN_OR_RETURN(channel_, model_.supervisor().OpenChannel());
+  // Before the channel is opened, since its worker may end at any time.
+  SetLendable(handle_, true);
+  Result<std::unique_ptr<Channel>> opened =
+      model_.supervisor().OpenChannel([handle = handle_] { SetLendable(handle, false); });
+  if (!opened.ok()) {
+    SetLendable(handle_, false);
+    return std::move(opened.error());
+  }
+  channel_ = std::move(*opened);
   return Error();
 }
 

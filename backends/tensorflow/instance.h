@@ -1,5 +1,5 @@
 // TensorflowInstance: runs batches of one model instance through its own channel to the model's
-// process. Owned by the instance's thread.
+// process. Used by one thread at a time: the instance's, or one that has the instance on loan.
 #ifndef NEREID_BACKENDS_TENSORFLOW_INSTANCE_H_
 #define NEREID_BACKENDS_TENSORFLOW_INSTANCE_H_
 
@@ -24,9 +24,10 @@ class TensorflowInstance {
   Error Ready() const { return model_.supervisor().Ready(); }
 
  private:
-  explicit TensorflowInstance(const TensorflowModel& model);
+  TensorflowInstance(TRITONBACKEND_ModelInstance* handle, const TensorflowModel& model);
 
-  // Opens a channel if there is none to a living worker.
+  // Opens a channel if there is none to a living worker. That may take as long as loading the
+  // model, so a thread that has the instance on loan gets an error instead: how the worker ended.
   Error Connect();
   // Runs what the executor has ready.
   Error Compute();
@@ -35,6 +36,7 @@ class TensorflowInstance {
   // Reports the results of the run to the executor.
   Error TakeOutputs();
 
+  TRITONBACKEND_ModelInstance* const handle_;
   const TensorflowModel& model_;
   GraphExecutor executor_;
   // The worker's numbers of the model's inputs, computed ones last, and outputs.

@@ -7,6 +7,7 @@
 #include "backends/sdk/entry.h"
 #include "backends/sdk/graph/autocomplete.h"
 #include "backends/sdk/graph/check.h"
+#include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
 #include "backends/tensorflow/signature.h"
 
@@ -44,6 +45,9 @@ Result<std::unique_ptr<TensorflowModel>> TensorflowModel::Create(TRITONBACKEND_M
   NB_RETURN_IF_ERROR(CheckConfig(model->config_, model->signature_));
   NB_ASSIGN_OR_RETURN(model->bound_, BoundModel::Bind(model->config_, model->signature_));
   const nereid_tensorflow::LoadReply& loaded = model->supervisor_->loaded();
+  // With more processors, the calling thread has better things to do than wait for another process.
+  // Without a fixed order, there may be loops.
+  if (settings->budget.visible_cpus == 1 && loaded.fixed_order) SayExecutesBriefly(handle);
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version, ": TensorFlow ",
               loaded.runtime_version, "; ",
               loaded.signature.empty() ? "" : StrCat("signature '", loaded.signature, "'; "),

@@ -118,8 +118,9 @@ void Supervisor::OnEnded(const std::string& how) {
   const std::lock_guard lock(mu_);
   worker_->ended = true;
   worker_->end = how;
-  for (const auto& [id, header] : worker_->channels) {
-    reinterpret_cast<nereid_tensorflow::ChannelHeader*>(header->data())->turn.Close();
+  for (const auto& [id, channel] : worker_->channels) {
+    channel.on_end();
+    reinterpret_cast<nereid_tensorflow::ChannelHeader*>(channel.header->data())->turn.Close();
   }
   changed_.notify_all();
 }
@@ -148,7 +149,7 @@ Error Supervisor::Call(Worker* worker, std::string_view message, int fd) {
   return Error::Internal("an answer of the TensorFlow process is damaged");
 }
 
-Result<std::unique_ptr<Channel>> Supervisor::OpenChannel() {
+Result<std::unique_ptr<Channel>> Supervisor::OpenChannel(std::function<void()> on_end) {
   std::shared_ptr<Worker> worker;
   uint64_t id = 0;
   {
@@ -167,7 +168,7 @@ Result<std::unique_ptr<Channel>> Supervisor::OpenChannel() {
   {
     const std::lock_guard lock(mu_);
     if (worker->ended) return EndedError(worker->end);
-    worker->channels[id] = header;
+    worker->channels[id] = {header, std::move(on_end)};
   }
   NB_RETURN_IF_ERROR(Call(worker.get(), ChannelMessage(MessageKind::kOpenChannel, id), fd));
   return channel;

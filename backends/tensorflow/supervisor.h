@@ -4,6 +4,7 @@
 #define NEREID_BACKENDS_TENSORFLOW_SUPERVISOR_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,12 +37,18 @@ class Supervisor : public ProcessKeeper {
   // What the worker found in the model's files. Identical for its successors.
   const nereid_tensorflow::LoadReply& loaded() const { return loaded_; }
 
-  // Waits while a worker starts. UNAVAILABLE if it is too early to start the next one.
-  Result<std::unique_ptr<Channel>> OpenChannel();
+  // Waits while a worker starts. UNAVAILABLE if it is too early to start the next one. `on_end` is
+  // called when the worker has ended, unless the channel is destroyed before, on the keeper's
+  // thread; it must neither block nor use the channel or this.
+  Result<std::unique_ptr<Channel>> OpenChannel(std::function<void()> on_end);
 
  private:
   friend class Channel;
 
+  struct OpenedChannel {
+    std::shared_ptr<nereid_ipc::Mapping> header;
+    std::function<void()> on_end;
+  };
   // One worker, from its start to its end.
   struct Worker {
     explicit Worker(nereid_ipc::UniqueFd fd) : socket(std::move(fd)) {}
@@ -51,7 +58,7 @@ class Supervisor : public ProcessKeeper {
     // The rest: guarded by mu_.
     bool ended = false;
     std::string end;  // how it ended
-    std::map<uint64_t, std::shared_ptr<nereid_ipc::Mapping>> channels;
+    std::map<uint64_t, OpenedChannel> channels;
   };
   explicit Supervisor(Spec spec);
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <string>
 
 #include "backends/sdk/testing/fake_server.h"
@@ -62,8 +63,9 @@ class SupervisorTest : public ::testing::Test {
     if (!ran.ok()) return ran.message();
     return {channel->data() + reply.outputs.at(0).offset, reply.outputs[0].size};
   }
-  static std::unique_ptr<Channel> MustOpen(Supervisor* supervisor) {
-    Result<std::unique_ptr<Channel>> channel = supervisor->OpenChannel();
+  static std::unique_ptr<Channel> MustOpen(
+      Supervisor* supervisor, std::function<void()> on_end = [] {}) {
+    Result<std::unique_ptr<Channel>> channel = supervisor->OpenChannel(std::move(on_end));
     EXPECT_TRUE(channel.ok());
     return channel.ok() ? std::move(*channel) : nullptr;
   }
@@ -107,11 +109,17 @@ TEST_F(SupervisorTest, AProgramThatIsMissingOrNoWorker) {
 
 TEST_F(SupervisorTest, TheRunInAWorkerThatEndsFailsAndTheNextWorkerComputes) {
   const std::unique_ptr<Supervisor> supervisor = MustStart("echo");
-  std::unique_ptr<Channel> channel = MustOpen(supervisor.get());
+  int ends = 0;
+  std::unique_ptr<Channel> channel = MustOpen(supervisor.get(), [&] { ++ends; });
+  int ends_of_closed = 0;
+  MustOpen(supervisor.get(), [&] { ++ends_of_closed; }).reset();
   EXPECT_EQ(Run(channel.get(), "k"),
             "the TensorFlow process of model 'm' ended by signal 6 (Aborted): fake.cc:1] Check "
             "failed: false");
   EXPECT_FALSE(channel->usable());
+  EXPECT_EQ(ends, 1) << "before the run fails";
+  EXPECT_EQ(ends_of_closed, 0);
+  EXPECT_THAT(channel->End().message(), HasSubstr("ended by signal 6"));
   EXPECT_THAT(Run(channel.get(), "abc"), HasSubstr("ended by signal 6"));
   // MustOpen waits for the next worker.
   channel = MustOpen(supervisor.get());
@@ -122,7 +130,7 @@ TEST_F(SupervisorTest, TheRunInAWorkerThatEndsFailsAndTheNextWorkerComputes) {
   Result<std::unique_ptr<Channel>> opened = std::move(channel);
   while (opened.ok()) {
     EXPECT_THAT(Run(opened->get(), "x"), HasSubstr("exited with status 3"));
-    opened = supervisor->OpenChannel();
+    opened = supervisor->OpenChannel([] {});
   }
   EXPECT_EQ(opened.error().code(), TRITONSERVER_ERROR_UNAVAILABLE);
   EXPECT_THAT(

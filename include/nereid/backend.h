@@ -78,6 +78,12 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelExecutesBriefly(
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(
     struct TRITONBACKEND_ModelInstance* instance, bool* on_loan);
 
+/// Says whether the server may lend this instance from now on; true at first. For an instance whose
+/// next execution would have to wait, until a process has started for example: that belongs on its
+/// own thread. Executions that have begun are not affected. Any thread may call it, at any time.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetLendable(
+    struct TRITONBACKEND_ModelInstance* instance, bool lendable);
+
 /// Calls `send(userp)` once and returns after it. `send` sends responses, by
 /// TRITONBACKEND_ResponseSend as usual; the server wakes its I/O threads for all of them together,
 /// instead of for each. Meant for the responses of a batch, when the outputs of all are there:

@@ -27,6 +27,7 @@ class BackendInstance final : public Instance {
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;
   uint32_t most_separate() const override { return most_separate_.load(std::memory_order_relaxed); }
+  bool lendable() const override { return lendable_.load(std::memory_order_relaxed); }
   // Waits until the backend has released all requests.
   void Finalize() override;
 
@@ -47,6 +48,9 @@ class BackendInstance final : public Instance {
 
   // See NEREID_ModelInstanceSetMostSeparate. Any thread.
   void set_most_separate(uint32_t count) { most_separate_.store(count, std::memory_order_relaxed); }
+
+  // See NEREID_ModelInstanceSetLendable. Any thread.
+  void set_lendable(bool lendable) { lendable_.store(lendable, std::memory_order_relaxed); }
 
   void ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<TRITONSERVER_BufferAttributes> memory() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -70,6 +74,7 @@ class BackendInstance final : public Instance {
   TRITONSERVER_Message host_policy_;
   std::atomic<uint64_t> busy_since_ns_{0};
   std::atomic<uint32_t> most_separate_{1};
+  std::atomic<bool> lendable_{true};
   bool on_loan_ = false;                          // belongs to the thread that executes
   std::vector<TRITONBACKEND_Request*> pointers_;  // reused from batch to batch
   // Fulfilled when the last batch held by the backend has been released.

@@ -89,6 +89,16 @@ TEST_F(BackendInstanceTest, TakesAsManySeparateRequestsAsItsBackendSays) {
   EXPECT_EQ(instance_->most_separate(), 5u);
 }
 
+TEST_F(BackendInstanceTest, IsLentUnlessItsBackendForbidsIt) {
+  Use("m");
+  auto* const handle = reinterpret_cast<TRITONBACKEND_ModelInstance*>(instance_.get());
+  EXPECT_TRUE(instance_->lendable());
+  for (const bool lendable : {false, true}) {
+    EXPECT_EQ(NEREID_ModelInstanceSetLendable(handle, lendable), nullptr);
+    EXPECT_EQ(instance_->lendable(), lendable);
+  }
+}
+
 TEST_F(BackendInstanceTest, ABackendLearnsWhetherTheThreadHasTheInstanceOnLoan) {
   Use("brief");
   for (const bool by_caller : {false, true, false}) {

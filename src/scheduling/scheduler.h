@@ -48,6 +48,8 @@ class BatchExecutor {
   // How many separate requests one call of Execute may get, if the model executes requests one by
   // one.
   virtual uint32_t most_separate() const { return 1; }
+  // Whether another thread than its own may have it on loan now. May change at any time.
+  virtual bool lendable() const { return true; }
 };
 
 class BatchSource {

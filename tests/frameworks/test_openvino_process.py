@@ -17,6 +17,7 @@ from differential import original_server
 from frameworks import openvino_networks as networks
 from frameworks.openvino_support import F32, Alone, Client, add_ir
 from support import raw_http
+from support.metrics import metric
 from support.process_memory import resident
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
@@ -90,6 +91,23 @@ def test_four_instances_run_no_more_threads_than_processors(
     of_runtime = len(names) - before - instances - WATCH
     waiting = 2 * ((int(streams) if streams else 1) + 1)
     assert of_runtime <= budget + waiting, sorted(names)
+
+
+@pytest.mark.parametrize("streams", [1, 2])
+def test_with_one_stream_threads_that_serve_connections_compute(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path, streams: int
+) -> None:
+    networks.save_mlp(tmp_path / "mlp.onnx")
+    parameters = {**F32, "NUM_STREAMS": str(streams)}
+    add_ir(model_repository, "mlp", tmp_path / "mlp.onnx", FOUR, parameters)
+    # The highest limit, so that a slow machine does not matter.
+    server = server_factory(model_repository, "--inline-execution-max-us=10000")
+    expected = Alone(tmp_path / "mlp.onnx")(ROWS)["Y"]
+    with Client(server, "http") as client:
+        for _ in range(200):
+            np.testing.assert_allclose(client.infer("mlp", ROWS)["Y"], expected, rtol=1e-4, atol=1e-5)
+    inline = metric(server.metrics_url, "nereid_inline_execution_count", model="mlp")
+    assert (inline > 0) == (streams == 1)
 
 
 def test_four_instances_share_the_weights(

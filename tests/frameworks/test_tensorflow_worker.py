@@ -23,8 +23,11 @@ from frameworks.tensorflow_models import (
     worker_of,
     worker_pids,
 )
+from support import raw_http
 from support.model_control import EXPLICIT
+from support.metrics import metric
 from support.poll import poll_until
+from support.processors import only_one_processor
 from support.repository import tensor_text
 from support.server_process import ServerProcess
 from support.stage import backend_directory
@@ -122,6 +125,51 @@ def test_a_process_that_ends_while_nobody_asks_is_not_missed(server: ServerProce
     os.kill(old, signal.SIGKILL)
     poll_until("its end in the log", lambda: "ended by signal 9" in server.log_text(), 10)
     assert answers(server)
+
+
+def executed_inline(server: ServerProcess) -> int:
+    return int(metric(server.metrics_url, "nereid_inline_execution_count", model="mlp"))
+
+
+# The highest limit, so that a slow machine does not matter.
+INLINE = "--inline-execution-max-us=10000"
+
+
+def test_on_one_processor_threads_that_serve_connections_wait_for_the_process(
+    repository: TensorflowRepository, server_factory: ServerFactory
+) -> None:
+    repository.add_network("mlp", ONE_INSTANCE)
+    with only_one_processor():
+        server = server_factory(repository, INLINE)
+    for _ in range(200):
+        assert answers(server)
+    before = executed_inline(server)
+    assert before > 0
+    os.kill(worker_of(server, "mlp"), signal.SIGKILL)
+    poll_until("its end in the log", lambda: "ended by signal 9" in server.log_text(), 10)
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(answers, server)
+        # The next process starts meanwhile, for which these threads must not wait.
+        served = 0
+        while not waits.done():
+            assert raw_http.get(server.http_url, "/v2/health/live").status == 200
+            served += 1
+        assert waits.result()
+    assert served > 5
+    for _ in range(200):
+        assert answers(server)
+    assert executed_inline(server) > before + 50
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="needs two processors")
+def test_on_more_processors_they_do_not(
+    repository: TensorflowRepository, server_factory: ServerFactory
+) -> None:
+    repository.add_network("mlp", ONE_INSTANCE)
+    server = server_factory(repository, INLINE)
+    for _ in range(200):
+        assert answers(server)
+    assert executed_inline(server) == 0
 
 
 def test_other_files_do_not_take_the_place_of_the_models(

@@ -276,6 +276,11 @@ TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(TRITONBACKEND_ModelInstance* inst
   *on_loan = instance->on_loan;
   return nullptr;
 }
+TRITONSERVER_Error* NEREID_ModelInstanceSetLendable(TRITONBACKEND_ModelInstance* instance,
+                                                    bool lendable) {
+  instance->lendable = lendable;
+  return nullptr;
+}
 TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp), void* userp) {
   g_sends_together = true;
   send(userp);

@@ -93,6 +93,7 @@ struct TRITONBACKEND_ModelInstance {
   std::vector<uint64_t> batch_sizes;  // of the batch statistics reported
   std::vector<nereid_backend::testing::SeenTimes> batch_times;
   bool on_loan = false;
+  bool lendable = true;
 };
 
 namespace nereid_backend::testing {

@@ -131,6 +131,14 @@ TRITONSERVER_Error* NEREID_ModelInstanceSetMostSeparate(TRITONBACKEND_ModelInsta
   return CaughtError();
 }
 
+TRITONSERVER_Error* NEREID_ModelInstanceSetLendable(TRITONBACKEND_ModelInstance* instance,
+                                                    bool lendable) try {
+  Unwrap(instance)->set_lendable(lendable);
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
 TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(TRITONBACKEND_ModelInstance* instance,
                                                bool* on_loan) try {
   *on_loan = Unwrap(instance)->on_loan();

@@ -293,7 +293,7 @@ void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) 
   MutexLock lock(&mu_);
   idle_.BeginLoan(loan);
   try {
-    bool go_on = true;
+    bool go_on = loan->executor()->lendable();  // may have changed since the instance was lent
     while (go_on) {
       AnswerDropped();
       std::optional<TimePoint> wake_at;
@@ -310,7 +310,7 @@ void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) 
       mu_.Lock();
       inline_.Record(took);
       if (inline_.IsOverrun(took) && !turn->PreemptedLately()) inline_.Pause(clock_->Now());
-      go_on = turn->HasTimeLeft();
+      go_on = turn->HasTimeLeft() && loan->executor()->lendable();
     }
   } catch (const std::bad_alloc&) {
     // The queued requests are left to the instance's own thread, which tries again.

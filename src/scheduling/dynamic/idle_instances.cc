@@ -57,6 +57,7 @@ IdleInstances::Waiter* IdleInstances::Lend(const InlineTurn* deferred_to) {
   for (auto it = idle_.rbegin(); it != idle_.rend(); ++it) {
     Waiter* const waiter = *it;
     if (waiter->executor_ == nullptr || waiter == leader_) continue;
+    if (!waiter->executor_->lendable()) continue;
     idle_.erase(std::next(it).base());
     waiter->on_loan_ = true;
     waiter->turn_ = deferred_to;

@@ -85,7 +85,7 @@ class IdleInstances {
 
   // ---- Loans.
   // Lends an idle instance. `deferred_to`: the turn at whose end the instance is used; null: it is
-  // used at once. Returns null if there is no idle instance.
+  // used at once. Returns null if there is no idle instance that may be lent.
   Waiter* Lend(const InlineTurn* deferred_to);
   // Whether an instance on loan will be used at the end of `turn`.
   bool IsLentTo(const InlineTurn* turn) const;

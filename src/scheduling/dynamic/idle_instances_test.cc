@@ -14,6 +14,9 @@ constexpr Duration kDelay = std::chrono::milliseconds(1);
 class Executor final : public BatchExecutor {
  public:
   Duration Execute(Batch) override { return Duration(0); }
+  bool lendable() const override { return may_be_lent; }
+
+  bool may_be_lent = true;
 };
 
 class IdleInstancesTest : public ::testing::Test, protected IdleInstances::Borrower {
@@ -162,6 +165,9 @@ TEST_F(IdleInstancesTest, OnlyInstancesThatMayBeLentAreLent) {
   Sleep(nullptr);
   EXPECT_EQ(Lend(), nullptr);
   Sleep(&b_);
+  b_.may_be_lent = false;
+  EXPECT_EQ(Lend(), nullptr) << "its backend does not want it";
+  b_.may_be_lent = true;
   IdleInstances::Waiter* const loan = Lend();
   ASSERT_NE(loan, nullptr);
   EXPECT_EQ(loan->executor(), &b_);

@@ -34,6 +34,9 @@ class FakeInstance final : public BatchExecutor {
     return takes;
   }
 
+  bool lendable() const override { return may_be_lent; }
+
+  std::atomic<bool> may_be_lent{true};
   std::atomic<int> own_runs{0};
   // Batches that the test's thread has executed, and what it does during the next one.
   std::vector<std::vector<std::string>> inline_batches;
@@ -131,6 +134,20 @@ TEST_F(InlineExecutionTest, ATurnRunsSeveralBatches) {
   ASSERT_EQ(instance_->inline_batches.size(), 2u);
   EXPECT_EQ(instance_->inline_batches[0].size(), 8u);
   EXPECT_EQ(instance_->inline_batches[1].size(), 2u);
+}
+
+TEST_F(InlineExecutionTest, AnInstanceThatMayNoLongerBeLentExecutesItself) {
+  Start(Batching());
+  EnqueueFromLoop();
+  ASSERT_TRUE(turn_.HasDeferred());
+  instance_->may_be_lent = false;
+  turn_.End();
+  while (instance_->own_runs < 101) std::this_thread::yield();
+  AwaitIdle();
+  EnqueueFromLoop();
+  EXPECT_FALSE(turn_.HasDeferred());
+  while (instance_->own_runs < 102) std::this_thread::yield();
+  EXPECT_TRUE(instance_->inline_batches.empty());
 }
 
 // What the recorder says of them: a batch that fills up is full for this thread, too, and what is
