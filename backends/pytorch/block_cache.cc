@@ -6,16 +6,22 @@
 #include <cstring>
 #include <new>
 
+#include "backends/pytorch/small_blocks.h"
+
 namespace nereid_backend {
 namespace {
 
 // A header before the data contains the block's size; it keeps the alignment that PyTorch needs.
 constexpr size_t kHeader = c10::gAlignment;
+static_assert(SmallBlocks::kUnit % c10::gAlignment == 0);
+
+bool IsSmall(size_t size) { return size <= SmallBlocks::kMostBlock; }
 
 // Rounds up, so that one block can be reused for slightly different sizes.
 size_t RoundUp(size_t size) {
-  const size_t step = size < BlockCache::kLarge ? kHeader : BlockCache::kLarge / 4;
-  return (size + step - 1) / step * step;
+  if (IsSmall(size)) return SmallBlocks::RoundUp(size);
+  constexpr size_t kStep = SmallBlocks::kMostBlock / 4;
+  return (size + kStep - 1) / kStep * kStep;
 }
 
 }  // namespace
@@ -36,7 +42,7 @@ c10::DataPtr BlockCache::allocate(size_t size) {
   constexpr size_t kMost = SIZE_MAX / 2;
   TORCH_CHECK(size < kMost, "out of memory: ", size, " bytes wanted");
   const size_t whole = RoundUp(size + kHeader);
-  void* start = whole >= kLarge ? Take(whole) : nullptr;
+  void* start = Take(whole);
   if (start == nullptr) start = c10::alloc_cpu(whole);  // throws if there is no memory
   std::memcpy(start, &whole, sizeof(whole));
   void* const data = static_cast<char*>(start) + kHeader;
@@ -53,14 +59,16 @@ void BlockCache::Delete(void* data) {
   if (data == nullptr) return;
   Block block{static_cast<char*>(data) - kHeader, 0};
   std::memcpy(&block.size, block.start, sizeof(block.size));
-  if (block.size >= kLarge) {
-    Instance().Keep(block);
-  } else {
-    c10::free_cpu(block.start);
-  }
+  Instance().Keep(block);
 }
 
 void* BlockCache::Take(size_t size) {
+  if (!IsSmall(size)) return TakeLarge(size);
+  SmallBlocks* const small = SmallBlocks::OfThisThread();
+  return small == nullptr ? nullptr : small->Take(size);
+}
+
+void* BlockCache::TakeLarge(size_t size) {
   const std::lock_guard<std::mutex> lock(mu_);
   for (auto block = kept_.begin(); block != kept_.end(); ++block) {
     if (block->size != size) continue;
@@ -72,8 +80,17 @@ void* BlockCache::Take(size_t size) {
   return nullptr;
 }
 
+void BlockCache::Keep(Block block) {
+  if (!IsSmall(block.size)) return KeepLarge(block);
+  if (SmallBlocks* const small = SmallBlocks::OfThisThread()) {
+    small->Keep(block.start, block.size);
+  } else {
+    c10::free_cpu(block.start);
+  }
+}
+
 // Called by a deleter, so it must not throw: if the list cannot grow, the block is freed.
-void BlockCache::Keep(Block block) try {
+void BlockCache::KeepLarge(Block block) try {
   std::list<Block> surplus;
   {
     const std::lock_guard<std::mutex> lock(mu_);

@@ -1,6 +1,7 @@
-// BlockCache: PyTorch's CPU memory. Large blocks are kept for the next run instead of being
-// returned to the allocator of the process, which returns the pages to the system. Each run would
-// then fault them in anew, which costs a third of the time of a convolutional network. Thread-safe.
+// BlockCache: PyTorch's CPU memory. Blocks are kept for the next run, the small ones by the thread
+// that frees them (SmallBlocks). Large ones are for all threads: the allocator of the process would
+// return their pages to the system, and each run would then fault them in anew, which costs a third
+// of the time of a convolutional network. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTORCH_BLOCK_CACHE_H_
 #define NEREID_BACKENDS_PYTORCH_BLOCK_CACHE_H_
 
@@ -13,9 +14,8 @@ namespace nereid_backend {
 
 class BlockCache : public c10::Allocator {
  public:
-  // Blocks of at least this size are kept.
-  static constexpr size_t kLarge = size_t{1} << 20;
-  // Limit on the total size kept; the least recently used block is freed first.
+  // Limit on the total size of large blocks that are kept; the least recently used one is freed
+  // first.
   static constexpr size_t kMostKept = size_t{256} << 20;
 
   // The only instance in the process. It is never destroyed, because tensors may outlive
@@ -28,8 +28,9 @@ class BlockCache : public c10::Allocator {
   c10::DeleterFnPtr raw_deleter() const override;
   void copy_data(void* destination, const void* source, size_t size) const override;
 
-  // Frees all kept blocks.
+  // Frees the large blocks that are kept.
   void Clear();
+  // Of large blocks.
   size_t kept_bytes() const;
 
  private:
@@ -40,8 +41,11 @@ class BlockCache : public c10::Allocator {
 
   BlockCache() = default;
   static void Delete(void* data);
+  // A kept block, or null if there is none. `size`: rounded up.
   void* Take(size_t size);
+  void* TakeLarge(size_t size);
   void Keep(Block block);
+  void KeepLarge(Block block);
 
   mutable std::mutex mu_;
   std::list<Block> kept_;  // guarded by mu_; the newest first

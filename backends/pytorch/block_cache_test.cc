@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace nereid_backend {
@@ -30,10 +31,31 @@ TEST_F(BlockCacheTest, ALargeBlockServesTheNextRun) {
   EXPECT_EQ(cache_.kept_bytes(), 0u);
 }
 
-TEST_F(BlockCacheTest, SmallAndEmptyOnesAreNotKept) {
-  { const c10::DataPtr block = cache_.allocate(1000); }
-  { const c10::DataPtr block = cache_.allocate(0); }
-  EXPECT_EQ(cache_.kept_bytes(), 0u);
+TEST_F(BlockCacheTest, ASmallBlockServesItsThread) {
+  const void* const first = cache_.allocate(1000).get();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
+  const c10::DataPtr again = cache_.allocate(970);
+  EXPECT_EQ(again.get(), first);
+  const void* others = first;
+  std::thread([&] { others = cache_.allocate(1000).get(); }).join();
+  EXPECT_NE(others, first);
+  EXPECT_EQ(cache_.kept_bytes(), 0u) << "they are not for all threads";
+}
+
+TEST_F(BlockCacheTest, AnotherThreadMayFreeABlock) {
+  c10::DataPtr block = cache_.allocate(1000);
+  const void* const start = block.get();
+  const void* again = nullptr;
+  std::thread([&] {
+    block.clear();
+    again = cache_.allocate(1000).get();
+  }).join();
+  EXPECT_EQ(again, start);
+}
+
+TEST_F(BlockCacheTest, AnEmptyBlockNeedsNoMemory) {
+  const c10::DataPtr block = cache_.allocate(0);
+  EXPECT_EQ(block.get(), nullptr);
 }
 
 TEST_F(BlockCacheTest, ThereIsAnEndToIt) {
