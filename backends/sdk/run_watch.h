@@ -1,6 +1,6 @@
 // RunWatch: stops computations whose results nobody waits for any more. A runtime that can be
 // stopped from another thread gives each instance a Watched; one thread for all of them checks
-// every 25 ms the runs that are still in progress. A run of many requests is stopped when all of
+// every 50 ms the runs that are still in progress. A run of many requests is stopped when all of
 // them are cancelled or late. Thread-safe.
 #ifndef NEREID_BACKENDS_SDK_RUN_WATCH_H_
 #define NEREID_BACKENDS_SDK_RUN_WATCH_H_

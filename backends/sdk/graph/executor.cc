@@ -201,25 +201,38 @@ Error GraphExecutor::PlanOutputs() {
     output.tensor = &tensor;
     output.index = k;
     output.place = nullptr;
+    output.block.reset();
     output.data = nullptr;
     output.elements.clear();
   }
   return ReservePlaces();
 }
 
-// Reserves memory in the response for results, if the group has a single request. If one of the
-// buffers is not aligned to its elements, as runtimes need it, none is used.
+// Gives results whose shape is known a place from which the server can send them.
 Error GraphExecutor::ReservePlaces() {
   const bool trusted = model_.shape_trust() == BoundModel::ShapeTrust::kConfirmed;
-  if (!in_place_ || !trusted || group_.size() != 1) return Error();
+  if (!in_place_ || !trusted) return Error();
+  if (group_.size() == 1) return ReserveInResponse();
+  ReserveBlocks();
+  return Error();
+}
+
+void GraphExecutor::PlanPlace(RunOutput* output) const {
+  const BoundTensor& tensor = *output->tensor;
+  output->shape = PredictedShape(tensor, batching_, rows_);
+  output->place_size =
+      static_cast<size_t>(ElementCount(output->shape.data(), output->shape.size())) *
+      tensor.element_size;
+}
+
+// For a run of one request. If one of the buffers is not aligned to its elements, as runtimes need
+// it, none is used.
+Error GraphExecutor::ReserveInResponse() {
   bool aligned = true;
   for (RunOutput& output : outputs()) {
     const BoundTensor& tensor = *output.tensor;
     if (!tensor.predictable || !prepared_[group_[0]].wanted[output.index]) continue;
-    output.shape = PredictedShape(tensor, batching_, rows_);
-    output.place_size =
-        static_cast<size_t>(ElementCount(output.shape.data(), output.shape.size())) *
-        tensor.element_size;
+    PlanPlace(&output);
     NB_ASSIGN_OR_RETURN(TRITONBACKEND_Response * response, batch_->Response(group_[0]));
     NB_ASSIGN_OR_RETURN(
         output.place,
@@ -231,13 +244,26 @@ Error GraphExecutor::ReservePlaces() {
   return Error();
 }
 
+// For a run of several requests.
+void GraphExecutor::ReserveBlocks() {
+  for (RunOutput& output : outputs()) {
+    const BoundTensor& tensor = *output.tensor;
+    if (!tensor.predictable || tensor.is_state || tensor.scatter_by.has_value()) continue;
+    PlanPlace(&output);
+    if (output.place_size / group_.size() < OutputBlocks::kLeastPart) continue;
+    output.block = blocks_->Take(output.place_size);
+    output.place = output.block.get();
+  }
+}
+
 bool GraphExecutor::Replan() {
   bool had_places = false;
   for (RunOutput& output : outputs()) {
     had_places = had_places || output.place != nullptr;
     output.place = nullptr;
+    output.block.reset();
   }
-  if (had_places) batch_->DropResponse(group_[0]);
+  if (had_places && group_.size() == 1) batch_->DropResponse(group_[0]);
   return had_places;
 }
 
@@ -251,9 +277,10 @@ void GraphExecutor::End(const Error& ran) {
     const Error error = SendOutput(output);
     if (!error.ok()) {
       FailGroup(error);
-      return;
+      break;
     }
   }
+  for (RunOutput& output : outputs()) output.block.reset();
 }
 
 void GraphExecutor::LearnShapes() {
@@ -270,7 +297,8 @@ void GraphExecutor::LearnShapes() {
 
 Error GraphExecutor::SendOutput(const RunOutput& output) {
   const BoundTensor& tensor = *output.tensor;
-  if (output.place != nullptr && !tensor.is_state) return Error();  // already in the response
+  const bool in_response = output.place != nullptr && output.block == nullptr;
+  if (in_response && !tensor.is_state) return Error();
   if (tensor.scatter_by.has_value()) {
     const std::vector<OutputPart> parts = ScatteredParts(tensor);
     const int64_t elements = parts.back().first + parts.back().count;
@@ -323,17 +351,35 @@ Error GraphExecutor::SendPart(size_t i, const RunOutput& output, const OutputSli
                               const OutputPart& part) {
   const BoundTensor& tensor = *output.tensor;
   const auto dim_count = static_cast<uint32_t>(part.shape.size());
-  const size_t size = slicer.SliceSize(part.first, part.count);
   if (tensor.is_state) {
+    const size_t size = slicer.SliceSize(part.first, part.count);
     NB_RETURN_IF_ERROR(UpdateState(
         batch_->request(i), tensor.name.c_str(), tensor.type, part.shape.data(), dim_count, size,
         [&](char* destination) { slicer.CopySlice(part.first, part.count, destination); }));
   }
-  if (!prepared_[i].wanted[output.index] || output.place != nullptr) return Error();
+  const bool in_response = output.place != nullptr && output.block == nullptr;
+  if (!prepared_[i].wanted[output.index] || in_response) return Error();
+  return AddOutput(i, output, slicer, part);
+}
+
+Error GraphExecutor::AddOutput(size_t i, const RunOutput& output, const OutputSlicer& slicer,
+                               const OutputPart& part) {
+  const BoundTensor& tensor = *output.tensor;
+  const auto dim_count = static_cast<uint32_t>(part.shape.size());
   NB_ASSIGN_OR_RETURN(TRITONBACKEND_Response * response, batch_->Response(i));
-  NB_ASSIGN_OR_RETURN(char* const destination,
-                      AllocateOutput(response, tensor.name.c_str(), tensor.type, part.shape.data(),
-                                     dim_count, size));
+  char* destination = nullptr;
+  if (output.block == nullptr) {
+    NB_ASSIGN_OR_RETURN(
+        destination, AllocateOutput(response, tensor.name.c_str(), tensor.type, part.shape.data(),
+                                    dim_count, slicer.SliceSize(part.first, part.count)));
+  } else {
+    const LentBytes lent = LendPart(output.block, slicer.Slice(part.first, part.count));
+    Result<bool> taken = LendOutput(response, tensor.name.c_str(), tensor.type, part.shape.data(),
+                                    dim_count, lent, &destination);
+    if (taken.ok() && *taken) return Error();
+    lent.release(lent.userp);
+    if (!taken.ok()) return std::move(taken.error());
+  }
   slicer.CopySlice(part.first, part.count, destination);
   return Error();
 }

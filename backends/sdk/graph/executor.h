@@ -12,12 +12,14 @@
 #define NEREID_BACKENDS_SDK_GRAPH_EXECUTOR_H_
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "backends/sdk/batch.h"
 #include "backends/sdk/graph/bound_model.h"
+#include "backends/sdk/graph/output_blocks.h"
 #include "backends/sdk/graph/tensor_io.h"
 #include "backends/sdk/scratch.h"
 
@@ -87,6 +89,9 @@ class GraphExecutor {
   ShapeView ShapeOf(size_t i, size_t input) const;
   Error PlanOutputs();
   Error ReservePlaces();
+  Error ReserveInResponse();
+  void ReserveBlocks();
+  void PlanPlace(RunOutput* output) const;
   void LearnShapes();
   Error SendOutput(const RunOutput& output);
   // The parts of a scattered output, one per request of the group.
@@ -96,10 +101,13 @@ class GraphExecutor {
                  const std::vector<OutputPart>& parts);
   Error SendPart(size_t i, const RunOutput& output, const OutputSlicer& slicer,
                  const OutputPart& part);
+  Error AddOutput(size_t i, const RunOutput& output, const OutputSlicer& slicer,
+                  const OutputPart& part);
 
   const BoundModel& model_;
   const bool batching_;
   const bool in_place_;
+  const std::shared_ptr<OutputBlocks> blocks_ = OutputBlocks::Create();
   MayJoin may_join_;
   // One per input, then one per computed input: a run needs all of them at once.
   std::vector<Scratch> scratch_;

@@ -177,8 +177,55 @@ TEST_F(GraphExecutorTest, PlacesAreGivenOnceShapesAreConfirmed) {
   TRITONBACKEND_Request third = Request("ef");
   TRITONBACKEND_Request fourth = Request("gh");
   Run({&third, &fourth});
-  EXPECT_EQ(places_, 1) << "the results of two requests lie in two responses";
+  EXPECT_EQ(places_, 1) << "small results of several requests are copied";
   EXPECT_EQ(Answer(fourth), "gh");
+}
+
+TEST_F(GraphExecutorTest, LargeResultsOfSeveralRequestsAreSentFromWhereTheyAre) {
+  Bind(GraphExecutor::Outputs::kInPlace);
+  model_->set_shape_trust(BoundModel::ShapeTrust::kConfirmed);
+  const std::string a(OutputBlocks::kLeastPart, 'a');
+  const std::string b(3 * OutputBlocks::kLeastPart, 'b');
+  for (const bool taken : {true, false}) {
+    testing::TakeLent(taken);
+    TRITONBACKEND_Request first = Request(a);
+    TRITONBACKEND_Request second = Request(b);
+    Run({&first, &second});
+    EXPECT_EQ(Answer(first), a);
+    EXPECT_EQ(Answer(second), b);
+    EXPECT_EQ(first.responses[0].outputs[0].lent, taken);
+    EXPECT_EQ(second.responses[0].outputs[0].lent, taken);
+    testing::ReleaseLent();
+  }
+  EXPECT_EQ(places_, 2);
+  testing::TakeLent(false);
+}
+
+TEST_F(GraphExecutorTest, SlowClientsKeepOnlySomeBlocks) {
+  Bind(GraphExecutor::Outputs::kInPlace);
+  model_->set_shape_trust(BoundModel::ShapeTrust::kConfirmed);
+  testing::TakeLent(true);
+  for (size_t i = 0; i < OutputBlocks::kMostInUse + 2; ++i) {
+    TRITONBACKEND_Request first = Request(std::string(OutputBlocks::kLeastPart, 'a'));
+    TRITONBACKEND_Request second = Request(std::string(OutputBlocks::kLeastPart, 'b'));
+    Run({&first, &second});
+    EXPECT_EQ(Answer(second)[0], 'b');
+    EXPECT_EQ(second.responses[0].outputs[0].lent, i < OutputBlocks::kMostInUse);
+  }
+  testing::ReleaseLent();
+  testing::TakeLent(false);
+}
+
+TEST_F(GraphExecutorTest, AFailedRunGivesItsBlockBack) {
+  Bind(GraphExecutor::Outputs::kInPlace);
+  model_->set_shape_trust(BoundModel::ShapeTrust::kConfirmed);
+  for (size_t i = 0; i < OutputBlocks::kMostInUse + 2; ++i) {
+    TRITONBACKEND_Request first = Request(std::string(OutputBlocks::kLeastPart, '!'));
+    TRITONBACKEND_Request second = Request(std::string(OutputBlocks::kLeastPart, 'b'));
+    Run({&first, &second});
+    EXPECT_EQ(Answer(second), "the runtime gave up");
+  }
+  EXPECT_EQ(places_, static_cast<int>(OutputBlocks::kMostInUse + 2));
 }
 
 TEST_F(GraphExecutorTest, WrongShapesAreNotBelieved) {

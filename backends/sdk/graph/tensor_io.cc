@@ -154,15 +154,19 @@ size_t OutputSlicer::SliceSize(int64_t first, int64_t count) const {
   return size;
 }
 
-void OutputSlicer::CopySlice(int64_t first, int64_t count, char* destination) const {
+std::string_view OutputSlicer::Slice(int64_t first, int64_t count) const {
   const size_t begin = batching_ ? ElementsBefore(first) : 0;
-  const size_t end = batching_ ? ElementsBefore(first + count) : row_elements_;
-  const size_t element_size = output_.tensor->element_size;
-  if (element_size > 0) {
-    const size_t size = (end - begin) * element_size;
-    if (size > 0) std::memcpy(destination, output_.data + begin * element_size, size);
+  return {output_.data + begin * output_.tensor->element_size, SliceSize(first, count)};
+}
+
+void OutputSlicer::CopySlice(int64_t first, int64_t count, char* destination) const {
+  if (output_.tensor->element_size > 0) {
+    const std::string_view slice = Slice(first, count);
+    if (!slice.empty()) std::memcpy(destination, slice.data(), slice.size());
     return;
   }
+  const size_t begin = batching_ ? ElementsBefore(first) : 0;
+  const size_t end = batching_ ? ElementsBefore(first + count) : row_elements_;
   for (size_t i = begin; i < end; ++i) destination = WriteBytes(output_.elements[i], destination);
 }
 

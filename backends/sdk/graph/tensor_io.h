@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/sdk/graph/bound_model.h"
+#include "backends/sdk/graph/output_blocks.h"
 #include "backends/sdk/scratch.h"
 #include "backends/sdk/tensor.h"
 
@@ -55,10 +56,11 @@ void JoinInputs(const BoundTensor& tensor, bool batching, int64_t rows,
 struct RunOutput {
   const BoundTensor* tensor = nullptr;
   size_t index = 0;  // in BoundModel::outputs()
-  // If the shape is known and there is only one request: the memory of `place_size` bytes for a
-  // result of shape `shape`, which the runtime must use. Null: the runtime's own memory.
+  // If the shape is known: the memory of `place_size` bytes for a result of shape `shape`, which
+  // the runtime must use. Null: the runtime's own memory.
   char* place = nullptr;
   size_t place_size = 0;
+  OutputBlock block;  // of `place`, if there are several requests; null: the place is in a response
 
   // The result, set by the runtime and valid until the run has ended.
   Shape shape;
@@ -81,6 +83,8 @@ class OutputSlicer {
   Shape SliceShape(int64_t count) const;
   size_t SliceSize(int64_t first, int64_t count) const;
   void CopySlice(int64_t first, int64_t count, char* destination) const;
+  // REQUIRES: the elements have a fixed size.
+  std::string_view Slice(int64_t first, int64_t count) const;
 
  private:
   OutputSlicer(const RunOutput& output, bool batching, size_t row_elements)

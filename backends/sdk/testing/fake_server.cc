@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <iostream>
 #include <mutex>
 
@@ -34,6 +35,8 @@ namespace {
 std::atomic<int64_t> g_live_errors = 0;
 std::mutex g_batch_reports;
 thread_local bool g_sends_together = false;
+bool g_takes_lent = false;
+std::vector<std::function<void()>> g_lent;
 
 struct TypeRow {
   TRITONSERVER_DataType type;
@@ -63,6 +66,12 @@ TRITONSERVER_Error* Unused(const char* function) {
 namespace nereid_backend::testing {
 
 int64_t LiveErrors() { return g_live_errors; }
+
+void TakeLent(bool take) { g_takes_lent = take; }
+void ReleaseLent() {
+  for (const std::function<void()>& release : g_lent) release();
+  g_lent.clear();
+}
 
 TRITONBACKEND_Input MakeInput(std::string name, TRITONSERVER_DataType type,
                               std::vector<int64_t> shape, std::string data) {
@@ -161,6 +170,17 @@ TRITONSERVER_Error* TRITONBACKEND_OutputBuffer(TRITONBACKEND_Output* output, voi
   *buffer = size > 0 ? output->seen.data.data() : nullptr;
   *memory = TRITONSERVER_MEMORY_CPU;
   *id = 0;
+  return nullptr;
+}
+
+TRITONSERVER_Error* NEREID_OutputLend(TRITONBACKEND_Output* output, const void* base,
+                                      const uint64_t byte_size, void (*release)(void* userp),
+                                      void* userp, bool* lent) {
+  *lent = g_takes_lent;
+  if (!g_takes_lent) return nullptr;
+  output->seen.data.assign(static_cast<const char*>(base), byte_size);
+  output->seen.lent = true;
+  g_lent.emplace_back([release, userp] { release(userp); });
   return nullptr;
 }
 

@@ -26,6 +26,7 @@ struct SeenOutput {
   TRITONSERVER_DataType type;
   std::vector<int64_t> shape;
   std::string data;
+  bool lent = false;  // by NEREID_OutputLend
 };
 
 struct SeenResponse {
@@ -101,6 +102,11 @@ namespace nereid_backend::testing {
 // The number of errors that were created and not deleted yet. If it is higher after a test than
 // before, there is a leak.
 int64_t LiveErrors();
+
+// Whether NEREID_OutputLend takes bytes; it does not at first. What it has taken is released by
+// ReleaseLent.
+void TakeLent(bool take);
+void ReleaseLent();
 
 // An input of one buffer.
 TRITONBACKEND_Input MakeInput(std::string name, TRITONSERVER_DataType type,
