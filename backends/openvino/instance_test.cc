@@ -54,6 +54,24 @@ TEST_F(InstanceTest, ResultsAreWrittenInPlaceAndTheirPlacesAreNotKept) {
   EXPECT_EQ(loaded.model->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
 }
 
+// Batches of the same size lie at the same place, so OpenVINO is not told of it again.
+TEST_F(InstanceTest, EachRunReadsItsOwnInputs) {
+  LoadedModel loaded("plus_one", testing::PlusOne({-1, 1}), Numbers(8));
+  for (const int32_t k : {1, 20, 300, 4, 50}) {
+    for (const int32_t more : {0, 1}) {
+      TRITONBACKEND_Request first = NumbersRequest({k});
+      TRITONBACKEND_Request second = NumbersRequest(std::vector<int32_t>(1 + more, k + 5));
+      loaded.Execute({&first, &second});
+      EXPECT_EQ(AnswerOf(first), std::to_string(k + 1));
+      const std::string expected = std::to_string(k + 6);
+      EXPECT_EQ(AnswerOf(second), more == 0 ? expected : expected + "," + expected);
+    }
+    TRITONBACKEND_Request alone = NumbersRequest({-k});
+    loaded.Execute({&alone});
+    EXPECT_EQ(AnswerOf(alone), std::to_string(1 - k));
+  }
+}
+
 // If the run wrote in place, OpenVINO would read the input from the output's buffer and write
 // nothing to it.
 TEST_F(InstanceTest, AnOutputThatIsAnInput) {
