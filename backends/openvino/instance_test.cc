@@ -54,7 +54,7 @@ TEST_F(InstanceTest, ResultsAreWrittenInPlaceAndTheirPlacesAreNotKept) {
   EXPECT_EQ(loaded.model->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
 }
 
-// Batches of the same size lie at the same place, so OpenVINO is not told of it again.
+// Inputs of batches of the same size lie at the same place.
 TEST_F(InstanceTest, EachRunReadsItsOwnInputs) {
   LoadedModel loaded("plus_one", testing::PlusOne({-1, 1}), Numbers(8));
   for (const int32_t k : {1, 20, 300, 4, 50}) {

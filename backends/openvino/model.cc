@@ -66,7 +66,7 @@ Error OpenVinoModel::Load(TRITONBACKEND_Model* handle) {
   NB_ASSIGN_OR_RETURN(bound_, BoundModel::Bind(config_, signature_));
   FindPorts();
   NB_RETURN_IF_ERROR(MakePool());
-  // Otherwise OpenVINO's threads compute.
+  // With a pool, Execute only starts a run, which OpenVINO's own threads compute.
   if (pool_ == nullptr) SayExecutesBriefly(handle);
   return OvTry("", [&]() -> Error {
     LogPlan();

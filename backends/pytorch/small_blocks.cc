@@ -24,6 +24,7 @@ SmallBlocks* SmallBlocks::OfThisThread() {
 }
 
 void* SmallBlocks::Take(size_t size) {
+  static_assert(ClassOf(kMostBlock).number + 1 == kClasses);
   const Class wanted = ClassOf(size);
   Free* const block = free_[wanted.number];
   if (block == nullptr) return nullptr;

@@ -55,7 +55,7 @@ class SmallBlocks {
     const size_t eighth = below >> scale;  // from 8 to 15
     return {8 * static_cast<size_t>(scale) + eighth, ((eighth + 1) << scale) * kUnit};
   }
-  static constexpr size_t kClasses = 96;  // ClassOf(kMostBlock).number + 1
+  static constexpr size_t kClasses = 96;
 
   // What a kept block begins with.
   struct Free {

@@ -58,12 +58,11 @@ Flag IntegerFlag(std::string name, Integer* target, IntegerRange range, std::str
           SetInteger<Integer>(target, range)};
 }
 
-// `*target` has no value unless the option is given; `default_text` says what holds then.
+// `*target` has no value unless the option is given. WithDefaultText says what holds then.
 template <typename Integer>
 Flag IntegerFlag(std::string name, std::optional<Integer>* target, IntegerRange range,
-                 std::string default_text, std::string help) {
-  return {std::move(name), "<integer>", std::move(default_text), std::move(help),
-          SetInteger<Integer>(target, range)};
+                 std::string help) {
+  return {std::move(name), "<integer>", "", std::move(help), SetInteger<Integer>(target, range)};
 }
 
 // Whole seconds.

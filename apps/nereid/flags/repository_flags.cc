@@ -74,13 +74,13 @@ FlagGroup RepositoryFlags(Settings* s) {
                    "Models loaded at a time."),
        IntegerFlag("model-load-retry-count", &o->model_load_retries, {0, kMaxInt},
                    "Further attempts when a load fails."),
-       IntegerFlag(
-           "inline-execution-max-us", &o->inline_execution_max_us, {0, 10'000},
+       WithDefaultText(
            absl::StrCat(InlinePolicy::DefaultLimit(2) / std::chrono::microseconds(1), ", or ",
                         InlinePolicy::DefaultLimit(1) / std::chrono::microseconds(1),
                         " if the server may use only one processor"),
-           "I/O threads execute models by themselves whose executions are known to take at "
-           "most so many microseconds; 0: never.")}};
+           IntegerFlag("inline-execution-max-us", &o->inline_execution_max_us, {0, 10'000},
+                       "I/O threads execute models by themselves whose executions are known to "
+                       "take at most so many microseconds; 0: never."))}};
 }
 
 }  // namespace nereid

@@ -297,8 +297,7 @@ void GraphExecutor::LearnShapes() {
 
 Error GraphExecutor::SendOutput(const RunOutput& output) {
   const BoundTensor& tensor = *output.tensor;
-  const bool in_response = output.place != nullptr && output.block == nullptr;
-  if (in_response && !tensor.is_state) return Error();
+  if (output.in_response() && !tensor.is_state) return Error();
   if (tensor.scatter_by.has_value()) {
     const std::vector<OutputPart> parts = ScatteredParts(tensor);
     const int64_t elements = parts.back().first + parts.back().count;
@@ -357,8 +356,7 @@ Error GraphExecutor::SendPart(size_t i, const RunOutput& output, const OutputSli
         batch_->request(i), tensor.name.c_str(), tensor.type, part.shape.data(), dim_count, size,
         [&](char* destination) { slicer.CopySlice(part.first, part.count, destination); }));
   }
-  const bool in_response = output.place != nullptr && output.block == nullptr;
-  if (!prepared_[i].wanted[output.index] || in_response) return Error();
+  if (!prepared_[i].wanted[output.index] || output.in_response()) return Error();
   return AddOutput(i, output, slicer, part);
 }
 

@@ -61,6 +61,7 @@ struct RunOutput {
   char* place = nullptr;
   size_t place_size = 0;
   OutputBlock block;  // of `place`, if there are several requests; null: the place is in a response
+  bool in_response() const { return place != nullptr && block == nullptr; }
 
   // The result, set by the runtime and valid until the run has ended.
   Shape shape;

@@ -25,8 +25,8 @@ class InlinePolicy {
 
   // The limit unless the user sets one, where the server may use so many `processors`. On the only
   // processor, nothing else runs while an instance's thread executes, so a hand-over costs two
-  // changes of threads and gains nothing. Limited even so, since the kernel would let I/O threads
-  // in between.
+  // changes of threads and gains nothing. There is a limit even so: an instance's thread shares
+  // the processor with the I/O threads, while an execution on an I/O thread holds up its clients.
   static constexpr Duration DefaultLimit(int processors) {
     return std::chrono::microseconds(processors == 1 ? 1000 : 100);
   }
