@@ -28,6 +28,7 @@
 #include "flags/command_line.h"
 #include "flags/trace_environment.h"
 #include "huge_pages/huge_page_thread.h"
+#include "huge_pages/process_memory.h"
 #include "server/server.h"
 #include "service_manager.h"
 #include "services.h"
@@ -190,6 +191,7 @@ int Serve(const Settings& settings, const ServiceManager& manager, ShutdownSigna
   const bool has_files = !settings.log.file.empty() || !settings.access_log.file.empty();
   if (has_files) signals->OnHangup(&ReopenLog);
   manager.Loading();
+  if (!settings.huge_pages) ForbidHugePages();  // before models start programs
   absl::StatusOr<Server::Owner> server = CreateServer(settings.server);
   if (!server.ok()) {
     const bool invalid = server.status().code() == absl::StatusCode::kInvalidArgument;

@@ -37,7 +37,9 @@ from support.poll import poll_until
 
 ROWS = (1, 8)  # rows per request when the compute time is measured
 CLIENTS = 16
-ROUND = 16  # runs of the loop after which the batch sizes recur
+# Runs of the loop after which the batch sizes recur: about a turn of a large network, in which the
+# server forms one or two small batches.
+ROUND = 64
 # Networks that are judged by compute time, because they compute no longer than the protocol takes.
 SMALL = ("mlp", "transformer")
 # The compute time of small networks is compared in many short turns: the speed of a machine with

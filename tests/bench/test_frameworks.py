@@ -78,9 +78,11 @@ def test_small_networks_are_shown_behind_a_bare_server() -> None:
 
 def test_a_round_has_the_sizes_that_were_formed() -> None:
     sizes = frameworks.one_round({8: 300, 3: 99, 1: 1})
-    assert {size: sizes.count(size) for size in sizes} == {8: 12, 3: 4}
+    assert {size: sizes.count(size) for size in sizes} == {8: 48, 3: 16}
     assert sizes != sorted(sizes)
     assert len(frameworks.one_round({1: 1, 2: 1, 3: 1, 4: 1, 5: 1})) == frameworks.ROUND
+    few = frameworks.one_round({8: 57, 1: 2})
+    assert few.count(1) == 2
 
 
 def test_batches_are_counted_by_size() -> None:

@@ -31,4 +31,7 @@ def test_it_runs_by_default(server_factory: ServerFactory, model_repository: Mod
 
 def test_it_can_be_turned_off(server_factory: ServerFactory, model_repository: ModelRepository) -> None:
     model_repository.add_identity("echo")
-    assert threads(server_factory(model_repository, "--huge-pages=false"))[THREAD] == 0
+    server = server_factory(model_repository, "--huge-pages=false")
+    assert threads(server)[THREAD] == 0
+    if allowed := re.search(r"THP_enabled:\s*(\d)", Path(f"/proc/{server.process.pid}/status").read_text()):
+        assert allowed.group(1) == "0"

@@ -51,6 +51,7 @@ GRAPHDEF = (
     f"platform: \"tensorflow_graphdef\"\noutput [ {tensor_text('total', 'FP32', (-1, 3))} ]\n"
 )
 MIB = 1 << 20
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 @pytest.fixture
@@ -296,3 +297,22 @@ def test_operators_run_in_a_fixed_order_where_the_graph_allows(
     }  # fmt: skip
     assert answers(server) and answers(server, "pool")
     assert Client(server, "grpc").infer("slow", {"rounds": np.array([2])})["last"].shape == (64, 64)
+
+
+def huge_bytes(pid: int) -> int:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    return int(re.search(r"AnonHugePages:\s*(\d+) kB", rollup).group(1)) << 10
+
+
+@pytest.mark.skipif(
+    not HUGE_PAGES.exists() or "[never]" in HUGE_PAGES.read_text(),
+    reason="this system gives programs no huge pages",
+)
+@pytest.mark.parametrize("allowed", [True, False])
+def test_it_has_huge_pages_unless_they_are_turned_off(
+    repository: TensorflowRepository, server_factory: ServerFactory, allowed: bool
+) -> None:
+    repository.add_network("mlp", ONE_INSTANCE)
+    server = server_factory(repository, *([] if allowed else ["--huge-pages=false"]))
+    Client(server, "http").infer("mlp", X)
+    assert (huge_bytes(worker_of(server, "mlp")) > 0) == allowed

@@ -6,6 +6,7 @@
 #include <absl/strings/strip.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "base/log.h"
 #include "huge_pages/memory_map.h"
 
 namespace nereid {
@@ -109,6 +111,12 @@ absl::Status OwnMemory::MakeHuge(uint64_t part) {
   if (errno == ENOMEM)
     return absl::ResourceExhaustedError("no huge page is left, or no such memory");
   return absl::ErrnoToStatus(errno, "the memory can't become a huge page");
+}
+
+void ForbidHugePages() {
+  if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0) return;
+  LOG_WARNING << "huge pages can't be turned off: "
+              << absl::ErrnoToStatus(errno, "prctl(PR_SET_THP_DISABLE)").message();
 }
 
 }  // namespace nereid

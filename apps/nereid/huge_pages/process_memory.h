@@ -50,6 +50,10 @@ class OwnMemory final : public ProcessMemory {
   uint64_t page_bytes_;
 };
 
+// From now on this process gets no further huge pages, and the programs that it starts get none,
+// whatever they ask for and however the kernel is set up. Logs a warning if the kernel refuses.
+void ForbidHugePages();
+
 }  // namespace nereid
 
 #endif  // NEREID_APPS_NEREID_HUGE_PAGES_PROCESS_MEMORY_H_

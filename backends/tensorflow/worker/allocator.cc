@@ -13,8 +13,10 @@ extern "C" {
 //   more different places than fit into the caches of the processor.
 // - oversize_threshold: blocks above 8 MiB, intermediate results of a convolutional network, do not
 //   go back at once. Every run would have them made and zeroed by the kernel anew.
+// - thp: weights and tensors lie in huge pages where the kernel has some (setting "madvise" or
+//   "always"), so that fewer addresses have to be looked up.
 __attribute__((visibility("default"))) extern const char* malloc_conf;
-const char* malloc_conf = "background_thread:true,lg_tcache_max:14,oversize_threshold:0";
+const char* malloc_conf = "background_thread:true,lg_tcache_max:14,oversize_threshold:0,thp:always";
 }
 
 namespace {
