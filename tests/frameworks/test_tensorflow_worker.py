@@ -23,7 +23,7 @@ from frameworks.tensorflow_models import (
     worker_of,
     worker_pids,
 )
-from support import raw_http
+from support import huge_pages, raw_http
 from support.metrics import metric
 from support.model_control import EXPLICIT
 from support.poll import poll_until
@@ -51,7 +51,6 @@ GRAPHDEF = (
     f"platform: \"tensorflow_graphdef\"\noutput [ {tensor_text('total', 'FP32', (-1, 3))} ]\n"
 )
 MIB = 1 << 20
-HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 @pytest.fixture
@@ -305,8 +304,7 @@ def huge_bytes(pid: int) -> int:
 
 
 @pytest.mark.skipif(
-    not HUGE_PAGES.exists() or "[never]" in HUGE_PAGES.read_text(),
-    reason="this system gives programs no huge pages",
+    not huge_pages.allowed(), reason="this system gives programs no huge pages"
 )
 @pytest.mark.parametrize("allowed", [True, False])
 def test_it_has_huge_pages_unless_they_are_turned_off(

@@ -61,8 +61,9 @@ FlagGroup ServerFlags(Settings* s) {
            "Some seconds after models were loaded, ask the kernel to move what fills whole "
            "huge pages of 2 MiB into such pages: some large models compute up to 3 % faster, and "
            "the process does not grow. Has no effect before Linux 6.1, or where "
-           "/sys/kernel/mm/transparent_hugepage/enabled says 'never'. If false, neither the "
-           "server nor the processes of its models get huge pages at all."),
+           "/sys/kernel/mm/transparent_hugepage/enabled says 'never'. The processes of "
+           "TensorFlow models ask for huge pages from the start. If false, neither the server nor "
+           "the processes of its models get any."),
        IntegerFlag("max-waiting-stream-bytes", &s->max_waiting_stream_bytes, {1, kMaxInt64},
                    "Bytes of one stream (gRPC or server-sent events) that may wait for a client "
                    "that reads slowly. Beyond, the model's thread that sends is held back.")}};
