@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
+#include <string_view>
+#include <utility>
 
 #include "backends/sdk/log.h"
 
@@ -9,6 +12,7 @@ namespace nereid_backend {
 namespace {
 
 constexpr int64_t kMaxThreads = 4096;
+constexpr size_t kMaxFixedBatchSizes = 8;
 constexpr int64_t kMaxSequenceStates = int64_t{1} << 32;
 
 // A parameter: its name, and its value in small letters, as the original's backend reads it.
@@ -49,6 +53,28 @@ Error CheckNumber(const Parameter& parameter, CompileRequest*) {
 Error SetSequenceStates(const Parameter& parameter, CompileRequest* request) {
   NB_ASSIGN_OR_RETURN(request->sequence_states, Number(parameter, kMaxSequenceStates));
   return request->sequence_states > 0 ? Error() : parameter.Expected("at least 1");
+}
+
+Error SetFixedBatchSizes(const Parameter& parameter, CompileRequest* request) {
+  if (parameter.value == "auto") return Error();
+  std::vector<int64_t> sizes;
+  std::string_view rest = parameter.value == "none" ? "" : parameter.value;
+  while (!rest.empty()) {
+    const size_t end = rest.find(',');
+    const std::string size(rest.substr(0, end));
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+    const bool last_is_missing = end != std::string_view::npos && rest.empty();
+    if (!IsNumber(size) || last_is_missing || sizes.size() == kMaxFixedBatchSizes) {
+      return parameter.Expected("AUTO, NONE, or up to 8 numbers with commas between them");
+    }
+    NB_ASSIGN_OR_RETURN(
+        const int64_t rows,
+        ParseInt(StrCat("parameter '", parameter.name, "' of model '", parameter.config.name, "'"),
+                 size, 1, std::numeric_limits<int32_t>::max()));
+    sizes.push_back(rows);
+  }
+  request->fixed_batch_sizes = std::move(sizes);
+  return Error();
 }
 
 Error SetStreams(const Parameter& parameter, CompileRequest* request) {
@@ -152,6 +178,7 @@ constexpr Option kOptions[] = {
     {"TARGET_DEVICE", &CheckDevice},
 
     {"INFERENCE_PRECISION_HINT", &SetPrecision},
+    {"FIXED_BATCH_SIZES", &SetFixedBatchSizes},
     {"CACHE_DIR", &SetText<&CompileRequest::cache_dir>},
     {"MAX_SEQUENCE_STATES", &SetSequenceStates},
     {"terminate_late_runs", &SetLate},

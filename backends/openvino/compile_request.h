@@ -7,6 +7,7 @@
 #include <openvino/runtime/properties.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backends/openvino/environment.h"
 #include "backends/sdk/error.h"
@@ -20,9 +21,12 @@ struct CompileRequest {
   std::optional<ov::streams::Num> streams;               // NUM_STREAMS
   std::optional<ov::hint::PerformanceMode> performance;  // PERFORMANCE_HINT
   std::optional<ov::element::Type> precision;            // INFERENCE_PRECISION_HINT, HINT_BF16
-  bool reshape = false;   // RESHAPE_IO_LAYERS: the model takes the configuration's shapes
-  std::string extension;  // CPU_EXTENSION_PATH
-  std::string cache_dir;  // CACHE_DIR
+  bool reshape = false;  // RESHAPE_IO_LAYERS: the model takes the configuration's shapes
+  // FIXED_BATCH_SIZES: rows of the batches that have a graph of their own; none: the backend's
+  // choice
+  std::optional<std::vector<int64_t>> fixed_batch_sizes;
+  std::string extension;             // CPU_EXTENSION_PATH
+  std::string cache_dir;             // CACHE_DIR
   bool terminate_late_runs = false;  // a run also ends early if its requests have timed out
   int64_t sequence_states = 1024;    // MAX_SEQUENCE_STATES: most that an instance holds at a time
 

@@ -6,7 +6,10 @@
 namespace nereid_backend {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
 
 Result<CompileRequest> From(const std::string& parameters) {
   const Result<ModelConfig> config =
@@ -41,6 +44,24 @@ TEST(CompileRequestTest, ValuesInAnyCase) {
   EXPECT_TRUE(With("terminate_late_runs", "true")->terminate_late_runs);
   EXPECT_EQ(ErrorOf(With("TARGET_DEVICE", "auto")), "");
   EXPECT_EQ(ErrorOf(With("somebody_elses", "?")), "");
+}
+
+TEST(CompileRequestTest, FixedBatchSizes) {
+  EXPECT_EQ(From("")->fixed_batch_sizes, std::nullopt);
+  EXPECT_EQ(With("FIXED_BATCH_SIZES", "Auto")->fixed_batch_sizes, std::nullopt);
+  EXPECT_THAT(With("FIXED_BATCH_SIZES", "NONE")->fixed_batch_sizes, Optional(IsEmpty()));
+  EXPECT_THAT(With("FIXED_BATCH_SIZES", "8,1,32")->fixed_batch_sizes,
+              Optional(ElementsAre(8, 1, 32)));
+  for (const char* wrong : {"some", "1,", ",1", "1;2", "-1", "1.5", "1,2,3,4,5,6,7,8,9"}) {
+    EXPECT_EQ(
+        ErrorOf(With("FIXED_BATCH_SIZES", wrong)),
+        StrCat("expected the parameter 'FIXED_BATCH_SIZES' to be AUTO, NONE, or up to 8 numbers "
+               "with commas between them, got ",
+               wrong));
+  }
+  EXPECT_THAT(ErrorOf(With("FIXED_BATCH_SIZES", "0")), HasSubstr("FIXED_BATCH_SIZES"));
+  EXPECT_THAT(ErrorOf(With("FIXED_BATCH_SIZES", "99999999999999999999")),
+              HasSubstr("FIXED_BATCH_SIZES"));
 }
 
 TEST(CompileRequestTest, OldNamesMeanTheSame) {

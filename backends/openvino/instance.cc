@@ -1,6 +1,7 @@
 #include "backends/openvino/instance.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "backends/openvino/ov_error.h"
 #include "backends/openvino/run_pool.h"
@@ -76,11 +77,13 @@ Error OpenVinoInstance::ComputeOnce(bool* fits) {
     run_->SetTensors();
     if (states_.has_value()) NB_RETURN_IF_ERROR(states_->Load(batch, group, &run_->request()));
     batch.MarkComputeStart();
+    std::unique_lock<std::mutex> turn = model_.TakeTurn();
     run_->BeginWatch();
     Error ran = run_->EndWatch(OvTry("", [&]() -> Error {
       run_->request().infer();
       return Error();
     }));
+    if (turn.owns_lock()) turn.unlock();
     batch.MarkComputeEnd();
     if (!ran.ok()) return ran;
     *fits = run_->TakeOutputs();

@@ -5,6 +5,7 @@
 #include <openvino/op/parameter.hpp>
 #include <openvino/runtime/properties.hpp>
 
+#include "backends/openvino/fixed_batches.h"
 #include "backends/openvino/model_file.h"
 #include "backends/openvino/ov_error.h"
 #include "backends/openvino/run_pool.h"
@@ -42,6 +43,7 @@ OpenVinoModel::~OpenVinoModel() {
   const std::lock_guard lock(environment_.setup_mutex());
   pool_.reset();
   initial_states_.reset();
+  fixed_batches_.clear();
   compiled_ = ov::CompiledModel();
 }
 
@@ -66,6 +68,8 @@ Error OpenVinoModel::Load(TRITONBACKEND_Model* handle) {
   NB_ASSIGN_OR_RETURN(bound_, BoundModel::Bind(config_, signature_));
   FindPorts();
   NB_RETURN_IF_ERROR(MakePool());
+  NB_RETURN_IF_ERROR(CompileFixedBatches());
+  graph_.reset();
   // With a pool, Execute only starts a run, which OpenVINO's own threads compute.
   if (pool_ == nullptr) SayExecutesBriefly(handle);
   return OvTry("", [&]() -> Error {
@@ -131,7 +135,6 @@ Error OpenVinoModel::Compile() {
       NB_ASSIGN_OR_RETURN(initial_states_, InitialStates::Create(*graph_, core_.get()));
     }
     compiled_ = core_->compile_model(graph_, "CPU", request_.Build(environment_));
-    graph_.reset();
     passes_inputs_through_ = HasOutputThatIsInput(compiled_);
     return Error();
   });
@@ -162,6 +165,31 @@ Error OpenVinoModel::MakePool() {
   });
 }
 
+Error OpenVinoModel::CompileFixedBatches() {
+  std::string why_not;
+  NB_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes,
+                      ChooseFixedBatchSizes(request_, config_, *bound_, *graph_,
+                                            /*one_at_a_time=*/pool_ == nullptr, &why_not));
+  if (!why_not.empty() && request_.fixed_batch_sizes.has_value()) {
+    NB_LOG_INFO("model '", config_.name,
+                "': parameter 'FIXED_BATCH_SIZES' has no effect: ", why_not);
+  }
+  const std::lock_guard lock(environment_.setup_mutex());
+  for (const int64_t rows : sizes) {
+    const Error error = OvTry("", [&]() -> Error {
+      FixedBatch batch{rows, core_->compile_model(WithBatchSize(*graph_, rows), "CPU",
+                                                  request_.Build(environment_))};
+      passes_inputs_through_ = passes_inputs_through_ || HasOutputThatIsInput(batch.compiled);
+      fixed_batches_.push_back(std::move(batch));
+      return Error();
+    });
+    if (error.ok()) continue;
+    NB_LOG_INFO("model '", config_.name, "': there is no graph for batches of ", rows,
+                " rows, which run as all others: ", error.message());
+  }
+  return Error();
+}
+
 void OpenVinoModel::LogPlan() const {
   const int streams = compiled_.get_property(ov::num_streams);
   const int threads = compiled_.get_property(ov::inference_num_threads);
@@ -171,10 +199,13 @@ void OpenVinoModel::LogPlan() const {
   const std::string choice = request_.precision.has_value()
                                  ? ""
                                  : ", OpenVINO's choice (INFERENCE_PRECISION_HINT sets it)";
+  std::string fixed;
+  for (const FixedBatch& batch : fixed_batches_)
+    fixed += StrCat(fixed.empty() ? "" : ",", batch.rows);
   NB_LOG_INFO("model '", config_.name, "' version ", config_.version, ": threads: ", threads, " (",
               environment_.budget().Describe(), "), streams: ", streams, ", ", at_once,
               "; FP32 is computed in ", precision.get_type_name(), choice,
-              "; states: ", state_count_,
+              "; states: ", state_count_, "; fixed batch sizes: ", fixed.empty() ? "none" : fixed,
               compiled_.get_property(ov::loaded_from_cache) ? "; from the cache" : "");
 }
 

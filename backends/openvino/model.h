@@ -6,8 +6,10 @@
 #define NEREID_BACKENDS_OPENVINO_MODEL_H_
 
 #include <memory>
+#include <mutex>
 #include <openvino/runtime/compiled_model.hpp>
 #include <openvino/runtime/core.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,12 @@ namespace nereid_backend {
 
 class RunPool;
 
+// A graph for batches of one size.
+struct FixedBatch {
+  int64_t rows = 0;
+  ov::CompiledModel compiled;
+};
+
 class OpenVinoModel {
  public:
   // Reads and compiles the file, completes the configuration if the server asks for it, and checks
@@ -33,8 +41,17 @@ class OpenVinoModel {
   const ModelConfig& config() const { return config_; }
   const Environment& environment() const { return environment_; }
   const BoundModel& bound() const { return *bound_; }
-  // A new infer request. REQUIRES: the environment's setup mutex is held. May throw ov::Exception.
+  // A new infer request for batches of any size. REQUIRES: the environment's setup mutex is held.
+  // May throw ov::Exception.
   ov::InferRequest NewInferRequest() const;
+  // The graphs for batches of some sizes.
+  std::span<FixedBatch> fixed_batches() const { return fixed_batches_; }
+  // To be locked while a run computes: one at a time, whatever its graph, so that there are not
+  // more threads than those of one graph. Nothing is locked where the runtime sees to that itself.
+  [[nodiscard]] std::unique_lock<std::mutex> TakeTurn() const {
+    return fixed_batches_.empty() ? std::unique_lock<std::mutex>()
+                                  : std::unique_lock<std::mutex>(turn_);
+  }
 
   // The model's port for an input (RunInput::index) and for an output (RunOutput::index).
   size_t input_port(size_t index) const { return input_ports_[index]; }
@@ -71,6 +88,7 @@ class OpenVinoModel {
   Error Compile();
   void FindPorts();
   Error MakePool();
+  Error CompileFixedBatches();
   void LogPlan() const;
 
   const Environment& environment_;
@@ -78,12 +96,14 @@ class OpenVinoModel {
   std::string path_;
   CompileRequest request_;
   std::shared_ptr<ov::Core> core_;
-  std::shared_ptr<ov::Model> graph_;  // until it is compiled
+  std::shared_ptr<ov::Model> graph_;  // until all is compiled
   size_t state_count_ = 0;
   Signature signature_;
   std::unique_ptr<InitialStates> initial_states_;  // only for a model with states
   bool passes_inputs_through_ = false;
   mutable ov::CompiledModel compiled_;  // making infer requests is thread-safe, though not const
+  mutable std::vector<FixedBatch> fixed_batches_;
+  mutable std::mutex turn_;
   std::unique_ptr<BoundModel> bound_;
   std::vector<size_t> input_ports_;
   std::vector<size_t> output_ports_;

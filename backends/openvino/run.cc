@@ -1,5 +1,8 @@
 #include "backends/openvino/run.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "backends/openvino/ov_error.h"
 #include "backends/openvino/tensor_io.h"
 #include "backends/sdk/log.h"
@@ -20,19 +23,33 @@ ov::Tensor EmptyTensor(const ov::Output<const ov::Node>& port) {
 
 }  // namespace
 
+Run::Request::Request(ov::InferRequest made)
+    : request(std::move(made)),
+      own_outputs(request.get_compiled_model().outputs().size()),
+      lent(own_outputs.size(), false) {}
+
 Run::Run(const OpenVinoModel& model)
     : model_(model),
       executor_(model.bound(), model.writes_in_place() ? GraphExecutor::Outputs::kInPlace
                                                        : GraphExecutor::Outputs::kInOwnMemory),
-      request_(model.NewInferRequest()),
-      watched_(model.environment().watch(), model.terminates_late_runs(), [this] { Cancel(); }),
-      own_outputs_(model.outputs().size()),
-      lent_(model.outputs().size(), false) {}
+      watched_(model.environment().watch(), model.terminates_late_runs(), [this] { Cancel(); }) {
+  requests_.emplace_back(model.NewInferRequest());
+  for (FixedBatch& batch : model.fixed_batches()) {
+    requests_.emplace_back(batch.compiled.create_infer_request()).rows = batch.rows;
+  }
+  current_ = &requests_[0];
+}
+
+Run::Request& Run::RequestFor(int64_t rows) {
+  const auto fixed = std::find_if(requests_.begin() + 1, requests_.end(),
+                                  [&](const Request& request) { return request.rows == rows; });
+  return fixed == requests_.end() ? requests_[0] : *fixed;
+}
 
 // A request that has not begun, or has just ended, cannot be stopped.
 void Run::Cancel() {
   const Error error = OvTry("", [&]() -> Error {
-    request_.cancel();
+    current_->request.cancel();
     return Error();
   });
   if (!error.ok()) NB_LOG_VERBOSE("failed to stop a run: ", error.message());
@@ -47,28 +64,32 @@ Error Run::EndWatch(Error ran) {
 }
 
 void Run::SetTensors() {
+  current_ = &RequestFor(executor_.rows());
+  auto& [rows, request, own_outputs, lent] = *current_;
   for (RunInput& input : executor_.inputs()) {
-    request_.set_input_tensor(model_.input_port(input.index), MakeInputTensor(&input));
+    request.set_input_tensor(model_.input_port(input.index), MakeInputTensor(&input));
   }
-  std::vector<const RunOutput*> places(own_outputs_.size(), nullptr);
+  std::vector<const RunOutput*> places(own_outputs.size(), nullptr);
   for (const RunOutput& output : executor_.outputs()) {
     if (output.place != nullptr) places[model_.output_port(output.index)] = &output;
   }
   for (size_t port = 0; port < places.size(); ++port) {
     if (places[port] != nullptr) {
-      request_.set_output_tensor(port, MakePlaceTensor(*places[port]));
-      lent_[port] = true;
-    } else if (lent_[port]) {
-      if (!own_outputs_[port]) own_outputs_[port] = EmptyTensor(model_.outputs()[port]);
-      request_.set_output_tensor(port, own_outputs_[port]);
-      lent_[port] = false;
+      request.set_output_tensor(port, MakePlaceTensor(*places[port]));
+      lent[port] = true;
+    } else if (lent[port]) {
+      if (!own_outputs[port]) {
+        own_outputs[port] = EmptyTensor(request.get_compiled_model().outputs()[port]);
+      }
+      request.set_output_tensor(port, own_outputs[port]);
+      lent[port] = false;
     }
   }
 }
 
 bool Run::TakeOutputs() {
   for (RunOutput& output : executor_.outputs()) {
-    const ov::Tensor tensor = request_.get_output_tensor(model_.output_port(output.index));
+    const ov::Tensor tensor = current_->request.get_output_tensor(model_.output_port(output.index));
     if (output.place == nullptr) {
       TakeOutputTensor(tensor, &output);
     } else if (FromOvShape(tensor.get_shape()) == output.shape) {

@@ -48,6 +48,8 @@ class GraphExecutor {
   Batch& batch() { return *batch_; }
   // The inputs and outputs of the run. Valid until End.
   std::span<TRITONBACKEND_Request* const> requests() const { return requests_; }
+  // Rows of the run; for models without batching, of no meaning. Valid until End.
+  int64_t rows() const { return rows_; }
   // Valid until End.
   std::span<const size_t> group() const { return group_; }  // indices in the batch
   std::span<RunInput> inputs() { return {run_inputs_.data(), input_count_}; }
