@@ -32,11 +32,14 @@ class ScriptNetwork : public Network {
   Error ReadForward();
   Error ReadArguments(const std::vector<c10::Argument>& arguments);
   void ReadReturned(const std::vector<c10::Argument>& returns);
+  // Whether the arguments have the types that forward declares, at first sight.
+  bool AreTensors(const std::vector<c10::IValue>& arguments) const;
 
   const Parameters parameters_;
   torch::jit::Module module_;
   std::optional<torch::jit::Method> method_;
   std::vector<c10::IValue> defaults_;  // per argument; None if it has no default
+  bool takes_tensors_ = true;          // all arguments may be any tensor
 };
 
 }  // namespace nereid_backend

@@ -32,7 +32,12 @@ class ScriptNetworkTest : public testing::Test {
 
   // The network whose forward has this body, loaded from a file.
   std::unique_ptr<Network> Load(const std::string& body, const Parameters& parameters = {}) {
-    module_.define("def forward(self, x: Tensor, scale: Optional[Tensor] = None):\n" + body);
+    return LoadWhole("def forward(self, x: Tensor, scale: Optional[Tensor] = None):\n" + body,
+                     parameters);
+  }
+  std::unique_ptr<Network> LoadWhole(const std::string& forward,
+                                     const Parameters& parameters = {}) {
+    module_.define(forward);
     module_.save(path_);
     Result<std::unique_ptr<Network>> network = LoadScript(path_, parameters);
     EXPECT_TRUE(network.ok());
@@ -96,6 +101,32 @@ TEST_F(ScriptNetworkTest, AFrozenModuleThatReturnsItsWeights) {
   const std::unique_ptr<Network> network = Load("    return self.weight\n");
   EXPECT_TRUE(Run(*network).equal(Expected()));
   EXPECT_TRUE(Run(*network).equal(Expected()));
+}
+
+TEST_F(ScriptNetworkTest, AForwardThatTakesTensorsOnly) {
+  const std::unique_ptr<Network> network = LoadWhole(
+      "def forward(self, x: Tensor, y: Tensor):\n    return torch.matmul(x, self.weight) + y, x - "
+      "y\n");
+  const at::Tensor y = Values({8});
+  for (int i = 0; i < 4; ++i) {
+    const auto expected = module_.forward({x_, y}).toTuple();
+    const std::vector<c10::IValue> found = network->Run({x_, y});
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_TRUE(found[0].toTensor().equal(expected->elements()[0].toTensor()));
+    EXPECT_TRUE(found[1].toTensor().equal(expected->elements()[1].toTensor()));
+  }
+  // What is no tensor, and a wrong number of arguments, PyTorch refuses in its own words.
+  const auto refusal = [&](std::vector<c10::IValue> arguments) -> std::string {
+    try {
+      (void)network->Run(std::move(arguments));
+    } catch (const c10::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refusal({x_, c10::IValue()}).find("Expected a value of type 'Tensor' for argument 'y'"),
+            std::string::npos);
+  EXPECT_NE(refusal({x_}), "");
 }
 
 TEST_F(ScriptNetworkTest, AModuleInTrainingIsServedInEvaluation) {

@@ -2,8 +2,9 @@
 
 Server and framework have one core and one thread. A network has three figures: the compute time of
 a batch of 1 and of 8 rows in the server, compared with the framework with the same pauses between
-its runs, in turns, between which both stay loaded (those of small networks are short and many); and
-the rows per second that 16 clients get, compared with the framework in a loop without pauses, while
+its runs, in turns (those of small networks are short and many; both programs are started anew five
+times, because the speed of a program depends by some percent on where its memory lies); and the
+rows per second that 16 clients get, compared with the framework in a loop without pauses, while
 the two alternate many times a second (alternate.py). The loop has the batch sizes that the server
 formed, as often as it formed them: a row of a small batch takes longer, and a change of the size
 costs time in some frameworks.
@@ -18,7 +19,8 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -130,6 +132,18 @@ def one_round(formed: Mapping[int, int]) -> list[int]:
     return sizes
 
 
+def joined(
+    before: list[dict[str, Any]] | None, found: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The compute times of both, by number of rows."""
+    if before is None:
+        return found
+    return [
+        {key: value if key == "rows" else was[key] + value for key, value in one.items()}
+        for was, one in zip(before, found, strict=True)
+    ]
+
+
 class Measurement:
     """The settings that all networks of a run share."""
 
@@ -146,11 +160,15 @@ class Measurement:
         entrants = [entrant for entrant in entrants if chosen(entrant.key, wanted)]
         if not entrants:
             return []
-        server = self._start(self._work / f"models-{name}")
-        try:
-            return [self._one(entrant, server) for entrant in entrants]
-        finally:
-            server.stop()
+        small = [entrant for entrant in entrants if entrant.network in SMALL]
+        compute: dict[str, list[dict[str, Any]]] = {}
+        for _ in range(self._turns if small else 0):
+            with self._running(name) as server:
+                for entrant in small:
+                    found = [self._compute(entrant, server, rows, SMALL_TURNS) for rows in ROWS]
+                    compute[entrant.key] = joined(compute.get(entrant.key), found)
+        with self._running(name) as server:
+            return [self._one(entrant, server, compute.get(entrant.key)) for entrant in entrants]
 
     def memory(self, name: str) -> dict[str, float]:
         """MiB of a server with one model after a load, by the number of instances."""
@@ -174,10 +192,21 @@ class Measurement:
     def _start(self, repository: Path) -> Contestant:
         return start("nereid", repository, self._work, self._placement, self._options)
 
-    def _one(self, entrant: Entrant, server: Contestant) -> dict[str, Any]:
-        small = entrant.network in SMALL
-        seconds = 0.0 if small else COMPUTE_SECONDS
-        compute = [self._compute(entrant, server, rows, seconds) for rows in ROWS]
+    @contextmanager
+    def _running(self, name: str) -> Iterator[Contestant]:
+        """A server with the networks of a framework."""
+        server = self._start(self._work / f"models-{name}")
+        try:
+            yield server
+        finally:
+            server.stop()
+
+    def _one(
+        self, entrant: Entrant, server: Contestant, compute: list[dict[str, Any]] | None
+    ) -> dict[str, Any]:
+        """`compute`: what is measured already."""
+        if compute is None:
+            compute = [self._compute(entrant, server, rows, self._turns) for rows in ROWS]
         return {
             "key": entrant.key,
             "network": entrant.network,
@@ -203,13 +232,13 @@ class Measurement:
         ]
 
     def _compute(
-        self, entrant: Entrant, server: Contestant, rows: int, seconds: float
+        self, entrant: Entrant, server: Contestant, rows: int, turns: int
     ) -> dict[str, Any]:
         small = entrant.network in SMALL
-        tools, turns = self._tools, self._turns
+        tools = self._tools
         if small:
             tools = replace(tools, seconds=SMALL_SECONDS, warmup=SMALL_WARMUP)
-            turns *= SMALL_TURNS
+        seconds = 0.0 if small else COMPUTE_SECONDS
         row = Row(entrant.model, "http", "binary", 1, batch=rows, seconds=seconds)
         files = write_request(self._work / "requests", row, server.http)
 

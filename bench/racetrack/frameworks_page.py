@@ -130,7 +130,8 @@ def render(result: Mapping[str, Any]) -> str:
         f"{host['cores']} cores, {host['processor']} ({'with' if host['amx'] else 'without'} AMX), "
         f"{host['system']}; load average before {host['load_average_before'][0]:.2f}. One core and one "
         f"thread for the server and for the framework alone, which take turns; {result['turns']} turns, "
-        f"{SMALL_TURNS * result['turns']} of {SMALL_SECONDS:g} s where the MLP and the small transformer are timed; "
+        f"{SMALL_TURNS * result['turns']} of {SMALL_SECONDS:g} s where the MLP and the small transformer are timed, "
+        f"by {result['turns']} pairs of processes; "
         f"medians. Rows/s: {CLIENTS} clients with one row each; server and framework alternate every "
         f"{SLICE_SECONDS * 1000:g} ms, {result['turns']} times for {ALTERNATING_SECONDS:g} s."
         + (f" Only rows that hold {result['wanted']}." if result["wanted"] else ""),
